@@ -1,0 +1,71 @@
+import type { Static, TSchema } from "@sinclair/typebox";
+import type { Clock } from "../src/clock.ts";
+import type { Log } from "../src/log.ts";
+import type { Device, DeviceState, Reading } from "../src/reading.ts";
+
+/**
+ * A kind of hardware that Lintel can listen to: one entry of `drivers/index.ts`. `name` is its section in
+ * the configuration, `section` what that section may hold; a driver whose section is absent is off.
+ */
+export interface DriverDefinition<Section extends TSchema = TSchema> {
+  readonly name: string;
+  readonly section: Section;
+  create(options: { config: Static<Section>; host: Host }): Driver;
+}
+
+/** A driver at work. It turns bytes into readings and knows nothing of stores, routes or other drivers. */
+export interface Driver {
+  /**
+   * Starts listening and returns at once: hardware that is missing, wrong or silent is reported through
+   * `status()` and one log line, and tried again for ever at bounded intervals.
+   */
+  start(): void;
+  /** Ends cleanly: in-flight work finishes or is abandoned within 5 s, ports are closed. */
+  stop(): Promise<void>;
+  status(): DriverStatus;
+  /** Present on a driver whose devices must be let in: opens joining, until closed or `seconds` have passed. */
+  openJoining?(seconds: number): Promise<void>;
+  closeJoining?(): Promise<void>;
+  /** Present on a driver with a lamp: shows what the gateway is doing. */
+  show?(lamp: Lamp): void;
+}
+
+export interface DriverStatus {
+  /** `listening`: hears its devices. `starting`: the first try is under way. `retrying`: see `problem`. */
+  readonly state: "starting" | "listening" | "retrying" | "stopped";
+  /** Since when, unix milliseconds. */
+  readonly since_ms: number;
+  /** One line of what it listens to: adapter and firmware, port, channel. */
+  readonly detail: string;
+  /** What is wrong and what to do, on one line; absent while all is well. */
+  readonly problem?: string;
+}
+
+/** What the gateway is doing, as its lamp shows it. */
+export type Lamp = "starting" | "ready" | "joining" | "joined" | "fault" | "off";
+
+/** What a driver is given by the gateway that runs it. */
+export interface Host {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** A directory of the driver's own below the data directory; it exists. */
+  readonly directory: string;
+  /**
+   * Takes a reading. Resolves once it is on disk, and only then may a device's own buffer be released.
+   * Rejects with an OperatorError when it cannot be kept (it has then been counted and said).
+   */
+  accept(reading: Reading): Promise<void>;
+  /** Notes that a device was heard, and what it said of its battery and link. Never fails, never blocks. */
+  heard(state: DeviceState): void;
+  /** Counts what had to be thrown away, under a stable name such as `zigbee frames with a bad checksum`. */
+  dropped(what: string, count?: number): void;
+  /** Reports a step of a device that is joining. */
+  joining(event: JoinEvent): void;
+  /** Asks the gateway to open joining, as a button on the box does. */
+  requestJoining(): void;
+}
+
+export type JoinEvent =
+  | { readonly state: "started"; readonly address: string }
+  | { readonly state: "joined"; readonly device: Device }
+  | { readonly state: "failed"; readonly address: string; readonly reason: string; readonly remedy: string };

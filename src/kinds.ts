@@ -1,0 +1,19 @@
+/**
+ * The kinds of item, as one table. The key is the type name everywhere: in paths, in `typename`, in imports.
+ * `typeid` is stored and served: add, never renumber.
+ */
+export const kinds = {
+  pillboxes: { typeid: 1, singular: "pillbox", title: "Pill boxes" },
+  wirelesssensors: { typeid: 2, singular: "wirelesssensor", title: "Wireless sensors" },
+  scales: { typeid: 3, singular: "scale", title: "Scales" },
+  watches: { typeid: 4, singular: "watch", title: "Watches" },
+  gateways: { typeid: 5, singular: "gateway", title: "Gateways" },
+} as const;
+
+export type Kind = keyof typeof kinds;
+
+export const kindNames = Object.keys(kinds) as Kind[];
+
+export function isKind(name: string): name is Kind {
+  return Object.hasOwn(kinds, name);
+}

@@ -1,0 +1,151 @@
+import { type TSchema, Type } from "@sinclair/typebox";
+import type { Kind } from "./kinds.ts";
+
+/**
+ * The six time series: the one table that schema, SQL, JSON, CSV, upload columns, OpenAPI and plots derive
+ * from. A seventh series is one more entry here and one migration.
+ *
+ * Every reading has, besides the fields below, `stamp`: kept in milliseconds, served in unix seconds.
+ * `fields` stand in the order in which they are served, after `stamp`.
+ */
+export const seriesTable = {
+  pillbox_status: {
+    kind: "pillboxes",
+    path: "status",
+    title: "Pill-box status",
+    since: "0.1",
+    /** A broadcasting box reports no status: only these subtypes of the kind have the series. */
+    subtypes: ["polled"],
+    stampMeaning: "when the status was polled",
+    fields: {
+      devicestamp: field(Type.Integer(), "INTEGER", "unix s", "time reported by the device"),
+      voltage: field(Type.Integer(), "INTEGER", "mV", "device voltage"),
+      powersource: field(
+        Type.Union([Type.Literal("external_power"), Type.Literal("battery")]),
+        "TEXT",
+        "",
+        "what powers the device",
+      ),
+      eventcount: field(Type.Integer(), "INTEGER", "door states", "total door states recorded by the device"),
+      batteryseconds: field(Type.String(), "TEXT", "s", "seconds spent on battery power"),
+      firmwarerevsion: field(Type.String(), "TEXT", "", "firmware version"),
+      macaddress: field(Type.String(), "TEXT", "", "MAC address reported by the device"),
+      nextpanicstart: field(Type.Integer(), "INTEGER", "unix s", "start of the next radio broadcast"),
+      nextpanicstop: field(Type.Integer(), "INTEGER", "unix s", "end of the next radio broadcast"),
+    },
+  },
+  pillbox_events: {
+    kind: "pillboxes",
+    path: "events",
+    title: "Pill-box events",
+    since: "0.1",
+    stampMeaning: "when the event occurred",
+    fields: {
+      event: field(
+        Type.Integer(),
+        "INTEGER",
+        "bitmask",
+        "open doors: bit p is door p, 0 Sunday to 6 Saturday",
+      ),
+    },
+  },
+  wirelesssensor_events: {
+    kind: "wirelesssensors",
+    path: "events",
+    title: "Wireless sensor events",
+    since: "0.2",
+    stampMeaning: "when the event occurred",
+    fields: {
+      event: field(
+        Type.Integer(),
+        "INTEGER",
+        "bitmask",
+        "IAS zone status as received: bit 0 alarm 1 (proximity), bit 1 alarm 2 (presence)",
+      ),
+    },
+  },
+  scale_weights: {
+    kind: "scales",
+    path: "weights",
+    title: "Scale weights",
+    since: "0.8",
+    stampMeaning: "start of the measurement period",
+    fields: {
+      weight: field(Type.Integer(), "INTEGER", "g", "total weight"),
+      fatMass: field(nullable(Type.Integer()), "INTEGER", "g", "fat weight"),
+      waterMass: field(nullable(Type.Integer()), "INTEGER", "g", "water weight"),
+      boneMass: field(nullable(Type.Integer()), "INTEGER", "g", "bone weight"),
+      muscleMass: field(nullable(Type.Integer()), "INTEGER", "g", "muscle weight"),
+      batteryLevel: field(nullable(Type.Integer()), "INTEGER", "%", "battery level"),
+    },
+  },
+  scale_heart: {
+    kind: "scales",
+    path: "heart",
+    title: "Scale heart rates",
+    since: "0.8",
+    stampMeaning: "start of the measurement period",
+    fields: {
+      heartRate: field(Type.Integer(), "INTEGER", "1/min", "heart rate measured through the foot"),
+    },
+  },
+  watch_epochs: {
+    kind: "watches",
+    path: "epochs",
+    title: "Watch epochs",
+    since: "0.8",
+    stampMeaning: "start of the epoch",
+    fields: {
+      duration: field(Type.Integer(), "INTEGER", "s", "epoch length"),
+      distance: field(Type.Number(), "REAL", "m", "distance travelled"),
+      steps: field(Type.Integer(), "INTEGER", "steps", "steps in the epoch"),
+      walkState: field(Type.Integer({ minimum: 1, maximum: 2 }), "INTEGER", "", "1 not walking, 2 walking"),
+      runState: field(Type.Integer({ minimum: 1, maximum: 2 }), "INTEGER", "", "1 not running, 2 running"),
+      sleepState: field(
+        Type.Integer({ minimum: 1, maximum: 4 }),
+        "INTEGER",
+        "",
+        "1 wake, 2 light, 3 deep, 4 REM",
+      ),
+    },
+  },
+} as const satisfies Record<string, SeriesDefinition>;
+
+export type SeriesName = keyof typeof seriesTable;
+
+export const seriesNames = Object.keys(seriesTable) as SeriesName[];
+
+/** One value of a reading, as SQLite, PostgreSQL and JSON all hold it. */
+export type Value = number | string | null;
+
+export interface SeriesDefinition {
+  readonly kind: Kind;
+  /** Last segment of the route: `/items/{kind}/{itemname}/{path}`. */
+  readonly path: string;
+  readonly title: string;
+  /** The API version that introduced the series. */
+  readonly since: string;
+  readonly subtypes?: readonly string[];
+  readonly stampMeaning: string;
+  readonly fields: Readonly<Record<string, SeriesField>>;
+}
+
+export interface SeriesField {
+  readonly schema: TSchema;
+  readonly sql: "INTEGER" | "REAL" | "TEXT";
+  readonly unit: string;
+  readonly meaning: string;
+}
+
+/** The definition of a series, in the one type that generic code reads the table by. */
+export function seriesOf(name: SeriesName): SeriesDefinition {
+  return seriesTable[name];
+}
+
+function field(schema: TSchema, sql: SeriesField["sql"], unit: string, meaning: string): SeriesField {
+  return { schema, sql, unit, meaning };
+}
+
+function nullable(schema: TSchema): TSchema {
+  return Type.Union([schema, Type.Null()]);
+}

@@ -1,0 +1,150 @@
+import type { Kind } from "../kinds.ts";
+import type { DeviceState, Reading } from "../reading.ts";
+import type { Item } from "../records/item.ts";
+import type { ItemType } from "../records/item-type.ts";
+import type { SeriesName, Value } from "../series.ts";
+
+/**
+ * Where readings and records live, as the API, the dashboard, sync and the commands see it. Two stores
+ * implement it; one conformance suite in test/store holds them equal.
+ *
+ * Every read is one snapshot: what a call answers was true at one instant. Times are unix milliseconds.
+ */
+export interface Store {
+  /** Item types of the inventory, every known kind in order of typeid, also those without items. */
+  itemTypes(): Promise<ItemType[]>;
+
+  /** Items of a kind in order of itemid. */
+  items(kind: Kind, window: { skip: number; limit: number }): Promise<Item[]>;
+
+  /** An item of a kind by name, or by itemid where no item of any kind has that name. */
+  item(kind: Kind, name: string): Promise<StoredItem | undefined>;
+
+  /** A page of a series of an item, newest first. */
+  page(request: PageRequest): Promise<Page>;
+
+  /** The token with this id, also an expired one; revoked tokens are gone. */
+  token(id: string): Promise<Token | undefined>;
+  tokens(): Promise<Token[]>;
+  addToken(token: Token): Promise<void>;
+  /** False where there is no such token. */
+  revokeToken(id: string): Promise<boolean>;
+  /** Keeps when tokens were last used, `last_used_ms` by id. */
+  noteTokenUse(used: ReadonlyMap<string, number>): Promise<void>;
+
+  /** What the store knows of itself and its items, for `lintel status` and the dashboard. */
+  overview(): Promise<Overview>;
+
+  close(): Promise<void>;
+}
+
+/** A gateway's store: ingest writes to it, everything else reads. */
+export interface GatewayStore extends Store {
+  /** This store's name in the world, random and made with the database: (epoch, seq) identifies a reading. */
+  readonly epoch: string;
+
+  /**
+   * Commits readings in one transaction, with full synchronisation, numbered in the given order without
+   * gaps; a device that no item has gets a provisional one. When it resolves all are on disk; when it
+   * rejects none is, and the next number is unchanged.
+   */
+  append(readings: readonly Reading[]): Promise<Appended>;
+
+  /** Keeps what was learned of devices; one transaction, the last state of a device wins. */
+  noteDevices(states: readonly DeviceState[]): Promise<void>;
+
+  /** Adds to counters of what was thrown away, by name. */
+  addDropped(counts: ReadonlyMap<string, number>): Promise<void>;
+}
+
+/** An item as the inventory serves it, with the key that its readings are stored under. */
+export interface StoredItem {
+  /** Stays the same for ever, whatever the inventory renames. */
+  readonly key: number;
+  readonly record: Item;
+}
+
+export interface PageRequest {
+  readonly series: SeriesName;
+  readonly item: number;
+  /** Only readings with a stamp below this. */
+  readonly before_ms: number;
+  /** Newest readings to pass over; costs the same however large. */
+  readonly skip: number;
+  readonly limit: number;
+  /**
+   * In the newest second of the window (the one that ends at `before_ms`), only readings numbered up to this
+   * are counted and returned: so a walk that continues inside a second is not shifted by what arrived since.
+   */
+  readonly through?: number;
+}
+
+/** A reading of a page: stamp in unix milliseconds, then the values in the order of the series' fields. */
+export type PageRow = readonly [stamp_ms: number, ...values: Value[]];
+
+export interface Page {
+  readonly rows: readonly PageRow[];
+  /** Where the next page starts; absent on the last page. */
+  readonly next?: PageStart;
+}
+
+/** A position in a walk, in the terms of the interface: whole unix seconds, and a count within the second below. */
+export interface PageStart {
+  /** The second of the last reading returned, plus one. */
+  readonly before_s: number;
+  /** How many readings of that second have been returned so far. */
+  readonly skip: number;
+  /** The number of the newest reading on disk when that was counted. */
+  readonly through: number;
+}
+
+export interface Appended {
+  readonly first_seq: number;
+  readonly last_seq: number;
+  /** Names of provisional items that this commit made. */
+  readonly created: readonly string[];
+}
+
+export const scopes = ["read", "sync", "admin"] as const;
+export type Scope = (typeof scopes)[number];
+
+export interface Token {
+  /** Public part: 12 characters, shown by `lintel token list`. */
+  readonly id: string;
+  readonly name: string;
+  readonly scope: Scope;
+  /** The home a sync token is bound to. */
+  readonly home?: number;
+  /** SHA-256 of the secret part. */
+  readonly hash: Uint8Array;
+  readonly created_ms: number;
+  readonly expires_ms?: number;
+  readonly last_used_ms?: number;
+}
+
+export interface Overview {
+  readonly epoch: string;
+  readonly schemaVersion: number;
+  /** Number of the newest reading on disk; 0 when there is none. */
+  readonly last_seq: number;
+  readonly bytesOnDisk: number;
+  readonly items: readonly ItemOverview[];
+  /** What was thrown away since the store was made, by name. */
+  readonly dropped: Readonly<Record<string, number>>;
+}
+
+export interface ItemOverview {
+  readonly record: Item;
+  readonly provisional: boolean;
+  /** When the device was last heard, by any sign of life. */
+  readonly heard_ms?: number;
+  readonly battery_percent?: number;
+  readonly battery_mv?: number;
+  readonly linkquality?: number;
+  /** Readings per series, and the stamp of the newest. */
+  readonly series: readonly {
+    readonly series: SeriesName;
+    readonly count: number;
+    readonly newest_ms: number;
+  }[];
+}
