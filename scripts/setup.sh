@@ -1,0 +1,96 @@
+# Sourced by the other scripts: finds or fetches the pinned Bun and the dependencies, once, inside this checkout.
+#
+#   . scripts/setup.sh            with `root` set to the checkout
+#   lintel_setup production|all   afterwards $bun is the Bun to run
+#
+# Works with POSIX sh and any one of curl, wget, npm or the right Bun on PATH. Everything fetched lands in
+# $root/.bun and $root/node_modules; deleting both starts afresh.
+
+lintel_fail() {
+  printf 'lintel: %s\n' "$1" >&2
+  exit 1
+}
+
+# The name of Bun's package for this machine: libc and processor both matter.
+bun_package() {
+  system=$(uname -s) machine=$(uname -m)
+  [ "$system" = Linux ] || lintel_fail "runs on Linux, this is $system: use a Raspberry Pi, a Debian machine or a Linux container"
+  libc=
+  if ls /lib/ld-musl-* >/dev/null 2>&1; then libc=-musl; fi
+  case $machine in
+    x86_64)
+      if grep -q ' avx2 ' /proc/cpuinfo 2>/dev/null; then variant=; else variant=-baseline; fi
+      printf 'bun-linux-x64%s%s' "$libc" "$variant" ;;
+    aarch64) printf 'bun-linux-aarch64%s' "$libc" ;;
+    *) lintel_fail "there is no Bun for $machine: install the 64-bit Raspberry Pi OS or 64-bit Debian" ;;
+  esac
+}
+
+# download URL FILE, with whatever this machine has.
+download() {
+  if command -v curl >/dev/null 2>&1; then
+    curl --fail --silent --show-error --location --retry 3 --max-time 600 --output "$2" "$1"
+  elif command -v wget >/dev/null 2>&1; then
+    wget --quiet --tries=3 --timeout=60 --output-document="$2" "$1"
+  else
+    return 1
+  fi
+}
+
+fetch_bun() {
+  package=$(bun_package) || exit 1
+  archive=$package-$bun_version.tgz
+  grep -q "  $archive\$" "$root/scripts/bun.sha512" || lintel_fail "scripts/bun.sha512 has no line for $archive: add it before pinning this version"
+  work=$root/.bun/fetch.$$
+  mkdir -p "$work" || lintel_fail "cannot write $root/.bun: make the checkout writable, or put Bun $bun_version on PATH"
+  trap 'rm -rf "$work"' EXIT INT TERM
+  printf 'lintel: fetching Bun %s (%s, about 40 MB, once)\n' "$bun_version" "$package" >&2
+  if download "https://registry.npmjs.org/@oven/$package/-/$archive" "$work/$archive"; then :
+  elif command -v npm >/dev/null 2>&1; then
+    (cd "$work" && npm pack --silent "@oven/$package@$bun_version" >/dev/null && mv ./*"$package-$bun_version.tgz" "$archive") ||
+      lintel_fail "npm could not fetch @oven/$package@$bun_version: check the network and run this again"
+  elif command -v curl >/dev/null 2>&1 || command -v wget >/dev/null 2>&1; then
+    lintel_fail "could not fetch $archive from registry.npmjs.org: check the network and run this again"
+  else
+    lintel_fail "needs curl, wget, npm or Bun $bun_version to begin: try 'sudo apt-get install curl'"
+  fi
+  (cd "$work" && grep "  $archive\$" "$root/scripts/bun.sha512" | sha512sum --check --status) ||
+    lintel_fail "$archive does not match its checksum in scripts/bun.sha512: it was cut short or altered; run this again"
+  tar -xzf "$work/$archive" -C "$work" package/bin/bun || lintel_fail "could not unpack $archive: is the disk full?"
+  chmod 755 "$work/package/bin/bun"
+  # A rename, so that a run beside this one sees the whole program or none.
+  mkdir -p "$root/.bun/$bun_version"
+  mv "$work/package/bin/bun" "$root/.bun/$bun_version/bun"
+  rm -rf "$work"
+  trap - EXIT INT TERM
+}
+
+find_bun() {
+  bun_version=$(sed -n 's/.*"packageManager": "bun@\([^"]*\)".*/\1/p' "$root/package.json")
+  bun=$root/.bun/$bun_version/bun
+  [ -x "$bun" ] && return
+  found=$(command -v bun 2>/dev/null) && [ "$("$found" --version 2>/dev/null)" = "$bun_version" ] && bun=$found && return
+  fetch_bun
+}
+
+# install_dependencies production|all: skipped while the lock file is the one last installed from.
+install_dependencies() {
+  lock=$(cksum <"$root/bun.lock")
+  [ "$(cat "$root/node_modules/.lintel-all" 2>/dev/null)" = "$lock" ] && return
+  [ "$1" = production ] && [ "$(cat "$root/node_modules/.lintel-production" 2>/dev/null)" = "$lock" ] && return
+  printf 'lintel: installing the dependencies (%s, once)\n' "$1" >&2
+  only=
+  [ "$1" = production ] && only=--production
+  mkdir -p "$root/.bun"
+  # No install scripts run: the native parts that need them are replaced by drivers/native.
+  if ! (cd "$root" && "$bun" install --frozen-lockfile --ignore-scripts $only) >"$root/.bun/install.log" 2>&1; then
+    tail -n 5 "$root/.bun/install.log" >&2
+    lintel_fail "could not install the dependencies (all of it: .bun/install.log): check the network and run this again"
+  fi
+  printf '%s\n' "$lock" >"$root/node_modules/.lintel-$1"
+}
+
+lintel_setup() {
+  find_bun
+  install_dependencies "$1"
+}
