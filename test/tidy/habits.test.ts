@@ -1,0 +1,125 @@
+import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { repositoryFiles, root, sourceFiles } from "./source.ts";
+
+const files = await sourceFiles();
+const program = files.filter(({ path }) => /^(src|drivers)\//.test(path) && !path.includes("/test/"));
+
+/** `path:line: text` of every line that matches. */
+function linesWith(pattern: RegExp, of = program): string[] {
+  return of.flatMap(({ path, text }) =>
+    text
+      .split("\n")
+      .flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1}: ${line.trim()}`] : [])),
+  );
+}
+
+test("files are named for one subject, in lower case with dashes", async () => {
+  const vague = /(^|\/)(utils?|helpers?|common|managers?|types|misc|shared|lib)(\.ts|\/)/;
+  const odd = files.filter(({ path }) => vague.test(path) || !/^[a-z0-9./-]+$/.test(path));
+  expect(odd.map(({ path }) => path)).toEqual([]);
+});
+
+test("a file has one subject: 450 lines at most, and nine in ten below 300", () => {
+  const lines = files.map(({ path, text }) => ({ path, count: text.split("\n").length }));
+  expect(lines.filter(({ count }) => count > 450)).toEqual([]);
+  expect(lines.filter(({ count }) => count > 300).length).toBeLessThanOrEqual(Math.ceil(lines.length / 10));
+});
+
+test("time and waiting are injected: nothing reads a clock or starts a timer of its own", () => {
+  const own = /\bDate\.now\(|\bnew Date\(\)|\bsetTimeout\(|\bsetInterval\(|\bBun\.sleep\b|\bMath\.random\(/;
+  // The clock itself; native packages, which stand alone; simulators and the demo, which play the world outside.
+  const outside = /^src\/(clock\.ts|demo)|^drivers\/native\/|\/simulator[/.]/;
+  const within = program.filter(({ path }) => !outside.test(path));
+  expect(linesWith(own, within)).toEqual([]);
+});
+
+test("nothing is printed but by the log and the commands", () => {
+  const printers = /^src\/(main\.ts|commands\/|demo)|\/simulator\/main\.ts$/;
+  expect(
+    linesWith(
+      /\bconsole\.\w+\(/,
+      program.filter(({ path }) => !printers.test(path)),
+    ),
+  ).toEqual([]);
+});
+
+test("nothing is left for later, commented out or silenced", () => {
+  expect(
+    linesWith(
+      /\b(TODO|FIXME|XXX|HACK)\b/,
+      files.filter(({ path }) => !path.startsWith("test/tidy/")),
+    ),
+  ).toEqual([]);
+  expect(linesWith(/^\s*\/\/\s*(const|let|import|return|if \(|for \(|await )\b.*[;{]\s*$/)).toEqual([]);
+  expect(linesWith(/@ts-(ignore|nocheck)|catch\s*(\(\w*\)\s*)?\{\s*\}/)).toEqual([]);
+});
+
+test("barrels exist only where packages begin: drivers/index.ts and the native packages", () => {
+  const barrels = files.filter(
+    ({ path }) =>
+      /(^|\/)index\.ts$/.test(path) && !/^drivers\/(index\.ts$|native\/[^/]+\/index\.ts$)/.test(path),
+  );
+  expect(barrels.map(({ path }) => path)).toEqual([]);
+});
+
+test("dependencies are pinned exactly, and ARCHITECTURE.md says what each is for", async () => {
+  const architecture = await Bun.file(join(root, "ARCHITECTURE.md")).text();
+  const faults: string[] = [];
+  for (const manifest of (await repositoryFiles()).filter((path) => /(^|\/)package\.json$/.test(path))) {
+    const { dependencies, devDependencies } = await Bun.file(join(root, manifest)).json();
+    for (const [name, version] of Object.entries<string>({ ...dependencies, ...devDependencies })) {
+      if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
+        faults.push(`${manifest}: ${name} is ${version}, not one version`);
+      if (!architecture.includes(`| \`${name}\` `)) faults.push(`ARCHITECTURE.md has no row for ${name}`);
+    }
+  }
+  expect(faults).toEqual([]);
+});
+
+test("every package that the source imports is a declared dependency", async () => {
+  const { dependencies, devDependencies } = await Bun.file(join(root, "package.json")).json();
+  const declared = new Set(Object.keys({ ...dependencies, ...devDependencies }));
+  const faults = files
+    .filter(({ path }) => !path.startsWith("drivers/native/"))
+    .flatMap(({ path, packages }) =>
+      packages
+        .filter((name) => !/^(node:|bun:|bun$)/.test(name))
+        .map((name) =>
+          name
+            .split("/")
+            .slice(0, name.startsWith("@") ? 2 : 1)
+            .join("/"),
+        )
+        // epoll is what onoff asks for: the override in package.json provides it.
+        .filter((name) => !declared.has(name))
+        .map((name) => `${path} imports ${name}`),
+    );
+  expect(faults).toEqual([]);
+});
+
+test("links between the documents lead somewhere", async () => {
+  const faults: string[] = [];
+  for (const path of (await repositoryFiles()).filter((name) => name.endsWith(".md"))) {
+    const text = await Bun.file(join(root, path)).text();
+    for (const [, target] of text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g))
+      if (target !== undefined && !/^[a-z]+:/.test(target) && !existsSync(join(root, dirname(path), target)))
+        faults.push(`${path} links to ${target}`);
+  }
+  expect(faults).toEqual([]);
+});
+
+test("the source is formatted, and passes the linter and the type checker", () => {
+  const bin = join(root, "node_modules/.bin");
+  for (const command of [
+    [join(bin, "biome"), "check", "--error-on-warnings", "."],
+    [join(bin, "tsc"), "--noEmit"],
+  ]) {
+    const run = Bun.spawnSync(command, { cwd: root });
+    expect(
+      `${run.stdout}${run.exitCode === 0 ? "" : run.stderr}`.trim().split("\n").at(-1) ?? "",
+    ).not.toMatch(/error/i);
+    expect(run.exitCode).toBe(0);
+  }
+}, 120_000);

@@ -1,0 +1,100 @@
+import { expect, test } from "bun:test";
+import { sourceFiles } from "./source.ts";
+
+/** Names of one subject each that everything may use: they import nothing but each other. */
+const foundation = /^src\/(?!main\.|gateway\.|central\.|demo\.)[a-z-]+\.ts$|^src\/records\//;
+/** What a driver may know of the rest. */
+const driverContract =
+  /^src\/(reading|clock|errors|log|kinds|series)\.ts$|^drivers\/driver\.ts$|^drivers\/wire\//;
+/** Composition roots: they alone know the drivers and put the layers together. */
+const composition = /^src\/(gateway|central|demo)\.ts$|^src\/(commands|demo)\//;
+const entry = /^src\/main\.ts$/;
+const proof = /^(test|scripts)\/|\/test\//;
+
+/** For each place: what it may import besides its own folder. The first row that matches a file holds. */
+const rules: readonly { of: RegExp; may: RegExp; why: string }[] = [
+  { of: proof, may: /./, why: "tests and benchmarks reach everything" },
+  {
+    of: entry,
+    may: /^src\/(commands\/|errors\.ts|log\.ts|clock\.ts)|^package\.json$/,
+    why: "the entry file only dispatches",
+  },
+  { of: composition, may: /^(src|drivers)\/|^package\.json$/, why: "composition roots reach everything" },
+  { of: foundation, may: foundation, why: "the foundation knows no layer" },
+  { of: /^src\/store\//, may: foundation, why: "the store knows only what it stores" },
+  {
+    of: /^src\/(ingest|api|sync|dashboard)\//,
+    may: new RegExp(`${foundation.source}|^src/store/store\\.ts$`),
+    why: "layers meet only at the store",
+  },
+  {
+    of: /^src\/control\//,
+    may: new RegExp(`${foundation.source}|^src/store/store\\.ts$|^drivers/driver\\.ts$`),
+    why: "the control socket speaks of drivers and items but owns neither",
+  },
+  {
+    of: /^drivers\/index\.ts$/,
+    may: /^drivers\/[^/]+\/driver\.ts$|^drivers\/driver\.ts$/,
+    why: "the one list of drivers",
+  },
+  { of: /^drivers\/native\//, may: /^(?!)/, why: "native packages stand alone" },
+  { of: /^drivers\//, may: driverContract, why: "drivers know the contract and never each other" },
+];
+
+test("every import goes where ARCHITECTURE.md says data flows", async () => {
+  const faults: string[] = [];
+  for (const file of await sourceFiles()) {
+    const rule = rules.find(({ of }) => of.test(file.path));
+    if (rule === undefined) {
+      faults.push(`${file.path}: stands in no known place`);
+      continue;
+    }
+    for (const to of file.imports)
+      if (home(to) !== home(file.path) && !rule.may.test(to))
+        faults.push(`${file.path} imports ${to}: ${rule.why}`);
+  }
+  expect(faults).toEqual([]);
+});
+
+test("nobody imports an entry file, and only the demo and proofs import simulators", async () => {
+  const faults: string[] = [];
+  for (const file of await sourceFiles())
+    for (const to of file.imports) {
+      if (entry.test(to)) faults.push(`${file.path} imports the entry ${to}`);
+      const simulator = /^drivers\/[^/]+\/simulator/.test(to);
+      const allowed =
+        proof.test(file.path) || /\/simulator[/.]/.test(file.path) || /^src\/demo/.test(file.path);
+      if (simulator && !allowed) faults.push(`${file.path} imports the simulator ${to}`);
+    }
+  expect(faults).toEqual([]);
+});
+
+test("every source file is reached from an entry, a worker or a test", async () => {
+  const files = await sourceFiles();
+  const entries = files.filter(
+    ({ path }) =>
+      entry.test(path) ||
+      proof.test(path) ||
+      /^drivers\/native\/[^/]+\/index\.ts$/.test(path) ||
+      /\/simulator\/main\.ts$/.test(path),
+  );
+  // What only a test reaches is dead too, so tests are left out of the walk.
+  const walk = entries.filter(({ path }) => !/^test\/|\/test\//.test(path)).map(({ path }) => path);
+  const reached = new Set(walk);
+  for (let path = walk.pop(); path !== undefined; path = walk.pop())
+    for (const to of files.find((file) => file.path === path)?.imports ?? [])
+      if (!reached.has(to)) {
+        reached.add(to);
+        walk.push(to);
+      }
+  const dead = files.map(({ path }) => path).filter((path) => !reached.has(path) && !proof.test(path));
+  expect(dead).toEqual([]);
+});
+
+/** The folder that counts as one house: its files may import each other freely. */
+function home(path: string): string {
+  const [first, second, third] = path.split("/");
+  if (first === "drivers" && second === "native") return `drivers/native/${third}`;
+  if (second !== undefined && third !== undefined) return `${first}/${second}`;
+  return path;
+}
