@@ -117,9 +117,6 @@ test("the source is formatted, and passes the linter and the type checker", () =
     [join(bin, "tsc"), "--noEmit"],
   ]) {
     const run = Bun.spawnSync(command, { cwd: root });
-    expect(
-      `${run.stdout}${run.exitCode === 0 ? "" : run.stderr}`.trim().split("\n").at(-1) ?? "",
-    ).not.toMatch(/error/i);
-    expect(run.exitCode).toBe(0);
+    expect(run.exitCode === 0 ? "" : `${run.stdout}${run.stderr}`).toBe("");
   }
 }, 120_000);
