@@ -1,0 +1,43 @@
+import { ApiError } from "./errors.ts";
+
+/**
+ * Refuses a request whose Accept header does not name `application/json` with a quality above 0. Other types
+ * beside it are allowed, as are parameters; a wildcard does not name it.
+ */
+export function requireJsonAccepted(accept: string | null): void {
+  if (accept === null || accept.trim() === "") throw new ApiError("accept_missing", {});
+  if (!split(accept, ",").some(namesJson)) throw new ApiError("accept_unsuitable", {});
+}
+
+function namesJson(range: string): boolean {
+  const [type, ...parameters] = split(range, ";").map((part) => part.trim().toLowerCase());
+  return type === "application/json" && parameters.every(allowsParameter);
+}
+
+/** A weight as RFC 9110 §12.4.2 writes it that is not zero, or any other parameter of the form name=value. */
+function allowsParameter(parameter: string): boolean {
+  if (parameter === "") return true;
+  const weight = /^q\s*=(.*)$/.exec(parameter)?.[1];
+  if (weight !== undefined) return qvalue.test(weight.trim()) && Number(weight) > 0;
+  return /^[\w!#$%&'*+.^`|~-]+=.*$/.test(parameter);
+}
+
+const qvalue = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
+
+/** Parts of a header between separators, except separators within a quoted string. */
+function split(text: string, separator: "," | ";"): string[] {
+  const parts: string[] = [];
+  let quoted = false;
+  let start = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (character === '"') quoted = !quoted;
+    else if (quoted && character === "\\") at += 1;
+    else if (!quoted && character === separator) {
+      parts.push(text.slice(start, at));
+      start = at + 1;
+    }
+  }
+  parts.push(text.slice(start));
+  return parts;
+}

@@ -1,0 +1,65 @@
+import type { Clock } from "../clock.ts";
+import { OperatorError } from "../errors.ts";
+import type { Scope, Store } from "../store/store.ts";
+import { checkToken } from "../token.ts";
+import type { Attempts } from "./attempts.ts";
+import { ApiError, errorTable } from "./errors.ts";
+import type { TokenUses } from "./token-uses.ts";
+
+/** Lets a request through that carries a token of the right scope, and refuses every other. */
+export class Authorization {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #realm: string;
+  readonly #attempts: Attempts;
+  readonly #uses: TokenUses;
+
+  /** @throws OperatorError where `realm` cannot stand in a header as it is */
+  constructor(options: { store: Store; clock: Clock; realm: string; attempts: Attempts; uses: TokenUses }) {
+    if (!safeRealm.test(options.realm))
+      throw new OperatorError(
+        `realm ${JSON.stringify(options.realm)} cannot stand in a header`,
+        "set realm in [api] to at most 64 letters, digits, dots, hyphens, underscores or inner spaces",
+      );
+    this.#store = options.store;
+    this.#clock = options.clock;
+    this.#realm = options.realm;
+    this.#attempts = options.attempts;
+    this.#uses = options.uses;
+  }
+
+  /**
+   * @param request.authorization the whole header, null where it is missing
+   * @param request.bearer the token in it, undefined where it has no other form
+   * @throws ApiError 401; 429 once an address has sent too many wrong tokens. A right token always passes.
+   */
+  async require(
+    request: { authorization: string | null; bearer: string | undefined; address: string },
+    scopes: readonly Scope[],
+  ): Promise<void> {
+    if (request.authorization === null) throw this.#refusal("token_missing");
+    const checked = await checkToken(request.bearer ?? "", {
+      find: (id) => this.#store.token(id),
+      clock: this.#clock,
+    });
+    if ("token" in checked) {
+      if (!scopes.includes(checked.token.scope)) throw this.#refusal("token_scope");
+      this.#uses.note(checked.token.id);
+      return;
+    }
+    // Who shows an expired token knew its secret, and guesses nothing.
+    if (checked.fault === "expired") throw this.#refusal("token_expired");
+    const retry_s = this.#attempts.note(request.address);
+    if (retry_s === undefined) throw this.#refusal("token_invalid");
+    throw new ApiError("attempts_exceeded", { retry_s }, { "Retry-After": String(retry_s) });
+  }
+
+  #refusal(error: "token_missing" | "token_expired" | "token_invalid" | "token_scope"): ApiError {
+    const description = errorTable[error].message;
+    const challenge = `OAuth2.0 realm=${this.#realm}, error=invalid_token, error_description=${description}`;
+    return new ApiError(error, {}, { "WWW-Authenticate": challenge });
+  }
+}
+
+/** The form of the challenge has no quotes, so nothing may be in the realm that ends it or begins another. */
+const safeRealm = /^[A-Za-z0-9._-](?:[A-Za-z0-9._ -]{0,62}[A-Za-z0-9._-])?$/;

@@ -1,0 +1,66 @@
+import { Type } from "@sinclair/typebox";
+import { isKind, type Kind } from "../kinds.ts";
+import { Item } from "../records/item.ts";
+import { ItemType } from "../records/item-type.ts";
+import { seriesNames } from "../series.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { endpoint, readers } from "./endpoint.ts";
+import { ApiError } from "./errors.ts";
+import { limit, skip } from "./parameters.ts";
+import { seriesEndpoint } from "./series-endpoint.ts";
+
+const typename = Type.String({ description: "one of the type names that /items returns" });
+const itemname = Type.String({
+  description: "name of an item, or its itemid where no item has that name",
+});
+
+/** Every endpoint of the newest version; the time series come from the series table. */
+export const endpoints: readonly Endpoint[] = [
+  endpoint({
+    template: "/items",
+    summary: "Item types of the inventory",
+    since: "0.1",
+    scopes: readers,
+    path: Type.Object({}),
+    query: Type.Object({}),
+    response: Type.Array(ItemType),
+    handle: async ({ store }) => ({ body: await store.itemTypes() }),
+  }),
+  endpoint({
+    template: "/inventory/{typename}",
+    summary: "Items of a type, in order of itemid",
+    since: "0.1",
+    scopes: readers,
+    path: Type.Object({ typename }),
+    query: Type.Object({ skip, limit }),
+    response: Type.Array(Item),
+    handle: async ({ store, path, query }) => {
+      const kind = kindNamed(path.typename);
+      // One more than asked for tells whether there is a following page.
+      const items = await store.items(kind, { skip: query.skip, limit: query.limit + 1 });
+      return items.length > query.limit
+        ? { body: items.slice(0, query.limit), next: { skip: query.skip + query.limit, limit: query.limit } }
+        : { body: items };
+    },
+  }),
+  endpoint({
+    template: "/inventory/{typename}/{itemname}",
+    summary: "One item",
+    since: "0.1",
+    scopes: readers,
+    path: Type.Object({ typename, itemname }),
+    query: Type.Object({}),
+    response: Item,
+    handle: async ({ store, path }) => {
+      const found = await store.item(kindNamed(path.typename), path.itemname);
+      if (found === undefined) throw new ApiError("item_unknown", path);
+      return { body: found.record };
+    },
+  }),
+  ...seriesNames.map(seriesEndpoint),
+];
+
+function kindNamed(name: string): Kind {
+  if (!isKind(name)) throw new ApiError("typename_unknown", { typename: name });
+  return name;
+}

@@ -1,0 +1,94 @@
+import type { ErrorRecord } from "../records/error.ts";
+
+/**
+ * Every error that the API answers, as one table. `code` is what a client's program tells errors apart by:
+ * add, never renumber. It is the HTTP status followed by two digits, except 0, which is the interface's own.
+ * `docs/errors.md` has the same table for readers; a test holds the two equal.
+ */
+export const errorTable = {
+  unknown: { code: 0, status: 500, message: "Unknown error" },
+  accept_missing: {
+    code: 40001,
+    status: 400,
+    message: "The Accept header is missing: it must name application/json",
+  },
+  accept_unsuitable: {
+    code: 40002,
+    status: 400,
+    message: "The Accept header does not name application/json with a quality above 0",
+  },
+  host_malformed: { code: 40003, status: 400, message: "The Host header is missing or malformed" },
+  token_missing: { code: 40101, status: 401, message: "The access token is missing" },
+  token_expired: { code: 40102, status: 401, message: "The access token has expired" },
+  token_invalid: { code: 40103, status: 401, message: "The access token is invalid" },
+  token_scope: {
+    code: 40104,
+    status: 401,
+    message: "The scope of the access token does not allow this request",
+  },
+  path_unknown: { code: 40401, status: 404, message: "There is nothing at this path" },
+  typename_unknown: { code: 40402, status: 404, message: "No item type is named {typename}" },
+  item_unknown: { code: 40403, status: 404, message: "No item of type {typename} is named {itemname}" },
+  method_not_allowed: { code: 40501, status: 405, message: "Only GET and HEAD are allowed here" },
+  url_too_long: { code: 41401, status: 414, message: "The address is longer than {length_max} characters" },
+  parameter_malformed: { code: 42201, status: 422, message: "{parameter} must be {expected}" },
+  parameter_repeated: {
+    code: 42202,
+    status: 422,
+    message: "{parameter} is given more than once; it must be {expected}",
+  },
+  path_malformed: {
+    code: 42203,
+    status: 422,
+    message: "{parameter} in the path is not percent-encoded UTF-8",
+  },
+  attempts_exceeded: {
+    code: 42901,
+    status: 429,
+    message: "Too many wrong access tokens from this address: try again in {retry_s} s",
+  },
+  too_busy: { code: 50301, status: 503, message: "Too many requests at once: try again in {retry_s} s" },
+} as const satisfies Record<string, { code: number; status: number; message: string }>;
+
+export type ErrorName = keyof typeof errorTable;
+
+/** What a request is refused with; thrown anywhere while answering, it becomes the response. */
+export class ApiError<Name extends ErrorName = ErrorName> extends Error {
+  override readonly name = "ApiError";
+  readonly status: number;
+  readonly body: ErrorRecord;
+
+  /**
+   * @param values what the placeholders of the message stand for; text of a client's own is cut short
+   * @param headers response headers that belong to this error
+   */
+  constructor(
+    error: Name,
+    values: Values<Name>,
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {
+    const { code, status, message } = errorTable[error];
+    const filled = fill(message, values);
+    super(filled);
+    this.status = status;
+    this.body = { code, message: filled };
+  }
+}
+
+/** The names in braces in a message. */
+type Placeholders<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | Placeholders<Rest>
+  : never;
+
+type Values<Name extends ErrorName> = Readonly<
+  Record<Placeholders<(typeof errorTable)[Name]["message"]>, string | number>
+>;
+
+const valueLength_max = 100;
+
+function fill(message: string, values: Readonly<Record<string, string | number>>): string {
+  return message.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const text = String(values[name]);
+    return text.length > valueLength_max ? `${text.slice(0, valueLength_max)}…` : text;
+  });
+}

@@ -1,0 +1,31 @@
+/** What is known of a request before any check: who asks for what. */
+export interface Exchange {
+  readonly method: string;
+  /** The address of the request, absolute, as the client sent it. */
+  readonly url: string;
+  /** Percent-encoded, as sent. */
+  readonly path: string;
+  /** After `?`; empty where there is none. */
+  readonly query: string;
+  readonly authorization: string | null;
+  readonly accept: string | null;
+  /** IP address of the client. */
+  readonly address: string;
+  /** When it came in, unix milliseconds. */
+  readonly now_ms: number;
+}
+
+/**
+ * Path and query of a URL as Bun makes it from the request line and the Host header: without scheme and host
+ * where that header is missing or malformed, and then this answers undefined.
+ */
+export function splitUrl(url: string): { path: string; query: string } | undefined {
+  const origin = originForm.exec(url)?.[0];
+  if (origin === undefined) return undefined;
+  const mark = url.indexOf("?", origin.length);
+  return mark === -1
+    ? { path: url.slice(origin.length), query: "" }
+    : { path: url.slice(origin.length, mark), query: url.slice(mark + 1) };
+}
+
+const originForm = /^https?:\/\/(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?(?=\/)/;

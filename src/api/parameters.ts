@@ -1,0 +1,144 @@
+import { type Static, type TObject, Type } from "@sinclair/typebox";
+import { ApiError } from "./errors.ts";
+
+/**
+ * The query parameters of the interface. The schema of each is all there is to it: bounds, default, what a
+ * refusal says and the documentation come from it. A parameter without a default is optional.
+ */
+export const skip = Type.Integer({
+  description: "number of records to skip",
+  minimum: 0,
+  maximum: 1_000_000_000_000,
+  default: 0,
+});
+
+export const limit = Type.Integer({
+  description: "maximum number of records to return",
+  minimum: 1,
+  maximum: 1000,
+  default: 1000,
+});
+
+export const before = Type.Optional(
+  Type.Integer({
+    description:
+      "unix timestamp in seconds: return only records with a stamp below it; absent: the next whole second, " +
+      "so that everything up to now is included",
+    minimum: 0,
+    maximum: 253_402_300_799, // the last second of the year 9999
+  }),
+);
+
+export const through = Type.Optional(
+  Type.Integer({
+    description:
+      "set by next links, an addition: in the newest second, count and return only records that were on disk " +
+      "when the link was made",
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+  }),
+);
+
+export const precision = Type.Union([Type.Literal("s"), Type.Literal("ms")], {
+  description: "an addition: unit of the stamps returned, seconds or milliseconds",
+  default: "s",
+});
+
+/** A query, decoded: name and value of each parameter in order. `undefined` is a value that cannot be decoded. */
+export type Query = readonly (readonly [name: string, value: string | undefined])[];
+
+/**
+ * Decodes the part of a URL after `?`. A parameter whose name cannot be decoded is none that we know, and
+ * unknown parameters are ignored.
+ */
+export function decodeQuery(text: string): Query {
+  const query: [string, string | undefined][] = [];
+  for (const part of text.split("&")) {
+    if (part === "") continue;
+    const equals = part.indexOf("=");
+    const name = decode(equals === -1 ? part : part.slice(0, equals));
+    if (name !== undefined) query.push([name, equals === -1 ? "" : decode(part.slice(equals + 1))]);
+  }
+  return query;
+}
+
+/**
+ * Values of the parameters that `schema` names, defaults filled in.
+ *
+ * @throws ApiError that names the first parameter that is malformed, out of bounds or repeated, and its bounds
+ */
+export function readQuery<Schema extends TObject>(schema: Schema, query: Query): Static<Schema> {
+  const values: Record<string, unknown> = {};
+  for (const [name, property] of parametersOf(schema)) {
+    const given = query.filter(([other]) => other === name);
+    if (given.length > 1)
+      throw new ApiError("parameter_repeated", { parameter: name, expected: expectationOf(property) });
+    const first = given[0];
+    if (first !== undefined) values[name] = readValue(name, property, first[1]);
+    else if (property.default !== undefined) values[name] = property.default;
+  }
+  return values as Static<Schema>;
+}
+
+/**
+ * Values of the path parameters that `schema` names, from what the router found; `null` is a segment that
+ * cannot be decoded. Text of any form passes: whether there is such a record is for the endpoint to find out.
+ *
+ * @throws ApiError that names the parameter
+ */
+export function readPath<Schema extends TObject>(
+  schema: Schema,
+  segments: Readonly<Record<string, string | null>>,
+): Static<Schema> {
+  const values: Record<string, unknown> = {};
+  for (const [name, property] of parametersOf(schema)) {
+    const text = segments[name];
+    if (text === undefined || text === null) throw new ApiError("path_malformed", { parameter: name });
+    values[name] = property.type === "string" ? text : readValue(name, property, text);
+  }
+  return values as Static<Schema>;
+}
+
+/** The parts of a parameter's schema that reading it needs. */
+interface ParameterSchema {
+  readonly type?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly anyOf?: readonly { readonly const?: unknown }[];
+  readonly default?: unknown;
+}
+
+function parametersOf(schema: TObject): [string, ParameterSchema][] {
+  return Object.entries(schema.properties as Record<string, ParameterSchema>);
+}
+
+function readValue(name: string, schema: ParameterSchema, text: string | undefined): number | string {
+  const value = schema.type === "integer" ? readInteger(schema, text) : readChoice(schema, text);
+  if (value === undefined)
+    throw new ApiError("parameter_malformed", { parameter: name, expected: expectationOf(schema) });
+  return value;
+}
+
+function readInteger({ minimum, maximum }: ParameterSchema, text: string | undefined): number | undefined {
+  // Decimal digits only: Number() would also take "0x10", "1e3", " 7 " and "".
+  if (text === undefined || !/^-?[0-9]{1,16}$/.test(text)) return undefined;
+  const value = Number(text);
+  return value < (minimum ?? value) || value > (maximum ?? value) || Object.is(value, -0) ? undefined : value;
+}
+
+function readChoice(schema: ParameterSchema, text: string | undefined): string | undefined {
+  return schema.anyOf?.some((choice) => choice.const === text) ? text : undefined;
+}
+
+function expectationOf(schema: ParameterSchema): string {
+  if (schema.type === "integer") return `an integer from ${schema.minimum} to ${schema.maximum}`;
+  return (schema.anyOf ?? []).map((choice) => String(choice.const)).join(" or ");
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    return undefined;
+  }
+}

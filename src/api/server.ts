@@ -1,0 +1,133 @@
+import type { Server } from "bun";
+import type { Clock } from "../clock.ts";
+import type { Log } from "../log.ts";
+import type { Store } from "../store/store.ts";
+import { buildApp } from "./app.ts";
+import { Attempts } from "./attempts.ts";
+import { Authorization } from "./authorization.ts";
+import { endpoints } from "./endpoints.ts";
+import { ApiError } from "./errors.ts";
+import { type Exchange, splitUrl } from "./exchange.ts";
+import { listen, reachableHost, readTls } from "./listening.ts";
+import { refuse } from "./responses.ts";
+import { TokenUses } from "./token-uses.ts";
+import { newestVersion } from "./versions.ts";
+
+/** The interface, listening. */
+export interface Api {
+  /** Where it is reached: `http://127.0.0.1:8080/v0.9`, with 127.0.0.1 for an address that means all of them. */
+  readonly url: string;
+  readonly port: number;
+  /** Takes no more requests, lets those under way finish within `stop_ms`, and keeps when tokens were used. */
+  stop(): Promise<void>;
+}
+
+/** What a server holds a client to. */
+export interface ApiBounds {
+  /** Characters of a URL; a longer one is refused. All headers together are bound to 16 KiB by Bun. */
+  readonly url_length_max: number;
+  /** Bytes of a request's body, which nothing here reads. */
+  readonly body_bytes_max: number;
+  /** Requests being answered at once; more are refused. */
+  readonly requests_max: number;
+  /** Seconds after which a connection is closed on which nothing happens. */
+  readonly idle_s: number;
+  /** Wrong tokens from one address in a minute. */
+  readonly attempts_max: number;
+  /** Addresses whose wrong tokens are counted at once. */
+  readonly addresses_max: number;
+  /** How long a stop waits for requests under way, milliseconds. */
+  readonly stop_ms: number;
+}
+
+export const defaultBounds: ApiBounds = {
+  url_length_max: 4096,
+  body_bytes_max: 65_536,
+  requests_max: 256,
+  idle_s: 30,
+  attempts_max: 120,
+  addresses_max: 4096,
+  stop_ms: 5000,
+};
+
+/**
+ * Serves the interface of `store`.
+ *
+ * @param options.listen port 0 takes a free one
+ * @param options.realm named in the challenge of a 401
+ * @param options.tls paths of PEM files; absent: plain HTTP
+ * @throws OperatorError when the address cannot be had or the TLS files cannot be used; nothing is left running
+ */
+export async function startApi(
+  options: {
+    store: Store;
+    clock: Clock;
+    log: Log;
+    listen: { hostname: string; port: number };
+    realm: string;
+    tls?: { certificate: string; key: string };
+  } & Partial<ApiBounds>,
+): Promise<Api> {
+  const { store, clock } = options;
+  const bounds = { ...defaultBounds, ...options };
+  const log = options.log.named("api");
+  const uses = new TokenUses({ store, clock, log });
+  const attempts = new Attempts({ ...bounds, clock });
+  const authorization = new Authorization({ store, clock, realm: options.realm, attempts, uses });
+  const app = buildApp({ endpoints, store, authorization, log });
+  let underWay = 0;
+
+  const respond = async (request: Request, server: Server<undefined>): Promise<Response> => {
+    const parts = splitUrl(request.url);
+    const exchange: Exchange = {
+      method: request.method,
+      url: request.url,
+      path: parts?.path ?? request.url,
+      query: parts?.query ?? "",
+      authorization: request.headers.get("authorization"),
+      accept: request.headers.get("accept"),
+      address: server.requestIP(request)?.address ?? "an unknown address",
+      now_ms: clock.now().unix_ms,
+    };
+    if (underWay >= bounds.requests_max) return refuse(tooBusy(), exchange, log);
+    if (parts === undefined) return refuse(new ApiError("host_malformed", {}), exchange, log);
+    if (request.url.length > bounds.url_length_max)
+      return refuse(new ApiError("url_too_long", { length_max: bounds.url_length_max }), exchange, log);
+    underWay += 1;
+    try {
+      return await app(exchange);
+    } finally {
+      underWay -= 1;
+    }
+  };
+
+  const tls = options.tls === undefined ? {} : { tls: await readTls(options.tls, { clock, log }) };
+  const server = listen({ ...options.listen, ...tls, ...bounds, fetch: respond });
+  const scheme = options.tls === undefined ? "http" : "https";
+  const port = server.port ?? options.listen.port;
+  let stopped: Promise<void> | undefined;
+  return {
+    url: `${scheme}://${reachableHost(options.listen.hostname)}:${port}/v${newestVersion}`,
+    port,
+    stop: () => {
+      stopped ??= stop({ server, clock, uses, stop_ms: bounds.stop_ms });
+      return stopped;
+    },
+  };
+}
+
+async function stop(options: {
+  server: Server<undefined>;
+  clock: Clock;
+  uses: TokenUses;
+  stop_ms: number;
+}): Promise<void> {
+  const cancel = options.clock.after(options.stop_ms, () => void options.server.stop(true));
+  await options.server.stop();
+  cancel();
+  await options.uses.flush();
+}
+
+function tooBusy(): ApiError {
+  return new ApiError("too_busy", { retry_s: 1 }, { "Retry-After": "1" });
+}
