@@ -1,6 +1,26 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Clock } from "./clock.ts";
-import type { Scope, Token } from "./store/store.ts";
+
+/** What a token is for: reading, the upload of one home, or everything. */
+export const scopes = ["read", "sync", "admin"] as const;
+
+export type Scope = (typeof scopes)[number];
+
+/** A token as the store keeps it: enough to recognise it, and nothing that opens anything. */
+export interface Token {
+  /** Public part: 12 characters, shown by `lintel token list`. */
+  readonly id: string;
+  readonly name: string;
+  readonly scope: Scope;
+  /** The home a sync token is bound to. */
+  readonly home?: number;
+  /** SHA-256 of the secret part. */
+  readonly hash: Uint8Array;
+  readonly created_ms: number;
+  /** From this moment on it is refused; absent: never. */
+  readonly expires_ms?: number;
+  readonly last_used_ms?: number;
+}
 
 /**
  * A new token: `token` is what the store keeps, `text` is what its holder is shown, once. The text is

@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts";
 import { OperatorError } from "../errors.ts";
-import type { Scope, Store } from "../store/store.ts";
-import { checkToken } from "../token.ts";
+import type { Store } from "../store/store.ts";
+import { checkToken, type Scope } from "../token.ts";
 import type { Attempts } from "./attempts.ts";
 import { ApiError, errorTable } from "./errors.ts";
 import type { TokenUses } from "./token-uses.ts";

@@ -1,5 +1,6 @@
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
-import type { Scope, Store } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
+import type { Scope } from "../token.ts";
 
 /**
  * One row of the table in endpoints.ts: all that there is to know of an endpoint. Routes, checks, and what
