@@ -1,0 +1,146 @@
+import {
+  accessSync,
+  constants,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
+import { connect } from "node:net";
+import { type Finding, fault, fine, note, type Surroundings } from "./check.ts";
+
+/** Every `port` of a driver's section leads to something that this user may open and nobody else holds. */
+export async function checkPorts({ config, running, clock }: Surroundings): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const [name, section] of config?.drivers ?? []) {
+    const { port } = section as { port?: unknown };
+    if (typeof port !== "string") continue;
+    const driver = running?.drivers.find((one) => one.name === name);
+    if (driver?.state === "listening")
+      findings.push(fine(`[${name}] ${port}: the running gateway listens to it`));
+    else if (port.startsWith("tcp://")) {
+      const { hostname, port: number } = new URL(port.replace(/^tcp:/, "http:"));
+      const reached = await reaches({ hostname, port: Number(number), clock });
+      findings.push(
+        reached
+          ? fine(`[${name}] ${port} takes connections`)
+          : fault(
+              `[${name}] ${port} takes no connections`,
+              "check the address, and that ser2net or the adapter runs",
+            ),
+      );
+    } else findings.push(checkDevice(name, port, running?.pid));
+    if (driver?.problem !== undefined) {
+      findings.push(
+        fault(`[${name}] the running gateway says: ${driver.problem}`, "mend that; it tries again by itself"),
+      );
+    }
+  }
+  return findings;
+}
+
+function checkDevice(name: string, port: string, gateway: number | undefined): Finding {
+  if (!existsSync(port)) {
+    const candidates = serialPorts();
+    const seen =
+      candidates.length === 0 ? "no serial port is plugged in" : `plugged in: ${candidates.join(", ")}`;
+    return fault(
+      `[${name}] there is no ${port}`,
+      `plug the adapter in, or set port to what is there (${seen})`,
+    );
+  }
+  if (!statSync(port).isCharacterDevice()) {
+    return fault(
+      `[${name}] ${port} is not a serial port`,
+      `set port to one of ${serialPorts().join(", ") || "/dev/serial/by-id/…"}`,
+    );
+  }
+  try {
+    accessSync(port, constants.R_OK | constants.W_OK);
+  } catch {
+    return fault(
+      `[${name}] this user may not open ${port}`,
+      "add the gateway's user to the group dialout (sudo usermod -aG dialout lintel) and restart it",
+    );
+  }
+  const holder = holderOf(port);
+  if (holder !== undefined && holder.pid !== gateway) {
+    return fault(`[${name}] ${port} is held by ${holder.name} (process ${holder.pid})`, "stop that program");
+  }
+  return fine(`[${name}] ${port} can be opened`);
+}
+
+/** GPIO pins are there and may be used, where the configuration has any. */
+export async function checkPins({ config }: Surroundings): Promise<Finding[]> {
+  if (!config?.drivers.has("gpio")) return [];
+  const directory = "/sys/class/gpio";
+  if (!existsSync(directory)) {
+    return [fault("[gpio] this machine has no GPIO pins", "take [gpio] out of the configuration")];
+  }
+  try {
+    accessSync(`${directory}/export`, constants.W_OK);
+  } catch {
+    return [
+      fault(
+        "[gpio] this user may not use the pins",
+        "add the gateway's user to the group gpio (sudo usermod -aG gpio lintel) and restart it",
+      ),
+    ];
+  }
+  return [fine("[gpio] pins can be used")];
+}
+
+/** Serial ports that are plugged in, by names that stay the same wherever they are plugged. */
+function serialPorts(): string[] {
+  const directory = "/dev/serial/by-id";
+  if (existsSync(directory)) return readdirSync(directory).map((entry) => `${directory}/${entry}`);
+  return readdirSync("/dev")
+    .filter((entry) => /^tty(ACM|USB|AMA)\d+$/.test(entry))
+    .map((entry) => `/dev/${entry}`);
+}
+
+/** The process that has a device open, as far as this user may see; a user sees only their own. */
+function holderOf(port: string): { pid: number; name: string } | undefined {
+  const device = realpathSync(port);
+  for (const entry of readdirSync("/proc")) {
+    const pid = Number(entry);
+    if (!Number.isInteger(pid) || pid === process.pid) continue;
+    try {
+      const open = readdirSync(`/proc/${pid}/fd`).some(
+        (fd) => readlinkSync(`/proc/${pid}/fd/${fd}`) === device,
+      );
+      if (open) return { pid, name: readFileSync(`/proc/${pid}/comm`, "utf8").trim() };
+    } catch (error) {
+      // Another user's process, or one that has just ended: it cannot be looked into.
+      if (!["EACCES", "EPERM", "ENOENT", "ESRCH"].includes((error as NodeJS.ErrnoException).code ?? ""))
+        throw error;
+    }
+  }
+  return undefined;
+}
+
+async function reaches(options: {
+  hostname: string;
+  port: number;
+  clock: Surroundings["clock"];
+}): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const socket = connect({ host: options.hostname.replace(/^\[|\]$/g, ""), port: options.port });
+  const cancel = options.clock.after(connect_max_ms, () => resolve(false));
+  socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
+  const reached = await promise;
+  cancel();
+  socket.destroy();
+  return reached;
+}
+
+/** Nothing on a home's network takes longer to answer. */
+const connect_max_ms = 3_000;
+
+/** Where no driver is configured there is nothing to hear. */
+export async function checkDrivers({ config }: Surroundings): Promise<Finding[]> {
+  if (config === undefined || config.drivers.size > 0) return [];
+  return [note("no driver is configured: nothing will be heard; add a section such as [zigbee]")];
+}

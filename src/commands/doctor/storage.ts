@@ -1,0 +1,104 @@
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { statfs } from "node:fs/promises";
+import { dirname } from "node:path";
+import { messageOf, OperatorError } from "../../errors.ts";
+import { lineLog } from "../../log.ts";
+import { databasePath, openForReading } from "../../store/sqlite/connection.ts";
+import { openStoreBeside } from "../../store/sqlite/open.ts";
+import { bytesText } from "../spans.ts";
+import { type Finding, fault, fine, note, type Surroundings } from "./check.ts";
+
+/** The data directory can be written by the user who asks. */
+export async function checkDirectory({ directory }: Surroundings): Promise<Finding[]> {
+  // One that is not there yet is made at the first start, if the one above allows it.
+  const looked = existsSync(directory) ? directory : nearestExisting(directory);
+  if (!statSync(looked).isDirectory()) {
+    return [fault(`${looked} is not a directory`, "set data to a directory in the configuration")];
+  }
+  try {
+    accessSync(looked, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch {
+    const user = process.getuid?.() ?? "?";
+    return [
+      fault(
+        `${looked} may not be written by this user (uid ${user})`,
+        `run this as the gateway's user (sudo -u lintel), or sudo chown -R lintel: ${looked}`,
+      ),
+    ];
+  }
+  return [
+    looked === directory
+      ? fine(`data directory ${directory} can be written`)
+      : note(`data directory ${directory} does not exist yet: it is made at the first start`),
+  ];
+}
+
+export async function checkDiskSpace({ directory }: Surroundings): Promise<Finding[]> {
+  const looked = existsSync(directory) ? directory : nearestExisting(directory);
+  const { bavail, bsize } = await statfs(looked);
+  const free = `${bytesText(bavail * bsize)} free on the disk of ${looked}`;
+  if (bavail * bsize >= disk_free_min_bytes) return [fine(free)];
+  return [
+    fault(
+      `only ${free}`,
+      `free some, or move data to a larger disk: ${bytesText(disk_free_min_bytes)} is the least`,
+    ),
+  ];
+}
+
+/** The database opens with this version of the program and holds together. */
+export async function checkDatabase({ directory, clock }: Surroundings): Promise<Finding[]> {
+  const path = databasePath(directory);
+  if (!existsSync(path)) return [note(`no database yet: ${path} is made at the first start`)];
+  try {
+    const log = lineLog({ write: () => {}, clock });
+    const store = await openStoreBeside({ directory, clock, log });
+    const { last_seq, items } = await store.overview().finally(() => store.close());
+    const database = openForReading(path);
+    const answer = database.query("PRAGMA quick_check(1)").values()[0]?.[0];
+    database.close();
+    if (answer !== "ok") {
+      return [
+        fault(
+          `${path} is damaged (${answer})`,
+          "stop the gateway and restore a backup, or move the file away",
+        ),
+      ];
+    }
+    return [fine(`database ${path} holds together: ${last_seq} readings of ${items.length} items`)];
+  } catch (error) {
+    if (error instanceof OperatorError) return [fault(error.what, error.remedy)];
+    return [
+      fault(
+        `${path} cannot be read (${messageOf(error)})`,
+        "restore a backup, or move the file away to start afresh",
+      ),
+    ];
+  }
+}
+
+/** Somebody can ask: there is a token that is still accepted. */
+export async function checkTokens({ directory, clock }: Surroundings): Promise<Finding[]> {
+  if (!existsSync(databasePath(directory))) return [];
+  const log = lineLog({ write: () => {}, clock });
+  const store = await openStoreBeside({ directory, clock, log });
+  const tokens = await store.tokens().finally(() => store.close());
+  const now_ms = clock.now().unix_ms;
+  const good = tokens.filter(({ expires_ms }) => expires_ms === undefined || expires_ms > now_ms);
+  if (good.length > 0) return [fine(`${good.length} of ${tokens.length} tokens are accepted`)];
+  return [
+    fault(
+      tokens.length === 0 ? "there is no token: nobody can ask the API" : "every token has expired",
+      "make one with lintel token create NAME",
+    ),
+  ];
+}
+
+function nearestExisting(directory: string): string {
+  let looked = directory;
+  while (!existsSync(looked) && looked !== dirname(looked)) looked = dirname(looked);
+  return looked;
+}
+
+/** A year of a home's events is some tens of megabytes; below this, logs and updates eat the rest. */
+const disk_free_min_bytes = 200_000_000;

@@ -1,0 +1,41 @@
+import { existsSync } from "node:fs";
+import { clockQuality } from "../../clock.ts";
+import { type Finding, fault, fine, note, type Surroundings } from "./check.ts";
+
+export async function checkClock({ clock }: Surroundings): Promise<Finding[]> {
+  if (clock.now().quality === clockQuality.synchronised) return [fine("the system clock is synchronised")];
+  return [
+    fault(
+      "the system clock has not been synchronised since the machine started",
+      "check the network, then sudo timedatectl set-ntp true; readings are marked until it is",
+    ),
+  ];
+}
+
+/** The service is set up to start with the machine, where there is systemd and it is installed. */
+export async function checkService(_: Surroundings): Promise<Finding[]> {
+  if (!existsSync("/run/systemd/system"))
+    return [note("systemd does not run here: nothing starts the gateway by itself")];
+  const load = systemctl("show", unit, "--property=LoadState", "--value");
+  if (load !== "loaded") {
+    return [note(`${unit} is not installed: README.md, "On a Raspberry Pi", has the commands`)];
+  }
+  const enabled = systemctl("is-enabled", unit);
+  const active = systemctl("is-active", unit);
+  if (enabled !== "enabled") {
+    return [fault(`${unit} does not start with the machine (${enabled})`, `sudo systemctl enable ${unit}`)];
+  }
+  if (active !== "active") {
+    return [fault(`${unit} is ${active}`, `sudo systemctl start ${unit}, then journalctl -u ${unit}`)];
+  }
+  return [fine(`${unit} is enabled and active`)];
+}
+
+function systemctl(...words: string[]): string {
+  return Bun.spawnSync(["systemctl", ...words], { stderr: "ignore", timeout: systemctl_max_ms })
+    .stdout.toString()
+    .trim();
+}
+
+const unit = "lintel.service";
+const systemctl_max_ms = 5_000;

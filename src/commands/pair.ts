@@ -1,0 +1,104 @@
+import type { Command } from "commander";
+import type { Clock } from "../clock.ts";
+import { ControlClient } from "../control/client.ts";
+import { type JoiningStep, joining_seconds_max } from "../control/joining.ts";
+import { type CommandContext, helpAfter, wholeNumber } from "./command.ts";
+import { addStoreOptions, dataDirectory, type StoreOptions } from "./store-options.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** `lintel pair`: lets new devices in, and shows each as it joins. */
+export function define(command: Command, context: CommandContext): void {
+  addStoreOptions(command)
+    .option(
+      "--seconds <n>",
+      `how long joining stays open, at most ${joining_seconds_max}`,
+      wholeNumber(1, joining_seconds_max),
+      120,
+    )
+    .option("--json", "print a line of JSON when joining is open, for each device, and at the end")
+    .addHelpText(
+      "after",
+      helpAfter({
+        examples: [
+          ["lintel pair", "two minutes, then put each sensor into its pairing mode"],
+          ["lintel pair --seconds 30 --json", "for a script"],
+        ],
+        notes: ["Works beside a running gateway. Ctrl-C closes joining before its time is over."],
+        exits: { 0: "joining was open and is closed again" },
+      }),
+    )
+    .action((options: PairOptions) => pair(options, context));
+}
+
+interface PairOptions extends StoreOptions {
+  readonly seconds: number;
+  readonly json?: boolean;
+}
+
+async function pair(options: PairOptions, { terminal, clock }: CommandContext): Promise<void> {
+  const client = new ControlClient(dataDirectory(options));
+  let interrupts = 0;
+  const interrupt = () => {
+    interrupts++;
+    if (interrupts > 1) process.exit(130);
+    // The gateway answers with the last step, which ends the loop below.
+    client.closeJoining().catch(() => process.exit(130));
+  };
+  process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
+  const countdown = new Countdown(terminal, clock);
+  try {
+    for await (const step of client.joining(options.seconds)) {
+      if (step.state === "open") countdown.start(step.seconds);
+      // A device that has begun to join says next how it went: scripts wait for that.
+      if (options.json && step.state !== "started") terminal.printJson(step);
+      else if (!options.json) terminal.print(lineOfStep(step, terminal));
+    }
+  } finally {
+    countdown.stop();
+    process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
+  }
+}
+
+function lineOfStep(step: JoiningStep, { colours }: Terminal): string {
+  switch (step.state) {
+    case "open":
+      return `Joining is open for ${step.seconds} s: put each device into its pairing mode. Ctrl-C closes.`;
+    case "started":
+      return `${colours.dim("…")} ${step.address} is joining`;
+    case "joined": {
+      const about = [step.vendor, step.model, step.subtype].filter((word) => word !== undefined).join(" ");
+      return `${colours.green("✓")} ${step.address} joined${about === "" ? "" : `: ${about}`}`;
+    }
+    case "failed":
+      return `${colours.red("✗")} ${step.address} could not join (${step.reason}): ${step.remedy}`;
+    case "closed":
+      return `Joining is closed: ${step.joined} joined, ${step.failed} failed.`;
+  }
+}
+
+/** The seconds that are left, at the foot of a terminal. */
+class Countdown {
+  readonly #terminal: Terminal;
+  readonly #clock: Clock;
+  #cancel = () => {};
+
+  constructor(terminal: Terminal, clock: Clock) {
+    this.#terminal = terminal;
+    this.#clock = clock;
+  }
+
+  start(seconds: number): void {
+    const end_ms = this.#clock.now().monotonic_ms + seconds * 1000;
+    const tick = () => {
+      const left_s = Math.max(0, Math.ceil((end_ms - this.#clock.now().monotonic_ms) / 1000));
+      this.#terminal.progress(this.#terminal.errorColours.dim(`${left_s} s left`));
+      this.#cancel = this.#clock.after(1000, tick);
+    };
+    tick();
+  }
+
+  stop(): void {
+    this.#cancel();
+    this.#terminal.progress("");
+  }
+}

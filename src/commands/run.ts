@@ -1,0 +1,54 @@
+import type { Command } from "commander";
+import { drivers } from "../../drivers/index.ts";
+import { defaultConfigFiles, findConfig, loadConfig } from "../config.ts";
+import { OperatorError } from "../errors.ts";
+import { startGateway } from "../gateway.ts";
+import { type CommandContext, helpAfter } from "./command.ts";
+import { serve, serverLog } from "./serving.ts";
+
+/** `lintel run`: a gateway, until it is told to stop. */
+export function define(command: Command, context: CommandContext): void {
+  command
+    .option("--config <file>", `its configuration (default: ${defaultConfigFiles.join(", then ")})`)
+    .option("--json", "print one line of JSON when ready: url, dashboard")
+    .addHelpText(
+      "after",
+      helpAfter({
+        examples: [
+          ["lintel run", "with /etc/lintel/lintel.toml, or ./lintel.toml"],
+          ["lintel run --config home.toml --json", "for a script: waits for one line, then asks its url"],
+        ],
+        notes: [
+          "The log goes to standard error. SIGINT and SIGTERM stop it cleanly.",
+          "Hardware that is missing or silent is tried again for ever: see lintel status.",
+        ],
+        exits: { 0: "stopped by a signal", 1: "ended by a fault of the program" },
+      }),
+    )
+    .action((options: { config?: string; json?: boolean }) => run(options, context));
+}
+
+async function run(options: { config?: string; json?: boolean }, context: CommandContext): Promise<void> {
+  const { terminal, clock } = context;
+  const file = options.config ?? findConfig();
+  if (file === undefined) {
+    throw new OperatorError(
+      `there is no configuration: neither ${defaultConfigFiles.join(" nor ")} exists`,
+      "create one (systemd/lintel.toml is a start) or name one with --config FILE",
+    );
+  }
+  const config = loadConfig(file, new Map(drivers.map(({ name, section }) => [name, section])));
+  const log = serverLog(context, "info");
+  await serve({
+    context,
+    log,
+    start: async () => {
+      const gateway = await startGateway({ config, clock, log, drivers });
+      return { gateway, stop: () => gateway.stop() };
+    },
+    ready: ({ url, dashboard }) => {
+      if (options.json) terminal.printJson({ url, dashboard });
+      log.info(`serving ${url} from ${config.data}`);
+    },
+  });
+}

@@ -1,0 +1,110 @@
+import type { Clock } from "../clock.ts";
+import { messageOf } from "../errors.ts";
+import type { Gateway } from "../gateway.ts";
+import { type Level, type Log, lineLog } from "../log.ts";
+import { serviceNotifier } from "../service.ts";
+import type { CommandContext } from "./command.ts";
+
+/** The log of a server, on standard error: under systemd in the journal's form, coloured on a terminal. */
+export function serverLog({ terminal, clock }: CommandContext, least: Level): Log {
+  return lineLog({
+    write: (line) => terminal.log(line),
+    clock,
+    least: process.env["LINTEL_DEBUG"] ? "debug" : least,
+    journal: process.env["JOURNAL_STREAM"] !== undefined && process.stderr.isTTY !== true,
+    colour: terminal.errorColours.isColorSupported,
+  });
+}
+
+/**
+ * Starts a gateway and keeps it until SIGINT or SIGTERM, then stops it cleanly; a second signal ends the
+ * process at once. Tells systemd, where it listens. A fault that nothing caught is one log line and exit 1
+ * after a clean stop, so that the service manager starts afresh from what is on disk.
+ */
+export async function serve(options: {
+  context: CommandContext;
+  log: Log;
+  start: () => Promise<{ gateway: Gateway; stop: () => Promise<void> }>;
+  ready: (gateway: Gateway) => void;
+}): Promise<void> {
+  const { context, log } = options;
+  const ending = endings(log);
+  const service = serviceNotifier({
+    env: process.env,
+    pid: process.pid,
+    report: (problem) => log.warn(problem),
+  });
+  try {
+    const { gateway, stop } = await options.start();
+    options.ready(gateway);
+    service?.ready(`serving ${gateway.url}`);
+    const stopWatchdog = petWatchdog(service, gateway, context.clock);
+    const code = await ending.wanted;
+    service?.stopping();
+    stopWatchdog();
+    const giveUp = context.clock.after(stop_max_ms, () => {
+      log.error(`did not stop within ${stop_max_ms / 1000} s: ending now; what was confirmed is on disk`);
+      process.exit(1);
+    });
+    await stop();
+    giveUp();
+    context.exitWith(code);
+  } finally {
+    service?.close();
+    ending.forget();
+  }
+}
+
+/** Resolves with the exit code once something wants the process to end. */
+function endings(log: Log): { wanted: Promise<number>; forget: () => void } {
+  const { promise, resolve } = Promise.withResolvers<number>();
+  let signals = 0;
+  const onSignal = (signal: NodeJS.Signals) => {
+    signals++;
+    if (signals > 1) process.exit(signal === "SIGINT" ? 130 : 143);
+    log.info(`stopping on ${signal}; once more ends at once`);
+    resolve(0);
+  };
+  const onFault = (error: unknown) => {
+    log.error(`unexpected: ${messageOf(error)}: stopping; LINTEL_DEBUG=1 shows where`);
+    log.debug(error instanceof Error ? (error.stack ?? "") : String(error));
+    resolve(1);
+  };
+  process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
+  process.on("uncaughtException", onFault).on("unhandledRejection", onFault);
+  return {
+    wanted: promise,
+    forget: () => {
+      process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
+      process.off("uncaughtException", onFault).off("unhandledRejection", onFault);
+    },
+  };
+}
+
+/**
+ * Tells systemd at half of its patience that this process lives: its timers turn, or this would not run, and
+ * the store's writer answers. A writer that hangs is not petted over, so the service is restarted.
+ */
+function petWatchdog(
+  service: ReturnType<typeof serviceNotifier>,
+  gateway: Gateway,
+  clock: Clock,
+): () => void {
+  if (service?.watchdog_ms === undefined) return () => {};
+  const interval_ms = service.watchdog_ms / 2;
+  let cancel = () => {};
+  let stopped = false;
+  const pet = async () => {
+    await gateway.alive();
+    if (stopped) return;
+    service.alive();
+    cancel = clock.after(interval_ms, () => void pet());
+  };
+  void pet();
+  return () => {
+    stopped = true;
+    cancel();
+  };
+}
+
+const stop_max_ms = 15_000;

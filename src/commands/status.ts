@@ -1,0 +1,109 @@
+import type { Command } from "commander";
+import { ControlClient } from "../control/client.ts";
+import type { GatewayStatus } from "../control/status.ts";
+import type { ItemOverview, Overview } from "../store/store.ts";
+import { withStore } from "./beside.ts";
+import { type CommandContext, helpAfter } from "./command.ts";
+import { newest_ms } from "./items.ts";
+import { bytesText, momentText, spanText } from "./spans.ts";
+import { addStoreOptions, dataDirectory, type StoreOptions } from "./store-options.ts";
+import { table } from "./table.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** `lintel status`: what the gateway is doing, and when each item was last heard. */
+export function define(command: Command, context: CommandContext): void {
+  addStoreOptions(command)
+    .option("--json", "print it as JSON; running is false where only the store could be asked")
+    .addHelpText(
+      "after",
+      helpAfter({
+        examples: [
+          ["lintel status", "drivers, items, what was dropped"],
+          ["lintel status --json", "for a monitor"],
+        ],
+        notes: ["Without a running gateway it shows what the store knows, and says so."],
+        exits: { 0: "shown, whether a gateway runs or not" },
+      }),
+    )
+    .action((options: StoreOptions & { json?: boolean }) => status(options, context));
+}
+
+async function status(options: StoreOptions & { json?: boolean }, context: CommandContext): Promise<void> {
+  const { terminal, clock } = context;
+  const directory = dataDirectory(options);
+  const running = await new ControlClient(directory).statusIfRunning();
+  const store = running?.store ?? (await withStore(options, context, (open) => open.overview()));
+  if (options.json) {
+    terminal.printJson({ running: running !== undefined, directory, ...running, store });
+    return;
+  }
+  if (running === undefined) {
+    const { yellow } = terminal.colours;
+    terminal.print(yellow(`No gateway is running on ${directory}; this is what its store knows.`));
+  } else printGateway(running, terminal);
+  printStore(store, running?.now_ms ?? clock.now().unix_ms, terminal);
+}
+
+function printGateway(gateway: GatewayStatus, { print, colours }: Terminal): void {
+  const up = spanText(gateway.now_ms - gateway.started_ms);
+  print(colours.bold(`Lintel ${gateway.version} at ${gateway.url}, up ${up} (process ${gateway.pid})`));
+  const facts = [
+    `memory ${bytesText(gateway.memory_bytes)}`,
+    `disk free ${bytesText(gateway.disk_free_bytes)}`,
+    gateway.clock_synchronised ? "clock synchronised" : colours.yellow("clock not synchronised"),
+    gateway.joining ? colours.yellow("joining open") : "joining closed",
+  ];
+  print(`  ${facts.join("   ")}`);
+  print("");
+  print(colours.bold("Drivers"));
+  if (gateway.drivers.length === 0) print("  none is configured: nothing is heard");
+  for (const driver of gateway.drivers) {
+    const mark = driver.problem === undefined ? colours.green("✓") : colours.red("✗");
+    const since = spanText(gateway.now_ms - driver.since_ms);
+    print(`  ${mark} ${driver.name} ${driver.state} for ${since}  ${colours.dim(driver.detail)}`.trimEnd());
+    if (driver.problem !== undefined) print(`    ${colours.red(driver.problem)}`);
+  }
+  print("");
+  const ingest = Object.entries(gateway.ingest).filter(([, value]) => typeof value !== "object");
+  print(
+    `${colours.bold("Ingest")}  ${ingest.map(([name, value]) => `${name.replaceAll("_", " ")} ${value}`).join("   ")}`,
+  );
+}
+
+function printStore(store: Overview, now_ms: number, { print, colours }: Terminal): void {
+  print("");
+  print(
+    `${colours.bold("Store")}  ${store.last_seq} readings, ${bytesText(store.bytesOnDisk)}, epoch ${store.epoch}`,
+  );
+  print("");
+  if (store.items.length === 0) print("No items yet: lintel pair lets devices join.");
+  else {
+    const rows = store.items.map((item) => itemRow(item, now_ms));
+    for (const line of table(headings, rows, colours)) print(line);
+  }
+  const dropped = Object.entries(store.dropped);
+  if (dropped.length === 0) return;
+  print("");
+  print(colours.bold("Dropped since the store was made"));
+  for (const [what, count] of dropped) print(`  ${colours.yellow(String(count))} ${what}`);
+}
+
+const headings = ["item", "subtype", "last heard", "last event", "battery", "link", "readings"];
+
+function itemRow(item: ItemOverview, now_ms: number): (string | number | undefined)[] {
+  const { record, heard_ms, battery_percent, battery_mv } = item;
+  const newest = newest_ms(item);
+  const battery = [
+    battery_percent === undefined ? "" : `${battery_percent} %`,
+    battery_mv === undefined ? "" : `${(battery_mv / 1000).toFixed(1)} V`,
+  ].filter((part) => part !== "");
+  return [
+    `${record.itemname}${item.provisional ? "*" : ""}`,
+    record.subtypename === "null" ? undefined : record.subtypename,
+    heard_ms === undefined ? "never" : `${spanText(now_ms - heard_ms)} ago`,
+    newest === undefined ? "never" : momentText(newest),
+    battery.length === 0 ? undefined : battery.join(" "),
+    item.linkquality,
+    item.series.reduce((sum, { count }) => sum + count, 0),
+  ];
+}

@@ -1,0 +1,75 @@
+import pc from "picocolors";
+
+/** Standard output and error as the commands use them: coloured on a terminal, plain in a pipe. */
+export interface Terminal {
+  /** One line of the answer, on standard output. */
+  print(line: string): void;
+  /** One value as a line of JSON, on standard output. */
+  printJson(value: unknown): void;
+  /** One line beside the answer, on standard error: progress, warnings, hints. */
+  say(line: string): void;
+  /**
+   * Text that replaces itself at the foot of standard error; shown on a terminal only. The empty string takes
+   * it away.
+   */
+  progress(text: string): void;
+  /** Raw text on standard error, a log's lines. */
+  log(text: string): void;
+  /** Whether somebody sits at standard output. */
+  readonly interactive: boolean;
+  readonly colours: Colours;
+  readonly errorColours: Colours;
+  /** Resolves when all that was printed has been handed to the system. */
+  flushed(): Promise<void>;
+}
+
+export type Colours = ReturnType<typeof pc.createColors>;
+
+/** The terminal of this process. A reader that goes away ends the process quietly, as it does `cat`. */
+export function processTerminal(): Terminal {
+  const { stdout, stderr, env } = process;
+  for (const stream of [stdout, stderr]) {
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "EPIPE") process.exit(0);
+      throw error;
+    });
+  }
+  let foot = "";
+  // A line written over the foot would leave its tail behind: clear, write, draw the foot again.
+  const above = (stream: NodeJS.WriteStream, text: string) => {
+    if (foot !== "") stderr.write(clearLine);
+    stream.write(text);
+    if (foot !== "") stderr.write(foot);
+  };
+  return {
+    print: (line) => above(stdout, `${line}\n`),
+    printJson: (value) => above(stdout, `${JSON.stringify(value)}\n`),
+    say: (line) => above(stderr, `${line}\n`),
+    log: (text) => above(stderr, text),
+    progress: (text) => {
+      if (stderr.isTTY !== true || text === foot) return;
+      const width_max = Math.max(10, (stderr.columns ?? 80) - 1);
+      if (foot !== "") stderr.write(clearLine);
+      foot = Bun.stringWidth(text) > width_max ? text.slice(0, width_max) : text;
+      stderr.write(foot);
+    },
+    interactive: stdout.isTTY === true,
+    colours: pc.createColors(coloured(stdout, env)),
+    errorColours: pc.createColors(coloured(stderr, env)),
+    flushed: async () => {
+      await Promise.all([stdout, stderr].map((stream) => new Promise((done) => stream.write("", done))));
+    },
+  };
+}
+
+/** NO_COLOR and FORCE_COLOR overrule what the stream is; see no-color.org and force-color.org. */
+export function coloured(
+  stream: { readonly isTTY?: boolean },
+  env: Readonly<Record<string, string | undefined>>,
+): boolean {
+  if (env["NO_COLOR"]) return false;
+  if (env["FORCE_COLOR"]) return env["FORCE_COLOR"] !== "0";
+  return stream.isTTY === true && env["TERM"] !== "dumb";
+}
+
+const clearLine = "\r\u001b[2K";

@@ -1,0 +1,303 @@
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, isAbsolute, resolve } from "node:path";
+import { type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { parse, TomlError } from "smol-toml";
+import { messageOf, OperatorError } from "./errors.ts";
+import { nearest } from "./nearest.ts";
+import { lineOf } from "./toml-lines.ts";
+
+/** A gateway's configuration, checked and with its defaults filled in. */
+export interface Config {
+  /** The file it was read from. */
+  readonly file: string;
+  /** Absolute path of the data directory; a relative one in the file is meant from where the file is. */
+  readonly data: string;
+  readonly home: { readonly id?: number; readonly timezone: string };
+  readonly api: {
+    readonly hostname: string;
+    /** 0 takes a free port. */
+    readonly port: number;
+    readonly realm: string;
+    /** Absolute paths of PEM files. */
+    readonly tls?: { readonly certificate: string; readonly key: string };
+  };
+  /** What the section of each driver holds, by the driver's name; a driver whose section is absent is off. */
+  readonly drivers: ReadonlyMap<string, unknown>;
+  /** What the file asks for and this version does not do, one line each. */
+  readonly warnings: readonly string[];
+}
+
+/** Where a configuration is looked for when none is named, first match wins. */
+export const defaultConfigFiles = ["/etc/lintel/lintel.toml", "lintel.toml"] as const;
+
+export const defaultData = "/var/lib/lintel";
+
+/** What each section of the file may hold; drivers add theirs. */
+const coreSections = {
+  home: Type.Object({
+    id: Type.Optional(Type.Integer({ minimum: 1, description: "the number of the home, 1 or above" })),
+    timezone: Type.Optional(Type.String({ description: 'a time zone name such as "Europe/Berlin"' })),
+  }),
+  api: Type.Object({
+    listen: Type.Optional(
+      Type.String({ description: 'an address and a port such as "0.0.0.0:8080" or "[::]:8080"' }),
+    ),
+    realm: Type.Optional(
+      Type.String({
+        pattern: "^[\\w. -]{1,64}$",
+        description: "a name of letters, digits, spaces, dots and dashes, at most 64",
+      }),
+    ),
+    tls_certificate: Type.Optional(Type.String({ minLength: 1, description: "the path of a PEM file" })),
+    tls_key: Type.Optional(Type.String({ minLength: 1, description: "the path of a PEM file" })),
+  }),
+  upload: Type.Object({
+    url: Type.Optional(Type.String({ description: 'an address such as "https://central.example"' })),
+    token_file: Type.Optional(Type.String({ minLength: 1, description: "the path of a file" })),
+    at: Type.Optional(Type.String({ description: 'a time of day such as "02:00"' })),
+  }),
+} as const;
+
+/** Sections that the documentation names and this version cannot serve yet: taken with a warning. */
+const laterSections: Readonly<Record<string, TObject>> = {
+  ble: Type.Object({ port: Type.Optional(Type.String({ description: "a device path or tcp://host:port" })) }),
+  pillbox: Type.Object({
+    port: Type.Optional(Type.String({ description: "a device path or tcp://host:port" })),
+  }),
+  watch: Type.Object({
+    port: Type.Optional(Type.String({ description: "a device path or tcp://host:port" })),
+  }),
+};
+
+const dataSchema = Type.String({ minLength: 1, description: "the path of a directory" });
+
+/** What a value must satisfy beyond its type, by section and key; `*` is any section. */
+const checks: Readonly<Record<string, (value: string) => boolean>> = {
+  "home.timezone": isTimezone,
+  "api.listen": (value) => parseListen(value) !== undefined,
+  "upload.url": (value) => URL.canParse(value) && /^https?:/.test(value),
+  "upload.at": (value) => /^([01]\d|2[0-3]):[0-5]\d$/.test(value),
+  "*.port": isPort,
+};
+
+/**
+ * Reads and checks a configuration. `sections` is what the section of each driver may hold, by name.
+ * Throws an OperatorError that names file, line and key and says what was expected there.
+ */
+export function loadConfig(file: string, sections: ReadonlyMap<string, TSchema>): Config {
+  const document = readDocument(file);
+  const known = new Map<string, TSchema>([
+    ...Object.entries(laterSections),
+    ...sections,
+    ...Object.entries(coreSections),
+  ]);
+  for (const [key, value] of Object.entries(document.values)) {
+    const schema = known.get(key);
+    if (key === "data") checkValue(document, ["data"], dataSchema, value);
+    else if (schema === undefined) throw unknownKey(document, [key], ["data", ...known.keys()]);
+    else checkSection(document, key, schema, value);
+  }
+  const { home, api } = document.values as {
+    home?: Static<typeof coreSections.home>;
+    api?: Static<typeof coreSections.api>;
+  };
+  const listen = parseListen(api?.listen ?? defaultListen) ?? fail(`bad default ${defaultListen}`);
+  return {
+    file,
+    data: dataOf(document),
+    home: {
+      ...(home?.id === undefined ? {} : { id: home.id }),
+      timezone: home?.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+    },
+    api: { ...listen, realm: api?.realm ?? "lintel", ...tlsOf(document, api) },
+    drivers: new Map(
+      [...sections.keys()]
+        .filter((name) => Object.hasOwn(document.values, name))
+        .map((name) => [name, document.values[name]]),
+    ),
+    warnings: Object.keys(document.values)
+      .filter((key) => key === "upload" || (Object.hasOwn(laterSections, key) && !sections.has(key)))
+      .map(
+        (key) =>
+          `${where(document, [key])}: [${key}] is not supported by this version yet: nothing is done with it`,
+      ),
+  };
+}
+
+/** The data directory that a configuration names, with the rest of the file unread; for commands on a store. */
+export function dataDirectoryOf(file: string): string {
+  const document = readDocument(file);
+  if (document.values["data"] !== undefined) {
+    checkValue(document, ["data"], dataSchema, document.values["data"]);
+  }
+  return dataOf(document);
+}
+
+/** The file that a command without `--config` uses; undefined where there is none. */
+export function findConfig(): string | undefined {
+  return defaultConfigFiles.find((file) => existsSync(file));
+}
+
+interface Document {
+  readonly file: string;
+  readonly text: string;
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+function readDocument(file: string): Document {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    const absent = (error as NodeJS.ErrnoException).code === "ENOENT";
+    throw new OperatorError(
+      absent
+        ? `there is no configuration file ${file}`
+        : `cannot read the configuration ${file} (${messageOf(error)})`,
+      absent
+        ? "create it or name another with --config FILE"
+        : "make it a file that this user may read, or name another with --config FILE",
+      { cause: error },
+    );
+  }
+  try {
+    return { file, text, values: parse(text) };
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    const reason = (error.message.split("\n")[0] ?? "").replace(/^Invalid TOML document:\s*/, "");
+    throw new OperatorError(
+      `${file} line ${error.line}, column ${error.column} is not valid TOML (${reason})`,
+      "correct that line",
+      { cause: error },
+    );
+  }
+}
+
+function checkSection(document: Document, name: string, schema: TSchema, value: unknown): void {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new OperatorError(
+      `${where(document, [name])}: ${name} must be a section`,
+      `write [${name}] on a line of its own and its keys below`,
+    );
+  }
+  const properties = (schema as TObject).properties ?? {};
+  for (const [key, held] of Object.entries(value)) {
+    const property = properties[key];
+    if (property === undefined) throw unknownKey(document, [name, key], Object.keys(properties));
+    checkValue(document, [name, key], property, held);
+  }
+  const missing = ((schema as TObject).required ?? []).find((key) => !Object.hasOwn(value, key));
+  if (missing !== undefined) {
+    const property = properties[missing];
+    throw new OperatorError(
+      `${where(document, [name])}: [${name}] has no ${missing}`,
+      `add ${missing} = …${property === undefined ? "" : ` (${expectation(property)})`}`,
+    );
+  }
+}
+
+function checkValue(document: Document, path: readonly string[], schema: TSchema, value: unknown): void {
+  const check = checks[path.join(".")] ?? checks[`*.${path.at(-1)}`];
+  const good = Value.Check(schema, value) && (typeof value !== "string" || (check?.(value) ?? true));
+  if (good) return;
+  throw new OperatorError(
+    `${where(document, path)}: ${path.join(".")} is ${shown(value)}`,
+    `it must be ${expectation(schema)}`,
+  );
+}
+
+function unknownKey(
+  document: Document,
+  path: readonly string[],
+  candidates: readonly string[],
+): OperatorError {
+  const key = path.at(-1) ?? "";
+  const near = nearest(key, candidates);
+  const inside = path.length > 1 ? ` in [${path[0]}]` : "";
+  return new OperatorError(
+    `${where(document, path)}: unknown key "${key}"${inside}`,
+    near === undefined ? `known here: ${candidates.join(", ")}` : `did you mean "${near}"?`,
+  );
+}
+
+function where(document: Document, path: readonly string[]): string {
+  return `${document.file} line ${lineOf(document.text, path)}`;
+}
+
+function shown(value: unknown): string {
+  const text = value instanceof Date ? value.toISOString() : JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}
+
+/** What a schema asks for, in words: its own description where it has one, with the bounds it states. */
+function expectation(schema: TSchema): string {
+  const bounds = [
+    schema["minimum"] === undefined ? "" : ` from ${schema["minimum"]}`,
+    schema["maximum"] === undefined ? "" : ` to ${schema["maximum"]}`,
+  ].join("");
+  const literals = (schema["anyOf"] as { const?: unknown }[] | undefined)?.map((one) =>
+    JSON.stringify(one.const),
+  );
+  const type = literals?.join(" or ") ?? `a ${schema["type"]}`.replace(/^a (?=[aeiou])/, "an ");
+  const description = schema.description ?? "";
+  if (description === "") return `${type}${bounds}`;
+  return literals === undefined && bounds === "" ? description : `${type}${bounds} (${description})`;
+}
+
+function dataOf(document: Document): string {
+  return resolve(
+    dirname(resolve(document.file)),
+    (document.values["data"] as string | undefined) ?? defaultData,
+  );
+}
+
+function tlsOf(
+  document: Document,
+  api: Static<typeof coreSections.api> | undefined,
+): Pick<Config["api"], "tls"> {
+  const { tls_certificate: certificate, tls_key: key } = api ?? {};
+  if (certificate === undefined && key === undefined) return {};
+  if (certificate === undefined || key === undefined) {
+    const [present, absent] =
+      key === undefined ? ["tls_certificate", "tls_key"] : ["tls_key", "tls_certificate"];
+    throw new OperatorError(
+      `${where(document, ["api", present])}: [api] has ${present} but no ${absent}`,
+      `add ${absent}, or take ${present} out to serve without TLS`,
+    );
+  }
+  const absolute = (path: string) =>
+    isAbsolute(path) ? path : resolve(dirname(resolve(document.file)), path);
+  return { tls: { certificate: absolute(certificate), key: absolute(key) } };
+}
+
+const defaultListen = "0.0.0.0:8080";
+
+function parseListen(listen: string): { hostname: string; port: number } | undefined {
+  const match = /^(?:\[([\da-fA-F:.]+)\]|([\w.-]+)):(\d{1,5})$/.exec(listen);
+  const hostname = match?.[1] ?? match?.[2];
+  const port = Number(match?.[3]);
+  return hostname === undefined || port > port_max ? undefined : { hostname, port };
+}
+
+/** A path, or `tcp://host:port` as ser2net offers. */
+function isPort(port: string): boolean {
+  if (!port.includes("://")) return port !== "";
+  const match = /^tcp:\/\/(?:\[[\da-fA-F:.]+\]|[\w.-]+):(\d{1,5})$/.exec(port);
+  return match !== null && Number(match[1]) >= 1 && Number(match[1]) <= port_max;
+}
+
+function isTimezone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function fail(message: string): never {
+  throw new Error(message);
+}
+
+const port_max = 65_535;

@@ -1,0 +1,99 @@
+import type { Driver, DriverDefinition, DriverStatus, Host, Lamp } from "../../drivers/driver.ts";
+import type { Clock } from "../clock.ts";
+import { messageOf } from "../errors.ts";
+import type { Log } from "../log.ts";
+
+/**
+ * A driver as the gateway holds it: whatever it throws ends here, as one log line and as the problem in its
+ * status, and never takes the gateway or another driver down.
+ */
+export class AttachedDriver {
+  readonly name: string;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  #driver: Driver | undefined;
+  #crash: { readonly problem: string; readonly since_ms: number } | undefined;
+
+  constructor(options: {
+    definition: DriverDefinition;
+    config: unknown;
+    host: Host;
+    clock: Clock;
+    log: Log;
+  }) {
+    this.name = options.definition.name;
+    this.#clock = options.clock;
+    this.#log = options.log;
+    this.#guarded("could not be set up", () => {
+      this.#driver = options.definition.create({ config: options.config as never, host: options.host });
+    });
+  }
+
+  start(): void {
+    this.#guarded("could not start", () => this.#driver?.start());
+  }
+
+  /** Waits for the driver to end, `stop_max_ms` at most. */
+  async stop(): Promise<void> {
+    const driver = this.#driver;
+    if (driver === undefined) return;
+    let giveUp = () => {};
+    const late = new Promise<never>((_, reject) => {
+      giveUp = this.#clock.after(stop_max_ms, () => reject(new Error(`not within ${stop_max_ms} ms`)));
+    });
+    try {
+      await Promise.race([driver.stop(), late]);
+    } catch (error) {
+      this.#log.warn(`did not stop cleanly (${messageOf(error)})`);
+    } finally {
+      giveUp();
+    }
+  }
+
+  status(): DriverStatus {
+    if (this.#crash === undefined) {
+      const status = this.#guarded("could not say how it is", () => this.#driver?.status());
+      if (status !== undefined) return status;
+    }
+    const { problem, since_ms } = this.#crash ?? { problem: "", since_ms: 0 };
+    return { state: "stopped", since_ms, detail: "", problem };
+  }
+
+  get joins(): boolean {
+    return this.#driver?.openJoining !== undefined;
+  }
+
+  /** Rejects with what the driver says stands in the way. */
+  async openJoining(seconds: number): Promise<void> {
+    await this.#driver?.openJoining?.(seconds);
+  }
+
+  async closeJoining(): Promise<void> {
+    try {
+      await this.#driver?.closeJoining?.();
+    } catch (error) {
+      this.#log.warn(
+        `could not close joining (${messageOf(error)}): it closes by itself when its time is over`,
+      );
+    }
+  }
+
+  show(lamp: Lamp): void {
+    this.#guarded("could not show its lamp", () => this.#driver?.show?.(lamp));
+  }
+
+  #guarded<Result>(what: string, action: () => Result): Result | undefined {
+    if (this.#crash !== undefined) return undefined;
+    try {
+      return action();
+    } catch (error) {
+      const problem = `${what} (${messageOf(error)}): the other drivers go on; restart the gateway to try again`;
+      this.#crash = { problem, since_ms: this.#clock.now().unix_ms };
+      this.#log.error(problem);
+      return undefined;
+    }
+  }
+}
+
+/** A driver has 5 s by its contract; the rest is for a busy machine. */
+const stop_max_ms = 7_000;

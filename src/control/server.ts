@@ -1,0 +1,109 @@
+import { chmodSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { messageOf, OperatorError } from "../errors.ts";
+import type { Joining, JoiningStep } from "./joining.ts";
+import { joining_seconds_max } from "./joining.ts";
+import type { GatewayStatus } from "./status.ts";
+
+/**
+ * What `lintel pair` and `lintel status` reach a running gateway through: HTTP on a unix socket in the data
+ * directory that only the gateway's user may open.
+ *
+ *   GET    /status   GatewayStatus
+ *   POST   /joining?seconds=120   a line of JSON per JoiningStep, until it closes; closes when the client goes
+ *   DELETE /joining  closes it
+ *
+ * A fault is `{"what","remedy"}` with status 409.
+ */
+export function startControl(options: {
+  directory: string;
+  joining: Joining;
+  status: () => Promise<GatewayStatus>;
+}): { stop(): Promise<void> } {
+  const { joining } = options;
+  const path = controlPath(options.directory);
+  // Whoever holds the store's lock owns the socket: a file that is there was left by a gateway that was killed.
+  rmSync(path, { force: true });
+  const umask = process.umask(0o177);
+  let server: Bun.Server<undefined>;
+  try {
+    server = Bun.serve({
+      unix: path,
+      maxRequestBodySize: 1024,
+      routes: {
+        "/status": { GET: () => answered(async () => Response.json(await options.status())) },
+        "/joining": {
+          POST: (request, own) => {
+            // A pairing is silent for minutes.
+            own.timeout(request, 0);
+            return answered(() => openJoining(joining, request));
+          },
+          DELETE: () =>
+            answered(async () => {
+              await joining.close();
+              return Response.json({});
+            }),
+        },
+      },
+      fetch: () => new Response("not found\n", { status: 404 }),
+    });
+  } catch (error) {
+    throw new OperatorError(
+      `cannot make the control socket ${path} (${messageOf(error)})`,
+      "use a data directory on a local file system",
+      { cause: error },
+    );
+  } finally {
+    process.umask(umask);
+  }
+  chmodSync(path, 0o600);
+  return {
+    async stop() {
+      await server.stop(true);
+      rmSync(path, { force: true });
+    },
+  };
+}
+
+export function controlPath(directory: string): string {
+  return join(directory, "control.sock");
+}
+
+async function answered(action: () => Promise<Response>): Promise<Response> {
+  try {
+    return await action();
+  } catch (error) {
+    const known = error instanceof OperatorError;
+    const fault = {
+      what: known ? error.what : `the gateway could not do that (${messageOf(error)})`,
+      remedy: known ? error.remedy : "see its log",
+    };
+    return Response.json(fault, { status: 409 });
+  }
+}
+
+async function openJoining(joining: Joining, request: Request): Promise<Response> {
+  const seconds = Number(new URL(request.url).searchParams.get("seconds"));
+  if (!Number.isInteger(seconds) || seconds < 1 || seconds > joining_seconds_max) {
+    throw new OperatorError(
+      `joining cannot be open for ${seconds} s`,
+      `give a whole number from 1 to ${joining_seconds_max}`,
+    );
+  }
+  const lines = new TransformStream<string, string>(undefined, undefined, { highWaterMark: steps_max });
+  const writer = lines.writable.getWriter();
+  // A client that has gone cannot be told: the next thing to do is to close, which its going does already.
+  const gone = () => void joining.close();
+  const report = (step: JoiningStep) => {
+    writer.write(`${JSON.stringify(step)}\n`).catch(gone);
+    if (step.state === "closed") writer.close().catch(gone);
+  };
+  await joining.open(seconds, report);
+  request.signal.addEventListener("abort", gone);
+  return new Response(lines.readable.pipeThrough(new TextEncoderStream()), {
+    headers: { "content-type": "application/x-ndjson" },
+  });
+}
+
+/** Steps that wait for a slow client; a write beyond them waits in turn, and an opening has few. */
+const steps_max = 1_000;

@@ -1,0 +1,20 @@
+import type { DriverStatus } from "../../drivers/driver.ts";
+import type { Overview } from "../store/store.ts";
+
+/** What a running gateway says of itself: the answer to `lintel status`. Times are unix milliseconds. */
+export interface GatewayStatus {
+  readonly version: string;
+  readonly pid: number;
+  readonly url: string;
+  readonly started_ms: number;
+  readonly now_ms: number;
+  /** Resident memory of the process. */
+  readonly memory_bytes: number;
+  readonly disk_free_bytes: number;
+  /** Whether the system clock is known to be right. */
+  readonly clock_synchronised: boolean;
+  readonly joining: boolean;
+  readonly drivers: readonly ({ readonly name: string } & DriverStatus)[];
+  readonly ingest: Readonly<Record<string, unknown>>;
+  readonly store: Overview;
+}

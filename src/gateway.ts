@@ -1,0 +1,184 @@
+import { mkdirSync } from "node:fs";
+import { statfs } from "node:fs/promises";
+import { join } from "node:path";
+import type { DriverDefinition, Host } from "../drivers/driver.ts";
+import packageFile from "../package.json" with { type: "json" };
+import { startApi } from "./api/server.ts";
+import { type Clock, clockQuality } from "./clock.ts";
+import type { Config } from "./config.ts";
+import { AttachedDriver } from "./control/attached-driver.ts";
+import { Joining } from "./control/joining.ts";
+import { LampKeeper } from "./control/lamp.ts";
+import { startControl } from "./control/server.ts";
+import type { GatewayStatus } from "./control/status.ts";
+import { messageOf } from "./errors.ts";
+import { Ingest } from "./ingest/ingest.ts";
+import type { Log } from "./log.ts";
+import { openGatewayStore } from "./store/sqlite/open.ts";
+import type { GatewayStore } from "./store/store.ts";
+
+/** A gateway at work. */
+export interface Gateway {
+  /** Where its API is, with the newest version: `http://127.0.0.1:8080/v0.9`. */
+  readonly url: string;
+  readonly dashboard: string;
+  readonly store: GatewayStore;
+  status(): Promise<GatewayStatus>;
+  /** Resolves once the store's writer has answered; never, where it hangs. */
+  alive(): Promise<void>;
+  /** Stops in the reverse order of starting; what was taken in is on disk when it resolves. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Puts a gateway together and starts it: store, ingest, API, drivers, control socket. What a person must
+ * mend (port taken, data directory not writable, a second gateway on the same data, a newer database, TLS
+ * files) is thrown as an OperatorError before any driver starts, and what had started is stopped again.
+ * Hardware that is missing is no fault of the start: drivers try again for ever.
+ */
+export async function startGateway(options: {
+  config: Config;
+  clock: Clock;
+  log: Log;
+  drivers: readonly DriverDefinition[];
+}): Promise<Gateway> {
+  const { config, clock, log } = options;
+  const started: Started[] = [];
+  try {
+    return await assemble(options, started);
+  } catch (error) {
+    await unwind(started, log);
+    throw error;
+  } finally {
+    for (const warning of config.warnings) log.warn(warning);
+    if (clock.now().quality === clockQuality.unsynchronised) {
+      log.warn("the system clock is not known to be right yet: readings are marked so until it is");
+    }
+  }
+}
+
+/** A part that runs, and how it ends. */
+interface Started {
+  readonly name: string;
+  stop(): Promise<void>;
+}
+
+async function assemble(
+  { config, clock, log, drivers }: Parameters<typeof startGateway>[0],
+  started: Started[],
+): Promise<Gateway> {
+  const started_ms = clock.now().unix_ms;
+  const store = await openGatewayStore({
+    directory: config.data,
+    clock,
+    log: log.named("store"),
+    timezone: config.home.timezone,
+    ...(config.home.id === undefined ? {} : { home: config.home.id }),
+  });
+  started.push({ name: "store", stop: () => store.close() });
+  const ingest = new Ingest({ store, clock, log: log.named("ingest") });
+  started.push({ name: "ingest", stop: () => ingest.close() });
+  const { hostname, port, realm, tls } = config.api;
+  const api = await startApi({
+    store,
+    clock,
+    log: log.named("api"),
+    listen: { hostname, port },
+    realm,
+    ...(tls === undefined ? {} : { tls }),
+  });
+  started.push({ name: "api", stop: () => api.stop() });
+
+  const attached: AttachedDriver[] = [];
+  const joining: Joining = new Joining({
+    drivers: () => attached,
+    clock,
+    log,
+    changed: (change) => (change === "joined" ? lamp.joined() : lamp.refresh()),
+  });
+  const lamp = new LampKeeper({ drivers: () => attached, clock, isJoining: () => joining.isOpen });
+  for (const definition of drivers) {
+    if (!config.drivers.has(definition.name)) continue;
+    const section = config.drivers.get(definition.name);
+    const host = hostOf({ name: definition.name, config, clock, log, ingest, joining });
+    const named = log.named(definition.name);
+    attached.push(new AttachedDriver({ definition, config: section, host, clock, log: named }));
+  }
+  lamp.show("starting");
+  for (const driver of attached) {
+    started.push({ name: driver.name, stop: () => driver.stop() });
+    driver.start();
+  }
+  started.push({ name: "lamp", stop: async () => lamp.stop() });
+
+  const url = api.url;
+  const status = async (): Promise<GatewayStatus> => ({
+    version: packageFile.version,
+    pid: process.pid,
+    url,
+    started_ms,
+    now_ms: clock.now().unix_ms,
+    memory_bytes: process.memoryUsage.rss(),
+    disk_free_bytes: await freeBytes(config.data),
+    clock_synchronised: clock.now().quality === clockQuality.synchronised,
+    joining: joining.isOpen,
+    drivers: attached.map((driver) => ({ name: driver.name, ...driver.status() })),
+    ingest: { ...ingest.status() },
+    store: await store.overview(),
+  });
+  const control = startControl({ directory: config.data, joining, status });
+  started.push({ name: "control", stop: () => control.stop() });
+  started.push({ name: "joining", stop: () => joining.close() });
+  lamp.keep();
+  if (attached.length === 0) {
+    log.warn("no driver is configured: nothing is heard; add a section such as [zigbee] to hear devices");
+  }
+  return {
+    url,
+    dashboard: new URL("/", url).href,
+    store,
+    status,
+    // Nothing to add is still an errand for the writer: its answer, also a refusal, shows that it turns.
+    alive: () => store.addDropped(new Map()).catch((error) => log.debug(messageOf(error))),
+    stop: () => unwind(started, log),
+  };
+}
+
+function hostOf(options: {
+  name: string;
+  config: Config;
+  clock: Clock;
+  log: Log;
+  ingest: Ingest;
+  joining: Joining;
+}): Host {
+  const { name, ingest, joining } = options;
+  const directory = join(options.config.data, "drivers", name);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  return {
+    clock: options.clock,
+    log: options.log.named(name),
+    directory,
+    accept: (reading) => ingest.accept(reading),
+    heard: (state) => ingest.heard(state),
+    dropped: (what, count) => ingest.dropped(what, count),
+    joining: (event) => joining.note(event),
+    requestJoining: () => joining.press(),
+  };
+}
+
+/** Stops everything in the reverse order; one part that fails to stop does not keep the others from it. */
+async function unwind(started: Started[], log: Log): Promise<void> {
+  for (let part = started.pop(); part !== undefined; part = started.pop()) {
+    try {
+      await part.stop();
+    } catch (error) {
+      log.warn(`${part.name} did not stop cleanly (${messageOf(error)})`);
+    }
+  }
+}
+
+async function freeBytes(directory: string): Promise<number> {
+  const { bavail, bsize } = await statfs(directory);
+  return bavail * bsize;
+}

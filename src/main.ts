@@ -1,0 +1,129 @@
+import { Command, CommanderError } from "commander";
+import packageFile from "../package.json" with { type: "json" };
+import { SystemClock } from "./clock.ts";
+import type { CommandContext, CommandModule } from "./commands/command.ts";
+import { processTerminal } from "./commands/terminal.ts";
+import { messageOf, OperatorError } from "./errors.ts";
+
+/**
+ * Every command. A module is loaded only when its command is named, so that `lintel token list` does not
+ * wait for the radio libraries.
+ */
+const commands: readonly {
+  readonly name: string;
+  readonly summary: string;
+  readonly load: () => Promise<CommandModule>;
+}[] = [
+  { name: "run", summary: "run a gateway", load: () => import("./commands/run.ts") },
+  {
+    name: "demo",
+    summary: "see it all at work with nothing plugged in",
+    load: () => import("./commands/demo.ts"),
+  },
+  {
+    name: "pair",
+    summary: "let new devices join the running gateway",
+    load: () => import("./commands/pair.ts"),
+  },
+  { name: "items", summary: "list the items of the inventory", load: () => import("./commands/items.ts") },
+  {
+    name: "status",
+    summary: "show what a gateway is doing and when each item was last heard",
+    load: () => import("./commands/status.ts"),
+  },
+  {
+    name: "doctor",
+    summary: "check everything a gateway needs, one by one",
+    load: () => import("./commands/doctor.ts"),
+  },
+  {
+    name: "token",
+    summary: "create, list and revoke access tokens",
+    load: () => import("./commands/token.ts"),
+  },
+];
+
+const exit_unexpected = 1;
+const exit_operator = 2;
+
+/** Characters of the one line that says what went wrong. */
+const line_max = 2_000;
+
+const terminal = processTerminal();
+process.exitCode = await main(process.argv.slice(2));
+await terminal.flushed();
+process.exit();
+
+/** Runs the command that the words name; its exit code. */
+async function main(words: readonly string[]): Promise<number> {
+  let code = 0;
+  const context: CommandContext = {
+    terminal,
+    clock: new SystemClock(),
+    version: packageFile.version,
+    exitWith: (wanted) => {
+      code = wanted;
+    },
+  };
+  try {
+    const program = await programFor(words, context);
+    if (words.length === 0) program.outputHelp();
+    else await program.parseAsync([...words], { from: "user" });
+    return code;
+  } catch (error) {
+    return explain(error, words);
+  }
+}
+
+/** The command line, with the commands that occur in `words` loaded and the others by name and summary. */
+async function programFor(words: readonly string[], context: CommandContext): Promise<Command> {
+  const program = new Command("lintel")
+    .description("Home gateway for research on ageing in place: hears the sensors of a home and serves them.")
+    .version(context.version, "-V, --version", "print the version")
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => terminal.print(text.trimEnd()),
+      // What went wrong is said once, by explain() below.
+      outputError: () => undefined,
+      getOutHasColors: () => terminal.colours.isColorSupported,
+    })
+    .configureHelp({
+      styleTitle: (text) => terminal.colours.bold(text),
+      styleCommandText: (text) => terminal.colours.cyan(text),
+      styleSubcommandText: (text) => terminal.colours.cyan(text),
+      styleOptionText: (text) => terminal.colours.cyan(text),
+      styleArgumentText: (text) => terminal.colours.cyan(text),
+    })
+    .showSuggestionAfterError()
+    .addHelpText(
+      "after",
+      "\nStart with:\n  lintel demo               a flat full of simulated sensors, and how to ask for their data\n  lintel <command> --help   options, examples and exit codes of a command",
+    );
+  for (const { name, summary, load } of commands) {
+    const command = program.command(name).description(summary);
+    if (words.includes(name)) (await load()).define(command, context);
+  }
+  return program;
+}
+
+/** Says in one line what ended a command, and picks its exit code. */
+function explain(error: unknown, words: readonly string[]): number {
+  const red = terminal.errorColours.red;
+  if (error instanceof CommanderError) {
+    // Help and version end a command too, with 0.
+    if (error.exitCode === 0) return 0;
+    const named = words.find((word) => commands.some(({ name }) => name === word));
+    const what = error.message.replace(/^error: /, "").replace(/\s*\n\s*/g, " ");
+    terminal.say(`${red("lintel:")} ${what}: see lintel ${named === undefined ? "" : `${named} `}--help`);
+    return exit_operator;
+  }
+  if (process.env["LINTEL_DEBUG"]) terminal.say(error instanceof Error ? (error.stack ?? "") : String(error));
+  if (error instanceof OperatorError) {
+    terminal.say(`${red("lintel:")} ${messageOf(error, line_max)}`);
+    return exit_operator;
+  }
+  terminal.say(
+    `${red("lintel:")} unexpected: ${messageOf(error)}: this is a fault of the program, LINTEL_DEBUG=1 shows where`,
+  );
+  return exit_unexpected;
+}
