@@ -57,7 +57,7 @@ class MasterEnd implements Pty {
   readonly read: ReadableStream<Uint8Array>;
   readonly #master: number;
   readonly #slave: number;
-  readonly #reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>;
+  readonly #reader: Pick<ReadableStreamDefaultReader<Uint8Array>, "read" | "cancel">;
   readonly #queue: { bytes: Uint8Array; done: () => void }[] = [];
   #queued_bytes = 0;
   #retry: ReturnType<typeof setTimeout> | undefined;
