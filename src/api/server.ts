@@ -68,9 +68,8 @@ export async function startApi(
     tls?: { certificate: string; key: string };
   } & Partial<ApiBounds>,
 ): Promise<Api> {
-  const { store, clock } = options;
+  const { store, clock, log } = options;
   const bounds = { ...defaultBounds, ...options };
-  const log = options.log.named("api");
   const uses = new TokenUses({ store, clock, log });
   const attempts = new Attempts({ ...bounds, clock });
   const authorization = new Authorization({ store, clock, realm: options.realm, attempts, uses });
