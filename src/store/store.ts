@@ -1,8 +1,12 @@
+import { OperatorError } from "../errors.ts";
 import type { Kind } from "../kinds.ts";
 import type { DeviceState, Reading } from "../reading.ts";
 import type { Item } from "../records/item.ts";
 import type { ItemType } from "../records/item-type.ts";
 import type { SeriesName, Value } from "../series.ts";
+import type { Token } from "../token.ts";
+
+export { type Scope, scopes, type Token } from "../token.ts";
 
 /**
  * Where readings and records live, as the API, the dashboard, sync and the commands see it. Two stores
@@ -46,15 +50,35 @@ export interface GatewayStore extends Store {
   /**
    * Commits readings in one transaction, with full synchronisation, numbered in the given order without
    * gaps; a device that no item has gets a provisional one. When it resolves all are on disk; when it
-   * rejects none is, and the next number is unchanged.
+   * rejects none is, and the next number is unchanged. `notes` are kept in the same transaction: on an SD
+   * card every synchronisation of its own counts. Rejects with ReadingRefused when one reading is at fault,
+   * with another OperatorError when the disk or the database is; the same batch may then be tried again.
    */
-  append(readings: readonly Reading[]): Promise<Appended>;
+  append(readings: readonly Reading[], notes?: Notes): Promise<Appended>;
 
   /** Keeps what was learned of devices; one transaction, the last state of a device wins. */
   noteDevices(states: readonly DeviceState[]): Promise<void>;
 
   /** Adds to counters of what was thrown away, by name. */
   addDropped(counts: ReadonlyMap<string, number>): Promise<void>;
+}
+
+/** What may be kept beside readings: see `noteDevices` and `addDropped`. */
+export interface Notes {
+  readonly states?: readonly DeviceState[];
+  readonly dropped?: ReadonlyMap<string, number>;
+}
+
+/** One reading of a batch can't be stored, whatever is tried; the others can. */
+export class ReadingRefused extends OperatorError {
+  constructor(
+    what: string,
+    remedy: string,
+    /** Which reading of the batch. */
+    readonly index: number,
+  ) {
+    super(what, remedy);
+  }
 }
 
 /** An item as the inventory serves it, with the key that its readings are stored under. */
@@ -75,6 +99,7 @@ export interface PageRequest {
   /**
    * In the newest second of the window (the one that ends at `before_ms`), only readings numbered up to this
    * are counted and returned: so a walk that continues inside a second is not shifted by what arrived since.
+   * Needs a `before_ms` of whole seconds.
    */
   readonly through?: number;
 }
@@ -103,23 +128,6 @@ export interface Appended {
   readonly last_seq: number;
   /** Names of provisional items that this commit made. */
   readonly created: readonly string[];
-}
-
-export const scopes = ["read", "sync", "admin"] as const;
-export type Scope = (typeof scopes)[number];
-
-export interface Token {
-  /** Public part: 12 characters, shown by `lintel token list`. */
-  readonly id: string;
-  readonly name: string;
-  readonly scope: Scope;
-  /** The home a sync token is bound to. */
-  readonly home?: number;
-  /** SHA-256 of the secret part. */
-  readonly hash: Uint8Array;
-  readonly created_ms: number;
-  readonly expires_ms?: number;
-  readonly last_used_ms?: number;
 }
 
 export interface Overview {

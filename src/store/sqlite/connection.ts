@@ -1,0 +1,63 @@
+import { constants, Database, type Statement } from "bun:sqlite";
+import { join } from "node:path";
+
+/** The file of the database in a data directory. */
+export function databasePath(directory: string): string {
+  return join(directory, "lintel.db");
+}
+
+/**
+ * A connection that truly ends when it is closed: SQLite keeps it, and its files, for as long as a prepared
+ * statement is left.
+ */
+export class Connection extends Database {
+  readonly #kept: Statement[] = [];
+
+  /** Prepares a statement that lives as long as the connection. */
+  keep(sql: string): Statement {
+    const statement = this.prepare(sql);
+    this.#kept.push(statement);
+    return statement;
+  }
+
+  override close(): void {
+    for (const statement of this.#kept.splice(0)) statement.finalize();
+    super.close(true);
+  }
+}
+
+/**
+ * The connection that writes, made with the file if it is missing. In WAL with full synchronisation: what is
+ * committed is on disk. It waits up to `busy_max_ms` for another process that writes (a command beside the server).
+ */
+export function openForWriting(path: string): Connection {
+  const database = new Connection(path, constants.SQLITE_OPEN_READWRITE | constants.SQLITE_OPEN_CREATE);
+  try {
+    database.run(`PRAGMA busy_timeout = ${busy_max_ms}`);
+    database.run("PRAGMA journal_mode = WAL");
+    database.run("PRAGMA synchronous = FULL");
+    database.run("PRAGMA foreign_keys = ON");
+    database.run("PRAGMA mmap_size = 0");
+    database.run(`PRAGMA wal_autocheckpoint = ${autocheckpoint_pages}`);
+    database.run(`PRAGMA journal_size_limit = ${wal_kept_bytes}`);
+    return database;
+  } catch (thrown) {
+    database.close();
+    throw thrown;
+  }
+}
+
+/** A connection that only reads. The file must exist; in WAL a reader never waits for the writer. */
+export function openForReading(path: string): Connection {
+  const database = new Connection(path, constants.SQLITE_OPEN_READONLY);
+  database.run(`PRAGMA busy_timeout = ${busy_max_ms}`);
+  database.run("PRAGMA mmap_size = 0");
+  database.run(`PRAGMA cache_size = -${read_cache_kib}`);
+  return database;
+}
+
+export const busy_max_ms = 5_000;
+const autocheckpoint_pages = 1_000;
+/** What the WAL file is cut down to when it starts again. */
+const wal_kept_bytes = 4 * 1024 * 1024;
+const read_cache_kib = 8 * 1024;

@@ -1,0 +1,64 @@
+import { SQLiteError } from "bun:sqlite";
+import { messageOf, OperatorError } from "../../errors.ts";
+
+/**
+ * What was thrown while working on `path` (a database file or a directory), as a fault that an operator can
+ * act on. An OperatorError passes unchanged.
+ */
+export function storeFault(thrown: unknown, path: string): OperatorError {
+  if (thrown instanceof OperatorError) return thrown;
+  const code = codeOf(thrown);
+  const fault = faults.find(({ codes }) => codes.test(code));
+  const what = fault?.what ?? `could not be worked on (${messageOf(thrown)})`;
+  return new OperatorError(`${path} ${what}`, fault?.remedy ?? unforeseen, { cause: thrown });
+}
+
+/** True when SQLite refuses the values of one statement, not the database, the disk or the moment. */
+export function isRefusedValue(thrown: unknown): boolean {
+  return /^SQLITE_(CONSTRAINT|MISMATCH|TOOBIG|RANGE)/.test(codeOf(thrown)) || thrown instanceof TypeError;
+}
+
+/** True when another connection holds what was wanted. */
+export function isBusy(thrown: unknown): boolean {
+  return /^SQLITE_BUSY/.test(codeOf(thrown));
+}
+
+function codeOf(thrown: unknown): string {
+  if (thrown instanceof SQLiteError) return thrown.code ?? "";
+  return thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
+}
+
+const faults: readonly { codes: RegExp; what: string; remedy: string }[] = [
+  {
+    codes: /^(SQLITE_FULL|ENOSPC|EDQUOT)/,
+    what: "cannot grow: the disk is full",
+    remedy: "free some space; writing goes on by itself",
+  },
+  {
+    codes: /^SQLITE_(NOTADB|CORRUPT)/,
+    what: "is damaged, or not a database at all",
+    remedy: "restore it from a backup with `lintel restore`, or move it away to start a new one",
+  },
+  {
+    codes: /^(SQLITE_READONLY|SQLITE_CANTOPEN|SQLITE_PERM|SQLITE_AUTH|EACCES|EPERM|EROFS)/,
+    what: "cannot be written",
+    remedy: "give this user write access to it, or set another `data` directory",
+  },
+  {
+    codes: /^(ENOTDIR|EEXIST)/,
+    what: "is not a directory",
+    remedy: "set `data` to a directory",
+  },
+  {
+    codes: /^SQLITE_(BUSY|LOCKED)/,
+    what: "is being written by another process that does not finish",
+    remedy: "end that process (a long import, a backup, an SQLite shell); writing goes on by itself",
+  },
+  {
+    codes: /^(SQLITE_IOERR|EIO)/,
+    what: "cannot be read or written: the disk reports an error",
+    remedy: "check the disk or SD card and its free space (`dmesg` has the details)",
+  },
+];
+
+const unforeseen = "nobody foresaw this; please report it with the log";

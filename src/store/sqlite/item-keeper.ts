@@ -1,0 +1,151 @@
+import { kinds } from "../../kinds.ts";
+import type { Device, DeviceState } from "../../reading.ts";
+import type { Item } from "../../records/item.ts";
+import { itemStatus } from "../../records/item-status.ts";
+import { normalAddress } from "../address.ts";
+import type { Connection } from "./connection.ts";
+
+/**
+ * The writer's side of the inventory: finds the item of a device, makes a provisional one where there is
+ * none, and keeps what was last heard of it. Works inside the caller's transaction.
+ */
+export class ItemKeeper {
+  readonly #known = new Map<string, Known>();
+  readonly #home: number | undefined;
+  readonly #find;
+  readonly #nextKey;
+  readonly #taken;
+  readonly #insert;
+  readonly #complete;
+  readonly #noteState;
+
+  constructor(database: Connection, home: number | undefined) {
+    this.#home = home;
+    this.#find = database.keep(
+      "SELECT key, provisional, record FROM items WHERE typename = ? AND address = ?",
+    );
+    this.#nextKey = database.keep(
+      "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'items'), 0) + 1",
+    );
+    this.#taken = database.keep("SELECT 1 FROM items WHERE itemid = ? OR itemname = ?");
+    this.#insert = database.keep("INSERT INTO items (key, record, address, provisional) VALUES (?, ?, ?, 1)");
+    this.#complete = database.keep("UPDATE items SET record = ? WHERE key = ?");
+    this.#noteState = database.keep(
+      `INSERT INTO item_states (item, heard_ms, battery_percent, battery_mv, linkquality) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (item) DO UPDATE SET
+         heard_ms = excluded.heard_ms,
+         battery_percent = coalesce(excluded.battery_percent, battery_percent),
+         battery_mv = coalesce(excluded.battery_mv, battery_mv),
+         linkquality = coalesce(excluded.linkquality, linkquality)`,
+    );
+  }
+
+  /** The key of a device's item. A provisional one that had to be made is added by name to `created`. */
+  keyOf(device: Device, heard_ms: number, created: string[]): number {
+    const address = normalAddress(device.address) ?? "";
+    const name = `${device.kind} ${address}`;
+    let known = this.#known.get(name);
+    if (known === undefined) {
+      known = this.#load(device, address) ?? this.#make(device, address, heard_ms, created);
+      if (this.#known.size >= known_max) this.#known.clear();
+      this.#known.set(name, known);
+    }
+    if (known.provisional !== undefined) this.#fillIn(known.key, known.provisional, device);
+    return known.key;
+  }
+
+  /** Keeps what was learned of a device; what the state doesn't mention stays. */
+  note(state: DeviceState, created: string[]): void {
+    this.#noteState.run(
+      this.keyOf(state.device, state.heard_ms, created),
+      state.heard_ms,
+      state.battery_percent ?? null,
+      state.battery_mv ?? null,
+      state.linkquality ?? null,
+    );
+  }
+
+  /** Forgets what was remembered of the database: after a rollback, or when another process wrote. */
+  forget(): void {
+    this.#known.clear();
+  }
+
+  #load(device: Device, address: string): Known | undefined {
+    const row = this.#find.get(device.kind, address) as ItemRow | null;
+    if (row === null) return undefined;
+    return { key: row.key, provisional: row.provisional ? (JSON.parse(row.record) as Item) : undefined };
+  }
+
+  #make(device: Device, address: string, heard_ms: number, created: string[]): Known {
+    const key = Number(this.#nextKey.values()[0]?.[0]);
+    const record = this.#provisionalRecord(key, device, address, heard_ms);
+    this.#insert.run(key, JSON.stringify(record), address);
+    created.push(record.itemname);
+    return { key, provisional: record };
+  }
+
+  #provisionalRecord(key: number, device: Device, address: string, heard_ms: number): Item {
+    const { typeid, singular } = kinds[device.kind];
+    let itemid = provisionalItemids + key;
+    let itemname = `${singular}-${address.replaceAll(":", "")}`;
+    // An inventory may hold such an id or name already, by chance or because it was copied from here.
+    for (let tries = 0; this.#taken.get(itemid, itemname) !== null; tries += 1) {
+      if (tries === names_tried_max) break;
+      itemid += provisionalItemids;
+      itemname = `${singular}-${address.replaceAll(":", "")}-${itemid}`;
+    }
+    return {
+      itemid,
+      itemname,
+      serialnum: null,
+      macaddress: device.address,
+      modelid: null,
+      modelname: device.model ?? null,
+      subjectspecific: 0,
+      vendorid: null,
+      vendorname: device.vendor ?? null,
+      typeid,
+      typename: device.kind,
+      subtypeid: null,
+      subtypename: device.subtype ?? absent,
+      currenthomeid: this.#home ?? null,
+      currenthomestart: Math.floor(heard_ms / 1000),
+      active: 1,
+      activename: "Active",
+      ...itemStatus.received,
+      batterymonths: null,
+      lastbatterychange: absent,
+      hasbatteries: 1,
+    };
+  }
+
+  /** A device often tells what it is only after it was first heard. */
+  #fillIn(key: number, record: Item, device: Device): void {
+    const told: Partial<Item> = {};
+    if (record.subtypename === absent && device.subtype !== undefined) told.subtypename = device.subtype;
+    if (record.modelname === null && device.model !== undefined) told.modelname = device.model;
+    if (record.vendorname === null && device.vendor !== undefined) told.vendorname = device.vendor;
+    if (Object.keys(told).length === 0) return;
+    Object.assign(record, told);
+    this.#complete.run(JSON.stringify(record), key);
+  }
+}
+
+interface Known {
+  readonly key: number;
+  /** The record while it is provisional: only then is it ours to complete. */
+  readonly provisional: Item | undefined;
+}
+
+interface ItemRow {
+  readonly key: number;
+  readonly provisional: number;
+  readonly record: string;
+}
+
+/** Itemids from here up are provisional ones: no inventory counts so far. */
+const provisionalItemids = 1_000_000_000;
+const known_max = 20_000;
+const names_tried_max = 8;
+/** How the interface writes an absent subtypename or lastbatterychange. */
+const absent = "null";

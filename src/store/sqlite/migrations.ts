@@ -1,0 +1,58 @@
+import type { Database } from "bun:sqlite";
+import { OperatorError } from "../../errors.ts";
+import readingsAndInventory from "./migrations/0001_readings_and_inventory.sql" with { type: "text" };
+
+/** The schema, step by step: entry n (from 1) takes a database of version n − 1 to n. Add, never change. */
+const migrations: readonly string[] = [readingsAndInventory];
+
+/** The schema that this program works on. */
+export const schemaVersion = migrations.length;
+
+/** The version of a database; 0 is an empty file. Throws an OperatorError where it is some other program's. */
+export function versionOf(database: Database, path: string): number {
+  const version = pragma(database, "user_version");
+  const objects = database.query("SELECT count(*) FROM sqlite_schema").values()[0]?.[0];
+  if (pragma(database, "application_id") !== applicationId && (version !== 0 || objects !== 0)) {
+    throw new OperatorError(
+      `${path} is a database of another program`,
+      "set another `data` directory, or move the file away",
+    );
+  }
+  return version;
+}
+
+/** Throws the OperatorError that says so when the database was made by a newer program. */
+export function refuseNewer(version: number, path: string): void {
+  if (version <= schemaVersion) return;
+  throw new OperatorError(
+    `${path} was written by a newer Lintel (schema ${version}; this one knows up to ${schemaVersion})`,
+    "install that version again, or restore a backup that was made before the upgrade",
+  );
+}
+
+/**
+ * Takes a database to `schemaVersion`, one transaction a step, and answers the version it had. A new one gets
+ * `epoch` as its name. To be called by the holder of the lock only.
+ */
+export function migrate(database: Database, path: string, epoch: string): number {
+  const before = versionOf(database, path);
+  refuseNewer(before, path);
+  for (let version = before; version < schemaVersion; version += 1) {
+    database.transaction(() => {
+      database.run(migrations[version] ?? "");
+      if (version === 0) {
+        database.run(`PRAGMA application_id = ${applicationId}`);
+        database.run("INSERT INTO meta (name, value) VALUES ('epoch', ?), ('last_seq', 0)", [epoch]);
+      }
+      database.run(`PRAGMA user_version = ${version + 1}`);
+    })();
+  }
+  return before;
+}
+
+function pragma(database: Database, name: string): number {
+  return Number(database.query(`PRAGMA ${name}`).values()[0]?.[0]);
+}
+
+/** "LNTL": tells a database of ours from any other SQLite file. */
+const applicationId = 0x4c_4e_54_4c;

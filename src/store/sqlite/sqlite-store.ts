@@ -1,0 +1,178 @@
+import { statSync } from "node:fs";
+import type { Clock } from "../../clock.ts";
+import { messageOf } from "../../errors.ts";
+import type { Kind } from "../../kinds.ts";
+import type { Log } from "../../log.ts";
+import type { DeviceState, Reading } from "../../reading.ts";
+import type { Item } from "../../records/item.ts";
+import type { ItemType } from "../../records/item-type.ts";
+import type {
+  Appended,
+  GatewayStore,
+  Notes,
+  Overview,
+  Page,
+  PageRequest,
+  Store,
+  StoredItem,
+  Token,
+} from "../store.ts";
+import type { Connection } from "./connection.ts";
+import { openForReading } from "./connection.ts";
+import { storeFault } from "./faults.ts";
+import { Inventory } from "./inventory.ts";
+import { versionOf } from "./migrations.ts";
+import { Pages } from "./pages.ts";
+import { Tokens } from "./tokens.ts";
+import type { WriterThread } from "./writer-thread.ts";
+
+/** Whatever does the writing: the writer's thread, or a connection of this thread. */
+export interface Writer {
+  addToken(token: Token): Promise<void> | void;
+  revokeToken(id: string): Promise<boolean> | boolean;
+  noteTokenUse(used: ReadonlyMap<string, number>): Promise<void> | void;
+  close(): Promise<void> | void;
+}
+
+/** A store on SQLite: reads on a connection of its own in this thread, writes through `writer`. */
+export class SqliteStore implements Store {
+  readonly epoch: string;
+  readonly #writer: Writer;
+  readonly #path: string;
+  readonly #database: Connection;
+  readonly #pages: Pages;
+  readonly #inventory: Inventory;
+  readonly #tokens: Tokens;
+
+  /** `path`: a database of this program's schema version, which exists. */
+  constructor(options: { path: string; writer: Writer }) {
+    this.#path = options.path;
+    this.#writer = options.writer;
+    this.#database = openForReading(options.path);
+    this.#pages = new Pages(this.#database);
+    this.#inventory = new Inventory(this.#database);
+    this.#tokens = new Tokens(this.#database);
+    this.epoch = String(this.#fact("epoch"));
+  }
+
+  itemTypes(): Promise<ItemType[]> {
+    return this.#reading(() => this.#inventory.itemTypes());
+  }
+
+  items(kind: Kind, window: { skip: number; limit: number }): Promise<Item[]> {
+    return this.#reading(() => this.#inventory.items(kind, window));
+  }
+
+  item(kind: Kind, name: string): Promise<StoredItem | undefined> {
+    return this.#reading(() => this.#inventory.item(kind, name));
+  }
+
+  page(request: PageRequest): Promise<Page> {
+    return this.#reading(() => this.#pages.page(request));
+  }
+
+  token(id: string): Promise<Token | undefined> {
+    return this.#reading(() => this.#tokens.get(id));
+  }
+
+  tokens(): Promise<Token[]> {
+    return this.#reading(() => this.#tokens.list());
+  }
+
+  async addToken(token: Token): Promise<void> {
+    await this.#writer.addToken(token);
+  }
+
+  async revokeToken(id: string): Promise<boolean> {
+    return await this.#writer.revokeToken(id);
+  }
+
+  async noteTokenUse(used: ReadonlyMap<string, number>): Promise<void> {
+    await this.#writer.noteTokenUse(used);
+  }
+
+  overview(): Promise<Overview> {
+    return this.#reading(() => {
+      const read = this.#database.transaction(() => ({
+        epoch: this.epoch,
+        schemaVersion: versionOf(this.#database, this.#path),
+        last_seq: Number(this.#fact("last_seq")),
+        bytesOnDisk: bytesOf(this.#path) + bytesOf(`${this.#path}-wal`),
+        items: this.#inventory.overview(),
+        dropped: Object.fromEntries(
+          this.#database.query("SELECT name, count FROM dropped ORDER BY name").values() as [
+            string,
+            number,
+          ][],
+        ),
+      }));
+      return read();
+    });
+  }
+
+  async close(): Promise<void> {
+    // The last connection to close tidies up, and only the writer's may write.
+    this.#database.close();
+    await this.#writer.close();
+  }
+
+  #fact(name: string): unknown {
+    return this.#database.query("SELECT value FROM meta WHERE name = ?").values(name)[0]?.[0];
+  }
+
+  async #reading<Result>(read: () => Result): Promise<Result> {
+    try {
+      return read();
+    } catch (thrown) {
+      throw thrown instanceof RangeError ? thrown : storeFault(thrown, this.#path);
+    }
+  }
+}
+
+/** The store of a running gateway. */
+export class SqliteGatewayStore extends SqliteStore implements GatewayStore {
+  readonly #writer: WriterThread;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  #stopMaintenance = () => {};
+
+  constructor(options: { path: string; writer: WriterThread; clock: Clock; log: Log }) {
+    super(options);
+    this.#writer = options.writer;
+    this.#clock = options.clock;
+    this.#log = options.log;
+    this.#planMaintenance();
+  }
+
+  append(readings: readonly Reading[], notes: Notes = {}): Promise<Appended> {
+    return this.#writer.ask("commit", { readings, ...notes });
+  }
+
+  async noteDevices(states: readonly DeviceState[]): Promise<void> {
+    await this.#writer.ask("commit", { readings: [], states });
+  }
+
+  async addDropped(dropped: ReadonlyMap<string, number>): Promise<void> {
+    await this.#writer.ask("commit", { readings: [], dropped });
+  }
+
+  override async close(): Promise<void> {
+    this.#stopMaintenance();
+    await super.close();
+  }
+
+  #planMaintenance(): void {
+    this.#stopMaintenance = this.#clock.after(maintenance_interval_ms, () => {
+      this.#writer.ask("maintain", undefined).catch((thrown: unknown) => {
+        this.#log.warn(`upkeep of the database: ${messageOf(thrown)}`);
+      });
+      this.#planMaintenance();
+    });
+  }
+}
+
+const maintenance_interval_ms = 24 * 60 * 60 * 1000;
+
+function bytesOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}

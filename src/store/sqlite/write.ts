@@ -1,0 +1,180 @@
+import { statSync } from "node:fs";
+import { messageOf } from "../../errors.ts";
+import type { Reading } from "../../reading.ts";
+import { seriesOf, type Value } from "../../series.ts";
+import { type Appended, type Notes, ReadingRefused, type Token } from "../store.ts";
+import { BlockKeeper } from "./block-keeper.ts";
+import type { Connection } from "./connection.ts";
+import { busy_max_ms } from "./connection.ts";
+import { isRefusedValue, storeFault } from "./faults.ts";
+import { ItemKeeper } from "./item-keeper.ts";
+import { forEverySeries, insertSql } from "./series-tables.ts";
+import { Tokens } from "./tokens.ts";
+
+/** What is committed together. */
+export interface Batch extends Notes {
+  readonly readings: readonly Reading[];
+}
+
+/** Where a gateway is: its home's id, and that home's IANA time zone. */
+export interface Place {
+  readonly home?: number | undefined;
+  readonly timezone?: string | undefined;
+}
+
+/**
+ * Everything that changes a database, on its one writing connection; every call is one transaction, and
+ * throws an OperatorError. It blocks while the disk synchronises: see writer.ts.
+ */
+export class Writing {
+  readonly #path: string;
+  readonly #database: Connection;
+  readonly #blocks: BlockKeeper;
+  readonly #items: ItemKeeper;
+  readonly #tokens: Tokens;
+  readonly #inserts;
+  readonly #readVersion;
+  readonly #readSeq;
+  readonly #writeSeq;
+  readonly #addDropped;
+  #version = 0;
+  #commits = 0;
+
+  constructor(options: { path: string; database: Connection; home?: number | undefined }) {
+    const { path, database, home } = options;
+    this.#path = path;
+    this.#database = database;
+    this.#blocks = new BlockKeeper(database);
+    this.#items = new ItemKeeper(database, home);
+    this.#tokens = new Tokens(database);
+    this.#inserts = forEverySeries((series) => ({
+      fields: Object.keys(seriesOf(series).fields),
+      statement: database.keep(insertSql(series)),
+    }));
+    this.#readVersion = database.keep("PRAGMA data_version");
+    this.#readSeq = database.keep("SELECT value FROM meta WHERE name = 'last_seq'");
+    this.#writeSeq = database.keep("UPDATE meta SET value = ? WHERE name = 'last_seq'");
+    this.#addDropped = database.keep(
+      "INSERT INTO dropped VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET count = count + excluded.count",
+    );
+  }
+
+  /** Numbers and inserts readings, and keeps the notes: see `GatewayStore.append`. */
+  commit(batch: Batch): Appended {
+    return this.#transaction(() => {
+      const created: string[] = [];
+      const first_seq = Number(this.#readSeq.values()[0]?.[0]) + 1;
+      const last_seq = first_seq + batch.readings.length - 1;
+      for (const [index, reading] of batch.readings.entries()) {
+        try {
+          this.#insert(reading, first_seq + index, created);
+        } catch (thrown) {
+          throw isRefusedValue(thrown) ? refusal(reading, index, thrown) : thrown;
+        }
+      }
+      if (batch.readings.length > 0) this.#writeSeq.run(last_seq);
+      this.#blocks.settle();
+      for (const state of batch.states ?? []) this.#items.note(state, created);
+      for (const [name, count] of batch.dropped ?? []) this.#addDropped.run(name, count);
+      return { first_seq, last_seq, created };
+    });
+  }
+
+  addToken(token: Token): void {
+    this.#transaction(() => this.#tokens.add(token));
+  }
+
+  revokeToken(id: string): boolean {
+    return this.#transaction(() => this.#tokens.revoke(id));
+  }
+
+  noteTokenUse(used: ReadonlyMap<string, number>): void {
+    this.#transaction(() => this.#tokens.noteUse(used));
+  }
+
+  /** Keeps where this gateway is; what is undefined stays as it was. */
+  setPlace(place: Place): void {
+    this.#transaction(() => {
+      const put = this.#database.query("INSERT OR REPLACE INTO meta VALUES (?, ?)");
+      if (place.home !== undefined) put.run("home", place.home);
+      if (place.timezone !== undefined) put.run("timezone", place.timezone);
+    });
+  }
+
+  /** Bounded upkeep, to be called now and then. */
+  maintain(): void {
+    this.#database.run(`PRAGMA analysis_limit = ${analysis_rows_max}`);
+    this.#database.run("PRAGMA optimize");
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #insert(reading: Reading, seq: number, created: string[]): void {
+    const item = this.#items.keyOf(reading.device, reading.stamp_ms, created);
+    const { fields, statement } = this.#inserts[reading.series];
+    const row: Value[] = [item, reading.stamp_ms, seq];
+    for (const field of fields) row.push(reading.values[field] ?? null);
+    row.push(reading.clock);
+    statement.run(...row);
+    this.#blocks.add(reading.series, item, reading.stamp_ms, seq);
+  }
+
+  #transaction<Result>(work: () => Result): Result {
+    try {
+      this.#database.run("BEGIN IMMEDIATE");
+      this.#noticeOthers();
+      const result = work();
+      this.#database.run("COMMIT");
+      this.#boundLog();
+      return result;
+    } catch (thrown) {
+      this.#blocks.forget();
+      this.#items.forget();
+      // A full disk makes SQLite roll back by itself.
+      if (this.#database.inTransaction) this.#database.run("ROLLBACK");
+      throw storeFault(thrown, this.#path);
+    }
+  }
+
+  /** A command beside the server may have changed the inventory that is remembered here. */
+  #noticeOthers(): void {
+    const version = Number(this.#readVersion.values()[0]?.[0]);
+    if (version !== this.#version) this.#items.forget();
+    this.#version = version;
+  }
+
+  /**
+   * SQLite starts the WAL again only at a moment without readers, which may never come by itself; past
+   * `wal_max_bytes` the moment is made, by holding new readers off the WAL for a bounded time.
+   */
+  #boundLog(): void {
+    this.#commits += 1;
+    if (this.#commits % commits_per_look !== 0) return;
+    const bytes = statSync(`${this.#path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+    if (bytes < wal_max_bytes) return;
+    this.#database.run(`PRAGMA busy_timeout = ${checkpoint_max_ms}`);
+    try {
+      this.#database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    } catch {
+      // What was committed is safe in the WAL whether or not it could be checkpointed now; the next look tries again.
+    } finally {
+      this.#database.run(`PRAGMA busy_timeout = ${busy_max_ms}`);
+    }
+  }
+}
+
+function refusal(reading: Reading, index: number, thrown: unknown): ReadingRefused {
+  return new ReadingRefused(
+    `a reading of ${reading.device.kind} ${reading.device.address} does not fit ${reading.series} (${messageOf(thrown)})`,
+    "report this device and its firmware; the reading is left out",
+    index,
+  );
+}
+
+const commits_per_look = 16;
+export const wal_max_bytes = 16 * 1024 * 1024;
+const checkpoint_max_ms = 250;
+/** Rows of an index that `optimize` looks at. */
+const analysis_rows_max = 400;

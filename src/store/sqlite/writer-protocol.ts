@@ -1,0 +1,55 @@
+import { OperatorError } from "../../errors.ts";
+import { type Appended, ReadingRefused, type Token } from "../store.ts";
+import type { Batch, Place } from "./write.ts";
+
+/** What the writer's thread can be asked: one argument, one answer, each copied between the threads. */
+export interface WriterCalls {
+  /** First of all, once. */
+  open(options: WriterOptions): Opened;
+  commit(batch: Batch): Appended;
+  addToken(token: Token): void;
+  revokeToken(id: string): boolean;
+  noteTokenUse(used: ReadonlyMap<string, number>): void;
+  maintain(nothing: undefined): void;
+  /** Last of all: closes the database and lets go of the lock. */
+  close(nothing: undefined): void;
+}
+
+export interface WriterOptions {
+  readonly directory: string;
+  /** Name of the store if it has to be made. */
+  readonly freshEpoch: string;
+  readonly place: Place;
+}
+
+export interface Opened {
+  /** The schema version that was found; 0 when the database was made now. */
+  readonly versionBefore: number;
+}
+
+export interface Request {
+  readonly id: number;
+  readonly call: keyof WriterCalls;
+  readonly argument: unknown;
+}
+
+export type Response =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly fault: Fault };
+
+/** An OperatorError as it travels between threads, which copy no classes. */
+export interface Fault {
+  readonly what: string;
+  readonly remedy: string;
+  /** Present on a ReadingRefused. */
+  readonly index?: number;
+}
+
+export function faultToSend(error: OperatorError): Fault {
+  const { what, remedy } = error;
+  return error instanceof ReadingRefused ? { what, remedy, index: error.index } : { what, remedy };
+}
+
+export function errorReceived({ what, remedy, index }: Fault): OperatorError {
+  return index === undefined ? new OperatorError(what, remedy) : new ReadingRefused(what, remedy, index);
+}

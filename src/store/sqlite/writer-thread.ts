@@ -1,0 +1,105 @@
+import type { Clock } from "../../clock.ts";
+import { messageOf, OperatorError } from "../../errors.ts";
+import type { Token } from "../store.ts";
+import { errorReceived, type Request, type Response, type WriterCalls } from "./writer-protocol.ts";
+
+/**
+ * The other end of writer.ts: asks, and answers by promise. When the thread ends by itself, every waiting
+ * call and every later one rejects, and `onFailure` is told once: what it was doing is then unknown, so a
+ * program should end and be started again rather than try the same batch twice.
+ */
+export class WriterThread {
+  readonly #clock: Clock;
+  readonly #onFailure: (fault: OperatorError) => void;
+  readonly #worker: Worker;
+  readonly #waiting = new Map<number, Waiting>();
+  #asked = 0;
+  #failure: OperatorError | undefined;
+  #closing = false;
+
+  constructor(options: { clock: Clock; onFailure: (fault: OperatorError) => void; entry?: URL }) {
+    this.#clock = options.clock;
+    this.#onFailure = options.onFailure;
+    this.#worker = new Worker(options.entry ?? new URL("./writer.ts", import.meta.url));
+    this.#worker.addEventListener("message", ({ data }: MessageEvent<Response>) => this.#settle(data));
+    this.#worker.addEventListener("error", (event) => this.#fail(event.message));
+    this.#worker.addEventListener("close", () => this.#fail("it ended by itself"));
+  }
+
+  /** Rejects with an OperatorError; never waits behind more than `waiting_max` others. */
+  ask<Call extends keyof WriterCalls>(
+    call: Call,
+    argument: Parameters<WriterCalls[Call]>[0],
+  ): Promise<ReturnType<WriterCalls[Call]>> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    if (this.#closing) return Promise.reject(new OperatorError("the store is closed", "open it again"));
+    if (this.#waiting.size >= waiting_max) return Promise.reject(tooMany);
+    this.#asked += 1;
+    const request: Request = { id: this.#asked, call, argument };
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(request.id, { resolve: resolve as (value: unknown) => void, reject });
+      this.#worker.postMessage(request);
+    });
+  }
+
+  addToken(token: Token): Promise<void> {
+    return this.ask("addToken", token);
+  }
+
+  revokeToken(id: string): Promise<boolean> {
+    return this.ask("revokeToken", id);
+  }
+
+  noteTokenUse(used: ReadonlyMap<string, number>): Promise<void> {
+    return this.ask("noteTokenUse", used);
+  }
+
+  /** Lets what was asked finish, closes the database and ends the thread; waits at most `close_max_ms`. */
+  async close(): Promise<void> {
+    if (this.#closing) return;
+    const asked = this.ask("close", undefined);
+    this.#closing = true;
+    let cancel = () => {};
+    const late = new Promise<void>((resolve) => {
+      cancel = this.#clock.after(close_max_ms, resolve);
+    });
+    try {
+      if (this.#failure === undefined) await Promise.race([asked, late]);
+      else await asked.catch(() => undefined);
+    } finally {
+      cancel();
+      this.#worker.terminate();
+    }
+  }
+
+  #settle(response: Response): void {
+    const waiting = this.#waiting.get(response.id);
+    this.#waiting.delete(response.id);
+    if ("fault" in response) waiting?.reject(errorReceived(response.fault));
+    else waiting?.resolve(response.value);
+  }
+
+  #fail(why: string): void {
+    if (this.#failure !== undefined || (this.#closing && this.#waiting.size === 0)) return;
+    this.#failure = new OperatorError(
+      `the thread that writes the database has stopped (${messageOf(why)})`,
+      "start Lintel again; what it had acknowledged is on disk",
+    );
+    for (const { reject } of this.#waiting.values()) reject(this.#failure);
+    this.#waiting.clear();
+    this.#worker.terminate();
+    this.#onFailure(this.#failure);
+  }
+}
+
+interface Waiting {
+  resolve(value: unknown): void;
+  reject(fault: OperatorError): void;
+}
+
+const waiting_max = 256;
+const close_max_ms = 10_000;
+const tooMany = new OperatorError(
+  `${waiting_max} changes wait for the disk already`,
+  "check the disk or SD card; this change was not made",
+);
