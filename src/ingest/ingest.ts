@@ -1,0 +1,248 @@
+import type { Clock } from "../clock.ts";
+import { messageOf, OperatorError } from "../errors.ts";
+import type { Log } from "../log.ts";
+import type { DeviceState, Reading } from "../reading.ts";
+import { type Appended, type GatewayStore, ReadingRefused } from "../store/store.ts";
+import { NoteBook } from "./note-book.ts";
+import { RefusalLog } from "./refusal-log.ts";
+import { type Fault, faultOfReading } from "./validity.ts";
+
+/**
+ * Takes readings from drivers and commits them in groups, in the order in which they came. A reading waits at
+ * most `groupInterval_ms` and one commit; while the disk fails it waits in memory, up to `queue_max` of them.
+ */
+export class Ingest {
+  readonly #store: GatewayStore;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #groupInterval_ms: number;
+  readonly #group_max: number;
+  readonly #queue_max: number;
+  readonly #notes: NoteBook;
+  readonly #refusals: RefusalLog;
+  /** What waits, oldest first; those of the commit in flight stay until it succeeds. */
+  #queue: Entry[] = [];
+  #due = false;
+  #committing: Promise<void> | undefined;
+  #cancelTimer: (() => void) | undefined;
+  #retry_ms = 0;
+  #closed = false;
+  #closing: Promise<void> | undefined;
+  #committed = 0;
+  #refused = 0;
+  #lastCommit: IngestStatus["lastCommit"];
+  #problem: Problem | undefined;
+
+  constructor(options: IngestOptions) {
+    this.#store = options.store;
+    this.#clock = options.clock;
+    this.#log = options.log;
+    this.#groupInterval_ms = options.groupInterval_ms ?? 100;
+    this.#group_max = options.group_max ?? 2_000;
+    this.#queue_max = options.queue_max ?? 20_000;
+    this.#refusals = new RefusalLog(options);
+    this.#notes = new NoteBook({
+      clock: options.clock,
+      interval_ms: options.notesInterval_ms ?? 60_000,
+      onDue: () => this.#startTimer(),
+      onRefused: (fault) => this.#refusals.say(fault, "the state is left out"),
+    });
+  }
+
+  /**
+   * Resolves once the reading is on disk. Rejects with an OperatorError, after counting and saying so, when it
+   * is not a possible reading of its series and device, or when the queue is full.
+   */
+  accept(reading: Reading): Promise<void> {
+    const fault = this.#closed ? closedFault : faultOfReading(reading);
+    if (fault !== undefined) return Promise.reject(this.#refuse(fault, "the reading is left out"));
+    if (this.#queue.length >= this.#queue_max)
+      return Promise.reject(this.#refuse(fullFault, this.#fullRemedy()));
+    this.#notes.heard({ device: reading.device, heard_ms: this.#clock.now().unix_ms });
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ reading, resolve, reject });
+      if (this.#queue.length >= this.#group_max) this.#pump();
+      this.#startTimer();
+    });
+  }
+
+  /** Keeps what was learned of a device with the next commit, or within `notesInterval_ms`. Never fails. */
+  heard(state: DeviceState): void {
+    if (!this.#closed) this.#notes.heard(state);
+  }
+
+  /** Counts what was thrown away, under a stable name; kept with the next commit, or within `notesInterval_ms`. */
+  dropped(what: string, count = 1): void {
+    if (!this.#closed) this.#notes.dropped(what, count);
+  }
+
+  status(): IngestStatus {
+    return {
+      queued: this.#queue.length,
+      committed: this.#committed,
+      refused: this.#refused,
+      ...(this.#lastCommit === undefined ? {} : { lastCommit: this.#lastCommit }),
+      ...(this.#problem === undefined ? {} : { problem: this.#problem.text }),
+    };
+  }
+
+  /** Commits what is queued and noted, trying once more where the disk has failed; refuses readings from now on. */
+  close(): Promise<void> {
+    this.#closing ??= this.#finish();
+    return this.#closing;
+  }
+
+  async #finish(): Promise<void> {
+    this.#closed = true;
+    this.#notes.stop();
+    await this.#committing;
+    for (let before = Infinity; this.#queue.length > 0 && this.#queue.length < before; ) {
+      before = this.#queue.length;
+      await this.#commit();
+    }
+    if (this.#queue.length === 0 && this.#notes.waiting) await this.#commit();
+    this.#stopTimer();
+    if (this.#queue.length === 0) return;
+    const lost = new OperatorError(
+      `${this.#queue.length} readings were not on disk when Lintel stopped`,
+      this.#problem?.text ?? "see the log",
+    );
+    this.#log.error(lost.message);
+    for (const { reject } of this.#queue.splice(0)) reject(lost);
+  }
+
+  /** Sees to it that a commit follows, soon, or after a failure when it is worth trying again. */
+  #startTimer(): void {
+    if (this.#cancelTimer !== undefined || this.#due) return;
+    const delay_ms = this.#problem === undefined ? this.#groupInterval_ms : this.#retry_ms;
+    this.#cancelTimer = this.#clock.after(delay_ms, () => {
+      this.#cancelTimer = undefined;
+      this.#due = true;
+      this.#pump();
+    });
+  }
+
+  #stopTimer(): void {
+    this.#due = false;
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+  }
+
+  /** Starts a commit if one is wanted and none is under way. */
+  #pump(): void {
+    if (this.#committing !== undefined || this.#closed) return;
+    const full = this.#queue.length >= this.#group_max && this.#problem === undefined;
+    if (!full && !this.#due) return;
+    this.#stopTimer();
+    this.#committing = this.#commit().then(() => {
+      this.#committing = undefined;
+      if (this.#queue.length > 0 || this.#problem !== undefined) this.#startTimer();
+      this.#pump();
+    });
+  }
+
+  /** One commit of the oldest group and all notes. Never rejects. */
+  async #commit(): Promise<void> {
+    const group = this.#queue.slice(0, this.#group_max);
+    const notes = this.#notes.take();
+    const started = this.#clock.now();
+    try {
+      const appended = await this.#store.append(
+        group.map(({ reading }) => reading),
+        notes,
+      );
+      this.#succeed(group, appended, started.monotonic_ms);
+    } catch (thrown) {
+      this.#notes.giveBack(notes);
+      if (thrown instanceof ReadingRefused && thrown.index < group.length) this.#leaveOut(thrown);
+      else this.#fail(thrown);
+    }
+  }
+
+  #succeed(group: readonly Entry[], appended: Appended, started_ms: number): void {
+    const { unix_ms, monotonic_ms } = this.#clock.now();
+    this.#queue.splice(0, group.length);
+    this.#committed += group.length;
+    this.#lastCommit = { at_ms: unix_ms, duration_ms: monotonic_ms - started_ms, readings: group.length };
+    this.#retry_ms = 0;
+    for (const name of appended.created) {
+      this.#log.info(`${name} is new: it has a provisional item until the inventory names it`);
+    }
+    if (this.#problem !== undefined) {
+      const seconds = Math.round((monotonic_ms - this.#problem.since_ms) / 1000);
+      this.#problem = undefined;
+      this.#log.info(`readings are written again after ${seconds} s; none that was accepted is lost`);
+    }
+    for (const { resolve } of group) resolve();
+  }
+
+  /** The store has found the one reading at fault: the others go on at once. */
+  #leaveOut(thrown: ReadingRefused): void {
+    const [entry] = this.#queue.splice(thrown.index, 1);
+    const fault = { name: "readings that the store refused", detail: thrown.what };
+    entry?.reject(this.#refuse(fault, thrown.remedy));
+    this.#due = true;
+  }
+
+  #fail(thrown: unknown): void {
+    // What came meanwhile must not make the next try come sooner.
+    this.#stopTimer();
+    this.#retry_ms = Math.min(Math.max(this.#retry_ms * 2, retry_first_ms), retry_most_ms);
+    if (this.#problem?.text === messageOf(thrown)) return;
+    const since_ms = this.#problem?.since_ms ?? this.#clock.now().monotonic_ms;
+    this.#problem = { text: messageOf(thrown), since_ms };
+    this.#log.error(
+      `readings cannot be written and wait in memory, ${this.#queue_max} at most: ${this.#problem.text}`,
+    );
+  }
+
+  #refuse(fault: Fault, remedy: string): OperatorError {
+    this.#refused += 1;
+    this.dropped(fault.name);
+    return this.#refusals.say(fault, remedy);
+  }
+
+  #fullRemedy(): string {
+    return this.#problem?.text ?? "the disk is too slow for so many readings at once";
+  }
+}
+
+export interface IngestOptions {
+  readonly store: GatewayStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** From the first reading of a group to its commit. */
+  readonly groupInterval_ms?: number;
+  /** Readings that are committed at once, without waiting for the interval. */
+  readonly group_max?: number;
+  /** Readings that may wait for the disk. */
+  readonly queue_max?: number;
+  /** How long what was learned of devices may wait for a commit. */
+  readonly notesInterval_ms?: number;
+}
+
+export interface IngestStatus {
+  readonly queued: number;
+  /** Readings committed and refused since the start. */
+  readonly committed: number;
+  readonly refused: number;
+  readonly lastCommit?: { readonly at_ms: number; readonly duration_ms: number; readonly readings: number };
+  /** What is wrong and what to do; absent while all is well. */
+  readonly problem?: string;
+}
+
+interface Entry {
+  readonly reading: Reading;
+  resolve(): void;
+  reject(fault: OperatorError): void;
+}
+
+interface Problem {
+  readonly text: string;
+  readonly since_ms: number;
+}
+
+const retry_first_ms = 250;
+const retry_most_ms = 30_000;
+const closedFault: Fault = { name: "readings after the end", detail: "Lintel is stopping" };
+const fullFault: Fault = { name: "readings that found the queue full", detail: "the queue is full" };

@@ -1,0 +1,73 @@
+import { type TObject, Type } from "@sinclair/typebox";
+import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
+import { clockQuality } from "../clock.ts";
+import { isKind } from "../kinds.ts";
+import type { Device, Reading } from "../reading.ts";
+import { type SeriesName, seriesNames, seriesOf } from "../series.ts";
+
+/** Why a reading can't be kept, under a stable name for counting and with the details; undefined when it can. */
+export function faultOfReading(reading: Reading): Fault | undefined {
+  const { device, series, stamp_ms, clock, values } = reading;
+  const fault = faultOfDevice(device);
+  if (fault !== undefined) return fault;
+  const check = checks.get(series);
+  if (check === undefined) return { name: "readings of an unknown series", detail: `series ${series}` };
+  const { kind, subtypes } = seriesOf(series);
+  if (
+    kind !== device.kind ||
+    (device.subtype !== undefined && subtypes?.includes(device.subtype) === false)
+  ) {
+    return { name: "readings that do not belong to the device", detail: `${series} of ${nameOf(device)}` };
+  }
+  if (!Number.isSafeInteger(stamp_ms) || stamp_ms < 0 || stamp_ms >= stamp_end_ms) {
+    return { name: "readings with an impossible stamp", detail: `stamp ${stamp_ms} of ${nameOf(device)}` };
+  }
+  if (!qualities.has(clock)) {
+    return { name: "readings of an unknown clock quality", detail: `clock ${clock} of ${nameOf(device)}` };
+  }
+  if (!check.Check(values)) {
+    const error = check.Errors(values).First();
+    const where = error === undefined ? "" : ` (${error.path.slice(1)}: ${error.message})`;
+    return { name: "readings with impossible values", detail: `${series} of ${nameOf(device)}${where}` };
+  }
+  return undefined;
+}
+
+/** The same for what any sign of life says of its device. */
+export function faultOfDevice(device: Device): Fault | undefined {
+  if (!isKind(device.kind)) return { name: "devices of an unknown kind", detail: `kind ${device.kind}` };
+  if (!addressForm.test(device.address)) {
+    return { name: "devices with an impossible address", detail: `address ${device.address.slice(0, 40)}` };
+  }
+  const texts = [device.subtype, device.model, device.vendor];
+  if (texts.some((text) => (text?.length ?? 0) > text_max)) {
+    return { name: "devices with overlong names", detail: nameOf(device) };
+  }
+  return undefined;
+}
+
+export interface Fault {
+  readonly name: string;
+  readonly detail: string;
+}
+
+export function nameOf(device: Device): string {
+  return `${device.kind} ${device.address}`;
+}
+
+const checks = new Map<SeriesName, TypeCheck<TObject>>(
+  seriesNames.map((series) => {
+    const fields = Object.entries(seriesOf(series).fields).map(([name, { schema }]) => [name, schema]);
+    return [
+      series,
+      TypeCompiler.Compile(Type.Object(Object.fromEntries(fields), { additionalProperties: false })),
+    ];
+  }),
+);
+
+const qualities: ReadonlySet<number> = new Set(Object.values(clockQuality));
+/** Two to eight bytes in printed order. */
+const addressForm = /^[0-9a-f]{2}(:[0-9a-f]{2}){1,7}$/;
+/** The year 2100. */
+const stamp_end_ms = Date.UTC(2100, 0, 1);
+const text_max = 200;
