@@ -57,7 +57,7 @@ class MasterEnd implements Pty {
   readonly read: ReadableStream<Uint8Array>;
   readonly #master: number;
   readonly #slave: number;
-  readonly #reader: Pick<ReadableStreamDefaultReader<Uint8Array>, "read" | "cancel">;
+  readonly #reader: ReturnType<typeof readerOf>;
   readonly #queue: { bytes: Uint8Array; done: () => void }[] = [];
   #queued_bytes = 0;
   #retry: ReturnType<typeof setTimeout> | undefined;
@@ -71,7 +71,7 @@ class MasterEnd implements Pty {
     this.#master = master;
     this.#slave = slave;
     // The stream polls a duplicate of the descriptor, so cancelling the reader is part of closing.
-    this.#reader = Bun.file(master).stream().getReader();
+    this.#reader = readerOf(master);
     this.read = new ReadableStream<Uint8Array>(
       { pull: (controller) => this.#pull(controller) },
       { highWaterMark: 0 },
@@ -131,6 +131,10 @@ class MasterEnd implements Pty {
       throw thrown;
     }
   }
+}
+
+function readerOf(descriptor: number) {
+  return Bun.file(descriptor).stream().getReader();
 }
 
 /** How long a full wire is left alone before the next try. */
