@@ -11,7 +11,7 @@ import { Joining } from "./control/joining.ts";
 import { LampKeeper } from "./control/lamp.ts";
 import { startControl } from "./control/server.ts";
 import type { GatewayStatus } from "./control/status.ts";
-import { messageOf } from "./errors.ts";
+import { messageOf, type OperatorError } from "./errors.ts";
 import { Ingest } from "./ingest/ingest.ts";
 import type { Log } from "./log.ts";
 import { openGatewayStore } from "./store/sqlite/open.ts";
@@ -41,6 +41,8 @@ export async function startGateway(options: {
   clock: Clock;
   log: Log;
   drivers: readonly DriverDefinition[];
+  /** Told, once it has been logged, when the store can write no more: stop, and start afresh. */
+  onFailure: (fault: OperatorError) => void;
 }): Promise<Gateway> {
   const { config, clock, log } = options;
   const started: Started[] = [];
@@ -64,7 +66,7 @@ interface Started {
 }
 
 async function assemble(
-  { config, clock, log, drivers }: Parameters<typeof startGateway>[0],
+  { config, clock, log, drivers, onFailure }: Parameters<typeof startGateway>[0],
   started: Started[],
 ): Promise<Gateway> {
   const started_ms = clock.now().unix_ms;
@@ -72,8 +74,9 @@ async function assemble(
     directory: config.data,
     clock,
     log: log.named("store"),
+    home: config.home.id,
     timezone: config.home.timezone,
-    ...(config.home.id === undefined ? {} : { home: config.home.id }),
+    onFailure,
   });
   started.push({ name: "store", stop: () => store.close() });
   const ingest = new Ingest({ store, clock, log: log.named("ingest") });
@@ -82,7 +85,7 @@ async function assemble(
   const api = await startApi({
     store,
     clock,
-    log: log.named("api"),
+    log,
     listen: { hostname, port },
     realm,
     ...(tls === undefined ? {} : { tls }),

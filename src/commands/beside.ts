@@ -4,11 +4,12 @@ import type { Store } from "../store/store.ts";
 import type { CommandContext } from "./command.ts";
 import { dataDirectory, type StoreOptions } from "./store-options.ts";
 
-/** Opens the store that the options name, beside whoever else uses it, for as long as `use` takes. */
+/** Opens the store that the options name, beside whoever else uses it, for as long as `use` takes; `create` makes a missing one. */
 export async function withStore<Result>(
   options: StoreOptions,
   context: CommandContext,
   use: (store: Store, directory: string) => Promise<Result>,
+  { create = false } = {},
 ): Promise<Result> {
   const { terminal, clock } = context;
   const directory = dataDirectory(options);
@@ -18,7 +19,7 @@ export async function withStore<Result>(
     least: "warn",
     colour: terminal.errorColours.isColorSupported,
   });
-  const store = await openStoreBeside({ directory, clock, log });
+  const store = await openStoreBeside({ directory, clock, log, create });
   try {
     return await use(store, directory);
   } finally {

@@ -42,13 +42,12 @@ async function run(options: { config?: string; json?: boolean }, context: Comman
   await serve({
     context,
     log,
-    start: async () => {
-      const gateway = await startGateway({ config, clock, log, drivers });
-      return { gateway, stop: () => gateway.stop() };
-    },
-    ready: ({ url, dashboard }) => {
+    start: async (onFailure) => {
+      const gateway = await startGateway({ config, clock, log, drivers, onFailure });
+      const { url, dashboard } = gateway;
       if (options.json) terminal.printJson({ url, dashboard });
       log.info(`serving ${url} from ${config.data}`);
+      return { gateway, stop: () => gateway.stop() };
     },
   });
 }

@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.ts";
-import { messageOf } from "../errors.ts";
+import { messageOf, type OperatorError } from "../errors.ts";
 import type { Gateway } from "../gateway.ts";
 import { type Level, type Log, lineLog } from "../log.ts";
 import { serviceNotifier } from "../service.ts";
@@ -24,8 +24,10 @@ export function serverLog({ terminal, clock }: CommandContext, least: Level): Lo
 export async function serve(options: {
   context: CommandContext;
   log: Log;
-  start: () => Promise<{ gateway: Gateway; stop: () => Promise<void> }>;
-  ready: (gateway: Gateway) => void;
+  /** `onFailure` is for a part that has ended for good: the rest is stopped and the process ends with 1. */
+  start: (
+    onFailure: (fault: OperatorError) => void,
+  ) => Promise<{ gateway: Gateway; stop: () => Promise<void> }>;
 }): Promise<void> {
   const { context, log } = options;
   const ending = endings(log);
@@ -35,8 +37,7 @@ export async function serve(options: {
     report: (problem) => log.warn(problem),
   });
   try {
-    const { gateway, stop } = await options.start();
-    options.ready(gateway);
+    const { gateway, stop } = await options.start(() => ending.want(1));
     service?.ready(`serving ${gateway.url}`);
     const stopWatchdog = petWatchdog(service, gateway, context.clock);
     const code = await ending.wanted;
@@ -55,8 +56,15 @@ export async function serve(options: {
   }
 }
 
-/** Resolves with the exit code once something wants the process to end. */
-function endings(log: Log): { wanted: Promise<number>; forget: () => void } {
+interface Ending {
+  /** Resolves with the exit code once something wants the process to end. */
+  readonly wanted: Promise<number>;
+  want(code: number): void;
+  forget(): void;
+}
+
+/** Listens to what ends a server: signals, and faults that nothing caught. */
+function endings(log: Log): Ending {
   const { promise, resolve } = Promise.withResolvers<number>();
   let signals = 0;
   const onSignal = (signal: NodeJS.Signals) => {
@@ -74,6 +82,7 @@ function endings(log: Log): { wanted: Promise<number>; forget: () => void } {
   process.on("uncaughtException", onFault).on("unhandledRejection", onFault);
   return {
     wanted: promise,
+    want: resolve,
     forget: () => {
       process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
       process.off("uncaughtException", onFault).off("unhandledRejection", onFault);

@@ -87,7 +87,7 @@ async function createToken(name: string, options: CreateOptions, context: Comman
     ...(options.home === undefined ? {} : { home: options.home }),
     ...(options.expires === undefined ? {} : { expires_ms: clock.now().unix_ms + options.expires }),
   });
-  await withStore(options, context, (store) => store.addToken(token));
+  await withStore(options, context, (store) => store.addToken(token), { create: true });
   if (options.json) {
     terminal.printJson({ id: token.id, token: text });
     return;

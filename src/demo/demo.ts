@@ -1,0 +1,186 @@
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import type { DriverDefinition } from "../../drivers/driver.ts";
+import type { Clock } from "../clock.ts";
+import type { Config } from "../config.ts";
+import { ControlClient } from "../control/client.ts";
+import { joining_seconds_max } from "../control/joining.ts";
+import type { OperatorError } from "../errors.ts";
+import { type Gateway, startGateway } from "../gateway.ts";
+import type { Log } from "../log.ts";
+import type { Reading } from "../reading.ts";
+import { mintToken } from "../token.ts";
+import { demoHome, flat, itemOf } from "./flat.ts";
+import { appendHistory } from "./history.ts";
+import { DemoRadio } from "./radio.ts";
+import { Random } from "./random.ts";
+
+/** What the demo tells of itself while it comes up and runs. */
+export interface DemoTeller {
+  /** Days of history on disk, of how many. */
+  history(done: number, days: number): void;
+  /** A sensor that the gateway has let in. */
+  joined(name: string): void;
+  /** A reading of a live sensor that is on disk and readable now. */
+  live(reading: Reading): void;
+}
+
+export interface Demo {
+  readonly gateway: Gateway;
+  /** Secrets that ask the API: one reads, the other may administer. */
+  readonly token: string;
+  readonly admin_token: string;
+  /** Lets the sensors join and then somebody walk through the flat. Resolves when the demo is stopped. */
+  play(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/**
+ * The whole job on one machine with nothing plugged in: a gateway with the real drivers, on a simulated radio
+ * that speaks the bytes of a real one, beside `days` of plausible history.
+ *
+ * @param options.directory data directory to keep; absent: a fresh one that is removed at the end
+ */
+export async function startDemo(options: {
+  clock: Clock;
+  log: Log;
+  drivers: readonly DriverDefinition[];
+  teller: DemoTeller;
+  days: number;
+  port: number;
+  directory?: string;
+  onFailure: (fault: OperatorError) => void;
+}): Promise<Demo> {
+  const { clock, log, teller } = options;
+  const kept = options.directory === undefined ? undefined : resolve(options.directory);
+  const directory = kept ?? mkdtempSync(join(tmpdir(), "lintel-demo-"));
+  const ends: (() => Promise<void>)[] = [];
+  if (kept === undefined) ends.push(async () => rmSync(directory, { recursive: true, force: true }));
+  const stop = async () => {
+    for (let end = ends.pop(); end !== undefined; end = ends.pop()) await end();
+  };
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const random = new Random(seed);
+    const radio = await DemoRadio.plugIn({ clock, random, log, file: join(directory, "demo-radio.json") });
+    ends.push(() => radio.unplug());
+    const gateway = await startGateway({
+      config: configOf(directory, options.port, radio.port),
+      clock,
+      log,
+      drivers: options.drivers.map((definition) => tapped(definition, (reading) => teller.live(reading))),
+      onFailure: options.onFailure,
+    });
+    ends.push(() => gateway.stop());
+    await furnish(gateway, { ...options, random });
+    const read = mintToken({ name: "demo", scope: "read", clock });
+    const admin = mintToken({ name: "demo administration", scope: "admin", clock });
+    for (const { token } of [read, admin]) await gateway.store.addToken(token);
+    return {
+      gateway,
+      token: read.text,
+      admin_token: admin.text,
+      play: () => play({ directory, radio, gateway, clock, teller }),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** The inventory of the flat, and its history from where an earlier demo on the same data ended. */
+async function furnish(
+  { store }: Gateway,
+  options: { clock: Clock; days: number; random: Random; teller: DemoTeller },
+): Promise<void> {
+  const now_ms = options.clock.now().unix_ms;
+  const first_ms = now_ms - options.days * 86_400_000;
+  const { items } = await store.overview();
+  const newest = items.flatMap(({ series }) => series.map(({ newest_ms }) => newest_ms));
+  if (items.length === 0) await store.putItems(flat.map((sensor) => itemOf(sensor, first_ms)));
+  await appendHistory({
+    store,
+    from_ms: Math.max(first_ms, ...newest.map((stamp_ms) => stamp_ms + 1)),
+    until_ms: now_ms,
+    random: options.random,
+    progress: options.teller.history,
+  });
+}
+
+async function play(options: {
+  directory: string;
+  radio: DemoRadio;
+  gateway: Gateway;
+  clock: Clock;
+  teller: DemoTeller;
+}): Promise<void> {
+  const { radio, teller } = options;
+  await listening(options.gateway, options.clock);
+  if (radio.missing > 0) await letIn(options.directory, radio, teller);
+  await radio.live();
+}
+
+/** Lets the sensors join as a technician does with `lintel pair`. */
+async function letIn(directory: string, radio: DemoRadio, teller: DemoTeller): Promise<void> {
+  const client = new ControlClient(directory);
+  const waiting = new Map<string, () => void>();
+  let joining = Promise.resolve();
+  for await (const step of client.joining(joining_seconds_max)) {
+    if (step.state === "open") {
+      joining = radio
+        .joinAll((address) => new Promise((resolve) => waiting.set(address, resolve)))
+        .then(() => client.closeJoining());
+    } else if (step.state === "joined" || step.state === "failed") {
+      const sensor = flat.find(({ address }) => address === step.address);
+      if (step.state === "joined" && sensor !== undefined) teller.joined(sensor.name);
+      waiting.get(step.address)?.();
+    } else if (step.state === "closed") for (const resolve of waiting.values()) resolve();
+  }
+  await joining;
+}
+
+/** Waits until every driver hears its hardware. */
+async function listening(gateway: Gateway, clock: Clock): Promise<void> {
+  for (let tries = 0; tries < listening_tries_max; tries++) {
+    const { drivers } = await gateway.status();
+    if (drivers.every(({ state }) => state === "listening" || state === "stopped")) return;
+    await new Promise<void>((resolve) => void clock.after(listening_poll_ms, resolve));
+  }
+}
+
+/** The driver, with every reading that it has got on disk told to `live`. */
+function tapped(definition: DriverDefinition, live: (reading: Reading) => void): DriverDefinition {
+  return {
+    ...definition,
+    create: ({ config, host }) =>
+      definition.create({
+        config,
+        host: {
+          ...host,
+          accept: async (reading) => {
+            await host.accept(reading);
+            live(reading);
+          },
+        },
+      }),
+  };
+}
+
+function configOf(directory: string, port: number, zigbee: string): Config {
+  return {
+    file: "the demo",
+    data: directory,
+    home: { id: demoHome, timezone: Intl.DateTimeFormat().resolvedOptions().timeZone },
+    api: { hostname: "127.0.0.1", port, realm: "lintel" },
+    drivers: new Map([["zigbee", { port: zigbee, adapter: "zstack" }]]),
+    warnings: [],
+  };
+}
+
+/** Every demo is the same household. */
+const seed = 1942;
+const listening_poll_ms = 100;
+/** A minute: a coordinator forms its network in about three seconds. */
+const listening_tries_max = 600;

@@ -1,0 +1,134 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { type SimulatorExport, ZnpSimulator } from "../../drivers/zigbee/simulator/coordinator.ts";
+import type { SimulatedDevice } from "../../drivers/zigbee/simulator/device.ts";
+import type { Clock } from "../clock.ts";
+import { messageOf } from "../errors.ts";
+import type { Log } from "../log.ts";
+import { flat, type SensorName, zonestatus } from "./flat.ts";
+import { sensorNamed } from "./history.ts";
+import { type Place, walk } from "./household.ts";
+import type { Random } from "./random.ts";
+
+/** The simulated stick with the flat's sensors around it, on a pty as a real one would be. */
+export class DemoRadio {
+  readonly #simulator: ZnpSimulator;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #file: string;
+  readonly #devices = new Map<SensorName, SimulatedDevice>();
+  #stopped = false;
+  #wake: () => void = () => {};
+
+  private constructor(simulator: ZnpSimulator, options: RadioOptions) {
+    this.#simulator = simulator;
+    this.#clock = options.clock;
+    this.#random = options.random;
+    this.#file = options.file;
+    for (const { name, model, address } of flat) {
+      const known = simulator.devices.find(({ ieee }) => ieee === address);
+      this.#devices.set(name, known ?? simulator.addDevice({ model, ieee: address }));
+    }
+  }
+
+  /** `file` keeps the stick's memory from one demo on the same data to the next. */
+  static async plugIn(options: RadioOptions): Promise<DemoRadio> {
+    const saved = existsSync(options.file)
+      ? { saved: JSON.parse(readFileSync(options.file, "utf8")) as SimulatorExport }
+      : {};
+    const random = (length: number) => options.random.bytes(length);
+    try {
+      return new DemoRadio(await ZnpSimulator.listen({ transport: "pty", random, ...saved }), options);
+    } catch (error) {
+      options.log.warn(`no pseudo-terminal to be had (${messageOf(error)}): the radio is on TCP instead`);
+      return new DemoRadio(await ZnpSimulator.listen({ transport: "tcp", random, ...saved }), options);
+    }
+  }
+
+  /** What a gateway is configured with as its zigbee port. */
+  get port(): string {
+    return this.#simulator.path;
+  }
+
+  /** Sensors that belong to no network yet ask to join it, one after the other; call while joining is open. */
+  async joinAll(joined: (address: string) => Promise<void>): Promise<void> {
+    for (const device of this.#devices.values()) {
+      if (device.network_key !== undefined || this.#stopped) continue;
+      const done = joined(device.ieee);
+      device.join();
+      await done;
+    }
+  }
+
+  get missing(): number {
+    return [...this.#devices.values()].filter(({ network_key }) => network_key === undefined).length;
+  }
+
+  /** Somebody walks through the flat, a little livelier than people do, until the radio is unplugged. */
+  async live(): Promise<void> {
+    let place: Place = "living";
+    while (!this.#stopped) {
+      const next = this.#random.pick(places.filter((one) => one !== place));
+      const started_ms = this.#clock.now().monotonic_ms;
+      for (const { after_ms, sensor, zonestatus: status } of walk(place, next, this.#random)) {
+        await this.#until(started_ms + after_ms);
+        this.#notify(sensor, status);
+      }
+      place = next;
+      for (const sensor of seenIn[place]) {
+        await this.#pause(1_500, 4_500);
+        this.#notify(sensor, alarmOf(sensor));
+        await this.#pause(2_500, 6_000);
+        this.#notify(sensor, zonestatus.wall.idle);
+      }
+    }
+  }
+
+  async unplug(): Promise<void> {
+    this.#stopped = true;
+    this.#wake();
+    writeFileSync(this.#file, JSON.stringify(this.#simulator.export()), { mode: 0o600 });
+    await this.#simulator.close();
+  }
+
+  #notify(sensor: SensorName, status: number): void {
+    if (!this.#stopped) this.#devices.get(sensor)?.notify(status);
+  }
+
+  #pause(low_ms: number, high_ms: number): Promise<void> {
+    return this.#until(this.#clock.now().monotonic_ms + this.#random.between(low_ms, high_ms));
+  }
+
+  #until(moment_ms: number): Promise<void> {
+    const delay_ms = moment_ms - this.#clock.now().monotonic_ms;
+    if (delay_ms <= 0 || this.#stopped) return Promise.resolve();
+    return new Promise((resolve) => {
+      const cancel = this.#clock.after(delay_ms, resolve);
+      this.#wake = () => {
+        cancel();
+        resolve();
+      };
+    });
+  }
+}
+
+interface RadioOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly file: string;
+}
+
+const places: readonly Place[] = ["bedroom", "bathroom", "kitchen", "living", "away"];
+
+/** What is set off by who spends a moment in a place. */
+const seenIn: Readonly<Record<Place, readonly SensorName[]>> = {
+  bedroom: ["bedroom-wall"],
+  bathroom: ["bathroom-wall"],
+  kitchen: ["kitchen-wall", "fridge-door", "medicine-door"],
+  living: ["living-wall", "living-wall"],
+  away: [],
+};
+
+function alarmOf(sensor: SensorName): number {
+  return zonestatus[sensorNamed(sensor).subtype].alarm;
+}

@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TSchema, Type } from "@sinclair/typebox";
+import { dataDirectoryOf, loadConfig } from "../src/config.ts";
+import { OperatorError } from "../src/errors.ts";
+
+const radio = Type.Object({
+  port: Type.String({ description: "a device path or tcp://host:port" }),
+  adapter: Type.Optional(Type.Union([Type.Literal("zstack"), Type.Literal("ember")])),
+  channel: Type.Optional(Type.Integer({ minimum: 11, maximum: 26 })),
+});
+const sections = new Map<string, TSchema>([["zigbee", radio]]);
+
+let directory = "";
+let file = "";
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), "lintel-config-"));
+  file = join(directory, "lintel.toml");
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+function load(toml: string) {
+  writeFileSync(file, toml);
+  return loadConfig(file, sections);
+}
+
+/** The fault that loading ends in, without the directory in which the file happens to be. */
+function faultOf(toml: string): { what: string; remedy: string } {
+  try {
+    load(toml);
+  } catch (error) {
+    if (error instanceof OperatorError) {
+      return { what: error.what.replace(`${directory}/`, ""), remedy: error.remedy };
+    }
+    throw error;
+  }
+  throw new Error("it loaded");
+}
+
+test("an empty file gives every default", () => {
+  expect(load("")).toEqual({
+    file,
+    data: "/var/lib/lintel",
+    home: { timezone: Intl.DateTimeFormat().resolvedOptions().timeZone },
+    api: { hostname: "0.0.0.0", port: 8080, realm: "lintel" },
+    drivers: new Map(),
+    warnings: [],
+  });
+});
+
+test("every key arrives where it belongs, and relative paths are meant from the file", () => {
+  const config = load(`
+    data = "data"
+    [home]
+    id = 12
+    timezone = "America/Los_Angeles"
+    [api]
+    listen = "[::1]:0"
+    realm = "programme"
+    tls_certificate = "tls.crt"
+    tls_key = "/etc/tls.key"
+    [zigbee]
+    port = "tcp://bridge.local:20108"
+    adapter = "ember"
+  `);
+  expect(config.data).toBe(join(directory, "data"));
+  expect(config.home).toEqual({ id: 12, timezone: "America/Los_Angeles" });
+  expect(config.api).toEqual({
+    hostname: "::1",
+    port: 0,
+    realm: "programme",
+    tls: { certificate: join(directory, "tls.crt"), key: "/etc/tls.key" },
+  });
+  expect(config.drivers).toEqual(
+    new Map([["zigbee", { port: "tcp://bridge.local:20108", adapter: "ember" }]]),
+  );
+});
+
+test("a section of a later version is taken with a warning that names its line", () => {
+  const config = load(
+    '[upload]\nurl = "https://central.example"\nat = "02:00"\n[ble]\nport = "/dev/ttyACM1"\n',
+  );
+  expect(config.warnings.map((line) => line.replace(`${directory}/`, ""))).toEqual([
+    "lintel.toml line 1: [upload] is not supported by this version yet: nothing is done with it",
+    "lintel.toml line 4: [ble] is not supported by this version yet: nothing is done with it",
+  ]);
+  expect(config.drivers.size).toBe(0);
+});
+
+const faults: readonly [toml: string, what: string, remedy: string][] = [
+  ['dta = "/x"', 'lintel.toml line 1: unknown key "dta"', 'did you mean "data"?'],
+  ["[zigbe]\n", 'lintel.toml line 1: unknown key "zigbe"', 'did you mean "zigbee"?'],
+  [
+    '\n[zigbee]\nprot = "/dev/x"',
+    'lintel.toml line 3: unknown key "prot" in [zigbee]',
+    'did you mean "port"?',
+  ],
+  [
+    "[home]\nelephants = 1",
+    'lintel.toml line 2: unknown key "elephants" in [home]',
+    "known here: id, timezone",
+  ],
+  [
+    'home.id = "one"',
+    'lintel.toml line 1: home.id is "one"',
+    "it must be an integer from 1 (the number of the home, 1 or above)",
+  ],
+  [
+    '[home]\ntimezone = "Mars/Olympus"',
+    'lintel.toml line 2: home.timezone is "Mars/Olympus"',
+    'it must be a time zone name such as "Europe/Berlin"',
+  ],
+  [
+    '[api]\r\n# where\r\nlisten = "8080"\r\n',
+    'lintel.toml line 3: api.listen is "8080"',
+    'it must be an address and a port such as "0.0.0.0:8080" or "[::]:8080"',
+  ],
+  [
+    '[api]\nlisten = "0.0.0.0:65536"',
+    'lintel.toml line 2: api.listen is "0.0.0.0:65536"',
+    'it must be an address and a port such as "0.0.0.0:8080" or "[::]:8080"',
+  ],
+  [
+    '[zigbee]\nport = "tcp://bridge"',
+    'lintel.toml line 2: zigbee.port is "tcp://bridge"',
+    "it must be a device path or tcp://host:port",
+  ],
+  [
+    '[zigbee]\nport = "/dev/x"\nchannel = 27',
+    "lintel.toml line 3: zigbee.channel is 27",
+    "it must be an integer from 11 to 26",
+  ],
+  [
+    '[zigbee]\nport = "/dev/x"\nadapter = "zzz"',
+    'lintel.toml line 3: zigbee.adapter is "zzz"',
+    'it must be "zstack" or "ember"',
+  ],
+  [
+    '[zigbee]\nadapter = "zstack"',
+    "lintel.toml line 1: [zigbee] has no port",
+    "add port = … (a device path or tcp://host:port)",
+  ],
+  [
+    '[api]\ntls_key = "/k"',
+    "lintel.toml line 2: [api] has tls_key but no tls_certificate",
+    "add tls_certificate, or take tls_key out to serve without TLS",
+  ],
+  [
+    "zigbee = 1",
+    "lintel.toml line 1: zigbee must be a section",
+    "write [zigbee] on a line of its own and its keys below",
+  ],
+];
+
+for (const [toml, what, remedy] of faults) {
+  test(`a fault names file, line and key, and says what to do: ${JSON.stringify(toml)}`, () => {
+    expect(faultOf(toml)).toEqual({ what, remedy });
+  });
+}
+
+test("what is no TOML is said with line and column", () => {
+  const { what, remedy } = faultOf('data = "/x"\n[api\n');
+  expect(what).toMatch(/^lintel\.toml line 2, column \d+ is not valid TOML \(.+\)$/);
+  expect(remedy).toBe("correct that line");
+});
+
+test("text inside a multi-line value is not taken for a key", () => {
+  const { what } = faultOf('data = """\nchannel = 1\n[zigbee]\n"""\n[zigbee]\nport = "/x"\nchannel = 1\n');
+  expect(what).toBe("lintel.toml line 7: zigbee.channel is 1");
+});
+
+test("a file that is not there is said with a remedy", () => {
+  expect(() => loadConfig(join(directory, "none.toml"), sections)).toThrow(
+    `there is no configuration file ${join(directory, "none.toml")}: create it or name another with --config FILE`,
+  );
+});
+
+test("a command on the store needs only the data directory, whatever the sections of drivers hold", () => {
+  writeFileSync(file, 'data = "/srv/lintel"\n[zigbee]\nnonsense = true\n');
+  expect(dataDirectoryOf(file)).toBe("/srv/lintel");
+});

@@ -1,0 +1,215 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Type } from "@sinclair/typebox";
+import type { Driver, DriverDefinition, Host } from "../../drivers/driver.ts";
+import { SystemClock } from "../../src/clock.ts";
+import { AttachedDriver } from "../../src/control/attached-driver.ts";
+import { ControlClient } from "../../src/control/client.ts";
+import { Joining, type JoiningStep } from "../../src/control/joining.ts";
+import { startControl } from "../../src/control/server.ts";
+import type { GatewayStatus } from "../../src/control/status.ts";
+import { OperatorError } from "../../src/errors.ts";
+import { lineLog } from "../../src/log.ts";
+
+const clock = new SystemClock();
+const device = {
+  kind: "wirelesssensors",
+  address: "00:0d:6f:00:05:a1:b2:c3",
+  subtype: "wall",
+  model: "3041",
+} as const;
+
+let directory = "";
+let logged: string[] = [];
+let stops: (() => Promise<void>)[] = [];
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "lintel-control-"));
+  logged = [];
+  stops = [];
+});
+afterEach(async () => {
+  for (const stop of stops) await stop();
+  rmSync(directory, { recursive: true });
+});
+
+/** A driver whose devices join when the test says so. */
+class Doorkeeper implements Driver {
+  open = false;
+  refusal: Error | undefined;
+  start() {}
+  async stop() {}
+  status() {
+    return { state: "listening", since_ms: 0, detail: "" } as const;
+  }
+  async openJoining() {
+    if (this.refusal !== undefined) throw this.refusal;
+    this.open = true;
+  }
+  async closeJoining() {
+    this.open = false;
+  }
+}
+
+function attach(driver: Driver | (() => never)): AttachedDriver {
+  const definition: DriverDefinition = {
+    name: "doors",
+    section: Type.Object({}),
+    create: () => (typeof driver === "function" ? driver() : driver),
+  };
+  return new AttachedDriver({ definition, config: {}, host: {} as Host, clock, log: log() });
+}
+
+function log() {
+  return lineLog({ write: (line) => logged.push(line), clock, journal: true });
+}
+
+function control(drivers: readonly AttachedDriver[], at = directory) {
+  const changes: string[] = [];
+  const joining = new Joining({
+    drivers: () => drivers,
+    clock,
+    log: log(),
+    changed: (change) => changes.push(change),
+  });
+  const status = async () => ({ version: "9.9.9", joining: joining.isOpen }) as GatewayStatus;
+  const server = startControl({ directory: at, joining, status });
+  stops.push(() => server.stop());
+  return { joining, changes, client: new ControlClient(at) };
+}
+
+test("a pairing tells when it opens, of each device, and when it closes", async () => {
+  const keeper = new Doorkeeper();
+  const { joining, changes, client } = control([attach(keeper)]);
+  const steps: JoiningStep[] = [];
+  for await (const step of client.joining(60)) {
+    steps.push(step);
+    if (step.state === "open") {
+      expect(keeper.open).toBe(true);
+      expect((await client.statusIfRunning())?.joining).toBe(true);
+      joining.note({ state: "started", address: device.address });
+      joining.note({ state: "joined", device });
+      joining.note({ state: "failed", address: "aa:bb", reason: "it fell silent", remedy: "move it nearer" });
+    }
+    if (step.state === "failed") await client.closeJoining();
+  }
+  expect(steps).toEqual([
+    { state: "open", seconds: 60, drivers: ["doors"] },
+    { state: "started", address: device.address },
+    { state: "joined", ...device },
+    { state: "failed", address: "aa:bb", reason: "it fell silent", remedy: "move it nearer" },
+    { state: "closed", joined: 1, failed: 1 },
+  ]);
+  expect(keeper.open).toBe(false);
+  expect(changes).toEqual(["opened", "joined", "closed"]);
+});
+
+test("joining closes by itself when its seconds are over", async () => {
+  const keeper = new Doorkeeper();
+  const { client } = control([attach(keeper)]);
+  const states: string[] = [];
+  for await (const step of client.joining(1)) states.push(step.state);
+  expect(states).toEqual(["open", "closed"]);
+  expect(keeper.open).toBe(false);
+});
+
+test("joining closes when the one who opened it goes away", async () => {
+  const keeper = new Doorkeeper();
+  const { changes, client } = control([attach(keeper)]);
+  const closed = Promise.withResolvers<void>();
+  keeper.closeJoining = async () => {
+    keeper.open = false;
+    closed.resolve();
+  };
+  for await (const step of client.joining(60)) {
+    expect(step.state).toBe("open");
+    break;
+  }
+  await closed.promise;
+  expect(changes[0]).toBe("opened");
+});
+
+test("a second pairing is refused while the first is open", async () => {
+  const { client } = control([attach(new Doorkeeper())]);
+  for await (const _ of client.joining(60)) {
+    const second = client.joining(60).next();
+    expect(second).rejects.toThrow(
+      "joining is open already: wait until it closes, or stop the other lintel pair",
+    );
+    await second.catch(() => {});
+    break;
+  }
+});
+
+test("a pairing that no driver can open says what stands in the way", async () => {
+  const keeper = new Doorkeeper();
+  keeper.refusal = new OperatorError("the adapter is missing", "plug it in");
+  const { joining, client } = control([attach(keeper)]);
+  await expect(client.joining(60).next()).rejects.toThrow(
+    "no driver could open joining (doors the adapter is missing: plug it in): see lintel status, mend it and try again",
+  );
+  expect(joining.isOpen).toBe(false);
+});
+
+test("a gateway without a driver that lets devices in says so", async () => {
+  const { client } = control([]);
+  await expect(client.joining(60).next()).rejects.toThrow("no driver of this gateway lets devices join");
+});
+
+test("only its own user may open the socket, and it is gone after the stop", async () => {
+  control([]);
+  const socket = join(directory, "control.sock");
+  expect(statSync(socket).mode & 0o777).toBe(0o600);
+  await stops.pop()?.();
+  expect(existsSync(socket)).toBe(false);
+});
+
+test("the socket of a gateway that was killed is taken for nobody, and taken over", async () => {
+  const killed = Bun.spawn(
+    [
+      process.execPath,
+      "-e",
+      `Bun.serve({unix:${JSON.stringify(join(directory, "control.sock"))},fetch:()=>new Response()});console.log("up")`,
+    ],
+    { stdout: "pipe", stderr: "inherit" },
+  );
+  await killed.stdout.getReader().read();
+  killed.kill("SIGKILL");
+  await killed.exited;
+  const client = new ControlClient(directory);
+  expect(await client.statusIfRunning()).toBeUndefined();
+  await expect(client.joining(60).next()).rejects.toThrow(`no gateway is running on ${directory}`);
+  control([]);
+  expect((await client.statusIfRunning())?.version).toBe("9.9.9");
+});
+
+test("a data directory whose path is longer than a socket's may be is served all the same", async () => {
+  const deep = join(directory, "d".repeat(150));
+  mkdirSync(deep);
+  const { client } = control([], deep);
+  expect((await client.statusIfRunning())?.version).toBe("9.9.9");
+});
+
+test("where nothing is, no gateway is running", async () => {
+  expect(await new ControlClient(directory).statusIfRunning()).toBeUndefined();
+  expect(await new ControlClient(join(directory, "none")).statusIfRunning()).toBeUndefined();
+  writeFileSync(join(directory, "control.sock"), "");
+  expect(await new ControlClient(directory).statusIfRunning()).toBeUndefined();
+});
+
+test("a driver that throws takes nobody with it: one line, and its status says so", () => {
+  const broken = attach(() => {
+    throw new Error("no such\nthing");
+  });
+  broken.start();
+  broken.show("ready");
+  expect(broken.status()).toMatchObject({
+    state: "stopped",
+    problem: "could not be set up (no such thing): the other drivers go on; restart the gateway to try again",
+  });
+  expect(logged).toEqual([
+    "<3>could not be set up (no such thing): the other drivers go on; restart the gateway to try again\n",
+  ]);
+});
