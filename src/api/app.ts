@@ -34,7 +34,7 @@ export function buildApp(options: {
     .use(bearer());
   for (const version of versions)
     for (const endpoint of options.endpoints.filter(({ since }) => introducedBy(since, version)))
-      router.all(`/v${version}${routeOf(endpoint.template)}`, ({ request, params, bearer }) =>
+      router.get(`/v${version}${routeOf(endpoint.template)}`, ({ request, params, bearer }) =>
         answer({ ...options, endpoint, segments: params, bearer, exchange: known(exchanges, request) }),
       );
   const fetch = router.compile().fetch;
@@ -74,19 +74,20 @@ async function answer(call: {
   const query = readQuery(endpoint.query, given);
   const { body, next } = await endpoint.handle({ store, path, query, now_ms });
   const headers = next === undefined ? {} : { Link: nextLink(url, given, next) };
-  return jsonResponse(body, { method, status: 200, headers });
+  return jsonResponse(body, { status: 200, headers });
 }
 
 /**
- * The request as the router is given it. Elysia looks for the path at a fixed place in the URL, which a short
- * host name would shift, and the bearer plugin knows the scheme only as `Bearer` and would also take a token
- * from the query, where it ends up in histories and logs: so the host is ours, the query is left out, and the
- * header is put in the plugin's form.
+ * The request as the router is given it, which only finds the endpoint and the token. Elysia looks for the path
+ * from a fixed place in the URL on, which a short host name would shift, and answers 404 to a method without a
+ * route; the bearer plugin knows the scheme only as `Bearer`, and would also take a token from the query, where
+ * it ends up in histories and logs. So host and method are ours, the query is left out, and the header is put
+ * in the plugin's form.
  */
-function routedRequest({ method, path, authorization }: Exchange): Request {
+function routedRequest({ path, authorization }: Exchange): Request {
   const token = bearerForm.exec(authorization ?? "")?.[1];
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  return new Request(`http://lintel.invalid${path}`, { method, headers });
+  return new Request(`http://lintel.invalid${path}`, { headers });
 }
 
 /** The scheme is case-insensitive (RFC 9110 §11.1). */

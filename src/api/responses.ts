@@ -3,17 +3,14 @@ import type { Log } from "../log.ts";
 import { ApiError } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 
-/** A JSON response; to HEAD the same without the body. */
+/** A JSON response. To HEAD, Bun sends the same without the body. */
 export function jsonResponse(
   body: unknown,
-  options: { method: string; status: number; headers: Readonly<Record<string, string>> },
+  options: { status: number; headers: Readonly<Record<string, string>> },
 ): Response {
-  const text = JSON.stringify(body);
-  const headers = { "Content-Type": "application/json", ...options.headers };
-  if (options.method !== "HEAD") return new Response(text, { status: options.status, headers });
-  return new Response(null, {
+  return new Response(JSON.stringify(body), {
     status: options.status,
-    headers: { ...headers, "Content-Length": String(Buffer.byteLength(text)) },
+    headers: { "Content-Type": "application/json", ...options.headers },
   });
 }
 
@@ -28,7 +25,7 @@ export function refuse(thrown: unknown, exchange: Exchange, log: Log): Response 
   const line = `${exchange.method} ${pathForLog(exchange.path)} from ${exchange.address}: ${error.status}, code ${code}, ${message}${cause}`;
   if (error.status >= 500) log.warn(line);
   else log.info(line);
-  return jsonResponse(error.body, { method: exchange.method, status: error.status, headers: error.headers });
+  return jsonResponse(error.body, error);
 }
 
 const pathLogged_max = 200;
