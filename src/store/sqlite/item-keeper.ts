@@ -17,6 +17,8 @@ export class ItemKeeper {
   readonly #taken;
   readonly #insert;
   readonly #complete;
+  readonly #byItemid;
+  readonly #adopt;
   readonly #noteState;
 
   constructor(database: Connection, home: number | undefined) {
@@ -28,8 +30,10 @@ export class ItemKeeper {
       "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'items'), 0) + 1",
     );
     this.#taken = database.keep("SELECT 1 FROM items WHERE itemid = ? OR itemname = ?");
-    this.#insert = database.keep("INSERT INTO items (key, record, address, provisional) VALUES (?, ?, ?, 1)");
+    this.#insert = database.keep("INSERT INTO items (key, record, address, provisional) VALUES (?, ?, ?, ?)");
     this.#complete = database.keep("UPDATE items SET record = ? WHERE key = ?");
+    this.#byItemid = database.keep("SELECT key FROM items WHERE itemid = ?");
+    this.#adopt = database.keep("UPDATE items SET record = ?, address = ?, provisional = 0 WHERE key = ?");
     this.#noteState = database.keep(
       `INSERT INTO item_states (item, heard_ms, battery_percent, battery_mv, linkquality) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT (item) DO UPDATE SET
@@ -52,6 +56,17 @@ export class ItemKeeper {
     }
     if (known.provisional !== undefined) this.#fillIn(known.key, known.provisional, device);
     return known.key;
+  }
+
+  /** Makes a record part of the inventory: see `GatewayStore.putItems`. */
+  put(record: Item): void {
+    const address = normalAddress(record.macaddress ?? "") ?? null;
+    const sameId = this.#byItemid.get(record.itemid) as { key: number } | null;
+    const heard = this.#find.get(record.typename, address) as ItemRow | null;
+    const key = sameId?.key ?? (heard?.provisional ? heard.key : undefined);
+    if (key === undefined) this.#insert.run(this.#freeKey(), JSON.stringify(record), address, 0);
+    else this.#adopt.run(JSON.stringify(record), address, key);
+    this.#known.clear();
   }
 
   /** Keeps what was learned of a device; what the state doesn't mention stays. */
@@ -77,11 +92,15 @@ export class ItemKeeper {
   }
 
   #make(device: Device, address: string, heard_ms: number, created: string[]): Known {
-    const key = Number(this.#nextKey.values()[0]?.[0]);
+    const key = this.#freeKey();
     const record = this.#provisionalRecord(key, device, address, heard_ms);
-    this.#insert.run(key, JSON.stringify(record), address);
+    this.#insert.run(key, JSON.stringify(record), address, 1);
     created.push(record.itemname);
     return { key, provisional: record };
+  }
+
+  #freeKey(): number {
+    return Number(this.#nextKey.values()[0]?.[0]);
   }
 
   #provisionalRecord(key: number, device: Device, address: string, heard_ms: number): Item {

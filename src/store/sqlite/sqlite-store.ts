@@ -152,6 +152,10 @@ export class SqliteGatewayStore extends SqliteStore implements GatewayStore {
     await this.#writer.ask("commit", { readings: [], states });
   }
 
+  putItems(items: readonly Item[]): Promise<void> {
+    return this.#writer.ask("putItems", items);
+  }
+
   async addDropped(dropped: ReadonlyMap<string, number>): Promise<void> {
     await this.#writer.ask("commit", { readings: [], dropped });
   }

@@ -1,4 +1,5 @@
 import { OperatorError } from "../../errors.ts";
+import type { Item } from "../../records/item.ts";
 import { type Appended, ReadingRefused, type Token } from "../store.ts";
 import type { Batch, Place } from "./write.ts";
 
@@ -7,6 +8,7 @@ export interface WriterCalls {
   /** First of all, once. */
   open(options: WriterOptions): Opened;
   commit(batch: Batch): Appended;
+  putItems(items: readonly Item[]): void;
   addToken(token: Token): void;
   revokeToken(id: string): boolean;
   noteTokenUse(used: ReadonlyMap<string, number>): void;
