@@ -1,0 +1,437 @@
+import { describe, expect, test } from "bun:test";
+import { type Kind, kinds } from "../../src/kinds.ts";
+import type { Reading } from "../../src/reading.ts";
+import { type SeriesName, seriesNames, seriesOf, type Value } from "../../src/series.ts";
+import {
+  type GatewayStore,
+  type Page,
+  type PageRequest,
+  ReadingRefused,
+  type Token,
+} from "../../src/store/store.ts";
+import { below, reading, seeded, sensor, sensorEvent, start_ms } from "./sample.ts";
+
+/** A new, empty store. */
+export type MakeStore = (options?: { home?: number }) => Promise<{ store: GatewayStore } & AsyncDisposable>;
+
+/** What every store must do, whatever it is built on. */
+export function storesAgree(name: string, make: MakeStore): void {
+  describe(name, () => {
+    describe("readings", () => readings(make));
+    describe("pages", () => pages(make));
+    describe("walks", () => walks(make));
+    describe("inventory", () => inventory(make));
+    describe("tokens", () => tokens(make));
+  });
+}
+
+function readings(make: MakeStore): void {
+  test("are numbered from 1 in the given order, without gaps", async () => {
+    await using made = await make();
+    const { store } = made;
+    const first = await store.append([event(1, 0, 1), event(2, 0, 2), event(1, 0, 3)]);
+    expect(first).toMatchObject({ first_seq: 1, last_seq: 3 });
+    expect(await store.append([event(1, 0, 4)])).toMatchObject({ first_seq: 4, last_seq: 4, created: [] });
+    expect((await store.overview()).last_seq).toBe(4);
+  });
+
+  test("come back of every series with the values that were given, in the order of its fields", async () => {
+    await using made = await make();
+    for (const series of seriesNames) {
+      const { kind } = seriesOf(series);
+      const values = valuesOf(series);
+      const { created } = await made.store.append([
+        reading({ ...sensor(1), kind }, series, start_ms, values),
+      ]);
+      const item = await made.store.item(kind, created[0] ?? nameOf(kind, 1));
+      const page = await made.store.page({ ...all, series, item: item?.key ?? 0 });
+      expect(page.rows).toEqual([
+        [start_ms, ...Object.keys(seriesOf(series).fields).map((field) => values[field] ?? null)],
+      ]);
+    }
+  });
+
+  test("one that cannot be stored is named, and none of its batch is", async () => {
+    await using made = await make();
+    const { store } = made;
+    await store.append([event(1, 0, 1)]);
+    const wrong = sensorEvent(sensor(1), start_ms, null as unknown as number);
+    const thrown = await store.append([event(1, 1, 2), wrong]).catch((fault: unknown) => fault);
+    expect(thrown).toBeInstanceOf(ReadingRefused);
+    expect((thrown as ReadingRefused).index).toBe(1);
+    expect(await events(store, { ...all, item: 1 })).toEqual([1]);
+    expect(await store.append([event(1, 1, 3)])).toMatchObject({ first_seq: 2 });
+    expect(await events(store, { ...all, item: 1 })).toEqual([3, 1]);
+  });
+
+  test("of the same millisecond are as many readings, newest number first", async () => {
+    await using made = await make();
+    await made.store.append([event(1, 0, 1), event(1, 0, 2), event(1, 0, 2)]);
+    expect(await events(made.store, { ...all, item: 1 })).toEqual([2, 2, 1]);
+  });
+
+  test("without any, notes alone are kept and no number is used", async () => {
+    await using made = await make();
+    const { store } = made;
+    const states = [{ device: sensor(1), heard_ms: start_ms, battery_percent: 80, linkquality: 120 }];
+    expect(await store.append([], { states, dropped: new Map([["frames", 2]]) })).toMatchObject({
+      first_seq: 1,
+      last_seq: 0,
+    });
+    await store.noteDevices([{ device: sensor(1), heard_ms: start_ms + 5, battery_mv: 2900 }]);
+    await store.addDropped(
+      new Map([
+        ["frames", 3],
+        ["bytes", 1],
+      ]),
+    );
+    const overview = await store.overview();
+    expect(overview.dropped).toEqual({ frames: 5, bytes: 1 });
+    expect(overview.items).toMatchObject([
+      { heard_ms: start_ms + 5, battery_percent: 80, battery_mv: 2900, linkquality: 120, series: [] },
+    ]);
+  });
+}
+
+function pages(make: MakeStore): void {
+  test("of an item without readings are empty, and so are those past the end", async () => {
+    await using made = await make();
+    expect(await made.store.page({ ...all, item: 99 })).toEqual({ rows: [] });
+    await made.store.append([event(1, 0, 1)]);
+    expect(await made.store.page({ ...all, item: 1, skip: 1 })).toEqual({ rows: [] });
+    expect(await made.store.page({ ...all, item: 1, skip: 2 ** 52 })).toEqual({ rows: [] });
+    expect(await made.store.page({ ...all, item: 1, before_ms: start_ms })).toEqual({ rows: [] });
+  });
+
+  test("a page that holds everything has no next", async () => {
+    await using made = await make();
+    await made.store.append([event(1, 0, 1), event(1, 1, 2)]);
+    expect((await made.store.page({ ...all, item: 1, limit: 2 })).next).toBeUndefined();
+    expect((await made.store.page({ ...all, item: 1, limit: 1 })).next).toBeDefined();
+  });
+
+  test("answer what sorting everything would, with late and equal stamps, at any before, skip and through", async () => {
+    for (const seed of [1, 2, 3, 4]) {
+      await using made = await make();
+      const random = seeded(seed);
+      const oracle = await Oracle.beside(made.store);
+      for (let round = 0; round < 12; round += 1) {
+        await oracle.append(made.store, batch(random, 40 + below(random, 1_500)));
+        for (let ask = 0; ask < 25; ask += 1) {
+          const request = anyRequest(random, oracle);
+          const page = await made.store.page(request);
+          expect({ seed, round, request, ...page }).toEqual({
+            seed,
+            round,
+            request,
+            ...oracle.page(request),
+          });
+        }
+      }
+    }
+  }, 60_000);
+}
+
+function walks(make: MakeStore): void {
+  test("by next, while readings arrive, return each reading that was there at the start exactly once", async () => {
+    for (const seed of [11, 12, 13, 14, 15, 16]) {
+      await using made = await make();
+      const random = seeded(seed);
+      const oracle = await Oracle.beside(made.store);
+      await oracle.append(made.store, batch(random, 2_500));
+      const item = 1 + below(random, 2);
+      const atStart = oracle.of(item).map(({ event }) => event);
+      const limit = 1 + below(random, 90);
+      const seen: number[] = [];
+      let request: PageRequest = { series, item, before_ms: end_ms, skip: below(random, 3) * 40, limit };
+      seen.push(...atStart.slice(0, request.skip));
+      for (let page = 0; page < 3_000; page += 1) {
+        const { rows, next } = await made.store.page(request);
+        seen.push(...rows.map(([, event]) => event as number));
+        if (next === undefined) break;
+        request = {
+          series,
+          item,
+          limit,
+          before_ms: next.before_s * 1000,
+          skip: next.skip,
+          through: next.through,
+        };
+        // New ones, late ones anywhere, and some in the very second that the walk stands in.
+        const here = Array.from({ length: below(random, 4) }, () =>
+          oracle.fresh(item, (next.before_s - 1) * 1000 + below(random, 1000)),
+        );
+        if (page % 3 === 0) await oracle.append(made.store, [...batch(random, below(random, 30)), ...here]);
+      }
+      const old = new Set(atStart);
+      expect(seen.filter((event) => old.has(event))).toEqual(atStart);
+      expect(new Set(seen).size).toBe(seen.length);
+    }
+  }, 60_000);
+
+  test("cross a second that holds more readings than a page, while it grows", async () => {
+    await using made = await make();
+    const { store } = made;
+    const many = Array.from({ length: 3_000 }, (_, index) => event(1, index % 900, index));
+    await store.append([...many, event(1, -5_000, 9_999)]);
+    const seen: number[] = [];
+    let request: PageRequest = { ...all, item: 1, limit: 70 };
+    for (let page = 0; page < 100; page += 1) {
+      const { rows, next } = await store.page(request);
+      seen.push(...rows.map(([, value]) => value as number));
+      if (next === undefined) break;
+      request = { ...request, before_ms: next.before_s * 1000, skip: next.skip, through: next.through };
+      await store.append([event(1, 950, 100_000 + page), event(1, 0, 200_000 + page)]);
+    }
+    expect(seen.length).toBe(3_001);
+    expect(new Set(seen).size).toBe(3_001);
+    expect(Math.max(...seen)).toBe(9_999);
+  });
+}
+
+function inventory(make: MakeStore): void {
+  test("an unknown device gets a provisional item, once, whatever it is first heard by", async () => {
+    await using made = await make({ home: 12 });
+    const { store } = made;
+    const heard = await store.append([], { states: [{ device: sensor(2), heard_ms: start_ms }] });
+    const read = await store.append([event(1, 1_500, 1), event(1, 2_000, 2), event(2, 0, 3)]);
+    expect(heard.created).toEqual([nameOf("wirelesssensors", 2)]);
+    expect(read.created).toEqual([nameOf("wirelesssensors", 1)]);
+    expect((await store.item("wirelesssensors", nameOf("wirelesssensors", 1)))?.record).toEqual({
+      itemid: 1_000_000_002,
+      itemname: "wirelesssensor-000d6f0005a10001",
+      serialnum: null,
+      macaddress: "00:0d:6f:00:05:a1:00:01",
+      modelid: null,
+      modelname: null,
+      subjectspecific: 0,
+      vendorid: null,
+      vendorname: null,
+      typeid: 2,
+      typename: "wirelesssensors",
+      subtypeid: null,
+      subtypename: "null",
+      currenthomeid: 12,
+      currenthomestart: start_ms / 1000 + 1,
+      active: 1,
+      activename: "Active",
+      statusid: 2,
+      statusname: "Received",
+      batterymonths: null,
+      lastbatterychange: "null",
+      hasbatteries: 1,
+    });
+  });
+
+  test("a provisional item learns what its device tells later, and keeps what it knows", async () => {
+    await using made = await make();
+    const { store } = made;
+    await store.append([sensorEvent(sensor(1), start_ms, 1)]);
+    await store.append([sensorEvent(sensor(1, { subtype: "wall", model: "3041" }), start_ms, 1)]);
+    await store.append([sensorEvent(sensor(1, { subtype: "door", vendor: "NYCE" }), start_ms, 1)]);
+    const [item] = await store.items("wirelesssensors", { skip: 0, limit: 10 });
+    expect(item).toMatchObject({ subtypename: "wall", modelname: "3041", vendorname: "NYCE" });
+  });
+
+  test("the same address of another kind is another item", async () => {
+    await using made = await make();
+    const { store } = made;
+    const scale = { ...sensor(1), kind: "scales" } as const;
+    await store.append([event(1, 0, 1), reading(scale, "scale_heart", start_ms, { heartRate: 60 })]);
+    expect(await store.itemTypes()).toEqual([
+      { typeid: 1, typename: "pillboxes", count: 0 },
+      { typeid: 2, typename: "wirelesssensors", count: 1 },
+      { typeid: 3, typename: "scales", count: 1 },
+      { typeid: 4, typename: "watches", count: 0 },
+      { typeid: 5, typename: "gateways", count: 0 },
+    ]);
+  });
+
+  test("items are found by name, else by itemid, and only under their kind", async () => {
+    await using made = await make();
+    const { store } = made;
+    await store.append([event(1, 0, 1), event(2, 0, 1), event(3, 0, 1)]);
+    const name = nameOf("wirelesssensors", 2);
+    const found = await store.item("wirelesssensors", name);
+    expect(found).toMatchObject({ key: 2, record: { itemname: name } });
+    expect(await store.item("wirelesssensors", "1000000002")).toEqual(found);
+    expect(await store.item("scales", name)).toBeUndefined();
+    expect(await store.item("scales", "1000000002")).toBeUndefined();
+    expect(await store.item("wirelesssensors", "2")).toBeUndefined();
+    const window = await store.items("wirelesssensors", { skip: 1, limit: 1 });
+    expect(window.map(({ itemid }) => itemid)).toEqual([1_000_000_002]);
+  });
+
+  test("the overview counts the readings of each series and knows the newest", async () => {
+    await using made = await make();
+    const { store } = made;
+    await store.append([event(1, 5_000, 1), event(1, 1_000, 2), event(2, 0, 3)]);
+    const { items, last_seq, epoch, bytesOnDisk } = await store.overview();
+    expect({ last_seq, epoch }).toEqual({ last_seq: 3, epoch: store.epoch });
+    expect(epoch).toMatch(/^[0-9a-f]{32}$/);
+    expect(bytesOnDisk).toBeGreaterThan(0);
+    expect(items.map((item) => ({ provisional: item.provisional, series: item.series }))).toEqual([
+      { provisional: true, series: [{ series, count: 2, newest_ms: start_ms + 5_000 }] },
+      { provisional: true, series: [{ series, count: 1, newest_ms: start_ms }] },
+    ]);
+  });
+}
+
+function tokens(make: MakeStore): void {
+  const plain: Token = { id: "aaaaaaaaaaaa", name: "reader", scope: "read", hash: hash(1), created_ms: 5 };
+  const bound: Token = {
+    ...plain,
+    id: "bbbbbbbbbbbb",
+    scope: "sync",
+    home: 12,
+    hash: hash(2),
+    created_ms: 4,
+    expires_ms: 9,
+  };
+
+  test("come back as they were given, oldest first, until they are revoked", async () => {
+    await using made = await make();
+    const { store } = made;
+    await store.addToken(plain);
+    await store.addToken(bound);
+    expect(await store.token(plain.id)).toEqual(plain);
+    expect(await store.tokens()).toEqual([bound, plain]);
+    await store.noteTokenUse(
+      new Map([
+        [plain.id, 77],
+        ["cccccccccccc", 1],
+      ]),
+    );
+    expect(await store.token(plain.id)).toEqual({ ...plain, last_used_ms: 77 });
+    expect(await store.revokeToken(plain.id)).toBe(true);
+    expect(await store.revokeToken(plain.id)).toBe(false);
+    expect(await store.token(plain.id)).toBeUndefined();
+  });
+}
+
+/** The slow and obvious answer to every page: everything, sorted. */
+class Oracle {
+  #events = 0;
+  #seq = 0;
+  readonly #rows = new Map<number, Row[]>();
+
+  /** Has the store know the sensors first, so that the item of sensor n has key n. */
+  static async beside(store: GatewayStore): Promise<Oracle> {
+    await store.noteDevices([1, 2].map((number) => ({ device: sensor(number), heard_ms: start_ms })));
+    return new Oracle();
+  }
+
+  fresh(item: number, stamp_ms: number): Reading {
+    this.#events += 1;
+    return sensorEvent(sensor(item), stamp_ms, this.#events);
+  }
+
+  /** Appends to the store and keeps the same, under events of its own. */
+  async append(store: GatewayStore, batch: readonly Reading[]): Promise<void> {
+    const own = batch.map(({ device, stamp_ms }) => this.fresh(numberOf(device.address), stamp_ms));
+    const { first_seq, last_seq } = await store.append(own);
+    expect({ first_seq, last_seq }).toEqual({ first_seq: this.#seq + 1, last_seq: this.#seq + own.length });
+    for (const { device, stamp_ms, values } of own) {
+      this.#seq += 1;
+      const item = numberOf(device.address);
+      const rows = this.#rows.get(item) ?? [];
+      rows.push({ stamp_ms, seq: this.#seq, event: values["event"] as number });
+      this.#rows.set(item, rows);
+    }
+    for (const rows of this.#rows.values()) {
+      rows.sort((one, other) => other.stamp_ms - one.stamp_ms || other.seq - one.seq);
+    }
+  }
+
+  of(item: number): readonly Row[] {
+    return this.#rows.get(item) ?? [];
+  }
+
+  get last_seq(): number {
+    return this.#seq;
+  }
+
+  page({ item, before_ms, skip, limit, through }: PageRequest): Page {
+    const counted = this.of(item)
+      .filter(({ stamp_ms }) => stamp_ms < before_ms)
+      .filter(({ stamp_ms, seq }) => through === undefined || stamp_ms < before_ms - 1000 || seq <= through);
+    const rows = counted.slice(skip, skip + limit);
+    const last = rows.at(-1);
+    const page = { rows: rows.map(({ stamp_ms, event }) => [stamp_ms, event] as const) };
+    if (last === undefined || counted.length <= skip + limit) return page;
+    const before_s = Math.floor(last.stamp_ms / 1000) + 1;
+    const kept = through !== undefined && before_ms === before_s * 1000 ? through : this.#seq;
+    const passed = this.of(item)
+      .filter(({ stamp_ms }) => Math.floor(stamp_ms / 1000) + 1 === before_s)
+      .filter(({ seq }) => seq <= kept)
+      .filter(
+        (row) => row.stamp_ms > last.stamp_ms || (row.stamp_ms === last.stamp_ms && row.seq >= last.seq),
+      );
+    return { ...page, next: { before_s, skip: passed.length, through: kept } };
+  }
+}
+
+interface Row {
+  readonly stamp_ms: number;
+  readonly seq: number;
+  readonly event: number;
+}
+
+const series: SeriesName = "wirelesssensor_events";
+const span_s = 400;
+const end_ms = start_ms + span_s * 1000;
+const all: PageRequest = { series, item: 1, before_ms: end_ms + 1_000_000, skip: 0, limit: 1_000 };
+
+/** Readings of two sensors over a span: mostly in time order, some late, some of one millisecond, some in bursts. */
+function batch(random: () => number, count: number): Reading[] {
+  let stamp_ms = start_ms + below(random, span_s * 900);
+  return Array.from({ length: count }, () => {
+    const draw = random();
+    if (draw < 0.05) stamp_ms = start_ms + below(random, span_s * 1000);
+    else if (draw > 0.4) stamp_ms = Math.min(stamp_ms + below(random, 120), end_ms - 1);
+    return sensorEvent(sensor(1 + below(random, 2)), stamp_ms, 0);
+  });
+}
+
+function anyRequest(random: () => number, oracle: Oracle): PageRequest {
+  const whole = random() < 0.7;
+  const before_s = Math.floor(start_ms / 1000) + below(random, span_s + 20);
+  const before_ms = random() < 0.2 ? end_ms + 7_000 : before_s * 1000 + (whole ? 0 : below(random, 1000));
+  const through =
+    whole && random() < 0.6 && before_ms % 1000 === 0 ? below(random, oracle.last_seq + 1) : undefined;
+  const item = 1 + below(random, 2);
+  const skip = random() < 0.3 ? below(random, 60) : below(random, oracle.of(item).length + 50);
+  const limit = 1 + below(random, random() < 0.5 ? 8 : 1_000);
+  return { series, item, before_ms, skip, limit, ...(through === undefined ? {} : { through }) };
+}
+
+async function events(store: GatewayStore, request: PageRequest): Promise<Value[]> {
+  return (await store.page(request)).rows.map(([, event]) => event ?? null);
+}
+
+function event(number: number, after_ms: number, value: number): Reading {
+  return sensorEvent(sensor(number), start_ms + after_ms, value);
+}
+
+function numberOf(address: string): number {
+  return Number.parseInt(address.slice(-5).replace(":", ""), 16);
+}
+
+function nameOf(kind: Kind, number: number): string {
+  return `${kinds[kind].singular}-${sensor(number).address.replaceAll(":", "")}`;
+}
+
+/** A value of every field of a series, the first allowed one where only some are; every other nullable one is null. */
+function valuesOf(series: SeriesName): Record<string, Value> {
+  const entries = Object.entries(seriesOf(series).fields).map(([name, { sql, schema }], index) => {
+    if (schema["anyOf"]?.some(({ type }: { type: string }) => type === "null") && index % 2 === 1)
+      return [name, null];
+    const literal = schema["anyOf"]?.[0]?.const;
+    return [name, literal ?? (sql === "TEXT" ? `text ${index}` : sql === "REAL" ? index + 0.25 : index + 1)];
+  });
+  return Object.fromEntries(entries);
+}
+
+function hash(byte: number): Uint8Array {
+  return new Uint8Array(32).fill(byte);
+}
