@@ -2,7 +2,7 @@ import type { Server } from "bun";
 import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import type { Store } from "../store/store.ts";
-import { buildApp } from "./app.ts";
+import { type App, buildApp } from "./app.ts";
 import { Attempts } from "./attempts.ts";
 import { Authorization } from "./authorization.ts";
 import { endpoints } from "./endpoints.ts";
@@ -68,30 +68,48 @@ export async function startApi(
     tls?: { certificate: string; key: string };
   } & Partial<ApiBounds>,
 ): Promise<Api> {
-  const { store, clock, log } = options;
-  const bounds = { ...defaultBounds, ...options };
+  const { store, clock, log, listen: address, realm, tls: files, ...given } = options;
+  const bounds = { ...defaultBounds, ...given };
   const uses = new TokenUses({ store, clock, log });
   const attempts = new Attempts({ ...bounds, clock });
-  const authorization = new Authorization({ store, clock, realm: options.realm, attempts, uses });
+  const authorization = new Authorization({ store, clock, realm, attempts, uses });
   const app = buildApp({ endpoints, store, authorization, log });
-  let underWay = 0;
+  const tls = files === undefined ? {} : { tls: await readTls(files, { clock, log }) };
+  const server = listen({ ...bounds, ...address, ...tls, fetch: admission({ app, bounds, clock, log }) });
+  const scheme = files === undefined ? "http" : "https";
+  const port = server.port ?? address.port;
+  let stopped: Promise<void> | undefined;
+  return {
+    url: `${scheme}://${reachableHost(address.hostname)}:${port}/v${newestVersion}`,
+    port,
+    stop: () => {
+      stopped ??= stop({ server, clock, uses, stop_ms: bounds.stop_ms });
+      return stopped;
+    },
+  };
+}
 
-  const respond = async (request: Request, server: Server<undefined>): Promise<Response> => {
-    const parts = splitUrl(request.url);
+/** Gives requests to the interface, within the bounds. */
+function admission(options: { app: App; bounds: ApiBounds; clock: Clock; log: Log }) {
+  const { app, bounds, clock, log } = options;
+  let underWay = 0;
+  return async (request: Request, server: Server<undefined>): Promise<Response> => {
+    const { method, url, headers } = request;
+    const parts = splitUrl(url);
     const exchange: Exchange = {
-      method: request.method,
-      url: request.url,
-      path: parts?.path ?? request.url,
+      method,
+      url,
+      path: parts?.path ?? url,
       query: parts?.query ?? "",
-      authorization: request.headers.get("authorization"),
-      accept: request.headers.get("accept"),
+      authorization: headers.get("authorization"),
+      accept: headers.get("accept"),
       address: server.requestIP(request)?.address ?? "an unknown address",
       now_ms: clock.now().unix_ms,
     };
-    if (underWay >= bounds.requests_max) return refuse(tooBusy(), exchange, log);
+    const { requests_max, url_length_max: length_max } = bounds;
+    if (underWay >= requests_max) return refuse(tooBusy(), exchange, log);
     if (parts === undefined) return refuse(new ApiError("host_malformed", {}), exchange, log);
-    if (request.url.length > bounds.url_length_max)
-      return refuse(new ApiError("url_too_long", { length_max: bounds.url_length_max }), exchange, log);
+    if (url.length > length_max) return refuse(new ApiError("url_too_long", { length_max }), exchange, log);
     underWay += 1;
     try {
       return await app(exchange);
@@ -99,20 +117,10 @@ export async function startApi(
       underWay -= 1;
     }
   };
+}
 
-  const tls = options.tls === undefined ? {} : { tls: await readTls(options.tls, { clock, log }) };
-  const server = listen({ ...options.listen, ...tls, ...bounds, fetch: respond });
-  const scheme = options.tls === undefined ? "http" : "https";
-  const port = server.port ?? options.listen.port;
-  let stopped: Promise<void> | undefined;
-  return {
-    url: `${scheme}://${reachableHost(options.listen.hostname)}:${port}/v${newestVersion}`,
-    port,
-    stop: () => {
-      stopped ??= stop({ server, clock, uses, stop_ms: bounds.stop_ms });
-      return stopped;
-    },
-  };
+function tooBusy(): ApiError {
+  return new ApiError("too_busy", { retry_s: 1 }, { "Retry-After": "1" });
 }
 
 async function stop(options: {
@@ -125,8 +133,4 @@ async function stop(options: {
   await options.server.stop();
   cancel();
   await options.uses.flush();
-}
-
-function tooBusy(): ApiError {
-  return new ApiError("too_busy", { retry_s: 1 }, { "Retry-After": "1" });
 }
