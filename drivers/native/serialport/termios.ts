@@ -1,0 +1,149 @@
+import { type Failure, ioctl } from "./libc.ts";
+
+/** What a line can be set to. Rates in baud, `vtime` in tenths of a second. */
+export interface LineSettings {
+  readonly baudRate: number;
+  readonly dataBits: number;
+  readonly stopBits: number;
+  readonly parity: string;
+  readonly rtscts: boolean;
+  readonly xon: boolean;
+  readonly xoff: boolean;
+  readonly xany: boolean;
+  readonly hupcl: boolean;
+  readonly vmin: number;
+  readonly vtime: number;
+}
+
+/**
+ * The rates that have a name in Linux. Any other whole number is tried too: the kernel takes the number
+ * itself (BOTHER), and hardware that can't make it is found out by reading back what it made.
+ */
+export const standardRates: readonly number[] = [
+  50, 75, 110, 134, 150, 200, 300, 600, 1200, 1800, 2400, 4800, 9600, 19200, 38400, 57600, 115200, 230400,
+  460800, 500000, 576000, 921600, 1000000, 1152000, 1500000, 2000000, 2500000, 3000000, 3500000, 4000000,
+];
+
+/** Fastest UART on the market, with room: a larger number is a slip of the finger. */
+const baud_max = 20_000_000;
+
+/** A receiver loses the byte when the rates differ by more: half a bit in ten. */
+const baud_error_max = 0.05;
+
+const dataBitsFlags: Readonly<Record<number, number>> = { 5: 0, 6: 0o20, 7: 0o40, 8: 0o60 };
+
+const PARENB = 0o400;
+const PARODD = 0o1000;
+const CMSPAR = 0o10000000000;
+const parityFlags: Readonly<Record<string, number>> = {
+  none: 0,
+  even: PARENB,
+  odd: PARENB | PARODD,
+  space: PARENB | CMSPAR,
+  mark: PARENB | PARODD | CMSPAR,
+};
+
+const IGNPAR = 0o4;
+const IXON = 0o2000;
+const IXANY = 0o4000;
+const IXOFF = 0o10000;
+const BOTHER = 0o10000;
+const CSTOPB = 0o100;
+const CREAD = 0o200;
+const HUPCL = 0o2000;
+const CLOCAL = 0o4000;
+const CRTSCTS = 0o20000000000;
+
+/** `struct termios2`: four u32 of flags (input, output, control, local), line, 19 characters, two u32 speeds. */
+const termios2_bytes = 44;
+const iflag_at = 0;
+const cflag_at = 8;
+const vtime_at = 17 + 5;
+const vmin_at = 17 + 6;
+const ispeed_at = 36;
+const ospeed_at = 40;
+
+const TCGETS2 = 0x802c542a;
+const TCSETS2 = 0x402c542b;
+
+/** Sets every property of the line: raw bytes, and what is asked. Throws an error that names the setting. */
+export function setLine(fd: number, path: string, settings: LineSettings): void {
+  const dataBits = dataBitsFlags[settings.dataBits];
+  if (dataBits === undefined) throw new Error(`Invalid data bits setting ${settings.dataBits}: 5, 6, 7 or 8`);
+  const parity = parityFlags[settings.parity];
+  if (parity === undefined) {
+    const known = Object.keys(parityFlags).join(", ");
+    throw new Error(`Invalid parity setting ${settings.parity}: one of ${known}`);
+  }
+  const line = new DataView(new ArrayBuffer(termios2_bytes));
+  line.setUint32(iflag_at, inputFlags(settings), true);
+  line.setUint32(cflag_at, (controlFlags(settings) | dataBits | parity) >>> 0, true);
+  line.setUint8(vtime_at, settings.vtime);
+  // A read of nothing would look like a hang-up, and reads here never block: at least one byte.
+  line.setUint8(vmin_at, Math.max(1, settings.vmin));
+  setSpeed(line, settings.baudRate);
+  apply(fd, path, line, settings.baudRate);
+}
+
+/** Changes the rate alone. */
+export function setBaudRate(fd: number, path: string, baudRate: number): void {
+  const line = settingsOf(fd, path);
+  setSpeed(line, baudRate);
+  apply(fd, path, line, baudRate);
+}
+
+/** The rate that the kernel reports for the line, in baud. */
+export function baudRateOf(fd: number, path: string): number {
+  return settingsOf(fd, path).getUint32(ospeed_at, true);
+}
+
+/** Throws unless the rate is a number that a serial line can have. */
+export function checkBaudRate(baudRate: number): void {
+  if (Number.isInteger(baudRate) && baudRate > 0 && baudRate <= baud_max) return;
+  throw new Error(`Error baud rate of ${baudRate} is not supported: a whole number from 1 to ${baud_max}`);
+}
+
+function inputFlags({ xon, xoff, xany }: LineSettings): number {
+  return IGNPAR | (xon ? IXON : 0) | (xoff ? IXOFF : 0) | (xany ? IXANY : 0);
+}
+
+function controlFlags({ dataBits, stopBits, rtscts, hupcl }: LineSettings): number {
+  // With 5 data bits the second stop bit is half a one: that is what UARTs make of CSTOPB.
+  const long = stopBits === 2 || (stopBits === 1.5 && dataBits === 5);
+  if (stopBits !== 1 && !long)
+    throw new Error(`Invalid stop bits setting ${stopBits}: 1 or 2, 1.5 with 5 data bits`);
+  return CLOCAL | CREAD | (long ? CSTOPB : 0) | (rtscts ? CRTSCTS : 0) | (hupcl ? HUPCL : 0);
+}
+
+/** Input and output alike: the input speed field of the control flags stays 0, which means the same. */
+function setSpeed(line: DataView, baudRate: number): void {
+  checkBaudRate(baudRate);
+  const CBAUD = 0o10017;
+  const CIBAUD = CBAUD << 16;
+  const flags = line.getUint32(cflag_at, true) & ~(CBAUD | CIBAUD);
+  line.setUint32(cflag_at, (flags | BOTHER) >>> 0, true);
+  line.setUint32(ispeed_at, baudRate, true);
+  line.setUint32(ospeed_at, baudRate, true);
+}
+
+function apply(fd: number, path: string, line: DataView, baudRate: number): void {
+  raise(path, ioctl(fd, TCSETS2, new Uint8Array(line.buffer)), "cannot set the line");
+  const made = baudRateOf(fd, path);
+  if (Math.abs(made - baudRate) > baudRate * baud_error_max) {
+    throw new Error(
+      `Error baud rate of ${baudRate} is not supported by ${path}: the nearest it makes is ${made}`,
+    );
+  }
+}
+
+function settingsOf(fd: number, path: string): DataView {
+  const line = new Uint8Array(termios2_bytes);
+  raise(path, ioctl(fd, TCGETS2, line), "cannot read the line's settings");
+  return new DataView(line.buffer);
+}
+
+function raise(path: string, failure: Failure | undefined, what: string): void {
+  if (failure === undefined) return;
+  const remedy = failure.code === "ENOTTY" ? " (it is not a serial port)" : "";
+  throw new Error(`Error: ${failure.message}, ${what} of ${path}${remedy}`);
+}
