@@ -85,6 +85,8 @@ describe("each series of the table", () => {
     const broadcasting: Device = { kind: "pillboxes", address: "00:0d:6f:00:06:01", subtype: "broadcasting" };
     const [box = ""] = await append(serving.store, [
       reading(broadcasting, "pillbox_events", now_ms - 1, { event: 1 }),
+      // From before the box was known for what it is.
+      reading(broadcasting, "pillbox_status", now_ms - 1, samples.pillbox_status.values),
     ]);
     expect(await list(`/items/pillboxes/${box}/status`)).toEqual([]);
     const [scale = ""] = await append(serving.store, [
