@@ -1,0 +1,16 @@
+import type { Column } from "./column.ts";
+import { csv } from "./csv.ts";
+import type { Encoder } from "./encoder.ts";
+import { ndjson } from "./ndjson.ts";
+import { parquet } from "./parquet.ts";
+import type { StampForm } from "./stamp-form.ts";
+
+/** The formats of files. The key is the word on the command line and the ending of the file's name. */
+export const formats = { csv, ndjson, parquet } as const satisfies Record<
+  string,
+  (columns: readonly Column[], stamp: StampForm) => Encoder
+>;
+
+export type Format = keyof typeof formats;
+
+export const formatNames = Object.keys(formats) as Format[];

@@ -1,0 +1,75 @@
+import { ByteWriter, ParquetWriter } from "hyparquet-writer";
+import type { Cell, Column, ColumnType, Row } from "./column.ts";
+import type { Encoder } from "./encoder.ts";
+
+/**
+ * Apache Parquet, compressed with Snappy: whole numbers as INT64, moments as UTC timestamps to the millisecond,
+ * the rest as DOUBLE, BOOLEAN and UTF-8; null where a value is not there.
+ */
+export function parquet(columns: readonly Column[]): Encoder {
+  const bytes = new ByteWriter();
+  const writer = new ParquetWriter({
+    writer: bytes,
+    createdBy: "lintel",
+    schema: [
+      { name: "root", num_children: columns.length },
+      ...columns.map(({ name, type, nullable }) => ({
+        name,
+        repetition_type: nullable ? ("OPTIONAL" as const) : ("REQUIRED" as const),
+        ...elements[type].element,
+      })),
+    ],
+  });
+  const waiting: Row[] = [];
+  const drain = () => {
+    const drained = bytes.getBytes().slice();
+    bytes.index = 0;
+    return drained;
+  };
+  const writeGroup = () => {
+    const rows = waiting.splice(0, rowGroup_rows);
+    const columnData = columns.map(({ name, type }, at) => ({
+      name,
+      data: rows.map((row) => elements[type].physical(row[at] ?? null)),
+    }));
+    // With a writer in memory nothing is asynchronous.
+    void writer.write({ columnData, rowGroupSize: rowGroup_rows });
+  };
+  return {
+    head: drain,
+    encode: (rows) => {
+      for (const row of rows) {
+        waiting.push(row);
+        if (waiting.length >= rowGroup_rows) writeGroup();
+      }
+      return drain();
+    },
+    tail: () => {
+      if (waiting.length > 0) writeGroup();
+      void writer.finish();
+      return drain();
+    },
+  };
+}
+
+const elements: Readonly<Record<ColumnType, { element: object; physical: (cell: Cell) => unknown }>> = {
+  text: { element: { type: "BYTE_ARRAY", converted_type: "UTF8" }, physical: (cell) => cell },
+  integer: { element: { type: "INT64" }, physical: wide },
+  real: { element: { type: "DOUBLE" }, physical: (cell) => cell },
+  boolean: { element: { type: "BOOLEAN" }, physical: (cell) => cell },
+  moment: {
+    element: {
+      type: "INT64",
+      converted_type: "TIMESTAMP_MILLIS",
+      logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MILLIS" },
+    },
+    physical: wide,
+  },
+};
+
+function wide(cell: Cell): bigint | null {
+  return typeof cell === "number" ? BigInt(cell) : null;
+}
+
+/** Rows of a row group, and so the most that are held in memory. */
+const rowGroup_rows = 65_536;

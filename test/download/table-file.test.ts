@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parquetMetadata, parquetReadObjects } from "hyparquet";
+import { columnsOfRecord, columnsOfSeries, type Row } from "../../src/download/column.ts";
+import { type Format, formatNames } from "../../src/download/format.ts";
+import type { StampForm } from "../../src/download/stamp-form.ts";
+import { TableFile } from "../../src/download/table-file.ts";
+import { OperatorError } from "../../src/errors.ts";
+import { recordTypes } from "../../src/records/record-table.ts";
+import { seriesNames, seriesOf } from "../../src/series.ts";
+
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "lintel-table-"));
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+const weights = columnsOfSeries("scale_weights");
+const stamp_ms = Date.UTC(2026, 10, 20, 12, 0, 0) + 250;
+const rows: Row[] = [
+  ["hall, scale", stamp_ms, 70_123, null, 0, -1, 9_007_199_254_740_991, 77],
+  ['the "new" one\nupstairs', stamp_ms + 1, 1, 2, 3, 4, 5, null],
+  ["", stamp_ms + 1, 0, null, null, null, null, null],
+];
+
+async function written(format: Format, given = rows, stamp: StampForm = "iso", columns = weights) {
+  const path = join(directory, `${crypto.randomUUID()}.${format}`);
+  const table = await TableFile.create({ path, format, columns, stamp });
+  for (let at = 0; at < given.length; at += 1000) await table.write(given.slice(at, at + 1000));
+  await table.finish();
+  return Bun.file(path);
+}
+
+describe("CSV", () => {
+  test("is RFC 4180: names first, CRLF, quotes where they are needed, nothing for null", async () => {
+    expect(await (await written("csv")).text()).toBe(
+      [
+        "itemname,stamp,weight,fatMass,waterMass,boneMass,muscleMass,batteryLevel",
+        '"hall, scale",2026-11-20T12:00:00.250Z,70123,,0,-1,9007199254740991,77',
+        '"the ""new"" one\nupstairs",2026-11-20T12:00:00.251Z,1,2,3,4,5,',
+        '"",2026-11-20T12:00:00.251Z,0,,,,,',
+        "",
+      ].join("\r\n"),
+    );
+  });
+
+  test("shows stamps as unix seconds or milliseconds when it is asked to", async () => {
+    expect(await (await written("csv", rows.slice(0, 1), "unix")).text()).toContain(",1795176000,70123");
+    expect(await (await written("csv", rows.slice(0, 1), "unix_ms")).text()).toContain(
+      ",1795176000250,70123",
+    );
+  });
+});
+
+test("NDJSON is one object a line, null included", async () => {
+  const lines = (await (await written("ndjson")).text()).split("\n");
+  expect(lines.pop()).toBe("");
+  expect(lines.map((line) => JSON.parse(line))).toEqual(
+    rows.map((row) => ({
+      itemname: row[0],
+      stamp: new Date(Number(row[1])).toISOString(),
+      weight: row[2],
+      fatMass: row[3],
+      waterMass: row[4],
+      boneMass: row[5],
+      muscleMass: row[6],
+      batteryLevel: row[7],
+    })),
+  );
+});
+
+describe("Parquet", () => {
+  test("gives back what was written: 64-bit numbers, moments to the millisecond, text, null", async () => {
+    const read = await parquetReadObjects({ file: await (await written("parquet")).arrayBuffer() });
+    expect(read).toEqual(
+      rows.map((row) =>
+        Object.fromEntries(
+          weights.map(({ name, type }, at) => {
+            const cell = row[at] ?? null;
+            if (type === "moment") return [name, new Date(Number(cell))];
+            return [name, type === "integer" && cell !== null ? BigInt(Number(cell)) : cell];
+          }),
+        ),
+      ),
+    );
+  });
+
+  test("splits many rows into groups, and says so in what stands at its end", async () => {
+    const many = Array.from({ length: 70_000 }, (_, at): Row => ["door", stamp_ms + at, at % 64]);
+    const columns = columnsOfSeries("wirelesssensor_events");
+    const file = await (await written("parquet", many, "iso", columns)).arrayBuffer();
+    const metadata = parquetMetadata(file);
+    expect(metadata.row_groups.map(({ num_rows }) => Number(num_rows))).toEqual([65_536, 4_464]);
+    const read = await parquetReadObjects({ file, rowStart: 65_530, rowEnd: 65_540, columns: ["stamp"] });
+    expect(read.map(({ stamp }) => stamp.getTime() - stamp_ms)).toEqual(
+      Array.from({ length: 10 }, (_, at) => 65_530 + at),
+    );
+  });
+
+  test("without rows still names its columns", async () => {
+    const metadata = parquetMetadata(await (await written("parquet", [])).arrayBuffer());
+    expect(metadata.schema.slice(1).map(({ name }) => name)).toEqual(weights.map(({ name }) => name));
+  });
+});
+
+test("every series and every record has columns, in the order in which its fields are served", async () => {
+  for (const series of seriesNames)
+    expect(columnsOfSeries(series).map(({ name }) => name)).toEqual([
+      "itemname",
+      "stamp",
+      ...Object.keys(seriesOf(series).fields),
+    ]);
+  for (const type of recordTypes) {
+    const names = columnsOfRecord(type).map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+    for (const format of formatNames) {
+      const file = await written(format, [], "iso", columnsOfRecord(type));
+      expect(format === "ndjson" || file.size > 0).toBe(true);
+    }
+  }
+});
+
+test("a file takes its name only when it is whole, and until then what stood there stays", async () => {
+  const path = join(directory, "whole.csv");
+  await writeFile(path, "before");
+  const options = { path, format: "csv", columns: weights, stamp: "iso" } as const;
+  const abandoned = await TableFile.create(options);
+  await abandoned.write(rows);
+  expect(await Bun.file(path).text()).toBe("before");
+  await abandoned.abandon();
+  expect((await readdir(directory)).filter((name) => name.endsWith(".part"))).toEqual([]);
+  const table = await TableFile.create(options);
+  await table.write(rows);
+  await table.finish();
+  expect(await Bun.file(path).text()).toStartWith("itemname,");
+  expect(existsSync(`${path}.part`)).toBe(false);
+});
+
+test("a place that cannot be written is a fault that names it", async () => {
+  const path = join(directory, "whole.csv", "x.csv");
+  const making = TableFile.create({ path, format: "csv", columns: weights, stamp: "iso" });
+  await expect(making).rejects.toBeInstanceOf(OperatorError);
+});
