@@ -1,41 +1,32 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { flagOrNull, integer, integerOrNull, textOrNull, textOrNullWord } from "./field.ts";
 
 /** An item of the inventory, in the names, spellings and order in which it is served. */
 export const Item = Type.Object({
-  itemid: Type.Integer({ description: "unique identifier" }),
-  itemname: Type.String({ description: "unique name" }),
-  serialnum: Type.Union([Type.String(), Type.Null()], { description: "serial number" }),
-  macaddress: Type.Union([Type.String(), Type.Null()], { description: "hardware MAC address" }),
-  modelid: Type.Union([Type.Integer(), Type.Null()], { description: "model identifier" }),
-  modelname: Type.Union([Type.String(), Type.Null()], { description: "model name" }),
-  subjectspecific: Type.Union([Type.Integer(), Type.Null()], {
-    description: "0 = not specific to a home or subject, 1 = specific",
-  }),
-  vendorid: Type.Union([Type.Integer(), Type.Null()], { description: "vendor identifier" }),
-  vendorname: Type.Union([Type.String(), Type.Null()], { description: "vendor name" }),
-  typeid: Type.Integer({ description: "item type identifier" }),
+  itemid: integer("unique identifier"),
+  itemname: Type.String({ minLength: 1, description: "unique name" }),
+  serialnum: textOrNull("serial number"),
+  macaddress: textOrNull("hardware MAC address"),
+  modelid: integerOrNull("model identifier"),
+  modelname: textOrNull("model name"),
+  subjectspecific: flagOrNull("0 = not specific to a home or subject, 1 = specific"),
+  vendorid: integerOrNull("vendor identifier"),
+  vendorname: textOrNull("vendor name"),
+  typeid: integer("item type identifier"),
   typename: Type.String({ description: "item type name" }),
-  subtypeid: Type.Union([Type.Integer(), Type.Null()], { description: "item subtype identifier" }),
-  subtypename: Type.String({ description: 'item subtype name; the string "null" when absent' }),
-  currenthomeid: Type.Union([Type.Integer(), Type.Null()], {
-    description: "identifier of the home where the item is installed",
+  subtypeid: integerOrNull("item subtype identifier"),
+  subtypename: textOrNullWord("item subtype name"),
+  currenthomeid: integerOrNull("identifier of the home where the item is installed"),
+  currenthomestart: integerOrNull("unix timestamp of installation in that home"),
+  active: Type.Integer({ minimum: 0, maximum: 1, description: "whether the item is active in a home" }),
+  activename: Type.Union([Type.Literal("Active"), Type.Literal("Inactive")], {
+    description: "name of the value of active",
   }),
-  currenthomestart: Type.Union([Type.Integer(), Type.Null()], {
-    description: "unix timestamp of installation in that home",
-  }),
-  active: Type.Integer({ description: "whether the item is active in a home" }),
-  activename: Type.Union([Type.Literal("Active"), Type.Literal("Inactive")]),
-  statusid: Type.Union([Type.Integer(), Type.Null()], { description: "identifier of the current status" }),
-  statusname: Type.Union([Type.String(), Type.Null()], {
-    description: "name of the current status: Assigned, Received or Decommissioned",
-  }),
-  batterymonths: Type.Union([Type.Integer(), Type.Null()], { description: "months the battery lasts" }),
-  lastbatterychange: Type.String({
-    description: 'date of last recorded battery change; the string "null" when absent',
-  }),
-  hasbatteries: Type.Union([Type.Integer(), Type.Null()], {
-    description: "0 = no batteries, 1 = has batteries",
-  }),
+  statusid: integerOrNull("identifier of the current status"),
+  statusname: textOrNull("name of the current status: Assigned, Received or Decommissioned"),
+  batterymonths: integerOrNull("months the battery lasts"),
+  lastbatterychange: textOrNullWord("date of last recorded battery change"),
+  hasbatteries: flagOrNull("0 = no batteries, 1 = has batteries"),
 });
 
 export type Item = Static<typeof Item>;

@@ -1,0 +1,257 @@
+import type { TObject } from "@sinclair/typebox";
+import { Alert } from "./alert.ts";
+import { Comment } from "./comment.ts";
+import { Contact } from "./contact.ts";
+import { Home } from "./home.ts";
+import { HomeInventory } from "./home-inventory.ts";
+import { Issue } from "./issue.ts";
+import { Item } from "./item.ts";
+import { itemDefaults, itemRules } from "./item-rules.ts";
+import { Phone } from "./phone.ts";
+import { Project } from "./project.ts";
+import { ProjectEnrollment } from "./project-enrollment.ts";
+import { always, type Default, type RecordRule } from "./record-rule.ts";
+import { ScheduledContact } from "./scheduled-contact.ts";
+import { Study } from "./study.ts";
+import { StudyEnrollment } from "./study-enrollment.ts";
+import { Subject } from "./subject.ts";
+import { SubjectInventory } from "./subject-inventory.ts";
+
+/**
+ * The records of a programme: the one table that checks, import, storage, routes, OpenAPI and CSV columns
+ * derive from. The key is the record's name in an import and in the store. A sixteenth is one more
+ * schema and one more entry here.
+ */
+export const recordTable = {
+  items: {
+    title: "Items",
+    since: "0.1",
+    schema: Item,
+    identity: ["itemid"],
+    required: ["itemname", "typename"],
+    order: ["itemid"],
+    unique: [
+      { fields: ["itemname"], meaning: "name" },
+      { fields: ["typename", "macaddress"], meaning: "MAC address", address: "macaddress" },
+    ],
+    references: [{ field: "currenthomeid", to: "homes", when: "kept" }],
+    rules: itemRules,
+    defaults: itemDefaults,
+  },
+  homes: {
+    title: "Homes",
+    since: "0.4",
+    schema: Home,
+    identity: ["homeid"],
+    order: ["homeid"],
+  },
+  subjects: {
+    title: "Subjects",
+    since: "0.3",
+    schema: Subject,
+    identity: ["subjectid"],
+    order: ["subjectid"],
+  },
+  project_enrollments: {
+    title: "Project enrollments",
+    since: "0.3",
+    schema: ProjectEnrollment,
+    // A subject who left a project may come back to it.
+    identity: ["subjectid", "projectid", "start"],
+    owner: "subjects",
+    order: ["start", "projectid"],
+    references: [
+      { field: "subjectid", to: "subjects", when: "always" },
+      { field: "projectid", to: "projects", when: "kept" },
+      { field: "homeid", to: "homes", when: "kept" },
+    ],
+  },
+  study_enrollments: {
+    title: "Study enrollments",
+    since: "0.3",
+    schema: StudyEnrollment,
+    // One record for each status that the subject has had with the study.
+    identity: ["subjectid", "studyid", "studystatestart"],
+    owner: "subjects",
+    order: ["studystatestart", "studyid"],
+    references: [
+      { field: "subjectid", to: "subjects", when: "always" },
+      { field: "studyid", to: "studies", when: "kept" },
+    ],
+  },
+  scheduled_contacts: {
+    title: "Scheduled contacts",
+    since: "0.3",
+    schema: ScheduledContact,
+    identity: ["subjectid", "schedcontactid"],
+    owner: "subjects",
+    order: ["schedcontactid"],
+    references: [{ field: "subjectid", to: "subjects", when: "always" }],
+  },
+  phones: {
+    title: "Phones",
+    since: "0.3",
+    schema: Phone,
+    identity: ["subjectid", "phoneid"],
+    owner: "subjects",
+    order: ["phoneid"],
+    references: [{ field: "subjectid", to: "subjects", when: "always" }],
+  },
+  subject_inventory: {
+    title: "Subject inventory",
+    since: "0.3",
+    schema: SubjectInventory,
+    identity: ["subjectid", "itemid", "start"],
+    owner: "subjects",
+    order: ["start", "itemid"],
+    references: [
+      { field: "subjectid", to: "subjects", when: "always" },
+      { field: "itemid", to: "items", when: "always" },
+    ],
+    defaults: { lastbatterychange: always("null"), subtypename: always("null") },
+  },
+  contacts: {
+    title: "Contacts",
+    since: "0.3",
+    schema: Contact,
+    identity: ["subjectid", "contactid"],
+    owner: "subjects",
+    order: ["contactdate", "contactid"],
+    references: [{ field: "subjectid", to: "subjects", when: "always" }],
+  },
+  comments: {
+    title: "Comments",
+    since: "0.3",
+    schema: Comment,
+    identity: ["subjectid", "commentid"],
+    owner: "subjects",
+    order: ["stamp", "commentid"],
+    references: [{ field: "subjectid", to: "subjects", when: "always" }],
+  },
+  alerts: {
+    title: "Alerts",
+    since: "0.3",
+    schema: Alert,
+    // An alert has no number of its own: what it says is what it is.
+    identity: ["subjectid", "alerttypeid", "alertmessage"],
+    owner: "subjects",
+    order: ["alerttypeid", "alertmessage"],
+    references: [{ field: "subjectid", to: "subjects", when: "always" }],
+  },
+  home_inventory: {
+    title: "Home inventory",
+    since: "0.9",
+    schema: HomeInventory,
+    identity: ["homeid", "item", "start"],
+    owner: "homes",
+    order: ["start", "item"],
+    embeds: "item",
+    references: [
+      { field: "homeid", to: "homes", when: "always" },
+      { field: "item", to: "items", when: "always" },
+    ],
+  },
+  projects: {
+    title: "Projects",
+    since: "0.7",
+    schema: Project,
+    identity: ["projectid"],
+    order: ["projectid"],
+  },
+  studies: {
+    title: "Studies",
+    since: "0.7",
+    schema: Study,
+    identity: ["studyid"],
+    order: ["studyid"],
+  },
+  issues: {
+    title: "Issues",
+    since: "0.7",
+    schema: Issue,
+    identity: ["issueid"],
+    order: ["issueid"],
+    references: [
+      { field: "homeid", to: "homes", when: "kept" },
+      { field: "subjectid", to: "subjects", when: "kept" },
+      { field: "itemid", to: "items", when: "kept" },
+    ],
+  },
+} as const satisfies Record<string, RecordDefinition>;
+
+export type RecordType = keyof typeof recordTable;
+
+export const recordTypes = Object.keys(recordTable) as RecordType[];
+
+export interface RecordDefinition {
+  readonly title: string;
+  /** The API version that introduced the record. */
+  readonly since: string;
+  /** The record as it is served; its fields in the order in which they are served. */
+  readonly schema: TObject;
+  /** The fields that say which record it is: an import of the same identity replaces the record. */
+  readonly identity: readonly string[];
+  /** Fields that an import must give, besides those of the identity that are never null. */
+  readonly required?: readonly string[];
+  /** Whose list the record stands in: the record of this type that `ownerField` names. */
+  readonly owner?: OwnerType;
+  /** Fields by which lists are ordered, ascending, null first. */
+  readonly order: readonly string[];
+  readonly references?: readonly Reference[];
+  /** What no two records of the type may share; null is shared freely. */
+  readonly unique?: readonly Unique[];
+  /**
+   * A field that is served as a whole item and kept as its itemid. An import may give the itemid, the name of
+   * the item or the item as it is served.
+   */
+  readonly embeds?: string;
+  readonly rules?: readonly RecordRule[];
+  /** What fills a field that an import leaves out; a field without an entry is then null. */
+  readonly defaults?: Readonly<Record<string, Default>>;
+}
+
+export interface Reference {
+  readonly field: string;
+  /** The type whose number the field holds. */
+  readonly to: "items" | "homes" | "subjects" | "projects" | "studies";
+  /**
+   * `always`: a number that names no record is a fault. `kept`: only once the programme keeps such records at
+   * all, because a gateway works without knowing homes, projects or studies but by number.
+   */
+  readonly when: "always" | "kept";
+}
+
+export interface Unique {
+  readonly fields: readonly string[];
+  readonly meaning: string;
+  /** Which of the fields is a hardware address, compared in its normal form. */
+  readonly address?: string;
+}
+
+export type OwnerType = "subjects" | "homes";
+
+/** The field by which a record names its owner. */
+export const ownerField: Readonly<Record<OwnerType, string>> = { subjects: "subjectid", homes: "homeid" };
+
+/** The definition of a record type, in the one type that generic code reads the table by. */
+export function definitionOf(type: RecordType): RecordDefinition {
+  return recordTable[type];
+}
+
+export function isRecordType(name: string): name is RecordType {
+  return Object.hasOwn(recordTable, name);
+}
+
+/** The names of a record's fields, in the order in which they are served. */
+export function fieldsOf(type: RecordType): string[] {
+  return Object.keys(recordTable[type].schema.properties);
+}
+
+/** A record as it is kept and compared: fields by name. */
+export type StoredRecord = Readonly<Record<string, unknown>>;
+
+/** Which record of its type it is, as one text: equal for two records that are the same one. */
+export function identityOf(type: RecordType, record: StoredRecord): string {
+  const values = definitionOf(type).identity.map((field) => record[field] ?? null);
+  return values.length === 1 ? String(values[0]) : JSON.stringify(values);
+}
