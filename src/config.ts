@@ -242,7 +242,7 @@ function expectation(schema: TSchema): string {
   const type = literals?.join(" or ") ?? `a ${schema["type"]}`.replace(/^a (?=[aeiou])/, "an ");
   const description = schema.description ?? "";
   if (description === "") return `${type}${bounds}`;
-  return literals === undefined && bounds === "" ? description : `${type}${bounds} (${description})`;
+  return bounds === "" ? description : `${type}${bounds} (${description})`;
 }
 
 function dataOf(document: Document): string {

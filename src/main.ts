@@ -113,7 +113,10 @@ function explain(error: unknown, words: readonly string[]): number {
     // Help and version end a command too, with 0.
     if (error.exitCode === 0) return 0;
     const named = words.find((word) => commands.some(({ name }) => name === word));
-    const what = error.message.replace(/^error: /, "").replace(/\s*\n\s*/g, " ");
+    const what = error.message
+      .replace(/^error: /, "")
+      .replace(/\s*\n\s*/g, " ")
+      .replace(/\.$/, "");
     terminal.say(`${red("lintel:")} ${what}: see lintel ${named === undefined ? "" : `${named} `}--help`);
     return exit_operator;
   }

@@ -28,18 +28,33 @@ export type Colours = ReturnType<typeof pc.createColors>;
 /** The terminal of this process. A reader that goes away ends the process quietly, as it does `cat`. */
 export function processTerminal(): Terminal {
   const { stdout, stderr, env } = process;
-  for (const stream of [stdout, stderr]) {
-    stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code === "EPIPE") process.exit(0);
-      throw error;
+  let gone = false;
+  stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    if (gone) return;
+    gone = true;
+    // A server stops cleanly, as it does on a signal; a command has nothing left to do.
+    if (process.listenerCount("SIGTERM") > 0) process.kill(process.pid, "SIGTERM");
+    else process.exit(0);
+  });
+  stderr.on("error", (error: NodeJS.ErrnoException) => {
+    // Whoever read the log has gone; what the process does goes on.
+    if (error.code !== "EPIPE") throw error;
+  });
+  // Bun's streams tell when a write has been taken, and not when all have.
+  const writing = new Set<Promise<void>>();
+  const write = (stream: NodeJS.WriteStream, text: string) => {
+    const taken: Promise<void> = new Promise<void>((done) => stream.write(text, () => done())).then(() => {
+      writing.delete(taken);
     });
-  }
+    writing.add(taken);
+  };
   let foot = "";
   // A line written over the foot would leave its tail behind: clear, write, draw the foot again.
   const above = (stream: NodeJS.WriteStream, text: string) => {
-    if (foot !== "") stderr.write(clearLine);
-    stream.write(text);
-    if (foot !== "") stderr.write(foot);
+    if (foot !== "") write(stderr, clearLine);
+    write(stream, text);
+    if (foot !== "") write(stderr, foot);
   };
   return {
     print: (line) => above(stdout, `${line}\n`),
@@ -49,15 +64,15 @@ export function processTerminal(): Terminal {
     progress: (text) => {
       if (stderr.isTTY !== true || text === foot) return;
       const width_max = Math.max(10, (stderr.columns ?? 80) - 1);
-      if (foot !== "") stderr.write(clearLine);
+      if (foot !== "") write(stderr, clearLine);
       foot = Bun.stringWidth(text) > width_max ? text.slice(0, width_max) : text;
-      stderr.write(foot);
+      write(stderr, foot);
     },
     interactive: stdout.isTTY === true,
     colours: pc.createColors(coloured(stdout, env)),
     errorColours: pc.createColors(coloured(stderr, env)),
     flushed: async () => {
-      await Promise.all([stdout, stderr].map((stream) => new Promise((done) => stream.write("", done))));
+      await Promise.all(writing);
     },
   };
 }

@@ -1,0 +1,129 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import packageFile from "../../package.json" with { type: "json" };
+import { Site } from "../gateway/processes.ts";
+
+const site = new Site();
+afterAll(() => site.remove());
+
+test("help lists every command, and each command's help has examples and exit codes", async () => {
+  const { code, out } = await site.lintel("--help");
+  expect(code).toBe(0);
+  for (const command of ["run", "demo", "pair", "items", "status", "doctor", "token"]) {
+    expect(out).toMatch(new RegExp(`^  ${command} .*\\S`, "m"));
+  }
+  const helps = await Promise.all(
+    ["run", "pair", "items", "status", "token"].map((command) => site.lintel(command, "--help")),
+  );
+  for (const help of helps) {
+    expect(help.code).toBe(0);
+    expect(help.out).toContain("Examples:");
+    expect(help.out).toContain("Exit codes:");
+  }
+});
+
+test("without a command it shows its help; with --version its version", async () => {
+  expect((await site.lintel()).out).toContain("Usage: lintel");
+  expect(await site.lintel("--version")).toEqual({ code: 0, out: packageFile.version, said: "" });
+});
+
+const mistakes: readonly [words: string[], said: string][] = [
+  [["tokn"], "lintel: unknown command 'tokn' (Did you mean token?): see lintel --help\n"],
+  [["items", "--jsn"], "lintel: unknown option '--jsn' (Did you mean --json?): see lintel items --help\n"],
+  [["token", "revoke"], "lintel: missing required argument 'id': see lintel token --help\n"],
+  [
+    ["pair", "--seconds", "255"],
+    "lintel: option '--seconds <n>' argument '255' is invalid. It must be a whole number from 1 to 254: see lintel pair --help\n",
+  ],
+  [
+    ["token", "create", "maria", "--expires", "soon"],
+    "lintel: option '--expires <span>' argument 'soon' is invalid. It must be a span such as 12h, 90d, 8w or 2y, at most 100y: see lintel token --help\n",
+  ],
+  [
+    ["items", "--data", "x", "--config", "y"],
+    "lintel: --config and --data both name a store: give one of them\n",
+  ],
+];
+for (const [words, said] of mistakes) {
+  test(`a mistake on the command line is one line and exit 2: ${words.join(" ")}`, async () => {
+    expect(await site.lintel(...words)).toEqual({ code: 2, out: "", said });
+  });
+}
+
+test("a command whose store does not exist says what to do", async () => {
+  const { code, out, said } = await site.lintel("items", "--data", join(site.directory, "none"));
+  expect({ code, out }).toEqual({ code: 2, out: "" });
+  expect(said).toMatch(/^lintel: there is no Lintel database in \S+: start .*\n$/);
+});
+
+test("a token is made, shown once, listed without its secret, and revoked", async () => {
+  const data = join(site.directory, "tokens");
+  const on = ["--data", data];
+  const made = await site.lintel("token", "create", "maria", "--expires", "90d", "--json", ...on);
+  expect(made.said).toBe("");
+  const { id, token } = JSON.parse(made.out);
+  expect(token).toStartWith(`${id}.`);
+  const [listed] = JSON.parse((await site.lintel("token", "list", "--json", ...on)).out);
+  expect(listed).toEqual({
+    id,
+    name: "maria",
+    scope: "read",
+    created_ms: expect.any(Number),
+    expires_ms: expect.any(Number),
+    expired: false,
+  });
+  expect(Math.round((listed.expires_ms - listed.created_ms) / 86_400_000)).toBe(90);
+  const shown = await site.lintel("token", "list", ...on);
+  expect(shown.out).toContain("maria");
+  expect(shown.out).not.toContain(token.split(".")[1]);
+  expect((await site.lintel("token", "revoke", token, ...on)).code).toBe(0);
+  expect((await site.lintel("token", "revoke", id, ...on)).said).toBe(
+    `lintel: there is no token ${id}: lintel token list shows those that there are\n`,
+  );
+  expect(JSON.parse((await site.lintel("token", "list", "--json", ...on)).out)).toEqual([]);
+});
+
+test("a store is also found through its configuration, whatever drivers that names", async () => {
+  const directory = join(site.directory, "configured");
+  mkdirSync(directory);
+  const config = join(directory, "lintel.toml");
+  writeFileSync(config, 'data = "data"\n[unknown]\nkey = 1\n');
+  expect((await site.lintel("token", "create", "maria", "--config", config)).code).toBe(0);
+  expect((await site.lintel("token", "list", "--data", join(directory, "data"))).out).toContain("maria");
+});
+
+test("output is plain in a pipe and coloured where colour is forced", async () => {
+  const plain = site.spawn(["--help"], { NO_COLOR: "" });
+  expect(await plain.rest()).not.toContain("\u001b[");
+  const forced = site.spawn(["--help"], { NO_COLOR: "", FORCE_COLOR: "1" });
+  expect(await forced.rest()).toContain("\u001b[");
+  const refused = site.spawn(["--help"], { NO_COLOR: "1", FORCE_COLOR: "1" });
+  expect(await refused.rest()).not.toContain("\u001b[");
+});
+
+test("a reader that goes away ends a command quietly", async () => {
+  const main = join(import.meta.dir, "../../src/main.ts");
+  const run = Bun.spawnSync(["sh", "-c", `"${process.execPath}" "${main}" --help | true`]);
+  expect(run.stderr.toString()).toBe("");
+});
+
+test("commands on the store are loaded without the radio libraries", async () => {
+  const seen = new Set<string>();
+  const packages = new Set<string>();
+  const walk = async (path: string) => {
+    if (seen.has(path)) return;
+    seen.add(path);
+    const imports = new Bun.Transpiler({ loader: "ts" }).scanImports(await Bun.file(path).text());
+    for (const found of imports) {
+      if (found.kind === "dynamic-import") continue;
+      if (!found.path.startsWith(".")) packages.add(found.path);
+      else if (found.path.endsWith(".ts")) await walk(normalize(join(dirname(path), found.path)));
+    }
+  };
+  for (const command of ["token", "items", "status", "pair"]) {
+    await walk(join(import.meta.dir, `../../src/commands/${command}.ts`));
+  }
+  expect([...packages].filter((name) => /herdsman|serialport|onoff|elysia/.test(name))).toEqual([]);
+  expect(packages.has("commander")).toBe(true);
+});
