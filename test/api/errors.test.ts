@@ -5,7 +5,7 @@ import { defaultBounds } from "../../src/api/server.ts";
 const documentation = await Bun.file(new URL("../../docs/errors.md", import.meta.url)).text();
 
 test("docs/errors.md has every error as the table has it, in its order, and no other", () => {
-  const documented = [...documentation.matchAll(/^\| (\d+) \| (\d+) \| (.+?) \| .+ \|$/gm)].map(
+  const documented = [...documentation.matchAll(/^\| *(\d+) *\| *(\d+) *\| *(.+?) *\| .+ \|$/gm)].map(
     ([, code, status, message]) => ({ code: Number(code), status: Number(status), message }),
   );
   const errors: { code: number; status: number; message: string }[] = Object.values(errorTable);
