@@ -68,7 +68,8 @@ export async function startApi(
     tls?: { certificate: string; key: string };
   } & Partial<ApiBounds>,
 ): Promise<Api> {
-  const { store, clock, log, listen: address, realm, tls: files, ...given } = options;
+  const { store, clock, listen: address, realm, tls: files, ...given } = options;
+  const log = options.log.named("api");
   const bounds = { ...defaultBounds, ...given };
   const uses = new TokenUses({ store, clock, log });
   const attempts = new Attempts({ ...bounds, clock });

@@ -7,7 +7,7 @@ import { defaultBounds, startApi } from "../../src/api/server.ts";
 import { OperatorError } from "../../src/errors.ts";
 import { lineLog } from "../../src/log.ts";
 import type { Store } from "../../src/store/store.ts";
-import { now_ms, rawExchange, type Serving, serve } from "./serving.ts";
+import { append, now_ms, rawExchange, reading, type Serving, serve } from "./serving.ts";
 import { SettableClock } from "./settable-clock.ts";
 
 const tlsFile = (name: string) => new URL(`../golden/api-tls/${name}`, import.meta.url).pathname;
@@ -30,10 +30,23 @@ describe("where it listens", () => {
     await using serving = await serve({ tls });
     expect(serving.api.url).toBe(`https://127.0.0.1:${serving.api.port}/v0.9`);
     const ca = await Bun.file(tls.certificate).text();
+    const watches = ["00:01", "00:02"].map((address) =>
+      reading({ kind: "watches", address }, "watch_epochs", now_ms, {
+        duration: 60,
+        distance: 0,
+        steps: 0,
+        walkState: 1,
+        runState: 1,
+        sleepState: 1,
+      }),
+    );
+    await append(serving.store, watches);
     for (const Host of ["localhost", "pi", "x"]) {
       const headers = { Host, Accept: "application/json", Authorization: `bearer ${serving.tokens.read}` };
-      const response = await fetch(`${serving.api.url}/items`, { headers, tls: { ca } });
+      const url = `${serving.api.url}/inventory/watches?limit=1`;
+      const response = await fetch(url, { headers, tls: { ca } });
       expect(response.status).toBe(200);
+      expect(response.headers.get("Link")).toStartWith(`<https://${Host}/v0.9/inventory/watches?skip=1&`);
     }
   });
 });
@@ -133,7 +146,7 @@ describe("the log", () => {
     const text = serving.lines.join("");
     expect(text).not.toContain(read.split(".")[1] as string);
     expect(Math.max(...serving.lines.map((line) => line.length))).toBeLessThan(500);
-    expect(text).toContain("info  PUT /v0.9/items from 127.0.0.1: 405, code 40501, Only GET and HEAD");
+    expect(text).toContain("info  api: PUT /v0.9/items from 127.0.0.1: 405, code 40501, Only GET and HEAD");
     expect(text).not.toContain("access_token");
   });
 });
@@ -148,7 +161,7 @@ describe("what goes wrong inside", () => {
     expect(await response.text()).toBe('{"code":0,"message":"Unknown error"}');
     expect(serving.lines).toHaveLength(1);
     expect(serving.lines[0]).toContain(
-      "warn  GET /v0.9/items from 127.0.0.1: 500, code 0, Unknown error (disk I/O error at /var/lib/secret)",
+      "warn  api: GET /v0.9/items from 127.0.0.1: 500, code 0, Unknown error (disk I/O error at /var/lib/secret)",
     );
   });
 });
