@@ -1,0 +1,5 @@
+import type { DriverDefinition } from "./driver.ts";
+import { zigbeeDriver } from "./zigbee/driver.ts";
+
+/** Every driver, by the order in which they are started. The one list: nothing else names them. */
+export const drivers: readonly DriverDefinition[] = [zigbeeDriver];

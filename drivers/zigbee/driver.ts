@@ -1,0 +1,178 @@
+import { randomBytes } from "node:crypto";
+import { type Static, Type } from "@sinclair/typebox";
+import type { Controller } from "zigbee-herdsman";
+import { messageOf, OperatorError } from "../../src/errors.ts";
+import type { Driver, DriverDefinition, DriverStatus, Host } from "../driver.ts";
+import { Reconnect, type RetryBounds, type Session } from "../wire/reconnect.ts";
+import { type AdapterName, adapterNames } from "./adapters.ts";
+import { silentFault } from "./faults.ts";
+import { NetworkFiles } from "./files.ts";
+import { HerdsmanLog } from "./herdsman-log.ts";
+import { Joining } from "./joining.ts";
+import { LastStatuses } from "./last-status.ts";
+import { openRadio, type Radio } from "./radio.ts";
+import { Sensors } from "./sensors.ts";
+
+const section = Type.Object(
+  {
+    port: Type.String({
+      minLength: 1,
+      description: "the device path of a Zigbee adapter, best below /dev/serial/by-id, or tcp://host:port",
+    }),
+    adapter: Type.Optional(
+      Type.Union(
+        adapterNames.map((name) => Type.Literal(name)),
+        { description: `the type of the adapter: ${adapterNames.join(", ")}` },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export const zigbeeDriver: DriverDefinition<typeof section> = {
+  name: "zigbee",
+  section,
+  create: ({ config, host }) => new ZigbeeDriver({ config, host }),
+};
+
+export interface ZigbeeOptions {
+  readonly config: Static<typeof section>;
+  readonly host: Host;
+  /** For tests: how long to wait between attempts, and where the network's identity comes from. */
+  readonly bounds?: Partial<RetryBounds>;
+  readonly random?: (bytes: number) => Uint8Array;
+}
+
+/** A changed network is copied this long after the change, so that several are one copy, … */
+const keep_after_change_ms = 5_000;
+/** … and an unchanged one daily, because its counters move on. */
+const keep_interval_ms = 24 * 3600_000;
+
+/**
+ * IAS Zone sensors through a coordinator that zigbee-herdsman drives. One driver a process: zigbee-herdsman
+ * keeps its devices in module variables.
+ */
+export class ZigbeeDriver implements Driver {
+  readonly #host: Host;
+  readonly #files: NetworkFiles;
+  readonly #statuses: LastStatuses;
+  readonly #sensors: Sensors;
+  readonly #joining: Joining;
+  readonly #connection: Reconnect;
+  #radio: Radio | undefined;
+  #cancelKeep = () => {};
+
+  constructor({ config, host, bounds, random = randomBytes }: ZigbeeOptions) {
+    const { clock, log, directory } = host;
+    const adapter = requireAdapter(config.adapter ?? "zstack");
+    const line = { port: config.port, adapter };
+    const dropped = (what: string, count?: number) => host.dropped(what, count);
+    const herdsmanLog = new HerdsmanLog({ log, clock, dropped });
+    this.#host = host;
+    this.#files = new NetworkFiles({ directory, log });
+    this.#statuses = new LastStatuses({ directory, clock, log });
+    this.#sensors = new Sensors({ host, statuses: this.#statuses });
+    const changed = () => this.#keepAfter(keep_after_change_ms);
+    this.#joining = new Joining({ host, sensors: this.#sensors, herdsmanLog, changed });
+    this.#connection = new Reconnect({
+      clock,
+      log,
+      target: `${adapter} adapter on ${config.port}`,
+      silent: silentFault(line),
+      ...(bounds === undefined ? {} : { bounds }),
+      open: async (signal) => {
+        const follow = (controller: Controller) => this.#follow(controller);
+        const options = { ...line, files: this.#files, herdsmanLog, clock, log, dropped, random, follow };
+        return this.#hold(await openRadio(options, signal));
+      },
+    });
+  }
+
+  start(): void {
+    this.#connection.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#connection.stop();
+    this.#statuses.close();
+  }
+
+  status(): DriverStatus {
+    return this.#connection.status();
+  }
+
+  openJoining(seconds: number): Promise<void> {
+    return this.#joining.open(seconds);
+  }
+
+  closeJoining(): Promise<void> {
+    return this.#joining.close();
+  }
+
+  /** Listens to a controller, from before it starts: a sensor may speak while it still does. */
+  #follow(controller: Controller): void {
+    controller.on("message", (message) => {
+      const moment = this.#host.clock.now();
+      this.#sensors.message(message, moment);
+    });
+    controller.on("lastSeenChanged", ({ device, reason }) => {
+      const moment = this.#host.clock.now();
+      if (reason !== "messageEmitted") this.#sensors.alive(device, moment);
+    });
+    this.#joining.follow(controller);
+  }
+
+  #hold(radio: Radio): Session {
+    this.#radio = radio;
+    this.#joining.resume(radio.controller);
+    this.#keepAfter(keep_after_change_ms);
+    return {
+      detail: radio.detail,
+      ended: radio.ended,
+      close: async () => {
+        this.#cancelKeep();
+        this.#radio = undefined;
+        this.#joining.pause();
+        await radio.close();
+        this.#copy(radio);
+      },
+    };
+  }
+
+  #keepAfter(delay_ms: number): void {
+    this.#cancelKeep();
+    this.#cancelKeep = this.#host.clock.after(delay_ms, () => void this.#keep());
+  }
+
+  /** Has the coordinator backed up, and copies the files of the network as a generation. */
+  async #keep(): Promise<void> {
+    const radio = this.#radio;
+    if (radio === undefined) return;
+    try {
+      await radio.controller.backup();
+    } catch (thrown) {
+      this.#host.log.warn(
+        `the Zigbee adapter cannot be backed up, trying again tomorrow: ${messageOf(thrown)}`,
+      );
+    }
+    if (this.#radio !== radio) return;
+    this.#copy(radio);
+    this.#keepAfter(keep_interval_ms);
+  }
+
+  #copy(radio: Radio): void {
+    try {
+      this.#files.keep(radio.network, new Date(this.#host.clock.now().unix_ms).toISOString());
+    } catch (thrown) {
+      this.#host.log.warn(
+        `the Zigbee network cannot be copied below ${this.#host.directory}: ${messageOf(thrown)}`,
+      );
+    }
+  }
+}
+
+function requireAdapter(name: string): AdapterName {
+  const known = adapterNames.find((one) => one === name);
+  if (known !== undefined) return known;
+  throw new OperatorError(`[zigbee] adapter "${name}" is unknown`, `use one of ${adapterNames.join(", ")}`);
+}

@@ -1,0 +1,94 @@
+import { existsSync, renameSync } from "node:fs";
+import { join } from "node:path";
+import type { Log } from "../../src/log.ts";
+import { parseIfWhole, readIfThere, writeDurably } from "./durable-file.ts";
+import { Generations } from "./generations.ts";
+import { isCoordinatorBackup, type Network, networkOf, networkOfBackup, newNetwork } from "./network.ts";
+
+/**
+ * The files of a Zigbee network below the driver's directory: its identity, zigbee-herdsman's device
+ * database and coordinator backup, and generations of all three.
+ */
+export class NetworkFiles {
+  readonly database: string;
+  readonly backup: string;
+  readonly #identity: string;
+  readonly #generations: Generations;
+  readonly #log: Log;
+
+  constructor(options: { directory: string; log: Log }) {
+    this.database = join(options.directory, "database.db");
+    this.backup = join(options.directory, "coordinator_backup.json");
+    this.#identity = join(options.directory, "network.json");
+    this.#generations = new Generations(join(options.directory, "backups"));
+    this.#log = options.log;
+  }
+
+  /**
+   * Makes the files fit to start from: what is missing or damaged comes back from the newest whole
+   * generation, and a network is made up where there has never been one. Says what it mended, a line each.
+   */
+  prepare(random: (bytes: number) => Uint8Array): Network {
+    const kept = this.#generations.newest();
+    const backup = readIfThere(this.backup);
+    if (!isCoordinatorBackup(parseIfWhole(backup))) {
+      const replacement = kept?.generation.coordinator ?? undefined;
+      this.#mend(this.backup, backup !== undefined, replacement, kept?.number);
+    }
+    const database = readIfThere(this.database);
+    if (database === undefined || !isWhole(database)) {
+      this.#mend(this.database, database !== undefined, kept?.generation.database, kept?.number);
+    }
+    const written = readIfThere(this.#identity);
+    const network = networkOf(parseIfWhole(written));
+    if (network !== undefined) return network;
+    const known = kept?.generation.network ?? networkOfBackup(parseIfWhole(readIfThere(this.backup)));
+    const chosen = known ?? newNetwork(random);
+    this.#mend(this.#identity, written !== undefined, JSON.stringify(chosen), kept?.number);
+    return chosen;
+  }
+
+  /** Whether any device was ever paired, as far as these files know. */
+  get pairedDevices(): number {
+    const lines = readIfThere(this.database)?.split("\n") ?? [];
+    return lines.filter((line) => /"type":"(EndDevice|Router|GreenPower|Unknown)"/.test(line)).length;
+  }
+
+  /** Gives the network up so that the next start makes up another. */
+  forgetNetwork(): void {
+    if (existsSync(this.#identity)) renameSync(this.#identity, `${this.#identity}.given-up`);
+  }
+
+  /** Keeps the present files as a generation. `saved` is the time, as text, for people who look at them. */
+  keep(network: Network, saved: string): number {
+    return this.#generations.keep(
+      {
+        network,
+        coordinator: readIfThere(this.backup) ?? null,
+        database: readIfThere(this.database) ?? "",
+      },
+      saved,
+    );
+  }
+
+  /** Puts `replacement` in place of a file; what is damaged is set aside beside it. */
+  #mend(
+    path: string,
+    damaged: boolean,
+    replacement: string | undefined,
+    generation: number | undefined,
+  ): void {
+    if (damaged) renameSync(path, `${path}.damaged`);
+    if (replacement !== undefined) writeDurably(path, replacement);
+    if (!damaged && generation === undefined) return;
+    const mended =
+      replacement === undefined ? "and there is no copy of it" : `brought back from copy ${generation}`;
+    const state = damaged ? `was damaged and is set aside as ${path}.damaged` : "was missing";
+    this.#log.warn(`${path} ${state}, ${generation === undefined ? "and there is no copy of it" : mended}`);
+  }
+}
+
+/** zigbee-herdsman passes over lines that it can't read, and a device with them: such a file isn't used. */
+function isWhole(database: string): boolean {
+  return database.split("\n").every((line) => line === "" || parseIfWhole(line) !== undefined);
+}

@@ -1,0 +1,66 @@
+import { Socket } from "node:net";
+import type { Controller } from "zigbee-herdsman";
+
+/**
+ * Releases what zigbee-herdsman keeps when its start fails or is given up: it closes its port only after a
+ * start that succeeded, and leaves timers of unanswered requests running. All its adapters keep their port
+ * under `serialPort` or `socketPort`, and those requests in a `waitress`, somewhere below the adapter.
+ * Harmless when there is nothing left, and twice. Checked against zigbee-herdsman 10.9.5.
+ */
+export function releaseLeftovers(controller: Controller): void {
+  controller.removeAllListeners();
+  for (const timer of ["permitJoinTimer", "backupTimer", "databaseSaveTimer"] as const) {
+    clearTimeout(controller[timer] as Parameters<typeof clearTimeout>[0]);
+  }
+  const adapter: unknown = controller["adapter"];
+  for (const { name, value } of walk(adapter)) {
+    if (name === "waitress" && "clear" in value && typeof value.clear === "function") value.clear();
+    else if (isPortName(name)) closePort(value);
+  }
+}
+
+/** zigbee-herdsman listens for the first error of a serial port only; a second one would end the process. */
+export function surviveErrors(controller: Controller): void {
+  for (const { name, value } of walk(controller["adapter"])) {
+    if (isPortName(name) && "on" in value && typeof value.on === "function") value.on("error", () => {});
+  }
+}
+
+function isPortName(name: string): boolean {
+  return name === "serialPort" || name === "socketPort";
+}
+
+function closePort(port: object): void {
+  if (port instanceof Socket) {
+    port.on("error", () => {});
+    port.destroy();
+    return;
+  }
+  if ("on" in port && typeof port.on === "function") port.on("error", () => {});
+  const open = "isOpen" in port && port.isOpen === true;
+  // The callback takes the error of a port that is already going.
+  if (open && "close" in port && typeof port.close === "function") port.close(() => {});
+}
+
+const depth_max = 5;
+const objects_max = 2_000;
+
+/** The objects below an adapter, with the names they are held under. Does not look into ports. */
+function walk(root: unknown): { name: string; value: object }[] {
+  const found: { name: string; value: object }[] = [];
+  const seen = new Set<object>();
+  let level: { name: string; value: unknown }[] = [{ name: "adapter", value: root }];
+  for (let depth = 0; depth <= depth_max; depth += 1) {
+    const next: typeof level = [];
+    for (const { name, value } of level) {
+      if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) continue;
+      if (seen.has(value) || seen.size >= objects_max) continue;
+      seen.add(value);
+      found.push({ name, value });
+      if (!isPortName(name))
+        next.push(...Object.entries(value).map(([key, held]) => ({ name: key, value: held })));
+    }
+    level = next;
+  }
+  return found;
+}

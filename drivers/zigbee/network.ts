@@ -1,0 +1,58 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+
+/** What makes a Zigbee network this one and no other. Made once, then kept: sensors know it by these numbers. */
+export type Network = Static<typeof networkSchema>;
+
+const byte = Type.Integer({ minimum: 0, maximum: 255 });
+
+const networkSchema = Type.Object({
+  pan_id: Type.Integer({ minimum: 1, maximum: 0xfffe }),
+  extended_pan_id: Type.Array(byte, { minItems: 8, maxItems: 8 }),
+  channel: Type.Integer({ minimum: 11, maximum: 26 }),
+  /** Whoever has this can read along and join: never in a log, and only in files of mode 0600. */
+  network_key: Type.Array(byte, { minItems: 16, maxItems: 16 }),
+});
+
+/** In the gaps between, and at the edges of, the Wi-Fi channels 1, 6 and 11. */
+const channels = [11, 15, 20, 25] as const;
+
+/** A network that nobody else has, from random bytes. */
+export function newNetwork(random: (bytes: number) => Uint8Array): Network {
+  const pan = random(2);
+  const channel = channels[(random(1)[0] ?? 0) % channels.length] ?? channels[0];
+  return {
+    pan_id: 1 + ((((pan[0] ?? 0) << 8) | (pan[1] ?? 0)) % 0xfffd),
+    extended_pan_id: [...random(8)],
+    channel,
+    network_key: [...random(16)],
+  };
+}
+
+/** The network that `value` describes; undefined when it isn't one. */
+export function networkOf(value: unknown): Network | undefined {
+  return Value.Check(networkSchema, value) ? value : undefined;
+}
+
+/** The network of a coordinator backup (zigpy's open coordinator backup format, version 1). */
+export function networkOfBackup(backup: unknown): Network | undefined {
+  if (!Value.Check(backupSchema, backup)) return undefined;
+  return networkOf({
+    pan_id: Number.parseInt(backup.pan_id, 16),
+    extended_pan_id: [...Buffer.from(backup.extended_pan_id, "hex")],
+    channel: backup.channel,
+    network_key: [...Buffer.from(backup.network_key.key, "hex")],
+  });
+}
+
+export function isCoordinatorBackup(value: unknown): boolean {
+  return Value.Check(backupSchema, value);
+}
+
+const backupSchema = Type.Object({
+  metadata: Type.Object({ format: Type.Literal("zigpy/open-coordinator-backup"), version: Type.Literal(1) }),
+  pan_id: Type.String(),
+  extended_pan_id: Type.String(),
+  channel: Type.Integer(),
+  network_key: Type.Object({ key: Type.String() }),
+});

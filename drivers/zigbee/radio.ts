@@ -1,0 +1,203 @@
+import type { Controller } from "zigbee-herdsman";
+import type { Clock } from "../../src/clock.ts";
+import { messageOf, type OperatorError } from "../../src/errors.ts";
+import type { Log } from "../../src/log.ts";
+import type { Session } from "../wire/reconnect.ts";
+import type { AdapterName } from "./adapters.ts";
+import { deafFault, requirePort, startFault, unpluggedFault } from "./faults.ts";
+import type { NetworkFiles } from "./files.ts";
+import type { HerdsmanLog } from "./herdsman-log.ts";
+import { releaseLeftovers, surviveErrors } from "./leftovers.ts";
+import type { Network } from "./network.ts";
+import { feedInSmallPieces } from "./parser.ts";
+
+/** A coordinator at work. */
+export interface Radio extends Session {
+  readonly controller: Controller;
+  readonly network: Network;
+}
+
+export interface RadioOptions {
+  readonly port: string;
+  readonly adapter: AdapterName;
+  readonly files: NetworkFiles;
+  readonly herdsmanLog: HerdsmanLog;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly dropped: (what: string, count: number) => void;
+  readonly random: (bytes: number) => Uint8Array;
+  /** Is given the controller before it starts, to listen to its events. */
+  readonly follow: (controller: Controller) => void;
+}
+
+/** A quiet coordinator is asked this often whether it still answers, and given up after so many failures. */
+export const probe_interval_ms = 60_000;
+const probeFailures_max = 2;
+/** What closing takes at most before everything is cut off. */
+const close_max_ms = 3_000;
+
+/**
+ * Opens the adapter through zigbee-herdsman and forms, restores or resumes the network of `files`. Rejects
+ * with an OperatorError, and has then released the port, as it has when `signal` is raised.
+ */
+export async function openRadio(options: RadioOptions, signal: AbortSignal): Promise<Radio> {
+  const { port, adapter, files, herdsmanLog, log } = options;
+  requirePort(options);
+  const { Controller, setLogger } = await import("zigbee-herdsman");
+  const network = files.prepare(options.random);
+  const paired = files.pairedDevices;
+  setLogger(herdsmanLog);
+  await feedInSmallPieces(options.dropped);
+  const hangUp = new AbortController();
+  herdsmanLog.starting(() => hangUp.abort(new Error("the other side closed the connection")));
+  const controller = new Controller({
+    network: {
+      panID: network.pan_id,
+      extendedPanID: network.extended_pan_id,
+      channelList: [network.channel],
+      networkKey: network.network_key,
+    },
+    serialPort: { path: port, adapter },
+    databasePath: files.database,
+    databaseBackupPath: `${files.database}.before-reset`,
+    backupPath: files.backup,
+    adapter: { disableLED: false },
+    acceptJoiningDeviceHandler: async () => true,
+  });
+  options.follow(controller);
+  try {
+    const result = await abortable(controller.start(signal), AbortSignal.any([signal, hangUp.signal]));
+    surviveErrors(controller);
+    if (result === "reset" && paired > 0) log.error(lostNetwork(port));
+    if (result === "restored") log.info(`the network was restored from its backup onto the adapter ${port}`);
+  } catch (thrown) {
+    await abandon(controller);
+    const fault = startFault(options, thrown, herdsmanLog.started());
+    if (/identifiers/.test(fault.what) && paired === 0) files.forgetNetwork();
+    throw fault;
+  }
+  herdsmanLog.started();
+  // It would write the whole database every five minutes, and end the process when the disk is full.
+  clearInterval(controller["databaseSaveTimer"]);
+  clearInterval(controller["backupTimer"]);
+  const detail = await describe(controller, options, network);
+  return new OpenRadio(controller, network, detail, options);
+}
+
+class OpenRadio implements Radio {
+  readonly ended: Promise<OperatorError>;
+  readonly #options: RadioOptions;
+  #end: (reason: OperatorError) => void = () => {};
+  #cancelProbe = () => {};
+  #heard = false;
+  #failures = 0;
+
+  constructor(
+    readonly controller: Controller,
+    readonly network: Network,
+    readonly detail: string,
+    options: RadioOptions,
+  ) {
+    this.#options = options;
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+    controller.once("adapterDisconnected", () => this.#end(unpluggedFault(options)));
+    controller.on("message", () => {
+      this.#heard = true;
+    });
+    this.#scheduleProbe();
+  }
+
+  async close(): Promise<void> {
+    this.#cancelProbe();
+    this.controller.removeAllListeners();
+    await new Promise<void>((resolve) => {
+      const cancel = this.#options.clock.after(close_max_ms, resolve);
+      this.controller
+        .stop()
+        .catch((thrown: unknown) => this.#options.log.debug(`closing the adapter: ${messageOf(thrown)}`))
+        .finally(() => {
+          cancel();
+          resolve();
+        });
+    });
+    releaseLeftovers(this.controller);
+  }
+
+  #scheduleProbe(): void {
+    this.#cancelProbe = this.#options.clock.after(probe_interval_ms, () => void this.#probe());
+  }
+
+  /** Asks the coordinator for its own endpoints, unless something was heard since the last time. */
+  async #probe(): Promise<void> {
+    const heard = this.#heard;
+    this.#heard = false;
+    if (heard || (await this.#answers())) this.#failures = 0;
+    else this.#failures += 1;
+    if (this.#failures < probeFailures_max) this.#scheduleProbe();
+    else this.#end(deafFault(this.#options));
+  }
+
+  async #answers(): Promise<boolean> {
+    const coordinator = this.controller.getDevicesByType("Coordinator")[0];
+    if (coordinator === undefined) return false;
+    try {
+      await this.controller.sendRaw({
+        ieeeAddress: coordinator.ieeeAddr,
+        networkAddress: coordinator.networkAddress,
+        profileId: zdoProfile,
+        clusterKey: activeEndpointsRequest,
+        zdoParams: [coordinator.networkAddress],
+      });
+      return true;
+    } catch (thrown) {
+      this.#options.log.debug(`the adapter does not answer: ${messageOf(thrown)}`);
+      return false;
+    }
+  }
+}
+
+/** Zigbee specification 2.4: profile of the device objects, cluster of Active_EP_req. */
+const zdoProfile = 0x0000;
+const activeEndpointsRequest = 0x0005;
+
+/** Ends a controller whose start failed or was given up. */
+async function abandon(controller: Controller): Promise<void> {
+  releaseLeftovers(controller);
+  if (controller["adapter"] === undefined) return;
+  // Forgets the devices that it holds for the whole process, so that the next start reads them afresh.
+  await controller.stop().catch(() => {});
+}
+
+async function describe(
+  controller: Controller,
+  { port, adapter, log }: RadioOptions,
+  network: Network,
+): Promise<string> {
+  let firmware: string = adapter;
+  try {
+    const { type, meta } = await controller.getCoordinatorVersion();
+    firmware = [adapter, type, meta["revision"]]
+      .filter((part) => part !== undefined && part !== "")
+      .join(" ");
+  } catch (thrown) {
+    log.debug(`the adapter does not tell its version: ${messageOf(thrown)}`);
+  }
+  const pan = network.pan_id.toString(16).padStart(4, "0");
+  return `${firmware} on ${port}, channel ${network.channel}, PAN 0x${pan}`;
+}
+
+function lostNetwork(port: string): string {
+  return `the adapter ${port} did not hold this gateway's network and there was no backup to restore: a new one was formed, pair every sensor again (\`lintel pair\`)`;
+}
+
+/** Rejects as soon as the signal is raised; what `work` then does is nobody's business any more. */
+function abortable<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const raised = () => reject(signal.reason);
+    if (signal.aborted) raised();
+    signal.addEventListener("abort", raised, { once: true });
+    void work.then(resolve, reject).finally(() => signal.removeEventListener("abort", raised));
+  });
+}

@@ -1,0 +1,265 @@
+import { batteryAttributes, readRecords } from "./attributes.ts";
+import { type SimulatedModel, type SimulatedModelName, simulatedModels } from "./models.ts";
+import { reversed } from "./nv.ts";
+import {
+  type AttributeValue,
+  cluster,
+  decodeValue,
+  decodeZcl,
+  encodeStatusChange,
+  encodeValue,
+  encodeZcl,
+  foundation,
+  iasZone,
+  status,
+  type ZclFrame,
+} from "./zcl.ts";
+
+/** Where an interview goes wrong. The silent ones make the gateway wait; the others are refused at once. */
+export type InterviewFault =
+  | "nodeDescriptor"
+  | "activeEndpoints"
+  | "simpleDescriptor"
+  | "enrol"
+  | "silent"
+  | "enrolSilent";
+
+export interface DeviceExport {
+  readonly ieee: string;
+  readonly model: SimulatedModelName;
+  readonly manufacturer: string;
+  readonly zone_type: number | null;
+  readonly nwk: number;
+  /** The network key it was given when it joined; null while it belongs to no network. */
+  readonly network_key: string | null;
+  readonly zonestatus: number;
+  readonly enrolled: boolean;
+  readonly cie: string;
+}
+
+/** What the radio of a device needs of the coordinator. Each answers false when nobody hears the device. */
+export interface Air {
+  /** Associates with the coordinator: needs open joining unless the device already has the network's key. */
+  join(device: SimulatedDevice): boolean;
+  leave(device: SimulatedDevice): boolean;
+  send(device: SimulatedDevice, clusterId: number, zcl: Buffer): boolean;
+}
+
+/** `16 bits idle`: restore reports (0x20) and supervision reports (0x10) supported, no alarm. */
+export const idle_status = 0x0030;
+
+/** A sensor, or something else, on the air: speaks the device's side of interview, enrolment and notification. */
+export class SimulatedDevice {
+  readonly ieee: string;
+  readonly modelName: SimulatedModelName;
+  readonly model: SimulatedModel;
+  readonly manufacturer: string;
+  readonly zone_type: number | undefined;
+  readonly endpoint = 1;
+  nwk: number;
+  network_key: Buffer | undefined;
+  zonestatus: number;
+  linkquality = 150;
+  enrolled: boolean;
+  fault: InterviewFault | undefined;
+  battery_percent = 100;
+  battery_mv = 3000;
+  /** The alarm centre it notifies, as it stands on the wire; zeros for none. */
+  cie: Buffer;
+  #sequence = 0;
+  readonly #air: Air;
+
+  constructor(air: Air, state: DeviceExport) {
+    this.#air = air;
+    this.ieee = state.ieee;
+    this.modelName = state.model;
+    this.model = simulatedModels[state.model];
+    this.manufacturer = state.manufacturer;
+    this.zone_type = state.zone_type ?? undefined;
+    this.nwk = state.nwk;
+    this.network_key = state.network_key === null ? undefined : Buffer.from(state.network_key, "hex");
+    this.zonestatus = state.zonestatus;
+    this.enrolled = state.enrolled;
+    this.cie = Buffer.from(state.cie, "hex");
+  }
+
+  export(): DeviceExport {
+    return {
+      ieee: this.ieee,
+      model: this.modelName,
+      manufacturer: this.manufacturer,
+      zone_type: this.zone_type ?? null,
+      nwk: this.nwk,
+      network_key: this.network_key?.toString("hex") ?? null,
+      zonestatus: this.zonestatus,
+      enrolled: this.enrolled,
+      cie: this.cie.toString("hex"),
+    };
+  }
+
+  /** The address as it stands on the wire, least significant byte first. */
+  get wireAddress(): Buffer {
+    return reversed(Buffer.from(this.ieee.replaceAll(":", ""), "hex"));
+  }
+
+  /** Asks to join, or rejoins a network whose key it has. False while joining is closed. */
+  join(): boolean {
+    return this.#air.join(this);
+  }
+
+  leave(): boolean {
+    const left = this.#air.leave(this);
+    this.forget();
+    return left;
+  }
+
+  /** A factory reset: no network, not enrolled. */
+  forget(): void {
+    this.network_key = undefined;
+    this.enrolled = false;
+    this.cie = Buffer.alloc(8);
+  }
+
+  /** Makes the next interviews fail at this step; undefined mends it. */
+  failInterview(fault: InterviewFault | undefined): void {
+    this.fault = fault;
+  }
+
+  /** Sends a Zone Status Change Notification, and keeps `zonestatus` as the present one. */
+  notify(
+    zonestatus: number,
+    options: { delay_quarter_s?: number; default_response?: boolean; sequence?: number } = {},
+  ): boolean {
+    this.zonestatus = zonestatus;
+    const payload = encodeStatusChange({
+      zonestatus,
+      zone: 23,
+      delay_quarter_s: options.delay_quarter_s ?? 0,
+    });
+    return this.#send(cluster.iasZone, {
+      specific: true,
+      command: iasZone.statusChange,
+      payload,
+      disableDefaultResponse: !(options.default_response ?? false),
+      ...(options.sequence === undefined ? {} : { sequence: options.sequence }),
+    });
+  }
+
+  /** Raises the alarm of this kind of device (presence, or an opened door). */
+  alarm(): boolean {
+    return this.notify(idle_status | this.model.alarm);
+  }
+
+  /** Takes the alarm back. */
+  restore(): boolean {
+    return this.notify(idle_status);
+  }
+
+  /** The supervision report that a sensor sends about every two hours: its status, unchanged. */
+  heartbeat(): boolean {
+    return this.notify(this.zonestatus);
+  }
+
+  /** Reports the zone status as an attribute, as some makes do beside or instead of notifying. */
+  reportStatus(zonestatus: number): boolean {
+    this.zonestatus = zonestatus;
+    return this.#report(cluster.iasZone, [[0x0002, { type: "bitmap16", value: zonestatus }]]);
+  }
+
+  /** Reports charge, in the unit that this model uses, and voltage, in steps of 100 mV. */
+  reportBattery(percent: number, mv?: number): boolean {
+    this.battery_percent = percent;
+    if (mv !== undefined) this.battery_mv = mv;
+    return this.#report(cluster.power, batteryAttributes(this, mv !== undefined));
+  }
+
+  /** Takes a ZCL frame that the coordinator sent to it. False when the device is asleep for good. */
+  receive(clusterId: number, bytes: Buffer): boolean {
+    if (this.fault === "silent") return false;
+    const frame = decodeZcl(bytes);
+    if (frame === undefined) return true;
+    if (frame.specific) this.#receiveCommand(clusterId, frame);
+    else this.#receiveFoundation(clusterId, frame);
+    return true;
+  }
+
+  #receiveCommand(clusterId: number, frame: ZclFrame): void {
+    if (clusterId === cluster.iasZone && frame.command === iasZone.enrolResponse && !frame.fromServer) {
+      if (frame.payload[0] === 0 && this.fault !== "enrolSilent") this.enrolled = true;
+    }
+    if (!frame.disableDefaultResponse) {
+      this.#reply(clusterId, frame, foundation.defaultResponse, Buffer.from([frame.command, status.success]));
+    }
+  }
+
+  #receiveFoundation(clusterId: number, frame: ZclFrame): void {
+    switch (frame.command) {
+      case foundation.readAttributes:
+        this.#reply(clusterId, frame, foundation.readResponse, readRecords(this, clusterId, frame.payload));
+        break;
+      case foundation.writeAttributes:
+        this.#write(clusterId, frame);
+        break;
+      case foundation.configureReporting:
+        this.#reply(clusterId, frame, foundation.configureReportingResponse, Buffer.from([status.success]));
+        break;
+    }
+  }
+
+  #write(clusterId: number, frame: ZclFrame): void {
+    const id = frame.payload.length >= 2 ? frame.payload.readUInt16LE(0) : -1;
+    const written = decodeValue(frame.payload.subarray(2));
+    if (clusterId !== cluster.iasZone || id !== 0x0010 || written?.attribute.type !== "eui64") return;
+    const refused = this.fault === "enrol";
+    if (!refused) this.cie = written.attribute.value;
+    const answer = refused ? Buffer.from([status.notAuthorized, 0x10, 0x00]) : Buffer.from([status.success]);
+    this.#reply(clusterId, frame, foundation.writeResponse, answer);
+    if (this.zone_type === undefined || this.fault !== undefined) return;
+    const request = Buffer.alloc(4);
+    request.writeUInt16LE(this.zone_type, 0);
+    request.writeUInt16LE(this.model.manufacturer_code, 2);
+    this.#send(clusterId, {
+      specific: true,
+      command: iasZone.enrolRequest,
+      payload: request,
+      disableDefaultResponse: true,
+    });
+  }
+
+  #report(clusterId: number, attributes: readonly (readonly [number, AttributeValue])[]): boolean {
+    const records = attributes.map(([id, value]) => Buffer.concat([u16(id), encodeValue(value)]));
+    return this.#send(clusterId, {
+      specific: false,
+      command: foundation.reportAttributes,
+      payload: Buffer.concat(records),
+      disableDefaultResponse: true,
+    });
+  }
+
+  #reply(clusterId: number, to: ZclFrame, command: number, payload: Buffer): void {
+    this.#send(clusterId, {
+      specific: false,
+      command,
+      payload,
+      disableDefaultResponse: true,
+      sequence: to.sequence,
+    });
+  }
+
+  #send(
+    clusterId: number,
+    frame: Omit<ZclFrame, "sequence" | "fromServer"> & { sequence?: number },
+  ): boolean {
+    const sequence = frame.sequence ?? this.#nextSequence();
+    return this.#air.send(this, clusterId, encodeZcl({ ...frame, sequence, fromServer: true }));
+  }
+
+  #nextSequence(): number {
+    this.#sequence = (this.#sequence + 1) & 0xff;
+    return this.#sequence;
+  }
+}
+
+export function u16(value: number): Buffer {
+  return Buffer.from([value & 0xff, value >> 8]);
+}

@@ -1,0 +1,153 @@
+import { symlinkSync, unlinkSync } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
+import { openPty, type Pty } from "../../wire/pty.ts";
+
+export type TransportKind = "tcp" | "pty";
+
+/** The coordinator's end of its line. */
+export interface Transport {
+  readonly path: string;
+  readonly plugged: boolean;
+  onOpen: () => void;
+  onData: (chunk: Uint8Array) => void;
+  /** Sends to whoever is connected; what nobody is there to hear is lost, as on a wire. */
+  write(bytes: Uint8Array): void;
+  /** Resolves when all that was written has been taken by the kernel. */
+  drained(): Promise<void>;
+  unplug(): Promise<void>;
+  replug(): Promise<void>;
+}
+
+/** `link` is the path of a symlink to the pty, so that it keeps its name when it is plugged in again. */
+export async function openTransport(options: {
+  transport: TransportKind;
+  port?: number;
+  link?: string;
+}): Promise<Transport> {
+  const transport =
+    options.transport === "tcp" ? new TcpTransport(options.port ?? 0) : new PtyTransport(options.link);
+  await transport.replug();
+  return transport;
+}
+
+/** A TCP port of the loopback, as ser2net offers a serial port. A second gateway is turned away. */
+class TcpTransport implements Transport {
+  onOpen = () => {};
+  onData = (_chunk: Uint8Array) => {};
+  #port: number;
+  #server: Server | undefined;
+  #socket: Socket | undefined;
+
+  constructor(port: number) {
+    this.#port = port;
+  }
+
+  get path(): string {
+    return `tcp://127.0.0.1:${this.#port}`;
+  }
+
+  get plugged(): boolean {
+    return this.#server !== undefined;
+  }
+
+  write(bytes: Uint8Array): void {
+    this.#socket?.write(bytes);
+  }
+
+  async drained(): Promise<void> {
+    const socket = this.#socket;
+    if (socket === undefined || socket.writableLength === 0) return;
+    await new Promise<void>((resolve) => {
+      socket.once("drain", resolve);
+      socket.once("close", () => resolve());
+    });
+  }
+
+  async unplug(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    this.#socket?.destroy();
+    this.#socket = undefined;
+    if (server !== undefined) await new Promise<void>((resolve) => server.close(() => resolve()));
+  }
+
+  async replug(): Promise<void> {
+    if (this.#server !== undefined) return;
+    const server = createServer((socket) => this.#accept(socket));
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(this.#port, "127.0.0.1", resolve);
+    });
+    const address = server.address();
+    if (address !== null && typeof address === "object") this.#port = address.port;
+    this.#server = server;
+  }
+
+  #accept(socket: Socket): void {
+    if (this.#socket !== undefined) {
+      socket.destroy();
+      return;
+    }
+    this.#socket = socket;
+    socket.setNoDelay(true);
+    socket.on("data", (chunk: Buffer) => this.onData(chunk));
+    // A reset by the peer ends the connection like any other end: "close" follows.
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      if (this.#socket === socket) this.#socket = undefined;
+    });
+    this.onOpen();
+  }
+}
+
+/** A pseudo-terminal, which the gateway opens as it would open a stick. */
+class PtyTransport implements Transport {
+  onOpen = () => {};
+  onData = (_chunk: Uint8Array) => {};
+  readonly #link: string | undefined;
+  #pty: Pty | undefined;
+  #path = "";
+  #written: Promise<void> = Promise.resolve();
+
+  constructor(link: string | undefined) {
+    this.#link = link;
+  }
+
+  get path(): string {
+    return this.#link ?? this.#path;
+  }
+
+  get plugged(): boolean {
+    return this.#pty !== undefined;
+  }
+
+  write(bytes: Uint8Array): void {
+    // Rejected when nobody reads: those bytes are lost, as on a wire.
+    if (this.#pty !== undefined) this.#written = this.#pty.write(bytes).catch(() => {});
+  }
+
+  async drained(): Promise<void> {
+    await this.#written;
+  }
+
+  async unplug(): Promise<void> {
+    if (this.#pty === undefined) return;
+    if (this.#link !== undefined) unlinkSync(this.#link);
+    this.#pty.close();
+    this.#pty = undefined;
+  }
+
+  async replug(): Promise<void> {
+    if (this.#pty !== undefined) return;
+    const pty = openPty();
+    this.#pty = pty;
+    this.#path = pty.path;
+    if (this.#link !== undefined) symlinkSync(pty.path, this.#link);
+    this.onOpen();
+    void this.#receive(pty);
+  }
+
+  async #receive(pty: Pty): Promise<void> {
+    for await (const chunk of pty.read) this.onData(chunk);
+  }
+}

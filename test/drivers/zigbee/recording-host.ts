@@ -1,0 +1,124 @@
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Host, JoinEvent } from "../../../drivers/driver.ts";
+import { type Clock, SystemClock } from "../../../src/clock.ts";
+import type { Log } from "../../../src/log.ts";
+import type { DeviceState, Reading } from "../../../src/reading.ts";
+
+const wait_max_ms = 20_000;
+
+/** The gateway's side of a driver's contract: keeps all that the driver hands it, and lets a test wait for it. */
+export class RecordingHost implements Host {
+  readonly directory: string;
+  readonly clock: Clock;
+  readonly readings: Reading[] = [];
+  readonly states: DeviceState[] = [];
+  readonly joins: JoinEvent[] = [];
+  readonly drops = new Map<string, number>();
+  readonly lines: string[] = [];
+  joiningRequests = 0;
+  /** What `accept` answers with, instead of taking a reading. */
+  refusal: Error | undefined;
+  readonly log: Log;
+  readonly #waiting = new Set<() => void>();
+
+  constructor(options: { directory: string; clock?: Clock }) {
+    this.directory = options.directory;
+    mkdirSync(this.directory, { recursive: true });
+    this.clock = options.clock ?? new SystemClock();
+    this.log = this.#logNamed();
+  }
+
+  async accept(reading: Reading): Promise<void> {
+    this.readings.push(reading);
+    this.#changed();
+    if (this.refusal !== undefined) throw this.refusal;
+  }
+
+  heard(state: DeviceState): void {
+    this.states.push(state);
+    this.#changed();
+  }
+
+  dropped(what: string, count = 1): void {
+    this.drops.set(what, (this.drops.get(what) ?? 0) + count);
+    this.#changed();
+  }
+
+  joining(event: JoinEvent): void {
+    this.joins.push(event);
+    this.#changed();
+  }
+
+  requestJoining(): void {
+    this.joiningRequests += 1;
+    this.#changed();
+  }
+
+  /** The first of these lines of the log that says it. */
+  said(pattern: RegExp): string | undefined {
+    return this.lines.find((line) => pattern.test(line));
+  }
+
+  /** Resolves with what `look` finds, as soon as something that was recorded makes it find something. */
+  async until<Found>(what: string, look: () => Found | undefined | false): Promise<Found> {
+    const found = look();
+    if (found !== undefined && found !== false) return found;
+    return new Promise((resolve, reject) => {
+      const again = () => {
+        const seen = look();
+        if (seen === undefined || seen === false) return;
+        this.#waiting.delete(again);
+        clearTimeout(timer);
+        clearInterval(poll);
+        resolve(seen);
+      };
+      const timer = setTimeout(() => {
+        this.#waiting.delete(again);
+        clearInterval(poll);
+        reject(new Error(`waited in vain for ${what}; the log said: ${this.lines.join(" | ")}`));
+      }, wait_max_ms);
+      // For what is no record: the driver's status, files.
+      const poll = setInterval(again, 10);
+      this.#waiting.add(again);
+    });
+  }
+
+  #changed(): void {
+    for (const again of [...this.#waiting]) again();
+  }
+
+  #logNamed(): Log {
+    const put = (level: string) => (message: string) => {
+      this.lines.push(`${level} ${message}`);
+      this.#changed();
+    };
+    const log: Log = {
+      debug: () => {},
+      info: put("info"),
+      warn: put("warn"),
+      error: put("error"),
+      named: () => log,
+    };
+    return log;
+  }
+}
+
+/** A directory below the system's temporary one, and what removes it. */
+export function temporaryDirectory(): { path: string; remove: () => void } {
+  const path = mkdtempSync(join(tmpdir(), "lintel-zigbee-"));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** Random bytes that are the same for the same seed. */
+export function seededRandom(seed: number): (bytes: number) => Uint8Array {
+  let state = seed >>> 0 || 1;
+  return (bytes) =>
+    Uint8Array.from({ length: bytes }, () => {
+      state ^= state << 13;
+      state ^= state >>> 17;
+      state ^= state << 5;
+      return state & 0xff;
+    });
+}
