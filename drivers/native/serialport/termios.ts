@@ -16,8 +16,9 @@ export interface LineSettings {
 }
 
 /**
- * The rates that have a name in Linux. Any other whole number is tried too: the kernel takes the number
- * itself (BOTHER), and hardware that can't make it is found out by reading back what it made.
+ * The rates that have a name in Linux, in the order of their constants. Any other whole number is tried too:
+ * the kernel takes the number itself (BOTHER), and hardware that can't make it is found out by reading back
+ * what it made. The names are used where there are some, because `stty` and the like know nothing else.
  */
 export const standardRates: readonly number[] = [
   50, 75, 110, 134, 150, 200, 300, 600, 1200, 1800, 2400, 4800, 9600, 19200, 38400, 57600, 115200, 230400,
@@ -47,7 +48,11 @@ const IGNPAR = 0o4;
 const IXON = 0o2000;
 const IXANY = 0o4000;
 const IXOFF = 0o10000;
+const CBAUD = 0o10017;
+const CIBAUD = CBAUD << 16;
 const BOTHER = 0o10000;
+/** B50 to B38400 are 1 to 15; B57600 and the later ones count on from BOTHER. */
+const early_rates = 15;
 const CSTOPB = 0o100;
 const CREAD = 0o200;
 const HUPCL = 0o2000;
@@ -118,12 +123,16 @@ function controlFlags({ dataBits, stopBits, rtscts, hupcl }: LineSettings): numb
 /** Input and output alike: the input speed field of the control flags stays 0, which means the same. */
 function setSpeed(line: DataView, baudRate: number): void {
   checkBaudRate(baudRate);
-  const CBAUD = 0o10017;
-  const CIBAUD = CBAUD << 16;
   const flags = line.getUint32(cflag_at, true) & ~(CBAUD | CIBAUD);
-  line.setUint32(cflag_at, (flags | BOTHER) >>> 0, true);
+  line.setUint32(cflag_at, (flags | speedFlags(baudRate)) >>> 0, true);
   line.setUint32(ispeed_at, baudRate, true);
   line.setUint32(ospeed_at, baudRate, true);
+}
+
+function speedFlags(baudRate: number): number {
+  const index = standardRates.indexOf(baudRate);
+  if (index < 0) return BOTHER;
+  return index < early_rates ? index + 1 : BOTHER + index - early_rates + 1;
 }
 
 function apply(fd: number, path: string, line: DataView, baudRate: number): void {
