@@ -41,6 +41,11 @@ const commands: readonly {
     summary: "create, list and revoke access tokens",
     load: () => import("./commands/token.ts"),
   },
+  {
+    name: "fetch",
+    summary: "download everything that a token can see, as files",
+    load: () => import("./commands/fetch.ts"),
+  },
 ];
 
 const exit_unexpected = 1;

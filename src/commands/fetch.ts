@@ -1,0 +1,143 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { type Downloaded, download, type Progress } from "../download/download.ts";
+import { messageOf, OperatorError } from "../errors.ts";
+import { type CommandContext, helpAfter } from "./command.ts";
+import { addFileOptions, type FileOptions, spanOf } from "./file-options.ts";
+import { interruptible } from "./interruptible.ts";
+import { spanText } from "./spans.ts";
+import { table } from "./table.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** `lintel fetch`: a researcher's download of everything that a token can see. */
+export function define(command: Command, context: CommandContext): void {
+  addFileOptions(command)
+    .requiredOption("--url <url>", "the gateway or central server, as it prints it: http://gateway:8080/v0.9")
+    .option("--token <token>", "a read token; who else uses this machine may see it in the list of processes")
+    .option("--token-file <file>", "a file that holds the token")
+    .option("--output <dir>", "where the files go", "lintel-data")
+    .option("--json", "print what was downloaded as JSON")
+    .addHelpText(
+      "after",
+      helpAfter({
+        examples: [
+          [
+            "lintel fetch --url http://gateway:8080 --token-file token",
+            "everything, as CSV in ./lintel-data",
+          ],
+          ["lintel fetch … --format parquet --since 2026-01-01", "this year's, for pandas, R or DuckDB"],
+          ["lintel fetch … --series wirelesssensor_events --items hall-wall,front-door", "two sensors"],
+        ],
+        notes: [
+          "One file for each series with the readings of all items, and one for each list of records. Stopped or",
+          "cut off, the same command goes on where it ended; run again later, it fetches what is new. Each run ends",
+          "with every reading once that was there when it began, also those that arrived late: docs/download.md.",
+        ],
+        exits: { 2: "refused, unreachable or bad arguments: what was received is kept", 130: "interrupted" },
+      }),
+    )
+    .action((options: FetchOptions) => fetchAll(options, context));
+}
+
+interface FetchOptions extends FileOptions {
+  readonly url: string;
+  readonly token?: string;
+  readonly tokenFile?: string;
+  readonly output: string;
+  readonly json?: boolean;
+}
+
+async function fetchAll(options: FetchOptions, context: CommandContext): Promise<void> {
+  const { terminal, clock } = context;
+  const token = tokenOf(options);
+  const { series, items } = options;
+  const started_ms = clock.now().monotonic_ms;
+  const meter = new Meter(terminal, () => clock.now().monotonic_ms - started_ms);
+  const done = await interruptible(context, (stop) =>
+    download({
+      url: options.url,
+      token,
+      directory: resolve(options.output),
+      format: options.format,
+      stamp: options.stamp,
+      span: spanOf(options),
+      ...(series === undefined ? {} : { series }),
+      ...(items === undefined ? {} : { items }),
+      clock,
+      stop,
+      onProgress: (progress) => meter.show(progress),
+      onRetry: (reason, delay_ms) =>
+        terminal.say(`${reason}: asking again in ${(delay_ms / 1000).toFixed(1)} s`),
+    }),
+  ).finally(() => terminal.progress(""));
+  if (done === undefined) {
+    terminal.say("Interrupted: what was received is kept, and the same command goes on from there.");
+    return;
+  }
+  const seconds = (clock.now().monotonic_ms - started_ms) / 1000;
+  if (options.json) terminal.printJson({ ...done, seconds: Math.round(seconds * 10) / 10 });
+  else printSummary(done, seconds, terminal);
+}
+
+function printSummary(done: Downloaded, seconds: number, terminal: Terminal): void {
+  const rows = Object.entries(done.files).map(([name, { rows, written }]) => [
+    name,
+    rows,
+    written ? "written" : "unchanged",
+  ]);
+  for (const line of table(["file", "rows", "state"], rows, terminal.colours)) terminal.print(line);
+  terminal.print("");
+  terminal.print(
+    `${done.received} readings received in ${spanText(seconds * 1000)}, everything is in ${done.directory}`,
+  );
+  if (done.absent.length > 0) terminal.say(`This server has no list of: ${done.absent.join(", ")}.`);
+}
+
+/** Shows how far a download is: at the foot of a terminal, and a line for each tenth in a pipe. */
+class Meter {
+  readonly #terminal: Terminal;
+  readonly #elapsed_ms: () => number;
+  #shown_ms = 0;
+
+  constructor(terminal: Terminal, elapsed_ms: () => number) {
+    this.#terminal = terminal;
+    this.#elapsed_ms = elapsed_ms;
+  }
+
+  show({ done, total, received, now }: Progress): void {
+    const elapsed_ms = this.#elapsed_ms();
+    const rate = Math.round(received / Math.max(0.001, elapsed_ms / 1000));
+    const line = `${done} of ${total} series of items, ${received} readings, ${rate} a second, ${now}`;
+    if (process.stderr.isTTY === true) this.#terminal.progress(line);
+    else if (elapsed_ms - this.#shown_ms >= line_interval_ms) {
+      this.#shown_ms = elapsed_ms;
+      this.#terminal.say(line);
+    }
+  }
+}
+
+function tokenOf({ token, tokenFile }: FetchOptions): string {
+  if ((token === undefined) === (tokenFile === undefined))
+    throw new OperatorError("a token is needed, once", "give --token TOKEN or --token-file FILE");
+  const text = (token ?? readToken(tokenFile ?? "")).trim();
+  if (!/^[\x21-\x7e]{1,500}$/.test(text))
+    throw new OperatorError(
+      tokenFile === undefined ? "--token has no token" : `${tokenFile} does not hold a token alone`,
+      "give the text that `lintel token create` printed",
+    );
+  return text;
+}
+
+function readToken(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (thrown) {
+    throw new OperatorError(
+      `${file} cannot be read (${messageOf(thrown)})`,
+      "name the file that holds the token",
+    );
+  }
+}
+
+const line_interval_ms = 5_000;

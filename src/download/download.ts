@@ -1,0 +1,181 @@
+import { join } from "node:path";
+import { Type } from "@sinclair/typebox";
+import type { Clock } from "../clock.ts";
+import { OperatorError } from "../errors.ts";
+import { kindNames } from "../kinds.ts";
+import { Item } from "../records/item.ts";
+import { ItemType } from "../records/item-type.ts";
+import { type SeriesName, seriesNames, seriesOf } from "../series.ts";
+import type { Format } from "./format.ts";
+import { Gateway } from "./gateway.ts";
+import { HeldReadings } from "./held-readings.ts";
+import { fetchList, pagesOf, recordLists } from "./record-lists.ts";
+import { fileExists, writeSeries } from "./series-file.ts";
+import { bringUpToDate, type Span } from "./series-walk.ts";
+import type { StampForm } from "./stamp-form.ts";
+
+export interface DownloadOptions {
+  readonly url: string;
+  readonly token: string;
+  /** Where the files go, made if it is missing. */
+  readonly directory: string;
+  readonly format: Format;
+  readonly stamp: StampForm;
+  readonly span: Span;
+  /** Absent: all of them. */
+  readonly series?: readonly SeriesName[];
+  /** Names of items; absent: all of them. */
+  readonly items?: readonly string[];
+  readonly clock: Clock;
+  readonly stop: AbortSignal;
+  readonly onProgress: (progress: Progress) => void;
+  readonly onRetry: (reason: string, delay_ms: number) => void;
+}
+
+export interface Progress {
+  /** Series of items that are up to date, of all there are. */
+  readonly done: number;
+  readonly total: number;
+  /** Readings received by this call. */
+  readonly received: number;
+  /** What is being worked on. */
+  readonly now: string;
+}
+
+export interface Downloaded {
+  readonly directory: string;
+  /** Readings that came over the network this time. */
+  readonly received: number;
+  /** Each file by name without ending, with its rows, and whether this call wrote it. */
+  readonly files: Readonly<Record<string, { readonly rows: number; readonly written: boolean }>>;
+  /** Lists that this server does not have. */
+  readonly absent: readonly string[];
+}
+
+/**
+ * Downloads all that a token can see into a file for each series and each list of records. What was received is
+ * kept beside the files, so that the same call goes on where one before it ended, and later fetches only what is
+ * new; `bringUpToDate` says what is exact about that.
+ *
+ * @throws OperatorError with what to do; what was received until then stays
+ */
+export async function download(options: DownloadOptions): Promise<Downloaded> {
+  const gateway = new Gateway(options);
+  const { span, directory } = options;
+  const held = new HeldReadings(join(directory, stateFile), {
+    url: gateway.url,
+    since: moment(span.since_s),
+    until: moment(span.until_s),
+  });
+  try {
+    if ((await gateway.get("/items", "", Type.Array(ItemType))) === undefined)
+      throw new OperatorError(
+        `there is no Lintel interface at ${gateway.url}`,
+        "give --url the address that the gateway or central server prints when it starts",
+      );
+    const items = chosen(await inventory(gateway), options.items);
+    const received = await receive(gateway, held, items, options);
+    const files: Record<string, { rows: number; written: boolean }> = {};
+    const absent: string[] = [];
+    for (const list of recordLists) {
+      options.onProgress({ ...received, now: list.name });
+      const rows = await fetchList({ ...options, gateway, list, path: join(directory, list.name) });
+      if (rows === undefined) absent.push(list.name);
+      else files[list.name] = { rows, written: true };
+    }
+    for (const series of options.series ?? seriesNames) {
+      const sources = items.filter(({ typename }) => typename === seriesOf(series).kind);
+      if (sources.length === 0 && options.series === undefined) continue;
+      options.onProgress({ ...received, now: `writing ${series}` });
+      files[series] = await assemble(held, series, sources, options);
+    }
+    return { directory, received: received.received, files, absent };
+  } finally {
+    held.close();
+  }
+}
+
+/** Receives every series of the items, newest first, one item after another. */
+async function receive(
+  gateway: Gateway,
+  held: HeldReadings,
+  items: readonly Item[],
+  options: DownloadOptions,
+): Promise<Omit<Progress, "now">> {
+  const runs = items.flatMap((item) =>
+    (options.series ?? seriesNames)
+      .filter((series) => seriesOf(series).kind === item.typename)
+      .map((series) => ({ series, item })),
+  );
+  let received = 0;
+  for (const [done, { series, item }] of runs.entries()) {
+    const tell = () =>
+      options.onProgress({ done, total: runs.length, received, now: `${item.itemname} ${series}` });
+    tell();
+    await bringUpToDate({
+      gateway,
+      held,
+      run: { series, item: item.itemid },
+      itemname: item.itemname,
+      span: options.span,
+      onPage: (count) => {
+        received += count;
+        tell();
+      },
+    });
+  }
+  return { done: runs.length, total: runs.length, received };
+}
+
+/** Writes the file of a series, unless it stands there already with just what is held. */
+async function assemble(
+  held: HeldReadings,
+  series: SeriesName,
+  items: readonly Item[],
+  { directory, format, stamp, stop }: DownloadOptions,
+): Promise<{ rows: number; written: boolean }> {
+  const path = join(directory, series);
+  const content = JSON.stringify([
+    stamp,
+    items.map(({ itemid, itemname }) => [itemid, itemname, held.revision({ series, item: itemid })]),
+  ]);
+  const setting = `written ${series}.${format}`;
+  const before = JSON.parse(held.setting(setting) ?? "{}");
+  if (before.content === content && fileExists(path, format)) return { rows: before.rows, written: false };
+  const sources = items.map(({ itemid, itemname }) => ({
+    itemname,
+    readings: () => held.oldestFirst({ series, item: itemid }),
+  }));
+  const rows = await writeSeries({ path, series, format, stamp, sources, stop });
+  held.keepSetting(setting, JSON.stringify({ content, rows }));
+  return { rows, written: true };
+}
+
+async function inventory(gateway: Gateway): Promise<Item[]> {
+  const items: Item[] = [];
+  for (const kind of kindNames)
+    for await (const page of pagesOf(gateway, `/inventory/${kind}`, Item)) items.push(...(page as Item[]));
+  return items;
+}
+
+function chosen(items: readonly Item[], names: readonly string[] | undefined): Item[] {
+  const unknown = names?.filter((name) => !items.some(({ itemname }) => itemname === name)) ?? [];
+  if (unknown.length > 0)
+    throw new OperatorError(
+      `the inventory has no item ${unknown.join(", ")}`,
+      `it has ${
+        items
+          .slice(0, named_max)
+          .map(({ itemname }) => itemname)
+          .join(", ") || "none"
+      }${items.length > named_max ? ", …" : ""}`,
+    );
+  return items.filter(({ itemname }) => names === undefined || names.includes(itemname));
+}
+
+function moment(unix_s: number | undefined): string {
+  return unix_s === undefined ? "" : new Date(unix_s * 1000).toISOString();
+}
+
+const stateFile = ".lintel-fetch.db";
+const named_max = 20;

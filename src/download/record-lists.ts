@@ -1,0 +1,124 @@
+import { type TObject, Type } from "@sinclair/typebox";
+import { kindNames } from "../kinds.ts";
+import { ItemType } from "../records/item-type.ts";
+import { definitionOf, ownerField, type RecordType, recordTable } from "../records/record-table.ts";
+import { columnsOfSchema, rowOf } from "./column.ts";
+import type { Format } from "./format.ts";
+import type { Gateway } from "./gateway.ts";
+import type { StampForm } from "./stamp-form.ts";
+import { TableFile } from "./table-file.ts";
+
+/** A list of records and where the interface has it; a list of an owner's has `{id}` in its path. */
+export interface RecordList {
+  /** The name of its file, without ending. */
+  readonly name: string;
+  readonly schema: TObject;
+  readonly paths: readonly string[];
+  readonly owner?: { readonly path: string; readonly field: string };
+}
+
+/** Where each list of records is served; see docs for what each holds. */
+const paths: Readonly<Record<Exclude<RecordType, "items">, string>> = {
+  homes: "/homes/",
+  subjects: "/subjects/",
+  project_enrollments: "/subjects/{id}/enrollment/projects/",
+  study_enrollments: "/subjects/{id}/enrollment/studies/",
+  scheduled_contacts: "/subjects/{id}/scheduled/contacts/",
+  phones: "/subjects/{id}/phone/",
+  subject_inventory: "/subjects/{id}/inventory/",
+  contacts: "/subjects/{id}/contacts/",
+  comments: "/subjects/{id}/comments/",
+  alerts: "/subjects/{id}/alerts/",
+  home_inventory: "/homes/{id}/inventory/",
+  projects: "/projects/",
+  studies: "/studies/",
+  issues: "/issues/",
+};
+
+/** Every list, in the order in which they are downloaded. */
+export const recordLists: readonly RecordList[] = [
+  { name: "item_types", schema: ItemType, paths: ["/items"] },
+  { name: "items", schema: recordTable.items.schema, paths: kindNames.map((kind) => `/inventory/${kind}`) },
+  ...(Object.keys(paths) as (keyof typeof paths)[]).map((type) => {
+    const { owner } = definitionOf(type);
+    return {
+      name: type,
+      schema: recordTable[type].schema,
+      paths: [paths[type]],
+      ...(owner === undefined ? {} : { owner: { path: paths[owner], field: ownerField[owner] } }),
+    };
+  }),
+];
+
+/**
+ * Downloads one list into a file, anew each time: lists are small beside series.
+ *
+ * @returns how many records; undefined, and no file, where the server doesn't have the list
+ */
+export async function fetchList(options: {
+  gateway: Gateway;
+  list: RecordList;
+  /** Of the file, without ending. */
+  path: string;
+  format: Format;
+  stamp: StampForm;
+}): Promise<number | undefined> {
+  const { gateway, list, format, stamp } = options;
+  const columns = columnsOfSchema(list.schema);
+  const file = await TableFile.create({ path: `${options.path}.${format}`, format, columns, stamp });
+  let served = false;
+  try {
+    for await (const path of pathsOf(gateway, list))
+      for await (const records of pagesOf(gateway, path, list.schema)) {
+        served = true;
+        await file.write(records.map((record) => rowOf(list.schema, record)));
+      }
+    if (served) await file.finish();
+    else await file.abandon();
+    return served ? file.rows : undefined;
+  } catch (thrown) {
+    await file.abandon();
+    throw thrown;
+  }
+}
+
+/** Pages of a list; none where there is no such path. */
+export async function* pagesOf(
+  gateway: Gateway,
+  path: string,
+  schema: TObject,
+): AsyncGenerator<readonly ListRecord[]> {
+  const array = arrayOf(schema);
+  for (let query: string | undefined = ""; query !== undefined; ) {
+    const answer: Awaited<ReturnType<typeof gateway.get<readonly ListRecord[]>>> = await gateway.get(
+      path,
+      query,
+      array,
+    );
+    if (answer === undefined) return;
+    yield answer.body;
+    query = answer.next;
+  }
+}
+
+/** The list's own paths; for lists of owners, one for each owner that the server has. */
+async function* pathsOf(gateway: Gateway, list: RecordList): AsyncGenerator<string> {
+  const { owner } = list;
+  if (owner === undefined) {
+    yield* list.paths;
+    return;
+  }
+  const schema = Type.Object({ [owner.field]: Type.Integer() });
+  for await (const owners of pagesOf(gateway, owner.path, schema))
+    for (const record of owners) yield (list.paths[0] ?? "").replace("{id}", String(record[owner.field]));
+}
+
+type ListRecord = Readonly<Record<string, unknown>>;
+
+function arrayOf(schema: TObject) {
+  const known = arrays.get(schema) ?? Type.Array(schema);
+  arrays.set(schema, known);
+  return known;
+}
+
+const arrays = new WeakMap<TObject, ReturnType<typeof Type.Array>>();

@@ -1,0 +1,57 @@
+import { existsSync } from "node:fs";
+import type { SeriesName } from "../series.ts";
+import { type Cell, columnsOfSeries } from "./column.ts";
+import type { Format } from "./format.ts";
+import type { StampForm } from "./stamp-form.ts";
+import { TableFile } from "./table-file.ts";
+
+/** An item's readings in a file: oldest first, a bounded number at a time. */
+export interface Source {
+  readonly itemname: string;
+  readings(): Iterable<readonly SourceRow[]> | AsyncIterable<readonly SourceRow[]>;
+}
+
+/** Stamp in unix milliseconds, then the values in the order of the series' fields. */
+export type SourceRow = readonly [stamp_ms: number, ...values: Cell[]];
+
+/**
+ * Writes a series of many items into one file, item after item in the given order, each from old to new.
+ *
+ * @param options.path without ending
+ * @param options.onRows told of rows as they are written
+ * @returns how many readings
+ */
+export async function writeSeries(options: {
+  path: string;
+  series: SeriesName;
+  format: Format;
+  stamp: StampForm;
+  sources: Iterable<Source>;
+  stop: AbortSignal;
+  onRows?: (count: number) => void;
+}): Promise<number> {
+  const { series, format, stamp } = options;
+  const columns = columnsOfSeries(series);
+  const file = await TableFile.create({ path: fileOf(options.path, format), format, columns, stamp });
+  try {
+    for (const { itemname, readings } of options.sources)
+      for await (const rows of readings()) {
+        options.stop.throwIfAborted();
+        await file.write(rows.map((row) => [itemname, ...row]));
+        options.onRows?.(rows.length);
+      }
+    await file.finish();
+    return file.rows;
+  } catch (thrown) {
+    await file.abandon();
+    throw thrown;
+  }
+}
+
+export function fileOf(path: string, format: Format): string {
+  return `${path}.${format}`;
+}
+
+export function fileExists(path: string, format: Format): boolean {
+  return existsSync(fileOf(path, format));
+}
