@@ -129,7 +129,7 @@ async function assemble(
     ingest: { ...ingest.status() },
     store: await store.overview(),
   });
-  const control = startControl({ directory: config.data, joining, status });
+  const control = startControl({ directory: config.data, joining, status, clock });
   started.push({ name: "control", stop: () => control.stop() });
   started.push({ name: "joining", stop: () => joining.close() });
   lamp.keep();

@@ -30,7 +30,7 @@ export async function serve(options: {
   ) => Promise<{ gateway: Gateway; stop: () => Promise<void> }>;
 }): Promise<void> {
   const { context, log } = options;
-  const ending = endings(log);
+  const ending = endings(log, context.clock);
   const service = serviceNotifier({
     env: process.env,
     pid: process.pid,
@@ -64,12 +64,14 @@ interface Ending {
 }
 
 /** Listens to what ends a server: signals, and faults that nothing caught. */
-function endings(log: Log): Ending {
+function endings(log: Log, clock: Clock): Ending {
   const { promise, resolve } = Promise.withResolvers<number>();
-  let signals = 0;
+  let first_ms: number | undefined;
   const onSignal = (signal: NodeJS.Signals) => {
-    signals++;
-    if (signals > 1) process.exit(signal === "SIGINT" ? 130 : 143);
+    const now_ms = clock.now().monotonic_ms;
+    if (first_ms !== undefined && now_ms - first_ms < same_signal_ms) return;
+    if (first_ms !== undefined) process.exit(signal === "SIGINT" ? 130 : 143);
+    first_ms = now_ms;
     log.info(`stopping on ${signal}; once more ends at once`);
     resolve(0);
   };
@@ -117,3 +119,5 @@ function petWatchdog(
 }
 
 const stop_max_ms = 15_000;
+/** timeout(1) and shells signal a process and then its group: what comes this soon is the same wish. */
+const same_signal_ms = 300;

@@ -24,9 +24,13 @@ export class ControlClient {
     if (answer === undefined) throw this.#notRunning();
     const decoder = new TextDecoder();
     let rest = "";
+    const reader = (answer.body ?? new ReadableStream<Uint8Array>()).getReader();
     try {
-      for await (const chunk of answer.body ?? []) {
-        const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+      for (;;) {
+        // A gateway that is killed resets the connection; one that ends closes it.
+        const { value } = await reader.read().catch(() => ({ value: undefined }));
+        if (value === undefined) break;
+        const lines = (rest + decoder.decode(value, { stream: true })).split("\n");
         rest = lines.pop() ?? "";
         for (const line of lines) {
           const step = JSON.parse(line) as JoiningStep;

@@ -76,9 +76,14 @@ export class Joining {
       try {
         await driver.openJoining(seconds);
         opening.drivers.push(driver);
+        // Closed meanwhile, by a stop: what has just opened closes with it.
+        if (this.#opening !== opening) await driver.closeJoining();
       } catch (error) {
         refusals.push(`${driver.name} ${messageOf(error)}`);
       }
+    }
+    if (this.#opening !== opening) {
+      throw new OperatorError("joining was closed while it was being opened", "open it again");
     }
     if (opening.drivers.length === 0) {
       this.#opening = undefined;

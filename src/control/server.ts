@@ -1,5 +1,6 @@
 import { chmodSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import type { Clock } from "../clock.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import type { Joining, JoiningStep } from "./joining.ts";
 import { joining_seconds_max } from "./joining.ts";
@@ -19,6 +20,7 @@ export function startControl(options: {
   directory: string;
   joining: Joining;
   status: () => Promise<GatewayStatus>;
+  clock: Clock;
 }): { stop(): Promise<void> } {
   const { joining } = options;
   const path = controlPath(options.directory);
@@ -59,7 +61,10 @@ export function startControl(options: {
   chmodSync(path, 0o600);
   return {
     async stop() {
-      await server.stop(true);
+      // Whoever is being told that joining is closed hears it to the end.
+      const cancel = options.clock.after(stop_max_ms, () => void server.stop(true));
+      await server.stop();
+      cancel();
       rmSync(path, { force: true });
     },
   };
@@ -100,10 +105,13 @@ async function openJoining(joining: Joining, request: Request): Promise<Response
   };
   await joining.open(seconds, report);
   request.signal.addEventListener("abort", gone);
+  if (request.signal.aborted) gone();
   return new Response(lines.readable.pipeThrough(new TextEncoderStream()), {
     headers: { "content-type": "application/x-ndjson" },
   });
 }
+
+const stop_max_ms = 1_000;
 
 /** Steps that wait for a slow client; a write beyond them waits in turn, and an opening has few. */
 const steps_max = 1_000;

@@ -57,7 +57,9 @@ export async function startDemo(options: {
   const directory = kept ?? mkdtempSync(join(tmpdir(), "lintel-demo-"));
   const ends: (() => Promise<void>)[] = [];
   if (kept === undefined) ends.push(async () => rmSync(directory, { recursive: true, force: true }));
+  let stopping = false;
   const stop = async () => {
+    stopping = true;
     for (let end = ends.pop(); end !== undefined; end = ends.pop()) await end();
   };
   try {
@@ -81,7 +83,11 @@ export async function startDemo(options: {
       gateway,
       token: read.text,
       admin_token: admin.text,
-      play: () => play({ directory, radio, gateway, clock, teller }),
+      play: () =>
+        play({ directory, radio, gateway, clock, teller }).catch((error) => {
+          // The end of the gateway is also the end of what was going on with it.
+          if (!stopping) throw error;
+        }),
       stop,
     };
   } catch (error) {
@@ -118,25 +124,30 @@ async function play(options: {
 }): Promise<void> {
   const { radio, teller } = options;
   await listening(options.gateway, options.clock);
-  if (radio.missing > 0) await letIn(options.directory, radio, teller);
-  await radio.live();
+  await Promise.all([radio.live(), radio.missing > 0 ? letIn(options.directory, radio, teller) : undefined]);
 }
 
 /** Lets the sensors join as a technician does with `lintel pair`. */
 async function letIn(directory: string, radio: DemoRadio, teller: DemoTeller): Promise<void> {
   const client = new ControlClient(directory);
   const waiting = new Map<string, () => void>();
+  let closed = false;
   let joining = Promise.resolve();
   for await (const step of client.joining(joining_seconds_max)) {
     if (step.state === "open") {
       joining = radio
-        .joinAll((address) => new Promise((resolve) => waiting.set(address, resolve)))
-        .then(() => client.closeJoining());
+        .joinAll((address) =>
+          closed ? Promise.resolve() : new Promise((resolve) => waiting.set(address, resolve)),
+        )
+        .then(() => (closed ? undefined : client.closeJoining()));
     } else if (step.state === "joined" || step.state === "failed") {
       const sensor = flat.find(({ address }) => address === step.address);
       if (step.state === "joined" && sensor !== undefined) teller.joined(sensor.name);
       waiting.get(step.address)?.();
-    } else if (step.state === "closed") for (const resolve of waiting.values()) resolve();
+    } else if (step.state === "closed") {
+      closed = true;
+      for (const resolve of waiting.values()) resolve();
+    }
   }
   await joining;
 }

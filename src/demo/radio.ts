@@ -6,7 +6,7 @@ import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { flat, type SensorName, zonestatus } from "./flat.ts";
 import { sensorNamed } from "./history.ts";
-import { type Place, walk } from "./household.ts";
+import { type Place, type Step, walk } from "./household.ts";
 import type { Random } from "./random.ts";
 
 /** The simulated stick with the flat's sensors around it, on a pty as a real one would be. */
@@ -69,8 +69,10 @@ export class DemoRadio {
     while (!this.#stopped) {
       const next = this.#random.pick(places.filter((one) => one !== place));
       const started_ms = this.#clock.now().monotonic_ms;
-      for (const { after_ms, sensor, zonestatus: status } of walk(place, next, this.#random)) {
-        await this.#until(started_ms + after_ms);
+      const steps = walk(place, next, this.#random);
+      const arrived_ms = Math.max(...steps.filter(isAlarm).map(({ after_ms }) => after_ms), 0);
+      for (const { after_ms, sensor, zonestatus: status } of steps) {
+        await this.#until(started_ms + Math.min(after_ms, arrived_ms + quiet_ms));
         this.#notify(sensor, status);
       }
       place = next;
@@ -128,6 +130,13 @@ const seenIn: Readonly<Record<Place, readonly SensorName[]>> = {
   living: ["living-wall", "living-wall"],
   away: [],
 };
+
+/** What falls quiet behind somebody does so after this long, for an audience that waits. */
+const quiet_ms = 2_500;
+
+function isAlarm({ sensor, zonestatus: status }: Step): boolean {
+  return status === alarmOf(sensor);
+}
 
 function alarmOf(sensor: SensorName): number {
   return zonestatus[sensorNamed(sensor).subtype].alarm;

@@ -75,7 +75,7 @@ function control(drivers: readonly AttachedDriver[], at = directory) {
     changed: (change) => changes.push(change),
   });
   const status = async () => ({ version: "9.9.9", joining: joining.isOpen }) as GatewayStatus;
-  const server = startControl({ directory: at, joining, status });
+  const server = startControl({ directory: at, joining, status, clock });
   stops.push(() => server.stop());
   return { joining, changes, client: new ControlClient(at) };
 }
