@@ -112,7 +112,10 @@ export class LinuxPortBinding implements BindingPortInterface {
     if (failure !== undefined) throw new Error(`Error: ${failure.message}, cannot flush`);
   }
 
-  /** Resolves when the last bit has left, without blocking the event loop while the kernel still has a queue. */
+  /**
+   * Resolves when the last bit has left, however long the other side holds the line up; closing ends it. The
+   * event loop goes on meanwhile.
+   */
   async drain(): Promise<void> {
     this.#descriptor();
     await this.#writing;

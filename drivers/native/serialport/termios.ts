@@ -73,6 +73,11 @@ const TCSETS2 = 0x402c542b;
 
 /** Sets every property of the line: raw bytes, and what is asked. Throws an error that names the setting. */
 export function setLine(fd: number, path: string, settings: LineSettings): void {
+  apply(fd, path, encodeLine(settings), settings.baudRate);
+}
+
+/** The kernel's structure for these settings. Source: `termios(3)`, `asm-generic/termbits.h`. */
+export function encodeLine(settings: LineSettings): DataView<ArrayBuffer> {
   const dataBits = dataBitsFlags[settings.dataBits];
   if (dataBits === undefined) throw new Error(`Invalid data bits setting ${settings.dataBits}: 5, 6, 7 or 8`);
   const parity = parityFlags[settings.parity];
@@ -87,7 +92,7 @@ export function setLine(fd: number, path: string, settings: LineSettings): void 
   // A read of nothing would look like a hang-up, and reads here never block: at least one byte.
   line.setUint8(vmin_at, Math.max(1, settings.vmin));
   setSpeed(line, settings.baudRate);
-  apply(fd, path, line, settings.baudRate);
+  return line;
 }
 
 /** Changes the rate alone. */
@@ -121,7 +126,7 @@ function controlFlags({ dataBits, stopBits, rtscts, hupcl }: LineSettings): numb
 }
 
 /** Input and output alike: the input speed field of the control flags stays 0, which means the same. */
-function setSpeed(line: DataView, baudRate: number): void {
+function setSpeed(line: DataView<ArrayBuffer>, baudRate: number): void {
   checkBaudRate(baudRate);
   const flags = line.getUint32(cflag_at, true) & ~(CBAUD | CIBAUD);
   line.setUint32(cflag_at, (flags | speedFlags(baudRate)) >>> 0, true);
@@ -135,7 +140,7 @@ function speedFlags(baudRate: number): number {
   return index < early_rates ? index + 1 : BOTHER + index - early_rates + 1;
 }
 
-function apply(fd: number, path: string, line: DataView, baudRate: number): void {
+function apply(fd: number, path: string, line: DataView<ArrayBuffer>, baudRate: number): void {
   raise(path, ioctl(fd, TCSETS2, new Uint8Array(line.buffer)), "cannot set the line");
   const made = baudRateOf(fd, path);
   if (Math.abs(made - baudRate) > baudRate * baud_error_max) {
@@ -145,7 +150,7 @@ function apply(fd: number, path: string, line: DataView, baudRate: number): void
   }
 }
 
-function settingsOf(fd: number, path: string): DataView {
+function settingsOf(fd: number, path: string): DataView<ArrayBuffer> {
   const line = new Uint8Array(termios2_bytes);
   raise(path, ioctl(fd, TCGETS2, line), "cannot read the line's settings");
   return new DataView(line.buffer);

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from "bun:test";
 import type { SerialPort } from "serialport";
 import { openPty, type Pty } from "../../../wire/pty.ts";
 import { LinuxBinding } from "../index.ts";
-import { closed, openWire, pieces, seededBytes } from "./wire.ts";
+import { closed, openWire, passing, pieces, seededBytes } from "./wire.ts";
 
 const ptys: Pty[] = [];
 afterEach(() => {
@@ -88,7 +88,7 @@ test("a consumer that doesn't read holds the sender up, and loses nothing", asyn
   })();
   // The stream reads ahead until its own buffer is full; after that the wire must come to a standstill.
   port.once("readable", () => {});
-  for (let before = -1; before !== handed_bytes; await Bun.sleep(50)) before = handed_bytes;
+  for (let before = -1; before !== handed_bytes; await passing(50)) before = handed_bytes;
   expect(handed_bytes).toBeLessThan(500_000);
 
   const arrived = await heardByPort(port, bytes.length);

@@ -60,3 +60,8 @@ export function* pieces(bytes: Buffer<ArrayBuffer>, size: number | "mixed"): Gen
     at += length;
   }
 }
+
+/** Lets time go by, to see that nothing happens any more: there is no event to wait for. */
+export function passing(time_ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, time_ms));
+}
