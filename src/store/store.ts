@@ -27,6 +27,12 @@ export interface Store {
   /** A page of a series of an item, newest first. */
   page(request: PageRequest): Promise<Page>;
 
+  /**
+   * Readings of a series of an item from old to new, for what reads all of them. Going on from `next` until there
+   * is none yields every reading of the span once that was on disk at the first call, whatever arrives meanwhile.
+   */
+  oldestFirst(request: OldestFirstRequest): Promise<OldestFirst>;
+
   /** The token with this id, also an expired one; revoked tokens are gone. */
   token(id: string): Promise<Token | undefined>;
   tokens(): Promise<Token[]>;
@@ -127,6 +133,29 @@ export interface PageStart {
   readonly skip: number;
   /** The number of the newest reading on disk when that was counted. */
   readonly through: number;
+}
+
+export interface OldestFirstRequest {
+  readonly series: SeriesName;
+  readonly item: number;
+  /** Only readings with a stamp from this on, and below `before_ms`. */
+  readonly from_ms: number;
+  readonly before_ms: number;
+  /** The `next` of the answer before. */
+  readonly after?: ReadingPosition;
+  readonly limit: number;
+}
+
+export interface OldestFirst {
+  readonly rows: readonly PageRow[];
+  /** Where to go on; absent at the end. */
+  readonly next?: ReadingPosition;
+}
+
+/** A reading's place in the order of its series: by stamp, then by number. */
+export interface ReadingPosition {
+  readonly stamp_ms: number;
+  readonly seq: number;
 }
 
 export interface Appended {

@@ -6,6 +6,7 @@ import {
   type GatewayStore,
   type Page,
   type PageRequest,
+  type ReadingPosition,
   ReadingRefused,
   type Token,
 } from "../../src/store/store.ts";
@@ -20,6 +21,7 @@ export function storesAgree(name: string, make: MakeStore): void {
     describe("readings", () => readings(make));
     describe("pages", () => pages(make));
     describe("walks", () => walks(make));
+    describe("all readings", () => oldestFirst(make));
     describe("inventory", () => inventory(make));
     describe("tokens", () => tokens(make));
   });
@@ -186,6 +188,39 @@ function walks(make: MakeStore): void {
     expect(seen.length).toBe(3_001);
     expect(new Set(seen).size).toBe(3_001);
     expect(Math.max(...seen)).toBe(9_999);
+  });
+}
+
+function oldestFirst(make: MakeStore): void {
+  test("from old to new, while readings arrive, return each reading that was there at the start exactly once", async () => {
+    await using made = await make();
+    const random = seeded(21);
+    const oracle = await Oracle.beside(made.store);
+    await oracle.append(made.store, batch(random, 2_500));
+    const atStart = oracle.of(1).map(({ event }) => event);
+    const seen: number[] = [];
+    let after: ReadingPosition | undefined;
+    for (let call = 0; call < 3_000; call += 1) {
+      const given = after === undefined ? {} : { after };
+      const span = { from_ms: 0, before_ms: end_ms };
+      const { rows, next } = await made.store.oldestFirst({ series, item: 1, ...span, limit: 37, ...given });
+      seen.push(...rows.map(([, event]) => event as number));
+      if (next === undefined) break;
+      after = next;
+      if (call % 3 === 0) await oracle.append(made.store, batch(random, below(random, 30)));
+    }
+    const old = new Set(atStart);
+    expect(seen.filter((event) => old.has(event)).reverse()).toEqual(atStart);
+    expect(new Set(seen).size).toBe(seen.length);
+  });
+
+  test("from old to new, keep to their span", async () => {
+    await using made = await make();
+    await made.store.append([0, 1, 2, 3, 4].map((at) => event(1, at, at)));
+    const span = { from_ms: start_ms + 1, before_ms: start_ms + 4 };
+    const { rows, next } = await made.store.oldestFirst({ series, item: 1, ...span, limit: 9 });
+    expect(rows.map(([, value]) => value)).toEqual([1, 2, 3]);
+    expect(next).toBeUndefined();
   });
 }
 

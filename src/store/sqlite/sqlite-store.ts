@@ -10,6 +10,8 @@ import type {
   Appended,
   GatewayStore,
   Notes,
+  OldestFirst,
+  OldestFirstRequest,
   Overview,
   Page,
   PageRequest,
@@ -22,6 +24,7 @@ import { openForReading } from "./connection.ts";
 import { storeFault } from "./faults.ts";
 import { Inventory } from "./inventory.ts";
 import { versionOf } from "./migrations.ts";
+import { OldestFirstReads } from "./oldest-first.ts";
 import { Pages } from "./pages.ts";
 import { Tokens } from "./tokens.ts";
 import type { WriterThread } from "./writer-thread.ts";
@@ -41,6 +44,7 @@ export class SqliteStore implements Store {
   readonly #path: string;
   readonly #database: Connection;
   readonly #pages: Pages;
+  readonly #oldestFirst: OldestFirstReads;
   readonly #inventory: Inventory;
   readonly #tokens: Tokens;
 
@@ -50,6 +54,7 @@ export class SqliteStore implements Store {
     this.#writer = options.writer;
     this.#database = openForReading(options.path);
     this.#pages = new Pages(this.#database);
+    this.#oldestFirst = new OldestFirstReads(this.#database);
     this.#inventory = new Inventory(this.#database);
     this.#tokens = new Tokens(this.#database);
     this.epoch = String(this.#fact("epoch"));
@@ -69,6 +74,10 @@ export class SqliteStore implements Store {
 
   page(request: PageRequest): Promise<Page> {
     return this.#reading(() => this.#pages.page(request));
+  }
+
+  oldestFirst(request: OldestFirstRequest): Promise<OldestFirst> {
+    return this.#reading(() => this.#oldestFirst.read(request));
   }
 
   token(id: string): Promise<Token | undefined> {
