@@ -5,18 +5,20 @@ import type { Controller } from "zigbee-herdsman";
  * Releases what zigbee-herdsman keeps when its start fails or is given up: it closes its port only after a
  * start that succeeded, and leaves timers of unanswered requests running. All its adapters keep their port
  * under `serialPort` or `socketPort`, and those requests in a `waitress`, somewhere below the adapter.
- * Harmless when there is nothing left, and twice. Checked against zigbee-herdsman 10.9.5.
+ * Resolves when the ports are closed. Harmless when there is nothing left, and twice. Checked against
+ * zigbee-herdsman 10.9.5.
  */
-export function releaseLeftovers(controller: Controller): void {
+export async function releaseLeftovers(controller: Controller): Promise<void> {
   controller.removeAllListeners();
   for (const timer of ["permitJoinTimer", "backupTimer", "databaseSaveTimer"] as const) {
     clearTimeout(controller[timer] as Parameters<typeof clearTimeout>[0]);
   }
-  const adapter: unknown = controller["adapter"];
-  for (const { name, value } of walk(adapter)) {
+  const closing: Promise<void>[] = [];
+  for (const { name, value } of walk(controller["adapter"])) {
     if (name === "waitress" && "clear" in value && typeof value.clear === "function") value.clear();
-    else if (isPortName(name)) closePort(value);
+    else if (isPortName(name)) closing.push(closePort(value));
   }
+  await Promise.all(closing);
 }
 
 /** zigbee-herdsman listens for the first error of a serial port only; a second one would end the process. */
@@ -30,16 +32,19 @@ function isPortName(name: string): boolean {
   return name === "serialPort" || name === "socketPort";
 }
 
-function closePort(port: object): void {
+function closePort(port: object): Promise<void> {
   if (port instanceof Socket) {
     port.on("error", () => {});
     port.destroy();
-    return;
+    // Its "close" comes with the next turn, and what listens to it is not to take it for that of a new port.
+    return new Promise((resolve) => setImmediate(resolve));
   }
   if ("on" in port && typeof port.on === "function") port.on("error", () => {});
   const open = "isOpen" in port && port.isOpen === true;
-  // The callback takes the error of a port that is already going.
-  if (open && "close" in port && typeof port.close === "function") port.close(() => {});
+  if (!open || !("close" in port) || typeof port.close !== "function") return Promise.resolve();
+  const close = port.close.bind(port) as (done: () => void) => void;
+  // Done is called with the error of a port that is already going, too.
+  return new Promise((resolve) => close(resolve));
 }
 
 const depth_max = 5;

@@ -122,7 +122,7 @@ class OpenRadio implements Radio {
           resolve();
         });
     });
-    releaseLeftovers(this.controller);
+    await releaseLeftovers(this.controller);
   }
 
   #scheduleProbe(): void {
@@ -164,7 +164,7 @@ const activeEndpointsRequest = 0x0005;
 
 /** Ends a controller whose start failed or was given up. */
 async function abandon(controller: Controller): Promise<void> {
-  releaseLeftovers(controller);
+  await releaseLeftovers(controller);
   if (controller["adapter"] === undefined) return;
   // Forgets the devices that it holds for the whole process, so that the next start reads them afresh.
   await controller.stop().catch(() => {});

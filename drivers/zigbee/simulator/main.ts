@@ -1,0 +1,121 @@
+import { randomBytes } from "node:crypto";
+import { parseArgs } from "node:util";
+import { ZnpSimulator } from "./coordinator.ts";
+import type { InterviewFault, SimulatedDevice } from "./device.ts";
+
+/**
+ * A simulated coordinator as a process of its own. Prints one JSON line when it is ready, `{"path":…}`, then
+ * answers each command, one JSON object a line on stdin, with one JSON line: `{"ok":true,…}` or
+ * `{"error":…}`. Ends when stdin does. `bun main.ts --help` lists the commands.
+ */
+const help = `bun main.ts [--transport tcp|pty] [--port 0] [--link PATH] [--state FILE]
+  {"do":"add","model":"3041","ieee":"00:0d:…"}     put a sensor on the air; answers its address
+  {"do":"join","ieee":…}                           it asks to join; false while joining is closed
+  {"do":"notify","ieee":…,"status":50,"delay":0}   Zone Status Change Notification
+  {"do":"alarm"|"restore"|"heartbeat"|"leave","ieee":…}
+  {"do":"battery","ieee":…,"percent":80,"mv":2900}
+  {"do":"fail","ieee":…,"step":"nodeDescriptor"}   interviews fail there; without step, no longer
+  {"do":"unplug"} {"do":"replug"} {"do":"garbage","hex":"00ff"}
+  {"do":"reset","ieee":…}                          a factory reset
+  {"do":"export"}                                  all that --state FILE takes up again, as JSON`;
+
+interface Command {
+  readonly do: string;
+  readonly ieee?: string;
+  readonly model?: string;
+  readonly manufacturer?: string;
+  readonly zone_type?: number;
+  readonly status?: number;
+  readonly delay?: number;
+  readonly percent?: number;
+  readonly mv?: number;
+  readonly step?: InterviewFault;
+  readonly hex?: string;
+}
+
+type Answer = Readonly<Record<string, unknown>>;
+
+/** Commands to one device. */
+const deviceCommands: Readonly<Record<string, (device: SimulatedDevice, command: Command) => Answer>> = {
+  join: (device) => ({ joined: device.join() }),
+  leave: (device) => ({ heard: device.leave() }),
+  reset: (device) => {
+    device.forget();
+    return {};
+  },
+  notify: (device, { status = 0x30, delay = 0 }) => ({
+    heard: device.notify(status, { delay_quarter_s: delay }),
+  }),
+  alarm: (device) => ({ heard: device.alarm() }),
+  restore: (device) => ({ heard: device.restore() }),
+  heartbeat: (device) => ({ heard: device.heartbeat() }),
+  battery: (device, { percent = 100, mv }) => ({ heard: device.reportBattery(percent, mv) }),
+  fail: (device, { step }) => {
+    device.failInterview(step);
+    return {};
+  },
+};
+
+/** Commands to the coordinator. */
+const commands: Readonly<Record<string, (znp: ZnpSimulator, command: Command) => Answer | Promise<Answer>>> =
+  {
+    add: (znp, { model = "3041", ieee, manufacturer, zone_type }) => {
+      const device = znp.addDevice({
+        model,
+        ...(ieee === undefined ? {} : { ieee }),
+        ...(manufacturer === undefined ? {} : { manufacturer }),
+        ...(zone_type === undefined ? {} : { zone_type }),
+      });
+      return { ieee: device.ieee };
+    },
+    unplug: (znp) => znp.unplug().then(() => ({})),
+    replug: (znp) => znp.replug().then(() => ({})),
+    garbage: (znp, { hex = "00" }) => {
+      znp.garbage(Buffer.from(hex, "hex"));
+      return {};
+    },
+    export: (znp) => ({ state: znp.export() }),
+  };
+
+async function obey(znp: ZnpSimulator, command: Command): Promise<Answer> {
+  const toCoordinator = commands[command.do];
+  if (toCoordinator !== undefined) return toCoordinator(znp, command);
+  const toDevice = deviceCommands[command.do];
+  if (toDevice === undefined) throw new RangeError(`no command ${command.do}`);
+  const device = znp.devices.find(({ ieee }) => ieee === command.ieee);
+  if (device === undefined) throw new RangeError(`no device ${command.ieee}`);
+  return toDevice(device, command);
+}
+
+const { values } = parseArgs({
+  options: {
+    transport: { type: "string", default: "tcp" },
+    port: { type: "string", default: "0" },
+    link: { type: "string" },
+    state: { type: "string" },
+    help: { type: "boolean", default: false },
+  },
+});
+if (values.help) {
+  console.log(help);
+  process.exit(0);
+}
+const saved = values.state === undefined ? undefined : await Bun.file(values.state).json();
+const znp = await ZnpSimulator.listen({
+  transport: values.transport === "pty" ? "pty" : "tcp",
+  port: Number(values.port),
+  random: randomBytes,
+  ...(values.link === undefined ? {} : { link: values.link }),
+  ...(saved === undefined ? {} : { saved }),
+});
+console.log(JSON.stringify({ path: znp.path }));
+for await (const line of console) {
+  if (line.trim() === "") continue;
+  try {
+    console.log(JSON.stringify({ ok: true, ...(await obey(znp, JSON.parse(line))) }));
+  } catch (thrown) {
+    console.log(JSON.stringify({ error: String(thrown) }));
+  }
+}
+await znp.close();
+process.exit(0);

@@ -1,0 +1,157 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import type { JoinEvent } from "../../../drivers/driver.ts";
+import { ZigbeeDriver } from "../../../drivers/zigbee/driver.ts";
+import type { ZnpSimulator } from "../../../drivers/zigbee/simulator/coordinator.ts";
+import type { InterviewFault, SimulatedDevice } from "../../../drivers/zigbee/simulator/device.ts";
+import { formedCoordinator } from "./formed.ts";
+import { RecordingHost, temporaryDirectory } from "./recording-host.ts";
+
+const directory = temporaryDirectory();
+const host = new RecordingHost({ directory: directory.path });
+let coordinator: ZnpSimulator;
+let driver: ZigbeeDriver;
+
+beforeAll(async () => {
+  coordinator = await formedCoordinator({ directory: directory.path, transport: "pty" });
+  driver = new ZigbeeDriver({ config: { port: coordinator.path }, host, bounds: { least_ms: 20 } });
+  driver.start();
+  await host.until("the driver to listen", () => driver.status().state === "listening");
+}, 30_000);
+
+afterEach(() => driver.closeJoining());
+
+afterAll(async () => {
+  await driver.stop();
+  await coordinator.close();
+  directory.remove();
+});
+
+/** Lets a device join, and returns how that ended. */
+async function join(device: SimulatedDevice): Promise<JoinEvent | undefined> {
+  return (await joinAll([device]))[0];
+}
+
+async function joinAll(devices: readonly SimulatedDevice[]): Promise<JoinEvent[]> {
+  const before = host.joins.length;
+  await driver.openJoining(60);
+  for (const device of devices) device.join();
+  return Promise.all(devices.map((device) => outcome(device, before)));
+}
+
+function outcome(device: SimulatedDevice, after: number): Promise<JoinEvent> {
+  return host.until(`the outcome for ${device.ieee}`, () =>
+    host.joins.slice(after).find((event) => event.state !== "started" && addressOf(event) === device.ieee),
+  );
+}
+
+function addressOf(event: JoinEvent): string {
+  return event.state === "joined" ? event.device.address : event.address;
+}
+
+const failures: readonly [InterviewFault, RegExp][] = [
+  ["nodeDescriptor", /node descriptor/],
+  ["activeEndpoints", /active endpoints/],
+  ["simpleDescriptor", /simple descriptor/],
+  ["enrol", /IAS enrolment/],
+];
+
+test("a join that fails says at which step, with a remedy, and succeeds once that is mended", async () => {
+  const devices = failures.map(([step]) => {
+    const device = coordinator.addDevice({ model: "3041" });
+    device.failInterview(step);
+    return device;
+  });
+  const failed = await joinAll(devices);
+  for (const [index, [, reason]] of failures.entries()) {
+    const event = failed[index];
+    if (event?.state !== "failed") throw new Error("it joined");
+    expect(event.reason).toMatch(reason);
+    expect(event.remedy).not.toBe("");
+  }
+  for (const device of devices) device.failInterview(undefined);
+  for (const event of await joinAll(devices)) expect(event).toMatchObject({ state: "joined" });
+}, 20_000);
+
+test("walls, doors and curtains are told apart, by their model or else by their zone type", async () => {
+  const subtypes = {
+    "3041": "wall",
+    "3043": "wall",
+    "3045": "curtain",
+    "3010": "door",
+    "3011": "door",
+    "3014": "door",
+    motion: "wall",
+    contact: "door",
+  };
+  const devices = Object.keys(subtypes).map((model) => coordinator.addDevice({ model }));
+  const events = await joinAll(devices);
+  const joined = events.flatMap((event) => (event.state === "joined" ? [event.device] : []));
+  expect(Object.fromEntries(joined.map(({ model, subtype }) => [model, subtype]))).toEqual(subtypes);
+}, 20_000);
+
+test("a lamp is let in but not taken for a sensor: it is reported, and never heard of again", async () => {
+  const lamp = coordinator.addDevice({ model: "lamp" });
+  const event = await join(lamp);
+  expect(event).toMatchObject({
+    state: "failed",
+    reason: expect.stringContaining("not a sensor (Acme lamp)"),
+  });
+  lamp.reportBattery(50);
+  const door = coordinator.addDevice({ model: "contact" });
+  await join(door);
+  expect(host.states.some(({ device }) => device.address === lamp.ieee)).toBe(false);
+}, 20_000);
+
+test("a sensor that leaves while it joins is a join that failed", async () => {
+  const device = coordinator.addDevice({ model: "3041" });
+  device.failInterview("silent");
+  await driver.openJoining(60);
+  const before = host.joins.length;
+  device.join();
+  await host.until("the interview to start", () => host.joins.length > before);
+  device.leave();
+  expect(await outcome(device, before)).toMatchObject({
+    reason: expect.stringContaining("left the network"),
+  });
+});
+
+test("joining that is closed in the middle of an interview says so", async () => {
+  const device = coordinator.addDevice({ model: "3041" });
+  device.failInterview("silent");
+  await driver.openJoining(60);
+  const before = host.joins.length;
+  device.join();
+  await host.until("the interview to start", () => host.joins.length > before);
+  await driver.closeJoining();
+  expect(await outcome(device, before)).toMatchObject({
+    reason: expect.stringContaining("joining was closed"),
+  });
+});
+
+test("joining closes by itself when its time is over", async () => {
+  await driver.openJoining(1);
+  expect(coordinator.joiningOpen).toBe(true);
+  await host.until("joining to close", () => !coordinator.joiningOpen);
+});
+
+test("a sensor that was reset and joins again keeps its identity and is enrolled anew", async () => {
+  const device = coordinator.addDevice({ model: "3045" });
+  await join(device);
+  device.forget();
+  expect(device.notify(0x32)).toBe(false);
+  expect(await join(device)).toMatchObject({
+    state: "joined",
+    device: { address: device.ieee, subtype: "curtain" },
+  });
+  expect(device.enrolled).toBe(true);
+  device.notify(0x32);
+  await host.until("its event", () => host.readings.find((one) => one.device.address === device.ieee));
+}, 20_000);
+
+test("joining cannot be opened while the adapter is away, and says so", async () => {
+  await coordinator.unplug();
+  await host.until("the driver to notice", () => driver.status().state === "retrying");
+  expect(driver.openJoining(60)).rejects.toThrow(/the Zigbee adapter is not ready: /);
+  await coordinator.replug();
+  await host.until("the driver to listen", () => driver.status().state === "listening");
+});
