@@ -1,45 +1,15 @@
-import { dlopen, FFIType, ptr } from "bun:ffi";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { serviceNotifier } from "../src/service.ts";
+import { ServiceManager } from "./service-manager.ts";
 
 let directory = "";
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "lintel-service-"));
 });
 afterEach(() => rmSync(directory, { recursive: true }));
-
-/** The service manager's end: a unix datagram socket, bound to a path or, after @, to an abstract name. */
-class Manager {
-  static readonly #libc = dlopen("libc.so.6", {
-    socket: { args: [FFIType.i32, FFIType.i32, FFIType.i32], returns: FFIType.i32 },
-    bind: { args: [FFIType.i32, FFIType.ptr, FFIType.u32], returns: FFIType.i32 },
-    recv: { args: [FFIType.i32, FFIType.ptr, FFIType.u64, FFIType.i32], returns: FFIType.i64 },
-    close: { args: [FFIType.i32], returns: FFIType.i32 },
-  }).symbols;
-  readonly #socket: number;
-
-  constructor(name: string) {
-    this.#socket = Manager.#libc.socket(1, 2, 0);
-    const path = name.startsWith("@") ? `\0${name.slice(1)}` : `${name}\0`;
-    const address = Buffer.concat([Buffer.from([1, 0]), Buffer.from(path)]);
-    expect(Manager.#libc.bind(this.#socket, ptr(address), address.length)).toBe(0);
-  }
-
-  /** What was sent, and not yet read; datagrams on one machine arrive before send returns. */
-  next(): string | undefined {
-    const bytes = Buffer.alloc(4096);
-    const dontWait = 0x40;
-    const length = Number(Manager.#libc.recv(this.#socket, ptr(bytes), bytes.length, dontWait));
-    return length < 0 ? undefined : bytes.toString("utf8", 0, length);
-  }
-
-  close(): void {
-    Manager.#libc.close(this.#socket);
-  }
-}
 
 function notifier(env: Record<string, string>, problems: string[] = []) {
   return serviceNotifier({ env, pid: 4711, report: (problem) => problems.push(problem) });
@@ -48,7 +18,7 @@ function notifier(env: Record<string, string>, problems: string[] = []) {
 for (const kind of ["a path", "an abstract name"]) {
   test(`systemd is told on ${kind} of readiness, status, life and stopping`, () => {
     const address = kind === "a path" ? join(directory, "notify") : `@lintel-test-${process.pid}`;
-    const manager = new Manager(address);
+    const manager = new ServiceManager(address);
     const service = notifier({ NOTIFY_SOCKET: address });
     service?.ready("serving\nhttp://127.0.0.1:8080");
     expect(manager.next()).toBe("READY=1\nSTATUS=serving http://127.0.0.1:8080");
@@ -70,7 +40,7 @@ test("without a service manager nobody is told", () => {
 });
 
 test("the watchdog's time is taken only when this process is the one that is watched", () => {
-  const manager = new Manager(join(directory, "notify"));
+  const manager = new ServiceManager(join(directory, "notify"));
   const env = { NOTIFY_SOCKET: join(directory, "notify"), WATCHDOG_USEC: "60000000" };
   const times = [env, { ...env, WATCHDOG_PID: "4711" }, { ...env, WATCHDOG_PID: "1" }].map((one) => {
     const service = notifier(one);
