@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Api, startApi } from "../../src/api/server.ts";
+import { SystemClock } from "../../src/clock.ts";
+import { lineLog } from "../../src/log.ts";
+import { seriesNames } from "../../src/series.ts";
+import { openGatewayStore } from "../../src/store/sqlite/open.ts";
+import type { GatewayStore, PageRequest, Store } from "../../src/store/store.ts";
+import { Site } from "../gateway/processes.ts";
+import { event, linesOf, oneOfEach, sensor } from "./filled.ts";
+
+const site = new Site();
+const clock = new SystemClock();
+const start_ms = Date.UTC(2026, 0, 1);
+let store: GatewayStore;
+let api: Api;
+let token: string;
+let pages = 0;
+let onPage: (page: number) => void = () => {};
+
+beforeAll(async () => {
+  const log = lineLog({ write: () => {}, clock });
+  store = await openGatewayStore({ directory: site.data, clock, log });
+  for (let index = 0; index < 2; index += 1)
+    await store.append(
+      Array.from({ length: 12_000 }, (_, at) => event(sensor(index), start_ms + at * 300, at % 64)),
+    );
+  await store.append(oneOfEach(start_ms));
+  const counted: Store = new Proxy(store, {
+    get: (target, name) => {
+      if (name !== "page") {
+        const value = Reflect.get(target, name);
+        return typeof value === "function" ? value.bind(target) : value;
+      }
+      return (request: PageRequest) => {
+        pages += 1;
+        onPage(pages);
+        return target.page(request);
+      };
+    },
+  });
+  const listen = { hostname: "127.0.0.1", port: 0 };
+  api = await startApi({ store: counted, clock, log, listen, realm: "lintel" });
+  token = await site.token();
+  writeFileSync(join(site.directory, "token"), `${token}\n`);
+});
+afterAll(async () => {
+  await api.stop();
+  await store.close();
+  await site.remove();
+});
+
+function fetchWords(output: string, ...words: string[]): string[] {
+  const from = ["--url", api.url, "--token-file", "token", "--output", output];
+  return ["fetch", ...from, "--format", "ndjson", ...words];
+}
+
+const read = (...path: string[]) => Bun.file(join(site.directory, ...path)).text();
+
+describe("lintel fetch", () => {
+  test("killed in the middle, goes on where it was, and nothing is doubled or missing", async () => {
+    let killed = 0;
+    const words = fetchWords("killed", "--json", "--series", "wirelesssensor_events");
+    for (let round = 0; round < 3; round += 1) {
+      const child = site.spawn(words);
+      const last = pages + 5;
+      onPage = (page) => {
+        if (page === last) child.kill("SIGKILL");
+      };
+      if ((await child.exited) !== 0) killed += 1;
+    }
+    onPage = () => {};
+    const { code, out } = await site.lintel(...words);
+    expect([code, killed]).toEqual([0, 3]);
+    // Three times four pages of a thousand were on disk when it was killed.
+    const { received } = JSON.parse(out);
+    expect(received).toBeGreaterThanOrEqual(24_000 - 15_000);
+    expect(received).toBeLessThanOrEqual(24_000 - 12_000);
+    const lines = (await read("killed", "wirelesssensor_events.ndjson")).split("\n").slice(0, -1);
+    expect(lines).toEqual(await linesOf(store, "wirelesssensor_events"));
+  });
+
+  test("interrupted, says so, leaves no half file, and exits 130", async () => {
+    const child = site.spawn(fetchWords("interrupted"));
+    const last = pages + 5;
+    onPage = (page) => {
+      if (page === last) child.kill("SIGINT");
+    };
+    expect(await child.exited).toBe(130);
+    onPage = () => {};
+    expect(await child.said()).toContain("Interrupted: what was received is kept");
+    expect(readdirSync(join(site.directory, "interrupted")).filter((name) => !name.startsWith("."))).toEqual(
+      [],
+    );
+  });
+
+  test("prints what is in which file", async () => {
+    const { code, out } = await site.lintel(...fetchWords("printed"));
+    expect(code).toBe(0);
+    expect(out).toMatch(/wirelesssensor_events +24000 +written/);
+    expect(out).toMatch(/24005 readings received in .*, everything is in .*printed$/);
+  });
+
+  const mistakes: [words: string[], said: RegExp][] = [
+    [
+      ["--token", "a.b"],
+      /^lintel: 127.0.0.1:\d+ refuses the token \(The access token is invalid, code 40103\): ask/,
+    ],
+    [["--token-file", "none"], /^lintel: none cannot be read/],
+    [["--token", "x", "--token-file", "token"], /^lintel: a token is needed, once: give/],
+    [
+      ["--token-file", "token", "--series", "heart"],
+      /^lintel: .*There is no series heart: they are pillbox_status/,
+    ],
+    [["--token-file", "token", "--since", "yesterday"], /^lintel: .*It must be a day or moment/],
+    [["--token-file", "token", "--items", "nobody"], /^lintel: the inventory has no item nobody: it has /],
+  ];
+  for (const [words, said] of mistakes)
+    test(`refuses in one line and exits 2: ${words.join(" ")}`, async () => {
+      const result = await site.lintel("fetch", "--url", api.url, "--output", "refused", ...words);
+      expect([result.code, result.out]).toEqual([2, ""]);
+      expect(result.said).toMatch(said);
+      expect(result.said.trimEnd()).not.toContain("\n");
+    });
+
+  test("where no interface is, says what to check", async () => {
+    const { origin } = new URL(api.url);
+    const result = await site.lintel("fetch", "--url", `${origin}/elsewhere`, "--token-file", "token");
+    expect(result.code).toBe(2);
+    expect(result.said).toContain(`there is no Lintel interface at ${origin}/elsewhere/v0.9: give --url`);
+  });
+});
+
+describe("lintel export", () => {
+  test("writes the files that fetch does, beside the running server", async () => {
+    for (const format of ["ndjson", "csv", "parquet"]) {
+      const words = ["--format", format, "--output", `same-${format}`, "--series", "all"];
+      expect((await site.lintel("fetch", "--url", api.url, "--token-file", "token", ...words)).code).toBe(0);
+      const exported = await site.lintel(
+        "export",
+        "--data",
+        "data",
+        ...words,
+        "--output",
+        `out-${format}`,
+        "--json",
+      );
+      expect(exported).toMatchObject({ code: 0, said: "" });
+      expect(JSON.parse(exported.out).files.length).toBe(seriesNames.length);
+      for (const series of seriesNames) {
+        const name = `${series}.${format}`;
+        const [one, other] = await Promise.all(
+          [`same-${format}`, `out-${format}`].map((place) =>
+            Bun.file(join(site.directory, place, name)).bytes(),
+          ),
+        );
+        expect(Bun.hash(one ?? "")).toBe(Bun.hash(other ?? ""));
+      }
+    }
+  });
+
+  test("writes one series into the file that is named, of some items and a span", async () => {
+    const [item] = await store.items("wirelesssensors", { skip: 0, limit: 1 });
+    const words = [
+      "--items",
+      item?.itemname ?? "",
+      "--since",
+      "2026-01-01T00:10",
+      "--until",
+      "2026-01-01T00:20Z",
+    ];
+    const one = ["--series", "wirelesssensor_events", "--format", "ndjson", "--output", "one.ndjson"];
+    expect((await site.lintel("export", "--data", "data", ...one, ...words)).code).toBe(0);
+    const lines = (await read("one.ndjson")).split("\n").slice(0, -1);
+    const from = new Date(start_ms + 600_000).toISOString();
+    const to = new Date(start_ms + 1_200_000).toISOString();
+    expect(lines).toEqual(
+      (await linesOf(store, "wirelesssensor_events")).filter((line) => {
+        const { itemname, stamp } = JSON.parse(line);
+        return itemname === item?.itemname && stamp >= from && stamp < to;
+      }),
+    );
+    expect(lines.length).toBe(2_000);
+  });
+
+  const mistakes: [words: string[], said: string][] = [
+    [[], "no series is named: give --series all"],
+    [["--series", "all", "--output", "x.csv"], "x.csv is one file, and 6 series are asked for: give"],
+    [["--series", "all", "--items", "nobody"], "the inventory has no item nobody: lintel items lists"],
+    [["--series", "all", "--format", "xlsx"], "argument 'xlsx' is invalid"],
+  ];
+  for (const [words, said] of mistakes)
+    test(`refuses in one line and exits 2: ${words.join(" ")}`, async () => {
+      const result = await site.lintel("export", "--data", "data", ...words);
+      expect([result.code, result.out]).toEqual([2, ""]);
+      expect(result.said).toContain(said);
+      expect(result.said.trimEnd()).not.toContain("\n");
+    });
+});
