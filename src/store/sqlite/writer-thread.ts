@@ -22,7 +22,7 @@ export class WriterThread {
     this.#onFailure = options.onFailure;
     this.#worker = new Worker(options.entry ?? new URL("./writer.ts", import.meta.url));
     this.#worker.addEventListener("message", ({ data }: MessageEvent<Response>) => this.#settle(data));
-    this.#worker.addEventListener("error", (event) => this.#fail(event.message));
+    this.#worker.addEventListener("error", ({ message }) => this.#fail(errorLine(message)));
     this.#worker.addEventListener("close", () => this.#fail("it ended by itself"));
   }
 
@@ -90,6 +90,11 @@ export class WriterThread {
     this.#worker.terminate();
     this.#onFailure(this.#failure);
   }
+}
+
+/** Bun's message of an uncaught error shows the source around it; one line of it says what went wrong. */
+function errorLine(message: string): string {
+  return /^\s*\w*error: (.*)$/im.exec(message)?.[1] ?? message;
 }
 
 interface Waiting {

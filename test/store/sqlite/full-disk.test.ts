@@ -1,0 +1,49 @@
+import { expect, test } from "bun:test";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { OperatorError } from "../../../src/errors.ts";
+import { sensor, sensorEvent, start_ms } from "../sample.ts";
+import { mountSmall, mountsAllowed } from "./mount.ts";
+import { databaseOf, openGateway } from "./opening.ts";
+
+test.skipIf(!mountsAllowed)(
+  "a full disk rejects the batch whole, and writing goes on when there is room",
+  async () => {
+    using mount = mountSmall({ bytes: 3_000_000 });
+    const ballast = join(mount.path, "ballast");
+    writeFileSync(ballast, new Uint8Array(2_000_000));
+    const store = await openGateway(mount.path);
+    let kept = 0;
+    let fault: unknown;
+    for (let group = 0; group < 200 && fault === undefined; group += 1) {
+      try {
+        await store.append(events(kept, 500));
+        kept += 500;
+      } catch (thrown) {
+        fault = thrown;
+      }
+    }
+    expect(fault).toBeInstanceOf(OperatorError);
+    expect((fault as Error).message).toBe(
+      `${databaseOf(mount.path)} cannot grow: the disk is full: free some space; writing goes on by itself`,
+    );
+    expect(kept).toBeGreaterThan(0);
+    expect((await store.overview()).last_seq).toBe(kept);
+    expect((await store.overview()).items[0]?.series[0]?.count).toBe(kept);
+    expect(await store.append(events(kept, 500)).catch((thrown) => thrown)).toBeInstanceOf(OperatorError);
+
+    rmSync(ballast);
+    expect(await store.append(events(kept, 500))).toMatchObject({
+      first_seq: kept + 1,
+      last_seq: kept + 500,
+    });
+    const page = { series: "wirelesssensor_events", item: 1, before_ms: start_ms * 2, limit: 1 } as const;
+    expect((await store.page({ ...page, skip: kept + 499 })).rows).toEqual([[start_ms, 0]]);
+    expect((await store.page({ ...page, skip: 0 })).rows).toEqual([[start_ms + kept + 499, kept + 499]]);
+    await store.close();
+  },
+);
+
+function events(first: number, count: number) {
+  return Array.from({ length: count }, (_, n) => sensorEvent(sensor(1), start_ms + first + n, first + n));
+}
