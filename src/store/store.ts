@@ -24,7 +24,7 @@ export interface Store {
   /** An item of a kind by name, or by itemid where no item of any kind has that name. */
   item(kind: Kind, name: string): Promise<StoredItem | undefined>;
 
-  /** A page of a series of an item, newest first. */
+  /** A page of a series of an item, newest first unless the request says otherwise. */
   page(request: PageRequest): Promise<Page>;
 
   /**
@@ -114,6 +114,11 @@ export interface PageRequest {
    * Needs a `before_ms` of whole seconds.
    */
   readonly through?: number;
+  /**
+   * Makes the page oldest first: readings with a stamp from this on, and below `before_ms`. What is said above of
+   * the newest readings and the second below `before_ms` then holds of the oldest and of the second from here.
+   */
+  readonly ascending_from_ms?: number;
 }
 
 /** A reading of a page: stamp in unix milliseconds, then the values in the order of the series' fields. */

@@ -135,41 +135,46 @@ function pages(make: MakeStore): void {
 }
 
 function walks(make: MakeStore): void {
-  test("by next, while readings arrive, return each reading that was there at the start exactly once", async () => {
-    for (const seed of [11, 12, 13, 14, 15, 16]) {
-      await using made = await make();
-      const random = seeded(seed);
-      const oracle = await Oracle.beside(made.store);
-      await oracle.append(made.store, batch(random, 2_500));
-      const item = 1 + below(random, 2);
-      const atStart = oracle.of(item).map(({ event }) => event);
-      const limit = 1 + below(random, 90);
-      const seen: number[] = [];
-      let request: PageRequest = { series, item, before_ms: end_ms, skip: below(random, 3) * 40, limit };
-      seen.push(...atStart.slice(0, request.skip));
-      for (let page = 0; page < 3_000; page += 1) {
-        const { rows, next } = await made.store.page(request);
-        seen.push(...rows.map(([, event]) => event as number));
-        if (next === undefined) break;
-        request = {
-          series,
-          item,
-          limit,
-          before_ms: next.before_s * 1000,
-          skip: next.skip,
-          through: next.through,
-        };
-        // New ones, late ones anywhere, and some in the very second that the walk stands in.
-        const here = Array.from({ length: below(random, 4) }, () =>
-          oracle.fresh(item, (next.before_s - 1) * 1000 + below(random, 1000)),
-        );
-        if (page % 3 === 0) await oracle.append(made.store, [...batch(random, below(random, 30)), ...here]);
+  test.each(["newest", "oldest"])(
+    "by next, %s first, while readings arrive, return each reading that was there at the start exactly once",
+    async (end) => {
+      const ascending = end === "oldest";
+      for (const seed of [11, 12, 13, 14, 15, 16]) {
+        await using made = await make();
+        const random = seeded(seed);
+        const oracle = await Oracle.beside(made.store);
+        await oracle.append(made.store, batch(random, 2_500));
+        const item = 1 + below(random, 2);
+        const atStart = oracle.of(item).map(({ event }) => event);
+        if (ascending) atStart.reverse();
+        const limit = 1 + below(random, 90);
+        const seen: number[] = [];
+        const skip = below(random, 3) * 40;
+        const window = ascending ? { before_ms: end_ms, ascending_from_ms: start_ms } : { before_ms: end_ms };
+        let request: PageRequest = { series, item, ...window, skip, limit };
+        seen.push(...atStart.slice(0, request.skip));
+        for (let page = 0; page < 3_000; page += 1) {
+          const { rows, next } = await made.store.page(request);
+          seen.push(...rows.map(([, event]) => event as number));
+          if (next === undefined) break;
+          const { before_s, ...rest } = next;
+          const bound = ascending
+            ? { ascending_from_ms: (before_s - 1) * 1000 }
+            : { before_ms: before_s * 1000 };
+          request = { series, item, limit, ...window, ...bound, ...rest };
+          // New ones, late ones anywhere, and some in the very second that the walk stands in.
+          const here = Array.from({ length: below(random, 4) }, () =>
+            oracle.fresh(item, (next.before_s - 1) * 1000 + below(random, 1000)),
+          );
+          if (page % 3 === 0) await oracle.append(made.store, [...batch(random, below(random, 30)), ...here]);
+        }
+        const old = new Set(atStart);
+        expect(seen.filter((event) => old.has(event))).toEqual(atStart);
+        expect(new Set(seen).size).toBe(seen.length);
       }
-      const old = new Set(atStart);
-      expect(seen.filter((event) => old.has(event))).toEqual(atStart);
-      expect(new Set(seen).size).toBe(seen.length);
-    }
-  }, 60_000);
+    },
+    60_000,
+  );
 
   test("cross a second that holds more readings than a page, while it grows", async () => {
     await using made = await make();
@@ -386,7 +391,33 @@ class Oracle {
     return this.#seq;
   }
 
-  page({ item, before_ms, skip, limit, through }: PageRequest): Page {
+  page(request: PageRequest): Page {
+    return request.ascending_from_ms === undefined
+      ? this.#descending(request)
+      : this.#ascending(request, request.ascending_from_ms);
+  }
+
+  #ascending({ item, before_ms, skip, limit, through }: PageRequest, from_ms: number): Page {
+    const counted = this.of(item)
+      .filter(({ stamp_ms }) => stamp_ms >= from_ms && stamp_ms < before_ms)
+      .filter(({ stamp_ms, seq }) => through === undefined || stamp_ms >= from_ms + 1000 || seq <= through)
+      .reverse();
+    const rows = counted.slice(skip, skip + limit);
+    const last = rows.at(-1);
+    const page = { rows: rows.map(({ stamp_ms, event }) => [stamp_ms, event] as const) };
+    if (last === undefined || counted.length <= skip + limit) return page;
+    const second = Math.floor(last.stamp_ms / 1000);
+    const kept = through !== undefined && from_ms === second * 1000 ? through : this.#seq;
+    const passed = this.of(item)
+      .filter(({ stamp_ms }) => Math.floor(stamp_ms / 1000) === second)
+      .filter(({ seq }) => seq <= kept)
+      .filter(
+        (row) => row.stamp_ms < last.stamp_ms || (row.stamp_ms === last.stamp_ms && row.seq <= last.seq),
+      );
+    return { ...page, next: { before_s: second + 1, skip: passed.length, through: kept } };
+  }
+
+  #descending({ item, before_ms, skip, limit, through }: PageRequest): Page {
     const counted = this.of(item)
       .filter(({ stamp_ms }) => stamp_ms < before_ms)
       .filter(({ stamp_ms, seq }) => through === undefined || stamp_ms < before_ms - 1000 || seq <= through);
@@ -432,12 +463,15 @@ function anyRequest(random: () => number, oracle: Oracle): PageRequest {
   const whole = random() < 0.7;
   const before_s = Math.floor(start_ms / 1000) + below(random, span_s + 20);
   const before_ms = random() < 0.2 ? end_ms + 7_000 : before_s * 1000 + (whole ? 0 : below(random, 1000));
+  const from_s = before_s - below(random, span_s);
+  const ascending_from_ms = from_s * 1000 + (whole ? 0 : below(random, 1000));
+  const window = random() < 0.5 ? { before_ms } : { before_ms, ascending_from_ms };
   const through =
     whole && random() < 0.6 && before_ms % 1000 === 0 ? below(random, oracle.last_seq + 1) : undefined;
   const item = 1 + below(random, 2);
   const skip = random() < 0.3 ? below(random, 60) : below(random, oracle.of(item).length + 50);
   const limit = 1 + below(random, random() < 0.5 ? 8 : 1_000);
-  return { series, item, before_ms, skip, limit, ...(through === undefined ? {} : { through }) };
+  return { series, item, ...window, skip, limit, ...(through === undefined ? {} : { through }) };
 }
 
 async function events(store: GatewayStore, request: PageRequest): Promise<Value[]> {

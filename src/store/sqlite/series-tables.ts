@@ -1,4 +1,5 @@
 import { type SeriesName, seriesNames, seriesOf } from "../../series.ts";
+import type { PageRow } from "../store.ts";
 
 /** The columns of a series table in order: its key, its fields, and how the stamp was made. */
 export function seriesColumns(series: SeriesName): string[] {
@@ -12,13 +13,18 @@ export function insertSql(series: SeriesName): string {
 }
 
 /**
- * Rows of an item as a page has them, newest first: stamp, then the fields. `condition` bounds them and takes
- * the parameters after the item; LIMIT and OFFSET are the last two.
+ * Rows of an item as a page has them: stamp, then the fields. `condition` bounds them and takes the parameters
+ * after the item; LIMIT and OFFSET are the last two.
  */
-export function pageSql(series: SeriesName, condition: string): string {
+export function pageSql(series: SeriesName, condition: string, order: "ASC" | "DESC" = "DESC"): string {
   const columns = ["stamp", ...Object.keys(seriesOf(series).fields)];
   return `SELECT ${columns.join(", ")} FROM ${series} WHERE item = ? AND ${condition}
-    ORDER BY stamp DESC, seq DESC LIMIT ? OFFSET ?`;
+    ORDER BY stamp ${order}, seq ${order} LIMIT ? OFFSET ?`;
+}
+
+/** Rows of `pageSql`, of which no column holds bytes or big integers. */
+export function pageRows(values: unknown[][]): PageRow[] {
+  return values as unknown[] as PageRow[];
 }
 
 /** A value made for every series, by name. */
