@@ -46,6 +46,11 @@ const commands: readonly {
     summary: "download everything that a token can see, as files",
     load: () => import("./commands/fetch.ts"),
   },
+  {
+    name: "export",
+    summary: "write series straight from a store into files",
+    load: () => import("./commands/export.ts"),
+  },
 ];
 
 const exit_unexpected = 1;
