@@ -4,7 +4,7 @@ import { newNetwork } from "../../../drivers/zigbee/network.ts";
 import { ZnpSimulator } from "../../../drivers/zigbee/simulator/coordinator.ts";
 import { nvItem, reversed } from "../../../drivers/zigbee/simulator/nv.ts";
 import type { TransportKind } from "../../../drivers/zigbee/simulator/transport.ts";
-import { seededRandom } from "./recording-host.ts";
+import { seededRandom } from "../recording-host.ts";
 
 /**
  * A coordinator that already runs the network of which `directory` holds the identity, as after a first

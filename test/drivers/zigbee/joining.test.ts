@@ -3,8 +3,8 @@ import type { JoinEvent } from "../../../drivers/driver.ts";
 import { ZigbeeDriver } from "../../../drivers/zigbee/driver.ts";
 import type { ZnpSimulator } from "../../../drivers/zigbee/simulator/coordinator.ts";
 import type { InterviewFault, SimulatedDevice } from "../../../drivers/zigbee/simulator/device.ts";
+import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
 import { formedCoordinator } from "./formed.ts";
-import { RecordingHost, temporaryDirectory } from "./recording-host.ts";
 
 const directory = temporaryDirectory();
 const host = new RecordingHost({ directory: directory.path });

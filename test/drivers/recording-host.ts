@@ -1,10 +1,10 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Host, JoinEvent } from "../../../drivers/driver.ts";
-import { type Clock, SystemClock } from "../../../src/clock.ts";
-import type { Log } from "../../../src/log.ts";
-import type { DeviceState, Reading } from "../../../src/reading.ts";
+import type { Host, JoinEvent } from "../../drivers/driver.ts";
+import { type Clock, SystemClock } from "../../src/clock.ts";
+import type { Log } from "../../src/log.ts";
+import type { DeviceState, Reading } from "../../src/reading.ts";
 
 const wait_max_ms = 20_000;
 
@@ -107,7 +107,7 @@ export class RecordingHost implements Host {
 
 /** A directory below the system's temporary one, and what removes it. */
 export function temporaryDirectory(): { path: string; remove: () => void } {
-  const path = mkdtempSync(join(tmpdir(), "lintel-zigbee-"));
+  const path = mkdtempSync(join(tmpdir(), "lintel-driver-"));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
