@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
-import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
+import { closeSync, constants, openSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Epoll, type EpollCallback } from "../index.ts";
 import { Fifo } from "./fifo.ts";
@@ -158,6 +158,21 @@ test("what was removed is not called back, though its event was under way", asyn
   expect(heard).toEqual([]);
 });
 
+test("an event that was under way when its descriptor changed hands is for nobody", async () => {
+  const fifo = newFifo();
+  const before = eventsOf();
+  const after = eventsOf();
+  before.epoll.add(fifo.reader, Epoll.EPOLLIN);
+  fifo.write("x");
+  Bun.sleepSync(50); // the thread hands the event over, and this one isn't there to take it
+  before.epoll.remove(fifo.reader);
+  fifo.read();
+  after.epoll.add(fifo.reader, Epoll.EPOLLIN);
+  await settled();
+  expect(before.heard).toEqual([]);
+  expect(after.heard).toEqual([]);
+});
+
 test("a callback that throws is not the end of the events", async () => {
   const uncaught = Bun.spawn([process.execPath, join(import.meta.dir, "throwing.ts")], {
     stdout: "pipe",
@@ -198,18 +213,23 @@ test("a closed Epoll says so, and can't be used", () => {
 });
 
 test("a descriptor that was closed and opened again under the same number can be watched anew", async () => {
-  const first = newFifo();
-  const { epoll, heard, reach } = eventsOf(() => again.read());
-  epoll.add(first.reader, Epoll.EPOLLIN);
-  first.close();
-  fifos.pop();
-  const again = newFifo();
-  expect(again.reader).toBe(first.reader);
-  epoll.add(again.reader, Epoll.EPOLLIN);
-  again.write("x");
+  const fifo = newFifo();
+  const { epoll, heard, reach } = eventsOf(() => fifo.read());
+  epoll.add(fifo.reader, Epoll.EPOLLIN);
+  closeSync(fifo.reader);
+  // The lowest free number is given out first: this one comes, after those that are lower.
+  const lower: number[] = [];
+  for (let fd = reopened(fifo); fd !== fifo.reader; fd = reopened(fifo)) lower.push(fd);
+  for (const fd of lower) closeSync(fd);
+  epoll.add(fifo.reader, Epoll.EPOLLIN);
+  fifo.write("x");
   await reach(1);
   expect(heard.length).toBe(1);
 });
+
+function reopened({ path }: Fifo): number {
+  return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+}
 
 test("loading it costs neither thread nor descriptor, and waiting costs no processor time", async () => {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "idle.ts")], {
@@ -219,6 +239,8 @@ test("loading it costs neither thread nor descriptor, and waiting costs no proce
   const { before, loaded, watching, waited_us } = JSON.parse(await new Response(child.stdout).text());
   expect(loaded).toEqual(before);
   expect(watching.workers).toBe(before.workers + 1);
+  // One of ours, and one of the worker's own event loop.
+  expect(watching.epolls).toBeGreaterThan(before.epolls);
   // Of 300,000 µs that it waited; a loop that asks again and again takes them all.
   expect(waited_us).toBeLessThan(100_000);
   expect(await child.exited).toBe(0);

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { Fifo } from "./fifo.ts";
 
 const waiting_ms = 300;
@@ -24,12 +24,25 @@ console.log(JSON.stringify({ before, loaded, watching, waited_us: user + system 
 epoll.close();
 fifo.close();
 
+/** The worker threads and epoll instances of this process. */
 function held() {
   const threads = readdirSync("/proc/self/task").map((id) =>
-    readFileSync(`/proc/self/task/${id}/comm`, "utf8").trim(),
+    unlessGone(() => readFileSync(`/proc/self/task/${id}/comm`, "utf8")),
+  );
+  const files = readdirSync("/proc/self/fd").map((fd) =>
+    unlessGone(() => readlinkSync(`/proc/self/fd/${fd}`)),
   );
   return {
     workers: threads.filter((name) => name === "Worker").length,
-    files: readdirSync("/proc/self/fd").length,
+    epolls: files.filter((target) => target.includes("eventpoll")).length,
   };
+}
+
+/** Threads and descriptors of Bun's own come and go while they are being counted. */
+function unlessGone(read: () => string): string {
+  try {
+    return read().trim();
+  } catch {
+    return "";
+  }
 }

@@ -235,6 +235,20 @@ test("drain waits for the write before it, and flush forgets what came in", asyn
   await closed(port);
 });
 
+test("flush forgets what was read ahead and not asked for yet", async () => {
+  const pty = newPty();
+  const port = await LinuxBinding.open({ path: pty.path, baudRate: 115200 });
+  const buffer = Buffer.alloc(8);
+  const reading = port.read(buffer, 0, 1);
+  await pty.write("never mind");
+  expect((await reading).bytesRead).toBe(1);
+  await port.flush();
+  await pty.write("this");
+  expect((await port.read(buffer, 0, 8)).bytesRead).toBe(4);
+  expect(buffer.toString("latin1", 0, 4)).toBe("this");
+  await port.close();
+});
+
 test("a port that was flushed with a read waiting goes on reading", async () => {
   const pty = newPty();
   const port = await LinuxBinding.open({ path: pty.path, baudRate: 115200 });
