@@ -12,7 +12,7 @@ import { type Fault, faultOfReading } from "./validity.ts";
  * most `groupInterval_ms` and one commit; while the disk fails it waits in memory, up to `queue_max` of them.
  */
 export class Ingest {
-  readonly #store: GatewayStore;
+  readonly #store: IngestOptions["store"];
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #groupInterval_ms: number;
@@ -208,7 +208,7 @@ export class Ingest {
 }
 
 export interface IngestOptions {
-  readonly store: GatewayStore;
+  readonly store: Pick<GatewayStore, "append">;
   readonly clock: Clock;
   readonly log: Log;
   /** From the first reading of a group to its commit. */

@@ -3,7 +3,7 @@ import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { clockQuality } from "../clock.ts";
 import { isKind } from "../kinds.ts";
 import type { Device, Reading } from "../reading.ts";
-import { type SeriesName, seriesNames, seriesOf } from "../series.ts";
+import { type SeriesName, seriesNames, seriesOf, type Value } from "../series.ts";
 
 /** Why a reading can't be kept, under a stable name for counting and with the details; undefined when it can. */
 export function faultOfReading(reading: Reading): Fault | undefined {
@@ -25,7 +25,8 @@ export function faultOfReading(reading: Reading): Fault | undefined {
   if (!qualities.has(clock)) {
     return { name: "readings of an unknown clock quality", detail: `clock ${clock} of ${nameOf(device)}` };
   }
-  if (!check.Check(values)) {
+  const unsafe = Object.values(values).some(isUnsafe);
+  if (unsafe || !check.Check(values)) {
     const error = check.Errors(values).First();
     const where = error === undefined ? "" : ` (${error.path.slice(1)}: ${error.message})`;
     return { name: "readings with impossible values", detail: `${series} of ${nameOf(device)}${where}` };
@@ -71,3 +72,10 @@ const addressForm = /^[0-9a-f]{2}(:[0-9a-f]{2}){1,7}$/;
 /** The year 2100. */
 const stamp_end_ms = Date.UTC(2100, 0, 1);
 const text_max = 200;
+/** Beyond it numbers lose their last digits. */
+const safe_most = Number.MAX_SAFE_INTEGER;
+
+/** Numbers that JSON or SQLite would not give back as they are, and texts longer than any field's. */
+function isUnsafe(value: Value): boolean {
+  return typeof value === "number" ? Math.abs(value) > safe_most : (value?.length ?? 0) > text_max;
+}

@@ -1,0 +1,288 @@
+import { expect, test } from "bun:test";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Ingest, type IngestOptions } from "../../src/ingest/ingest.ts";
+import type { Reading } from "../../src/reading.ts";
+import type { Value } from "../../src/series.ts";
+import { ReadingRefused } from "../../src/store/store.ts";
+import { SettableClock } from "../api/settable-clock.ts";
+import { keptLog, reading, sensor, sensorEvent, start_ms, temporaryDirectory } from "../store/sample.ts";
+import { mountSmall, mountsAllowed } from "../store/sqlite/mount.ts";
+import { openGateway } from "../store/sqlite/opening.ts";
+
+test("readings of one interval are one commit, numbered in the order in which they came", async () => {
+  await using taking = await take();
+  const accepted = [1, 2, 3].map((event) =>
+    taking.ingest.accept(sensorEvent(sensor(event % 2), start_ms, event)),
+  );
+  expect(taking.ingest.status()).toMatchObject({ queued: 3, committed: 0 });
+  taking.clock.advance(99);
+  expect(taking.commits).toEqual([]);
+  taking.clock.advance(1);
+  await Promise.all(accepted);
+  expect(taking.commits).toEqual([[1, 2, 3]]);
+  expect(taking.ingest.status()).toMatchObject({ queued: 0, committed: 3, refused: 0 });
+  expect(taking.ingest.status().lastCommit).toMatchObject({ readings: 3 });
+});
+
+test("readings that come during a commit form the next one", async () => {
+  await using taking = await take();
+  const first = taking.ingest.accept(event(1));
+  taking.clock.advance(100);
+  const second = [event(2), event(3)].map((next) => taking.ingest.accept(next));
+  taking.clock.advance(100);
+  expect(taking.tries()).toBe(1);
+  await Promise.all([first, ...second]);
+  expect(taking.commits).toEqual([[1], [2, 3]]);
+});
+
+test("a full group does not wait for the interval", async () => {
+  await using taking = await take({ group_max: 3 });
+  await Promise.all([1, 2, 3].map((number) => taking.ingest.accept(event(number))));
+  expect(taking.commits).toEqual([[1, 2, 3]]);
+});
+
+test("an impossible reading is refused by name, counted, and said once a minute", async () => {
+  await using taking = await take();
+  const { ingest, store, lines } = taking;
+  for (const [wrong, said] of impossible) {
+    const fault = await ingest.accept(wrong).catch((thrown: unknown) => thrown);
+    expect(String(fault)).toContain(said);
+  }
+  const before = lines.length;
+  await ingest.accept({ ...event(1), stamp_ms: -1 }).catch(() => {});
+  expect(lines).toHaveLength(before);
+  taking.clock.advance(60_000);
+  await ingest.accept({ ...event(1), stamp_ms: -1 }).catch(() => {});
+  expect(lines.at(-1)).toMatch(/readings with an impossible stamp: .* more since the last line\)/);
+  await ingest.close();
+  const { dropped, last_seq } = await store.overview();
+  expect(last_seq).toBe(0);
+  const counted = Object.values(dropped).reduce((sum, count) => sum + count, 0);
+  expect(counted).toBe(impossible.length + 2);
+  expect(ingest.status().refused).toBe(impossible.length + 2);
+  expect(dropped).toMatchObject({
+    "readings with an impossible stamp": 5,
+    "readings with impossible values": 6,
+  });
+});
+
+test("a full queue refuses what comes, and keeps what it has", async () => {
+  await using taking = await take({ queue_max: 2 });
+  const kept = [1, 2].map((number) => taking.ingest.accept(event(number)));
+  const refused = await taking.ingest.accept(event(3)).catch((thrown: unknown) => thrown);
+  expect(String(refused)).toContain("readings that found the queue full");
+  taking.clock.advance(100);
+  await Promise.all(kept);
+  expect(taking.commits).toEqual([[1, 2]]);
+});
+
+test("a reading that the store refuses is left out, and the others of its group go on", async () => {
+  await using taking = await take({
+    refuse: (readings) => {
+      const index = readings.findIndex(({ values }) => values["event"] === 2);
+      if (index >= 0) throw new ReadingRefused("the second does not fit", "leave it out", index);
+    },
+  });
+  const accepted = [1, 2, 3].map((number) => taking.ingest.accept(event(number)));
+  taking.clock.advance(100);
+  const results = await Promise.allSettled(accepted);
+  expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  expect(taking.commits).toEqual([[1, 3]]);
+  await taking.ingest.close();
+  expect((await taking.store.overview()).dropped).toEqual({ "readings that the store refused": 1 });
+});
+
+test("what is learned of a device is kept once, with the next commit or within a minute", async () => {
+  await using taking = await take();
+  const { ingest, store, clock } = taking;
+  ingest.heard({ device: sensor(1), heard_ms: start_ms, battery_percent: 90 });
+  ingest.heard({ device: sensor(1), heard_ms: start_ms + 7, linkquality: 33 });
+  ingest.dropped("frames with a bad checksum", 2);
+  ingest.dropped("frames with a bad checksum");
+  clock.advance(59_999);
+  expect(taking.tries()).toBe(0);
+  clock.advance(1);
+  clock.advance(100);
+  expect(taking.tries()).toBe(1);
+  await ingest.close();
+  expect(taking.commits).toEqual([[]]);
+  const { items, dropped } = await store.overview();
+  expect(items).toMatchObject([
+    { heard_ms: start_ms + 7, battery_percent: 90, linkquality: 33, provisional: true },
+  ]);
+  expect(dropped).toEqual({ "frames with a bad checksum": 3 });
+});
+
+test("a reading is a sign of life of its device", async () => {
+  await using taking = await take();
+  await Promise.all([taking.ingest.accept(event(1)), taking.ingest.close()]);
+  expect((await taking.store.overview()).items).toMatchObject([{ heard_ms: taking.clock.now().unix_ms }]);
+});
+
+test("names of what was dropped are bounded, and what has no name of its own is counted all the same", async () => {
+  await using taking = await take();
+  for (let name = 0; name < 1_000; name += 1) taking.ingest.dropped(`things ${name}`);
+  await taking.ingest.close();
+  const { dropped } = await taking.store.overview();
+  expect(Object.keys(dropped).length).toBe(201);
+  expect(dropped["things of too many names"]).toBe(800);
+});
+
+test("closing commits what is queued, and refuses what comes after", async () => {
+  await using taking = await take({ group_max: 2 });
+  const accepted = [1, 2, 3, 4, 5].map((number) => taking.ingest.accept(event(number)));
+  await taking.ingest.close();
+  await Promise.all(accepted);
+  expect(taking.commits.flat()).toEqual([1, 2, 3, 4, 5]);
+  const late = await taking.ingest.accept(event(6)).catch((thrown: unknown) => thrown);
+  expect(String(late)).toContain("Lintel is stopping");
+});
+
+test("a new device is announced by the name of its provisional item", async () => {
+  await using taking = await take();
+  await Promise.all([taking.ingest.accept(event(1)), taking.ingest.close()]);
+  expect(taking.lines).toEqual([
+    "info  wirelesssensor-000d6f0005a10001 is new: it has a provisional item until the inventory names it",
+  ]);
+});
+
+test.skipIf(!mountsAllowed)(
+  "while the disk is full readings wait, and are committed in order when there is room",
+  async () => {
+    using mount = mountSmall({ bytes: 3_000_000 });
+    const ballast = join(mount.path, "ballast");
+    await using taking = await take({ directory: mount.path, queue_max: 50 });
+    const { ingest, clock, lines, store } = taking;
+    const first = ingest.accept(event(1));
+    clock.advance(100);
+    await first;
+    fill(ballast);
+    const waiting = Array.from({ length: 50 }, (_, n) => ingest.accept(event(n + 2)));
+    clock.advance(100);
+    await until(() => ingest.status().problem !== undefined);
+    expect(ingest.status()).toMatchObject({ queued: 50, committed: 1 });
+    expect(ingest.status().problem).toContain("the disk is full");
+    const refused = await ingest.accept(event(99)).catch((thrown: unknown) => thrown);
+    expect(String(refused)).toContain("the disk is full");
+    const tries = taking.tries();
+    clock.advance(249);
+    expect(taking.tries()).toBe(tries);
+    clock.advance(1);
+    expect(taking.tries()).toBe(tries + 1);
+    rmSync(ballast);
+    await until(() => {
+      clock.advance(30_000);
+      return ingest.status().problem === undefined;
+    });
+    await Promise.all(waiting);
+    expect(taking.commits.flat()).toEqual(Array.from({ length: 51 }, (_, n) => n + 1));
+    expect(lines.filter((line) => line.includes("cannot be written"))).toHaveLength(1);
+    expect(lines.at(-1)).toMatch(
+      /^info {2}readings are written again after \d+ s; none that was accepted is lost$/,
+    );
+    await ingest.close();
+    expect((await store.overview()).dropped).toEqual({ "readings that found the queue full": 1 });
+  },
+);
+
+/** Ingest on a real store, with a clock that the test moves; `refuse` may throw instead of the store. */
+async function take(
+  options: Omit<Partial<IngestOptions>, "store"> & {
+    directory?: string;
+    refuse?: (readings: readonly Reading[]) => void;
+  } = {},
+) {
+  const directory = temporaryDirectory();
+  const store = await openGateway(options.directory ?? directory.path);
+  const clock = new SettableClock(start_ms);
+  const { log, lines } = keptLog();
+  const commits: Value[][] = [];
+  let tries = 0;
+  const watched: IngestOptions["store"] = {
+    append: async (readings, notes) => {
+      tries += 1;
+      const group = readings.map(({ values }) => values["event"] ?? null);
+      options.refuse?.(readings);
+      const appended = await store.append(readings, notes);
+      commits.push(group);
+      return appended;
+    },
+  };
+  const ingest = new Ingest({ ...options, store: watched, clock, log });
+  return {
+    ingest,
+    store,
+    clock,
+    lines,
+    /** The events of each group that the store has committed. */
+    commits,
+    tries: () => tries,
+    async [Symbol.asyncDispose]() {
+      await ingest.close();
+      await store.close();
+      directory[Symbol.dispose]();
+    },
+  };
+}
+
+function event(number: number): Reading {
+  return sensorEvent(sensor(1), start_ms + number, number);
+}
+
+/** Waits for something that another thread brings about, 5 s at most. */
+async function until(holds: () => boolean): Promise<void> {
+  for (let look = 0; look < 5_000 && !holds(); look += 1) await Bun.sleep(1);
+  expect(holds()).toBe(true);
+}
+
+function fill(path: string): void {
+  try {
+    writeFileSync(path, new Uint8Array(10_000_000));
+  } catch (thrown) {
+    expect(String(thrown)).toContain("ENOSPC");
+  }
+}
+
+const weights = { fatMass: null, waterMass: null, boneMass: null, muscleMass: null, batteryLevel: null };
+const scale = { ...sensor(1), kind: "scales" } as const;
+const status = {
+  devicestamp: 1,
+  voltage: 3000,
+  powersource: "battery",
+  eventcount: 1,
+  batteryseconds: "0",
+  firmwarerevsion: "1",
+  macaddress: "00:11:22:33:44:55",
+  nextpanicstart: 1,
+  nextpanicstop: 2,
+};
+
+/** Readings that cannot be, and what is said of each. */
+const impossible: readonly [Reading, string][] = [
+  [{ ...event(1), stamp_ms: 1.5 }, "readings with an impossible stamp"],
+  [{ ...event(1), stamp_ms: Number.NaN }, "readings with an impossible stamp"],
+  [{ ...event(1), stamp_ms: Date.UTC(2100, 0, 1) }, "readings with an impossible stamp"],
+  [
+    { ...event(1), values: { event: "49" } },
+    "wirelesssensor_events of wirelesssensors 00:0d:6f:00:05:a1:00:01",
+  ],
+  [{ ...event(1), values: { event: 1.5 } }, "readings with impossible values"],
+  [{ ...event(1), values: { event: 2 ** 60 } }, "readings with impossible values"],
+  [{ ...event(1), values: {} }, "readings with impossible values"],
+  [{ ...event(1), values: { event: 1, other: 2 } }, "readings with impossible values"],
+  [
+    reading(scale, "scale_weights", start_ms, { ...weights, weight: Number.POSITIVE_INFINITY }),
+    "readings with impossible values",
+  ],
+  [{ ...event(1), clock: 9 as 0 }, "readings of an unknown clock quality"],
+  [{ ...event(1), series: "weather" as "scale_heart" }, "readings of an unknown series"],
+  [{ ...event(1), series: "scale_heart" }, "scale_heart of wirelesssensors"],
+  [{ ...event(1), device: { ...sensor(1), kind: "toasters" as "scales" } }, "devices of an unknown kind"],
+  [{ ...event(1), device: { ...sensor(1), address: "00:0D:6F" } }, "devices with an impossible address"],
+  [{ ...event(1), device: { ...sensor(1), model: "x".repeat(1_000) } }, "devices with overlong names"],
+  [
+    reading({ ...sensor(1), kind: "pillboxes", subtype: "broadcasting" }, "pillbox_status", start_ms, status),
+    "readings that do not belong to the device",
+  ],
+];
