@@ -17,8 +17,8 @@ export interface RecordList {
   readonly owner?: { readonly path: string; readonly field: string };
 }
 
-/** Where each list of records is served; see docs for what each holds. */
-const paths: Readonly<Record<Exclude<RecordType, "items">, string>> = {
+/** Where each list of records is served, below the version; items have a list for each type. */
+export const recordPaths: Readonly<Record<Exclude<RecordType, "items">, string>> = {
   homes: "/homes/",
   subjects: "/subjects/",
   project_enrollments: "/subjects/{id}/enrollment/projects/",
@@ -39,13 +39,13 @@ const paths: Readonly<Record<Exclude<RecordType, "items">, string>> = {
 export const recordLists: readonly RecordList[] = [
   { name: "item_types", schema: ItemType, paths: ["/items"] },
   { name: "items", schema: recordTable.items.schema, paths: kindNames.map((kind) => `/inventory/${kind}`) },
-  ...(Object.keys(paths) as (keyof typeof paths)[]).map((type) => {
+  ...(Object.keys(recordPaths) as (keyof typeof recordPaths)[]).map((type) => {
     const { owner } = definitionOf(type);
     return {
       name: type,
       schema: recordTable[type].schema,
-      paths: [paths[type]],
-      ...(owner === undefined ? {} : { owner: { path: paths[owner], field: ownerField[owner] } }),
+      paths: [recordPaths[type]],
+      ...(owner === undefined ? {} : { owner: { path: recordPaths[owner], field: ownerField[owner] } }),
     };
   }),
 ];

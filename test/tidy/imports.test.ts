@@ -37,6 +37,7 @@ const rules: readonly { of: RegExp; may: RegExp; why: string }[] = [
     may: /^drivers\/[^/]+\/driver\.ts$|^drivers\/driver\.ts$/,
     why: "the one list of drivers",
   },
+  { of: /^clients\//, may: /^(?!)/, why: "a client is copied into other programs, and stands alone" },
   { of: /^drivers\/native\//, may: /^(?!)/, why: "native packages stand alone" },
   { of: /^drivers\//, may: driverContract, why: "drivers know the contract and never each other" },
 ];
@@ -76,7 +77,8 @@ test("every source file is reached from an entry, a worker or a test", async () 
       entry.test(path) ||
       proof.test(path) ||
       /^drivers\/native\/[^/]+\/index\.ts$/.test(path) ||
-      /\/simulator\/main\.ts$/.test(path),
+      /\/simulator\/main\.ts$/.test(path) ||
+      /^clients\/[^/]+\/client\.ts$/.test(path),
   );
   // What only a test reaches is dead too, so tests are left out of the walk.
   const walk = entries.filter(({ path }) => !/^test\/|\/test\//.test(path)).map(({ path }) => path);

@@ -1,0 +1,191 @@
+import { type ErrorRecord, type ItemType, type Records, recordPaths } from "./records.ts";
+import { type Kind, type Series, seriesPaths } from "./series.ts";
+
+/**
+ * A client of Lintel's interface, version 0.9. It has no dependencies and runs wherever `fetch` does: Bun, Node
+ * from 22.18 on, browsers.
+ *
+ *     const lintel = new Lintel({ url: "http://gateway.local:8080/v0.9", token });
+ *     for await (const { stamp, event } of lintel.series("wirelesssensor_events", "hall-wall")) …
+ *
+ * Every call rejects with a `LintelError` when the server refuses, and with what `fetch` throws when it is not
+ * reached.
+ */
+export class Lintel {
+  readonly #url: string;
+  readonly #token: string;
+  readonly #fetch: (url: string, init: RequestInit) => Promise<Response>;
+
+  /** @param options.fetch what to ask with; absent: the global `fetch` */
+  constructor(options: {
+    /** With the version: `http://gateway.local:8080/v0.9`. */
+    url: string;
+    token: string;
+    fetch?: (url: string, init: RequestInit) => Promise<Response>;
+  }) {
+    this.#url = options.url.replace(/\/+$/, "");
+    this.#token = options.token;
+    this.#fetch = options.fetch ?? ((url, init) => fetch(url, init));
+  }
+
+  /** The types of item, with how many there are of each. */
+  itemTypes(options: Asking = {}): Promise<ItemType[]> {
+    return this.#get<ItemType[]>("/items", options);
+  }
+
+  /** The items of a type, in order of itemid. */
+  items(kind: Kind, options: Asking = {}): AsyncGenerator<Records["items"], void, undefined> {
+    return this.#walk(`/inventory/${encodeURIComponent(kind)}`, options);
+  }
+
+  /** One item, by its name or its itemid. */
+  item(kind: Kind, itemname: string, options: Asking = {}): Promise<Records["items"]> {
+    return this.#get(`/inventory/${encodeURIComponent(kind)}/${encodeURIComponent(itemname)}`, options);
+  }
+
+  /**
+   * The readings of a series of an item, newest first, from as many pages as there are: each once that was there
+   * when the first was asked for, whatever arrives meanwhile.
+   */
+  async *series<Name extends keyof Series>(
+    name: Name,
+    itemname: string,
+    options: SeriesOptions = {},
+  ): AsyncGenerator<Series[Name], void, undefined> {
+    for await (const page of this.seriesPages(name, itemname, options)) yield* page;
+  }
+
+  /** The same, a page at a time: arrays of at most `limit` readings. */
+  seriesPages<Name extends keyof Series>(
+    name: Name,
+    itemname: string,
+    options: SeriesOptions = {},
+  ): AsyncGenerator<Series[Name][], void, undefined> {
+    const { kind, path } = seriesPaths[name];
+    const query = new URLSearchParams();
+    for (const parameter of ["limit", "before", "precision"] as const)
+      if (options[parameter] !== undefined) query.set(parameter, String(options[parameter]));
+    const text = query.toString();
+    return this.#pages(
+      `/items/${kind}/${encodeURIComponent(itemname)}/${path}${text === "" ? "" : `?${text}`}`,
+      options,
+    );
+  }
+
+  /** The records of a list: subjects, homes, projects, studies or issues. */
+  records<Name extends Lists>(
+    name: Name,
+    options: Asking = {},
+  ): AsyncGenerator<Records[Name], void, undefined> {
+    return this.#walk(recordPaths[name], options);
+  }
+
+  /** The records of a list below the subject or home with this id. */
+  recordsOf<Name extends OwnedLists>(
+    name: Name,
+    id: number,
+    options: Asking = {},
+  ): AsyncGenerator<Records[Name], void, undefined> {
+    return this.#walk(recordPaths[name].replace("{id}", String(id)), options);
+  }
+
+  async *#walk<Element>(path: string, options: Asking): AsyncGenerator<Element, void, undefined> {
+    for await (const page of this.#pages<Element>(path, options)) yield* page;
+  }
+
+  async *#pages<Element>(path: string, options: Asking): AsyncGenerator<Element[], void, undefined> {
+    for (let url: string | undefined = `${this.#url}${path}`; url !== undefined; ) {
+      const response = await this.#ask(url, options);
+      yield (await response.json()) as Element[];
+      url = nextPage(response.headers.get("link"), url);
+    }
+  }
+
+  async #get<Body>(path: string, options: Asking): Promise<Body> {
+    const response = await this.#ask(`${this.#url}${path}`, options);
+    return (await response.json()) as Body;
+  }
+
+  async #ask(url: string, { signal }: Asking): Promise<Response> {
+    const headers = { Authorization: `bearer ${this.#token}`, Accept: "application/json" };
+    const response = await this.#fetch(url, { headers, ...(signal === undefined ? {} : { signal }) });
+    if (!response.ok) throw await refusal(response);
+    return response;
+  }
+}
+
+export interface Asking {
+  /** Ends the request that is under way, and with it the walk. */
+  readonly signal?: AbortSignal;
+}
+
+export interface SeriesOptions extends Asking {
+  /** Readings a page, 1 to 1000. */
+  readonly limit?: number;
+  /** Only readings with a stamp below this, unix seconds. */
+  readonly before?: number;
+  /** The unit of stamps: seconds unless said. */
+  readonly precision?: "s" | "ms";
+}
+
+/** A refusal of the server. */
+export class LintelError extends Error {
+  override readonly name = "LintelError";
+
+  /** The HTTP status. */
+  readonly status: number;
+  /** The number that tells errors apart: docs/errors.md lists them. Undefined where the body is not Lintel's. */
+  readonly code: number | undefined;
+  /** After how many seconds it makes sense to ask again, where the server says so. */
+  readonly retryAfter_s: number | undefined;
+
+  constructor(
+    message: string,
+    answer: { status: number; code: number | undefined; retryAfter_s: number | undefined },
+  ) {
+    super(message);
+    this.status = answer.status;
+    this.code = answer.code;
+    this.retryAfter_s = answer.retryAfter_s;
+  }
+}
+
+type OwnedLists = {
+  [Name in keyof typeof recordPaths]: (typeof recordPaths)[Name] extends `${string}{id}${string}`
+    ? Name
+    : never;
+}[keyof typeof recordPaths];
+
+type Lists = Exclude<keyof typeof recordPaths, OwnedLists>;
+
+async function refusal(response: Response): Promise<LintelError> {
+  const text = await response.text();
+  const seconds = Number.parseInt(response.headers.get("retry-after") ?? "", 10);
+  const body = errorIn(text);
+  return new LintelError(body?.message ?? `${response.status} ${response.statusText}`.trim(), {
+    status: response.status,
+    code: body?.code,
+    retryAfter_s: Number.isNaN(seconds) ? undefined : seconds,
+  });
+}
+
+function errorIn(text: string): ErrorRecord | undefined {
+  try {
+    const body = JSON.parse(text);
+    return typeof body?.code === "number" && typeof body?.message === "string" ? body : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The page that a Link header names as the next. It must be on the same server: the token goes nowhere else. */
+function nextPage(link: string | null, from: string): string | undefined {
+  const target = /<([^>]*)>\s*;(?:[^,<]*;)?\s*rel="?next"?/i.exec(link ?? "")?.[1];
+  if (target === undefined) return undefined;
+  const url = new URL(target, from);
+  if (url.origin !== new URL(from).origin) throw new Error(`the next page is on another server: ${target}`);
+  return url.href;
+}
+
+export type { ErrorRecord, ItemType, Records } from "./records.ts";
+export type { Kind, Series } from "./series.ts";

@@ -1,0 +1,116 @@
+/**
+ * Writes what the TypeScript client knows of the interface, from the tables that the interface itself is made of.
+ *
+ *   bun scripts/generate-client.ts
+ */
+import { join } from "node:path";
+import type { TSchema } from "@sinclair/typebox";
+import { recordPaths } from "../src/download/record-lists.ts";
+import { kindNames } from "../src/kinds.ts";
+import { ErrorRecord } from "../src/records/error.ts";
+import { Item } from "../src/records/item.ts";
+import { ItemType } from "../src/records/item-type.ts";
+import { definitionOf, type RecordType, recordTable, recordTypes } from "../src/records/record-table.ts";
+import { seriesNames, seriesOf } from "../src/series.ts";
+
+/** The files that are generated, with their text, by their path from the root of the checkout. */
+export function generatedFiles(): Record<string, string> {
+  return { "clients/typescript/series.ts": seriesFile(), "clients/typescript/records.ts": recordsFile() };
+}
+
+function seriesFile(): string {
+  return [
+    notice,
+    "",
+    "/** A type of item, as paths name it. */",
+    `export type Kind = ${kindNames.map((kind) => JSON.stringify(kind)).join(" | ")};`,
+    "",
+    "/** A reading of each series, by the name of the series. Stamps are unix seconds unless asked for in ms. */",
+    ...interfaceOf("Series", seriesNames.map(seriesMember)),
+    "",
+    "/** Where each series is served: `/items/{kind}/{itemname}/{path}`. */",
+    "export const seriesPaths = {",
+    ...seriesNames.map((name) => {
+      const { kind, path } = seriesOf(name);
+      return `  ${name}: { kind: ${JSON.stringify(kind)}, path: ${JSON.stringify(path)} },`;
+    }),
+    "} as const satisfies Record<keyof Series, { kind: Kind; path: string }>;",
+    "",
+  ].join("\n");
+}
+
+function recordsFile(): string {
+  return [
+    notice,
+    "",
+    "/** A record of each list, by the name of the list. */",
+    ...interfaceOf("Records", recordTypes.map(recordMember)),
+    "",
+    "/** Where each list is served: below a subject or a home where the path has `{id}`. */",
+    "export const recordPaths = {",
+    ...Object.entries(recordPaths).map(([type, path]) => `  ${type}: ${JSON.stringify(path)},`),
+    '} as const satisfies Record<Exclude<keyof Records, "items">, string>;',
+    "",
+    "/** An element of the list of item types. */",
+    `export interface ItemType ${typeOf(ItemType, 0)}`,
+    "",
+    "/** The body of every refusal. */",
+    `export interface ErrorRecord ${typeOf(ErrorRecord, 0)}`,
+    "",
+  ].join("\n");
+}
+
+const notice =
+  "// Made by `bun scripts/generate-client.ts` from src/series.ts and src/records: change those, then run it.";
+
+function interfaceOf(name: string, members: readonly string[]): string[] {
+  return [`export interface ${name} {`, ...members, "}"];
+}
+
+function seriesMember(name: (typeof seriesNames)[number]): string {
+  const { title, stampMeaning, fields } = seriesOf(name);
+  const members = Object.entries(fields).map(([field, { schema, meaning, unit }]) =>
+    memberOf(field, schema, unit === "" ? meaning : `${meaning} (${unit})`, 2),
+  );
+  const stamp = `    /** ${stampMeaning} */\n    stamp: number;`;
+  return [`  /** ${title}. */`, `  ${name}: {`, stamp, ...members, "  };"].join("\n");
+}
+
+function recordMember(type: RecordType): string {
+  return `  /** ${definitionOf(type).title}. */\n  ${type}: ${typeOf(recordTable[type].schema, 1)};`;
+}
+
+function memberOf(name: string, schema: TSchema, meaning: string | undefined, depth: number): string {
+  const indent = "  ".repeat(depth);
+  const comment = meaning === undefined ? "" : `${indent}/** ${meaning} */\n`;
+  return `${comment}${indent}${name}: ${typeOf(schema, depth)};`;
+}
+
+/** A schema as a TypeScript type; `depth` is how far the line that it stands in is indented. */
+function typeOf(schema: TSchema, depth: number): string {
+  if (schema["const"] !== undefined) return JSON.stringify(schema["const"]);
+  if (schema["anyOf"] !== undefined)
+    return schema["anyOf"].map((choice: TSchema) => typeOf(choice, depth)).join(" | ");
+  if (schema["type"] === "object") {
+    if (depth > 1 && JSON.stringify(schema) === JSON.stringify(Item)) return 'Records["items"]';
+    const members = Object.entries<TSchema>(schema["properties"]).map(([name, field]) =>
+      memberOf(name, field, field["description"], depth + 1),
+    );
+    return ["{", ...members, `${"  ".repeat(depth)}}`].join("\n");
+  }
+  const type = typeNames[String(schema["type"])];
+  if (type === undefined) throw new Error(`no TypeScript type for ${JSON.stringify(schema)}`);
+  return type;
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  integer: "number",
+  number: "number",
+  string: "string",
+  boolean: "boolean",
+  null: "null",
+};
+
+if (import.meta.main)
+  for (const [path, text] of Object.entries(generatedFiles()))
+    await Bun.write(join(import.meta.dir, "..", path), text);
