@@ -138,11 +138,7 @@ export class Reconnect {
       cancel();
       stop.removeEventListener("abort", abandon);
     }
-    const after_s = Math.ceil(bounds.open_max_ms / 1000);
-    return new OperatorError(
-      `${target} did not answer within ${after_s} s`,
-      "unplug it and plug it in again",
-    );
+    return this.#options.silent;
   }
 
   async #waitAfter(reason: OperatorError, stop: AbortSignal): Promise<void> {
