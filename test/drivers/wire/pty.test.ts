@@ -61,7 +61,7 @@ test("what is written while nobody reads waits, up to its bound", async () => {
   const half = new Uint8Array(write_queue_bytes_max / 2).fill(0x55);
   const first = pty.write(half);
   const second = pty.write(half);
-  expect(pty.write(half)).rejects.toThrow("nobody reads");
+  await expect(pty.write(half)).rejects.toThrow("nobody reads");
 
   const slave = openSync(pty.path, slaveFlags | constants.O_NONBLOCK);
   const other = Bun.file(slave).stream().getReader();

@@ -89,8 +89,8 @@ test("a read that waits when the port closes is cancelled, and so is a write", a
   }
   expect((await draining).message).toBe("Port is not open");
   expect(port.isOpen).toBe(false);
-  expect(port.close()).rejects.toThrow("Port is not open");
-  expect(port.read(Buffer.alloc(1), 0, 1)).rejects.toMatchObject({ canceled: true });
+  await expect(port.close()).rejects.toThrow("Port is not open");
+  await expect(port.read(Buffer.alloc(1), 0, 1)).rejects.toMatchObject({ canceled: true });
 });
 
 test("opening and closing a hundred times leaves no descriptor behind", async () => {
@@ -135,12 +135,12 @@ test("every standard baud rate and an odd one are set, and read back", async () 
 test("a baud rate that no line can have is refused, on opening and on updating", async () => {
   const { pty, port } = await wire();
   for (const baudRate of [-9600, 0.5, 1e9]) {
-    expect(openPort(pty.path, { baudRate })).rejects.toThrow(`baud rate of ${baudRate}`);
+    await expect(openPort(pty.path, { baudRate })).rejects.toThrow(`baud rate of ${baudRate}`);
     await expect(called<void>((callback) => port.update({ baudRate }, callback))).rejects.toThrow(
       "baud rate",
     );
   }
-  expect(openPort(pty.path, { baudRate: 0 })).rejects.toThrow("baudRate");
+  await expect(openPort(pty.path, { baudRate: 0 })).rejects.toThrow("baudRate");
   expect(await port.port?.getBaudRate()).toEqual({ baudRate: 115200 });
   await closed(port);
 });
@@ -186,20 +186,20 @@ const fixedOnPtys = /^cs[567]$|parenb$/;
 
 test("settings that don't exist are named", async () => {
   const pty = newPty();
-  expect(openPort(pty.path, { dataBits: 9 as 8 })).rejects.toThrow("data bits setting 9");
-  expect(openPort(pty.path, { stopBits: 3 as 2 })).rejects.toThrow("stop bits setting 3");
-  expect(openPort(pty.path, { stopBits: 1.5 })).rejects.toThrow("stop bits setting 1.5");
-  expect(openPort(pty.path, { parity: "weird" as "none" })).rejects.toThrow("parity setting weird");
+  await expect(openPort(pty.path, { dataBits: 9 as 8 })).rejects.toThrow("data bits setting 9");
+  await expect(openPort(pty.path, { stopBits: 3 as 2 })).rejects.toThrow("stop bits setting 3");
+  await expect(openPort(pty.path, { stopBits: 1.5 })).rejects.toThrow("stop bits setting 1.5");
+  await expect(openPort(pty.path, { parity: "weird" as "none" })).rejects.toThrow("parity setting weird");
 });
 
 test("a path that isn't there, isn't a serial port or isn't given is named", async () => {
-  expect(openPort("/dev/no-such-port")).rejects.toThrow(
+  await expect(openPort("/dev/no-such-port")).rejects.toThrow(
     "No such file or directory, cannot open /dev/no-such-port",
   );
-  expect(openPort("/dev/null")).rejects.toThrow("not a serial port");
-  expect(LinuxBinding.open({ path: "", baudRate: 9600 })).rejects.toThrow("path");
+  await expect(openPort("/dev/null")).rejects.toThrow("not a serial port");
+  await expect(LinuxBinding.open({ path: "", baudRate: 9600 })).rejects.toThrow("path");
   // @ts-expect-error what a program without types may do
-  expect(LinuxBinding.open("/dev/ttyS0")).rejects.toThrow("options");
+  await expect(LinuxBinding.open("/dev/ttyS0")).rejects.toThrow("options");
 });
 
 test("control lines can be set and read on a port that has none", async () => {

@@ -91,7 +91,7 @@ test("a read that waits when a tcp port closes is cancelled", async () => {
   await port.close();
   expect((await reading).canceled).toBe(true);
   expect((await writing).canceled).toBe(true);
-  expect(port.close()).rejects.toThrow("Port is not open");
+  await expect(port.close()).rejects.toThrow("Port is not open");
 });
 
 test("line settings are accepted on a tcp port, and change nothing", async () => {
