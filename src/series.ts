@@ -1,5 +1,6 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { Kind } from "./kinds.ts";
+import { unixTime } from "./unix-time.ts";
 
 /**
  * The six time series: the one table that schema, SQL, JSON, CSV, upload columns, OpenAPI and plots derive
@@ -13,12 +14,13 @@ export const seriesTable = {
     kind: "pillboxes",
     path: "status",
     title: "Pill-box status",
+    record: "Pill-box status",
     since: "0.1",
     /** A broadcasting box reports no status: only these subtypes of the kind have the series. */
     subtypes: ["polled"],
     stampMeaning: "when the status was polled",
     fields: {
-      devicestamp: field(Type.Integer(), "INTEGER", "unix s", "time reported by the device"),
+      devicestamp: time("time reported by the device"),
       voltage: field(Type.Integer(), "INTEGER", "mV", "device voltage"),
       powersource: field(
         Type.Union([Type.Literal("external_power"), Type.Literal("battery")]),
@@ -30,15 +32,16 @@ export const seriesTable = {
       batteryseconds: field(Type.String(), "TEXT", "s", "seconds spent on battery power"),
       firmwarerevsion: field(Type.String(), "TEXT", "", "firmware version"),
       macaddress: field(Type.String(), "TEXT", "", "MAC address reported by the device"),
-      nextpanicstart: field(Type.Integer(), "INTEGER", "unix s", "start of the next radio broadcast"),
-      nextpanicstop: field(Type.Integer(), "INTEGER", "unix s", "end of the next radio broadcast"),
+      nextpanicstart: time("start of the next radio broadcast"),
+      nextpanicstop: time("end of the next radio broadcast"),
     },
   },
   pillbox_events: {
     kind: "pillboxes",
     path: "events",
     title: "Pill-box events",
-    since: "0.1",
+    record: "Pill-box event",
+    since: "0.8",
     stampMeaning: "when the event occurred",
     fields: {
       event: field(
@@ -53,6 +56,7 @@ export const seriesTable = {
     kind: "wirelesssensors",
     path: "events",
     title: "Wireless sensor events",
+    record: "Wireless sensor event",
     since: "0.2",
     stampMeaning: "when the event occurred",
     fields: {
@@ -68,6 +72,7 @@ export const seriesTable = {
     kind: "scales",
     path: "weights",
     title: "Scale weights",
+    record: "Scale weight",
     since: "0.8",
     stampMeaning: "start of the measurement period",
     fields: {
@@ -83,6 +88,7 @@ export const seriesTable = {
     kind: "scales",
     path: "heart",
     title: "Scale heart rates",
+    record: "Scale heart rate",
     since: "0.8",
     stampMeaning: "start of the measurement period",
     fields: {
@@ -93,6 +99,7 @@ export const seriesTable = {
     kind: "watches",
     path: "epochs",
     title: "Watch epochs",
+    record: "Watch epoch",
     since: "0.8",
     stampMeaning: "start of the epoch",
     fields: {
@@ -123,6 +130,8 @@ export interface SeriesDefinition {
   /** Last segment of the route: `/items/{kind}/{itemname}/{path}`. */
   readonly path: string;
   readonly title: string;
+  /** What one of its records is called. */
+  readonly record: string;
   /** The API version that introduced the series. */
   readonly since: string;
   readonly subtypes?: readonly string[];
@@ -144,6 +153,10 @@ export function seriesOf(name: SeriesName): SeriesDefinition {
 
 function field(schema: TSchema, sql: SeriesField["sql"], unit: string, meaning: string): SeriesField {
   return { schema, sql, unit, meaning };
+}
+
+function time(meaning: string): SeriesField {
+  return field(unixTime(), "INTEGER", "unix s", meaning);
 }
 
 function nullable(schema: TSchema): TSchema {

@@ -1,4 +1,5 @@
 import { type TSchema, Type } from "@sinclair/typebox";
+import { unixTime } from "../unix-time.ts";
 
 /** A field that is JSON null where its value is not known. */
 export function orNull<Schema extends TSchema>(schema: Schema, description: string) {
@@ -8,6 +9,11 @@ export function orNull<Schema extends TSchema>(schema: Schema, description: stri
 /** A whole number, or null. */
 export function integerOrNull(description: string) {
   return orNull(Type.Integer(), description);
+}
+
+/** A time as a unix timestamp, or null. */
+export function unixTimeOrNull(description: string) {
+  return orNull(unixTime(), description);
 }
 
 /** A text, or null. */
