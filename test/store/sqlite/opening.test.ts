@@ -32,7 +32,14 @@ test("a closed store leaves one database file, with nothing beside it but the em
   using directory = temporaryDirectory();
   const store = await openGateway(directory.path);
   await store.append([sensorEvent(sensor(1), start_ms, 1)]);
-  await store.page({ series: "wirelesssensor_events", item: 1, before_ms: start_ms, skip: 0, limit: 1 });
+  await store.page({
+    series: "wirelesssensor_events",
+    item: 1,
+    before_ms: start_ms,
+    skip: 0,
+    limit: 1,
+    precision: "s",
+  });
   await store.close();
   const left = [...new Bun.Glob("*").scanSync(directory.path)].sort();
   expect(left).toEqual(["lintel.db", "lintel.lock"]);
@@ -104,7 +111,6 @@ test("a second gateway is refused by the name of the first, until that one is ki
 test("a second gateway is refused in the same process too, and the first goes on", async () => {
   using directory = temporaryDirectory();
   const store = await openGateway(directory.path);
-  expect(await refusal(openGateway(directory.path))).toContain("already running");
   expect(await refusal(openGateway(directory.path))).toContain("already running");
   expect(await store.append([sensorEvent(sensor(1), start_ms, 1)])).toMatchObject({ first_seq: 1 });
   await store.close();
