@@ -80,13 +80,13 @@ function endings(log: Log, clock: Clock): Ending {
     log.debug(error instanceof Error ? (error.stack ?? "") : String(error));
     resolve(1);
   };
-  process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
+  for (const signal of endSignals) process.on(signal, onSignal);
   process.on("uncaughtException", onFault).on("unhandledRejection", onFault);
   return {
     wanted: promise,
     want: resolve,
     forget: () => {
-      process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
+      for (const signal of endSignals) process.off(signal, onSignal);
       process.off("uncaughtException", onFault).off("unhandledRejection", onFault);
     },
   };
@@ -117,6 +117,9 @@ function petWatchdog(
     cancel();
   };
 }
+
+/** SIGHUP is a terminal that was closed. */
+const endSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 const stop_max_ms = 15_000;
 /** timeout(1) and shells signal a process and then its group: what comes this soon is the same wish. */

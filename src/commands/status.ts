@@ -64,10 +64,12 @@ function printGateway(gateway: GatewayStatus, { print, colours }: Terminal): voi
     if (driver.problem !== undefined) print(`    ${colours.red(driver.problem)}`);
   }
   print("");
-  const ingest = Object.entries(gateway.ingest).filter(([, value]) => typeof value !== "object");
-  print(
-    `${colours.bold("Ingest")}  ${ingest.map(([name, value]) => `${name.replaceAll("_", " ")} ${value}`).join("   ")}`,
-  );
+  const { problem, ...counts } = gateway.ingest;
+  const shown = Object.entries(counts)
+    .filter(([, count]) => typeof count === "number")
+    .map(([name, count]) => `${name} ${count}`);
+  print(`${colours.bold("Ingest")}  ${shown.join("   ")}`);
+  if (typeof problem === "string") print(`  ${colours.red(`✗ ${problem}`)}`);
 }
 
 function printStore(store: Overview, now_ms: number, { print, colours }: Terminal): void {

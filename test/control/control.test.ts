@@ -12,6 +12,7 @@ import { startControl } from "../../src/control/server.ts";
 import type { GatewayStatus } from "../../src/control/status.ts";
 import { OperatorError } from "../../src/errors.ts";
 import { lineLog } from "../../src/log.ts";
+import { eventually } from "../gateway/processes.ts";
 
 const clock = new SystemClock();
 const device = {
@@ -113,6 +114,26 @@ test("joining closes by itself when its seconds are over", async () => {
   for await (const step of client.joining(1)) states.push(step.state);
   expect(states).toEqual(["open", "closed"]);
   expect(keeper.open).toBe(false);
+});
+
+test("the button on the box opens joining, and pressed again closes it", async () => {
+  const keeper = new Doorkeeper();
+  const { joining, changes } = control([attach(keeper)]);
+  joining.press();
+  await eventually(() => (changes.includes("opened") ? true : undefined), "it opens");
+  expect(keeper.open).toBe(true);
+  joining.press();
+  await eventually(() => (changes.includes("closed") ? true : undefined), "it closes");
+  expect({ open: keeper.open, isOpen: joining.isOpen }).toEqual({ open: false, isOpen: false });
+});
+
+test("a button that cannot open joining is one line in the log", async () => {
+  const { joining } = control([]);
+  joining.press();
+  await eventually(() => (logged.length > 0 ? true : undefined), "the line");
+  expect(logged).toEqual([
+    "<4>no driver of this gateway lets devices join: add a [zigbee] section to its configuration and restart it\n",
+  ]);
 });
 
 test("joining closes when the one who opened it goes away", async () => {
