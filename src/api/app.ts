@@ -10,14 +10,14 @@ import type { Exchange } from "./exchange.ts";
 import { nextLink } from "./link.ts";
 import { decodeQuery, readPath, readQuery } from "./parameters.ts";
 import { jsonResponse, refuse } from "./responses.ts";
-import { introducedBy, versions } from "./versions.ts";
+import type { ApiVersion } from "./versions.ts";
 
 /** The interface as one function from a request to its response. */
 export type App = (exchange: Exchange) => Promise<Response>;
 
-/** Builds the interface: routes from the table of endpoints, and the checks that all of them share. */
+/** Builds the interface: routes from the endpoints of each version, and the checks that all of them share. */
 export function buildApp(options: {
-  endpoints: readonly Endpoint[];
+  versions: ReadonlyMap<ApiVersion, readonly Endpoint[]>;
   store: Store;
   authorization: Authorization;
   log: Log;
@@ -32,8 +32,8 @@ export function buildApp(options: {
       ),
     )
     .use(bearer());
-  for (const version of versions)
-    for (const endpoint of options.endpoints.filter(({ since }) => introducedBy(since, version)))
+  for (const [version, endpoints] of options.versions)
+    for (const endpoint of endpoints)
       router.get(`/v${version}${routeOf(endpoint.template)}`, ({ request, params, bearer }) =>
         answer({ ...options, endpoint, segments: params, bearer, exchange: known(exchanges, request) }),
       );

@@ -1,15 +1,20 @@
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import type { Store } from "../store/store.ts";
 import type { Scope } from "../token.ts";
+import type { ErrorName } from "./errors.ts";
 
 /**
  * One row of the table in endpoints.ts: all that there is to know of an endpoint. Routes, checks, and what
  * documents or tests them derive from it; the handler sees neither headers nor status numbers.
  */
 export interface Endpoint<Path extends TObject = TObject, Query extends TObject = TObject> {
+  /** The same in every version, whatever its path; the contract's operationId. */
+  readonly name: string;
   /** Below the version: `/inventory/{typename}`. Each name in braces is a property of `path`. */
   readonly template: string;
   readonly summary: string;
+  /** What it belongs to, for readers of the contract. */
+  readonly area: Area;
   /** The version of the interface that introduced it. */
   readonly since: string;
   /** A token needs one of these. */
@@ -18,9 +23,13 @@ export interface Endpoint<Path extends TObject = TObject, Query extends TObject 
   readonly query: Query;
   /** The body of a success. */
   readonly response: TSchema;
+  /** What the handler may refuse a well-formed request with. */
+  readonly refusals: readonly ErrorName[];
   /** @throws ApiError where there is no such record */
   handle(call: Call<Path, Query>): Promise<Answer>;
 }
+
+export type Area = "Inventory" | "Time series" | "Subjects" | "Homes" | "Programme";
 
 /** A request that has passed every check. */
 export interface Call<Path extends TObject = TObject, Query extends TObject = TObject> {
@@ -29,12 +38,17 @@ export interface Call<Path extends TObject = TObject, Query extends TObject = TO
   readonly query: Static<Query>;
   /** When the request came in, unix milliseconds. */
   readonly now_ms: number;
+  /**
+   * Asks a time series for the order that version 0.1 had. `before` then bounds the other end: only records with a
+   * stamp above it.
+   */
+  readonly oldestFirst?: boolean;
 }
 
 export interface Answer {
   readonly body: unknown;
   /** Query parameters that the following page is asked for with, where there is one. */
-  readonly next?: Readonly<Record<string, number>>;
+  readonly next?: Readonly<Record<string, number | string>>;
 }
 
 /** A row, with the handler's parameters typed by the row's own schemas. */

@@ -17,23 +17,29 @@ const itemname = Type.String({
 /** Every endpoint of the newest version; the time series come from the series table. */
 export const endpoints: readonly Endpoint[] = [
   endpoint({
+    name: "item_types",
     template: "/items",
     summary: "Item types of the inventory",
+    area: "Inventory",
     since: "0.1",
     scopes: readers,
     path: Type.Object({}),
     query: Type.Object({}),
     response: Type.Array(ItemType),
+    refusals: [],
     handle: async ({ store }) => ({ body: await store.itemTypes() }),
   }),
   endpoint({
+    name: "items",
     template: "/inventory/{typename}",
     summary: "Items of a type, in order of itemid",
+    area: "Inventory",
     since: "0.1",
     scopes: readers,
     path: Type.Object({ typename }),
     query: Type.Object({ skip, limit }),
     response: Type.Array(Item),
+    refusals: ["typename_unknown"],
     handle: async ({ store, path, query }) => {
       const kind = kindNamed(path.typename);
       // One more than asked for tells whether there is a following page.
@@ -44,13 +50,16 @@ export const endpoints: readonly Endpoint[] = [
     },
   }),
   endpoint({
+    name: "item",
     template: "/inventory/{typename}/{itemname}",
     summary: "One item",
+    area: "Inventory",
     since: "0.1",
     scopes: readers,
     path: Type.Object({ typename, itemname }),
     query: Type.Object({}),
     response: Item,
+    refusals: ["typename_unknown", "item_unknown"],
     handle: async ({ store, path }) => {
       const found = await store.item(kindNamed(path.typename), path.itemname);
       if (found === undefined) throw new ApiError("item_unknown", path);

@@ -6,7 +6,7 @@ import type { Query } from "./parameters.ts";
  *
  * @param url the request's, absolute
  */
-export function nextLink(url: string, query: Query, next: Readonly<Record<string, number>>): string {
+export function nextLink(url: string, query: Query, next: Readonly<Record<string, number | string>>): string {
   const { origin, pathname } = new URL(url);
   const kept = query.filter(
     (parameter): parameter is readonly [string, string] =>

@@ -1,4 +1,5 @@
-import { type Static, type TObject, Type } from "@sinclair/typebox";
+import { type Static, type TObject, type TSchema, Type, TypeGuard } from "@sinclair/typebox";
+import { unixTime } from "../unix-time.ts";
 import { ApiError } from "./errors.ts";
 
 /**
@@ -20,20 +21,19 @@ export const limit = Type.Integer({
 });
 
 export const before = Type.Optional(
-  Type.Integer({
+  unixTime({
     description:
-      "unix timestamp in seconds: return only records with a stamp below it; absent: the next whole second, " +
-      "so that everything up to now is included",
+      "return only records with a stamp below it; absent: the next whole second, so that everything up to now " +
+      "is included",
     minimum: 0,
-    maximum: 253_402_300_799, // the last second of the year 9999
   }),
 );
 
 export const through = Type.Optional(
   Type.Integer({
     description:
-      "set by next links, an addition: in the newest second, count and return only records that were on disk " +
-      "when the link was made",
+      "set by next links, an addition: in the second where the page starts, count and return only records that " +
+      "were on disk when the link was made",
     minimum: 0,
     maximum: Number.MAX_SAFE_INTEGER,
   }),
@@ -43,6 +43,18 @@ export const precision = Type.Union([Type.Literal("s"), Type.Literal("ms")], {
   description: "an addition: unit of the stamps returned, seconds or milliseconds",
   default: "s",
 });
+
+/** A parameter that is a unix timestamp, as text of ISO 8601 in GMT. */
+export function timeParameter(timestamp: TSchema): TSchema {
+  const { description = "" } = timestamp;
+  const text = Type.String({
+    description,
+    format: "date-time",
+    pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$",
+    title: "a time in GMT of the form 2013-05-01T12:00:00Z",
+  });
+  return TypeGuard.IsOptional(timestamp) ? Type.Optional(text) : text;
+}
 
 /** A query, decoded: name and value of each parameter in order. `undefined` is a value that cannot be decoded. */
 export type Query = readonly (readonly [name: string, value: string | undefined])[];
@@ -105,6 +117,9 @@ interface ParameterSchema {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly anyOf?: readonly { readonly const?: unknown }[];
+  /** Of a time as text: its form, and what that is in words. */
+  readonly pattern?: string;
+  readonly title?: string;
   readonly default?: unknown;
 }
 
@@ -113,10 +128,22 @@ function parametersOf(schema: TObject): [string, ParameterSchema][] {
 }
 
 function readValue(name: string, schema: ParameterSchema, text: string | undefined): number | string {
-  const value = schema.type === "integer" ? readInteger(schema, text) : readChoice(schema, text);
+  const value = readForm(schema, text);
   if (value === undefined)
     throw new ApiError("parameter_malformed", { parameter: name, expected: expectationOf(schema) });
   return value;
+}
+
+function readForm(schema: ParameterSchema, text: string | undefined): number | string | undefined {
+  if (schema.type === "integer") return readInteger(schema, text);
+  return schema.pattern === undefined ? readChoice(schema, text) : readTime(schema.pattern, text);
+}
+
+/** The text itself where it is a time that exists: there is no 30 February, however the text looks. */
+function readTime(pattern: string, text: string | undefined): string | undefined {
+  if (text === undefined || !new RegExp(pattern).test(text)) return undefined;
+  const time = new Date(text);
+  return Number.isNaN(time.getTime()) || !time.toISOString().startsWith(text.slice(0, -1)) ? undefined : text;
 }
 
 function readInteger({ minimum, maximum }: ParameterSchema, text: string | undefined): number | undefined {
@@ -132,6 +159,7 @@ function readChoice(schema: ParameterSchema, text: string | undefined): string |
 
 function expectationOf(schema: ParameterSchema): string {
   if (schema.type === "integer") return `an integer from ${schema.minimum} to ${schema.maximum}`;
+  if (schema.title !== undefined) return schema.title;
   return (schema.anyOf ?? []).map((choice) => String(choice.const)).join(" or ");
 }
 

@@ -1,6 +1,7 @@
 import { type TObject, Type } from "@sinclair/typebox";
 import { type SeriesDefinition, type SeriesName, seriesOf, type Value } from "../series.ts";
 import type { Page, PageRow } from "../store/store.ts";
+import { isUnixTime, unixTime, unixTime_max } from "../unix-time.ts";
 import { type Endpoint, endpoint, readers } from "./endpoint.ts";
 import { ApiError } from "./errors.ts";
 import { before, limit, precision, skip, through } from "./parameters.ts";
@@ -10,8 +11,10 @@ export function seriesEndpoint(series: SeriesName): Endpoint {
   const definition = seriesOf(series);
   const fields = Object.keys(definition.fields);
   return endpoint({
+    name: series,
     template: `/items/${definition.kind}/{itemname}/${definition.path}`,
     summary: `${definition.title} of an item, newest first`,
+    area: "Time series",
     since: definition.since,
     scopes: readers,
     path: Type.Object({
@@ -19,22 +22,24 @@ export function seriesEndpoint(series: SeriesName): Endpoint {
     }),
     query: Type.Object({ skip, limit, before, through, precision }),
     response: Type.Array(seriesRecord(definition)),
-    handle: async ({ store, path, query, now_ms }) => {
+    refusals: ["item_unknown"],
+    handle: async ({ store, path, query, now_ms, oldestFirst = false }) => {
       const item = await store.item(definition.kind, path.itemname);
       if (item === undefined)
         throw new ApiError("item_unknown", { typename: definition.kind, itemname: path.itemname });
       if (!hasSeries(definition, item.record.subtypename)) return { body: [] };
+      const { limit, through } = query;
       const page = await store.page({
         series,
         item: item.key,
-        before_ms: query.before === undefined ? nextSecond(now_ms) : query.before * 1000,
+        ...windowOf(query.before, { now_ms, oldestFirst }),
         skip: query.skip,
-        limit: query.limit,
-        ...(query.through === undefined ? {} : { through: query.through }),
+        limit,
+        ...(through === undefined ? {} : { through }),
       });
       return {
         body: recordsOf(fields, page.rows, query.precision),
-        ...(page.next === undefined ? {} : { next: nextPage(page.next, query.limit) }),
+        ...(page.next === undefined ? {} : { next: nextPage(page.next, { limit, oldestFirst }) }),
       };
     },
   });
@@ -42,12 +47,17 @@ export function seriesEndpoint(series: SeriesName): Endpoint {
 
 /** A record of a series as it is served: `stamp`, then the fields in the order of the table. */
 export function seriesRecord(definition: SeriesDefinition): TObject {
-  const stamp = Type.Integer({ description: `${definition.stampMeaning} (unix timestamp)` });
-  const fields = Object.entries(definition.fields).map(([name, field]) => [
+  // In milliseconds too, where they are asked for.
+  const stamp = unixTime({
+    description: definition.stampMeaning,
+    minimum: 0,
+    maximum: unixTime_max * 1000 + 999,
+  });
+  const fields = Object.entries(definition.fields).map(([name, { schema, unit, meaning }]) => [
     name,
-    { ...field.schema, description: field.unit === "" ? field.meaning : `${field.meaning} (${field.unit})` },
+    { ...schema, description: unit === "" || isUnixTime(schema) ? meaning : `${meaning} (${unit})` },
   ]);
-  return Type.Object({ stamp, ...Object.fromEntries(fields) });
+  return Type.Object({ stamp, ...Object.fromEntries(fields) }, { title: definition.record });
 }
 
 /**
@@ -70,6 +80,19 @@ export function recordsOf(
   return records;
 }
 
+/** The span of a page: below `bound_s`; where the oldest come first, above it. */
+function windowOf(
+  bound_s: number | undefined,
+  { now_ms, oldestFirst }: { now_ms: number; oldestFirst: boolean },
+): { before_ms: number; ascending_from_ms?: number } {
+  if (oldestFirst)
+    return {
+      before_ms: nextSecond(now_ms),
+      ascending_from_ms: bound_s === undefined ? 0 : (bound_s + 1) * 1000,
+    };
+  return { before_ms: bound_s === undefined ? nextSecond(now_ms) : bound_s * 1000 };
+}
+
 /**
  * The default of `before`: the whole second after now. `before` is exclusive and in seconds, so this is the
  * least value that leaves nothing out that has happened; a reading stamped later than that by a device whose
@@ -86,6 +109,12 @@ function hasSeries(definition: SeriesDefinition, subtypename: string): boolean {
   );
 }
 
-function nextPage(next: NonNullable<Page["next"]>, limit: number): Record<string, number> {
-  return { before: next.before_s, skip: next.skip, limit, through: next.through };
+/** Where the following page starts: in the last record's second, which lies below one bound and above the other. */
+function nextPage(
+  next: NonNullable<Page["next"]>,
+  { limit, oldestFirst }: { limit: number; oldestFirst: boolean },
+): Record<string, number> {
+  const second = next.before_s - 1;
+  const before = oldestFirst ? second - 1 : second + 1;
+  return { before, skip: next.skip, limit, through: next.through };
 }

@@ -11,6 +11,7 @@ import { type Exchange, splitUrl } from "./exchange.ts";
 import { listen, reachableHost, readTls } from "./listening.ts";
 import { refuse } from "./responses.ts";
 import { TokenUses } from "./token-uses.ts";
+import { versionsOf } from "./versions/history.ts";
 import { newestVersion } from "./versions.ts";
 
 /** The interface, listening. */
@@ -74,7 +75,7 @@ export async function startApi(
   const uses = new TokenUses({ store, clock, log });
   const attempts = new Attempts({ ...bounds, clock });
   const authorization = new Authorization({ store, clock, realm, attempts, uses });
-  const app = buildApp({ endpoints, store, authorization, log });
+  const app = buildApp({ versions: versionsOf(endpoints), store, authorization, log });
   const tls = files === undefined ? {} : { tls: await readTls(files, { clock, log }) };
   const server = listen({ ...bounds, ...address, ...tls, fetch: admission({ app, bounds, clock, log }) });
   const scheme = files === undefined ? "http" : "https";

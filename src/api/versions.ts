@@ -1,5 +1,5 @@
 /** Versions of the interface that are served, oldest first. The last is the one that endpoints.ts describes. */
-export const versions = ["0.9"] as const;
+export const versions = ["0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9"] as const;
 
 export type ApiVersion = (typeof versions)[number];
 

@@ -1,0 +1,34 @@
+import type { Endpoint } from "../endpoint.ts";
+import { type ApiVersion, introducedBy, versions } from "../versions.ts";
+import { broadcastAdded } from "./broadcast-added.ts";
+import type { Change } from "./change.ts";
+import { devicesRenamed } from "./devices-renamed.ts";
+import { firmwareRenamed } from "./firmware-renamed.ts";
+import { orderDescending } from "./order-descending.ts";
+import { precisionAdded } from "./precision-added.ts";
+import { timesAsNumbers } from "./times-as-numbers.ts";
+
+/**
+ * Every change of form, newest first: an older version is the newest one taken back through the changes that came
+ * after it. What a version only added as a whole has no entry: endpoints say themselves since when they exist.
+ */
+export const changes: readonly Change[] = [
+  precisionAdded,
+  devicesRenamed,
+  timesAsNumbers,
+  orderDescending,
+  broadcastAdded,
+  firmwareRenamed,
+];
+
+/** The endpoints of every version in its own form, from those of the newest. */
+export function versionsOf(endpoints: readonly Endpoint[]): ReadonlyMap<ApiVersion, readonly Endpoint[]> {
+  return new Map(
+    versions.map((version) => {
+      const later = changes.filter((change) => !introducedBy(change.version, version));
+      const known = endpoints.filter(({ since }) => introducedBy(since, version));
+      const older = (endpoint: Endpoint) => later.reduce((form, change) => change.older(form), endpoint);
+      return [version, known.map(older)];
+    }),
+  );
+}

@@ -1,0 +1,36 @@
+import { Type } from "@sinclair/typebox";
+import type { Change } from "./change.ts";
+
+/** 0.2: time series came newest first, and `before` took the place of `after`. */
+export const orderDescending: Change = {
+  version: "0.2",
+  summary: "time series newest first, with `before` in the place of `after`",
+  older: (endpoint) => {
+    const { before } = endpoint.query.properties;
+    if (before === undefined) return endpoint;
+    return {
+      ...endpoint,
+      summary: endpoint.summary.replace("newest first", "oldest first"),
+      query: Type.Object(
+        Object.fromEntries(
+          Object.entries(endpoint.query.properties).map(([name, schema]) =>
+            name === "before" ? ["after", { ...schema, description }] : [name, schema],
+          ),
+        ),
+      ),
+      handle: async (call) => {
+        const { after, ...query } = call.query;
+        const { body, next } = await endpoint.handle({
+          ...call,
+          oldestFirst: true,
+          query: after === undefined ? query : { ...query, before: after },
+        });
+        if (next === undefined) return { body };
+        const { before = "", ...others } = next;
+        return { body, next: { after: before, ...others } };
+      },
+    };
+  },
+};
+
+const description = "return only records with a stamp above it; absent: from the oldest on";
