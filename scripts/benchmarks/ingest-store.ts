@@ -39,7 +39,8 @@ async function store(directory: string): Promise<Side> {
     },
     page: async (skip) => {
       const series = "wirelesssensor_events";
-      return (await opened.page({ series, item: 1, before_ms: 1e14, skip, limit: 1_000 })).rows.length;
+      const request = { series, item: 1, before_ms: 1e14, skip, limit: 1_000, precision: "s" } as const;
+      return (await opened.page(request)).records.length;
     },
     close: async () => {
       await opened.close();

@@ -72,7 +72,8 @@ async function answer(call: {
   const given = decodeQuery(exchange.query);
   const path = readPath(endpoint.path, call.segments);
   const query = readQuery(endpoint.query, given);
-  const { body, next } = await endpoint.handle({ store, path, query, now_ms });
+  const handled = await endpoint.handle({ store, path, query, now_ms });
+  const { body, next } = "mark" in handled ? await handled.make() : handled;
   const headers = next === undefined ? {} : { Link: nextLink(url, given, next) };
   return jsonResponse(body, { status: 200, headers });
 }

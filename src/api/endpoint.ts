@@ -26,7 +26,7 @@ export interface Endpoint<Path extends TObject = TObject, Query extends TObject 
   /** What the handler may refuse a well-formed request with. */
   readonly refusals: readonly ErrorName[];
   /** @throws ApiError where there is no such record */
-  handle(call: Call<Path, Query>): Promise<Answer>;
+  handle(call: Call<Path, Query>): Promise<Answer | Repeatable>;
 }
 
 export type Area = "Inventory" | "Time series" | "Subjects" | "Homes" | "Programme";
@@ -49,6 +49,22 @@ export interface Answer {
   readonly body: unknown;
   /** Query parameters that the following page is asked for with, where there is one. */
   readonly next?: Readonly<Record<string, number | string>>;
+}
+
+/** An answer that need not be made where the same one is remembered: see page-cache.ts. */
+export interface Repeatable {
+  /** As long as this is the same text, so is the answer. It may depend on `now_ms` by the whole second alone. */
+  readonly mark: string;
+  make(): Promise<Answer>;
+}
+
+/** What a handler answered, in another form; one that need not be made still need not. */
+export function reshaped(
+  handled: Answer | Repeatable,
+  reshape: (answer: Answer) => Answer,
+): Answer | Repeatable {
+  if (!("mark" in handled)) return reshape(handled);
+  return { mark: handled.mark, make: async () => reshape(await handled.make()) };
 }
 
 /** A row, with the handler's parameters typed by the row's own schemas. */

@@ -28,6 +28,18 @@ export interface Store {
   page(request: PageRequest): Promise<Page>;
 
   /**
+   * What a page is recognised by: as long as this answers the same text, for whichever request, it is the same page.
+   * Costs one lookup, however large the page. The text means nothing in another store.
+   */
+  pageMark(request: PageRequest): Promise<string>;
+
+  /**
+   * A number that stays the same only while nothing in the store changes, whoever changes it; undefined where that
+   * cannot be told at once.
+   */
+  changes(): number | undefined;
+
+  /**
    * Readings of a series of an item from old to new, for what reads all of them. Going on from `next` until there
    * is none yields every reading of the span once that was on disk at the first call, whatever arrives meanwhile.
    */
@@ -119,13 +131,18 @@ export interface PageRequest {
    * the newest readings and the second below `before_ms` then holds of the oldest and of the second from here.
    */
   readonly ascending_from_ms?: number;
+  /** What the stamps of the records are in. */
+  readonly precision: Precision;
 }
 
-/** A reading of a page: stamp in unix milliseconds, then the values in the order of the series' fields. */
-export type PageRow = readonly [stamp_ms: number, ...values: Value[]];
+/** Unix seconds or milliseconds. */
+export type Precision = "s" | "ms";
+
+/** A reading as it is served: its stamp, then its values in the order of the series' fields. */
+export type SeriesRecord = { readonly stamp: number } & Readonly<Record<string, Value>>;
 
 export interface Page {
-  readonly rows: readonly PageRow[];
+  readonly records: readonly SeriesRecord[];
   /** Where the next page starts; absent on the last page. */
   readonly next?: PageStart;
 }
@@ -151,8 +168,11 @@ export interface OldestFirstRequest {
   readonly limit: number;
 }
 
+/** A reading: stamp in unix milliseconds, then the values in the order of the series' fields. */
+export type ReadingRow = readonly [stamp_ms: number, ...values: Value[]];
+
 export interface OldestFirst {
-  readonly rows: readonly PageRow[];
+  readonly rows: readonly ReadingRow[];
   /** Where to go on; absent at the end. */
   readonly next?: ReadingPosition;
 }

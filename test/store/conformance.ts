@@ -6,8 +6,10 @@ import {
   type GatewayStore,
   type Page,
   type PageRequest,
+  type Precision,
   type ReadingPosition,
   ReadingRefused,
+  type SeriesRecord,
   type Token,
 } from "../../src/store/store.ts";
 import { below, reading, seeded, sensor, sensorEvent, start_ms } from "./sample.ts";
@@ -47,9 +49,8 @@ function readings(make: MakeStore): void {
       ]);
       const item = await made.store.item(kind, created[0] ?? nameOf(kind, 1));
       const page = await made.store.page({ ...all, series, item: item?.key ?? 0 });
-      expect(page.rows).toEqual([
-        [start_ms, ...Object.keys(seriesOf(series).fields).map((field) => values[field] ?? null)],
-      ]);
+      expect(page.records).toEqual([{ stamp: start_ms, ...values }]);
+      expect(Object.keys(page.records[0] ?? {})).toEqual(["stamp", ...Object.keys(seriesOf(series).fields)]);
     }
   });
 
@@ -98,11 +99,11 @@ function readings(make: MakeStore): void {
 function pages(make: MakeStore): void {
   test("of an item without readings are empty, and so are those past the end", async () => {
     await using made = await make();
-    expect(await made.store.page({ ...all, item: 99 })).toEqual({ rows: [] });
+    expect(await made.store.page({ ...all, item: 99 })).toEqual({ records: [] });
     await made.store.append([event(1, 0, 1)]);
-    expect(await made.store.page({ ...all, item: 1, skip: 1 })).toEqual({ rows: [] });
-    expect(await made.store.page({ ...all, item: 1, skip: 2 ** 52 })).toEqual({ rows: [] });
-    expect(await made.store.page({ ...all, item: 1, before_ms: start_ms })).toEqual({ rows: [] });
+    expect(await made.store.page({ ...all, item: 1, skip: 1 })).toEqual({ records: [] });
+    expect(await made.store.page({ ...all, item: 1, skip: 2 ** 52 })).toEqual({ records: [] });
+    expect(await made.store.page({ ...all, item: 1, before_ms: start_ms })).toEqual({ records: [] });
   });
 
   test("a page that holds everything has no next", async () => {
@@ -151,17 +152,17 @@ function walks(make: MakeStore): void {
         const seen: number[] = [];
         const skip = below(random, 3) * 40;
         const window = ascending ? { before_ms: end_ms, ascending_from_ms: start_ms } : { before_ms: end_ms };
-        let request: PageRequest = { series, item, ...window, skip, limit };
+        let request: PageRequest = { ...all, item, ...window, skip, limit };
         seen.push(...atStart.slice(0, request.skip));
         for (let page = 0; page < 3_000; page += 1) {
-          const { rows, next } = await made.store.page(request);
-          seen.push(...rows.map(([, event]) => event as number));
+          const { records, next } = await made.store.page(request);
+          seen.push(...eventsOf(records));
           if (next === undefined) break;
           const { before_s, ...rest } = next;
           const bound = ascending
             ? { ascending_from_ms: (before_s - 1) * 1000 }
             : { before_ms: before_s * 1000 };
-          request = { series, item, limit, ...window, ...bound, ...rest };
+          request = { ...all, item, limit, ...window, ...bound, ...rest };
           // New ones, late ones anywhere, and some in the very second that the walk stands in.
           const here = Array.from({ length: below(random, 4) }, () =>
             oracle.fresh(item, (next.before_s - 1) * 1000 + below(random, 1000)),
@@ -184,8 +185,8 @@ function walks(make: MakeStore): void {
     const seen: number[] = [];
     let request: PageRequest = { ...all, item: 1, limit: 70 };
     for (let page = 0; page < 100; page += 1) {
-      const { rows, next } = await store.page(request);
-      seen.push(...rows.map(([, value]) => value as number));
+      const { records, next } = await store.page(request);
+      seen.push(...eventsOf(records));
       if (next === undefined) break;
       request = { ...request, before_ms: next.before_s * 1000, skip: next.skip, through: next.through };
       await store.append([event(1, 950, 100_000 + page), event(1, 0, 200_000 + page)]);
@@ -397,14 +398,16 @@ class Oracle {
       : this.#ascending(request, request.ascending_from_ms);
   }
 
-  #ascending({ item, before_ms, skip, limit, through }: PageRequest, from_ms: number): Page {
+  #ascending({ item, before_ms, skip, limit, through, precision }: PageRequest, from_ms: number): Page {
     const counted = this.of(item)
       .filter(({ stamp_ms }) => stamp_ms >= from_ms && stamp_ms < before_ms)
       .filter(({ stamp_ms, seq }) => through === undefined || stamp_ms >= from_ms + 1000 || seq <= through)
       .reverse();
     const rows = counted.slice(skip, skip + limit);
     const last = rows.at(-1);
-    const page = { rows: rows.map(({ stamp_ms, event }) => [stamp_ms, event] as const) };
+    const page = {
+      records: rows.map(({ stamp_ms, event }) => ({ stamp: stampIn(precision, stamp_ms), event })),
+    };
     if (last === undefined || counted.length <= skip + limit) return page;
     const second = Math.floor(last.stamp_ms / 1000);
     const kept = through !== undefined && from_ms === second * 1000 ? through : this.#seq;
@@ -417,13 +420,15 @@ class Oracle {
     return { ...page, next: { before_s: second + 1, skip: passed.length, through: kept } };
   }
 
-  #descending({ item, before_ms, skip, limit, through }: PageRequest): Page {
+  #descending({ item, before_ms, skip, limit, through, precision }: PageRequest): Page {
     const counted = this.of(item)
       .filter(({ stamp_ms }) => stamp_ms < before_ms)
       .filter(({ stamp_ms, seq }) => through === undefined || stamp_ms < before_ms - 1000 || seq <= through);
     const rows = counted.slice(skip, skip + limit);
     const last = rows.at(-1);
-    const page = { rows: rows.map(({ stamp_ms, event }) => [stamp_ms, event] as const) };
+    const page = {
+      records: rows.map(({ stamp_ms, event }) => ({ stamp: stampIn(precision, stamp_ms), event })),
+    };
     if (last === undefined || counted.length <= skip + limit) return page;
     const before_s = Math.floor(last.stamp_ms / 1000) + 1;
     const kept = through !== undefined && before_ms === before_s * 1000 ? through : this.#seq;
@@ -446,7 +451,14 @@ interface Row {
 const series: SeriesName = "wirelesssensor_events";
 const span_s = 400;
 const end_ms = start_ms + span_s * 1000;
-const all: PageRequest = { series, item: 1, before_ms: end_ms + 1_000_000, skip: 0, limit: 1_000 };
+const all: PageRequest = {
+  series,
+  item: 1,
+  before_ms: end_ms + 1_000_000,
+  skip: 0,
+  limit: 1_000,
+  precision: "ms",
+};
 
 /** Readings of two sensors over a span: mostly in time order, some late, some of one millisecond, some in bursts. */
 function batch(random: () => number, count: number): Reading[] {
@@ -471,11 +483,20 @@ function anyRequest(random: () => number, oracle: Oracle): PageRequest {
   const item = 1 + below(random, 2);
   const skip = random() < 0.3 ? below(random, 60) : below(random, oracle.of(item).length + 50);
   const limit = 1 + below(random, random() < 0.5 ? 8 : 1_000);
-  return { series, item, ...window, skip, limit, ...(through === undefined ? {} : { through }) };
+  const precision = random() < 0.5 ? "s" : "ms";
+  return { series, item, ...window, skip, limit, precision, ...(through === undefined ? {} : { through }) };
 }
 
 async function events(store: GatewayStore, request: PageRequest): Promise<Value[]> {
-  return (await store.page(request)).rows.map(([, event]) => event ?? null);
+  return eventsOf((await store.page(request)).records);
+}
+
+function eventsOf(records: readonly SeriesRecord[]): number[] {
+  return records.map(({ event }) => event as number);
+}
+
+function stampIn(precision: Precision, stamp_ms: number): number {
+  return precision === "ms" ? stamp_ms : Math.floor(stamp_ms / 1000);
 }
 
 function event(number: number, after_ms: number, value: number): Reading {

@@ -1,5 +1,5 @@
 import { type TArray, type TObject, type TProperties, Type } from "@sinclair/typebox";
-import type { Endpoint } from "../endpoint.ts";
+import { type Endpoint, reshaped } from "../endpoint.ts";
 import type { ApiVersion } from "../versions.ts";
 
 /**
@@ -28,10 +28,11 @@ export function withRecords(
   return {
     ...endpoint,
     response: Type.Array(Type.Object(older.properties(properties), named(options))),
-    handle: async (call) => {
-      const { body, ...answer } = await endpoint.handle(call);
-      return { ...answer, body: (body as Record<string, unknown>[]).map(older.record) };
-    },
+    handle: async (call) =>
+      reshaped(await endpoint.handle(call), ({ body, ...answer }) => ({
+        ...answer,
+        body: (body as Record<string, unknown>[]).map(older.record),
+      })),
   };
 }
 

@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { reshaped } from "../endpoint.ts";
 import type { Change } from "./change.ts";
 
 /** 0.2: time series came newest first, and `before` took the place of `after`. */
@@ -20,14 +21,16 @@ export const orderDescending: Change = {
       ),
       handle: async (call) => {
         const { after, ...query } = call.query;
-        const { body, next } = await endpoint.handle({
+        const handled = await endpoint.handle({
           ...call,
           oldestFirst: true,
           query: after === undefined ? query : { ...query, before: after },
         });
-        if (next === undefined) return { body };
-        const { before = "", ...others } = next;
-        return { body, next: { after: before, ...others } };
+        return reshaped(handled, ({ body, next }) => {
+          if (next === undefined) return { body };
+          const { before = "", ...others } = next;
+          return { body, next: { after: before, ...others } };
+        });
       },
     };
   },

@@ -1,5 +1,6 @@
 import { type TProperties, type TSchema, Type, TypeGuard } from "@sinclair/typebox";
 import { isUnixTime } from "../../unix-time.ts";
+import { reshaped } from "../endpoint.ts";
 import { timeParameter } from "../parameters.ts";
 import { type Change, named } from "./change.ts";
 
@@ -21,11 +22,11 @@ export const timesAsNumbers: Change = {
       ),
       response: bodies?.schema ?? endpoint.response,
       handle: async (call) => {
-        const { body, next } = await endpoint.handle({ ...call, query: mapped(call.query, times, numberOf) });
-        return {
+        const handled = await endpoint.handle({ ...call, query: mapped(call.query, times, numberOf) });
+        return reshaped(handled, ({ body, next }) => ({
           body: bodies === undefined ? body : bodies.value(body),
           ...(next === undefined ? {} : { next: mapped(next, times, textOf) }),
-        };
+        }));
       },
     };
   },

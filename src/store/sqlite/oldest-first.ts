@@ -1,5 +1,5 @@
 import { seriesOf } from "../../series.ts";
-import type { OldestFirst, OldestFirstRequest, PageRow } from "../store.ts";
+import type { OldestFirst, OldestFirstRequest, ReadingRow } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import { forEverySeries } from "./series-tables.ts";
 
@@ -21,7 +21,7 @@ export class OldestFirstReads {
     const start = after ?? { stamp_ms: from_ms, seq: 0 };
     const read = this.#sql[series].values(item, start.stamp_ms, start.seq, before_ms, limit) as [
       seq: number,
-      ...row: PageRow,
+      ...row: ReadingRow,
     ][];
     const last = read.at(-1);
     return {

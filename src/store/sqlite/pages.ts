@@ -1,8 +1,8 @@
-import type { Page, PageRequest, PageRow, PageStart } from "../store.ts";
+import type { Page, PageRequest, PageStart, SeriesRecord } from "../store.ts";
 import { AscendingPages } from "./ascending-pages.ts";
 import type { Connection } from "./connection.ts";
+import { keepPage, lastSecond } from "./page-records.ts";
 import { type Head, offset_max, Ranks } from "./ranks.ts";
-import { forEverySeries, pageRows, pageSql } from "./series-tables.ts";
 
 /** Reads pages of series: how `skip` is found by counts and why `through` is needed is told in ../README.md. */
 export class Pages {
@@ -10,18 +10,20 @@ export class Pages {
   readonly #ranks: Ranks;
   readonly #ascending: AscendingPages;
   readonly #lastSeq;
-  readonly #sql;
+  readonly #changes;
+  readonly #readers;
 
   constructor(database: Connection) {
     this.#database = database;
     this.#ranks = new Ranks(database);
     this.#ascending = new AscendingPages(database, this.#ranks);
     this.#lastSeq = database.keep("SELECT value FROM meta WHERE name = 'last_seq'");
-    this.#sql = forEverySeries((series) => ({
-      before: database.keep(pageSql(series, "stamp < ?")),
-      beforeThrough: database.keep(pageSql(series, "stamp < ? AND (stamp < ? OR seq <= ?)")),
-      beforeKey: database.keep(pageSql(series, "(stamp, seq) < (?, ?)")),
-    }));
+    this.#changes = database.keep("PRAGMA data_version");
+    this.#readers = {
+      before: keepPage(database, "stamp < ?"),
+      beforeThrough: keepPage(database, "stamp < ? AND (stamp < ? OR seq <= ?)"),
+      beforeKey: keepPage(database, "(stamp, seq) < (?, ?)"),
+    };
   }
 
   page(request: PageRequest): Page {
@@ -32,7 +34,7 @@ export class Pages {
     this.#database.run("BEGIN");
     try {
       const head = this.#ranks.head(request.series, request.item);
-      if (head === undefined) return { rows: [] };
+      if (head === undefined) return { records: [] };
       const last_seq = () => Number(this.#lastSeq.values()[0]?.[0]);
       const { ascending_from_ms: from_ms } = request;
       if (from_ms !== undefined) return this.#ascending.read({ ...request, from_ms }, head, last_seq);
@@ -42,56 +44,81 @@ export class Pages {
     }
   }
 
-  #read(request: PageRequest, head: Head, last_seq: () => number): Page {
-    const rows = this.#rows(request, head);
-    if (rows.length <= request.limit) return { rows };
-    rows.pop();
-    return { rows, next: this.#next(request, head, rows, last_seq) };
+  /**
+   * What a page is recognised by: what was asked for, and a count that rises when that changes. Readings are only
+   * ever added. One that lands in a closed block raises the generation, so that of a window which ends before
+   * the open block nothing changes without it; any other raises at least the total.
+   */
+  mark(request: PageRequest): string {
+    const { series, item, before_ms, skip, limit, through = "", ascending_from_ms = "", precision } = request;
+    const head = this.#ranks.head(series, item);
+    const state =
+      head !== undefined && before_ms <= head.start_stamp
+        ? `generation ${head.generation}`
+        : `total ${head?.total ?? 0}`;
+    // However far above the newest reading a window ends, it is the same window.
+    const everything = through === "" && before_ms > (head?.newest_stamp ?? 0);
+    const window = `${ascending_from_ms} ${everything ? "all" : before_ms} ${through}`;
+    return `${series} ${item} ${precision} ${window} ${skip} ${limit} ${state}`;
   }
 
-  /** The rows of the page and, where there are more, one that follows it. */
-  #rows(request: PageRequest, head: Head): PageRow[] {
-    const { series, item, before_ms, skip, through } = request;
+  /** See `Store.changes`: SQLite counts what other connections commit, and this one never writes. */
+  changes(): number {
+    return Number(this.#changes.values()[0]?.[0]);
+  }
+
+  #read(request: PageRequest, head: Head, last_seq: () => number): Page {
+    const records = this.#records(request, head);
+    if (records.length <= request.limit) return { records };
+    records.pop();
+    return { records, next: this.#next(request, head, records, last_seq) };
+  }
+
+  /** The records of the page and, where there are more, one that follows it. */
+  #records(request: PageRequest, head: Head): SeriesRecord[] {
+    const { item, before_ms, skip, through } = request;
     const wanted = request.limit + 1;
-    const sql = this.#sql[series];
     if (through === undefined) {
-      if (skip <= offset_max) return pageRows(sql.before.values(item, before_ms, wanted, skip));
+      if (skip <= offset_max) return this.#readers.before(request, item, before_ms, wanted, skip);
       return this.#far(request, head, before_ms, skip);
     }
     const second = before_ms - 1000;
     const counted = skip <= offset_max ? undefined : this.#numbered(request, second, before_ms, 0, through);
     if (counted !== undefined && skip >= counted) return this.#far(request, head, second, skip - counted);
-    return pageRows(sql.beforeThrough.values(item, before_ms, second, through, wanted, skip));
+    return this.#readers.beforeThrough(request, item, before_ms, second, through, wanted, skip);
   }
 
-  /** Rows below `before_ms` after passing over `skip`: the counts lead to the block, an offset to the row in it. */
-  #far({ series, item, limit }: PageRequest, head: Head, before_ms: number, skip: number): PageRow[] {
+  /** Records below `before_ms` after passing over `skip`: the counts lead to the block, an offset to the record in it. */
+  #far(request: PageRequest, head: Head, before_ms: number, skip: number): SeriesRecord[] {
+    const { series, item, limit } = request;
     const run = { series, item, head };
     const rank = this.#ranks.below(run, before_ms) - skip - 1;
     if (rank < 0) return [];
     const { newer, end_rank } = this.#ranks.blockAt(run, rank);
     if (newer === undefined || newer.stamp >= before_ms) {
-      return pageRows(this.#sql[series].before.values(item, before_ms, limit + 1, skip));
+      return this.#readers.before(request, item, before_ms, limit + 1, skip);
     }
     const { stamp, seq } = newer;
-    return pageRows(this.#sql[series].beforeKey.values(item, stamp, seq, limit + 1, end_rank - 1 - rank));
+    return this.#readers.beforeKey(request, item, stamp, seq, limit + 1, end_rank - 1 - rank);
   }
 
   /**
-   * Where the next page starts. Readings that arrive from now on must not shift it: those of the last row's
+   * Where the next page starts. Readings that arrive from now on must not shift it: those of the last record's
    * second carry numbers above `through`, those of newer seconds are out of the window.
    */
-  #next(request: PageRequest, head: Head, rows: readonly PageRow[], last_seq: () => number): PageStart {
+  #next(
+    request: PageRequest,
+    head: Head,
+    records: readonly SeriesRecord[],
+    last_seq: () => number,
+  ): PageStart {
     const { series, item, before_ms, skip, through } = request;
-    const second = Math.floor((rows.at(-1)?.[0] ?? 0) / 1000);
+    const { second, within } = lastSecond(records, request.precision);
     const from = second * 1000;
     const end = from + 1000;
-    let first = rows.length;
-    while (first > 0 && (rows[first - 1]?.[0] ?? 0) >= from) first -= 1;
-    const within = rows.length - first;
     const continues = through !== undefined && before_ms === end;
     const position = { before_s: second + 1, through: continues ? through : last_seq() };
-    if (first > 0) return { ...position, skip: within };
+    if (within < records.length) return { ...position, skip: within };
     if (before_ms === end) return { ...position, skip: skip + within };
     // The whole page lies in one second, which the window did not begin with: what was passed over outside of it doesn't count.
     const hidden =

@@ -76,6 +76,14 @@ export class SqliteStore implements Store {
     return this.#reading(() => this.#pages.page(request));
   }
 
+  pageMark(request: PageRequest): Promise<string> {
+    return this.#reading(() => `${this.epoch} ${this.#pages.mark(request)}`);
+  }
+
+  changes(): number {
+    return this.#pages.changes();
+  }
+
   oldestFirst(request: OldestFirstRequest): Promise<OldestFirst> {
     return this.#reading(() => this.#oldestFirst.read(request));
   }

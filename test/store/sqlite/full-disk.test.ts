@@ -37,9 +37,19 @@ test.skipIf(!mountsAllowed)(
       first_seq: kept + 1,
       last_seq: kept + 500,
     });
-    const page = { series: "wirelesssensor_events", item: 1, before_ms: start_ms * 2, limit: 1 } as const;
-    expect((await store.page({ ...page, skip: kept + 499 })).rows).toEqual([[start_ms, 0]]);
-    expect((await store.page({ ...page, skip: 0 })).rows).toEqual([[start_ms + kept + 499, kept + 499]]);
+    const page = {
+      series: "wirelesssensor_events",
+      item: 1,
+      before_ms: start_ms * 2,
+      limit: 1,
+      precision: "ms",
+    } as const;
+    expect((await store.page({ ...page, skip: kept + 499 })).records).toEqual([
+      { stamp: start_ms, event: 0 },
+    ]);
+    expect((await store.page({ ...page, skip: 0 })).records).toEqual([
+      { stamp: start_ms + kept + 499, event: kept + 499 },
+    ]);
     await store.close();
   },
 );
