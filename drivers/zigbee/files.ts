@@ -80,11 +80,13 @@ export class NetworkFiles {
   ): void {
     if (damaged) renameSync(path, `${path}.damaged`);
     if (replacement !== undefined) writeDurably(path, replacement);
-    if (!damaged && generation === undefined) return;
-    const mended =
-      replacement === undefined ? "and there is no copy of it" : `brought back from copy ${generation}`;
+    // A first start, or an adapter that makes no backup.
+    if (!damaged && (generation === undefined || replacement === undefined)) return;
     const state = damaged ? `was damaged and is set aside as ${path}.damaged` : "was missing";
-    this.#log.warn(`${path} ${state}, ${generation === undefined ? "and there is no copy of it" : mended}`);
+    const copied = generation !== undefined && replacement !== undefined;
+    this.#log.warn(
+      `${path} ${state}, ${copied ? `and was brought back from copy ${generation}` : "and there is no copy of it"}`,
+    );
   }
 }
 
