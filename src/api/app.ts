@@ -4,6 +4,7 @@ import type { Log } from "../log.ts";
 import type { Store } from "../store/store.ts";
 import { requireJsonAccepted } from "./accept.ts";
 import type { Authorization } from "./authorization.ts";
+import { documentsOf } from "./documents.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { ApiError } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
@@ -37,6 +38,8 @@ export function buildApp(options: {
       router.get(`/v${version}${routeOf(endpoint.template)}`, ({ request, params, bearer }) =>
         answer({ ...options, endpoint, segments: params, bearer, exchange: known(exchanges, request) }),
       );
+  for (const { path, respond } of documentsOf(options.versions))
+    router.get(path, ({ request }) => respond(known(exchanges, request)));
   const fetch = router.compile().fetch;
   return async (exchange) => {
     try {

@@ -1,0 +1,117 @@
+import { type TObject, TypeGuard } from "@sinclair/typebox";
+import { ErrorRecord } from "../../records/error.ts";
+import type { Area, Endpoint } from "../endpoint.ts";
+import type { ErrorName } from "../errors.ts";
+import type { ApiVersion } from "../versions.ts";
+import { Components, type Json } from "./components.ts";
+import { introduction } from "./introduction.ts";
+import { alwaysPossible, ofParameters, refusalResponses } from "./refusals.ts";
+
+/** A version of the interface as an OpenAPI 3.1 document. */
+export interface Contract {
+  readonly openapi: string;
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly servers: readonly { readonly url: string }[];
+  readonly security: readonly Json[];
+  readonly tags: readonly { readonly name: Area; readonly description: string }[];
+  readonly paths: Readonly<Record<string, { readonly get: Operation }>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Json>>;
+    readonly parameters: Readonly<Record<string, Json>>;
+    readonly securitySchemes: Json;
+  };
+}
+
+export interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly tags: readonly Area[];
+  readonly parameters: readonly Json[];
+  readonly responses: Readonly<Record<string, Json>>;
+}
+
+/** The contract of a version, from nothing but its endpoints. */
+export function contractOf(version: ApiVersion, endpoints: readonly Endpoint[]): Contract {
+  const components = new Components();
+  const error = components.schema(ErrorRecord);
+  const paths = endpoints.map((endpoint) => [
+    endpoint.template,
+    { get: operationOf(endpoint, { components, error }) },
+  ]);
+  const areas = new Set(endpoints.map(({ area }) => area));
+  return {
+    openapi: "3.1.0",
+    info: { title: "Lintel", version, description: introduction(version, endpoints) },
+    servers: [{ url: `/v${version}` }],
+    security: [{ bearer: [] }],
+    tags: [...areas].map((name) => ({ name, description: areaDescriptions[name] })),
+    paths: Object.fromEntries(paths),
+    components: {
+      schemas: sorted(components.schemas),
+      parameters: sorted(components.parameters),
+      securitySchemes: {
+        bearer: {
+          type: "http",
+          scheme: "bearer",
+          description: "An access token from whoever runs the server: `lintel token create NAME`.",
+        },
+      },
+    },
+  };
+}
+
+function operationOf(endpoint: Endpoint, common: { components: Components; error: Json }): Operation {
+  const { components, error } = common;
+  const parameters = [
+    ...pathParameters(endpoint.path),
+    ...Object.entries(endpoint.query.properties).map(([name, schema]) => components.query(name, schema)),
+  ];
+  const refusals: readonly ErrorName[] = [
+    ...alwaysPossible,
+    ...endpoint.refusals,
+    ...(parameters.length === 0 ? [] : ofParameters),
+  ];
+  const paged = Object.hasOwn(endpoint.query.properties, "skip");
+  return {
+    operationId: endpoint.name,
+    summary: endpoint.summary,
+    tags: [endpoint.area],
+    parameters,
+    responses: {
+      "200": {
+        description: TypeGuard.IsArray(endpoint.response)
+          ? "The records; an empty list where there are none."
+          : "The record.",
+        ...(paged ? { headers: linkHeader } : {}),
+        content: { "application/json": { schema: components.schema(endpoint.response) } },
+      },
+      ...refusalResponses(refusals, error),
+    },
+  };
+}
+
+function pathParameters(path: TObject): Json[] {
+  return Object.entries(path.properties).map(([name, schema]) => {
+    const { description, ...form } = JSON.parse(JSON.stringify(schema));
+    return { name, in: "path", required: true, description, schema: form };
+  });
+}
+
+const linkHeader = {
+  Link: {
+    description: 'where a page follows, its address: `<…>; rel="next"`',
+    schema: { type: "string", pattern: '^<[^>]+>; rel="next"$' },
+  },
+};
+
+const areaDescriptions: Readonly<Record<Area, string>> = {
+  Inventory: "Items by type: sensors, pill boxes, scales, watches, gateways.",
+  "Time series": "What an item recorded.",
+  Subjects: "Participants, and what the programme keeps of each.",
+  Homes: "Homes, and what is installed in them.",
+  Programme: "Projects, studies and issues.",
+};
+
+function sorted(components: ReadonlyMap<string, Json>): Record<string, Json> {
+  return Object.fromEntries([...components].sort(([one], [other]) => (one < other ? -1 : 1)));
+}

@@ -1,0 +1,169 @@
+import { newestVersion, versions } from "../versions.ts";
+import type { Json } from "./components.ts";
+import { fromMarkdown, html, inline, Markup } from "./markup.ts";
+import type { Contract, Operation } from "./openapi.ts";
+import style from "./page.css" with { type: "text" };
+import { baseName, valueText } from "./schema-text.ts";
+
+/**
+ * A version's contract as a page for people: one document without scripts, images or anything else to load, so
+ * that it works where there is no internet.
+ *
+ * @param origin scheme and host that the example requests name
+ */
+export function pageOf(contract: Contract, origin: string): string {
+  const { version, description } = contract.info;
+  const base = `${origin}${contract.servers[0]?.url ?? ""}`;
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Lintel interface ${version}</title>
+<style>${styleMarkup}</style>
+</head>
+<body>
+${navigation(contract)}
+<main>
+<h1>Interface, version ${version}</h1>
+${fromMarkdown(description)}
+<pre>TOKEN=…
+curl -H "Authorization: bearer $TOKEN" -H "Accept: application/json" "${base}/…"</pre>
+<p>The same for programs: <a href="${contract.servers[0]?.url ?? ""}/openapi.json">openapi.json</a> (OpenAPI 3.1).</p>
+${contract.tags.map((tag) => area(contract, tag, base))}
+${records(contract)}
+</main>
+</body>
+</html>
+`;
+  return page.text;
+}
+
+/** The style as it stands in the page, for the policy that allows no other. */
+export const pageStyle = style;
+
+const styleMarkup = new Markup(style);
+
+function navigation(contract: Contract): Markup {
+  const { version } = contract.info;
+  const links = versions
+    .toReversed()
+    .map((other) =>
+      other === version
+        ? html`<a href="/v${other}/docs" aria-current="page">${other}</a>`
+        : html`<a href="/v${other}/docs">${other}</a>`,
+    );
+  return html`<nav aria-label="Contents">
+<p class="brand">Lintel</p>
+<div class="versions" role="group" aria-label="Versions, newest ${newestVersion}">${links}</div>
+<div class="endpoints">${contract.tags.map(
+    ({ name }) => html`<h2>${name}</h2>
+<ul>${operationsOf(contract, name).map(([, { operationId, summary }]) => html`<li><a href="#${operationId}">${shortened(summary)}</a></li>`)}</ul>`,
+  )}
+<h2>Records</h2>
+<ul>${Object.keys(contract.components.schemas).map((name) => html`<li><a href="#${name}">${titleOf(contract, name)}</a></li>`)}</ul></div>
+</nav>`;
+}
+
+function area(contract: Contract, tag: Contract["tags"][number], base: string): Markup {
+  return html`<section>
+<h2>${tag.name}</h2>
+<p>${tag.description}</p>
+${operationsOf(contract, tag.name).map(([path, operation]) => endpointArticle(contract, { path, operation, base }))}
+</section>
+`;
+}
+
+function endpointArticle(
+  contract: Contract,
+  { path, operation, base }: { path: string; operation: Operation; base: string },
+): Markup {
+  const parameters = operation.parameters.map((parameter) => resolved(contract, parameter));
+  const { "200": success, ...refusals } = operation.responses;
+  const paged = parameters.some(({ name }) => name === "limit");
+  return html`<article id="${operation.operationId}">
+<h3>${operation.summary}</h3>
+<p class="path"><span class="method">GET</span> <span>${path}</span></p>
+<pre>curl -H "Authorization: bearer $TOKEN" -H "Accept: application/json" "${base}${path}${paged ? "?limit=10" : ""}"</pre>
+${parameters.length === 0 ? undefined : parameterTable(parameters)}
+<p class="answer">Answer: ${answerText(contract, success)}</p>
+<details><summary>What may go wrong</summary>
+<table><thead><tr><th>Status</th><th>Code</th><th>Message</th></tr></thead><tbody>
+${Object.entries(refusals).map(([status, refusal]) => errorRows(status, refusal))}
+</tbody></table></details>
+</article>
+`;
+}
+
+function parameterTable(parameters: readonly Json[]): Markup {
+  return html`<table><thead><tr><th>Parameter</th><th>Value</th><th>Meaning</th></tr></thead><tbody>
+${parameters.map(
+  ({ name, schema, description }) =>
+    html`<tr><td><code>${String(name)}</code></td><td>${valueText(schema as Json)}</td><td>${inline(String(description ?? ""))}</td></tr>
+`,
+)}</tbody></table>`;
+}
+
+function answerText(contract: Contract, success: Json | undefined): Markup {
+  const schema = schemaOf(success);
+  const name = baseName(schema);
+  const record = name === undefined ? html`` : html`<a href="#${name}">${titleOf(contract, name)}</a>`;
+  return schema["type"] === "array" ? html`list of ${record}` : html`one ${record}`;
+}
+
+function errorRows(status: string, refusal: Json): Markup[] {
+  const content = refusal["content"] as Record<string, { examples: Record<string, { value: Json }> }>;
+  const examples = Object.values(content["application/json"]?.examples ?? {});
+  return examples.map(
+    ({ value }) =>
+      html`<tr><td>${status}</td><td>${String(value["code"])}</td><td>${String(value["message"])}</td></tr>
+`,
+  );
+}
+
+function records(contract: Contract): Markup {
+  return html`<section>
+<h2>Records</h2>
+<p>Fields in the order in which they are served.</p>
+${Object.entries(contract.components.schemas).map(
+  ([name, schema]) => html`<article id="${name}">
+<h3>${titleOf(contract, name)}</h3>
+<table><thead><tr><th>Field</th><th>Value</th><th>Meaning</th></tr></thead><tbody>
+${Object.entries(schema["properties"] as Record<string, Json>).map(
+  ([field, value]) =>
+    html`<tr><td><code>${field}</code></td><td>${valueText(value)}</td><td>${String(value["description"] ?? "")}</td></tr>
+`,
+)}</tbody></table>
+</article>
+`,
+)}</section>
+`;
+}
+
+function operationsOf(contract: Contract, area: string): [path: string, operation: Operation][] {
+  const operations = Object.entries(contract.paths).map(([path, { get }]): [string, Operation] => [
+    path,
+    get,
+  ]);
+  return operations.filter(([, { tags }]) => tags.some((tag) => tag === area));
+}
+
+function resolved(contract: Contract, parameter: Json): Json {
+  const reference = parameter["$ref"];
+  if (typeof reference !== "string") return parameter;
+  return contract.components.parameters[reference.split("/").at(-1) ?? ""] ?? parameter;
+}
+
+function schemaOf(response: Json | undefined): Json {
+  const content = response?.["content"] as Record<string, { schema: Json }> | undefined;
+  return content?.["application/json"]?.schema ?? {};
+}
+
+function titleOf(contract: Contract, name: string): string {
+  return String(contract.components.schemas[name]?.["title"] ?? name);
+}
+
+/** A summary as an entry of the contents: without what follows its first comma. */
+function shortened(summary: string): string {
+  return summary.split(",")[0] ?? summary;
+}

@@ -1,0 +1,74 @@
+import { type ErrorName, errorTable } from "../errors.ts";
+import type { Json } from "./components.ts";
+
+/** What any endpoint may refuse a request with, besides what belongs to its parameters and records. */
+export const alwaysPossible: readonly ErrorName[] = [
+  "accept_missing",
+  "accept_unsuitable",
+  "host_malformed",
+  "token_missing",
+  "token_expired",
+  "token_invalid",
+  "token_scope",
+  "url_too_long",
+  "attempts_exceeded",
+  "unknown",
+  "too_busy",
+];
+
+/** Refusals of endpoints that have parameters. */
+export const ofParameters: readonly ErrorName[] = [
+  "parameter_malformed",
+  "parameter_repeated",
+  "path_malformed",
+];
+
+/** Responses by status, each with the Error bodies that it can have. */
+export function refusalResponses(errors: readonly ErrorName[], error: Json): Record<string, Json> {
+  const byStatus = Map.groupBy(errors, (name) => errorTable[name].status);
+  const statuses = [...byStatus].sort(([one], [other]) => one - other);
+  return Object.fromEntries(
+    statuses.map(([status, names]) => [
+      String(status),
+      {
+        description: names
+          .map((name) => `${errorTable[name].code}: ${errorTable[name].message}`)
+          .join("\n\n"),
+        ...(status in headers ? { headers: headers[status] } : {}),
+        content: { "application/json": { schema: error, examples: examplesOf(names) } },
+      },
+    ]),
+  );
+}
+
+function examplesOf(names: readonly ErrorName[]): Json {
+  return Object.fromEntries(
+    names.map((name) => {
+      const { code, message } = errorTable[name];
+      return [name, { value: { code, message } }];
+    }),
+  );
+}
+
+const retryAfter = {
+  "Retry-After": {
+    description: "seconds after which another attempt makes sense",
+    required: true,
+    schema: { type: "integer", minimum: 1 },
+  },
+};
+
+const headers: Readonly<Record<number, Json>> = {
+  401: {
+    "WWW-Authenticate": {
+      description: "`OAuth2.0 realm=<realm>, error=invalid_token, error_description=<text>`",
+      required: true,
+      schema: {
+        type: "string",
+        pattern: "^OAuth2\\.0 realm=[^,]+, error=invalid_token, error_description=.+$",
+      },
+    },
+  },
+  429: retryAfter,
+  503: retryAfter,
+};

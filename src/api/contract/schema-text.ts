@@ -1,0 +1,34 @@
+import type { Json } from "./components.ts";
+
+/** What values a schema allows, in a few words. */
+export function valueText(schema: Json): string {
+  const parts = [formText(schema), ...boundTexts(schema)];
+  if (schema["default"] !== undefined) parts.push(`default ${String(schema["default"])}`);
+  return parts.join(", ");
+}
+
+/** The component that a schema refers to, itself or for the elements of its list. */
+export function baseName(schema: Json): string | undefined {
+  const { $ref: reference, items } = schema;
+  if (typeof reference === "string") return reference.split("/").at(-1);
+  return items === undefined ? undefined : baseName(items as Json);
+}
+
+function formText(schema: Json): string {
+  const { type, format, anyOf, const: constant, items } = schema;
+  const reference = baseName(schema);
+  if (type === "array") return `list of ${reference ?? formText(items as Json)}`;
+  if (reference !== undefined) return reference;
+  if (Array.isArray(anyOf)) return anyOf.map(formText).join(" or ");
+  if (constant !== undefined) return String(constant);
+  if (format === "unixtime") return "unix time";
+  if (format === "date-time") return "time, ISO 8601 GMT";
+  return String(type);
+}
+
+function boundTexts({ format, minimum, maximum }: Json): string[] {
+  if (format === "unixtime" || (minimum === undefined && maximum === undefined)) return [];
+  if (maximum === Number.MAX_SAFE_INTEGER) return minimum === 0 ? ["from 0"] : [];
+  if (maximum === undefined) return [`from ${minimum}`];
+  return [minimum === undefined ? `to ${maximum}` : `${minimum} to ${maximum}`];
+}
