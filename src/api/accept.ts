@@ -1,3 +1,4 @@
+import { type Acceptance, readAcceptEncoding } from "./content-coding.ts";
 import { ApiError } from "./errors.ts";
 
 /**
@@ -7,6 +8,13 @@ import { ApiError } from "./errors.ts";
 export function requireJsonAccepted(accept: string | null): void {
   if (accept === null || accept.trim() === "") throw new ApiError("accept_missing", {});
   if (!split(accept, ",").some(namesJson)) throw new ApiError("accept_unsuitable", {});
+}
+
+/** What a body may be compressed with. Refuses a request that takes no coding of ours, nor a body as it is. */
+export function requireCodingAccepted(acceptEncoding: string | null): Acceptance {
+  const accepted = readAcceptEncoding(acceptEncoding);
+  if (!accepted.identity && accepted.coding === undefined) throw new ApiError("coding_unsuitable", {});
+  return accepted;
 }
 
 function namesJson(range: string): boolean {

@@ -2,15 +2,19 @@ import { bearer } from "@elysiajs/bearer";
 import { Elysia } from "elysia";
 import type { Log } from "../log.ts";
 import type { Store } from "../store/store.ts";
-import { requireJsonAccepted } from "./accept.ts";
+import { requireCodingAccepted, requireJsonAccepted } from "./accept.ts";
 import type { Authorization } from "./authorization.ts";
+import { Content } from "./content.ts";
 import { documentsOf } from "./documents.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { ApiError } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { nextLink } from "./link.ts";
+import { PageCache } from "./page-cache.ts";
 import { decodeQuery, readPath, readQuery } from "./parameters.ts";
-import { jsonResponse, refuse } from "./responses.ts";
+import { Recall } from "./recall.ts";
+import { refuse } from "./responses.ts";
+import { respond, successWith } from "./success.ts";
 import type { ApiVersion } from "./versions.ts";
 
 /** The interface as one function from a request to its response. */
@@ -22,7 +26,10 @@ export function buildApp(options: {
   store: Store;
   authorization: Authorization;
   log: Log;
+  cache_bytes_max: number;
 }): App {
+  const pages = new PageCache(options);
+  const recall = new Recall({ ...options, pages });
   const exchanges = new WeakMap<Request, Exchange>();
   const router = new Elysia({ nativeStaticResponse: false })
     .onError(({ request, code, error }) =>
@@ -36,13 +43,24 @@ export function buildApp(options: {
   for (const [version, endpoints] of options.versions)
     for (const endpoint of endpoints)
       router.get(`/v${version}${routeOf(endpoint.template)}`, ({ request, params, bearer }) =>
-        answer({ ...options, endpoint, segments: params, bearer, exchange: known(exchanges, request) }),
+        answer({
+          ...options,
+          pages,
+          recall,
+          version,
+          endpoint,
+          segments: params,
+          bearer,
+          exchange: known(exchanges, request),
+        }),
       );
   for (const { path, respond } of documentsOf(options.versions))
     router.get(path, ({ request }) => respond(known(exchanges, request)));
   const fetch = router.compile().fetch;
   return async (exchange) => {
     try {
+      const recalled = recall.respond(exchange);
+      if (recalled !== undefined) return recalled;
       const routed = routedRequest(exchange);
       exchanges.set(routed, exchange);
       return await fetch(routed);
@@ -54,6 +72,7 @@ export function buildApp(options: {
 
 /** The checks of every request, in the order in which they are made; the first that fails is the answer. */
 async function answer(call: {
+  version: ApiVersion;
   endpoint: Endpoint;
   /** What stands in the path for each of the template's names; null where it cannot be decoded. */
   segments: Readonly<Record<string, string | null>>;
@@ -62,23 +81,35 @@ async function answer(call: {
   exchange: Exchange;
   store: Store;
   authorization: Authorization;
+  pages: PageCache;
+  recall: Recall;
 }): Promise<Response> {
-  const { endpoint, exchange, store } = call;
-  const { method, url, address, now_ms } = exchange;
+  const { version, endpoint, exchange, store, pages } = call;
+  const { method, url, address, now_ms, ifNoneMatch } = exchange;
   if (method !== "GET" && method !== "HEAD")
     throw new ApiError("method_not_allowed", {}, { Allow: "GET, HEAD" });
-  await call.authorization.require(
+  const changes = store.changes();
+  const token = await call.authorization.require(
     { authorization: exchange.authorization, bearer: call.bearer, address },
     endpoint.scopes,
   );
   requireJsonAccepted(exchange.accept);
+  const accepted = requireCodingAccepted(exchange.acceptEncoding);
   const given = decodeQuery(exchange.query);
   const path = readPath(endpoint.path, call.segments);
   const query = readQuery(endpoint.query, given);
   const handled = await endpoint.handle({ store, path, query, now_ms });
-  const { body, next } = "mark" in handled ? await handled.make() : handled;
-  const headers = next === undefined ? {} : { Link: nextLink(url, given, next) };
-  return jsonResponse(body, { status: 200, headers });
+  const linkTo = ({ next }: Content) => (next === undefined ? undefined : nextLink(url, given, next));
+  if (!("mark" in handled)) {
+    const content = new Content(handled);
+    const success = successWith(content, { accepted, link: linkTo(content), repeatable: false });
+    return respond(success, { bytes: () => content.as(success.coding), ifNoneMatch });
+  }
+  const mark = `${version} ${handled.mark}`;
+  const page = await pages.getOrMake(mark, handled.make);
+  const success = successWith(page, { accepted, link: linkTo(page), repeatable: true });
+  call.recall.keep(exchange, { changes, token, mark, success });
+  return respond(success, { bytes: () => pages.bytesOf(mark, page, success.coding), ifNoneMatch });
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 import { OperatorError } from "../errors.ts";
-import type { Store } from "../store/store.ts";
+import type { Store, Token } from "../store/store.ts";
 import { checkToken, type Scope } from "../token.ts";
 import type { Attempts } from "./attempts.ts";
 import { ApiError, errorTable } from "./errors.ts";
@@ -31,12 +31,13 @@ export class Authorization {
   /**
    * @param request.authorization the whole header, null where it is missing
    * @param request.bearer the token in it, undefined where it has no other form
+   * @returns the token
    * @throws ApiError 401; 429 once an address has sent too many wrong tokens. A right token always passes.
    */
   async require(
     request: { authorization: string | null; bearer: string | undefined; address: string },
     scopes: readonly Scope[],
-  ): Promise<void> {
+  ): Promise<Token> {
     if (request.authorization === null) throw this.#refusal("token_missing");
     const checked = await checkToken(request.bearer ?? "", {
       find: (id) => this.#store.token(id),
@@ -45,13 +46,20 @@ export class Authorization {
     if ("token" in checked) {
       if (!scopes.includes(checked.token.scope)) throw this.#refusal("token_scope");
       this.#uses.note(checked.token.id);
-      return;
+      return checked.token;
     }
     // Who shows an expired token knew its secret, and guesses nothing.
     if (checked.fault === "expired") throw this.#refusal("token_expired");
     const retry_s = this.#attempts.note(request.address);
     if (retry_s === undefined) throw this.#refusal("token_invalid");
     throw new ApiError("attempts_exceeded", { retry_s }, { "Retry-After": String(retry_s) });
+  }
+
+  /** Whether a token that has passed would pass again, in a store that has not changed since. */
+  stillHolds({ id, expires_ms }: Token): boolean {
+    if (expires_ms !== undefined && expires_ms <= this.#clock.now().unix_ms) return false;
+    this.#uses.note(id);
+    return true;
   }
 
   #refusal(error: "token_missing" | "token_expired" | "token_invalid" | "token_scope"): ApiError {

@@ -18,6 +18,11 @@ export const errorTable = {
     message: "The Accept header does not name application/json with a quality above 0",
   },
   host_malformed: { code: 40003, status: 400, message: "The Host header is missing or malformed" },
+  coding_unsuitable: {
+    code: 40004,
+    status: 400,
+    message: "The Accept-Encoding header must allow zstd, gzip or identity",
+  },
   token_missing: { code: 40101, status: 401, message: "The access token is missing" },
   token_expired: { code: 40102, status: 401, message: "The access token has expired" },
   token_invalid: { code: 40103, status: 401, message: "The access token is invalid" },

@@ -9,6 +9,8 @@ export interface Exchange {
   readonly query: string;
   readonly authorization: string | null;
   readonly accept: string | null;
+  readonly acceptEncoding: string | null;
+  readonly ifNoneMatch: string | null;
   /** IP address of the client. */
   readonly address: string;
   /** When it came in, unix milliseconds. */

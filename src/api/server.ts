@@ -37,6 +37,8 @@ export interface ApiBounds {
   readonly attempts_max: number;
   /** Addresses whose wrong tokens are counted at once. */
   readonly addresses_max: number;
+  /** Bytes of encoded pages kept in memory for those who ask for the same; 0 keeps none. */
+  readonly cache_bytes_max: number;
   /** How long a stop waits for requests under way, milliseconds. */
   readonly stop_ms: number;
 }
@@ -48,6 +50,7 @@ export const defaultBounds: ApiBounds = {
   idle_s: 30,
   attempts_max: 120,
   addresses_max: 4096,
+  cache_bytes_max: 32 * 1024 * 1024,
   stop_ms: 5000,
 };
 
@@ -75,7 +78,7 @@ export async function startApi(
   const uses = new TokenUses({ store, clock, log });
   const attempts = new Attempts({ ...bounds, clock });
   const authorization = new Authorization({ store, clock, realm, attempts, uses });
-  const app = buildApp({ versions: versionsOf(endpoints), store, authorization, log });
+  const app = buildApp({ ...bounds, versions: versionsOf(endpoints), store, authorization, log });
   const tls = files === undefined ? {} : { tls: await readTls(files, { clock, log }) };
   const server = listen({ ...bounds, ...address, ...tls, fetch: admission({ app, bounds, clock, log }) });
   const scheme = files === undefined ? "http" : "https";
@@ -105,7 +108,11 @@ function admission(options: { app: App; bounds: ApiBounds; clock: Clock; log: Lo
       query: parts?.query ?? "",
       authorization: headers.get("authorization"),
       accept: headers.get("accept"),
-      address: server.requestIP(request)?.address ?? "an unknown address",
+      acceptEncoding: headers.get("accept-encoding"),
+      ifNoneMatch: headers.get("if-none-match"),
+      get address() {
+        return server.requestIP(request)?.address ?? "an unknown address";
+      },
       now_ms: clock.now().unix_ms,
     };
     const { requests_max, url_length_max: length_max } = bounds;
