@@ -6,6 +6,7 @@ export const alwaysPossible: readonly ErrorName[] = [
   "accept_missing",
   "accept_unsuitable",
   "host_malformed",
+  "coding_unsuitable",
   "token_missing",
   "token_expired",
   "token_invalid",
