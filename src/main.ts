@@ -25,6 +25,11 @@ const commands: readonly {
     summary: "let new devices join the running gateway",
     load: () => import("./commands/pair.ts"),
   },
+  {
+    name: "import",
+    summary: "take in the records of a programme: items, homes, subjects and so on",
+    load: () => import("./commands/import.ts"),
+  },
   { name: "items", summary: "list the items of the inventory", load: () => import("./commands/items.ts") },
   {
     name: "status",

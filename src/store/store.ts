@@ -5,6 +5,7 @@ import type { Item } from "../records/item.ts";
 import type { ItemType } from "../records/item-type.ts";
 import type { SeriesName, Value } from "../series.ts";
 import type { Token } from "../token.ts";
+import type { RecordStore } from "./record-store.ts";
 
 export { type Scope, scopes, type Token } from "../token.ts";
 
@@ -14,7 +15,7 @@ export { type Scope, scopes, type Token } from "../token.ts";
  *
  * Every read is one snapshot: what a call answers was true at one instant. Times are unix milliseconds.
  */
-export interface Store {
+export interface Store extends RecordStore {
   /** Item types of the inventory, every known kind in order of typeid, also those without items. */
   itemTypes(): Promise<ItemType[]>;
 

@@ -28,6 +28,11 @@ const rules: readonly { of: RegExp; may: RegExp; why: string }[] = [
     why: "layers meet only at the store",
   },
   {
+    of: /^src\/import\//,
+    may: new RegExp(`${foundation.source}|^src/store/(store|record-store|address)\\.ts$`),
+    why: "an import knows records and the store they go to",
+  },
+  {
     of: /^src\/control\//,
     may: new RegExp(`${foundation.source}|^src/store/store\\.ts$|^drivers/driver\\.ts$`),
     why: "the control socket speaks of drivers and items but owns neither",

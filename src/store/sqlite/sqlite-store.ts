@@ -1,11 +1,13 @@
 import { statSync } from "node:fs";
 import type { Clock } from "../../clock.ts";
-import { messageOf } from "../../errors.ts";
+import { messageOf, OperatorError } from "../../errors.ts";
 import type { Kind } from "../../kinds.ts";
 import type { Log } from "../../log.ts";
 import type { DeviceState, Reading } from "../../reading.ts";
 import type { Item } from "../../records/item.ts";
 import type { ItemType } from "../../records/item-type.ts";
+import type { Reference } from "../../records/record-table.ts";
+import type { Imported, ImportedRecord, LoneType, OwnedType, RecordOf } from "../record-store.ts";
 import type {
   Appended,
   GatewayStore,
@@ -26,6 +28,7 @@ import { Inventory } from "./inventory.ts";
 import { versionOf } from "./migrations.ts";
 import { OldestFirstReads } from "./oldest-first.ts";
 import { Pages } from "./pages.ts";
+import { Records } from "./records.ts";
 import { Tokens } from "./tokens.ts";
 import type { WriterThread } from "./writer-thread.ts";
 
@@ -34,6 +37,9 @@ export interface Writer {
   addToken(token: Token): Promise<void> | void;
   revokeToken(id: string): Promise<boolean> | boolean;
   noteTokenUse(used: ReadonlyMap<string, number>): Promise<void> | void;
+  stageRecords(records: readonly ImportedRecord[]): Promise<void> | void;
+  finishImport(options: { readonly dryRun: boolean }): Promise<Imported> | Imported;
+  abandonImport(): Promise<void> | void;
   close(): Promise<void> | void;
 }
 
@@ -46,7 +52,9 @@ export class SqliteStore implements Store {
   readonly #pages: Pages;
   readonly #oldestFirst: OldestFirstReads;
   readonly #inventory: Inventory;
+  readonly #records: Records;
   readonly #tokens: Tokens;
+  #importing = false;
 
   /** `path`: a database of this program's schema version, which exists. */
   constructor(options: { path: string; writer: Writer }) {
@@ -56,6 +64,7 @@ export class SqliteStore implements Store {
     this.#pages = new Pages(this.#database);
     this.#oldestFirst = new OldestFirstReads(this.#database);
     this.#inventory = new Inventory(this.#database);
+    this.#records = new Records(this.#database);
     this.#tokens = new Tokens(this.#database);
     this.epoch = String(this.#fact("epoch"));
   }
@@ -74,6 +83,52 @@ export class SqliteStore implements Store {
 
   page(request: PageRequest): Promise<Page> {
     return this.#reading(() => this.#pages.page(request));
+  }
+
+  records<Type extends LoneType>(type: Type): Promise<RecordOf<Type>[]> {
+    return this.#reading(() => this.#records.all(type));
+  }
+
+  record<Type extends LoneType>(type: Type, number: number): Promise<RecordOf<Type> | undefined> {
+    return this.#reading(() => this.#records.one(type, number));
+  }
+
+  recordsOf<Type extends OwnedType>(type: Type, owner: number): Promise<RecordOf<Type>[]> {
+    return this.#reading(() => this.#records.ofOwner(type, owner));
+  }
+
+  knownRecords(type: Reference["to"], numbers: readonly number[]): Promise<ReadonlySet<number>> {
+    return this.#reading(() => this.#records.known(type, numbers));
+  }
+
+  keepsRecords(type: Reference["to"]): Promise<boolean> {
+    return this.#reading(() => this.#records.keeps(type));
+  }
+
+  itemidsOf(names: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    return this.#reading(() => this.#records.itemidsOf(names));
+  }
+
+  async importRecords(
+    batches: AsyncIterable<readonly ImportedRecord[]>,
+    { dryRun }: { readonly dryRun: () => boolean },
+  ): Promise<Imported> {
+    if (this.#importing) {
+      throw new OperatorError(
+        "another import into this store is under way",
+        "import again when it has ended",
+      );
+    }
+    this.#importing = true;
+    try {
+      for await (const batch of batches) await this.#writer.stageRecords(batch);
+      return await this.#writer.finishImport({ dryRun: dryRun() });
+    } catch (thrown) {
+      await this.#writer.abandonImport();
+      throw thrown;
+    } finally {
+      this.#importing = false;
+    }
   }
 
   pageMark(request: PageRequest): Promise<string> {

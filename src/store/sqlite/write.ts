@@ -3,12 +3,14 @@ import { messageOf } from "../../errors.ts";
 import type { Reading } from "../../reading.ts";
 import type { Item } from "../../records/item.ts";
 import { seriesOf, type Value } from "../../series.ts";
+import type { Imported, ImportedRecord } from "../record-store.ts";
 import { type Appended, type Notes, ReadingRefused, type Token } from "../store.ts";
 import { BlockKeeper } from "./block-keeper.ts";
 import type { Connection } from "./connection.ts";
 import { busy_max_ms } from "./connection.ts";
 import { isRefusedValue, storeFault } from "./faults.ts";
 import { ItemKeeper } from "./item-keeper.ts";
+import { RecordImport } from "./record-import.ts";
 import { forEverySeries, insertSql } from "./series-tables.ts";
 import { Tokens } from "./tokens.ts";
 
@@ -38,6 +40,7 @@ export class Writing {
   readonly #readSeq;
   readonly #writeSeq;
   readonly #addDropped;
+  #import: RecordImport | undefined;
   #version = 0;
   #commits = 0;
 
@@ -87,6 +90,34 @@ export class Writing {
     });
   }
 
+  stageRecords(records: readonly ImportedRecord[]): void {
+    try {
+      this.#import ??= new RecordImport(this.#database, this.#blocks);
+      this.#import.stage(records);
+    } catch (thrown) {
+      throw storeFault(thrown, this.#path);
+    }
+  }
+
+  finishImport({ dryRun }: { readonly dryRun: boolean }): Imported {
+    this.stageRecords([]);
+    const staged = this.#import;
+    try {
+      return this.#transaction(() => {
+        const imported = staged?.apply(dryRun) ?? { changes: {}, clashes: [] };
+        this.#items.forget();
+        return imported;
+      });
+    } finally {
+      this.abandonImport();
+    }
+  }
+
+  abandonImport(): void {
+    this.#import?.close();
+    this.#import = undefined;
+  }
+
   addToken(token: Token): void {
     this.#transaction(() => this.#tokens.add(token));
   }
@@ -115,6 +146,7 @@ export class Writing {
   }
 
   close(): void {
+    this.abandonImport();
     this.#database.close();
   }
 
@@ -145,10 +177,13 @@ export class Writing {
     }
   }
 
-  /** A command beside the server may have changed the inventory that is remembered here. */
+  /** A command beside the server may have changed the inventory and the counts that are remembered here. */
   #noticeOthers(): void {
     const version = Number(this.#readVersion.values()[0]?.[0]);
-    if (version !== this.#version) this.#items.forget();
+    if (version !== this.#version) {
+      this.#items.forget();
+      this.#blocks.forget();
+    }
     this.#version = version;
   }
 

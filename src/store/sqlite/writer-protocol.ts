@@ -1,5 +1,6 @@
 import { OperatorError } from "../../errors.ts";
 import type { Item } from "../../records/item.ts";
+import type { Imported, ImportedRecord } from "../record-store.ts";
 import { type Appended, ReadingRefused, type Token } from "../store.ts";
 import type { Batch, Place } from "./write.ts";
 
@@ -12,6 +13,12 @@ export interface WriterCalls {
   addToken(token: Token): void;
   revokeToken(id: string): boolean;
   noteTokenUse(used: ReadonlyMap<string, number>): void;
+  /** Puts records of the one import under way aside; the first call begins it. */
+  stageRecords(records: readonly ImportedRecord[]): void;
+  /** Takes in what was put aside, or says what that would do; the import is over then. */
+  finishImport(options: { readonly dryRun: boolean }): Imported;
+  /** Lets go of what was put aside, if anything was. */
+  abandonImport(nothing: undefined): void;
   maintain(nothing: undefined): void;
   /** Last of all: closes the database and lets go of the lock. */
   close(nothing: undefined): void;

@@ -1,5 +1,6 @@
 import type { Clock } from "../../clock.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
+import type { Imported, ImportedRecord } from "../record-store.ts";
 import type { Token } from "../store.ts";
 import { errorReceived, type Request, type Response, type WriterCalls } from "./writer-protocol.ts";
 
@@ -52,6 +53,18 @@ export class WriterThread {
 
   noteTokenUse(used: ReadonlyMap<string, number>): Promise<void> {
     return this.ask("noteTokenUse", used);
+  }
+
+  stageRecords(records: readonly ImportedRecord[]): Promise<void> {
+    return this.ask("stageRecords", records);
+  }
+
+  finishImport(options: { readonly dryRun: boolean }): Promise<Imported> {
+    return this.ask("finishImport", options);
+  }
+
+  abandonImport(): Promise<void> {
+    return this.ask("abandonImport", undefined);
   }
 
   /** Lets what was asked finish, closes the database and ends the thread; waits at most `close_max_ms`. */

@@ -30,6 +30,9 @@ const calls: WriterCalls = {
   addToken: (token) => opened().addToken(token),
   revokeToken: (id) => opened().revokeToken(id),
   noteTokenUse: (used) => opened().noteTokenUse(used),
+  stageRecords: (records) => opened().stageRecords(records),
+  finishImport: (options) => opened().finishImport(options),
+  abandonImport: () => opened().abandonImport(),
   maintain: () => opened().maintain(),
   close: () => {
     writing?.close();

@@ -1,9 +1,10 @@
 import { SystemClock } from "../../../src/clock.ts";
 import { openGatewayStore } from "../../../src/store/sqlite/open.ts";
-import { storesAgree } from "../conformance.ts";
+import { type MakeStore, storesAgree } from "../conformance.ts";
+import { storesAgreeOnRecords } from "../record-conformance.ts";
 import { keptLog, temporaryDirectory } from "../sample.ts";
 
-storesAgree("a gateway's store on SQLite", async ({ home } = {}) => {
+const make: MakeStore = async ({ home } = {}) => {
   const directory = temporaryDirectory();
   const store = await openGatewayStore({
     directory: directory.path,
@@ -18,4 +19,7 @@ storesAgree("a gateway's store on SQLite", async ({ home } = {}) => {
       directory[Symbol.dispose]();
     },
   };
-});
+};
+
+storesAgree("a gateway's store on SQLite", make);
+storesAgreeOnRecords("a gateway's store on SQLite", make);

@@ -1,0 +1,134 @@
+import { existsSync } from "node:fs";
+import type { Command } from "commander";
+import { emptyStore, type ImportStore } from "../import/empty-store.ts";
+import { faultText, ImportRefused } from "../import/fault.ts";
+import { type ImportProgress, importFiles } from "../import/import.ts";
+import { recordTypes } from "../records/record-table.ts";
+import type { Imported, RecordChanges } from "../store/record-store.ts";
+import { databasePath } from "../store/sqlite/connection.ts";
+import { withStore } from "./beside.ts";
+import { type CommandContext, helpAfter } from "./command.ts";
+import { addStoreOptions, dataDirectory, type StoreOptions } from "./store-options.ts";
+import { table } from "./table.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** `lintel import`: takes the programme's records into a store. */
+export function define(command: Command, context: CommandContext): void {
+  command.argument("<files...>", "records as JSON, NDJSON or CSV; a CSV file is named after its records");
+  addStoreOptions(command)
+    .option("--dry-run", "say what would change, and change nothing")
+    .option("--json", "print what changed, or the faults, as JSON")
+    .addHelpText(
+      "after",
+      helpAfter({
+        examples: [
+          ["lintel import programme.json", '{"items": [{…}, …], "subjects": [{…}, …], …}'],
+          ["lintel import items.csv homes.csv", "a first row with the names of the fields"],
+          ["lintel import --dry-run programme.ndjson", '{"record": "items", …} a line'],
+        ],
+        notes: [
+          "Files given together are one import: all of it is taken in, or none.",
+          `Records: ${recordTypes.join(", ")}.`,
+        ],
+      }),
+    )
+    .action((files: string[], options: ImportCommandOptions) => importRecords(files, options, context));
+}
+
+interface ImportCommandOptions extends StoreOptions {
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+async function importRecords(
+  files: readonly string[],
+  options: ImportCommandOptions,
+  context: CommandContext,
+): Promise<void> {
+  const { terminal } = context;
+  const dryRun = options.dryRun === true;
+  try {
+    const imported = await intoStore(files, dryRun, options, context);
+    if (options.json) terminal.printJson({ dry_run: dryRun, changes: imported.changes });
+    else sayChanges(imported, dryRun, terminal);
+  } catch (thrown) {
+    if (!(thrown instanceof ImportRefused)) throw thrown;
+    sayFaults(thrown, terminal);
+    if (options.json) terminal.printJson({ fault_count: thrown.count, faults: thrown.faults });
+    context.exitWith(exit_faults);
+  } finally {
+    terminal.progress("");
+  }
+}
+
+async function intoStore(
+  files: readonly string[],
+  dryRun: boolean,
+  options: StoreOptions,
+  context: CommandContext,
+): Promise<Imported> {
+  const take = (store: ImportStore, dry: boolean) =>
+    importFiles({ files, store, dryRun: dry, onProgress: progressBar(context) });
+  if (!existsSync(databasePath(dataDirectory(options)))) {
+    // A store is made only for files that are known to be right.
+    const imported = await take(emptyStore, true);
+    if (dryRun) return imported;
+  }
+  return withStore(options, context, (store) => take(store, dryRun), { create: true });
+}
+
+/** A bar at the foot of a terminal, for files that take a moment. */
+function progressBar({ terminal, clock }: CommandContext): (progress: ImportProgress) => void {
+  let drawn_ms = Number.NEGATIVE_INFINITY;
+  return ({ bytesRead, bytesTotal, records }) => {
+    const now_ms = clock.now().monotonic_ms;
+    if (bytesTotal < progress_bytes_min || (now_ms - drawn_ms < redraw_ms && bytesRead < bytesTotal)) return;
+    drawn_ms = now_ms;
+    const part = bytesRead / bytesTotal;
+    const bar = "█".repeat(Math.round(part * bar_width)).padEnd(bar_width, "░");
+    const what = part < 1 ? "reading" : "taking in";
+    terminal.progress(`${bar} ${Math.floor(part * 100)} %  ${what} ${records.toLocaleString("en")} records`);
+  };
+}
+
+function sayChanges({ changes }: Imported, dryRun: boolean, terminal: Terminal): void {
+  const rows = Object.entries(changes).map(([type, { added, updated, unchanged }]) => [
+    type,
+    added,
+    updated,
+    unchanged,
+  ]);
+  if (rows.length === 0) {
+    terminal.say("The files hold no records.");
+    return;
+  }
+  const headings = ["record", "added", "updated", "unchanged"];
+  for (const line of table(headings, rows, terminal.colours)) terminal.print(line);
+  const adopted = Object.values(changes).reduce((sum, change: RecordChanges) => sum + change.adopted, 0);
+  const { dim } = terminal.errorColours;
+  if (adopted > 0) {
+    terminal.say(
+      dim(
+        `${adopted} of the items ${adopted === 1 ? "is a device" : "are devices"} heard before; the readings are kept.`,
+      ),
+    );
+  }
+  if (dryRun) terminal.say(dim("This was a dry run: nothing has changed."));
+}
+
+function sayFaults({ count, faults }: ImportRefused, terminal: Terminal): void {
+  const shown = faults.slice(0, faults_shown_max);
+  for (const fault of shown) terminal.say(faultText(fault));
+  const rest = count - shown.length;
+  const more = rest > 0 ? `, ${rest.toLocaleString("en")} of them not shown` : "";
+  const { red } = terminal.errorColours;
+  terminal.say(
+    `${red("lintel:")} ${count.toLocaleString("en")} ${count === 1 ? "fault" : "faults"}${more}: nothing was imported, mend the ${count === 1 ? "line" : "lines"} and import again`,
+  );
+}
+
+const exit_faults = 2;
+const faults_shown_max = 100;
+const progress_bytes_min = 4_000_000;
+const redraw_ms = 100;
+const bar_width = 24;

@@ -1,0 +1,68 @@
+import type { RecordType } from "../records/record-table.ts";
+
+/** One thing that is wrong with a file of records. */
+export interface Fault {
+  /** As the file was named. */
+  readonly file: string;
+  /** From 1; the line on which the faulty value stands. */
+  readonly line: number;
+  readonly record?: RecordType;
+  readonly field?: string;
+  /** What stands there, cut short. */
+  readonly given?: string;
+  /** What is wrong, or what should stand there. */
+  readonly expected: string;
+}
+
+/** `items.csv:17: items itemid: "1.5" is given, a whole number expected`: one line a fault. */
+export function faultText({ file, line, record, field, given, expected }: Fault): string {
+  const what = [record, field].filter((word) => word !== undefined).join(" ");
+  const place = `${file}:${line}: ${what === "" ? "" : `${what}: `}`;
+  return given === undefined ? `${place}${expected}` : `${place}${given} is given, ${expected} expected`;
+}
+
+/** A value as a fault shows it. */
+export function givenText(value: unknown): string {
+  const text = value === undefined ? "nothing" : JSON.stringify(value);
+  return text.length > given_max ? `${text.slice(0, given_max)}…` : text;
+}
+
+/** A name that a file gives, as a fault shows it. */
+export function shortName(name: string): string {
+  return name.length > given_max ? `${name.slice(0, given_max)}…` : name;
+}
+
+/** Gathers faults: all are counted, the first `kept_max` that are found are kept. */
+export class Faults {
+  count = 0;
+  readonly #kept: Fault[] = [];
+
+  add(fault: Fault): void {
+    this.count += 1;
+    if (this.#kept.length < kept_max) this.#kept.push(fault);
+  }
+
+  /** The kept ones, file by file in the order given, each from its first line on. */
+  inOrder(files: readonly string[]): Fault[] {
+    return this.#kept.toSorted(
+      (one, other) => files.indexOf(one.file) - files.indexOf(other.file) || one.line - other.line,
+    );
+  }
+}
+
+/** Ends an import that has faults; what they are stands in `faults`. */
+export class ImportRefused extends Error {
+  override readonly name = "ImportRefused";
+
+  constructor(
+    /** All that were found. */
+    readonly count: number,
+    /** The first of them, at most 1,000. */
+    readonly faults: readonly Fault[],
+  ) {
+    super(`${count} faults in the files`);
+  }
+}
+
+const given_max = 60;
+const kept_max = 1_000;

@@ -1,0 +1,108 @@
+import { Kind, type TSchema, TypeGuard } from "@sinclair/typebox";
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { isNullable } from "./required-fields.ts";
+
+/** What one field of a record may hold, made from its schema. */
+export interface FieldCheck {
+  readonly nullable: boolean;
+  /** Whether a value that is not null may stand in the field. */
+  readonly accepts: (value: unknown) => boolean;
+  /** What a cell of text means in the field; the text itself where it is no such value. */
+  readonly fromText: (text: string) => unknown;
+  /** What may stand there, in words. */
+  readonly expected: string;
+}
+
+/** The check of a field that holds values of its own, not those of another record. */
+export function fieldCheck(schema: TSchema): FieldCheck {
+  const inner = withoutNull(schema);
+  const compiled = TypeCompiler.Compile(inner);
+  const kind = kinds[inner[Kind]];
+  if (kind === undefined) throw new TypeError(`no import knows how to read a field of kind ${inner[Kind]}`);
+  return {
+    nullable: isNullable(schema),
+    accepts: (value) => compiled.Check(value) && kind.keeps(value),
+    fromText: kind.fromText,
+    expected: kind.expected(inner),
+  };
+}
+
+/**
+ * The check of a field that holds another record: it is named by its number, by its name, or given as it is
+ * served, which says no more than its number does.
+ */
+export function embeddedCheck(idField: string): FieldCheck {
+  const isNumber = (value: unknown) => Number.isSafeInteger(value);
+  return {
+    nullable: false,
+    accepts: (value) =>
+      isNumber(value) ||
+      (typeof value === "string" && value !== "" && keepsText(value)) ||
+      (typeof value === "object" && value !== null && isNumber((value as Record<string, unknown>)[idField])),
+    fromText: (text) => text,
+    expected: `${idField}, name, or an object with its ${idField}`,
+  };
+}
+
+interface KindOfField {
+  readonly fromText: (text: string) => unknown;
+  /** What every store can keep exactly, whatever the schema says. */
+  readonly keeps: (value: unknown) => boolean;
+  readonly expected: (schema: TSchema) => string;
+}
+
+const kinds: Readonly<Record<string, KindOfField>> = {
+  Integer: {
+    fromText: (text) => (/^-?\d{1,16}$/.test(text) ? Number(text) : text),
+    // Beyond 2^53 a JSON number is no longer the number that was written.
+    keeps: Number.isSafeInteger,
+    expected: ({ minimum, maximum }) =>
+      minimum === 0 && maximum === 1 ? "0 or 1" : `a whole number${rangeText(minimum, maximum)}`,
+  },
+  Boolean: {
+    // CSV has no booleans of its own; 0 and 1 are how the field is described.
+    fromText: (text) => ({ true: true, false: false, 1: true, 0: false })[text] ?? text,
+    keeps: () => true,
+    expected: () => "true or false",
+  },
+  String: {
+    fromText: (text) => text,
+    keeps: (value) => typeof value === "string" && keepsText(value),
+    expected: ({ title, minLength }) => {
+      if (title !== undefined) return title;
+      return minLength === undefined
+        ? `text of at most ${text_length_max} characters`
+        : "text that is not empty";
+    },
+  },
+  Union: {
+    fromText: (text) => text,
+    keeps: () => true,
+    expected: ({ anyOf }) => valuesText((anyOf as TSchema[]).map((member) => String(member["const"]))),
+  },
+};
+
+/** `"polled" or "broadcasting"`. */
+export function valuesText(values: readonly string[]): string {
+  return values.map((value) => JSON.stringify(value)).join(" or ");
+}
+
+/** The schema of a field's values other than null. */
+function withoutNull(schema: TSchema): TSchema {
+  if (!TypeGuard.IsUnion(schema)) return schema;
+  const others = schema.anyOf.filter((member) => !TypeGuard.IsNull(member));
+  const [only] = others;
+  return others.length === 1 && only !== undefined ? only : schema;
+}
+
+/** PostgreSQL refuses the zero character, and half a surrogate pair is no text anywhere. */
+function keepsText(text: string): boolean {
+  return text.length <= text_length_max && !text.includes("\0") && text.isWellFormed();
+}
+
+function rangeText(minimum: unknown, maximum: unknown): string {
+  if (minimum === undefined && maximum === undefined) return "";
+  return ` from ${minimum ?? "any"} to ${maximum ?? "any"}`;
+}
+
+const text_length_max = 100_000;

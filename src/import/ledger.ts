@@ -1,0 +1,149 @@
+import {
+  definitionOf,
+  type RecordType,
+  type Reference,
+  type StoredRecord,
+  type Unique,
+} from "../records/record-table.ts";
+import { normalAddress } from "../store/address.ts";
+
+/** A line of one of the files. */
+export interface Place {
+  readonly file: string;
+  readonly line: number;
+}
+
+/** Where a number of another record was met before, or without, the record that it names. */
+export interface Mention {
+  readonly place: Place;
+  readonly type: RecordType;
+  readonly reference: Reference;
+}
+
+/**
+ * What the files have said so far that a later line can contradict: which records there are, which names and
+ * addresses they hold, and which numbers they mention. Holds one entry a record, not the records.
+ */
+export class Ledger {
+  readonly #files: readonly string[];
+  readonly #identities = new Map<RecordType, Map<string, number>>();
+  readonly #holders = new Map<Unique, Map<string, number>>();
+  readonly #itemNames = new Map<string, number>();
+  readonly #mentions = new Map<Reference["to"], Map<number, PackedMention[]>>();
+
+  /** `files`: every file that a place can be in. */
+  constructor(files: readonly string[]) {
+    this.#files = files;
+  }
+
+  /** Where this record stands already; undefined, and noted, if it is new. */
+  identify(type: RecordType, identity: string, place: Place): Place | undefined {
+    const of = entry(this.#identities, type, () => new Map<string, number>());
+    const before = of.get(identity);
+    if (before !== undefined) return this.#unpack(before);
+    of.set(identity, this.#pack(place));
+    return undefined;
+  }
+
+  /** Where the record of this identity stands. */
+  placeOf(type: RecordType, identity: string): Place | undefined {
+    const packed = this.#identities.get(type)?.get(identity);
+    return packed === undefined ? undefined : this.#unpack(packed);
+  }
+
+  /** Whether the files hold any record of the type. */
+  holdsAny(type: RecordType): boolean {
+    return this.#identities.has(type);
+  }
+
+  /** What this record shares with an earlier one although it may not, and where that one stands. */
+  claim(type: RecordType, record: StoredRecord, place: Place): { unique: Unique; before: Place }[] {
+    const shared: { unique: Unique; before: Place }[] = [];
+    for (const unique of definitionOf(type).unique ?? []) {
+      const value = uniqueValue(unique, record);
+      if (value === undefined) continue;
+      const holders = entry(this.#holders, unique, () => new Map<string, number>());
+      const before = holders.get(value);
+      if (before === undefined) holders.set(value, this.#pack(place));
+      else shared.push({ unique, before: this.#unpack(before) });
+    }
+    const { itemid, itemname } = record;
+    if (type === "items" && typeof itemname === "string") this.#itemNames.set(itemname, Number(itemid));
+    return shared;
+  }
+
+  /** The itemid that the files give to a name. */
+  itemNamed(name: string): number | undefined {
+    return this.#itemNames.get(name);
+  }
+
+  /** Notes the numbers by which a record mentions others. `lineOf` gives the line of a field. */
+  mention(type: RecordType, record: StoredRecord, file: string, lineOf: (field: string) => number): void {
+    for (const reference of definitionOf(type).references ?? []) {
+      const { field, to } = reference;
+      const number = record[field];
+      // What stands earlier in the files needs no second look.
+      if (typeof number !== "number" || this.#identities.get(to)?.has(String(number))) continue;
+      const mentions = entry(
+        entry(this.#mentions, to, () => new Map<number, PackedMention[]>()),
+        number,
+        () => [],
+      );
+      mentions.push({ place: this.#pack({ file, line: lineOf(field) }), type, reference });
+    }
+  }
+
+  /** Numbers that are mentioned and whose records the files do not hold, by the type they should be of. */
+  unresolved(): Map<Reference["to"], number[]> {
+    const unresolved = new Map<Reference["to"], number[]>();
+    for (const [to, mentions] of this.#mentions) {
+      const known = this.#identities.get(to);
+      const open = [...mentions.keys()].filter((number) => !known?.has(String(number)));
+      if (open.length > 0) unresolved.set(to, open);
+    }
+    return unresolved;
+  }
+
+  /** Every place where a number is mentioned. */
+  mentionsOf(to: Reference["to"], number: number): Mention[] {
+    const mentions = this.#mentions.get(to)?.get(number) ?? [];
+    return mentions.map(({ place, ...rest }) => ({ place: this.#unpack(place), ...rest }));
+  }
+
+  /** A place as one number: two hundred thousand objects would be a lot of memory for two hundred thousand lines. */
+  #pack({ file, line }: Place): number {
+    return this.#files.indexOf(file) * lines_max + line;
+  }
+
+  #unpack(packed: number): Place {
+    return { file: this.#files[Math.floor(packed / lines_max)] ?? "", line: packed % lines_max };
+  }
+}
+
+/** What a record may not share with another, as one text; undefined where it holds nothing to share. */
+function uniqueValue({ fields, address }: Unique, record: StoredRecord): string | undefined {
+  let text = "";
+  for (const field of fields) {
+    const value = field === address ? normalAddress(String(record[field] ?? "")) : record[field];
+    if (value === null || value === undefined) return undefined;
+    text += `${value}\0`;
+  }
+  return text;
+}
+
+function entry<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = make();
+    map.set(key, value);
+  }
+  return value;
+}
+
+interface PackedMention {
+  readonly place: number;
+  readonly type: RecordType;
+  readonly reference: Reference;
+}
+
+const lines_max = 2 ** 40;

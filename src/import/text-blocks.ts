@@ -1,0 +1,127 @@
+import { OperatorError } from "../errors.ts";
+
+/** Whole lines of a file, as text. */
+export interface TextBlock {
+  readonly text: string;
+  /** Number of its first line, from 1. */
+  readonly line: number;
+  /** Bytes of the file up to the end of this block. */
+  readonly bytesRead: number;
+}
+
+/** The file can't be read on: from `line` it is not what it should be. */
+export class UnreadableFile extends Error {
+  override readonly name = "UnreadableFile";
+
+  constructor(
+    readonly line: number,
+    readonly expected: string,
+  ) {
+    super(expected);
+  }
+}
+
+/**
+ * A file of UTF-8 text in blocks of whole lines, without its byte order mark. Throws UnreadableFile at the
+ * first line that is not UTF-8 or is longer than 1 MiB, OperatorError where the file can't be opened.
+ */
+export async function* textBlocks(path: string): AsyncGenerator<TextBlock> {
+  let carry = new Uint8Array(0);
+  let line = 1;
+  let bytesRead = 0;
+  const block = (bytes: Uint8Array): TextBlock => {
+    bytesRead += bytes.length;
+    return { text: decoded(bytes, line, line === 1), line, bytesRead };
+  };
+  for await (const chunk of chunksOf(path)) {
+    const bytes = carry.length === 0 ? chunk : joined(carry, chunk);
+    const end = bytes.lastIndexOf(newline) + 1;
+    carry = bytes.slice(end);
+    if (carry.length > line_bytes_max) {
+      throw new UnreadableFile(line + newlinesIn(bytes), `lines of at most ${line_bytes_max} bytes expected`);
+    }
+    if (end === 0) continue;
+    yield block(bytes.subarray(0, end));
+    line += newlinesIn(bytes.subarray(0, end));
+  }
+  if (carry.length > 0) yield block(carry);
+}
+
+/** A whole file of UTF-8 text, without its byte order mark. Throws as `textBlocks` does. */
+export async function wholeText(path: string): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for await (const chunk of chunksOf(path)) parts.push(chunk);
+  return decoded(Buffer.concat(parts), 1, true);
+}
+
+/** Bytes in a file. Throws OperatorError where there is no such file. */
+export async function bytesOf(path: string): Promise<number> {
+  try {
+    const { size } = await Bun.file(path).stat();
+    return size;
+  } catch (cause) {
+    throw unopened(path, cause);
+  }
+}
+
+async function* chunksOf(path: string): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of Bun.file(path).stream()) yield chunk;
+  } catch (cause) {
+    throw unopened(path, cause);
+  }
+}
+
+function unopened(path: string, cause: unknown): OperatorError {
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  const reasons: Readonly<Record<string, string>> = {
+    ENOENT: "there is no such file",
+    EACCES: "this user may not read it",
+    EISDIR: "it is a directory",
+  };
+  return new OperatorError(`can't read ${path}`, reasons[code] ?? (code || String(cause)), { cause });
+}
+
+function decoded(bytes: Uint8Array, line: number, first: boolean): string {
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: !first });
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw new UnreadableFile(
+      line + linesBeforeFault(bytes),
+      "text in UTF-8 expected, and these bytes are none",
+    );
+  }
+}
+
+/** How many lines of bytes that are not UTF-8 are. */
+function linesBeforeFault(bytes: Uint8Array): number {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let lines = 0;
+  for (let start = 0; start < bytes.length; lines++) {
+    const end = bytes.indexOf(newline, start) + 1 || bytes.length;
+    try {
+      decoder.decode(bytes.subarray(start, end));
+    } catch {
+      return lines;
+    }
+    start = end;
+  }
+  return lines;
+}
+
+function joined(one: Uint8Array, other: Uint8Array): Uint8Array<ArrayBuffer> {
+  const both = new Uint8Array(one.length + other.length);
+  both.set(one);
+  both.set(other, one.length);
+  return both;
+}
+
+function newlinesIn(bytes: Uint8Array): number {
+  let count = 0;
+  for (let at = bytes.indexOf(newline); at !== -1; at = bytes.indexOf(newline, at + 1)) count++;
+  return count;
+}
+
+const newline = 0x0a;
+const line_bytes_max = 1_048_576;

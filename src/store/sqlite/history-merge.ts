@@ -1,0 +1,64 @@
+import { seriesNames } from "../../series.ts";
+import type { BlockKeeper } from "./block-keeper.ts";
+import type { Connection } from "./connection.ts";
+import { seriesColumns } from "./series-tables.ts";
+
+/**
+ * Gives everything that is known of one item to another, and removes the first: its readings keep their stamps and
+ * numbers, counts stay exact. Works inside the caller's transaction; takes time by the readings of `from`.
+ */
+export function mergeHistories(
+  database: Connection,
+  blocks: BlockKeeper,
+  { from, into }: { from: number; into: number },
+): void {
+  const run = (sql: string, ...parameters: number[]) => {
+    const statement = database.prepare(sql);
+    statement.run(...parameters);
+    statement.finalize();
+  };
+  for (const series of seriesNames) {
+    const others = seriesColumns(series).slice(1).join(", ");
+    run(
+      `INSERT INTO ${series} (item, ${others}) SELECT ?, ${others} FROM ${series} WHERE item = ?`,
+      into,
+      from,
+    );
+    const page = database.prepare(
+      `SELECT stamp, seq FROM ${series} WHERE item = ? AND (stamp, seq) > (?, ?)
+       ORDER BY stamp, seq LIMIT ${page_readings}`,
+    );
+    // Counted as ingest counts late readings: what lies between others' goes into their blocks.
+    let after: readonly [stamp: number, seq: number] | undefined = [Number.MIN_SAFE_INTEGER, 0];
+    while (after !== undefined) {
+      const keys: [number, number][] = page.values(from, ...after) as [number, number][];
+      for (const [stamp, seq] of keys) blocks.add(series, into, stamp, seq);
+      after = keys.at(-1);
+    }
+    page.finalize();
+    blocks.settle();
+    run(`DELETE FROM ${series} WHERE item = ?`, from);
+  }
+  run("DELETE FROM heads WHERE item = ?", from);
+  run("DELETE FROM blocks WHERE item = ?", from);
+  // What was heard last counts; what only the other has told stays.
+  run(
+    `INSERT INTO item_states (item, heard_ms, battery_percent, battery_mv, linkquality)
+     SELECT ?, heard_ms, battery_percent, battery_mv, linkquality FROM item_states WHERE item = ?
+     ON CONFLICT (item) DO UPDATE SET
+       heard_ms = max(heard_ms, excluded.heard_ms),
+       ${stateFields.map((field) => `${field} = ${laterOf(field)}`).join(",\n")}`,
+    into,
+    from,
+  );
+  run("DELETE FROM item_states WHERE item = ?", from);
+  run("DELETE FROM items WHERE key = ?", from);
+}
+
+function laterOf(field: string): string {
+  return `CASE WHEN excluded.heard_ms > heard_ms THEN coalesce(excluded.${field}, ${field})
+          ELSE coalesce(${field}, excluded.${field}) END`;
+}
+
+const stateFields = ["battery_percent", "battery_mv", "linkquality"] as const;
+const page_readings = 10_000;

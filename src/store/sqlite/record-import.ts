@@ -1,0 +1,136 @@
+import type { Statement } from "bun:sqlite";
+import type { Item } from "../../records/item.ts";
+import {
+  definitionOf,
+  identityOf,
+  ownerField,
+  type RecordType,
+  recordTypes,
+  type StoredRecord,
+} from "../../records/record-table.ts";
+import { normalAddress } from "../address.ts";
+import type { Imported, ImportedRecord, RecordChanges } from "../record-store.ts";
+import type { BlockKeeper } from "./block-keeper.ts";
+import type { Connection } from "./connection.ts";
+import { ItemImport } from "./item-import.ts";
+
+/**
+ * One import into a database: records are put aside in temporary tables, which nobody waits for, and taken in
+ * by a few statements at the end, so that the gateway's own commits wait as short as can be.
+ */
+export class RecordImport {
+  readonly #database: Connection;
+  readonly #items: ItemImport;
+  readonly #stageItem: Statement;
+  readonly #stageRecord: Statement;
+
+  constructor(database: Connection, blocks: BlockKeeper) {
+    this.#database = database;
+    database.run(stagingTables);
+    this.#items = new ItemImport(database, blocks);
+    this.#stageItem = database.prepare(
+      "INSERT INTO staged_items (itemid, record, typename, itemname, address) VALUES (?, ?, ?, ?, ?)",
+    );
+    this.#stageRecord = database.prepare("INSERT INTO staged_records VALUES (?, ?, ?, ?)");
+  }
+
+  /** Puts records aside. No two of an import may have the same identity. */
+  stage(records: readonly ImportedRecord[]): void {
+    // A transaction on temporary tables alone locks nothing that others use.
+    this.#database.transaction(() => {
+      for (const { type, record } of records) {
+        if (type === "items") this.#putItemAside(record as Item);
+        else {
+          this.#stageRecord.run(
+            type,
+            numberOf(type, record),
+            identityOf(type, record),
+            JSON.stringify(record),
+          );
+        }
+      }
+    })();
+  }
+
+  /**
+   * Takes in what was put aside, inside the caller's transaction. After a dry run, or where there are clashes,
+   * the transaction has changed nothing.
+   */
+  apply(dryRun: boolean): Imported {
+    this.#database.run("SAVEPOINT import");
+    const clashes = this.#items.match();
+    const counts = { ...this.#countRecords(), ...this.#items.count() };
+    if (dryRun || clashes.length > 0) this.#database.run("ROLLBACK TO import");
+    else {
+      this.#items.write();
+      this.#database.run(takeRecords);
+    }
+    this.#database.run("RELEASE import");
+    const present = recordTypes.flatMap((type) => {
+      const changes = counts[type];
+      return changes === undefined ? [] : [[type, changes] as const];
+    });
+    return { changes: Object.fromEntries(present), clashes };
+  }
+
+  /** Lets go of what was put aside. */
+  close(): void {
+    this.#stageItem.finalize();
+    this.#stageRecord.finalize();
+    this.#database.run("DROP TABLE IF EXISTS staged_items");
+    this.#database.run("DROP TABLE IF EXISTS staged_records");
+  }
+
+  #putItemAside(item: Item): void {
+    const address = normalAddress(item.macaddress ?? "") ?? null;
+    this.#stageItem.run(item.itemid, JSON.stringify(item), item.typename, item.itemname, address);
+  }
+
+  #countRecords(): Partial<Record<RecordType, RecordChanges>> {
+    const statement = this.#database.prepare(countRecords);
+    const rows = statement.values() as [RecordType, number, number, number][];
+    statement.finalize();
+    return Object.fromEntries(
+      rows.map(([type, added, updated, unchanged]) => [type, { added, updated, unchanged, adopted: 0 }]),
+    );
+  }
+}
+
+/** The number that a record is found by: its owner's, or its own. */
+function numberOf(type: RecordType, record: StoredRecord): number {
+  const { owner, identity } = definitionOf(type);
+  return Number(record[owner === undefined ? (identity[0] ?? "") : ownerField[owner]]);
+}
+
+const stagingTables = `
+  DROP TABLE IF EXISTS staged_items;
+  DROP TABLE IF EXISTS staged_records;
+  CREATE TEMP TABLE staged_items (
+    itemid INTEGER PRIMARY KEY,
+    record TEXT NOT NULL,
+    typename TEXT NOT NULL,
+    itemname TEXT NOT NULL,
+    address TEXT,
+    -- The item whose place it takes, where there is one.
+    key INTEGER,
+    -- The provisional item of its type and address, where there is one.
+    heard INTEGER,
+    change TEXT
+  );
+  CREATE TEMP TABLE staged_records (
+    type TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    record TEXT NOT NULL,
+    PRIMARY KEY (type, number, id)
+  ) WITHOUT ROWID`;
+
+const countRecords = `
+  SELECT staged.type, count(*) FILTER (WHERE kept.record IS NULL),
+    count(*) FILTER (WHERE kept.record <> staged.record), count(*) FILTER (WHERE kept.record = staged.record)
+  FROM staged_records AS staged LEFT JOIN records AS kept USING (type, number, id)
+  GROUP BY staged.type`;
+
+const takeRecords = `
+  INSERT INTO records SELECT type, number, id, record FROM staged_records WHERE true
+  ON CONFLICT DO UPDATE SET record = excluded.record WHERE record <> excluded.record`;
