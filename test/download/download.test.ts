@@ -102,10 +102,8 @@ describe("a download", () => {
   test("is the same in CSV and in Parquet", async () => {
     const directory = await place();
     await download(options(directory, { format: "csv", stamp: "unix_ms" }));
-    const before = watched.pages;
-    await download(options(directory, { format: "parquet" }));
-    // What was received for one format serves the other: two short questions for each series of an item.
-    expect(watched.pages - before).toBe(16);
+    // What was received for one format serves the other.
+    expect((await download(options(directory, { format: "parquet" }))).received).toBe(0);
     const all = await allOf(serving.store, "wirelesssensor_events");
     const text = await Bun.file(join(directory, "wirelesssensor_events.csv")).text();
     expect(text.split("\r\n").slice(1, -1)).toEqual(
@@ -212,16 +210,18 @@ describe("a later download", () => {
       appended += count;
       if (random(2) === 0) {
         const stop = new AbortController();
-        const last = watched.pages + 1 + random(12);
-        watched.onPage = (page) => {
-          if (page === last) stop.abort(new Error("stopped by the test"));
+        let left = 1 + random(12);
+        const onProgress = () => {
+          left -= 1;
+          if (left === 0) stop.abort(new Error("stopped by the test"));
         };
-        const stopped = await download(options(directory, { items: only, stop: stop.signal })).catch(String);
+        const stopped = await download(
+          options(directory, { items: only, stop: stop.signal, onProgress }),
+        ).catch(String);
         if (typeof stopped === "string") {
           expect(stopped).toContain("stopped by the test");
           interrupted += 1;
         }
-        watched.onPage = () => {};
       } else {
         await download(options(directory, { items: only }));
         expect(await lines(directory, "wirelesssensor_events")).toEqual(await expectedLines());
@@ -300,14 +300,12 @@ describe("a download that is disturbed", () => {
 
   test("is refused where another one works in the same directory, or one of another gateway has", async () => {
     const directory = await place();
-    let second: unknown;
-    const last = watched.pages + 2;
-    watched.onPage = async (page) => {
-      if (page === last) second = await download(options(directory)).catch((thrown) => thrown);
+    let second: Promise<unknown> | undefined;
+    const onProgress = () => {
+      second ??= download(options(directory)).catch((thrown) => thrown);
     };
-    await download(options(directory));
-    watched.onPage = () => {};
-    expect(String(second)).toContain("another lintel fetch works in");
+    await download(options(directory, { onProgress }));
+    expect(String(await second)).toContain("another lintel fetch works in");
     const other = download(options(directory, { url: "http://127.0.0.1:9/v0.9" }));
     await expect(other).rejects.toThrow(/holds a download with url .*give the same as before/);
     await expect(download(options(directory, { span: { since_s: 86_400 } }))).rejects.toThrow(

@@ -1,6 +1,6 @@
 import type { Device, Reading } from "../../src/reading.ts";
 import { type SeriesName, seriesOf, type Value } from "../../src/series.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { ReadingPosition, Store } from "../../src/store/store.ts";
 import { reading } from "../api/serving.ts";
 
 /** A wireless sensor of the tests. */
@@ -64,13 +64,15 @@ export async function allOf(
   for (const { itemname } of await store.items(kind, { skip: 0, limit: 10_000 })) {
     const item = await store.item(kind, itemname);
     if (item === undefined) throw new Error(`the store lost ${itemname}`);
-    const rows = [];
-    for (let skip = 0; ; skip += 5_000) {
-      const page = await store.page({ series, item: item.key, before_ms, skip, limit: 5_000 });
-      rows.push(...page.rows);
-      if (page.rows.length < 5_000) break;
+    let after: ReadingPosition | undefined;
+    for (;;) {
+      const span = { from_ms: 0, before_ms, limit: 5_000 };
+      const given = after === undefined ? {} : { after };
+      const read = await store.oldestFirst({ series, item: item.key, ...span, ...given });
+      all.push(...read.rows.map(([stamp_ms, ...values]) => ({ itemname, stamp_ms, values })));
+      if (read.next === undefined) break;
+      after = read.next;
     }
-    all.push(...rows.reverse().map(([stamp_ms, ...values]) => ({ itemname, stamp_ms, values })));
   }
   return all;
 }

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { now_ms, type Serving, serve } from "../api/serving.ts";
+import { allOf, event, sensor } from "../download/filled.ts";
+
+const root = join(import.meta.dir, "../..");
+const directory = mkdtempSync(join(tmpdir(), "lintel-quickstart-"));
+let serving: Serving;
+let item: string;
+let all: { stamp_ms: number; values: unknown[] }[];
+
+beforeAll(async () => {
+  serving = await serve();
+  // Three days, more than two pages, several in a second and in a millisecond.
+  const readings = Array.from({ length: 2_345 }, (_, at) =>
+    event(sensor(0), now_ms - 200_000_000 + Math.floor(at / 3) * 250_000 + (at % 2), at % 64),
+  );
+  const { created } = await serving.store.append(readings);
+  item = created[0] ?? "";
+  all = await allOf(serving.store, "wirelesssensor_events");
+  symlinkSync(join(root, "clients"), join(directory, "clients"));
+});
+afterAll(async () => {
+  await serving[Symbol.asyncDispose]();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** The program of a page, which is the only code on it. */
+async function program(page: string, language: string): Promise<string> {
+  const text = await Bun.file(join(root, "docs/quickstart", `${page}.md`)).text();
+  const blocks = [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)];
+  expect(blocks.map(([, of]) => of)).toEqual([language]);
+  return blocks[0]?.[2] ?? "";
+}
+
+/** Runs a page as a reader would, with the three things exported. */
+async function printed(page: string, language: string, command: string[]): Promise<string> {
+  const file = join(directory, `${page}.${language}`);
+  await Bun.write(file, await program(page, language));
+  const run = Bun.spawn([...command, file], {
+    cwd: directory,
+    env: {
+      ...process.env,
+      LINTEL_URL: serving.api.url,
+      LINTEL_TOKEN: serving.tokens.read,
+      LINTEL_ITEM: item,
+    },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, said, code] = await Promise.all([run.stdout.text(), run.stderr.text(), run.exited]);
+  expect({ code, said: code === 0 ? "" : said }).toEqual({ code: 0, said: "" });
+  return out;
+}
+
+/** What the pages print that count by day. */
+function countsByDay(): string[] {
+  const days = Map.groupBy(all, ({ stamp_ms }) => new Date(stamp_ms).toISOString().slice(0, 10));
+  const most = Math.max(...[...days.values()].map(({ length }) => length));
+  return [
+    `${all.length} events`,
+    ...[...days].map(
+      ([day, { length }]) => `${day} ${length} ${"#".repeat(Math.ceil((30 * length) / most))}`,
+    ),
+  ];
+}
+
+const lines = (text: string) =>
+  text
+    .trimEnd()
+    .split("\n")
+    .map((line) => line.trimEnd());
+
+test("the page for curl writes every event to a CSV file", async () => {
+  const out = await printed("curl", "sh", ["sh"]);
+  const expected = all.map(({ stamp_ms, values }) => `${stamp_ms},${values[0]}`).reverse();
+  expect(lines(await Bun.file(join(directory, "events.csv")).text())).toEqual([
+    "stamp_ms,event",
+    ...expected,
+  ]);
+  expect(lines(out)).toEqual([`${all.length} events, the newest:`, ...expected.slice(0, 3)]);
+});
+
+test("the page for TypeScript counts every event", async () => {
+  expect(countsByDay().length).toBe(4);
+  expect(lines(await printed("typescript", "ts", [process.execPath]))).toEqual(countsByDay());
+});
+
+/** Runs where the interpreter is, and says so where it is not. */
+function where(present: boolean, what: string) {
+  if (!present) console.warn(`${what} is not here: its quick start is NOT tried`);
+  return test.skipIf(!present);
+}
+
+const python = Bun.which("python3");
+where(python !== null, "python3")("the page for Python counts every event", async () => {
+  expect(lines(await printed("python", "python", [python ?? ""]))).toEqual(countsByDay());
+});
+
+const rscript = Bun.which("Rscript");
+const packages =
+  rscript !== null && Bun.spawnSync([rscript, "-e", "library(curl); library(jsonlite)"]).exitCode === 0;
+where(packages, "Rscript with the packages curl and jsonlite")(
+  "the page for R counts every event",
+  async () => {
+    expect(lines(await printed("r", "r", [rscript ?? ""]))).toEqual(countsByDay());
+    expect(await Bun.file(join(directory, "Rplots.pdf")).exists()).toBe(true);
+  },
+  60_000,
+);
