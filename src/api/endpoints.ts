@@ -6,7 +6,9 @@ import { seriesNames } from "../series.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { endpoint, readers } from "./endpoint.ts";
 import { ApiError } from "./errors.ts";
+import { homeEndpoints } from "./home-endpoints.ts";
 import { limit, skip } from "./parameters.ts";
+import { recordEndpoints } from "./record-endpoints.ts";
 import { seriesEndpoint } from "./series-endpoint.ts";
 
 const typename = Type.String({ description: "one of the type names that /items returns" });
@@ -67,6 +69,8 @@ export const endpoints: readonly Endpoint[] = [
     },
   }),
   ...seriesNames.map(seriesEndpoint),
+  ...recordEndpoints,
+  ...homeEndpoints,
 ];
 
 function kindNamed(name: string): Kind {

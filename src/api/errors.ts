@@ -34,6 +34,7 @@ export const errorTable = {
   path_unknown: { code: 40401, status: 404, message: "There is nothing at this path" },
   typename_unknown: { code: 40402, status: 404, message: "No item type is named {typename}" },
   item_unknown: { code: 40403, status: 404, message: "No item of type {typename} is named {itemname}" },
+  record_unknown: { code: 40404, status: 404, message: "There is no {record} {id}" },
   method_not_allowed: { code: 40501, status: 405, message: "Only GET and HEAD are allowed here" },
   url_too_long: { code: 41401, status: 414, message: "The address is longer than {length_max} characters" },
   parameter_malformed: { code: 42201, status: 422, message: "{parameter} must be {expected}" },

@@ -158,6 +158,7 @@ function readChoice(schema: ParameterSchema, text: string | undefined): string |
 }
 
 function expectationOf(schema: ParameterSchema): string {
+  if (schema.type === "integer" && schema.minimum === Number.MIN_SAFE_INTEGER) return "an integer";
   if (schema.type === "integer") return `an integer from ${schema.minimum} to ${schema.maximum}`;
   if (schema.title !== undefined) return schema.title;
   return (schema.anyOf ?? []).map((choice) => String(choice.const)).join(" or ");

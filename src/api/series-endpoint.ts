@@ -85,7 +85,7 @@ function windowOf(
  * least value that leaves nothing out that has happened; a reading stamped later than that by a device whose
  * clock is ahead is served once its time has come.
  */
-function nextSecond(now_ms: number): number {
+export function nextSecond(now_ms: number): number {
   return (Math.floor(now_ms / 1000) + 1) * 1000;
 }
 

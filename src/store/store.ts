@@ -22,6 +22,9 @@ export interface Store extends RecordStore {
   /** Items of a kind in order of itemid. */
   items(kind: Kind, window: { skip: number; limit: number }): Promise<Item[]>;
 
+  /** Items whose current home it is, of every kind, in order of itemid. */
+  itemsIn(homeid: number): Promise<Item[]>;
+
   /** An item of a kind by name, or by itemid where no item of any kind has that name. */
   item(kind: Kind, name: string): Promise<StoredItem | undefined>;
 

@@ -303,6 +303,24 @@ function inventory(make: MakeStore): void {
     expect(window.map(({ itemid }) => itemid)).toEqual([1_000_000_002]);
   });
 
+  test("items are found by the home that they are in, whatever their kind", async () => {
+    await using made = await make({ home: 12 });
+    const { store } = made;
+    const scale = { ...sensor(1), kind: "scales" } as const;
+    await store.append([
+      event(2, 0, 1),
+      event(1, 0, 1),
+      reading(scale, "scale_heart", start_ms, { heartRate: 60 }),
+    ]);
+    const [moved] = await store.items("scales", { skip: 0, limit: 1 });
+    if (moved === undefined) throw new Error("the scale has no item");
+    await store.putItems([{ ...moved, currenthomeid: 13 }]);
+    const names = async (homeid: number) => (await store.itemsIn(homeid)).map(({ itemname }) => itemname);
+    expect(await names(12)).toEqual([nameOf("wirelesssensors", 2), nameOf("wirelesssensors", 1)]);
+    expect(await names(13)).toEqual([moved.itemname]);
+    expect(await names(14)).toEqual([]);
+  });
+
   test("the overview counts the readings of each series and knows the newest", async () => {
     await using made = await make();
     const { store } = made;

@@ -31,6 +31,13 @@ export class Inventory {
     return rows.map(([record]) => JSON.parse(record));
   }
 
+  itemsIn(homeid: number): Item[] {
+    const rows = this.#database
+      .query("SELECT record FROM items WHERE record ->> '$.currenthomeid' = ? ORDER BY itemid")
+      .values(homeid) as [string][];
+    return rows.map(([record]) => JSON.parse(record));
+  }
+
   item(kind: Kind, name: string): StoredItem | undefined {
     const named = this.#one("itemname = ?", name);
     const found = named ?? (/^\d{1,15}$/.test(name) ? this.#one("itemid = ?", Number(name)) : undefined);

@@ -77,6 +77,10 @@ export class SqliteStore implements Store {
     return this.#reading(() => this.#inventory.items(kind, window));
   }
 
+  itemsIn(homeid: number): Promise<Item[]> {
+    return this.#reading(() => this.#inventory.itemsIn(homeid));
+  }
+
   item(kind: Kind, name: string): Promise<StoredItem | undefined> {
     return this.#reading(() => this.#inventory.item(kind, name));
   }

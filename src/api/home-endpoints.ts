@@ -1,0 +1,112 @@
+import { Type } from "@sinclair/typebox";
+import type { HomeInventory } from "../records/home-inventory.ts";
+import { recordTable } from "../records/record-table.ts";
+import { type SeriesName, seriesOf } from "../series.ts";
+import type { PageRequest, SeriesRecord, Store } from "../store/store.ts";
+import { type Endpoint, endpoint, readers } from "./endpoint.ts";
+import { ApiError } from "./errors.ts";
+import { before, limit, precision, skip } from "./parameters.ts";
+import { idOf, requireRecord } from "./record-endpoints.ts";
+import { nextSecond, seriesRecord } from "./series-endpoint.ts";
+
+/** What a home holds, and what was sensed in it. */
+export const homeEndpoints: readonly Endpoint[] = [
+  endpoint({
+    name: "home_inventory",
+    template: "/homes/{id}/inventory/",
+    summary: "Items of a home, with the time for which each is or was there",
+    area: "Homes",
+    since: recordTable.home_inventory.since,
+    scopes: readers,
+    path: Type.Object({ id: idOf("homes") }),
+    query: Type.Object({}),
+    response: Type.Array(recordTable.home_inventory.schema),
+    refusals: ["record_unknown"],
+    handle: async ({ store, path }) => {
+      await requireRecord(store, "homes", path.id);
+      return { body: await staysIn(store, path.id) };
+    },
+  }),
+  homeEvents("wirelesssensor_events"),
+];
+
+/** A series of all items of a home: for each stay of an item in it, what the item recorded meanwhile. */
+function homeEvents(series: SeriesName): Endpoint {
+  const { kind, path: word, title } = seriesOf(series);
+  return endpoint({
+    name: `home_${series}`,
+    template: `/homes/{id}/${kind}/${word}`,
+    summary: `${title} of a home, for each item newest first`,
+    area: "Homes",
+    since: "0.9",
+    scopes: readers,
+    path: Type.Object({ id: idOf("homes") }),
+    query: Type.Object({ skip, limit, before, precision }),
+    response: Type.Array(
+      Type.Object(
+        {
+          itemname: Type.String({ description: "an item of the home; twice where it left and came back" }),
+          events: Type.Array(seriesRecord(seriesOf(series)), {
+            description: "what it recorded there: skip, limit and before hold for each item",
+          }),
+        },
+        { title: "Home events" },
+      ),
+    ),
+    refusals: ["record_unknown"],
+    handle: async ({ store, path, query, now_ms }) => {
+      await requireRecord(store, "homes", path.id);
+      const stays = (await staysIn(store, path.id)).filter(({ item }) => item.typename === kind);
+      const bound = Math.floor(records_max / Math.max(1, stays.length));
+      if (query.limit > bound)
+        throw new ApiError("parameter_malformed", {
+          parameter: "limit",
+          expected: `an integer from 1 to ${bound}, because ${stays.length} items are asked at once`,
+        });
+      const before_ms = query.before === undefined ? nextSecond(now_ms) : query.before * 1000;
+      const body = [];
+      for (const stay of stays) {
+        const events = await eventsDuring(store, stay, { ...query, series, before_ms });
+        body.push({ itemname: stay.item.itemname, events });
+      }
+      return { body };
+    },
+  });
+}
+
+/** A page of what an item recorded during a stay; what it recorded before that would only come after. */
+async function eventsDuring(
+  store: Store,
+  { item, start, stop }: HomeInventory,
+  page: Omit<PageRequest, "item">,
+): Promise<readonly SeriesRecord[]> {
+  const { series, before_ms, precision } = page;
+  const stored = await store.item(seriesOf(series).kind, item.itemname);
+  // Only where an import gave it another name a moment ago.
+  if (stored === undefined) return [];
+  const { records } = await store.page({
+    ...page,
+    item: stored.key,
+    before_ms: stop === null ? before_ms : Math.min(before_ms, stop * 1000),
+  });
+  if (start === null) return records;
+  const start_stamp = precision === "ms" ? start * 1000 : start;
+  return records.filter(({ stamp }) => stamp >= start_stamp);
+}
+
+/**
+ * The stays of items in a home, oldest first: those that the programme has records of, and of items that are there
+ * now without any.
+ */
+async function staysIn(store: Store, homeid: number): Promise<HomeInventory[]> {
+  const recorded = await store.recordsOf("home_inventory", homeid);
+  const present = new Set(recorded.filter(({ stop }) => stop === null).map(({ item }) => item.itemid));
+  const unrecorded = (await store.itemsIn(homeid)).filter(({ itemid }) => !present.has(itemid));
+  return [
+    ...recorded,
+    ...unrecorded.map((item) => ({ homeid, item, start: item.currenthomestart, stop: null })),
+  ];
+}
+
+/** Records in one answer, all items together. */
+const records_max = 100_000;
