@@ -20,7 +20,10 @@ export async function* csvRecords(
   for await (const row of csvRows(blocks)) {
     if (header === undefined) {
       header = headerOf(type, row, receiver);
-      if (header === undefined) return;
+      if (header === undefined) {
+        receiver.brokenOff();
+        return;
+      }
       continue;
     }
     receive(type, header, row, receiver);

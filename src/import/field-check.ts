@@ -1,5 +1,6 @@
 import { Kind, type TSchema, TypeGuard } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { isUnixTime } from "../unix-time.ts";
 import { isNullable } from "./required-fields.ts";
 
 /** What one field of a record may hold, made from its schema. */
@@ -56,8 +57,11 @@ const kinds: Readonly<Record<string, KindOfField>> = {
     fromText: (text) => (/^-?\d{1,16}$/.test(text) ? Number(text) : text),
     // Beyond 2^53 a JSON number is no longer the number that was written.
     keeps: Number.isSafeInteger,
-    expected: ({ minimum, maximum }) =>
-      minimum === 0 && maximum === 1 ? "0 or 1" : `a whole number${rangeText(minimum, maximum)}`,
+    expected: (schema) => {
+      if (isUnixTime(schema)) return "a unix timestamp in whole seconds";
+      const { minimum, maximum } = schema;
+      return minimum === 0 && maximum === 1 ? "0 or 1" : `a whole number${rangeText(minimum, maximum)}`;
+    },
   },
   Boolean: {
     // CSV has no booleans of its own; 0 and 1 are how the field is described.

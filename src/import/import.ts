@@ -52,6 +52,7 @@ class ImportRun {
   readonly #bytesTotal: number;
   readonly #sizes: readonly number[];
   #records = 0;
+  #brokenOff = false;
   /** Sound records that nobody has taken yet. */
   #batch: ImportedRecord[] = [];
   /** Records that name an item which may come only later. */
@@ -80,14 +81,18 @@ class ImportRun {
         for await (const _ of this.#read(file, format, before, size)) yield* this.#taken();
       } catch (thrown) {
         if (!(thrown instanceof UnreadableFile)) throw thrown;
+        this.#brokenOff = true;
         const expected = `${thrown.expected} (the rest of the file was not read)`;
         this.faults.add({ file, line: thrown.line, expected });
       }
       before += size;
       yield* this.#taken();
     }
-    await this.#resolveNames();
-    await this.#checkReferences();
+    // Whatever names a record of a file that broke off would only be a fault on top of that one.
+    if (!this.#brokenOff) {
+      await this.#resolveNames();
+      await this.#checkReferences();
+    }
     yield* this.#taken();
   }
 
@@ -112,6 +117,9 @@ class ImportRun {
       record: (raw) => this.#receive(raw, file),
       fault: (line, { type, ...fault }) =>
         this.faults.add({ file, line, ...(type === undefined ? {} : { record: type }), ...fault }),
+      brokenOff: () => {
+        this.#brokenOff = true;
+      },
     };
     const progressing = (bytesRead: number) => this.#progress(before + bytesRead);
     if (format.kind === "json") {

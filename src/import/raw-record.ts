@@ -18,6 +18,8 @@ export interface RawRecord {
 /** Where readers hand over what they find in one file. */
 export interface RawReceiver {
   record(record: RawRecord): void;
-  /** Something that keeps a record, or the rest of the file, from being read. */
+  /** Something that keeps a record from being read. */
   fault(line: number, fault: { type?: RecordType; field?: string; given?: string; expected: string }): void;
+  /** No record of the file was read, or not all of them were. */
+  brokenOff(): void;
 }
