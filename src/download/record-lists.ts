@@ -1,7 +1,8 @@
 import { type TObject, Type } from "@sinclair/typebox";
 import { kindNames } from "../kinds.ts";
 import { ItemType } from "../records/item-type.ts";
-import { definitionOf, ownerField, type RecordType, recordTable } from "../records/record-table.ts";
+import { recordPaths } from "../records/record-paths.ts";
+import { definitionOf, ownerField, recordTable } from "../records/record-table.ts";
 import { columnsOfSchema, rowOf } from "./column.ts";
 import type { Format } from "./format.ts";
 import type { Gateway } from "./gateway.ts";
@@ -16,24 +17,6 @@ export interface RecordList {
   readonly paths: readonly string[];
   readonly owner?: { readonly path: string; readonly field: string };
 }
-
-/** Where each list of records is served, below the version; items have a list for each type. */
-export const recordPaths: Readonly<Record<Exclude<RecordType, "items">, string>> = {
-  homes: "/homes/",
-  subjects: "/subjects/",
-  project_enrollments: "/subjects/{id}/enrollment/projects/",
-  study_enrollments: "/subjects/{id}/enrollment/studies/",
-  scheduled_contacts: "/subjects/{id}/scheduled/contacts/",
-  phones: "/subjects/{id}/phone/",
-  subject_inventory: "/subjects/{id}/inventory/",
-  contacts: "/subjects/{id}/contacts/",
-  comments: "/subjects/{id}/comments/",
-  alerts: "/subjects/{id}/alerts/",
-  home_inventory: "/homes/{id}/inventory/",
-  projects: "/projects/",
-  studies: "/studies/",
-  issues: "/issues/",
-};
 
 /** Every list, in the order in which they are downloaded. */
 export const recordLists: readonly RecordList[] = [

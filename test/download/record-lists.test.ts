@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parquetReadObjects } from "hyparquet";
+import { Lintel } from "../../clients/typescript/client.ts";
+import { endpoints } from "../../src/api/endpoints.ts";
+import { SystemClock } from "../../src/clock.ts";
+import { columnsOfRecord } from "../../src/download/column.ts";
+import { type Downloaded, download } from "../../src/download/download.ts";
+import type { Format } from "../../src/download/format.ts";
+import { kindNames } from "../../src/kinds.ts";
+import { recordPaths } from "../../src/records/record-paths.ts";
+import {
+  definitionOf,
+  ownerField,
+  type RecordType,
+  recordTable,
+  recordTypes,
+} from "../../src/records/record-table.ts";
+import type { LoneType, OwnedType } from "../../src/store/record-store.ts";
+import { fill } from "../api/programme.ts";
+import { type Serving, serve } from "../api/serving.ts";
+
+let serving: Serving;
+let directory: string;
+
+beforeAll(async () => {
+  serving = await serve();
+  await fill(serving.store);
+  directory = await mkdtemp(join(tmpdir(), "lintel-lists-"));
+});
+afterAll(async () => {
+  await serving[Symbol.asyncDispose]();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** Every record of a type that the store holds, owner after owner. */
+async function held(type: RecordType): Promise<Record<string, unknown>[]> {
+  const { store } = serving;
+  if (type === "items") {
+    const lists = await Promise.all(kindNames.map((kind) => store.items(kind, { skip: 0, limit: 1000 })));
+    return lists.flat();
+  }
+  const { owner } = definitionOf(type);
+  if (owner === undefined) return store.records(type as LoneType);
+  const owners: Record<string, unknown>[] = await store.records(owner);
+  const lists = owners.map(async (record) => {
+    const id = Number(record[ownerField[owner]]);
+    // A home's inventory is more than the records kept of it: the interface adds what items say of themselves.
+    if (type === "home_inventory")
+      return (await serving.ask(`/homes/${id}/inventory/`)).json() as Promise<Record<string, unknown>[]>;
+    return store.recordsOf(type as OwnedType, id);
+  });
+  return (await Promise.all(lists)).flat();
+}
+
+/** With the members of a record within it put in its place, as a file has them. */
+function flat(record: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(record).flatMap(([name, value]) =>
+      typeof value === "object" && value !== null
+        ? Object.entries(value).map(([inner, cell]) => [`${name}_${inner}`, cell])
+        : [[name, value]],
+    ),
+  );
+}
+
+function fetched(format: Format): Promise<Downloaded> {
+  return download({
+    url: serving.api.url,
+    token: serving.tokens.read,
+    directory,
+    format,
+    stamp: "iso",
+    span: {},
+    clock: new SystemClock(),
+    stop: new AbortController().signal,
+    onProgress: () => {},
+    onRetry: () => {},
+  });
+}
+
+test("every list of records is where the download looks for it", () => {
+  const templates = endpoints.map(({ template }) => template);
+  expect(Object.values(recordPaths).filter((path) => !templates.includes(path))).toEqual([]);
+});
+
+test("a download has every record of every list, with the fields and values of the interface", async () => {
+  const { files, absent } = await fetched("ndjson");
+  expect(absent).toEqual([]);
+  for (const type of recordTypes) {
+    const text = await Bun.file(join(directory, `${type}.ndjson`)).text();
+    const lines = text.split("\n").slice(0, -1);
+    const expected = (await held(type)).map(flat);
+    expect(expected.length).toBeGreaterThan(0);
+    expect(lines.map((line) => JSON.parse(line))).toEqual(expected);
+    expect(files[type]?.rows).toBe(expected.length);
+  }
+});
+
+test("records come back from Parquet with their types", async () => {
+  await fetched("parquet");
+  for (const type of recordTypes) {
+    const file = await Bun.file(join(directory, `${type}.parquet`)).arrayBuffer();
+    const read = await parquetReadObjects({ file });
+    const integers = new Set(
+      columnsOfRecord(type).flatMap((column) => (column.type === "integer" ? [column.name] : [])),
+    );
+    expect(read).toEqual(
+      (await held(type)).map((record) =>
+        Object.fromEntries(
+          Object.entries(flat(record)).map(([name, value]) => [
+            name,
+            integers.has(name) && typeof value === "number" ? BigInt(value) : value,
+          ]),
+        ),
+      ),
+    );
+  }
+});
+
+test("the TypeScript client lists every record", async () => {
+  const lintel = new Lintel({ url: serving.api.url, token: serving.tokens.read });
+  for (const name of ["homes", "subjects", "projects", "studies", "issues"] as const)
+    expect(await Array.fromAsync(lintel.records(name))).toEqual(await serving.store.records(name));
+  for (const type of recordTypes) {
+    if (!("owner" in recordTable[type]) || recordTable[type].owner !== "subjects") continue;
+    const owned = type as Parameters<typeof lintel.recordsOf>[0];
+    const walked: unknown[] = await Array.fromAsync(lintel.recordsOf(owned, 1));
+    expect(walked).toEqual(await serving.store.recordsOf(owned, 1));
+    expect(walked.length).toBe(2);
+  }
+  expect((await Array.fromAsync(lintel.recordsOf("home_inventory", 12))).length).toBeGreaterThan(0);
+});
