@@ -1,0 +1,48 @@
+import { join } from "node:path";
+import { Content } from "../../../src/api/content.ts";
+import { openForReading } from "../../../src/store/sqlite/connection.ts";
+import { Pages } from "../../../src/store/sqlite/pages.ts";
+import type { Data } from "./data.ts";
+import { quantile, type Report, sum } from "./report.ts";
+
+/**
+ * Reads and encodes every page once, from a connection of the same settings on either side, one side after the
+ * other for each page. The first pages only warm up.
+ */
+export function coldPages(data: Data, report: Report): void {
+  const store = openForReading(join(data.store, "lintel.db"));
+  const rowid = openForReading(data.rowid);
+  const pages = new Pages(store);
+  const select = rowid.keep(
+    "SELECT stamp, event FROM events WHERE item = ? AND stamp < ? ORDER BY stamp DESC LIMIT 1000",
+  );
+  type Asked = Data["pages"][number];
+  const sides = {
+    store: ({ item, before_s }: Asked) => {
+      const request = { series: "wirelesssensor_events", item, before_ms: before_s * 1000 } as const;
+      const { records } = pages.page({ ...request, skip: 0, limit: 1000, precision: "s" });
+      return new Content({ body: records }).as(undefined).length;
+    },
+    rowid: ({ item, before_s }: Asked) => JSON.stringify(select.all(item, before_s)).length,
+  };
+  const spent: Record<keyof typeof sides, number[]> = { store: [], rowid: [] };
+  for (const [index, asked] of data.pages.entries()) {
+    const order = index % 2 === 0 ? (["store", "rowid"] as const) : (["rowid", "store"] as const);
+    const lengths = order.map((side) => {
+      const started = performance.now();
+      const length = sides[side](asked);
+      if (index >= data.pages.length / 10) spent[side].push(performance.now() - started);
+      return length;
+    });
+    if (lengths[0] !== lengths[1]) throw new Error(`the sides differ: ${lengths.join(" and ")} bytes`);
+  }
+  store.close();
+  rowid.close();
+  const shown = (side: keyof typeof sides) =>
+    `${quantile(spent[side], 0.5).toFixed(3)} ms (mean ${(sum(spent[side]) / spent[side].length).toFixed(3)})`;
+  report.note(
+    `cold page of 1,000, read and encoded, median: ${shown("store")}, rowid table ${shown("rowid")}`,
+  );
+  report.bar("  times as fast, in the mean", { value: sum(spent.rowid) / sum(spent.store), least: 1.6 });
+  report.note(`  in the median: ${(quantile(spent.rowid, 0.5) / quantile(spent.store, 0.5)).toFixed(2)}`);
+}

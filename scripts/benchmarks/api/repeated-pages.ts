@@ -1,0 +1,109 @@
+import { type Data, nameOf } from "./data.ts";
+import type { FastifyServer } from "./fastify.ts";
+import { type Load, loadOf } from "./load.ts";
+import type { Report } from "./report.ts";
+import { type ServerProcess, startServer } from "./server-process.ts";
+
+/**
+ * Requests a second over loopback from a server with the gateway's own settings: pages that were never asked for,
+ * against one page over and over, as a plain client asks for it, as one that takes gzip, and as one that holds it.
+ */
+export async function repeatedPages(options: {
+  data: Data;
+  report: Report;
+  seconds: number;
+  fastify: FastifyServer | undefined;
+}): Promise<void> {
+  const { data, report, seconds, fastify } = options;
+  const server = await startServer({ directory: data.store, cache_bytes_max: 32 * 1024 * 1024 });
+  report.note(
+    `a server on loopback, 16 connections: ${server.resident_mb().toFixed(0)} MB resident at the start`,
+  );
+  try {
+    const gzip = "Accept-Encoding: gzip\r\n";
+    const live = new LivePages(data, server);
+    await live.load("", 1);
+    const plain = await live.load("", seconds);
+    const liveGzip = await live.load(gzip, seconds);
+    const path = pathOf(data.pages[0] ?? { item: 1, before_s: 0 });
+    const etag = await etagOf(server, path);
+    const repeated = (headers: string) =>
+      loadOf({ port: server.port, seconds, requests: [server.get(path, headers)] });
+    const ratio = (name: string, one: Load, other: Load) => {
+      report.note(`  ${name}: ${shown(one)} against ${shown(other)} live`);
+      report.bar("    times the requests a second", {
+        value: one.requests_per_s / other.requests_per_s,
+        least: 6,
+      });
+    };
+    ratio("repeated page", await repeated(""), plain);
+    ratio("repeated page, gzip", await repeated(gzip), liveGzip);
+    ratio("repeated page that the client holds", await repeated(`If-None-Match: ${etag}\r\n`), plain);
+    report.note(`  ${server.resident_mb().toFixed(0)} MB resident at the end`);
+    if (fastify !== undefined) await compare({ data, report, seconds, fastify, live: plain });
+  } finally {
+    await server.stop();
+    await fastify?.stop();
+  }
+}
+
+/** Every page once, from where the last load stopped: the cache has room for fewer than there are. */
+class LivePages {
+  readonly #data: Data;
+  readonly #server: ServerProcess;
+  #round = 0;
+
+  constructor(data: Data, server: ServerProcess) {
+    this.#data = data;
+    this.#server = server;
+  }
+
+  /** Pages shifted by a few seconds each round are other pages, though they have most records in common. */
+  load(headers: string, seconds: number): Promise<Load> {
+    const requests = Array.from({ length: 40 }, () => {
+      this.#round += 1;
+      return this.#data.pages.map(({ item, before_s }) =>
+        this.#server.get(pathOf({ item, before_s: before_s - this.#round * 31 }), headers),
+      );
+    }).flat();
+    return loadOf({ port: this.#server.port, seconds, requests });
+  }
+}
+
+async function compare(options: {
+  data: Data;
+  report: Report;
+  seconds: number;
+  fastify: FastifyServer;
+  live: Load;
+}): Promise<void> {
+  const { data, report, seconds, fastify, live } = options;
+  const requests = data.pages.map(
+    ({ item, before_s }) =>
+      `GET /events/${item}?before=${before_s} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: application/json\r\n\r\n`,
+  );
+  await loadOf({ port: fastify.port, seconds: 1, requests });
+  const load = await loadOf({ port: fastify.port, seconds, requests });
+  report.note(`the same pages from ${fastify.name}, without tokens, links and tags: ${shown(load)}`);
+  const ratio = (live.requests_per_s / load.requests_per_s).toFixed(2);
+  report.note(`  live pages of ours against it, requests a second: ${ratio} times`);
+}
+
+function pathOf({ item, before_s }: { item: number; before_s: number }): string {
+  return `/items/wirelesssensors/${nameOf(item)}/events?before=${before_s}`;
+}
+
+async function etagOf(server: ServerProcess, path: string): Promise<string> {
+  const [, token = ""] = /Authorization: (.*)\r/.exec(server.get(path)) ?? [];
+  const response = await fetch(`http://127.0.0.1:${server.port}/v0.9${path}`, {
+    headers: { Authorization: token, Accept: "application/json" },
+  });
+  await response.arrayBuffer();
+  const etag = response.headers.get("etag");
+  if (etag === null) throw new Error("a page has no entity tag");
+  return etag;
+}
+
+function shown({ requests_per_s, bytes_per_request }: Load): string {
+  return `${Math.round(requests_per_s)}/s of ${Math.round(bytes_per_request)} bytes`;
+}
