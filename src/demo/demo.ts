@@ -105,7 +105,9 @@ async function furnish(
   const first_ms = now_ms - options.days * 86_400_000;
   const { items } = await store.overview();
   const newest = items.flatMap(({ series }) => series.map(({ newest_ms }) => newest_ms));
-  if (items.length === 0) await store.putItems(flat.map((sensor) => itemOf(sensor, first_ms)));
+  if (items.length === 0) {
+    await store.importRecords([flat.map((sensor) => ({ type: "items", record: itemOf(sensor, first_ms) }))]);
+  }
   await appendHistory({
     store,
     from_ms: Math.max(first_ms, ...newest.map((stamp_ms) => stamp_ms + 1)),

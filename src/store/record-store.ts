@@ -39,8 +39,8 @@ export interface RecordStore {
    * nothing is changed and the answer says what would have been. One import at a time.
    */
   importRecords(
-    batches: AsyncIterable<readonly ImportedRecord[]>,
-    options: { readonly dryRun: () => boolean },
+    batches: AsyncIterable<readonly ImportedRecord[]> | Iterable<readonly ImportedRecord[]>,
+    options?: { readonly dryRun?: () => boolean },
   ): Promise<Imported>;
 }
 

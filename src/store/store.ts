@@ -81,12 +81,6 @@ export interface GatewayStore extends Store {
   /** Keeps what was learned of devices; one transaction, the last state of a device wins. */
   noteDevices(states: readonly DeviceState[]): Promise<void>;
 
-  /**
-   * Puts records into the inventory, all or none. An item with the same itemid becomes the record; so does a
-   * provisional one of the same type and address, which keeps its readings.
-   */
-  putItems(items: readonly Item[]): Promise<void>;
-
   /** Adds to counters of what was thrown away, by name. */
   addDropped(counts: ReadonlyMap<string, number>): Promise<void>;
 }

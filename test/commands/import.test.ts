@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Site } from "../gateway/processes.ts";
+import { eventually, Site } from "../gateway/processes.ts";
 
 let site: Site;
 beforeEach(() => {
@@ -108,26 +108,19 @@ test("a file that isn't there is one line and exit 2", async () => {
   });
 });
 
-test("killed while it writes, it leaves none of the records, and the next import all", async () => {
+test("killed while it writes, it leaves none of the records or all, and the next import all", async () => {
   const count = 50_000;
   expect((await site.lintel("token", "create", "x", "--data", site.data)).code).toBe(0);
   const file = itemsCsv(count);
   const log = join(site.data, "lintel.db-wal");
   const importing = site.spawn(["import", file, "--data", site.data]);
   // The log grows when the transaction spills, well before it is committed.
-  const seen = async () => {
-    for (let look = 0; look < looks_max; look++) {
-      if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) > 1_000_000) return true;
-      await Bun.sleep(1);
-    }
-    return false;
-  };
-  expect(await seen()).toBe(true);
+  const spilled = () => (statSync(log, { throwIfNoEntry: false })?.size ?? 0) > 1_000_000 || undefined;
+  await eventually(spilled, "the import writes", { tries_max: 20_000, pause_ms: 1 });
   importing.kill("SIGKILL");
   expect(await importing.exited).not.toBe(0);
-  expect(itemCount()).toBe(0);
+  // On a machine that is busy enough the kill may come after the commit; in no case between.
+  expect([0, count]).toContain(itemCount());
   expect((await site.lintel("import", file, "--data", site.data)).code).toBe(0);
   expect(itemCount()).toBe(count);
 }, 60_000);
-
-const looks_max = 20_000;

@@ -314,7 +314,7 @@ function inventory(make: MakeStore): void {
     ]);
     const [moved] = await store.items("scales", { skip: 0, limit: 1 });
     if (moved === undefined) throw new Error("the scale has no item");
-    await store.putItems([{ ...moved, currenthomeid: 13 }]);
+    await store.importRecords([[{ type: "items", record: { ...moved, currenthomeid: 13 } }]]);
     const names = async (homeid: number) => (await store.itemsIn(homeid)).map(({ itemname }) => itemname);
     expect(await names(12)).toEqual([nameOf("wirelesssensors", 2), nameOf("wirelesssensors", 1)]);
     expect(await names(13)).toEqual([moved.itemname]);

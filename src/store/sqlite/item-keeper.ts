@@ -17,8 +17,6 @@ export class ItemKeeper {
   readonly #taken;
   readonly #insert;
   readonly #complete;
-  readonly #byItemid;
-  readonly #adopt;
   readonly #noteState;
 
   constructor(database: Connection, home: number | undefined) {
@@ -32,8 +30,6 @@ export class ItemKeeper {
     this.#taken = database.keep("SELECT 1 FROM items WHERE itemid = ? OR itemname = ?");
     this.#insert = database.keep("INSERT INTO items (key, record, address, provisional) VALUES (?, ?, ?, ?)");
     this.#complete = database.keep("UPDATE items SET record = ? WHERE key = ?");
-    this.#byItemid = database.keep("SELECT key FROM items WHERE itemid = ?");
-    this.#adopt = database.keep("UPDATE items SET record = ?, address = ?, provisional = 0 WHERE key = ?");
     this.#noteState = database.keep(
       `INSERT INTO item_states (item, heard_ms, battery_percent, battery_mv, linkquality) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT (item) DO UPDATE SET
@@ -56,17 +52,6 @@ export class ItemKeeper {
     }
     if (known.provisional !== undefined) this.#fillIn(known.key, known.provisional, device);
     return known.key;
-  }
-
-  /** Makes a record part of the inventory: see `GatewayStore.putItems`. */
-  put(record: Item): void {
-    const address = normalAddress(record.macaddress ?? "") ?? null;
-    const sameId = this.#byItemid.get(record.itemid) as { key: number } | null;
-    const heard = this.#find.get(record.typename, address) as ItemRow | null;
-    const key = sameId?.key ?? (heard?.provisional ? heard.key : undefined);
-    if (key === undefined) this.#insert.run(this.#freeKey(), JSON.stringify(record), address, 0);
-    else this.#adopt.run(JSON.stringify(record), address, key);
-    this.#known.clear();
   }
 
   /** Keeps what was learned of a device; what the state doesn't mention stays. */

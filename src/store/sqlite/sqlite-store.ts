@@ -114,8 +114,8 @@ export class SqliteStore implements Store {
   }
 
   async importRecords(
-    batches: AsyncIterable<readonly ImportedRecord[]>,
-    { dryRun }: { readonly dryRun: () => boolean },
+    batches: AsyncIterable<readonly ImportedRecord[]> | Iterable<readonly ImportedRecord[]>,
+    { dryRun = () => false }: { readonly dryRun?: () => boolean } = {},
   ): Promise<Imported> {
     if (this.#importing) {
       throw new OperatorError(
@@ -226,10 +226,6 @@ export class SqliteGatewayStore extends SqliteStore implements GatewayStore {
 
   async noteDevices(states: readonly DeviceState[]): Promise<void> {
     await this.#writer.ask("commit", { readings: [], states });
-  }
-
-  putItems(items: readonly Item[]): Promise<void> {
-    return this.#writer.ask("putItems", items);
   }
 
   async addDropped(dropped: ReadonlyMap<string, number>): Promise<void> {

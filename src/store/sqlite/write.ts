@@ -1,7 +1,6 @@
 import { statSync } from "node:fs";
 import { messageOf } from "../../errors.ts";
 import type { Reading } from "../../reading.ts";
-import type { Item } from "../../records/item.ts";
 import { seriesOf, type Value } from "../../series.ts";
 import type { Imported, ImportedRecord } from "../record-store.ts";
 import { type Appended, type Notes, ReadingRefused, type Token } from "../store.ts";
@@ -81,12 +80,6 @@ export class Writing {
       for (const state of batch.states ?? []) this.#items.note(state, created);
       for (const [name, count] of batch.dropped ?? []) this.#addDropped.run(name, count);
       return { first_seq, last_seq, created };
-    });
-  }
-
-  putItems(items: readonly Item[]): void {
-    this.#transaction(() => {
-      for (const item of items) this.#items.put(item);
     });
   }
 

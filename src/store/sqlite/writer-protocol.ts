@@ -1,5 +1,4 @@
 import { OperatorError } from "../../errors.ts";
-import type { Item } from "../../records/item.ts";
 import type { Imported, ImportedRecord } from "../record-store.ts";
 import { type Appended, ReadingRefused, type Token } from "../store.ts";
 import type { Batch, Place } from "./write.ts";
@@ -9,7 +8,6 @@ export interface WriterCalls {
   /** First of all, once. */
   open(options: WriterOptions): Opened;
   commit(batch: Batch): Appended;
-  putItems(items: readonly Item[]): void;
   addToken(token: Token): void;
   revokeToken(id: string): boolean;
   noteTokenUse(used: ReadonlyMap<string, number>): void;

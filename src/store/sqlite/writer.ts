@@ -26,7 +26,6 @@ const calls: WriterCalls = {
     return { versionBefore };
   },
   commit: (batch) => opened().commit(batch),
-  putItems: (items) => opened().putItems(items),
   addToken: (token) => opened().addToken(token),
   revokeToken: (id) => opened().revokeToken(id),
   noteTokenUse: (used) => opened().noteTokenUse(used),
