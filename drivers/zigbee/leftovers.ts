@@ -21,6 +21,18 @@ export async function releaseLeftovers(controller: Controller): Promise<void> {
   await Promise.all(closing);
 }
 
+/**
+ * What makes zigbee-herdsman forget the devices that it holds for the whole process. Call it right before a
+ * start: an interview that an earlier controller left behind may have read the old database back in.
+ */
+export async function deviceForgetter(): Promise<() => void> {
+  const { Device, Group } = await import("zigbee-herdsman/dist/controller/model/index.js");
+  return () => {
+    Device.resetCache();
+    Group.resetCache();
+  };
+}
+
 /** zigbee-herdsman listens for the first error of a serial port only; a second one would end the process. */
 export function surviveErrors(controller: Controller): void {
   for (const { name, value } of walk(controller["adapter"])) {

@@ -7,7 +7,7 @@ import type { AdapterName } from "./adapters.ts";
 import { deafFault, requirePort, startFault, unpluggedFault } from "./faults.ts";
 import type { NetworkFiles } from "./files.ts";
 import type { HerdsmanLog } from "./herdsman-log.ts";
-import { releaseLeftovers, surviveErrors } from "./leftovers.ts";
+import { deviceForgetter, releaseLeftovers, surviveErrors } from "./leftovers.ts";
 import type { Network } from "./network.ts";
 import { feedInSmallPieces } from "./parser.ts";
 
@@ -48,6 +48,7 @@ export async function openRadio(options: RadioOptions, signal: AbortSignal): Pro
   const paired = files.pairedDevices;
   setLogger(herdsmanLog);
   await feedInSmallPieces(options.dropped);
+  const forgetDevices = await deviceForgetter();
   const hangUp = new AbortController();
   herdsmanLog.starting(() => hangUp.abort(new Error("the other side closed the connection")));
   const controller = new Controller({
@@ -66,12 +67,13 @@ export async function openRadio(options: RadioOptions, signal: AbortSignal): Pro
   });
   options.follow(controller);
   try {
+    forgetDevices();
     const result = await abortable(controller.start(signal), AbortSignal.any([signal, hangUp.signal]));
     surviveErrors(controller);
     if (result === "reset" && paired > 0) log.error(lostNetwork(port));
     if (result === "restored") log.info(`the network was restored from its backup onto the adapter ${port}`);
   } catch (thrown) {
-    await abandon(controller);
+    await releaseLeftovers(controller);
     const fault = startFault(options, thrown, herdsmanLog.started());
     if (/identifiers/.test(fault.what) && paired === 0) files.forgetNetwork();
     throw fault;
@@ -161,14 +163,6 @@ class OpenRadio implements Radio {
 /** Zigbee specification 2.4: profile of the device objects, cluster of Active_EP_req. */
 const zdoProfile = 0x0000;
 const activeEndpointsRequest = 0x0005;
-
-/** Ends a controller whose start failed or was given up. */
-async function abandon(controller: Controller): Promise<void> {
-  await releaseLeftovers(controller);
-  if (controller["adapter"] === undefined) return;
-  // Forgets the devices that it holds for the whole process, so that the next start reads them afresh.
-  await controller.stop().catch(() => {});
-}
 
 async function describe(
   controller: Controller,
