@@ -40,12 +40,14 @@ export interface HeldPage {
  */
 export class HeldReadings {
   readonly #database: Database;
+  readonly #path: string;
 
   /**
    * @param binding what the download is of; the same file serves no other
    * @throws OperatorError when the file can't be used, another program uses it, or it is of another download
    */
   constructor(path: string, binding: Readonly<Record<string, string>>) {
+    this.#path = path;
     this.#database = opened(path);
     const database = this.#database;
     try {
@@ -67,7 +69,9 @@ export class HeldReadings {
   }
 
   keepSetting(name: string, value: string): void {
-    this.#database.query("INSERT OR REPLACE INTO settings VALUES (?, ?)").run(name, value);
+    this.#writing(() =>
+      this.#database.query("INSERT OR REPLACE INTO settings VALUES (?, ?)").run(name, value),
+    );
   }
 
   /** The newest walk; undefined where none has begun. */
@@ -80,18 +84,17 @@ export class HeldReadings {
 
   /** Begins a walk above all that is held, with the query of its first page. */
   begin({ series, item }: Run, start: { floor_s: number | null; next: string }): void {
-    this.#database
-      .query(
-        `INSERT INTO walks (series, item, walk, floor_s, next) VALUES (?1, ?2, 1, ?3, ?4)
+    const begin = this.#database.query(
+      `INSERT INTO walks (series, item, walk, floor_s, next) VALUES (?1, ?2, 1, ?3, ?4)
          ON CONFLICT DO UPDATE SET walk = walk + 1, floor_s = ?3, next = ?4`,
-      )
-      .run(series, item, start.floor_s, start.next);
+    );
+    this.#writing(() => begin.run(series, item, start.floor_s, start.next));
   }
 
   /** Adds the rows of the walk's next page, newest first, and where the walk goes on: null when it is complete. */
   add({ series, item }: Run, rows: readonly HeldRow[], next: string | null): void {
     const database = this.#database;
-    database.transaction(() => {
+    const change = database.transaction(() => {
       const newest = rows[0];
       if (newest !== undefined) {
         database
@@ -105,7 +108,8 @@ export class HeldReadings {
       database
         .query("UPDATE walks SET next = ?3, revision = revision + min(?4, 1) WHERE series = ?1 AND item = ?2")
         .run(series, item, next, rows.length);
-    })();
+    });
+    this.#writing(change);
   }
 
   /** Every page held of a run, newest first. */
@@ -129,7 +133,7 @@ export class HeldReadings {
   cut(run: Run, place?: { page: HeldPage; from: number }): void {
     const { series, item } = run;
     const database = this.#database;
-    database.transaction(() => {
+    const change = database.transaction(() => {
       if (place === undefined) {
         database.query("DELETE FROM pages WHERE series = ? AND item = ?").run(series, item);
       } else {
@@ -150,7 +154,8 @@ export class HeldReadings {
       database
         .query("UPDATE walks SET revision = revision + 1 WHERE series = ? AND item = ?")
         .run(series, item);
-    })();
+    });
+    this.#writing(change);
   }
 
   /** Pages from the oldest to the newest, each with its rows oldest first. */
@@ -168,6 +173,15 @@ export class HeldReadings {
 
   close(): void {
     this.#database.close();
+  }
+
+  /** @throws OperatorError when the file or the disk refuses */
+  #writing(change: () => void): void {
+    try {
+      change();
+    } catch (thrown) {
+      throw fault(thrown, this.#path);
+    }
   }
 }
 
@@ -215,6 +229,11 @@ function fault(thrown: unknown, path: string): OperatorError {
     return new OperatorError(
       `another lintel fetch works in ${dirname(path)}`,
       "wait for it to end, or give another --output",
+    );
+  if (code === "SQLITE_FULL")
+    return new OperatorError(
+      `the disk of ${dirname(path)} is full`,
+      "free some space; the same command goes on where this one ended",
     );
   return new OperatorError(
     `${path} cannot be used (${messageOf(thrown)})`,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parquetReadObjects } from "hyparquet";
@@ -7,10 +7,12 @@ import { startApi } from "../../src/api/server.ts";
 import { SystemClock } from "../../src/clock.ts";
 import { columnsOfSeries } from "../../src/download/column.ts";
 import { type DownloadOptions, download } from "../../src/download/download.ts";
+import { OperatorError } from "../../src/errors.ts";
 import { lineLog } from "../../src/log.ts";
 import { seriesNames } from "../../src/series.ts";
 import type { GatewayStore, PageRequest, Store } from "../../src/store/store.ts";
 import { now_ms, type Serving, serve } from "../api/serving.ts";
+import { mountSmall, mountsAllowed } from "../store/sqlite/mount.ts";
 import { allOf, event, linesOf, oneOfEach, sensor } from "./filled.ts";
 
 /** Counts the pages that the interface reads, and lets a test act on one. */
@@ -310,6 +312,21 @@ describe("a download that is disturbed", () => {
     await expect(other).rejects.toThrow(/holds a download with url .*give the same as before/);
     await expect(download(options(directory, { span: { since_s: 86_400 } }))).rejects.toThrow(
       /holds a download with since absent, not 1970-01-02/,
+    );
+  });
+
+  test.skipIf(!mountsAllowed)("on a full disk says so, and goes on once there is space", async () => {
+    using disk = mountSmall({ bytes: 4_000_000 });
+    const ballast = join(disk.path, "ballast");
+    await writeFile(ballast, new Uint8Array(3_900_000));
+    const directory = join(disk.path, "data");
+    const full = await download(options(directory)).catch((thrown) => thrown);
+    expect(full).toBeInstanceOf(OperatorError);
+    expect(String(full)).toMatch(/full|no space/i);
+    await rm(ballast);
+    await download(options(directory));
+    expect(await lines(directory, "wirelesssensor_events")).toEqual(
+      await linesOf(serving.store, "wirelesssensor_events"),
     );
   });
 });
