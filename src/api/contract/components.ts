@@ -7,6 +7,7 @@ export type Json = { readonly [name: string]: unknown };
 export class Components {
   readonly schemas = new Map<string, Json>();
   readonly parameters = new Map<string, Json>();
+  readonly responses = new Map<string, Json>();
 
   /** A schema as a document has it, every titled object in it by reference. */
   schema(schema: TSchema): Json {
@@ -26,8 +27,19 @@ export class Components {
   /** A query parameter, by reference; parameters of one name are the same throughout a version. */
   query(name: string, schema: TSchema): Json {
     const { description, title: _title, ...form } = plain(schema);
-    this.#keep(this.parameters, name, { name, in: "query", required: false, description, schema: form });
+    return this.shared(name, { name, in: "query", required: false, description, schema: form });
+  }
+
+  /** A parameter as it stands, by reference. */
+  shared(name: string, parameter: Json): Json {
+    this.#keep(this.parameters, name, parameter);
     return { $ref: `#/components/parameters/${name}` };
+  }
+
+  /** A response as it stands, by reference. */
+  response(name: string, response: Json): Json {
+    this.#keep(this.responses, name, response);
+    return { $ref: `#/components/responses/${name}` };
   }
 
   #keep(components: Map<string, Json>, name: string, component: Json): void {

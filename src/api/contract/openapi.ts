@@ -18,6 +18,7 @@ export interface Contract {
   readonly components: {
     readonly schemas: Readonly<Record<string, Json>>;
     readonly parameters: Readonly<Record<string, Json>>;
+    readonly responses: Readonly<Record<string, Json>>;
     readonly securitySchemes: Json;
   };
 }
@@ -49,6 +50,7 @@ export function contractOf(version: ApiVersion, endpoints: readonly Endpoint[]):
     components: {
       schemas: sorted(components.schemas),
       parameters: sorted(components.parameters),
+      responses: sorted(components.responses),
       securitySchemes: {
         bearer: {
           type: "http",
@@ -61,10 +63,12 @@ export function contractOf(version: ApiVersion, endpoints: readonly Endpoint[]):
 }
 
 function operationOf(endpoint: Endpoint, common: { components: Components; error: Json }): Operation {
-  const { components, error } = common;
+  const { components } = common;
+  const repeatable = endpoint.area === "Time series";
   const parameters = [
     ...pathParameters(endpoint.path),
     ...Object.entries(endpoint.query.properties).map(([name, schema]) => components.query(name, schema)),
+    ...(repeatable ? [components.shared("IfNoneMatch", ifNoneMatch)] : []),
   ];
   const refusals: readonly ErrorName[] = [
     ...alwaysPossible,
@@ -82,10 +86,13 @@ function operationOf(endpoint: Endpoint, common: { components: Components; error
         description: TypeGuard.IsArray(endpoint.response)
           ? "The records; an empty list where there are none."
           : "The record.",
-        ...(paged ? { headers: linkHeader } : {}),
+        headers: { ...encodingHeaders, ...(paged ? linkHeader : {}), ...(repeatable ? cachingHeaders : {}) },
         content: { "application/json": { schema: components.schema(endpoint.response) } },
       },
-      ...refusalResponses(refusals, error),
+      ...(repeatable
+        ? { "304": { description: "The client holds the same page already.", headers: cachingHeaders } }
+        : {}),
+      ...refusalResponses(refusals, common),
     },
   };
 }
@@ -96,6 +103,38 @@ function pathParameters(path: TObject): Json[] {
     return { name, in: "path", required: true, description, schema: form };
   });
 }
+
+const encodingHeaders = {
+  "Content-Encoding": {
+    description:
+      "how the body is compressed, where the request's Accept-Encoding allows it and it is worth it",
+    schema: { type: "string", enum: ["zstd", "gzip"] },
+  },
+  Vary: {
+    description: "the request headers that the form of the answer depends on",
+    required: true,
+    schema: { type: "string", const: "Accept-Encoding" },
+  },
+};
+
+const cachingHeaders = {
+  ETag: {
+    description: "names the content: to be sent as `If-None-Match` with the next request for the same page",
+    schema: { type: "string", pattern: '^W/"[0-9a-f]+"$' },
+  },
+  "Cache-Control": {
+    description: "a page may be kept, but has to be asked for each time",
+    schema: { type: "string", const: "private, no-cache" },
+  },
+};
+
+const ifNoneMatch: Json = {
+  name: "If-None-Match",
+  in: "header",
+  required: false,
+  description: "the `ETag` of the page that the client holds: if it is still the same, the answer is 304",
+  schema: { type: "string" },
+};
 
 const linkHeader = {
   Link: {

@@ -78,21 +78,29 @@ function endpointArticle(
   contract: Contract,
   { path, operation, base }: { path: string; operation: Operation; base: string },
 ): Markup {
-  const parameters = operation.parameters.map((parameter) => resolved(contract, parameter));
+  const parameters = operation.parameters.map((parameter) =>
+    resolved(contract.components.parameters, parameter),
+  );
   const { "200": success, ...refusals } = operation.responses;
   const paged = parameters.some(({ name }) => name === "limit");
   return html`<article id="${operation.operationId}">
 <h3>${operation.summary}</h3>
 <p class="path"><span class="method">GET</span> <span>${path}</span></p>
-<pre>curl -H "Authorization: bearer $TOKEN" -H "Accept: application/json" "${base}${path}${paged ? "?limit=10" : ""}"</pre>
+<pre>curl -H "Authorization: bearer $TOKEN" -H "Accept: application/json" "${base}${example(path)}${paged ? "?limit=10" : ""}"</pre>
 ${parameters.length === 0 ? undefined : parameterTable(parameters)}
 <p class="answer">Answer: ${answerText(contract, success)}</p>
 <details><summary>What may go wrong</summary>
 <table><thead><tr><th>Status</th><th>Code</th><th>Message</th></tr></thead><tbody>
-${Object.entries(refusals).map(([status, refusal]) => errorRows(status, refusal))}
+${Object.entries(refusals).map(([status, refusal]) => errorRows(status, resolved(contract.components.responses, refusal)))}
 </tbody></table></details>
 </article>
 `;
+}
+
+/** A path as a request has it, with something in every place. */
+function example(path: string): string {
+  const values: Readonly<Record<string, string>> = { id: "1", typename: "wirelesssensors" };
+  return path.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? name.toUpperCase());
 }
 
 function parameterTable(parameters: readonly Json[]): Markup {
@@ -112,8 +120,10 @@ function answerText(contract: Contract, success: Json | undefined): Markup {
 }
 
 function errorRows(status: string, refusal: Json): Markup[] {
-  const content = refusal["content"] as Record<string, { examples: Record<string, { value: Json }> }>;
-  const examples = Object.values(content["application/json"]?.examples ?? {});
+  const content = refusal["content"] as
+    | Record<string, { examples: Record<string, { value: Json }> }>
+    | undefined;
+  const examples = Object.values(content?.["application/json"]?.examples ?? {});
   return examples.map(
     ({ value }) =>
       html`<tr><td>${status}</td><td>${String(value["code"])}</td><td>${String(value["message"])}</td></tr>
@@ -131,13 +141,18 @@ ${Object.entries(contract.components.schemas).map(
 <table><thead><tr><th>Field</th><th>Value</th><th>Meaning</th></tr></thead><tbody>
 ${Object.entries(schema["properties"] as Record<string, Json>).map(
   ([field, value]) =>
-    html`<tr><td><code>${field}</code></td><td>${valueText(value)}</td><td>${String(value["description"] ?? "")}</td></tr>
+    html`<tr><td><code>${field}</code></td><td>${fieldText(value)}</td><td>${String(value["description"] ?? "")}</td></tr>
 `,
 )}</tbody></table>
 </article>
 `,
 )}</section>
 `;
+}
+
+function fieldText(schema: Json): Markup {
+  const name = baseName(schema);
+  return name === undefined ? html`${valueText(schema)}` : html`<a href="#${name}">${valueText(schema)}</a>`;
 }
 
 function operationsOf(contract: Contract, area: string): [path: string, operation: Operation][] {
@@ -148,10 +163,10 @@ function operationsOf(contract: Contract, area: string): [path: string, operatio
   return operations.filter(([, { tags }]) => tags.some((tag) => tag === area));
 }
 
-function resolved(contract: Contract, parameter: Json): Json {
-  const reference = parameter["$ref"];
-  if (typeof reference !== "string") return parameter;
-  return contract.components.parameters[reference.split("/").at(-1) ?? ""] ?? parameter;
+function resolved(components: Readonly<Record<string, Json>>, part: Json): Json {
+  const reference = part["$ref"];
+  if (typeof reference !== "string") return part;
+  return components[reference.split("/").at(-1) ?? ""] ?? part;
 }
 
 function schemaOf(response: Json | undefined): Json {

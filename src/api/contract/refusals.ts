@@ -1,5 +1,5 @@
 import { type ErrorName, errorTable } from "../errors.ts";
-import type { Json } from "./components.ts";
+import type { Components, Json } from "./components.ts";
 
 /** What any endpoint may refuse a request with, besides what belongs to its parameters and records. */
 export const alwaysPossible: readonly ErrorName[] = [
@@ -24,21 +24,24 @@ export const ofParameters: readonly ErrorName[] = [
   "path_malformed",
 ];
 
-/** Responses by status, each with the Error bodies that it can have. */
-export function refusalResponses(errors: readonly ErrorName[], error: Json): Record<string, Json> {
+/** Responses by status, each with the Error bodies that it can have; the same ones by reference. */
+export function refusalResponses(
+  errors: readonly ErrorName[],
+  { components, error }: { components: Components; error: Json },
+): Record<string, Json> {
   const byStatus = Map.groupBy(errors, (name) => errorTable[name].status);
   const statuses = [...byStatus].sort(([one], [other]) => one - other);
   return Object.fromEntries(
-    statuses.map(([status, names]) => [
-      String(status),
-      {
+    statuses.map(([status, names]) => {
+      const response = {
         description: names
           .map((name) => `${errorTable[name].code}: ${errorTable[name].message}`)
           .join("\n\n"),
         ...(status in headers ? { headers: headers[status] } : {}),
         content: { "application/json": { schema: error, examples: examplesOf(names) } },
-      },
-    ]),
+      };
+      return [String(status), components.response(names.join("."), response)];
+    }),
   );
 }
 

@@ -29,6 +29,11 @@ function formText(schema: Json): string {
 function boundTexts({ format, minimum, maximum }: Json): string[] {
   if (format === "unixtime" || (minimum === undefined && maximum === undefined)) return [];
   if (maximum === Number.MAX_SAFE_INTEGER) return minimum === 0 ? ["from 0"] : [];
-  if (maximum === undefined) return [`from ${minimum}`];
-  return [minimum === undefined ? `to ${maximum}` : `${minimum} to ${maximum}`];
+  if (maximum === undefined) return [`from ${grouped(minimum)}`];
+  return [minimum === undefined ? `to ${grouped(maximum)}` : `${grouped(minimum)} to ${grouped(maximum)}`];
+}
+
+/** 1000000 as 1,000,000. */
+function grouped(number: unknown): string {
+  return Number(number).toLocaleString("en");
 }
