@@ -37,8 +37,6 @@ describe.each(versions)("the contract of version %s", (version) => {
   test("is OpenAPI 3.1", async () => {
     const document: unknown = await served(version);
     const { valid, errors } = await new Validator().validate(document as Specification);
-      structuredClone(await served(version)) as object,
-    );
     expect({ valid, errors }).toEqual({ valid: true, errors: undefined });
   });
 
