@@ -1,0 +1,70 @@
+import { afterAll, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { ZigbeeDriver } from "../../../drivers/zigbee/driver.ts";
+import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
+import { formedCoordinator } from "./formed.ts";
+
+const directory = temporaryDirectory();
+afterAll(directory.remove);
+
+const program = join(import.meta.dir, "../../../drivers/zigbee/simulator/main.ts");
+
+/** The simulator as a process of its own, which answers a line for each line. */
+function simulator(...options: string[]) {
+  const child = Bun.spawn([process.execPath, program, ...options], { stdin: "pipe", stderr: "inherit" });
+  const answers = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  const answer = async () => {
+    while (!text.includes("\n")) {
+      const { value, done } = await answers.read();
+      if (done) throw new Error("the simulator ended");
+      text += value;
+    }
+    const end = text.indexOf("\n");
+    const line = JSON.parse(text.slice(0, end));
+    text = text.slice(end + 1);
+    return line;
+  };
+  const tell = (command: object) => {
+    child.stdin.write(`${JSON.stringify(command)}\n`);
+    child.stdin.flush();
+    return answer();
+  };
+  return { child, answer, tell };
+}
+
+test("a simulator that was killed takes up its network and sensors again, and the driver goes on", async () => {
+  const host = new RecordingHost({ directory: directory.path });
+  const formed = await formedCoordinator({ directory: directory.path, transport: "tcp" });
+  const state = join(directory.path, "state.json");
+  writeFileSync(state, JSON.stringify(formed.export()));
+  await formed.close();
+
+  const first = simulator("--state", state);
+  const { path } = await first.answer();
+  const driver = new ZigbeeDriver({ config: { port: path }, host, bounds: { least_ms: 20, most_ms: 100 } });
+  driver.start();
+  await host.until("the driver to listen", () => driver.status().state === "listening");
+  const { ieee } = await first.tell({ do: "add", model: "3045" });
+  expect(await first.tell({ do: "join", ieee })).toEqual({ ok: true, joined: false });
+  await driver.openJoining(60);
+  expect(await first.tell({ do: "join", ieee })).toEqual({ ok: true, joined: true });
+  await host.until("the sensor to join", () => host.joins.some((event) => event.state === "joined"));
+  expect(await first.tell({ do: "alarm", ieee })).toEqual({ ok: true, heard: true });
+  expect(await first.tell({ do: "nonsense" })).toEqual({ error: "RangeError: no command nonsense" });
+  await host.until("its event", () => host.readings.length === 1);
+  writeFileSync(state, JSON.stringify((await first.tell({ do: "export" })).state));
+  first.child.kill("SIGKILL");
+  await host.until("the driver to notice", () => driver.status().state === "retrying");
+
+  const second = simulator("--state", state, "--port", new URL(path).port);
+  expect(await second.answer()).toEqual({ path });
+  await host.until("the driver to listen", () => driver.status().state === "listening");
+  await second.tell({ do: "restore", ieee });
+  await host.until("another event", () => host.readings.length === 2);
+  expect(host.readings.map(({ values }) => values["event"])).toEqual([0x32, 0x30]);
+  await driver.stop();
+  second.child.stdin.end();
+  expect(await second.child.exited).toBe(0);
+}, 30_000);
