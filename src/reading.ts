@@ -20,6 +20,13 @@ export interface Reading {
   /** When it happened, unix milliseconds: the arrival, taken in the first line of the handler, less any delay the device states. */
   readonly stamp_ms: number;
   readonly clock: ClockQuality;
+  /**
+   * The same instant on the kernel's monotonic clock (`Moment.monotonic_ms` less the same delay): from it the
+   * stamp is made later where the system clock was not known to be right.
+   */
+  readonly monotonic_ms?: number;
+  /** For a device with a clock of its own: what it said, and what was added to get `stamp_ms`. */
+  readonly deviceClock?: { readonly stamp_ms: number; readonly offset_ms: number };
   /** A value for each field of the series, by name. */
   readonly values: Readonly<Record<string, Value>>;
 }
@@ -35,4 +42,29 @@ export interface DeviceState {
   readonly battery_mv?: number;
   /** Zigbee link quality, 0 to 255. */
   readonly linkquality?: number;
+}
+
+/** Why a stretch of time holds no readings although something may have happened. */
+export const gapReasons = {
+  /** The device's buffer was circular and older events were overwritten before they were fetched. */
+  overwritten: "events were overwritten on the device before they were fetched",
+  /** The device counted more events than were heard. */
+  missed_broadcasts: "the device counted events whose broadcasts were not heard",
+  /** A battery device did not answer in its radio window. */
+  missed_window: "the device did not answer while its radio was said to be on",
+  /** The device said that nobody wore it. */
+  not_worn: "the device was not worn",
+} as const;
+
+export type GapReason = keyof typeof gapReasons;
+
+/** A stretch of time that a device or driver knows to be incomplete. */
+export interface Gap {
+  readonly device: Device;
+  /** Unix milliseconds, start included, end not. */
+  readonly from_ms: number;
+  readonly to_ms: number;
+  readonly reason: GapReason;
+  /** How many events are missing, where the device tells. */
+  readonly lost?: number;
 }
