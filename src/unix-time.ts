@@ -1,7 +1,9 @@
 import { type TInteger, type TSchema, Type, TypeGuard } from "@sinclair/typebox";
 
 /** The schema of a time: whole seconds since 1970 in GMT, negative before, within the years 1 to 9999. */
-export function unixTime(options: { description?: string; minimum?: number; maximum?: number } = {}): TInteger {
+export function unixTime(
+  options: { description?: string; minimum?: number; maximum?: number } = {},
+): TInteger {
   return Type.Integer({ format, minimum: -62_135_596_800, maximum: unixTime_max, ...options });
 }
 
