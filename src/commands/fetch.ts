@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { type Downloaded, download, type Progress } from "../download/download.ts";
+import { type Downloaded, download } from "../download/download.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import { type CommandContext, helpAfter } from "./command.ts";
+import { DownloadMeter } from "./download-meter.ts";
 import { addFileOptions, type FileOptions, spanOf } from "./file-options.ts";
 import { interruptible } from "./interruptible.ts";
 import { spanText } from "./spans.ts";
@@ -53,7 +54,11 @@ async function fetchAll(options: FetchOptions, context: CommandContext): Promise
   const token = tokenOf(options);
   const { series, items } = options;
   const started_ms = clock.now().monotonic_ms;
-  const meter = new Meter(terminal, () => clock.now().monotonic_ms - started_ms);
+  const meter = new DownloadMeter({
+    terminal,
+    elapsed_ms: () => clock.now().monotonic_ms - started_ms,
+    atTerminal: process.stderr.isTTY === true,
+  });
   const done = await interruptible(context, (stop) =>
     download({
       url: options.url,
@@ -94,29 +99,6 @@ function printSummary(done: Downloaded, seconds: number, terminal: Terminal): vo
   if (done.absent.length > 0) terminal.say(`This server has no list of: ${done.absent.join(", ")}.`);
 }
 
-/** Shows how far a download is: at the foot of a terminal, and a line for each tenth in a pipe. */
-class Meter {
-  readonly #terminal: Terminal;
-  readonly #elapsed_ms: () => number;
-  #shown_ms = 0;
-
-  constructor(terminal: Terminal, elapsed_ms: () => number) {
-    this.#terminal = terminal;
-    this.#elapsed_ms = elapsed_ms;
-  }
-
-  show({ done, total, received, now }: Progress): void {
-    const elapsed_ms = this.#elapsed_ms();
-    const rate = Math.round(received / Math.max(0.001, elapsed_ms / 1000));
-    const line = `${done} of ${total} series of items, ${received} readings, ${rate} a second, ${now}`;
-    if (process.stderr.isTTY === true) this.#terminal.progress(line);
-    else if (elapsed_ms - this.#shown_ms >= line_interval_ms) {
-      this.#shown_ms = elapsed_ms;
-      this.#terminal.say(line);
-    }
-  }
-}
-
 function tokenOf({ token, tokenFile }: FetchOptions): string {
   if ((token === undefined) === (tokenFile === undefined))
     throw new OperatorError("a token is needed, once", "give --token TOKEN or --token-file FILE");
@@ -139,5 +121,3 @@ function readToken(file: string): string {
     );
   }
 }
-
-const line_interval_ms = 5_000;
