@@ -5,7 +5,8 @@ import type { SeriesName, Value } from "../../src/series.ts";
 import type { ImportedRecord } from "../../src/store/record-store.ts";
 import type { GatewayStore } from "../../src/store/store.ts";
 import { isUnixTime } from "../../src/unix-time.ts";
-import { now_ms, reading } from "./serving.ts";
+import { now_ms, reading, type Serving } from "./serving.ts";
+import type { Known } from "./trials.ts";
 
 /** Items of the sample programme; the first of a kind has readings. */
 export const items = [
@@ -79,6 +80,22 @@ export async function fill(store: GatewayStore): Promise<void> {
     const of = (back: number) => reading(device, series, now_ms - 1 - back * 170 - index, values(back));
     await store.append(Array.from({ length: 60 }, (_, back) => of(back)));
   }
+}
+
+/** What generated requests can be about, of a server that has the programme. */
+export function knownOf({ tokens }: Pick<Serving, "tokens">): Known {
+  const byKind = Map.groupBy(items, ({ typename }) => typename);
+  return {
+    tokens,
+    itemnames: Object.fromEntries(
+      [...byKind].map(([kind, of]) => [
+        kind,
+        of.flatMap(({ itemname, itemid }) => [itemname, String(itemid)]),
+      ]),
+    ),
+    ids: { subjects: [1, 2, 3], homes: [12, 13], projects: [1, 2], studies: [1, 2], issues: [1, 2] },
+    now_ms,
+  };
 }
 
 const readings: readonly {
