@@ -60,7 +60,8 @@ export interface Downloaded {
  * @throws OperatorError with what to do; what was received until then stays
  */
 export async function download(options: DownloadOptions): Promise<Downloaded> {
-  const gateway = new Gateway(options);
+  const failed = new AbortController();
+  const gateway = new Gateway({ ...options, stop: AbortSignal.any([options.stop, failed.signal]) });
   const { span, directory } = options;
   const held = new HeldReadings(join(directory, stateFile), {
     url: gateway.url,
@@ -74,7 +75,7 @@ export async function download(options: DownloadOptions): Promise<Downloaded> {
         "give --url the address that the gateway or central server prints when it starts",
       );
     const items = chosen(await inventory(gateway), options.items);
-    const received = await receive(gateway, held, items, options);
+    const received = await receive(gateway, held, items, { ...options, failed });
     const files: Record<string, { rows: number; written: boolean }> = {};
     const absent: string[] = [];
     for (const list of recordLists) {
@@ -95,36 +96,45 @@ export async function download(options: DownloadOptions): Promise<Downloaded> {
   }
 }
 
-/** Receives every series of the items, newest first, one item after another. */
+/**
+ * Receives every series of the items, a few at a time: over a slow network most of a walk is waiting. Where one
+ * fails, `failed` ends the others, and all have ended when this rejects.
+ */
 async function receive(
   gateway: Gateway,
   held: HeldReadings,
   items: readonly Item[],
-  options: DownloadOptions,
+  { failed, ...options }: DownloadOptions & { failed: AbortController },
 ): Promise<Omit<Progress, "now">> {
   const runs = items.flatMap((item) =>
     (options.series ?? seriesNames)
       .filter((series) => seriesOf(series).kind === item.typename)
       .map((series) => ({ series, item })),
   );
-  let received = 0;
-  for (const [done, { series, item }] of runs.entries()) {
-    const tell = () =>
-      options.onProgress({ done, total: runs.length, received, now: `${item.itemname} ${series}` });
-    tell();
-    await bringUpToDate({
-      gateway,
-      held,
-      run: { series, item: item.itemid },
-      itemname: item.itemname,
-      span: options.span,
-      onPage: (count) => {
-        received += count;
-        tell();
-      },
-    });
-  }
-  return { done: runs.length, total: runs.length, received };
+  const waiting = runs.values();
+  const progress = { done: 0, total: runs.length, received: 0 };
+  const work = async () => {
+    for (const { series, item } of waiting) {
+      const tell = () => options.onProgress({ ...progress, now: `${item.itemname} ${series}` });
+      tell();
+      await bringUpToDate({
+        gateway,
+        held,
+        run: { series, item: item.itemid },
+        itemname: item.itemname,
+        span: options.span,
+        onPage: (count) => {
+          progress.received += count;
+          tell();
+        },
+      });
+      progress.done += 1;
+    }
+  };
+  const workers = Array.from({ length: walks_max }, () => work().catch((thrown) => failed.abort(thrown)));
+  await Promise.all(workers);
+  failed.signal.throwIfAborted();
+  return progress;
 }
 
 /** Writes the file of a series, unless it stands there already with just what is held. */
@@ -179,3 +189,5 @@ function moment(unix_s: number | undefined): string {
 
 const stateFile = ".lintel-fetch.db";
 const named_max = 20;
+/** Walks at once: enough to hide a network's delay, and few beside what a server answers at once. */
+const walks_max = 4;

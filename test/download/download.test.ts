@@ -11,6 +11,7 @@ import { OperatorError } from "../../src/errors.ts";
 import { lineLog } from "../../src/log.ts";
 import { seriesNames } from "../../src/series.ts";
 import type { GatewayStore, PageRequest, Store } from "../../src/store/store.ts";
+import { mintToken } from "../../src/token.ts";
 import { now_ms, type Serving, serve } from "../api/serving.ts";
 import { mountSmall, mountsAllowed } from "../store/sqlite/mount.ts";
 import { allOf, event, linesOf, oneOfEach, sensor } from "./filled.ts";
@@ -312,6 +313,25 @@ describe("a download that is disturbed", () => {
     await expect(other).rejects.toThrow(/holds a download with url .*give the same as before/);
     await expect(download(options(directory, { span: { since_s: 86_400 } }))).rejects.toThrow(
       /holds a download with since absent, not 1970-01-02/,
+    );
+  });
+
+  test("whose token is revoked ends with that, and goes on with another", async () => {
+    const directory = await place();
+    const { token, text } = mintToken({ name: "leaver", scope: "read", clock: serving.clock });
+    await serving.store.addToken(token);
+    let revoked: Promise<unknown> | undefined;
+    const onProgress = ({ received }: { received: number }) => {
+      if (received > 2_000) revoked ??= serving.store.revokeToken(token.id);
+    };
+    await expect(download(options(directory, { token: text, onProgress }))).rejects.toThrow(
+      /refuses the token \(The access token is invalid, code 40103\): ask/,
+    );
+    expect(await revoked).toBe(true);
+    const { received } = await download(options(directory));
+    expect(received).toBeLessThan((await linesOf(serving.store, "wirelesssensor_events")).length - 2_000);
+    expect(await lines(directory, "wirelesssensor_events")).toEqual(
+      await linesOf(serving.store, "wirelesssensor_events"),
     );
   });
 
