@@ -63,7 +63,7 @@ export function processTerminal(): Terminal {
     log: (text) => above(stderr, text),
     progress: (text) => {
       if (stderr.isTTY !== true || text === foot) return;
-      const width_max = Math.max(10, (stderr.columns ?? 80) - 1);
+      const width_max = Math.max(10, (stderr.columns || 80) - 1);
       if (foot !== "") write(stderr, clearLine);
       foot = Bun.stringWidth(text) > width_max ? text.slice(0, width_max) : text;
       write(stderr, foot);
