@@ -94,7 +94,7 @@ function printSummary(done: Downloaded, seconds: number, terminal: Terminal): vo
   for (const line of table(["file", "rows", "state"], rows, terminal.colours)) terminal.print(line);
   terminal.print("");
   terminal.print(
-    `${done.received} readings received in ${spanText(seconds * 1000)}, everything is in ${done.directory}`,
+    `${done.received} readings received in ${seconds < 60 ? `${seconds.toFixed(1)} s` : spanText(seconds * 1000)}, everything is in ${done.directory}`,
   );
   if (done.absent.length > 0) terminal.say(`This server has no list of: ${done.absent.join(", ")}.`);
 }

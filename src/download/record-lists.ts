@@ -51,11 +51,15 @@ export async function fetchList(options: {
   const file = await TableFile.create({ path: `${options.path}.${format}`, format, columns, stamp });
   let served = false;
   try {
-    for await (const path of pathsOf(gateway, list))
-      for await (const records of pagesOf(gateway, path, list.schema)) {
-        served = true;
-        await file.write(records.map((record) => rowOf(list.schema, record)));
-      }
+    for await (const paths of pathsOf(gateway, list)) {
+      // Without any owner nothing can be asked, and there are no records.
+      served ||= paths.length === 0;
+      for (const path of paths)
+        for await (const records of pagesOf(gateway, path, list.schema)) {
+          served = true;
+          await file.write(records.map((record) => rowOf(list.schema, record)));
+        }
+    }
     if (served) await file.finish();
     else await file.abandon();
     return served ? file.rows : undefined;
@@ -84,16 +88,16 @@ export async function* pagesOf(
   }
 }
 
-/** The list's own paths; for lists of owners, one for each owner that the server has. */
-async function* pathsOf(gateway: Gateway, list: RecordList): AsyncGenerator<string> {
+/** The list's own paths; for lists of owners, one for each owner of each page of owners. */
+async function* pathsOf(gateway: Gateway, list: RecordList): AsyncGenerator<readonly string[]> {
   const { owner } = list;
   if (owner === undefined) {
-    yield* list.paths;
+    yield list.paths;
     return;
   }
   const schema = Type.Object({ [owner.field]: Type.Integer() });
   for await (const owners of pagesOf(gateway, owner.path, schema))
-    for (const record of owners) yield (list.paths[0] ?? "").replace("{id}", String(record[owner.field]));
+    yield owners.map((record) => (list.paths[0] ?? "").replace("{id}", String(record[owner.field])));
 }
 
 type ListRecord = Readonly<Record<string, unknown>>;

@@ -66,11 +66,11 @@ function flat(record: Record<string, unknown>): Record<string, unknown> {
   );
 }
 
-function fetched(format: Format): Promise<Downloaded> {
+function fetched(format: Format, from = { serving, directory }): Promise<Downloaded> {
   return download({
-    url: serving.api.url,
-    token: serving.tokens.read,
-    directory,
+    url: from.serving.api.url,
+    token: from.serving.tokens.read,
+    directory: from.directory,
     format,
     stamp: "iso",
     span: {},
@@ -96,6 +96,18 @@ test("a download has every record of every list, with the fields and values of t
     expect(expected.length).toBeGreaterThan(0);
     expect(lines.map((line) => JSON.parse(line))).toEqual(expected);
     expect(files[type]?.rows).toBe(expected.length);
+  }
+});
+
+test("a list without records is a file without rows, also where nobody could have any", async () => {
+  await using empty = await serve();
+  const other = join(directory, "empty");
+  const { files, absent } = await fetched("csv", { serving: empty, directory: other });
+  expect(absent).toEqual([]);
+  for (const type of recordTypes) {
+    expect(files[type]?.rows).toBe(0);
+    const names = columnsOfRecord(type).map(({ name }) => name);
+    expect(await Bun.file(join(other, `${type}.csv`)).text()).toBe(`${names.join(",")}\r\n`);
   }
 });
 
