@@ -1,4 +1,5 @@
 import { type Clock, SystemClock } from "../../../src/clock.ts";
+import { openTransport, type Transport, type TransportKind } from "../../wire/simulated-line.ts";
 import { commandTable, type Reply } from "./commands.ts";
 import { type DeviceExport, idle_status, SimulatedDevice, u16 } from "./device.ts";
 import { encodeFrame, type Frame, FrameReader, frameType } from "./frame.ts";
@@ -13,7 +14,6 @@ import {
   nvTable,
   reversed,
 } from "./nv.ts";
-import { openTransport, type Transport, type TransportKind } from "./transport.ts";
 
 /** All that a simulated coordinator and its devices must remember to go on after their process has ended. */
 export interface SimulatorExport {

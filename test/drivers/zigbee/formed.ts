@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { TransportKind } from "../../../drivers/wire/simulated-line.ts";
 import { newNetwork } from "../../../drivers/zigbee/network.ts";
 import { ZnpSimulator } from "../../../drivers/zigbee/simulator/coordinator.ts";
 import { nvItem, reversed } from "../../../drivers/zigbee/simulator/nv.ts";
-import type { TransportKind } from "../../../drivers/zigbee/simulator/transport.ts";
 import { seededRandom } from "../recording-host.ts";
 
 /**

@@ -1,10 +1,10 @@
 import { symlinkSync, unlinkSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
-import { openPty, type Pty } from "../../wire/pty.ts";
+import { openPty, type Pty } from "./pty.ts";
 
 export type TransportKind = "tcp" | "pty";
 
-/** The coordinator's end of its line. */
+/** The simulated device's end of its line. */
 export interface Transport {
   readonly path: string;
   readonly plugged: boolean;
