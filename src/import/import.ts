@@ -1,15 +1,15 @@
-import { OperatorError } from "../errors.ts";
 import { definitionOf, identityOf, type RecordType, type StoredRecord } from "../records/record-table.ts";
 import type { Imported, ImportedRecord } from "../store/record-store.ts";
 import { csvRecords } from "./csv-records.ts";
 import type { ImportStore } from "./empty-store.ts";
 import { Faults, givenText, ImportRefused } from "./fault.ts";
 import { type FileFormat, formatOf } from "./file-format.ts";
-import { jsonRecords, ndjsonRecords } from "./json-records.ts";
+import { jsonRecords } from "./json-document.ts";
+import { ndjsonRecords } from "./json-records.ts";
 import { Ledger, type Place } from "./ledger.ts";
 import type { RawReceiver, RawRecord } from "./raw-record.ts";
 import { type CheckedRecord, RecordCheck } from "./record-check.ts";
-import { bytesOf, type TextBlock, textBlocks, UnreadableFile, wholeText } from "./text-blocks.ts";
+import { bytesOf, type TextBlock, textBlocks, UnreadableFile } from "./text-blocks.ts";
 
 export interface ImportOptions {
   /** Paths; the format of each is told by its name. */
@@ -78,7 +78,7 @@ class ImportRun {
       const size = this.#sizes[index] ?? 0;
       if (format === undefined) continue;
       try {
-        for await (const _ of this.#read(file, format, before, size)) yield* this.#taken();
+        for await (const _ of this.#read(file, format, before)) yield* this.#taken();
       } catch (thrown) {
         if (!(thrown instanceof UnreadableFile)) throw thrown;
         this.#brokenOff = true;
@@ -112,7 +112,7 @@ class ImportRun {
     }
   }
 
-  async *#read(file: string, format: FileFormat, before: number, size: number): AsyncGenerator<void> {
+  async *#read(file: string, format: FileFormat, before: number): AsyncGenerator<void> {
     const receiver: RawReceiver = {
       record: (raw) => this.#receive(raw, file),
       fault: (line, { type, ...fault }) =>
@@ -123,14 +123,7 @@ class ImportRun {
     };
     const progressing = (bytesRead: number) => this.#progress(before + bytesRead);
     if (format.kind === "json") {
-      if (size > json_bytes_max) {
-        throw new OperatorError(
-          `${file} is larger than ${json_bytes_max} bytes`,
-          "give it as NDJSON or CSV, which are read piece by piece",
-        );
-      }
-      jsonRecords(await wholeText(file), receiver);
-      progressing(size);
+      yield* jsonRecords(watched(textBlocks(file, "character"), progressing), receiver);
     } else if (format.kind === "csv") {
       yield* csvRecords(format.type, watched(textBlocks(file), progressing), receiver);
     } else {
@@ -271,6 +264,4 @@ function at({ file, line }: Place): string {
   return `${file}:${line}`;
 }
 
-/** The largest JSON document that is read: it has to be in memory whole. */
-const json_bytes_max = 268_435_456;
 const batch_records_max = 1_000;

@@ -68,13 +68,14 @@ export class Ledger {
       else shared.push({ unique, before: this.#unpack(before) });
     }
     const { itemid, itemname } = record;
-    if (type === "items" && typeof itemname === "string") this.#itemNames.set(itemname, Number(itemid));
+    if (type === "items" && typeof itemname === "string")
+      this.#itemNames.set(copied(itemname), Number(itemid));
     return shared;
   }
 
   /** The itemid that the files give to a name. */
   itemNamed(name: string): number | undefined {
-    return this.#itemNames.get(name);
+    return this.#itemNames.get(copied(name));
   }
 
   /** Notes the numbers by which a record mentions others. `lineOf` gives the line of a field. */
@@ -129,6 +130,11 @@ function uniqueValue({ fields, address }: Unique, record: StoredRecord): string 
     text += `${value}\0`;
   }
   return text;
+}
+
+/** A text of its own: a slice of a file would keep the block it was cut from in memory. */
+function copied(text: string): string {
+  return `${text}\0`;
 }
 
 function entry<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {

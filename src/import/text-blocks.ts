@@ -1,6 +1,6 @@
 import { OperatorError } from "../errors.ts";
 
-/** Whole lines of a file, as text. */
+/** A part of a file, as text. */
 export interface TextBlock {
   readonly text: string;
   /** Number of its first line, from 1. */
@@ -22,20 +22,25 @@ export class UnreadableFile extends Error {
 }
 
 /**
- * A file of UTF-8 text in blocks of whole lines, without its byte order mark. Throws UnreadableFile at the
- * first line that is not UTF-8 or is longer than 1 MiB, OperatorError where the file can't be opened.
+ * A file of UTF-8 text in blocks of whole lines (or, with `character`, cut anywhere between two characters),
+ * without its byte order mark. Throws UnreadableFile at the first line that is not UTF-8, or is longer than
+ * 1 MiB where whole lines are wanted, OperatorError where the file can't be opened.
  */
-export async function* textBlocks(path: string): AsyncGenerator<TextBlock> {
+export async function* textBlocks(
+  path: string,
+  whole: "lines" | "character" = "lines",
+): AsyncGenerator<TextBlock> {
   let carry = new Uint8Array(0);
   let line = 1;
   let bytesRead = 0;
   const block = (bytes: Uint8Array): TextBlock => {
     bytesRead += bytes.length;
-    return { text: decoded(bytes, line, line === 1), line, bytesRead };
+    return { text: decoded(bytes, line, bytesRead === bytes.length), line, bytesRead };
   };
   for await (const chunk of chunksOf(path)) {
     const bytes = carry.length === 0 ? chunk : joined(carry, chunk);
-    const end = bytes.lastIndexOf(newline) + 1;
+    const end =
+      whole === "lines" ? bytes.lastIndexOf(newline) + 1 : bytes.findLastIndex((byte) => byte < 0x80) + 1;
     carry = bytes.slice(end);
     if (carry.length > line_bytes_max) {
       throw new UnreadableFile(line + newlinesIn(bytes), `lines of at most ${line_bytes_max} bytes expected`);
@@ -45,13 +50,6 @@ export async function* textBlocks(path: string): AsyncGenerator<TextBlock> {
     line += newlinesIn(bytes.subarray(0, end));
   }
   if (carry.length > 0) yield block(carry);
-}
-
-/** A whole file of UTF-8 text, without its byte order mark. Throws as `textBlocks` does. */
-export async function wholeText(path: string): Promise<string> {
-  const parts: Uint8Array[] = [];
-  for await (const chunk of chunksOf(path)) parts.push(chunk);
-  return decoded(Buffer.concat(parts), 1, true);
 }
 
 /** Bytes in a file. Throws OperatorError where there is no such file. */
