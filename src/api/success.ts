@@ -1,13 +1,12 @@
-import type { Content } from "./content.ts";
-import { namesTag } from "./content.ts";
+import { type Content, namesTag } from "./content.ts";
 import type { Acceptance, Coding } from "./content-coding.ts";
 
 /** A successful response but for its bytes. */
 export interface Success {
   readonly coding: Coding | undefined;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Headers;
   /** Present where a client that holds the same need not get it again. */
-  readonly unchanged?: { readonly etag: string; readonly headers: Readonly<Record<string, string>> };
+  readonly unchanged?: { readonly etag: string; readonly headers: Headers };
 }
 
 /**
@@ -28,12 +27,12 @@ export function successWith(
   };
   return {
     coding,
-    headers: {
+    headers: new Headers({
       "Content-Type": "application/json",
       ...(coding === undefined ? {} : { "Content-Encoding": coding }),
       ...common,
-    },
-    ...(repeatable ? { unchanged: { etag: content.etag, headers: common } } : {}),
+    }),
+    ...(repeatable ? { unchanged: { etag: content.etag, headers: new Headers(common) } } : {}),
   };
 }
 

@@ -176,7 +176,7 @@ interface Touched {
 type Key = [stamp: number, seq: number];
 
 /** Readings in a closed block when it is made; it is split when it holds more than twice as many. */
-export const block_readings = 1_024;
+export const block_readings = 512;
 const heads_max = 20_000;
 
 const noReadings = { count: 0, min_seq: Number.MAX_SAFE_INTEGER, max_seq: 0 };

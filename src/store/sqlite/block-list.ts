@@ -71,5 +71,5 @@ export function lastAtMost(sorted: Float64Array, value: number): number {
   return low - 1;
 }
 
-/** Closed blocks remembered in all, 24 bytes each: of some 200 million readings. */
+/** Closed blocks remembered in all, 24 bytes each: of some 100 million readings. */
 const blocks_max = 200_000;

@@ -98,8 +98,12 @@ export class Pages {
     if (newer === undefined || newer.stamp >= before_ms) {
       return this.#readers.before(request, item, before_ms, limit + 1, skip);
     }
-    const { stamp, seq } = newer;
-    return this.#readers.beforeKey(request, item, stamp, seq, limit + 1, end_rank - 1 - rank);
+    const offset = end_rank - 1 - rank;
+    // SQLite compares every row with a bound of two columns again, but not with one of one: a sixth of the time.
+    const tied = this.#ranks.tied(run, newer, tied_max + 1);
+    if (tied <= tied_max)
+      return this.#readers.before(request, item, newer.stamp + 1, limit + 1, offset + tied);
+    return this.#readers.beforeKey(request, item, newer.stamp, newer.seq, limit + 1, offset);
   }
 
   /**
@@ -134,3 +138,6 @@ export class Pages {
     return this.#ranks.numbered(request, { from_ms, to_ms, first, last });
   }
 }
+
+/** Readings of one millisecond that are passed over rather than excluded. */
+const tied_max = 64;

@@ -19,6 +19,9 @@ export class Ranks {
       countFrom: database.keep(
         `SELECT count(*) FROM ${series} WHERE item = ? AND (stamp, seq) >= (?, ?) AND stamp < ?`,
       ),
+      countTied: database.keep(
+        `SELECT count(*) FROM (SELECT 1 FROM ${series} WHERE item = ? AND stamp = ? AND seq >= ? LIMIT ?)`,
+      ),
       countNumbered: database.keep(
         `SELECT count(*) FROM ${series} WHERE item = ? AND stamp >= ? AND stamp < ? AND seq BETWEEN ? AND ?`,
       ),
@@ -52,6 +55,11 @@ export class Ranks {
       start: startOf(list, head, block),
       ...(block + 1 < list.below.length ? { newer: startOf(list, head, block + 1) } : {}),
     };
+  }
+
+  /** How many readings of a key's millisecond have its number or a higher one; counts no further than `most`. */
+  tied({ series, item }: Run, { stamp, seq }: Key, most: number): number {
+    return Number(this.#sql[series].countTied.values(item, stamp, seq, most)[0]?.[0]);
   }
 
   /** How many readings of a span carry a number from `first` to `last`; meant for spans of about a second. */

@@ -4,7 +4,7 @@ import type { Reading } from "../../../src/reading.ts";
 import { below, seeded, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
 import { databaseOf, openGateway } from "./opening.ts";
 
-test("blocks cover every reading once, count them right and stay between 1,024 and 2,048", async () => {
+test("blocks cover every reading once, count them right and stay between 512 and 1,024", async () => {
   using directory = temporaryDirectory();
   const store = await openGateway(directory.path);
   const random = seeded(7);
@@ -60,8 +60,8 @@ function checkCounts(directory: string): void {
   });
   expect(blocks).toEqual(counted);
   for (const { count, open } of blocks) {
-    expect(count).toBeLessThanOrEqual(2_048);
-    if (!open) expect(count).toBeGreaterThanOrEqual(1_024);
+    expect(count).toBeLessThanOrEqual(1_024);
+    if (!open) expect(count).toBeGreaterThanOrEqual(512);
   }
   const heads = database.query("SELECT item, total, newest_stamp FROM heads ORDER BY item").values();
   expect(heads).toEqual(
