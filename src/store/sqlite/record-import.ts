@@ -53,19 +53,16 @@ export class RecordImport {
   }
 
   /**
-   * Takes in what was put aside, inside the caller's transaction. After a dry run, or where there are clashes,
-   * the transaction has changed nothing.
+   * Takes in what was put aside, inside the caller's transaction; in a dry run, and where there are clashes, only
+   * finds out what that would do, which writes to nothing but the temporary tables.
    */
   apply(dryRun: boolean): Imported {
-    this.#database.run("SAVEPOINT import");
     const clashes = this.#items.match();
     const counts = { ...this.#countRecords(), ...this.#items.count() };
-    if (dryRun || clashes.length > 0) this.#database.run("ROLLBACK TO import");
-    else {
+    if (!dryRun && clashes.length === 0) {
       this.#items.write();
       this.#database.run(takeRecords);
     }
-    this.#database.run("RELEASE import");
     const present = recordTypes.flatMap((type) => {
       const changes = counts[type];
       return changes === undefined ? [] : [[type, changes] as const];
