@@ -56,8 +56,6 @@ async function importRecords(
     sayFaults(thrown, terminal);
     if (options.json) terminal.printJson({ fault_count: thrown.count, faults: thrown.faults });
     context.exitWith(exit_faults);
-  } finally {
-    terminal.progress("");
   }
 }
 
@@ -67,8 +65,13 @@ async function intoStore(
   options: StoreOptions,
   context: CommandContext,
 ): Promise<Imported> {
-  const take = (store: ImportStore, dry: boolean) =>
-    importFiles({ files, store, dryRun: dry, onProgress: progressBar(context) });
+  const take = async (store: ImportStore, dry: boolean) => {
+    try {
+      return await importFiles({ files, store, dryRun: dry, onProgress: progressBar(context) });
+    } finally {
+      context.terminal.progress("");
+    }
+  };
   if (!existsSync(databasePath(dataDirectory(options)))) {
     // A store is made only for files that are known to be right.
     const imported = await take(emptyStore, true);
