@@ -17,7 +17,7 @@ test(`${requests} random requests to all versions are each answered as the order
   const queue = sent.values();
   const work = async () => {
     for (const trial of queue) {
-      const faults = await faultsOf(trial, origin);
+      const { faults } = await faultsOf(trial, origin);
       if (faults.length > 0) wrong.push(`${trialText(trial)}: ${faults.join("; ")}`);
     }
   };

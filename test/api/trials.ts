@@ -43,7 +43,9 @@ export class Trials {
     const version = this.#pick(versions);
     const path = this.#path(version);
     const query = this.#query(path.endpoint);
-    const method = this.#pick(["GET", "GET", "GET", "GET", "HEAD", "POST", "DELETE", "OPTIONS", "PROPFIND"]);
+    const method = this.#chance(0.75)
+      ? "GET"
+      : this.#pick(["HEAD", "HEAD", "POST", "DELETE", "OPTIONS", "PROPFIND"]);
     const token = this.#token();
     const accept = this.#accept();
     const coding = this.#coding();
@@ -220,7 +222,10 @@ export class Trials {
 }
 
 /** Sends a trial and answers what is wrong with what comes back. @param origin scheme, host and port */
-export async function faultsOf(trial: Trial, origin: string): Promise<string[]> {
+export async function faultsOf(
+  trial: Trial,
+  origin: string,
+): Promise<{ status: number; faults: readonly string[] }> {
   const { version, path, query, method, headers, code } = trial;
   const response = await fetch(`${origin}/v${version}${path}${query}`, { method, headers });
   const text = await response.text();
@@ -232,8 +237,9 @@ export async function faultsOf(trial: Trial, origin: string): Promise<string[]> 
   if (method !== "HEAD" && code !== undefined && (body as { code?: number })?.code !== code)
     faults.push(`${text.slice(0, 200)}, not code ${code}`);
   const check = checks.get(version);
-  if (check === undefined) return [...faults, `no contract of ${version}`];
-  return [...faults, ...check.faultsOf({ method, path, status, headers: response.headers, body })];
+  if (check === undefined) throw new Error(`there is no contract of version ${version}`);
+  faults.push(...check.faultsOf({ method, path, status, headers: response.headers, body }));
+  return { status, faults };
 }
 
 /** A trial in one line, without its token. */
