@@ -4,14 +4,13 @@ import type { Reading } from "../../src/reading.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../../src/series.ts";
 import {
   type GatewayStore,
-  type Page,
   type PageRequest,
-  type Precision,
   type ReadingPosition,
   ReadingRefused,
   type SeriesRecord,
   type Token,
 } from "../../src/store/store.ts";
+import { PageOracle } from "./page-oracle.ts";
 import { below, reading, seeded, sensor, sensorEvent, start_ms } from "./sample.ts";
 
 /** A new, empty store. */
@@ -117,7 +116,7 @@ function pages(make: MakeStore): void {
     for (const seed of [1, 2, 3, 4]) {
       await using made = await make();
       const random = seeded(seed);
-      const oracle = await Oracle.beside(made.store);
+      const oracle = await PageOracle.beside(made.store);
       for (let round = 0; round < 12; round += 1) {
         await oracle.append(made.store, batch(random, 40 + below(random, 1_500)));
         for (let ask = 0; ask < 25; ask += 1) {
@@ -143,7 +142,7 @@ function walks(make: MakeStore): void {
       for (const seed of [11, 12, 13, 14, 15, 16]) {
         await using made = await make();
         const random = seeded(seed);
-        const oracle = await Oracle.beside(made.store);
+        const oracle = await PageOracle.beside(made.store);
         await oracle.append(made.store, batch(random, 2_500));
         const item = 1 + below(random, 2);
         const atStart = oracle.of(item).map(({ event }) => event);
@@ -201,7 +200,7 @@ function oldestFirst(make: MakeStore): void {
   test("from old to new, while readings arrive, return each reading that was there at the start exactly once", async () => {
     await using made = await make();
     const random = seeded(21);
-    const oracle = await Oracle.beside(made.store);
+    const oracle = await PageOracle.beside(made.store);
     await oracle.append(made.store, batch(random, 2_500));
     const atStart = oracle.of(1).map(({ event }) => event);
     const seen: number[] = [];
@@ -368,104 +367,6 @@ function tokens(make: MakeStore): void {
   });
 }
 
-/** The slow and obvious answer to every page: everything, sorted. */
-class Oracle {
-  #events = 0;
-  #seq = 0;
-  readonly #rows = new Map<number, Row[]>();
-
-  /** Has the store know the sensors first, so that the item of sensor n has key n. */
-  static async beside(store: GatewayStore): Promise<Oracle> {
-    await store.noteDevices([1, 2].map((number) => ({ device: sensor(number), heard_ms: start_ms })));
-    return new Oracle();
-  }
-
-  fresh(item: number, stamp_ms: number): Reading {
-    this.#events += 1;
-    return sensorEvent(sensor(item), stamp_ms, this.#events);
-  }
-
-  /** Appends to the store and keeps the same, under events of its own. */
-  async append(store: GatewayStore, batch: readonly Reading[]): Promise<void> {
-    const own = batch.map(({ device, stamp_ms }) => this.fresh(numberOf(device.address), stamp_ms));
-    const { first_seq, last_seq } = await store.append(own);
-    expect({ first_seq, last_seq }).toEqual({ first_seq: this.#seq + 1, last_seq: this.#seq + own.length });
-    for (const { device, stamp_ms, values } of own) {
-      this.#seq += 1;
-      const item = numberOf(device.address);
-      const rows = this.#rows.get(item) ?? [];
-      rows.push({ stamp_ms, seq: this.#seq, event: values["event"] as number });
-      this.#rows.set(item, rows);
-    }
-    for (const rows of this.#rows.values()) {
-      rows.sort((one, other) => other.stamp_ms - one.stamp_ms || other.seq - one.seq);
-    }
-  }
-
-  of(item: number): readonly Row[] {
-    return this.#rows.get(item) ?? [];
-  }
-
-  get last_seq(): number {
-    return this.#seq;
-  }
-
-  page(request: PageRequest): Page {
-    return request.ascending_from_ms === undefined
-      ? this.#descending(request)
-      : this.#ascending(request, request.ascending_from_ms);
-  }
-
-  #ascending({ item, before_ms, skip, limit, through, precision }: PageRequest, from_ms: number): Page {
-    const counted = this.of(item)
-      .filter(({ stamp_ms }) => stamp_ms >= from_ms && stamp_ms < before_ms)
-      .filter(({ stamp_ms, seq }) => through === undefined || stamp_ms >= from_ms + 1000 || seq <= through)
-      .reverse();
-    const rows = counted.slice(skip, skip + limit);
-    const last = rows.at(-1);
-    const page = {
-      records: rows.map(({ stamp_ms, event }) => ({ stamp: stampIn(precision, stamp_ms), event })),
-    };
-    if (last === undefined || counted.length <= skip + limit) return page;
-    const second = Math.floor(last.stamp_ms / 1000);
-    const kept = through !== undefined && from_ms === second * 1000 ? through : this.#seq;
-    const passed = this.of(item)
-      .filter(({ stamp_ms }) => Math.floor(stamp_ms / 1000) === second)
-      .filter(({ seq }) => seq <= kept)
-      .filter(
-        (row) => row.stamp_ms < last.stamp_ms || (row.stamp_ms === last.stamp_ms && row.seq <= last.seq),
-      );
-    return { ...page, next: { before_s: second + 1, skip: passed.length, through: kept } };
-  }
-
-  #descending({ item, before_ms, skip, limit, through, precision }: PageRequest): Page {
-    const counted = this.of(item)
-      .filter(({ stamp_ms }) => stamp_ms < before_ms)
-      .filter(({ stamp_ms, seq }) => through === undefined || stamp_ms < before_ms - 1000 || seq <= through);
-    const rows = counted.slice(skip, skip + limit);
-    const last = rows.at(-1);
-    const page = {
-      records: rows.map(({ stamp_ms, event }) => ({ stamp: stampIn(precision, stamp_ms), event })),
-    };
-    if (last === undefined || counted.length <= skip + limit) return page;
-    const before_s = Math.floor(last.stamp_ms / 1000) + 1;
-    const kept = through !== undefined && before_ms === before_s * 1000 ? through : this.#seq;
-    const passed = this.of(item)
-      .filter(({ stamp_ms }) => Math.floor(stamp_ms / 1000) + 1 === before_s)
-      .filter(({ seq }) => seq <= kept)
-      .filter(
-        (row) => row.stamp_ms > last.stamp_ms || (row.stamp_ms === last.stamp_ms && row.seq >= last.seq),
-      );
-    return { ...page, next: { before_s, skip: passed.length, through: kept } };
-  }
-}
-
-interface Row {
-  readonly stamp_ms: number;
-  readonly seq: number;
-  readonly event: number;
-}
-
 const series: SeriesName = "wirelesssensor_events";
 const span_s = 400;
 const end_ms = start_ms + span_s * 1000;
@@ -489,7 +390,7 @@ function batch(random: () => number, count: number): Reading[] {
   });
 }
 
-function anyRequest(random: () => number, oracle: Oracle): PageRequest {
+function anyRequest(random: () => number, oracle: PageOracle): PageRequest {
   const whole = random() < 0.7;
   const before_s = Math.floor(start_ms / 1000) + below(random, span_s + 20);
   const before_ms = random() < 0.2 ? end_ms + 7_000 : before_s * 1000 + (whole ? 0 : below(random, 1000));
@@ -513,16 +414,8 @@ function eventsOf(records: readonly SeriesRecord[]): number[] {
   return records.map(({ event }) => event as number);
 }
 
-function stampIn(precision: Precision, stamp_ms: number): number {
-  return precision === "ms" ? stamp_ms : Math.floor(stamp_ms / 1000);
-}
-
 function event(number: number, after_ms: number, value: number): Reading {
   return sensorEvent(sensor(number), start_ms + after_ms, value);
-}
-
-function numberOf(address: string): number {
-  return Number.parseInt(address.slice(-5).replace(":", ""), 16);
 }
 
 function nameOf(kind: Kind, number: number): string {
