@@ -1,7 +1,7 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import type { Clock } from "../src/clock.ts";
 import type { Log } from "../src/log.ts";
-import type { Device, DeviceState, Reading } from "../src/reading.ts";
+import type { Device, DeviceState, Gap, Reading } from "../src/reading.ts";
 
 /**
  * A kind of hardware that Lintel can listen to: one entry of `drivers/index.ts`. `name` is its section in
@@ -57,6 +57,11 @@ export interface Host {
   accept(reading: Reading): Promise<void>;
   /** Notes that a device was heard, and what it said of its battery and link. Never fails, never blocks. */
   heard(state: DeviceState): void;
+  /**
+   * Records a stretch of time that is known to be incomplete. Resolves once it is on disk, so that a cursor may move
+   * past what was lost; the same gap may be told again. Rejects like `accept`.
+   */
+  gap(gap: Gap): Promise<void>;
   /** Counts what had to be thrown away, under a stable name such as `zigbee frames with a bad checksum`. */
   dropped(what: string, count?: number): void;
   /** Reports a step of a device that is joining. */

@@ -1,4 +1,5 @@
-import { existsSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
 
 /**
  * How the stamp of a reading was made; stored beside it as `clock`, and never changed afterwards.
@@ -7,8 +8,16 @@ import { existsSync } from "node:fs";
 export const clockQuality = {
   /** The system clock was known to be right when the reading arrived. */
   synchronised: 0,
-  /** Nothing confirmed the system clock; the stamp is the best that was known. */
+  /** Nothing confirmed the system clock; a reading waits, without a number, until something does. */
   unsynchronised: 1,
+  /** The reading arrived before the system clock was known; its stamp was made once it was, in the same boot. */
+  corrected: 2,
+  /** The clock was never known in the boot of the reading: the stamp lies between what is known before and after. */
+  bounded: 3,
+  /** The device's own clock, plus its offset as it was measured when the reading was fetched. */
+  device: 4,
+  /** The device's own clock, plus the last offset known: the device has started again since. */
+  deviceUnmeasured: 5,
 } as const;
 
 export type ClockQuality = (typeof clockQuality)[keyof typeof clockQuality];
@@ -17,13 +26,15 @@ export type ClockQuality = (typeof clockQuality)[keyof typeof clockQuality];
 export interface Moment {
   /** Unix time in milliseconds, as the system clock has it. */
   readonly unix_ms: number;
-  /** Milliseconds since this process started: never jumps, means nothing across processes. */
+  /** Milliseconds since the machine started, with fractions: never jumps, and goes on across processes of a boot. */
   readonly monotonic_ms: number;
   readonly quality: ClockQuality;
 }
 
 /** Time and waiting, injected everywhere: nothing else in the source reads a clock or starts a timer. */
 export interface Clock {
+  /** Names this run of the machine: within it `monotonic_ms` of all processes are one scale. */
+  readonly boot: string;
   now(): Moment;
   /** Calls `action` once after `delay_ms`; the returned function cancels it. */
   after(delay_ms: number, action: () => void): () => void;
@@ -31,11 +42,12 @@ export interface Clock {
 
 /** The clock of this machine. */
 export class SystemClock implements Clock {
+  readonly boot = bootId();
   #synchronised = false;
 
   now(): Moment {
     const unix_ms = Date.now();
-    return { unix_ms, monotonic_ms: performance.now(), quality: this.#quality(unix_ms) };
+    return { unix_ms, monotonic_ms: Number(process.hrtime.bigint()) / 1e6, quality: this.#quality(unix_ms) };
   }
 
   after(delay_ms: number, action: () => void): () => void {
@@ -51,8 +63,17 @@ export class SystemClock implements Clock {
 }
 
 /** A system clock before this cannot be right: the program is younger. */
-const sane_unix_ms = Date.UTC(2026, 0, 1);
+export const sane_unix_ms = Date.UTC(2026, 0, 1);
 
 /** systemd-timesyncd makes the directory when it starts, and the flag in it once it has set the clock since boot. */
 const timesyncDirectory = "/run/systemd/timesync";
 const timesyncFlag = `${timesyncDirectory}/synchronized`;
+
+/** The kernel's name of this boot. Where there is none, each process counts as a boot of its own. */
+function bootId(): string {
+  try {
+    return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+  } catch {
+    return randomUUID();
+  }
+}

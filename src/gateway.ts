@@ -164,6 +164,7 @@ function hostOf(options: {
     directory,
     accept: (reading) => ingest.accept(reading),
     heard: (state) => ingest.heard(state),
+    gap: (gap) => ingest.gap(gap),
     dropped: (what, count) => ingest.dropped(what, count),
     joining: (event) => joining.note(event),
     requestJoining: () => joining.press(),

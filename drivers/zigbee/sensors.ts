@@ -88,6 +88,7 @@ export class Sensors {
       series: "wirelesssensor_events",
       stamp_ms: moment.unix_ms - zone.delay_ms,
       clock: moment.quality,
+      monotonic_ms: moment.monotonic_ms - zone.delay_ms,
       values: { event: zone.zonestatus },
     } as const;
     // What can't be kept has been counted and said by the one who refuses it.

@@ -1,11 +1,11 @@
 import type { Clock } from "../clock.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import type { Log } from "../log.ts";
-import type { DeviceState, Reading } from "../reading.ts";
+import type { DeviceState, Gap, Reading } from "../reading.ts";
 import { type Appended, type GatewayStore, ReadingRefused } from "../store/store.ts";
 import { NoteBook } from "./note-book.ts";
 import { RefusalLog } from "./refusal-log.ts";
-import { type Fault, faultOfReading } from "./validity.ts";
+import { type Fault, faultOfGap, faultOfReading } from "./validity.ts";
 
 /**
  * Takes readings from drivers and commits them in groups, in the order in which they came. A reading waits at
@@ -69,6 +69,13 @@ export class Ingest {
   /** Keeps what was learned of a device with the next commit, or within `notesInterval_ms`. Never fails. */
   heard(state: DeviceState): void {
     if (!this.#closed) this.#notes.heard(state);
+  }
+
+  /** Resolves once the gap is on disk; rejects like `accept`. */
+  async gap(gap: Gap): Promise<void> {
+    const fault = this.#closed ? closedFault : faultOfGap(gap);
+    if (fault !== undefined) throw this.#refuse(fault, "the gap is left out");
+    await this.#store.append([], { gaps: [gap] });
   }
 
   /** Counts what was thrown away, under a stable name; kept with the next commit, or within `notesInterval_ms`. */

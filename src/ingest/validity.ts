@@ -2,7 +2,7 @@ import { type TObject, Type } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { clockQuality } from "../clock.ts";
 import { isKind } from "../kinds.ts";
-import type { Device, Reading } from "../reading.ts";
+import { type Device, type Gap, gapReasons, type Reading } from "../reading.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../series.ts";
 
 /** Why a reading can't be kept, under a stable name for counting and with the details; undefined when it can. */
@@ -45,6 +45,15 @@ export function faultOfDevice(device: Device): Fault | undefined {
     return { name: "devices with overlong names", detail: nameOf(device) };
   }
   return undefined;
+}
+
+/** The same for a gap. */
+export function faultOfGap({ device, from_ms, to_ms, reason, lost = 0 }: Gap): Fault | undefined {
+  const times = Number.isSafeInteger(from_ms) && Number.isSafeInteger(to_ms) && from_ms <= to_ms;
+  if (!times || !Object.hasOwn(gapReasons, reason) || !Number.isSafeInteger(lost) || lost < 0) {
+    return { name: "impossible gaps", detail: `${reason} from ${from_ms} to ${to_ms} of ${nameOf(device)}` };
+  }
+  return faultOfDevice(device);
 }
 
 export interface Fault {

@@ -1,6 +1,6 @@
 import { OperatorError } from "../errors.ts";
 import type { Kind } from "../kinds.ts";
-import type { DeviceState, Reading } from "../reading.ts";
+import type { DeviceState, Gap, Reading } from "../reading.ts";
 import type { Item } from "../records/item.ts";
 import type { ItemType } from "../records/item-type.ts";
 import type { SeriesName, Value } from "../series.ts";
@@ -89,6 +89,8 @@ export interface GatewayStore extends Store {
 export interface Notes {
   readonly states?: readonly DeviceState[];
   readonly dropped?: ReadonlyMap<string, number>;
+  /** Kept once, however often the same one is told. */
+  readonly gaps?: readonly Gap[];
 }
 
 /** One reading of a batch can't be stored, whatever is tried; the others can. */

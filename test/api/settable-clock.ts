@@ -2,6 +2,7 @@ import { type Clock, clockQuality, type Moment } from "../../src/clock.ts";
 
 /** A clock that stands still until a test moves it. */
 export class SettableClock implements Clock {
+  readonly boot = "one";
   #unix_ms: number;
   #monotonic_ms = 0;
   readonly #waiting = new Set<{ readonly at_ms: number; readonly action: () => void }>();

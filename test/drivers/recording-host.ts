@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Host, JoinEvent } from "../../drivers/driver.ts";
 import { type Clock, SystemClock } from "../../src/clock.ts";
 import type { Log } from "../../src/log.ts";
-import type { DeviceState, Reading } from "../../src/reading.ts";
+import type { DeviceState, Gap, Reading } from "../../src/reading.ts";
 
 const wait_max_ms = 20_000;
 
@@ -14,6 +14,7 @@ export class RecordingHost implements Host {
   readonly clock: Clock;
   readonly readings: Reading[] = [];
   readonly states: DeviceState[] = [];
+  readonly gaps: Gap[] = [];
   readonly joins: JoinEvent[] = [];
   readonly drops = new Map<string, number>();
   readonly lines: string[] = [];
@@ -39,6 +40,12 @@ export class RecordingHost implements Host {
   heard(state: DeviceState): void {
     this.states.push(state);
     this.#changed();
+  }
+
+  async gap(gap: Gap): Promise<void> {
+    this.gaps.push(gap);
+    this.#changed();
+    if (this.refusal !== undefined) throw this.refusal;
   }
 
   dropped(what: string, count = 1): void {

@@ -3,9 +3,10 @@ import { OperatorError } from "../../errors.ts";
 import readingsAndInventory from "./migrations/0001_readings_and_inventory.sql" with { type: "text" };
 import records from "./migrations/0002_records.sql" with { type: "text" };
 import itemsByHome from "./migrations/0003_items_by_home.sql" with { type: "text" };
+import time from "./migrations/0004_time.sql" with { type: "text" };
 
 /** The schema, step by step: entry n (from 1) takes a database of version n − 1 to n. Add, never change. */
-const migrations: readonly string[] = [readingsAndInventory, records, itemsByHome];
+const migrations: readonly string[] = [readingsAndInventory, records, itemsByHome, time];
 
 /** The schema that this program works on. */
 export const schemaVersion = migrations.length;

@@ -39,6 +39,7 @@ export class Writing {
   readonly #readSeq;
   readonly #writeSeq;
   readonly #addDropped;
+  readonly #addGap;
   #import: RecordImport | undefined;
   #version = 0;
   #commits = 0;
@@ -60,6 +61,7 @@ export class Writing {
     this.#addDropped = database.keep(
       "INSERT INTO dropped VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET count = count + excluded.count",
     );
+    this.#addGap = database.keep("INSERT OR REPLACE INTO gaps VALUES (?, ?, ?, ?, ?)");
   }
 
   /** Numbers and inserts readings, and keeps the notes: see `GatewayStore.append`. */
@@ -78,6 +80,8 @@ export class Writing {
       if (batch.readings.length > 0) this.#writeSeq.run(last_seq);
       this.#blocks.settle();
       for (const state of batch.states ?? []) this.#items.note(state, created);
+      for (const { device, from_ms, to_ms, reason, lost = null } of batch.gaps ?? [])
+        this.#addGap.run(this.#items.keyOf(device, to_ms, created), from_ms, to_ms, reason, lost);
       for (const [name, count] of batch.dropped ?? []) this.#addDropped.run(name, count);
       return { first_seq, last_seq, created };
     });

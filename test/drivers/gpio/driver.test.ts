@@ -48,6 +48,7 @@ test("a machine without a header, or a number that it lacks, is one line with a 
 
 /** A clock that stands still until it is told how long to run. */
 class SteppedClock implements Clock {
+  readonly boot = "one";
   #now_ms = 0;
   #timers: { due_ms: number; action: () => void }[] = [];
 

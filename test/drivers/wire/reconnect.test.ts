@@ -6,6 +6,7 @@ import type { Log } from "../../../src/log.ts";
 
 /** A clock whose waits are over at once, in the order of their length; it notes them. */
 class HastyClock implements Clock {
+  readonly boot = "one";
   #now_ms = 0;
   readonly waits: number[] = [];
   readonly #pending = new Set<object>();
@@ -161,6 +162,7 @@ test("an attempt that takes too long is given up, and what it still opens is clo
   const { promise: closed, resolve: close } = Promise.withResolvers<void>();
   const due: (() => void)[] = [];
   const clock: Clock = {
+    boot: "one",
     now: () => ({ unix_ms: 0, monotonic_ms: 0, quality: clockQuality.synchronised }),
     after: (_, action) => {
       due.push(action);

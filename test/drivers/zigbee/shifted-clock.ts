@@ -3,6 +3,7 @@ import { type Clock, type Moment, SystemClock } from "../../../src/clock.ts";
 /** The system's clock, which a test can set ahead: hours pass at once, timers run as ever. */
 export class ShiftedClock implements Clock {
   readonly #system = new SystemClock();
+  readonly boot = this.#system.boot;
   ahead_ms = 0;
 
   now(): Moment {
