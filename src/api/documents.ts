@@ -1,3 +1,4 @@
+import { codings, readAcceptEncoding } from "./content-coding.ts";
 import { contractOf } from "./contract/openapi.ts";
 import { pageOf, pageStyle } from "./contract/page.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -32,8 +33,16 @@ function document(path: string, contentType: string, textFor: (exchange: Exchang
     respond: (exchange) => {
       if (exchange.method !== "GET" && exchange.method !== "HEAD")
         throw new ApiError("method_not_allowed", {}, { Allow: "GET, HEAD" });
-      return new Response(textFor(exchange), {
-        headers: { "Content-Type": contentType, "Cache-Control": "max-age=300", ...protection },
+      const { coding } = readAcceptEncoding(exchange.acceptEncoding);
+      const bytes = new TextEncoder().encode(textFor(exchange));
+      return new Response(coding === undefined ? bytes : codings[coding](bytes), {
+        headers: {
+          "Content-Type": contentType,
+          ...(coding === undefined ? {} : { "Content-Encoding": coding }),
+          Vary: "Accept-Encoding",
+          "Cache-Control": "max-age=300",
+          ...protection,
+        },
       });
     },
   };

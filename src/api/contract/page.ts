@@ -28,7 +28,7 @@ ${navigation(contract)}
 <h1>Interface, version ${version}</h1>
 ${fromMarkdown(description)}
 <pre>TOKEN=…
-curl -H "Authorization: bearer $TOKEN" -H "Accept: application/json" "${base}/…"</pre>
+${curl(`${base}/…`)}</pre>
 <p>The same for programs: <a href="${contract.servers[0]?.url ?? ""}/openapi.json">openapi.json</a> (OpenAPI 3.1).</p>
 ${contract.tags.map((tag) => area(contract, tag, base))}
 ${records(contract)}
@@ -86,7 +86,7 @@ function endpointArticle(
   return html`<article id="${operation.operationId}">
 <h3>${operation.summary}</h3>
 <p class="path"><span class="method">GET</span> <span>${path}</span></p>
-<pre>curl -H "Authorization: bearer $TOKEN" -H "Accept: application/json" "${base}${example(path)}${paged ? "?limit=10" : ""}"</pre>
+<pre>${curl(`${base}${example(path)}${paged ? "?limit=10" : ""}`)}</pre>
 ${parameters.length === 0 ? undefined : parameterTable(parameters)}
 <p class="answer">Answer: ${answerText(contract, success)}</p>
 <details><summary>What may go wrong</summary>
@@ -95,6 +95,14 @@ ${Object.entries(refusals).map(([status, refusal]) => errorRows(status, resolved
 </tbody></table></details>
 </article>
 `;
+}
+
+function curl(address: string): string {
+  return [
+    'curl -H "Authorization: bearer $TOKEN" \\',
+    '  -H "Accept: application/json" \\',
+    `  "${address}"`,
+  ].join("\n");
 }
 
 /** A path as a request has it, with something in every place. */
