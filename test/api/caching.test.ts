@@ -68,6 +68,17 @@ async function put(store: GatewayStore, record: Item): Promise<void> {
   await store.importRecords(batches(), { dryRun: () => false });
 }
 
+/** Of four events, the last of which came late: what is asked for, and what it is. */
+const windows: [query: string, events: number[]][] = [
+  ["", [4, 1, 2, 3]],
+  ["?skip=1", [1, 2, 3]],
+  ["?skip=2", [2, 3]],
+  ["?limit=2", [4, 1]],
+  [`?before=${now_s}&limit=2`, [4, 1]],
+  [`?before=${now_s}&limit=2&through=3`, [1, 2]],
+  [`?before=${now_s - 1}&limit=2`, [2, 3]],
+];
+
 describe("a repeated page", () => {
   test("is read from the store once, and comes from memory as it was, with its Link", async () => {
     const counted = counting();
@@ -110,24 +121,23 @@ describe("a repeated page", () => {
     expect((await got(serving, "")).events()).toEqual([2, 1]);
   });
 
-  test("is another in other units, versions, orders and for other items", async () => {
+  test("is another in other units, versions, orders and windows, and for other items", async () => {
     await using serving = await serve();
     const other: Device = { kind: "wirelesssensors", address: "00:0d:6f:00:0b:02" };
-    await serving.store.append([event(now_s - 2, 1), event(now_s - 2, 5, other)]);
+    await serving.store.append([3, 2, 1].map((number) => event(now_s - number, number)));
+    await serving.store.append([event(now_s - 2, 5, other), event(now_s - 1, 4)]);
     const server = new URL(serving.api.url).origin;
-    const texts: string[] = [];
-    for (let round = 0; round < 2; round += 1)
-      for (const target of [
-        `/v0.9${path}`,
-        `/v0.9${path}?precision=ms`,
-        `/v0.9${path.replace("b01", "b02")}`,
-        `/v0.3${path.replace("/items", "/devices")}`,
-      ]) {
-        const headers = { Authorization: `bearer ${serving.tokens.read}`, Accept: "application/json" };
-        texts.push(await (await fetch(`${server}${target}`, { headers })).text());
-      }
-    expect(new Set(texts).size).toBe(4);
-    expect(texts.slice(4)).toEqual(texts.slice(0, 4));
+    const headers = { Authorization: `bearer ${serving.tokens.read}`, Accept: "application/json" };
+    const answer = async (target: string) => (await fetch(`${server}${target}`, { headers })).json();
+    for (let round = 0; round < 2; round += 1) {
+      expect(await answer(`/v0.9${path.replace("b01", "b02")}`)).toEqual([{ stamp: now_s - 2, event: 5 }]);
+      expect(await answer(`/v0.9${path}?limit=1`)).toEqual([{ stamp: now_s - 1, event: 4 }]);
+      const [in_ms] = (await answer(`/v0.9${path}?limit=1&precision=ms`)) as { stamp: number }[];
+      expect(in_ms?.stamp).toBe((now_s - 1) * 1000);
+      const [asText] = (await answer(`/v0.3${path.replace("/items", "/devices")}?limit=1`)) as object[];
+      expect(asText).toMatchObject({ stamp: expect.stringMatching(/^2026-/) });
+      for (const [query, events] of windows) expect((await got(serving, query)).events()).toEqual(events);
+    }
   });
 
   test("is refused as soon as its token has expired or is revoked", async () => {
@@ -150,6 +160,22 @@ describe("a repeated page", () => {
     expect((await got(serving, "", brief.headers)).status).toBe(401);
     await serving.store.revokeToken(revoked.id);
     expect((await got(serving, "", revoked.headers)).status).toBe(401);
+  });
+
+  test("is refused to every token but those that may read it", async () => {
+    await using serving = await serve();
+    await serving.store.append(run(10));
+    for (let round = 0; round < 2; round += 1) {
+      expect((await got(serving, "")).status).toBe(200);
+      for (const wrong of [
+        `bearer ${serving.tokens.sync}`,
+        `bearer ${serving.tokens.read.slice(0, -1)}x`,
+        "",
+      ])
+        expect((await got(serving, "", { Authorization: wrong })).status).toBe(401);
+      expect((await got(serving, "", { Accept: "text/html" })).status).toBe(400);
+      expect((await got(serving, "", {}, "DELETE")).status).toBe(405);
+    }
   });
 
   test("follows an item to its new name, and takes in the readings of one that it adopts", async () => {
