@@ -1,7 +1,7 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import type { Clock } from "../src/clock.ts";
 import type { Log } from "../src/log.ts";
-import type { Device, DeviceState, Gap, Reading } from "../src/reading.ts";
+import type { Cursor, Device, DeviceState, Gap, Reading } from "../src/reading.ts";
 
 /**
  * A kind of hardware that Lintel can listen to: one entry of `drivers/index.ts`. `name` is its section in
@@ -53,15 +53,22 @@ export interface Host {
   /**
    * Takes a reading. Resolves once it is on disk, and only then may a device's own buffer be released.
    * Rejects with an OperatorError when it cannot be kept (it has then been counted and said).
+   *
+   * `cursor` says how far a device's buffer has been read with this reading. It is on disk together with the reading or
+   * not at all, so that a driver that goes on from it neither loses nor repeats one, whenever the power fails.
+   * Readings are committed in the order of the calls; of one cursor, the last one of a commit counts.
    */
-  accept(reading: Reading): Promise<void>;
+  accept(reading: Reading, cursor?: Cursor): Promise<void>;
+  /** The last value of a cursor of this driver that came on disk; undefined before the first. */
+  cursor(name: string): Promise<string | undefined>;
   /** Notes that a device was heard, and what it said of its battery and link. Never fails, never blocks. */
   heard(state: DeviceState): void;
   /**
    * Records a stretch of time that is known to be incomplete. Resolves once it is on disk, so that a cursor may move
-   * past what was lost; the same gap may be told again. Rejects like `accept`.
+   * past what was lost; the same gap may be told again. Rejects like `accept`, and keeps a cursor like it: call it when
+   * no reading with that cursor is on its way.
    */
-  gap(gap: Gap): Promise<void>;
+  gap(gap: Gap, cursor?: Cursor): Promise<void>;
   /** Counts what had to be thrown away, under a stable name such as `zigbee frames with a bad checksum`. */
   dropped(what: string, count?: number): void;
   /** Reports a step of a device that is joining. */

@@ -14,6 +14,7 @@ import type { GatewayStatus } from "./control/status.ts";
 import { messageOf, type OperatorError } from "./errors.ts";
 import { Ingest } from "./ingest/ingest.ts";
 import type { Log } from "./log.ts";
+import type { Cursor } from "./reading.ts";
 import { openGatewayStore } from "./store/sqlite/open.ts";
 import type { GatewayStore } from "./store/store.ts";
 
@@ -103,7 +104,7 @@ async function assemble(
   for (const definition of drivers) {
     if (!config.drivers.has(definition.name)) continue;
     const section = config.drivers.get(definition.name);
-    const host = hostOf({ name: definition.name, config, clock, log, ingest, joining });
+    const host = hostOf({ name: definition.name, config, clock, log, store, ingest, joining });
     const named = log.named(definition.name);
     attached.push(new AttachedDriver({ definition, config: section, host, clock, log: named }));
   }
@@ -152,19 +153,22 @@ function hostOf(options: {
   config: Config;
   clock: Clock;
   log: Log;
+  store: GatewayStore;
   ingest: Ingest;
   joining: Joining;
 }): Host {
-  const { name, ingest, joining } = options;
+  const { name, store, ingest, joining } = options;
   const directory = join(options.config.data, "drivers", name);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const own = (cursor?: Cursor) => cursor && { ...cursor, name: `${name} ${cursor.name}` };
   return {
     clock: options.clock,
     log: options.log.named(name),
     directory,
-    accept: (reading) => ingest.accept(reading),
+    accept: (reading, cursor) => ingest.accept(reading, own(cursor)),
+    cursor: (key) => store.cursor(`${name} ${key}`),
     heard: (state) => ingest.heard(state),
-    gap: (gap) => ingest.gap(gap),
+    gap: (gap, cursor) => ingest.gap(gap, own(cursor)),
     dropped: (what, count) => ingest.dropped(what, count),
     joining: (event) => joining.note(event),
     requestJoining: () => joining.press(),

@@ -31,6 +31,16 @@ export interface Reading {
   readonly values: Readonly<Record<string, Value>>;
 }
 
+/** How far something has been read, in the words of whoever reads it. */
+export interface Cursor {
+  /** Unique within the driver, such as `events 00:0d:6f:00:05:a1`. */
+  readonly name: string;
+  /** At most `cursor_length_max` characters. */
+  readonly value: string;
+}
+
+export const cursor_length_max = 8_192;
+
 /** What was learned of a device besides readings; only what is present changes. */
 export interface DeviceState {
   readonly device: Device;

@@ -1,11 +1,11 @@
 import type { Clock } from "../clock.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import type { Log } from "../log.ts";
-import type { DeviceState, Gap, Reading } from "../reading.ts";
+import type { Cursor, DeviceState, Gap, Reading } from "../reading.ts";
 import { type Appended, type GatewayStore, ReadingRefused } from "../store/store.ts";
 import { NoteBook } from "./note-book.ts";
 import { RefusalLog } from "./refusal-log.ts";
-import { type Fault, faultOfGap, faultOfReading } from "./validity.ts";
+import { type Fault, faultOfCursor, faultOfGap, faultOfReading } from "./validity.ts";
 
 /**
  * Takes readings from drivers and commits them in groups, in the order in which they came. A reading waits at
@@ -51,16 +51,16 @@ export class Ingest {
 
   /**
    * Resolves once the reading is on disk. Rejects with an OperatorError, after counting and saying so, when it
-   * is not a possible reading of its series and device, or when the queue is full.
+   * is not a possible reading of its series and device, or when the queue is full. `cursor` is committed with it.
    */
-  accept(reading: Reading): Promise<void> {
-    const fault = this.#closed ? closedFault : faultOfReading(reading);
+  accept(reading: Reading, cursor?: Cursor): Promise<void> {
+    const fault = this.#closed ? closedFault : (faultOfReading(reading) ?? faultOfCursor(cursor));
     if (fault !== undefined) return Promise.reject(this.#refuse(fault, "the reading is left out"));
     if (this.#queue.length >= this.#queue_max)
       return Promise.reject(this.#refuse(fullFault, this.#fullRemedy()));
     this.#notes.heard({ device: reading.device, heard_ms: this.#clock.now().unix_ms });
     return new Promise((resolve, reject) => {
-      this.#queue.push({ reading, resolve, reject });
+      this.#queue.push({ reading, cursor, resolve, reject });
       if (this.#queue.length >= this.#group_max) this.#pump();
       this.#startTimer();
     });
@@ -72,10 +72,10 @@ export class Ingest {
   }
 
   /** Resolves once the gap is on disk; rejects like `accept`. */
-  async gap(gap: Gap): Promise<void> {
-    const fault = this.#closed ? closedFault : faultOfGap(gap);
+  async gap(gap: Gap, cursor?: Cursor): Promise<void> {
+    const fault = this.#closed ? closedFault : (faultOfGap(gap) ?? faultOfCursor(cursor));
     if (fault !== undefined) throw this.#refuse(fault, "the gap is left out");
-    await this.#store.append([], { gaps: [gap] });
+    await this.#store.append([], { gaps: [gap], cursors: cursorsOf([{ cursor }]) });
   }
 
   /** Counts what was thrown away, under a stable name; kept with the next commit, or within `notesInterval_ms`. */
@@ -156,7 +156,7 @@ export class Ingest {
     try {
       const appended = await this.#store.append(
         group.map(({ reading }) => reading),
-        notes,
+        { ...notes, cursors: cursorsOf(group) },
       );
       this.#succeed(group, appended, started.monotonic_ms);
     } catch (thrown) {
@@ -240,6 +240,7 @@ export interface IngestStatus {
 
 interface Entry {
   readonly reading: Reading;
+  readonly cursor: Cursor | undefined;
   resolve(): void;
   reject(fault: OperatorError): void;
 }
@@ -247,6 +248,13 @@ interface Entry {
 interface Problem {
   readonly text: string;
   readonly since_ms: number;
+}
+
+/** The last value of each cursor. */
+function cursorsOf(entries: readonly Pick<Entry, "cursor">[]): Map<string, string> {
+  return new Map(
+    entries.flatMap(({ cursor }) => (cursor === undefined ? [] : [[cursor.name, cursor.value]])),
+  );
 }
 
 const retry_first_ms = 250;

@@ -2,7 +2,14 @@ import { type TObject, Type } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { clockQuality } from "../clock.ts";
 import { isKind } from "../kinds.ts";
-import { type Device, type Gap, gapReasons, type Reading } from "../reading.ts";
+import {
+  type Cursor,
+  cursor_length_max,
+  type Device,
+  type Gap,
+  gapReasons,
+  type Reading,
+} from "../reading.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../series.ts";
 
 /** Why a reading can't be kept, under a stable name for counting and with the details; undefined when it can. */
@@ -54,6 +61,15 @@ export function faultOfGap({ device, from_ms, to_ms, reason, lost = 0 }: Gap): F
     return { name: "impossible gaps", detail: `${reason} from ${from_ms} to ${to_ms} of ${nameOf(device)}` };
   }
   return faultOfDevice(device);
+}
+
+/** The same for a cursor. */
+export function faultOfCursor(cursor: Cursor | undefined): Fault | undefined {
+  if (cursor === undefined || cursor.value.length <= cursor_length_max) return undefined;
+  return {
+    name: "cursors that are too long",
+    detail: `${cursor.name} has ${cursor.value.length} characters`,
+  };
 }
 
 export interface Fault {

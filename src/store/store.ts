@@ -81,6 +81,9 @@ export interface GatewayStore extends Store {
   /** Keeps what was learned of devices; one transaction, the last state of a device wins. */
   noteDevices(states: readonly DeviceState[]): Promise<void>;
 
+  /** How far a driver has read a device's buffer: what the last commit with a cursor of this name kept. */
+  cursor(name: string): Promise<string | undefined>;
+
   /** Adds to counters of what was thrown away, by name. */
   addDropped(counts: ReadonlyMap<string, number>): Promise<void>;
 }
@@ -91,6 +94,8 @@ export interface Notes {
   readonly dropped?: ReadonlyMap<string, number>;
   /** Kept once, however often the same one is told. */
   readonly gaps?: readonly Gap[];
+  /** Cursors of drivers by name: see `GatewayStore.cursor`. */
+  readonly cursors?: ReadonlyMap<string, string>;
 }
 
 /** One reading of a batch can't be stored, whatever is tried; the others can. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Host, JoinEvent } from "../../drivers/driver.ts";
 import { type Clock, SystemClock } from "../../src/clock.ts";
 import type { Log } from "../../src/log.ts";
-import type { DeviceState, Gap, Reading } from "../../src/reading.ts";
+import type { Cursor, DeviceState, Gap, Reading } from "../../src/reading.ts";
 
 const wait_max_ms = 20_000;
 
@@ -15,6 +15,8 @@ export class RecordingHost implements Host {
   readonly readings: Reading[] = [];
   readonly states: DeviceState[] = [];
   readonly gaps: Gap[] = [];
+  /** A test may put them back, as a restart finds them. */
+  readonly cursors = new Map<string, string>();
   readonly joins: JoinEvent[] = [];
   readonly drops = new Map<string, number>();
   readonly lines: string[] = [];
@@ -31,10 +33,11 @@ export class RecordingHost implements Host {
     this.log = this.#logNamed();
   }
 
-  async accept(reading: Reading): Promise<void> {
+  async accept(reading: Reading, cursor?: Cursor): Promise<void> {
     this.readings.push(reading);
     this.#changed();
     if (this.refusal !== undefined) throw this.refusal;
+    if (cursor !== undefined) this.cursors.set(cursor.name, cursor.value);
   }
 
   heard(state: DeviceState): void {
@@ -42,10 +45,15 @@ export class RecordingHost implements Host {
     this.#changed();
   }
 
-  async gap(gap: Gap): Promise<void> {
+  async cursor(name: string): Promise<string | undefined> {
+    return this.cursors.get(name);
+  }
+
+  async gap(gap: Gap, cursor?: Cursor): Promise<void> {
     this.gaps.push(gap);
     this.#changed();
     if (this.refusal !== undefined) throw this.refusal;
+    if (cursor !== undefined) this.cursors.set(cursor.name, cursor.value);
   }
 
   dropped(what: string, count = 1): void {

@@ -4,9 +4,10 @@ import readingsAndInventory from "./migrations/0001_readings_and_inventory.sql" 
 import records from "./migrations/0002_records.sql" with { type: "text" };
 import itemsByHome from "./migrations/0003_items_by_home.sql" with { type: "text" };
 import time from "./migrations/0004_time.sql" with { type: "text" };
+import cursors from "./migrations/0005_cursors.sql" with { type: "text" };
 
 /** The schema, step by step: entry n (from 1) takes a database of version n − 1 to n. Add, never change. */
-const migrations: readonly string[] = [readingsAndInventory, records, itemsByHome, time];
+const migrations: readonly string[] = [readingsAndInventory, records, itemsByHome, time, cursors];
 
 /** The schema that this program works on. */
 export const schemaVersion = migrations.length;

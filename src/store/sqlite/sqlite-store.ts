@@ -167,6 +167,13 @@ export class SqliteStore implements Store {
     await this.#writer.noteTokenUse(used);
   }
 
+  cursor(name: string): Promise<string | undefined> {
+    return this.#reading(() => {
+      const value = this.#database.query("SELECT value FROM cursors WHERE name = ?").values(name)[0]?.[0];
+      return value === undefined ? undefined : String(value);
+    });
+  }
+
   overview(): Promise<Overview> {
     return this.#reading(() => {
       const read = this.#database.transaction(() => ({

@@ -40,6 +40,7 @@ export class Writing {
   readonly #writeSeq;
   readonly #addDropped;
   readonly #addGap;
+  readonly #moveCursor;
   #import: RecordImport | undefined;
   #version = 0;
   #commits = 0;
@@ -62,6 +63,7 @@ export class Writing {
       "INSERT INTO dropped VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET count = count + excluded.count",
     );
     this.#addGap = database.keep("INSERT OR REPLACE INTO gaps VALUES (?, ?, ?, ?, ?)");
+    this.#moveCursor = database.keep("INSERT OR REPLACE INTO cursors VALUES (?, ?)");
   }
 
   /** Numbers and inserts readings, and keeps the notes: see `GatewayStore.append`. */
@@ -82,6 +84,7 @@ export class Writing {
       for (const state of batch.states ?? []) this.#items.note(state, created);
       for (const { device, from_ms, to_ms, reason, lost = null } of batch.gaps ?? [])
         this.#addGap.run(this.#items.keyOf(device, to_ms, created), from_ms, to_ms, reason, lost);
+      for (const [name, value] of batch.cursors ?? []) this.#moveCursor.run(name, value);
       for (const [name, count] of batch.dropped ?? []) this.#addDropped.run(name, count);
       return { first_seq, last_seq, created };
     });
