@@ -76,6 +76,7 @@ const windows: [query: string, events: number[]][] = [
   ["?limit=2", [4, 1]],
   [`?before=${now_s}&limit=2`, [4, 1]],
   [`?before=${now_s}&limit=2&through=3`, [1, 2]],
+  [`?before=${now_s}&limit=2&through=5`, [4, 1]],
   [`?before=${now_s - 1}&limit=2`, [2, 3]],
 ];
 
@@ -121,16 +122,25 @@ describe("a repeated page", () => {
     expect((await got(serving, "")).events()).toEqual([2, 1]);
   });
 
-  test("is another in other units, versions, orders and windows, and for other items", async () => {
+  test("is another in other units, versions and windows, and for other items and series", async () => {
     await using serving = await serve();
     const other: Device = { kind: "wirelesssensors", address: "00:0d:6f:00:0b:02" };
     await serving.store.append([3, 2, 1].map((number) => event(now_s - number, number)));
     await serving.store.append([event(now_s - 2, 5, other), event(now_s - 1, 4)]);
+    const scale: Device = { kind: "scales", address: "00:0d:6f:00:0b:03" };
+    await serving.store.append([
+      reading(scale, "scale_heart", now_ms, { heartRate: 60 }),
+      reading(scale, "scale_weights", now_ms, { weight: 70_000 }),
+    ]);
     const server = new URL(serving.api.url).origin;
     const headers = { Authorization: `bearer ${serving.tokens.read}`, Accept: "application/json" };
     const answer = async (target: string) => (await fetch(`${server}${target}`, { headers })).json();
     for (let round = 0; round < 2; round += 1) {
       expect(await answer(`/v0.9${path.replace("b01", "b02")}`)).toEqual([{ stamp: now_s - 2, event: 5 }]);
+      expect(await answer("/v0.9/items/scales/scale-000d6f000b03/heart")).toMatchObject([{ heartRate: 60 }]);
+      expect(await answer("/v0.9/items/scales/scale-000d6f000b03/weights")).toMatchObject([
+        { weight: 70_000 },
+      ]);
       expect(await answer(`/v0.9${path}?limit=1`)).toEqual([{ stamp: now_s - 1, event: 4 }]);
       const [in_ms] = (await answer(`/v0.9${path}?limit=1&precision=ms`)) as { stamp: number }[];
       expect(in_ms?.stamp).toBe((now_s - 1) * 1000);
