@@ -1,0 +1,218 @@
+import { decodeAddress, encodeAddress } from "./address.ts";
+import { packetType } from "./h4.ts";
+
+/** Packets of the Host Controller Interface with their H4 type. Core 5.4, Vol 4, Part E; sections are cited. */
+
+/** Opcodes, OGF << 10 | OCF. */
+export const opcode = {
+  disconnect: 0x0406,
+  setEventMask: 0x0c01,
+  reset: 0x0c03,
+  readLeHostSupport: 0x0c6c,
+  writeLeHostSupport: 0x0c6d,
+  readLocalVersion: 0x1001,
+  readSupportedCommands: 0x1002,
+  readBufferSize: 0x1005,
+  readAddress: 0x1009,
+  readRssi: 0x1405,
+  leSetEventMask: 0x2001,
+  leReadBufferSize: 0x2002,
+  leReadFeatures: 0x2003,
+  leSetScanParameters: 0x200b,
+  leSetScanEnable: 0x200c,
+  leCreateConnection: 0x200d,
+  leCancelConnection: 0x200e,
+  leUpdateConnection: 0x2013,
+  leSetDataLength: 0x2022,
+  leReadMaxDataLength: 0x202f,
+} as const;
+
+export const eventCode = {
+  disconnectionComplete: 0x05,
+  commandComplete: 0x0e,
+  commandStatus: 0x0f,
+  completedPackets: 0x13,
+  leMeta: 0x3e,
+} as const;
+
+export const leEvent = {
+  connectionComplete: 0x01,
+  advertisingReport: 0x02,
+  connectionUpdateComplete: 0x03,
+} as const;
+
+/** Error codes, Vol 1, Part F, 1.3. */
+export const status = {
+  success: 0x00,
+  unknownCommand: 0x01,
+  unknownConnection: 0x02,
+  remoteEnded: 0x13,
+  localEnded: 0x16,
+  disallowed: 0x0c,
+  connectionTimeout: 0x08,
+} as const;
+
+/** Vol 4, Part E, 5.4.1. */
+export function encodeCommand(code: number, parameters: Uint8Array = none): Buffer {
+  return Buffer.concat([
+    Uint8Array.of(packetType.command, code & 0xff, code >> 8, parameters.length),
+    parameters,
+  ]);
+}
+
+export function decodeCommand(packet: Buffer): { opcode: number; parameters: Buffer } {
+  return { opcode: packet.readUInt16LE(1), parameters: packet.subarray(4) };
+}
+
+/** Vol 4, Part E, 5.4.4. */
+export function encodeEvent(code: number, parameters: Uint8Array): Buffer {
+  return Buffer.concat([Uint8Array.of(packetType.event, code, parameters.length), parameters]);
+}
+
+export function decodeEvent(packet: Buffer): { code: number; parameters: Buffer } {
+  return { code: packet.readUInt8(1), parameters: packet.subarray(3) };
+}
+
+/** How a command was answered: `credits` commands may be sent now. 7.7.14 and 7.7.15. */
+export interface CommandAnswer {
+  readonly opcode: number;
+  readonly credits: number;
+  readonly status: number;
+}
+
+/** Command Complete, 7.7.14: the status and what else is returned. */
+export function encodeCommandComplete(
+  { opcode: of, credits, status: said }: CommandAnswer,
+  more: Uint8Array = none,
+): Buffer {
+  return encodeEvent(
+    eventCode.commandComplete,
+    Buffer.concat([Uint8Array.of(credits, of & 0xff, of >> 8, said), more]),
+  );
+}
+
+/** Command Status, 7.7.15: the command is under way, or refused. */
+export function encodeCommandStatus({ opcode: of, credits, status: said }: CommandAnswer): Buffer {
+  return encodeEvent(eventCode.commandStatus, Uint8Array.of(said, credits, of & 0xff, of >> 8));
+}
+
+/** The answer that an event packet is, or undefined when it is another event or too short. */
+export function decodeCommandAnswer(packet: Buffer): CommandAnswer | undefined {
+  if (packet[0] !== packetType.event) return undefined;
+  const { code, parameters } = decodeEvent(packet);
+  if (code === eventCode.commandComplete && parameters.length >= 3) {
+    return {
+      credits: parameters.readUInt8(0),
+      opcode: parameters.readUInt16LE(1),
+      status: parameters[3] ?? status.success,
+    };
+  }
+  if (code === eventCode.commandStatus && parameters.length >= 4) {
+    return {
+      status: parameters.readUInt8(0),
+      credits: parameters.readUInt8(1),
+      opcode: parameters.readUInt16LE(2),
+    };
+  }
+  return undefined;
+}
+
+/** One piece of a link's data: `first` starts an L2CAP frame. 5.4.2. */
+export interface AclPacket {
+  readonly handle: number;
+  readonly first: boolean;
+  readonly data: Uint8Array;
+}
+
+/** Packet boundary 0b10 begins a frame towards the host, 0b00 towards the controller; 0b01 goes on. */
+export function encodeAcl({ handle, first, data }: AclPacket, to: "host" | "controller"): Buffer {
+  const boundary = first ? (to === "host" ? 0b10 : 0b00) : 0b01;
+  const head = Buffer.alloc(5);
+  head.writeUInt8(packetType.acl, 0);
+  head.writeUInt16LE(handle | (boundary << 12), 1);
+  head.writeUInt16LE(data.length, 3);
+  return Buffer.concat([head, data]);
+}
+
+export function decodeAcl(packet: Buffer): AclPacket {
+  const head = packet.readUInt16LE(1);
+  return { handle: head & 0x0fff, first: ((head >> 12) & 0b11) !== 0b01, data: packet.subarray(5) };
+}
+
+/** What a scanner reports of one packet on the air. */
+export interface Report {
+  readonly kind: "connectable" | "scannable" | "nonconnectable" | "scanResponse";
+  readonly address: string;
+  readonly addressType: "public" | "random";
+  readonly data: Uint8Array;
+  readonly rssi: number;
+}
+
+const reportKinds: Readonly<Record<Report["kind"], number>> = {
+  connectable: 0x00,
+  scannable: 0x02,
+  nonconnectable: 0x03,
+  scanResponse: 0x04,
+};
+
+/** LE Advertising Report with one report, 7.7.65.2. */
+export function encodeAdvertisingReport(report: Report): Buffer {
+  return encodeEvent(
+    eventCode.leMeta,
+    Buffer.concat([
+      Uint8Array.of(leEvent.advertisingReport, 1, reportKinds[report.kind], addressTypeOf(report)),
+      encodeAddress(report.address),
+      Uint8Array.of(report.data.length),
+      report.data,
+      Int8Array.of(report.rssi) as unknown as Uint8Array,
+    ]),
+  );
+}
+
+/** LE Connection Complete, 7.7.65.1; a failure carries only its status. */
+export function encodeConnectionComplete(link: {
+  status: number;
+  handle: number;
+  address: string;
+  addressType: "public" | "random";
+}): Buffer {
+  const data = Buffer.alloc(19);
+  data.set([leEvent.connectionComplete, link.status], 0);
+  if (link.status === status.success) {
+    data.writeUInt16LE(link.handle, 2);
+    data.writeUInt8(0, 4); // we are the central
+    data.writeUInt8(addressTypeOf(link), 5);
+    data.set(encodeAddress(link.address), 6);
+    data.writeUInt16LE(24, 12); // interval × 1.25 ms
+    data.writeUInt16LE(0, 14);
+    data.writeUInt16LE(42, 16); // supervision timeout × 10 ms
+  }
+  return encodeEvent(eventCode.leMeta, data);
+}
+
+/** Disconnection Complete, 7.7.5. */
+export function encodeDisconnectionComplete(handle: number, reason: number): Buffer {
+  return encodeEvent(
+    eventCode.disconnectionComplete,
+    Uint8Array.of(status.success, handle & 0xff, handle >> 8, reason),
+  );
+}
+
+/** Number Of Completed Packets for one link, 7.7.19. */
+export function encodeCompletedPackets(handle: number, count: number): Buffer {
+  return encodeEvent(
+    eventCode.completedPackets,
+    Uint8Array.of(1, handle & 0xff, handle >> 8, count & 0xff, count >> 8),
+  );
+}
+
+/** Whom the host wants to connect to: LE Create Connection, 7.8.12. */
+export function decodeCreateConnection(parameters: Buffer): string {
+  return decodeAddress(parameters.subarray(6));
+}
+
+function addressTypeOf({ addressType }: { addressType: "public" | "random" }): number {
+  return addressType === "random" ? 1 : 0;
+}
+
+const none = new Uint8Array(0);
