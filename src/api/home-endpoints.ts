@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import type { HomeInventory } from "../records/home-inventory.ts";
+import type { Item } from "../records/item.ts";
 import { recordTable } from "../records/record-table.ts";
 import { type SeriesName, seriesOf } from "../series.ts";
 import type { PageRequest, SeriesRecord, Store } from "../store/store.ts";
@@ -95,18 +96,22 @@ async function eventsDuring(
 }
 
 /**
- * The stays of items in a home, oldest first: those that the programme has records of, and of items that are there
- * now without any.
+ * The stays of items in a home: those that the programme has records of, then those of items that are there now
+ * without one.
  */
 async function staysIn(store: Store, homeid: number): Promise<HomeInventory[]> {
   const recorded = await store.recordsOf("home_inventory", homeid);
   const present = new Set(recorded.filter(({ stop }) => stop === null).map(({ item }) => item.itemid));
   const unrecorded = (await store.itemsIn(homeid)).filter(({ itemid }) => !present.has(itemid));
-  return [
-    ...recorded,
-    ...unrecorded.map((item) => ({ homeid, item, start: item.currenthomestart, stop: null })),
-  ];
+  const startOf = (item: Item) => item.currenthomestart ?? lastStop(recorded, item);
+  return [...recorded, ...unrecorded.map((item) => ({ homeid, item, start: startOf(item), stop: null }))];
+}
+
+/** When an item was last taken out of the home; null where it never was. What it recorded until then is of that stay. */
+function lastStop(stays: readonly HomeInventory[], { itemid }: Item): number | null {
+  const stops = stays.flatMap(({ item, stop }) => (item.itemid === itemid && stop !== null ? [stop] : []));
+  return stops.length === 0 ? null : Math.max(...stops);
 }
 
 /** Records in one answer, all items together. */
-const records_max = 100_000;
+const records_max = 250_000;

@@ -170,6 +170,68 @@ describe("a home's events", () => {
   });
 });
 
+describe("a home with many stays", () => {
+  const record = (itemid: number) => {
+    const [first] = given("items");
+    const mac = itemid.toString(16).padStart(4, "0");
+    return {
+      ...first,
+      ...{ itemid, itemname: `sensor ${itemid}`, typename: "wirelesssensors", subtypename: "wall" },
+      ...{
+        macaddress: `00:0d:6f:00:${mac.slice(0, 2)}:${mac.slice(2)}`,
+        currenthomeid: 12,
+        currenthomestart: null,
+      },
+    };
+  };
+
+  test("bounds what one answer holds, and says how", async () => {
+    await using crowded = await serve();
+    async function* batches() {
+      yield programme();
+      yield Array.from({ length: 498 }, (_, index) => ({
+        type: "items" as const,
+        record: record(1000 + index),
+      }));
+    }
+    await crowded.store.importRecords(batches(), { dryRun: () => false });
+    const path = "/homes/12/wirelesssensors/events";
+    const refused = await crowded.ask(path);
+    expect([refused.status, await refused.json()]).toEqual([
+      422,
+      { code: 42201, message: "limit must be an integer from 1 to 500, because 500 items are asked at once" },
+    ]);
+    expect((await crowded.ask(`${path}?limit=501`)).status).toBe(422);
+    const answered = await crowded.ask(`${path}?limit=500`);
+    expect([answered.status, ((await answered.json()) as unknown[]).length]).toEqual([200, 500]);
+  });
+
+  test("gives an item that came back a stay from when it last left, where nothing says more", async () => {
+    await using crowded = await serve();
+    const stays = [
+      [100, 200],
+      [300, 400],
+    ].map(([start, stop]) => ({ homeid: 12, item: 1000, start, stop }));
+    async function* batches() {
+      yield programme();
+      yield [{ type: "items" as const, record: record(1000) }];
+      yield stays.map((stay) => ({ type: "home_inventory" as const, record: stay }));
+    }
+    await crowded.store.importRecords(batches(), { dryRun: () => false });
+    const body = (await (await crowded.ask("/homes/12/inventory/")).json()) as {
+      item: { itemid: number };
+      start: number | null;
+      stop: number | null;
+    }[];
+    const own = body.filter(({ item }) => item.itemid === 1000).map(({ start, stop }) => [start, stop]);
+    expect(own).toEqual([
+      [100, 200],
+      [300, 400],
+      [400, null],
+    ]);
+  });
+});
+
 test("every item of the inventory is found under its type, whatever its name", async () => {
   for (const { typename, itemname, itemid } of items) {
     const record = given("items").find((item) => item["itemid"] === itemid);
