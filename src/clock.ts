@@ -26,7 +26,7 @@ export type ClockQuality = (typeof clockQuality)[keyof typeof clockQuality];
 export interface Moment {
   /** Unix time in milliseconds, as the system clock has it. */
   readonly unix_ms: number;
-  /** Milliseconds since the machine started, with fractions: never jumps, and goes on across processes of a boot. */
+  /** Milliseconds since the machine started, with fractions: never jumps. Processes of a boot agree to 10 ms. */
   readonly monotonic_ms: number;
   readonly quality: ClockQuality;
 }
@@ -47,7 +47,7 @@ export class SystemClock implements Clock {
 
   now(): Moment {
     const unix_ms = Date.now();
-    return { unix_ms, monotonic_ms: Number(process.hrtime.bigint()) / 1e6, quality: this.#quality(unix_ms) };
+    return { unix_ms, monotonic_ms: start_ms + performance.now(), quality: this.#quality(unix_ms) };
   }
 
   after(delay_ms: number, action: () => void): () => void {
@@ -68,6 +68,21 @@ export const sane_unix_ms = Date.UTC(2026, 0, 1);
 /** systemd-timesyncd makes the directory when it starts, and the flag in it once it has set the clock since boot. */
 const timesyncDirectory = "/run/systemd/timesync";
 const timesyncFlag = `${timesyncDirectory}/synchronized`;
+
+/**
+ * When this process started, in milliseconds since the machine did: Bun counts `performance.now()`, and its
+ * `process.hrtime` too, from the start of the process. The kernel tells the time since boot in hundredths.
+ */
+const start_ms = sinceBoot_ms() - performance.now();
+
+function sinceBoot_ms(): number {
+  try {
+    return Number.parseFloat(readFileSync("/proc/uptime", "utf8")) * 1000;
+  } catch {
+    // Without a boot id either, no other process reads this one's scale.
+    return performance.now();
+  }
+}
 
 /** The kernel's name of this boot. Where there is none, each process counts as a boot of its own. */
 function bootId(): string {
