@@ -38,11 +38,13 @@ export function coldPages(data: Data, report: Report): void {
   }
   store.close();
   rowid.close();
-  const shown = (side: keyof typeof sides) =>
-    `${quantile(spent[side], 0.5).toFixed(3)} ms (mean ${(sum(spent[side]) / spent[side].length).toFixed(3)})`;
+  const median = (side: keyof typeof sides) => quantile(spent[side], 0.5);
+  const mean = (side: keyof typeof sides) => sum(spent[side]) / spent[side].length;
+  const shown = (side: keyof typeof sides) => `${median(side).toFixed(3)} ms (mean ${mean(side).toFixed(3)})`;
   report.note(
     `cold page of 1,000, read and encoded, median: ${shown("store")}, rowid table ${shown("rowid")}`,
   );
-  report.bar("  times as fast, in the mean", { value: sum(spent.rowid) / sum(spent.store), least: 1.6 });
-  report.note(`  in the median: ${(quantile(spent.rowid, 0.5) / quantile(spent.store, 0.5)).toFixed(2)}`);
+  // What else runs on the machine adds as much to either side's mean, and little to its median.
+  report.bar("  times as fast, in the median", { value: median("rowid") / median("store"), least: 1.6 });
+  report.note(`  in the mean: ${(mean("rowid") / mean("store")).toFixed(2)}`);
 }
