@@ -93,7 +93,8 @@ export class Trials {
       const known = this.#chance(0.8);
       if (name === "id") return this.#id(template.split("/")[1] ?? "", known, drawn);
       if (name === "typename") {
-        kind = known ? this.#pick(kindNames) : this.#garbage();
+        // A name of dots alone would be a step in the path, not a name.
+        kind = known ? this.#pick(kindNames) : `t${this.#garbage()}`;
         drawn.code ??= known ? undefined : errorTable.typename_unknown.code;
         return kind;
       }
