@@ -4,7 +4,7 @@
 #   lintel_setup production|all   afterwards $bun is the Bun to run
 #
 # Works with POSIX sh and any one of curl, wget, npm or the right Bun on PATH. Everything fetched lands in
-# $root/.bun and $root/node_modules; deleting both starts afresh.
+# $root/.bun and $root/node_modules; deleting both starts afresh. Once both are there, neither need be writable.
 
 lintel_fail() {
   printf 'lintel: %s\n' "$1" >&2
@@ -41,13 +41,11 @@ fetch_bun() {
   package=$(bun_package) || exit 1
   archive=$package-$bun_version.tgz
   grep -q "  $archive\$" "$root/scripts/bun.sha512" || lintel_fail "scripts/bun.sha512 has no line for $archive: add it before pinning this version"
-  work=$root/.bun/fetch.$$
-  mkdir -p "$work" || lintel_fail "cannot write $root/.bun: make the checkout writable, or put Bun $bun_version on PATH"
-  trap 'rm -rf "$work"' EXIT INT TERM
+  mkdir -p "$work"
   printf 'lintel: fetching Bun %s (%s, about 40 MB, once)\n' "$bun_version" "$package" >&2
   if download "https://registry.npmjs.org/@oven/$package/-/$archive" "$work/$archive"; then :
   elif command -v npm >/dev/null 2>&1; then
-    (cd "$work" && npm pack --silent "@oven/$package@$bun_version" >/dev/null && mv ./*"$package-$bun_version.tgz" "$archive") ||
+    (cd "$work" && npm pack --silent --cache "$work/npm" "@oven/$package@$bun_version" >/dev/null && mv ./*"$package-$bun_version.tgz" "$archive") ||
       lintel_fail "npm could not fetch @oven/$package@$bun_version: check the network and run this again"
   elif command -v curl >/dev/null 2>&1 || command -v wget >/dev/null 2>&1; then
     lintel_fail "could not fetch $archive from registry.npmjs.org: check the network and run this again"
@@ -56,41 +54,70 @@ fetch_bun() {
   fi
   (cd "$work" && grep "  $archive\$" "$root/scripts/bun.sha512" | sha512sum --check --status) ||
     lintel_fail "$archive does not match its checksum in scripts/bun.sha512: it was cut short or altered; run this again"
-  tar -xzf "$work/$archive" -C "$work" package/bin/bun || lintel_fail "could not unpack $archive: is the disk full?"
+  # Owned by who runs this, whoever packed it.
+  tar -xzof "$work/$archive" -C "$work" package/bin/bun || lintel_fail "could not unpack $archive: is the disk full?"
   chmod 755 "$work/package/bin/bun"
-  # A rename, so that a run beside this one sees the whole program or none.
+  # On disk before it has its name: a box may lose its power now.
+  sync
   mkdir -p "$root/.bun/$bun_version"
   mv "$work/package/bin/bun" "$root/.bun/$bun_version/bun"
-  rm -rf "$work"
-  trap - EXIT INT TERM
+}
+
+# Whether a file is the pinned Bun: one that was cut short, or is of another machine, does not say so.
+is_pinned() {
+  [ -x "$1" ] && [ "$("$1" --version 2>/dev/null)" = "$bun_version" ]
 }
 
 find_bun() {
-  bun_version=$(sed -n 's/.*"packageManager": "bun@\([^"]*\)".*/\1/p' "$root/package.json")
   bun=$root/.bun/$bun_version/bun
-  [ -x "$bun" ] && return
-  found=$(command -v bun 2>/dev/null) && [ "$("$found" --version 2>/dev/null)" = "$bun_version" ] && bun=$found && return
-  fetch_bun
+  is_pinned "$bun" && return
+  bun=$(command -v bun 2>/dev/null) && is_pinned "$bun"
 }
 
-# install_dependencies production|all: skipped while the lock file is the one last installed from.
-install_dependencies() {
+# has_dependencies production|all: the lock file is the one that was last installed from.
+has_dependencies() {
   lock=$(cksum <"$root/bun.lock")
   [ "$(cat "$root/node_modules/.lintel-all" 2>/dev/null)" = "$lock" ] && return
-  [ "$1" = production ] && [ "$(cat "$root/node_modules/.lintel-production" 2>/dev/null)" = "$lock" ] && return
+  [ "$1" = production ] && [ "$(cat "$root/node_modules/.lintel-production" 2>/dev/null)" = "$lock" ]
+}
+
+install_dependencies() {
   printf 'lintel: installing the dependencies (%s, once)\n' "$1" >&2
   only=
   [ "$1" = production ] && only=--production
-  mkdir -p "$root/.bun"
   # No install scripts run: the native parts that need them are replaced by drivers/native.
-  if ! (cd "$root" && "$bun" install --frozen-lockfile --ignore-scripts $only) >"$root/.bun/install.log" 2>&1; then
+  if ! (cd "$root" && "$bun" install --frozen-lockfile --ignore-scripts --cache-dir "$root/.bun/packages" $only) >"$root/.bun/install.log" 2>&1; then
     tail -n 5 "$root/.bun/install.log" >&2
     lintel_fail "could not install the dependencies (all of it: .bun/install.log): check the network and run this again"
   fi
+  sync
   printf '%s\n' "$lock" >"$root/node_modules/.lintel-$1"
 }
 
+# One at a time: two first runs would write into each other's node_modules. In a subshell, so that its traps,
+# mask and lock end with it.
+fetch_what_is_missing() (
+  # The service's user reads what root fetches here, whatever root's mask is.
+  umask 022
+  mkdir -p "$root/.bun" 2>/dev/null && [ -w "$root/.bun" ] ||
+    lintel_fail "$root is not complete, and $(id -un) may not write there: run 'sudo $root/scripts/lintel --version' once"
+  work=$root/.bun/fetch.$$
+  trap 'rm -rf "$work"' EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM HUP
+  if command -v flock >/dev/null 2>&1; then
+    exec 9>"$root/.bun/lock"
+    flock -n 9 || { echo "lintel: waiting for another run that fetches" >&2; flock 9; }
+  fi
+  find_bun || { fetch_bun; find_bun || lintel_fail "the Bun that was fetched does not run on this machine: $bun --version says why"; }
+  has_dependencies "$1" || install_dependencies "$1"
+)
+
 lintel_setup() {
-  find_bun
-  install_dependencies "$1"
+  # Bun keeps what it has compiled; in the checkout, not in the home directory of whoever runs it.
+  export BUN_RUNTIME_TRANSPILER_CACHE_PATH="$root/.bun/compiled"
+  bun_version=$(sed -n 's/.*"packageManager": "bun@\([^"]*\)".*/\1/p' "$root/package.json")
+  if find_bun && has_dependencies "$1"; then return; fi
+  fetch_what_is_missing "$1" || exit $?
+  find_bun || lintel_fail "Bun $bun_version went away while it was being used: run this again"
 }

@@ -1,0 +1,205 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const root = join(import.meta.dir, "../..");
+const { version, packageManager } = await Bun.file(join(root, "package.json")).json();
+const pinned = packageManager.replace("bun@", "");
+
+/** A checkout of its own, without .bun, in a directory with a name that needs quotes. */
+let directory: string;
+let checkout: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "lintel setup ä-"));
+  checkout = join(directory, "check out");
+  mkdirSync(join(directory, "bin"));
+  mkdirSync(join(directory, "home"));
+  mkdirSync(join(checkout, "node_modules"), { recursive: true });
+  for (const name of [
+    "scripts/lintel",
+    "scripts/setup.sh",
+    "scripts/bun.sha512",
+    "package.json",
+    "bun.lock",
+  ]) {
+    cpSync(join(root, name), join(checkout, name));
+  }
+  for (const name of ["src", "drivers", "tsconfig.json"]) symlinkSync(join(root, name), join(checkout, name));
+  for (const name of readdirSync(join(root, "node_modules"))) {
+    if (!name.startsWith(".lintel-"))
+      symlinkSync(join(root, "node_modules", name), join(checkout, "node_modules", name));
+  }
+  const lock = Bun.spawnSync(["sh", "-c", 'cksum <"$1"', "sh", join(checkout, "bun.lock")]).stdout;
+  writeFileSync(join(checkout, "node_modules/.lintel-production"), lock);
+});
+
+afterEach(() => {
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const kept = () => join(checkout, ".bun", pinned, "bun");
+
+function program(path: string, text: string): void {
+  mkdirSync(join(path, ".."), { recursive: true });
+  writeFileSync(path, text);
+  chmodSync(path, 0o755);
+}
+
+/** Puts the running Bun on the PATH of `lintel`. */
+function bunOnPath(): void {
+  symlinkSync(process.execPath, join(directory, "bin/bun"));
+}
+
+/** Puts a registry within reach that has this Bun, by a `curl` that notes each download and takes a moment. */
+function registry(): void {
+  const pack = join(directory, "pack");
+  program(join(pack, "package/bin/bun"), `#!/bin/sh\nexec "${process.execPath}" "$@"\n`);
+  Bun.spawnSync(["tar", "-czf", "../bun.tgz", "package"], { cwd: pack });
+  const sum = new Bun.CryptoHasher("sha512").update(readFileSync(join(directory, "bun.tgz"))).digest("hex");
+  const archives = readFileSync(join(root, "scripts/bun.sha512"), "utf8").trim().split("\n");
+  writeFileSync(
+    join(checkout, "scripts/bun.sha512"),
+    archives.map((line) => `${sum}  ${line.split("  ")[1]}\n`).join(""),
+  );
+  program(
+    join(directory, "bin/curl"),
+    `#!/bin/sh
+echo fetched >>"${directory}/downloads"
+sleep 0.3
+while [ "$1" != --output ]; do shift; done
+exec cp "${directory}/bun.tgz" "$2"
+`,
+  );
+}
+
+const downloads = () =>
+  existsSync(join(directory, "downloads"))
+    ? readFileSync(join(directory, "downloads"), "utf8").trim().split("\n").length
+    : 0;
+
+function start(
+  options: { detached?: boolean },
+  ...words: string[]
+): Bun.Subprocess<"ignore", "pipe", "pipe"> {
+  return Bun.spawn([join(checkout, "scripts/lintel"), ...words], {
+    ...options,
+    cwd: directory,
+    env: { PATH: `${directory}/bin:/usr/bin:/bin`, HOME: join(directory, "home") },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+}
+
+async function ended(process: Bun.Subprocess<"ignore", "pipe", "pipe">) {
+  const [out, said, code] = await Promise.all([
+    new Response(process.stdout).text(),
+    new Response(process.stderr).text(),
+    process.exited,
+  ]);
+  return { out, said, code };
+}
+
+const itself = { out: `${version}\n`, code: 0 };
+
+describe("the Bun that runs lintel", () => {
+  test("is that on PATH where it is the pinned one, and nothing is fetched or written", async () => {
+    bunOnPath();
+    registry();
+    expect(await ended(start({}, "--version"))).toMatchObject({ ...itself, said: "" });
+    expect(downloads()).toBe(0);
+    expect(readdirSync(join(directory, "home"))).toEqual([]);
+  });
+
+  test("is fetched where that on PATH is of another version", async () => {
+    program(join(directory, "bin/bun"), "#!/bin/sh\necho 0.8.1\n");
+    registry();
+    expect(await ended(start({}, "--version"))).toMatchObject(itself);
+    expect(downloads()).toBe(1);
+    expect(await ended(start({}, "--version"))).toMatchObject({ ...itself, said: "" });
+    expect(downloads()).toBe(1);
+  });
+
+  test.each([
+    ["empty, as a power cut leaves it", ""],
+    ["cut short", "\u007fELF\u0002\u0001\u0001"],
+    ["something else", "#!/bin/sh\necho hello\n"],
+  ])("is fetched anew where the one in the checkout is %s", async (_, text) => {
+    program(kept(), text);
+    registry();
+    expect(await ended(start({}, "--version"))).toMatchObject(itself);
+    expect(downloads()).toBe(1);
+  });
+
+  test("is fetched once by first runs that begin together", async () => {
+    registry();
+    const runs = await Promise.all([1, 2, 3].map(() => ended(start({}, "--version"))));
+    for (const run of runs) expect(run).toMatchObject(itself);
+    expect(downloads()).toBe(1);
+    expect(readdirSync(join(checkout, ".bun")).filter((name) => name.startsWith("fetch"))).toEqual([]);
+  });
+
+  test("is not run when it does not match its checksum", async () => {
+    registry();
+    cpSync(join(root, "scripts/bun.sha512"), join(checkout, "scripts/bun.sha512"));
+    const { code, said } = await ended(start({}, "--version"));
+    expect(code).toBe(1);
+    expect(said).toContain("does not match its checksum");
+    expect(existsSync(kept())).toBe(false);
+  });
+});
+
+describe("a first run that is stopped", () => {
+  test.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const)(
+    "by %s while it fetches ends with its code, leaves nothing half done, and can be run again",
+    async (signal, code) => {
+      registry();
+      const answers = readFileSync(join(directory, "bin/curl"), "utf8");
+      const asked = join(directory, "asked");
+      Bun.spawnSync(["mkfifo", asked]);
+      program(join(directory, "bin/curl"), `#!/bin/sh\necho asked >"${asked}"\nexec tail -f /dev/null\n`);
+      // As a terminal does it: the signal goes to all that was started together.
+      const run = start({ detached: true }, "--version");
+      await Bun.file(asked).text();
+      process.kill(-run.pid, signal);
+      expect((await ended(run)).code).toBe(code);
+      expect(readdirSync(join(checkout, ".bun"))).toEqual(["lock"]);
+      program(join(directory, "bin/curl"), answers);
+      expect(await ended(start({}, "--version"))).toMatchObject(itself);
+    },
+  );
+});
+
+test("a user who may not write to an incomplete checkout hears who has to set it up", async () => {
+  if (process.getuid?.() !== 0) return;
+  chmodSync(directory, 0o755);
+  const run = Bun.spawn(
+    ["setpriv", "--reuid=65534", "--clear-groups", join(checkout, "scripts/lintel"), "--version"],
+    {
+      env: { PATH: "/usr/bin:/bin", HOME: "/nonexistent" },
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    },
+  );
+  const { code, said } = await ended(run);
+  expect(code).toBe(1);
+  expect(said.trim().split("\n")).toHaveLength(1);
+  expect(said).toContain(`run 'sudo ${checkout}/scripts/lintel --version' once`);
+});
