@@ -6,6 +6,7 @@ import { parse, TomlError } from "smol-toml";
 import { messageOf, OperatorError } from "./errors.ts";
 import { nearest } from "./nearest.ts";
 import { lineOf } from "./toml-lines.ts";
+import { faultOfLine, type WalkingLine, walkingLinesOf, walkingSection } from "./walking-line.ts";
 
 /** A gateway's configuration, checked and with its defaults filled in. */
 export interface Config {
@@ -22,6 +23,8 @@ export interface Config {
     /** Absolute paths of PEM files. */
     readonly tls?: { readonly certificate: string; readonly key: string };
   };
+  /** Lines of curtain sensors on which walking speed is measured. */
+  readonly walking: readonly WalkingLine[];
   /** What the section of each driver holds, by the driver's name; a driver whose section is absent is off. */
   readonly drivers: ReadonlyMap<string, unknown>;
   /** What the file asks for and this version does not do, one line each. */
@@ -57,6 +60,7 @@ const coreSections = {
     token_file: Type.Optional(Type.String({ minLength: 1, description: "the path of a file" })),
     at: Type.Optional(Type.String({ description: 'a time of day such as "02:00"' })),
   }),
+  walking: walkingSection,
 } as const;
 
 /** Sections that the documentation names and this version cannot serve yet: taken with a warning. */
@@ -111,6 +115,7 @@ export function loadConfig(file: string, sections: ReadonlyMap<string, TSchema>)
       timezone: home?.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
     },
     api: { ...listen, realm: api?.realm ?? "lintel", ...tlsOf(document, api) },
+    walking: linesOf(document),
     drivers: new Map(
       [...sections.keys()]
         .filter((name) => Object.hasOwn(document.values, name))
@@ -132,6 +137,22 @@ export function dataDirectoryOf(file: string): string {
     checkValue(document, ["data"], dataSchema, document.values["data"]);
   }
   return dataOf(document);
+}
+
+/**
+ * What a configuration says of the home and of the lines in it, with the sections of drivers unread: for commands that
+ * make sense of a store.
+ */
+export function homeDescriptionOf(file: string): { timezone?: string; walking: readonly WalkingLine[] } {
+  const document = readDocument(file);
+  for (const name of ["home", "walking"] as const)
+    if (document.values[name] !== undefined)
+      checkSection(document, name, coreSections[name], document.values[name]);
+  const home = document.values["home"] as Static<typeof coreSections.home> | undefined;
+  return {
+    ...(home?.timezone === undefined ? {} : { timezone: home.timezone }),
+    walking: linesOf(document),
+  };
 }
 
 /** The file that a command without `--config` uses; undefined where there is none. */
@@ -181,9 +202,9 @@ function checkSection(document: Document, name: string, schema: TSchema, value: 
       `write [${name}] on a line of its own and its keys below`,
     );
   }
-  const properties = (schema as TObject).properties ?? {};
+  const { properties, additionalProperties: other } = schema as TObject;
   for (const [key, held] of Object.entries(value)) {
-    const property = properties[key];
+    const property = properties[key] ?? (typeof other === "object" ? other : undefined);
     if (property === undefined) throw unknownKey(document, [name, key], Object.keys(properties));
     checkValue(document, [name, key], property, held);
   }
@@ -250,6 +271,19 @@ function dataOf(document: Document): string {
     dirname(resolve(document.file)),
     (document.values["data"] as string | undefined) ?? defaultData,
   );
+}
+
+function linesOf(document: Document): WalkingLine[] {
+  const lines = walkingLinesOf(document.values["walking"] as Static<typeof walkingSection> | undefined);
+  for (const line of lines) {
+    const fault = faultOfLine(line);
+    if (fault !== undefined)
+      throw new OperatorError(
+        `${where(document, ["walking", line.name])}: walking.${line.name} ${fault.what}`,
+        fault.remedy,
+      );
+  }
+  return lines;
 }
 
 function tlsOf(

@@ -56,6 +56,11 @@ const commands: readonly {
     summary: "write series straight from a store into files",
     load: () => import("./commands/export.ts"),
   },
+  {
+    name: "report",
+    summary: "show doses taken and missed, and walking speed, day by day",
+    load: () => import("./commands/report.ts"),
+  },
 ];
 
 const exit_unexpected = 1;

@@ -46,6 +46,7 @@ test("an empty file gives every default", () => {
     home: { timezone: Intl.DateTimeFormat().resolvedOptions().timeZone },
     api: { hostname: "0.0.0.0", port: 8080, realm: "lintel" },
     drivers: new Map(),
+    walking: [],
     warnings: [],
   });
 });

@@ -188,6 +188,7 @@ function configOf(directory: string, port: number, zigbee: string): Config {
     home: { id: demoHome, timezone: Intl.DateTimeFormat().resolvedOptions().timeZone },
     api: { hostname: "127.0.0.1", port, realm: "lintel" },
     drivers: new Map([["zigbee", { port: zigbee, adapter: "zstack" }]]),
+    walking: [],
     warnings: [],
   };
 }

@@ -55,6 +55,7 @@ await serve({
           ["broken", {}],
           ["fragile", {}],
         ]),
+        walking: [],
         warnings: [],
       },
       clock,

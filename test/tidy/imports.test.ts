@@ -33,6 +33,11 @@ const rules: readonly { of: RegExp; may: RegExp; why: string }[] = [
     why: "an import knows records and the store they go to",
   },
   {
+    of: /^src\/meaning\//,
+    may: new RegExp(`${foundation.source}|^src/store/store\\.ts$`),
+    why: "meaning is found in readings, wherever they are kept",
+  },
+  {
     of: /^src\/control\//,
     may: new RegExp(`${foundation.source}|^src/store/store\\.ts$|^drivers/driver\\.ts$`),
     why: "the control socket speaks of drivers and items but owns neither",

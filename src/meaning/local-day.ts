@@ -1,0 +1,69 @@
+/** A day of the calendar of a place: 23 or 25 hours long where the clocks change, and then not begun at a fixed offset. */
+export interface LocalDay {
+  /** `2026-03-29` */
+  readonly date: string;
+  /** 0 Sunday to 6 Saturday, as the doors of a pill box are numbered. */
+  readonly weekday: number;
+  /** Unix milliseconds: its first moment, and the first of the next day. */
+  readonly from_ms: number;
+  readonly to_ms: number;
+}
+
+/**
+ * The days of a time zone (an IANA name) that the span touches, in order, at most `days_max` of them. A date that
+ * the zone skipped, as Samoa did 2011-12-30, is not among them.
+ */
+export function localDays(zone: string, span: { from_ms: number; to_ms: number }): LocalDay[] {
+  const days: LocalDay[] = [];
+  if (!(span.from_ms < span.to_ms)) return days;
+  let start = zoned(zone, span.from_ms).startOfDay();
+  while (start.epochMilliseconds < span.to_ms && days.length < days_max) {
+    const next = start.add({ days: 1 }).startOfDay();
+    days.push({
+      date: start.toPlainDate().toString(),
+      weekday: start.dayOfWeek % 7,
+      from_ms: start.epochMilliseconds,
+      to_ms: next.epochMilliseconds,
+    });
+    start = next;
+  }
+  return days;
+}
+
+/** What a clock on the wall there shows: `07:42`. */
+export function localTime(zone: string, at_ms: number): string {
+  return zoned(zone, at_ms).toPlainTime().toString({ smallestUnit: "minute" });
+}
+
+/** The date there: `2026-03-29`. */
+export function localDate(zone: string, at_ms: number): string {
+  return zoned(zone, at_ms).toPlainDate().toString();
+}
+
+/** The first moment of a date there, unix milliseconds; undefined where there is no such date. */
+export function startOfDate_ms(zone: string, date: string): number | undefined {
+  try {
+    return Temporal.PlainDate.from(date, { overflow: "reject" }).toZonedDateTime(zone).epochMilliseconds;
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** Whether there is a time zone of that name. */
+export function isTimeZone(name: string): boolean {
+  try {
+    zoned(name, 0);
+    return true;
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
+function zoned(zone: string, at_ms: number): Temporal.ZonedDateTime {
+  return Temporal.Instant.fromEpochMilliseconds(Math.floor(at_ms)).toZonedDateTimeISO(zone);
+}
+
+/** A hundred years. */
+const days_max = 36_525;

@@ -1,0 +1,241 @@
+import { OperatorError } from "../errors.ts";
+import { nearest } from "../nearest.ts";
+import type { Item } from "../records/item.ts";
+import { type SeriesName, seriesNames, seriesOf } from "../series.ts";
+import type { ReadingRow, Store } from "../store/store.ts";
+import type { WalkingLine } from "../walking-line.ts";
+import { type DoseFindings, dosesOf, late_ms_max } from "./doses.ts";
+import { isTimeZone, localDate, localDays, startOfDate_ms } from "./local-day.ts";
+import { type Quartiles, quartilesOf } from "./quartiles.ts";
+import type { Span } from "./span.ts";
+import { unwatched } from "./unwatched.ts";
+import { type Sighting, type Walk, type WalkRejection, walksOf } from "./walks.ts";
+
+/** What the readings of a home mean to a person. Times are unix milliseconds, dates those of the time zone. */
+export interface Report {
+  readonly pillboxes: readonly PillboxReport[];
+  readonly walking: readonly WalkingReport[];
+}
+
+export interface PillboxReport extends DoseFindings {
+  readonly itemname: string;
+  readonly timezone: string;
+  readonly unknown: readonly Span[];
+}
+
+export interface WalkingReport {
+  readonly name: string;
+  readonly timezone: string;
+  readonly sensors: WalkingLine["sensors"];
+  /** Speeds in m/s, for each day of the span. */
+  readonly days: readonly { readonly date: string; readonly speeds?: Quartiles }[];
+  readonly walks: readonly Walk[];
+  readonly rejected: Readonly<Record<WalkRejection, number>>;
+}
+
+export interface ReportOptions {
+  readonly store: Store;
+  readonly now_ms: number;
+  /** The first day, and the day after the last; dates of each home's own calendar. */
+  readonly since?: string;
+  readonly until?: string;
+  /** Only what these items take part in. */
+  readonly items?: readonly string[];
+  readonly lines: readonly WalkingLine[];
+  /** Of homes whose record names none. */
+  readonly timezone: string;
+}
+
+/**
+ * Reads a store and finds doses and walks in it; the store is not changed. Rejects with an OperatorError where
+ * an item that is asked for isn't there, or nothing can be said of it.
+ */
+export async function reportOf(options: ReportOptions): Promise<Report> {
+  const { store } = options;
+  const { items } = await store.overview();
+  const records = items.map(({ record }) => record);
+  requireItems(records, options);
+  const asked = (name: string) => options.items?.includes(name) ?? true;
+  const zones = new Zones(store, options.timezone);
+  const pillboxes: PillboxReport[] = [];
+  for (const { record, heard_ms } of items)
+    if (record.typename === "pillboxes" && asked(record.itemname))
+      pillboxes.push(
+        await pillboxReport({ options, record, records, heard_ms, zone: await zones.of(record) }),
+      );
+  const walking: WalkingReport[] = [];
+  for (const line of options.lines) {
+    const sensors = records.filter(({ itemname }) => line.sensors.some(({ item }) => item === itemname));
+    if (sensors.length > 0 && line.sensors.some(({ item }) => asked(item)))
+      walking.push(await walkingReport({ options, line, sensors, zone: await zones.of(sensors[0]) }));
+  }
+  return { pillboxes, walking };
+}
+
+async function pillboxReport(of: {
+  options: ReportOptions;
+  record: Item;
+  records: readonly Item[];
+  heard_ms: number | undefined;
+  zone: string;
+}): Promise<PillboxReport> {
+  const { options, record, zone } = of;
+  const { store, now_ms } = options;
+  const span = spanOf(options, zone);
+  const events = await rowsOf(store, record, "pillbox_events", {
+    from_ms: span.from_ms,
+    to_ms: span.to_ms + late_ms_max,
+  });
+  const unknown = await unknownOf(of, span);
+  const findings = dosesOf({
+    states: events.map(([stamp_ms, event]) => ({ stamp_ms, event: Number(event) })),
+    before: await stateBefore(store, record, span.from_ms),
+    zone,
+    span,
+    unknown,
+    now_ms,
+  });
+  return { itemname: record.itemname, timezone: zone, ...findings, unknown };
+}
+
+/** What can't be known of a box: a polled one tells everything later, of another the whole home must be heard. */
+async function unknownOf(
+  of: { options: ReportOptions; record: Item; records: readonly Item[]; heard_ms: number | undefined },
+  span: Span,
+): Promise<Span[]> {
+  const { options, record, records, heard_ms } = of;
+  const around: Span = { from_ms: span.from_ms - silence_max_ms, to_ms: options.now_ms };
+  const polled = record.subtypename === "polled";
+  const heard = polled
+    ? [record]
+    : records.filter(({ currenthomeid }) => currenthomeid === record.currenthomeid);
+  const signs_ms = heard_ms === undefined ? [] : [heard_ms];
+  for (const item of heard)
+    for (const series of seriesNames)
+      if (seriesOf(series).kind === item.typename && (!polled || series === "pillbox_status"))
+        for (const [stamp_ms] of await rowsOf(options.store, item, series, around)) signs_ms.push(stamp_ms);
+  const until_ms = Math.min(span.to_ms, options.now_ms);
+  if (until_ms <= span.from_ms) return [];
+  return unwatched({
+    signs_ms,
+    span: { from_ms: span.from_ms, to_ms: until_ms },
+    silence_max_ms: polled ? Number.POSITIVE_INFINITY : silence_max_ms,
+  }).filter(({ to_ms, from_ms }) => to_ms < until_ms || to_ms - from_ms > silence_max_ms);
+}
+
+async function walkingReport(of: {
+  options: ReportOptions;
+  line: WalkingLine;
+  sensors: readonly Item[];
+  zone: string;
+}): Promise<WalkingReport> {
+  const { options, line, sensors, zone } = of;
+  const span = spanOf(options, zone);
+  const sightings: Sighting[] = [];
+  for (const record of sensors) {
+    let seeing = false;
+    for (const [at_ms, event] of await rowsOf(options.store, record, "wirelesssensor_events", span)) {
+      const sees = (Number(event) & alarm2) !== 0;
+      if (sees && !seeing) sightings.push({ item: record.itemname, at_ms });
+      seeing = sees;
+    }
+  }
+  const { walks, rejected } = walksOf(line.sensors, sightings);
+  const days = localDays(zone, { ...span, to_ms: Math.min(span.to_ms, options.now_ms + 1) }).map((day) => {
+    const own = walks.filter(({ from_ms }) => from_ms >= day.from_ms && from_ms < day.to_ms);
+    const speeds = quartilesOf(own.map(({ speed }) => speed));
+    return { date: day.date, ...(speeds === undefined ? {} : { speeds }) };
+  });
+  return { name: line.name, timezone: zone, sensors: line.sensors, days, walks, rejected };
+}
+
+/** The days asked for, in a zone: four weeks up to today unless the options say otherwise. */
+function spanOf({ now_ms, since, until }: ReportOptions, zone: string): Span {
+  const today = localDays(zone, { from_ms: now_ms, to_ms: now_ms + 1 })[0];
+  const to_ms = (until && startOfDate_ms(zone, until)) || (today?.to_ms ?? now_ms);
+  const from = Temporal.PlainDate.from(localDate(zone, to_ms - 1)).subtract({ days: days_default - 1 });
+  const from_ms = startOfDate_ms(zone, since ?? from.toString()) ?? to_ms;
+  return { from_ms, to_ms };
+}
+
+function requireItems(records: readonly Item[], { items = [], lines }: ReportOptions): void {
+  const names = records.map(({ itemname }) => itemname);
+  for (const name of items) {
+    const record = records.find(({ itemname }) => itemname === name);
+    if (record === undefined) {
+      const near = nearest(name, names);
+      throw new OperatorError(
+        `the inventory has no item ${name}`,
+        near === undefined ? "lintel items lists those there are" : `did you mean ${near}?`,
+      );
+    }
+    if (
+      record.typename !== "pillboxes" &&
+      !lines.some(({ sensors }) => sensors.some((one) => one.item === name))
+    )
+      throw new OperatorError(
+        `${name} is no pill box, and no sensor of a line in [walking]`,
+        "name one that is, or use lintel export for its readings",
+      );
+  }
+}
+
+/** Time zones of homes: what the home's record says, else that of the gateway. */
+class Zones {
+  readonly #store: Store;
+  readonly #fallback: string;
+
+  constructor(store: Store, fallback: string) {
+    this.#store = store;
+    this.#fallback = fallback;
+  }
+
+  async of(record: Item | undefined): Promise<string> {
+    const homeid = record?.currenthomeid ?? undefined;
+    const home = homeid === undefined ? undefined : await this.#store.record("homes", homeid);
+    const zone = home?.timezone;
+    return typeof zone === "string" && isTimeZone(zone) ? zone : this.#fallback;
+  }
+}
+
+/** All readings of a series of an item in a span, oldest first. */
+async function rowsOf(store: Store, record: Item, series: SeriesName, span: Span): Promise<ReadingRow[]> {
+  const item = await store.item(seriesOf(series).kind, record.itemname);
+  if (item === undefined) return [];
+  const request = {
+    series,
+    item: item.key,
+    from_ms: Math.max(0, span.from_ms),
+    before_ms: span.to_ms,
+    limit: rowsAtOnce_max,
+  };
+  const rows: ReadingRow[] = [];
+  let read = await store.oldestFirst(request);
+  for (;;) {
+    for (const row of read.rows) rows.push(row);
+    if (read.next === undefined) return rows;
+    read = await store.oldestFirst({ ...request, after: read.next });
+  }
+}
+
+/** Which doors stood open when the span began. */
+async function stateBefore(store: Store, record: Item, from_ms: number): Promise<number> {
+  const item = await store.item("pillboxes", record.itemname);
+  if (item === undefined) return 0;
+  const page = await store.page({
+    series: "pillbox_events",
+    item: item.key,
+    before_ms: from_ms,
+    skip: 0,
+    limit: 1,
+    precision: "ms",
+  });
+  return Number(page.records[0]?.["event"] ?? 0);
+}
+
+/** Presence, bit 1 of a zone status. */
+const alarm2 = 2;
+const days_default = 28;
+/** Somebody at home is noticed by some device more often than this, day and night. */
+const silence_max_ms = 4 * 3_600_000;
+const rowsAtOnce_max = 5_000;

@@ -1,0 +1,21 @@
+/** A stretch of time, unix milliseconds: the start is in it, the end is not. */
+export interface Span {
+  readonly from_ms: number;
+  readonly to_ms: number;
+}
+
+/** Whether the two have a moment in common. */
+export function overlap(one: Span, other: Span): boolean {
+  return one.from_ms < other.to_ms && other.from_ms < one.to_ms;
+}
+
+/** Stretches joined where one begins before, or when, the one before it ends. */
+export function joined(spans: readonly Span[]): Span[] {
+  const all: Span[] = [];
+  for (const span of spans.toSorted((one, other) => one.from_ms - other.from_ms)) {
+    const last = all.at(-1);
+    if (last === undefined || span.from_ms > last.to_ms) all.push(span);
+    else all[all.length - 1] = { from_ms: last.from_ms, to_ms: Math.max(last.to_ms, span.to_ms) };
+  }
+  return all;
+}
