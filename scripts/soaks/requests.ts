@@ -5,8 +5,8 @@
  *
  * Methods, paths, queries, headers and tokens are drawn, right and wrong. The server is a process of its own on a
  * real store, into which readings arrive meanwhile. Exits with 1 when an answer is not what the order of checks or
- * the contract says, any has a status from 500 on, the log warns of anything, or the server ends, as it does on
- * a rejection that nobody handles.
+ * the contract says, any has a status from 500 on, the log warns of anything, or the server does not end cleanly, as after
+ * a rejection that nobody handled.
  */
 import { parseArgs } from "node:util";
 import { faultsOf, type Known, Trials, trialText } from "../../test/api/trials.ts";
