@@ -1,0 +1,44 @@
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+
+/**
+ * Replaces a file so that a power cut leaves the old text or the new one, never a part: a temporary file,
+ * synced, renamed, and its directory synced. Only the owner may read it: it can hold the network's key.
+ */
+export function writeDurably(path: string, text: string): void {
+  const temporary = `${path}.new`;
+  const file = openSync(temporary, "w", 0o600);
+  try {
+    writeFileSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(temporary, path);
+  const directory = openSync(dirname(path), "r");
+  try {
+    fsyncSync(directory);
+  } finally {
+    closeSync(directory);
+  }
+}
+
+/** The text of a file; undefined when there is none. Throws when it cannot be read. */
+export function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw thrown;
+  }
+}
+
+/** What a JSON text holds; undefined when it is damaged. */
+export function parseIfWhole(text: string | undefined): unknown {
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,156 @@
+import { expect, test } from "bun:test";
+import { BoxClock } from "../../../drivers/pillbox/box-clock.ts";
+import { clockLine } from "../../../drivers/pillbox/clock-line.ts";
+import { requestType } from "../../../drivers/pillbox/protocol.ts";
+import { clockQuality } from "../../../src/clock.ts";
+import { hour_ms, household, worstError_ms } from "./household.ts";
+
+test("events from before a restart that lost the clock are dated by the offset before it", async () => {
+  await using home = await household();
+  const { box, clock, host } = home;
+  home.start();
+  await home.polled(1);
+  for (let event = 1; event <= 8; event += 1) {
+    clock.travel(5 * 60_000);
+    if (event === 5) box.restart(1_000);
+    box.doors(event);
+  }
+  clock.travel(hour_ms);
+  await home.polled(2);
+  expect(worstError_ms(home.events(), box.history)).toBeLessThanOrEqual(2_000);
+  expect(home.events().every(({ clock: quality }) => quality === clockQuality.device)).toBe(true);
+  expect(host.gaps).toEqual([]);
+});
+
+test("events of a boot whose clock was never measured lie between their neighbours and say so", async () => {
+  await using home = await household();
+  const { box, clock } = home;
+  home.start();
+  await home.polled(1);
+  clock.travel(5 * 60_000);
+  box.doors(1);
+  clock.travel(5 * 60_000);
+  box.restart(500_000_000);
+  clock.travel(5 * 60_000);
+  box.doors(2);
+  clock.travel(5 * 60_000);
+  box.restart(1_000);
+  clock.travel(5 * 60_000);
+  box.doors(3);
+  clock.travel(hour_ms);
+  await home.polled(2);
+  const events = home.events();
+  expect(events.map(({ values }) => values["event"])).toEqual([1, 2, 3]);
+  expect(events.map(({ clock: quality }) => quality)).toEqual([
+    clockQuality.device,
+    clockQuality.deviceUnmeasured,
+    clockQuality.device,
+  ]);
+  const stamps = events.map(({ stamp_ms }) => stamp_ms);
+  expect(stamps).toEqual(stamps.toSorted((one, other) => one - other));
+});
+
+for (const ahead_ms of [-hour_ms, hour_ms]) {
+  test(`a clock ${ahead_ms < 0 ? "behind" : "ahead"} is set once all is read, and events on both sides of that are right`, async () => {
+    await using home = await household({ box: { ahead_ms } });
+    const { box, bridge, clock, host } = home;
+    box.doors(1, clock.true_ms() - 600_000);
+    let raced = false;
+    bridge.onReply = (reply) => {
+      // A door moves after the buffer was read, right before the clock is set.
+      if (reply.type === "events" && !raced) {
+        raced = true;
+        box.doors(2);
+      }
+      return true;
+    };
+    home.start();
+    await host.until("the clock to be set", () =>
+      bridge.requests.some(({ type }) => type === requestType.setClock),
+    );
+    await home.polled(2);
+    box.doors(3);
+    clock.travel(hour_ms);
+    await home.polled(3);
+    expect(worstError_ms(home.events(), box.history)).toBeLessThanOrEqual(2_000);
+    expect(Math.abs(box.devicestamp * 1000 - clock.true_ms())).toBeLessThanOrEqual(2_000);
+    expect(host.said(/3600 s (behind|ahead) and has been set/)).toBeDefined();
+    expect(bridge.requests.filter(({ type }) => type === requestType.setClock)).toHaveLength(1);
+  });
+}
+
+test("a setting whose reply was lost is noticed by the next poll", async () => {
+  await using home = await household({ box: { ahead_ms: -hour_ms } });
+  const { box, bridge, clock, host } = home;
+  box.doors(1);
+  bridge.onReply = (reply) => reply.type !== "setClock";
+  home.start();
+  await host.until("the clock to be set", () =>
+    bridge.requests.some(({ type }) => type === requestType.setClock),
+  );
+  await home.quiet();
+  clock.travel(60_000);
+  box.doors(2);
+  await home.quiet();
+  clock.travel(hour_ms);
+  await home.quiet();
+  expect(worstError_ms(home.events(), box.history)).toBeLessThanOrEqual(2_000);
+});
+
+test("a gateway that does not know the time leaves events on the box, and reads them once it does", async () => {
+  await using home = await household();
+  const { box, clock } = home;
+  box.doors(1);
+  clock.quality = clockQuality.unsynchronised;
+  clock.wrong_ms = -40 * 365 * 24 * hour_ms;
+  home.start();
+  await home.polled(1);
+  expect(home.events()).toEqual([]);
+  expect(home.statuses()[0]?.clock).toBe(clockQuality.unsynchronised);
+  clock.quality = clockQuality.synchronised;
+  clock.wrong_ms = 0;
+  clock.travel(hour_ms);
+  await home.polled(2);
+  expect(worstError_ms(home.events(), box.history)).toBeLessThanOrEqual(2_000);
+});
+
+test("a gateway that has not known the time for a day reads them by their age", async () => {
+  await using home = await household();
+  const { box, clock } = home;
+  clock.quality = clockQuality.unsynchronised;
+  clock.wrong_ms = -40 * 365 * 24 * hour_ms;
+  home.start();
+  await home.polled(1);
+  clock.travel(25 * hour_ms);
+  box.doors(1);
+  clock.travel(hour_ms);
+  await home.quiet();
+  const [event] = home.events();
+  expect(event?.clock).toBe(clockQuality.unsynchronised);
+  const age_ms = clock.true_ms() - (box.history[0]?.at_ms ?? 0);
+  expect(Math.abs(clock.now().monotonic_ms - (event?.monotonic_ms ?? 0) - age_ms)).toBeLessThanOrEqual(2_000);
+});
+
+test("a line through whole seconds finds the drift of a clock and keeps within a second of it", () => {
+  const at = (hour: number) => hour * 3600;
+  const truth_ms = (stamp_s: number) => 1_800_000_000_000 + (stamp_s * 1000) / (1 - 50e-6);
+  const samples = Array.from(
+    { length: 32 },
+    (_, hour) => [at(hour), Math.floor(truth_ms(at(hour)) + ((hour * 397) % 1000))] as const,
+  );
+  const line = clockLine(samples);
+  expect(line.drift_ppm).toBeWithin(40, 60);
+  for (let hour = -48; hour < 80; hour += 1) {
+    expect(Math.abs(line.timeAt(at(hour)) - truth_ms(at(hour)))).toBeLessThanOrEqual(1_500);
+  }
+});
+
+test("what is kept of a clock is bounded, and a damaged text is a clock of which nothing is known", () => {
+  let clock = new BoxClock();
+  for (let poll = 0; poll < 1_000; poll += 1) {
+    clock = clock.measured([1_800_000_000 + poll * 3600, 1_800_000_000_000 + poll * 3_600_000], poll >> 8);
+  }
+  expect(JSON.stringify(clock.toJson()).length).toBeLessThan(6_000);
+  expect(BoxClock.from(clock.toJson()).toJson()).toEqual(clock.toJson());
+  expect(BoxClock.from([{ boot: "x" }]).known).toBe(false);
+});

@@ -1,0 +1,141 @@
+import { expect, test } from "bun:test";
+import { requestType } from "../../../drivers/pillbox/protocol.ts";
+import { SimulatedBox } from "../../../drivers/pillbox/simulator/box.ts";
+import { day_ms, hour_ms, household, mac } from "./household.ts";
+
+test("a box on mains is polled hourly, and its status is kept as it says it", async () => {
+  await using home = await household();
+  const { box, clock, host } = home;
+  home.start();
+  await home.polled(1);
+  await home.pass(5 * hour_ms, hour_ms / 4);
+  expect(home.statuses().length).toBeWithin(5, 8);
+  const status = home.statuses().at(-1);
+  expect(status?.values).toEqual({
+    devicestamp: status?.values["devicestamp"] ?? 0,
+    voltage: 3_000,
+    powersource: "external_power",
+    eventcount: 0,
+    batteryseconds: "0",
+    firmwarerevsion: "1.4.2",
+    macaddress: mac,
+    nextpanicstart: box.nextWindow.nextpanicstart,
+    nextpanicstop: box.nextWindow.nextpanicstop,
+  });
+  expect(status?.device).toEqual({ kind: "pillboxes", address: mac, subtype: "polled" });
+  expect(host.states.at(-1)?.heard_ms).toBeWithin(clock.true_ms() - hour_ms, clock.true_ms() + 1);
+});
+
+test("a box on battery is read in each of its windows and hardly asked between them", async () => {
+  await using home = await household({ box: { power: "battery", ahead_ms: -50_000 } });
+  const { bridge, box, host } = home;
+  home.start();
+  await host.until("the first question", () =>
+    bridge.requests.some(({ type }) => type === requestType.status),
+  );
+  await home.quiet();
+  expect(home.statuses()).toEqual([]);
+  for (let day = 0; day < 3; day += 1) {
+    box.doors(day);
+    await home.pass(day_ms, 9 * 60_000);
+  }
+  expect(home.statuses()).toHaveLength(3);
+  expect(home.events()).toHaveLength(3);
+  expect(host.gaps).toEqual([]);
+  expect(bridge.requests.filter(({ type }) => type === requestType.status).length).toBeLessThan(24);
+}, 30_000);
+
+test("a window that passes without an answer is noted once, and the next one is used", async () => {
+  await using home = await household({ box: { power: "battery" }, timeout_ms: 20 });
+  const { bridge, box, host } = home;
+  home.start();
+  await home.pass(day_ms, 9 * 60_000);
+  expect(home.statuses()).toHaveLength(1);
+  const missed = box.nextWindow;
+  box.doors(9);
+  bridge.unreachable.add(mac);
+  await home.pass(day_ms, 9 * 60_000);
+  bridge.unreachable.clear();
+  await home.pass(day_ms, 9 * 60_000);
+  expect(home.statuses()).toHaveLength(2);
+  expect(home.events().map(({ values }) => values["event"])).toEqual([9]);
+  expect(host.gaps).toHaveLength(1);
+  expect(host.gaps[0]?.reason).toBe("missed_window");
+  expect(Math.abs((host.gaps[0]?.from_ms ?? 0) - missed.nextpanicstart * 1000)).toBeLessThanOrEqual(2_000);
+}, 30_000);
+
+test("a box that is plugged in again is polled hourly again", async () => {
+  await using home = await household({ box: { power: "battery" } });
+  const { box } = home;
+  home.start();
+  await home.pass(hour_ms, hour_ms);
+  box.power = "external_power";
+  await home.pass(7 * hour_ms, hour_ms / 2);
+  const before = home.statuses().length;
+  expect(before).toBeGreaterThan(0);
+  await home.pass(3 * hour_ms, hour_ms / 4);
+  expect(home.statuses().length - before).toBeWithin(2, 5);
+});
+
+test("a box that is put beside the bridge later is found", async () => {
+  await using home = await household();
+  const { bridge, clock, host } = home;
+  home.start();
+  await home.polled(1);
+  const late = new SimulatedBox({ mac: "c0:ff:ee:00:00:02", now_ms: clock.true_ms });
+  late.doors(3);
+  bridge.boxes.push(late);
+  clock.travel(hour_ms / 2);
+  await host.until("its event", () => home.events().some(({ device }) => device.address === late.mac));
+});
+
+test("a box that is silent keeps no other from being polled", async () => {
+  await using home = await household({ timeout_ms: 20 });
+  const { bridge, clock, host } = home;
+  const silent = new SimulatedBox({ mac: "c0:ff:ee:00:00:02", now_ms: clock.true_ms });
+  bridge.boxes.unshift(silent);
+  bridge.unreachable.add(silent.mac);
+  const driver = home.start();
+  await home.polled(1);
+  await home.pass(3 * hour_ms, hour_ms / 4);
+  expect(home.statuses().length).toBeWithin(3, 6);
+  expect(driver.status().state).toBe("listening");
+  expect(
+    host.lines.filter((line) => line.includes(silent.mac) && line.includes("did not answer")),
+  ).toHaveLength(1);
+});
+
+test("a bridge that is silent, unplugged or wrong is one line with the remedy, and is tried again", async () => {
+  await using home = await household({ timeout_ms: 20 });
+  const { bridge, host } = home;
+  bridge.silent = true;
+  const driver = home.start();
+  await host.until("the driver to say so", () => driver.status().state === "retrying");
+  expect(driver.status().problem).toMatch(/does not answer: check that the port is the bridge's/);
+  bridge.silent = false;
+  await host.until("the driver to listen", () => driver.status().state === "listening");
+  await bridge.unplug();
+  await host.until("the driver to notice", () => driver.status().state === "retrying");
+  await bridge.replug();
+  await host.until("the driver to listen again", () => driver.status().state === "listening");
+  await driver.stop();
+  expect(driver.status().state).toBe("stopped");
+});
+
+test("a driver stops at once in the middle of a question", async () => {
+  await using home = await household({ timeout_ms: 60_000 });
+  const { bridge, host } = home;
+  bridge.onReply = (reply) => reply.type === "list";
+  const driver = home.start();
+  await host.until("the question", () => bridge.requests.some(({ type }) => type === requestType.status));
+  await driver.stop();
+  expect(driver.status().state).toBe("stopped");
+});
+
+test("a bridge on a path that does not exist names the section to correct", async () => {
+  await using home = await household();
+  await home.bridge.close();
+  const driver = home.start();
+  await home.host.until("the driver to say so", () => driver.status().state === "retrying");
+  expect(driver.status().problem).toMatch(/\[pillbox\]/);
+});
