@@ -1,7 +1,7 @@
 import { existsSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import type { Log } from "../../src/log.ts";
-import { parseIfWhole, readIfThere, writeDurably } from "./durable-file.ts";
+import { parseIfWhole, readIfThere, writeDurably } from "../wire/durable-file.ts";
 import { Generations } from "./generations.ts";
 import { isCoordinatorBackup, type Network, networkOf, networkOfBackup, newNetwork } from "./network.ts";
 

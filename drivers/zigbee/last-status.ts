@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Clock, Moment } from "../../src/clock.ts";
 import { messageOf } from "../../src/errors.ts";
 import type { Log } from "../../src/log.ts";
-import { parseIfWhole, readIfThere, writeDurably } from "./durable-file.ts";
+import { parseIfWhole, readIfThere, writeDurably } from "../wire/durable-file.ts";
 
 /** What a sensor last said of its zone. */
 export interface LastStatus {
