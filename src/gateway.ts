@@ -13,6 +13,7 @@ import { startControl } from "./control/server.ts";
 import type { GatewayStatus } from "./control/status.ts";
 import { messageOf, type OperatorError } from "./errors.ts";
 import { Ingest } from "./ingest/ingest.ts";
+import { ListeningKeeper } from "./ingest/listening-keeper.ts";
 import type { Log } from "./log.ts";
 import type { Cursor } from "./reading.ts";
 import { openGatewayStore } from "./store/sqlite/open.ts";
@@ -55,7 +56,7 @@ export async function startGateway(options: {
   } finally {
     for (const warning of config.warnings) log.warn(warning);
     if (clock.now().quality === clockQuality.unsynchronised) {
-      log.warn("the system clock is not known to be right yet: readings are marked so until it is");
+      log.warn("the system clock is not known to be right yet: readings wait on disk, unserved, until it is");
     }
   }
 }
@@ -114,6 +115,12 @@ async function assemble(
     driver.start();
   }
   started.push({ name: "lamp", stop: async () => lamp.stop() });
+  const listening = new ListeningKeeper({
+    clock,
+    listeners: () => attached.filter((one) => one.status().state === "listening").map(({ name }) => name),
+    note: (listener) => ingest.listening(listener),
+  });
+  started.push({ name: "listening", stop: async () => listening.stop() });
 
   const url = api.url;
   const status = async (): Promise<GatewayStatus> => ({
@@ -165,9 +172,9 @@ function hostOf(options: {
     clock: options.clock,
     log: options.log.named(name),
     directory,
-    accept: (reading, cursor) => ingest.accept(reading, own(cursor)),
+    accept: (reading, cursor) => ingest.accept(reading, own(cursor), name),
     cursor: (key) => store.cursor(`${name} ${key}`),
-    heard: (state) => ingest.heard(state),
+    heard: (state) => ingest.heard(state, name),
     gap: (gap, cursor) => ingest.gap(gap, own(cursor)),
     dropped: (what, count) => ingest.dropped(what, count),
     joining: (event) => joining.note(event),

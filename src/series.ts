@@ -18,6 +18,7 @@ export const seriesTable = {
     since: "0.1",
     /** A broadcasting box reports no status: only these subtypes of the kind have the series. */
     subtypes: ["polled"],
+    deviceClock: true,
     stampMeaning: "when the status was polled",
     fields: {
       devicestamp: time("time reported by the device"),
@@ -42,6 +43,7 @@ export const seriesTable = {
     title: "Pill-box events",
     record: "Pill-box event",
     since: "0.8",
+    deviceClock: true,
     stampMeaning: "when the event occurred",
     fields: {
       event: field(
@@ -74,6 +76,7 @@ export const seriesTable = {
     title: "Scale weights",
     record: "Scale weight",
     since: "0.8",
+    deviceClock: true,
     stampMeaning: "start of the measurement period",
     fields: {
       weight: field(Type.Integer(), "INTEGER", "g", "total weight"),
@@ -90,6 +93,7 @@ export const seriesTable = {
     title: "Scale heart rates",
     record: "Scale heart rate",
     since: "0.8",
+    deviceClock: true,
     stampMeaning: "start of the measurement period",
     fields: {
       heartRate: field(Type.Integer(), "INTEGER", "1/min", "heart rate measured through the foot"),
@@ -101,6 +105,7 @@ export const seriesTable = {
     title: "Watch epochs",
     record: "Watch epoch",
     since: "0.8",
+    deviceClock: true,
     stampMeaning: "start of the epoch",
     fields: {
       duration: field(Type.Integer(), "INTEGER", "s", "epoch length"),
@@ -135,6 +140,8 @@ export interface SeriesDefinition {
   /** The API version that introduced the series. */
   readonly since: string;
   readonly subtypes?: readonly string[];
+  /** The devices have a clock of their own: what it said is kept with each reading, and what was added to it. */
+  readonly deviceClock?: true;
   readonly stampMeaning: string;
   readonly fields: Readonly<Record<string, SeriesField>>;
 }

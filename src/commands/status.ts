@@ -64,24 +64,30 @@ function printGateway(gateway: GatewayStatus, { print, colours }: Terminal): voi
     if (driver.problem !== undefined) print(`    ${colours.red(driver.problem)}`);
   }
   print("");
-  const { problem, ...counts } = gateway.ingest;
+  const { problem, why, ...counts } = gateway.ingest;
   const shown = Object.entries(counts)
     .filter(([, count]) => typeof count === "number")
     .map(([name, count]) => `${name} ${count}`);
   print(`${colours.bold("Ingest")}  ${shown.join("   ")}`);
   if (typeof problem === "string") print(`  ${colours.red(`✗ ${problem}`)}`);
+  if (typeof why === "string") print(`  ${colours.yellow(`! ${why}`)}`);
 }
 
 function printStore(store: Overview, now_ms: number, { print, colours }: Terminal): void {
   print("");
   print(
-    `${colours.bold("Store")}  ${store.last_seq} readings, ${bytesText(store.bytesOnDisk)}, epoch ${store.epoch}`,
+    `${colours.bold("Store")}  ${store.last_seq} readings${store.waiting === 0 ? "" : ` (${store.waiting} more wait for the time)`}, ${bytesText(store.bytesOnDisk)}, epoch ${store.epoch}`,
   );
   print("");
   if (store.items.length === 0) print("No items yet: lintel pair lets devices join.");
   else {
     const rows = store.items.map((item) => itemRow(item, now_ms));
     for (const line of table(headings, rows, colours)) print(line);
+    const overdue = store.items.filter((item) => item.overdue).map(({ record }) => record.itemname);
+    if (overdue.length > 0) {
+      print("");
+      print(colours.yellow(`! overdue, look at their batteries and places: ${overdue.join(", ")}`));
+    }
   }
   const dropped = Object.entries(store.dropped);
   if (dropped.length === 0) return;
@@ -90,7 +96,17 @@ function printStore(store: Overview, now_ms: number, { print, colours }: Termina
   for (const [what, count] of dropped) print(`  ${colours.yellow(String(count))} ${what}`);
 }
 
-const headings = ["item", "subtype", "last heard", "last event", "battery", "link", "readings"];
+const headings = [
+  "item",
+  "subtype",
+  "last heard",
+  "expected",
+  "last event",
+  "battery",
+  "link",
+  "readings",
+  "gaps",
+];
 
 function itemRow(item: ItemOverview, now_ms: number): (string | number | undefined)[] {
   const { record, heard_ms, battery_percent, battery_mv } = item;
@@ -102,10 +118,12 @@ function itemRow(item: ItemOverview, now_ms: number): (string | number | undefin
   return [
     `${record.itemname}${item.provisional ? "*" : ""}`,
     record.subtypename === "null" ? undefined : record.subtypename,
-    heard_ms === undefined ? "never" : `${spanText(now_ms - heard_ms)} ago`,
+    heard_ms === undefined ? "never" : `${spanText(now_ms - heard_ms)} ago${item.overdue ? ", overdue" : ""}`,
+    item.expected_ms === undefined ? "when used" : `every ${spanText(item.expected_ms)}`,
     newest === undefined ? "never" : momentText(newest),
     battery.length === 0 ? undefined : battery.join(" "),
     item.linkquality,
     item.series.reduce((sum, { count }) => sum + count, 0),
+    item.gaps === 0 ? undefined : `${item.gaps}${item.lost === 0 ? "" : ` (${item.lost} events lost)`}`,
   ];
 }

@@ -1,18 +1,21 @@
-import type { Clock } from "../clock.ts";
+import { type Clock, clockQuality } from "../clock.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Cursor, DeviceState, Gap, Reading } from "../reading.ts";
-import { type Appended, type GatewayStore, ReadingRefused } from "../store/store.ts";
+import { type Appended, ReadingRefused } from "../store/store.ts";
+import { Dating, type DatingStore, type Entry, type Prepared } from "./dating.ts";
 import { NoteBook } from "./note-book.ts";
 import { RefusalLog } from "./refusal-log.ts";
 import { type Fault, faultOfCursor, faultOfGap, faultOfReading } from "./validity.ts";
 
 /**
  * Takes readings from drivers and commits them in groups, in the order in which they came. A reading waits at
- * most `groupInterval_ms` and one commit; while the disk fails it waits in memory, up to `queue_max` of them.
+ * most `groupInterval_ms` and one commit; while the disk fails it waits in memory, up to `queue_max` of them. What
+ * comes before the time is known is committed without a number, and gets it later: see dating.ts.
  */
 export class Ingest {
-  readonly #store: IngestOptions["store"];
+  readonly #store: DatingStore;
+  readonly #dating: Dating;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #groupInterval_ms: number;
@@ -21,10 +24,11 @@ export class Ingest {
   readonly #notes: NoteBook;
   readonly #refusals: RefusalLog;
   /** What waits, oldest first; those of the commit in flight stay until it succeeds. */
-  #queue: Entry[] = [];
+  #queue: Queued[] = [];
   #due = false;
   #committing: Promise<void> | undefined;
   #cancelTimer: (() => void) | undefined;
+  #cancelLook: (() => void) | undefined;
   #retry_ms = 0;
   #closed = false;
   #closing: Promise<void> | undefined;
@@ -40,6 +44,7 @@ export class Ingest {
     this.#groupInterval_ms = options.groupInterval_ms ?? 100;
     this.#group_max = options.group_max ?? 2_000;
     this.#queue_max = options.queue_max ?? 20_000;
+    this.#dating = new Dating({ ...options, release_max: this.#group_max });
     this.#refusals = new RefusalLog(options);
     this.#notes = new NoteBook({
       clock: options.clock,
@@ -47,35 +52,59 @@ export class Ingest {
       onDue: () => this.#startTimer(),
       onRefused: (fault) => this.#refusals.say(fault, "the state is left out"),
     });
+    // Where it fails, the first commit tries again, and says so.
+    this.#dating.load().catch(() => {});
+    this.#lookLater();
   }
 
   /**
    * Resolves once the reading is on disk. Rejects with an OperatorError, after counting and saying so, when it
-   * is not a possible reading of its series and device, or when the queue is full. `cursor` is committed with it.
+   * is not a possible reading of its series and device, or when the queue is full. `cursor` is committed with it;
+   * `listener` is who heard it.
    */
-  accept(reading: Reading, cursor?: Cursor): Promise<void> {
-    const fault = this.#closed ? closedFault : (faultOfReading(reading) ?? faultOfCursor(cursor));
-    if (fault !== undefined) return Promise.reject(this.#refuse(fault, "the reading is left out"));
-    if (this.#queue.length >= this.#queue_max)
-      return Promise.reject(this.#refuse(fullFault, this.#fullRemedy()));
-    this.#notes.heard({ device: reading.device, heard_ms: this.#clock.now().unix_ms });
-    return new Promise((resolve, reject) => {
-      this.#queue.push({ reading, cursor, resolve, reject });
-      if (this.#queue.length >= this.#group_max) this.#pump();
-      this.#startTimer();
-    });
+  accept(reading: Reading, cursor?: Cursor, listener?: string): Promise<void> {
+    const now = this.#clock.now();
+    // By the same clock, so that nothing is lost where a driver has left it out.
+    const { monotonic_ms = now.monotonic_ms - (now.unix_ms - reading.stamp_ms) } = reading;
+    const clocked = reading.clock === clockQuality.unsynchronised ? { ...reading, monotonic_ms } : reading;
+    const fault = faultOfReading(clocked) ?? faultOfCursor(cursor);
+    const taken = this.#put(
+      { fact: { reading: clocked }, monotonic_ms, cursor },
+      fault,
+      "the reading is left out",
+    );
+    if (fault === undefined) this.heard({ device: reading.device, heard_ms: now.unix_ms }, listener);
+    return taken;
   }
 
   /** Keeps what was learned of a device with the next commit, or within `notesInterval_ms`. Never fails. */
-  heard(state: DeviceState): void {
-    if (!this.#closed) this.#notes.heard(state);
+  heard(state: DeviceState, listener?: string): void {
+    if (!this.#closed) this.#notes.heard(listener === undefined ? state : { ...state, listener });
   }
 
   /** Resolves once the gap is on disk; rejects like `accept`. */
-  async gap(gap: Gap, cursor?: Cursor): Promise<void> {
-    const fault = this.#closed ? closedFault : (faultOfGap(gap) ?? faultOfCursor(cursor));
-    if (fault !== undefined) throw this.#refuse(fault, "the gap is left out");
-    await this.#store.append([], { gaps: [gap], cursors: cursorsOf([{ cursor }]) });
+  gap(gap: Gap, cursor?: Cursor): Promise<void> {
+    const now = this.#clock.now();
+    const monotonic_ms = now.monotonic_ms - (now.unix_ms - gap.to_ms);
+    const fault = faultOfGap(gap) ?? faultOfCursor(cursor);
+    return this.#put({ fact: { gap }, monotonic_ms, cursor }, fault, "the gap is left out");
+  }
+
+  /** Notes that who bears this name hears its devices now: to be told several times a minute. */
+  listening(listener: string): void {
+    if (!this.#closed) this.#notes.listening(listener);
+  }
+
+  #put(entry: Entry, fault: Fault | undefined, remedy: string): Promise<void> {
+    const wrong = this.#closed ? closedFault : fault;
+    if (wrong !== undefined) return Promise.reject(this.#refuse(wrong, remedy));
+    if (this.#queue.length >= this.#queue_max)
+      return Promise.reject(this.#refuse(fullFault, this.#fullRemedy()));
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ ...entry, resolve, reject });
+      if (this.#queue.length >= this.#group_max) this.#pump();
+      this.#startTimer();
+    });
   }
 
   /** Counts what was thrown away, under a stable name; kept with the next commit, or within `notesInterval_ms`. */
@@ -88,6 +117,8 @@ export class Ingest {
       queued: this.#queue.length,
       committed: this.#committed,
       refused: this.#refused,
+      waiting: this.#dating.waiting,
+      ...(this.#dating.why === undefined ? {} : { why: this.#dating.why }),
       ...(this.#lastCommit === undefined ? {} : { lastCommit: this.#lastCommit }),
       ...(this.#problem === undefined ? {} : { problem: this.#problem.text }),
     };
@@ -102,6 +133,7 @@ export class Ingest {
   async #finish(): Promise<void> {
     this.#closed = true;
     this.#notes.stop();
+    this.#cancelLook?.();
     await this.#committing;
     for (let before = Infinity; this.#queue.length > 0 && this.#queue.length < before; ) {
       before = this.#queue.length;
@@ -148,44 +180,85 @@ export class Ingest {
     });
   }
 
-  /** One commit of the oldest group and all notes. Never rejects. */
+  /** One commit of the oldest group and all notes, after whatever has waited for the time. Never rejects. */
   async #commit(): Promise<void> {
     const group = this.#queue.slice(0, this.#group_max);
     const notes = this.#notes.take();
-    const started = this.#clock.now();
+    let prepared: Prepared | undefined;
     try {
-      const appended = await this.#store.append(
-        group.map(({ reading }) => reading),
-        { ...notes, cursors: cursorsOf(group) },
-      );
-      this.#succeed(group, appended, started.monotonic_ms);
+      if (!this.#dating.loaded) await this.#dating.load();
+      if (this.#dating.observe()) await this.#release();
+      const started = this.#clock.now();
+      prepared = this.#dating.prepare(group, notes);
+      if (group.length > 0 || notes.facts.length > 0 || notes.dropped.size > 0) {
+        const appended = await this.#store.append(prepared.readings, {
+          ...prepared.notes,
+          cursors: cursorsOf(group),
+        });
+        this.#dating.committed(prepared);
+        this.#succeed(group, appended, started.monotonic_ms);
+      }
+      this.#recover();
     } catch (thrown) {
       this.#notes.giveBack(notes);
-      if (thrown instanceof ReadingRefused && thrown.index < group.length) this.#leaveOut(thrown);
+      const source = thrown instanceof ReadingRefused ? prepared?.sources[thrown.index] : undefined;
+      if (thrown instanceof ReadingRefused && source !== undefined) this.#leaveOut(thrown, source);
       else this.#fail(thrown);
     }
+    this.#lookLater();
   }
 
-  #succeed(group: readonly Entry[], appended: Appended, started_ms: number): void {
+  /** Numbers everything that has waited for the time, where that is known now. */
+  async #release(): Promise<void> {
+    let readings = 0;
+    for (;;) {
+      const released = await this.#dating.release();
+      if (released === undefined) break;
+      this.#announce(released.appended);
+      readings += released.readings;
+      this.#committed += released.readings;
+    }
+    if (readings > 0)
+      this.#log.info(`the time is known: ${readings} readings that waited for it are numbered`);
+  }
+
+  #succeed(group: readonly Queued[], appended: Appended, started_ms: number): void {
     const { unix_ms, monotonic_ms } = this.#clock.now();
     this.#queue.splice(0, group.length);
-    this.#committed += group.length;
-    this.#lastCommit = { at_ms: unix_ms, duration_ms: monotonic_ms - started_ms, readings: group.length };
-    this.#retry_ms = 0;
-    for (const name of appended.created) {
-      this.#log.info(`${name} is new: it has a provisional item until the inventory names it`);
-    }
-    if (this.#problem !== undefined) {
-      const seconds = Math.round((monotonic_ms - this.#problem.since_ms) / 1000);
-      this.#problem = undefined;
-      this.#log.info(`readings are written again after ${seconds} s; none that was accepted is lost`);
-    }
+    const readings = appended.last_seq - appended.first_seq + 1;
+    this.#committed += readings;
+    this.#lastCommit = { at_ms: unix_ms, duration_ms: monotonic_ms - started_ms, readings };
+    this.#announce(appended);
     for (const { resolve } of group) resolve();
   }
 
+  #announce({ created }: Appended): void {
+    for (const name of created) {
+      this.#log.info(`${name} is new: it has a provisional item until the inventory names it`);
+    }
+  }
+
+  #recover(): void {
+    this.#retry_ms = 0;
+    if (this.#problem === undefined) return;
+    const seconds = Math.round((this.#clock.now().monotonic_ms - this.#problem.since_ms) / 1000);
+    this.#problem = undefined;
+    this.#log.info(`readings are written again after ${seconds} s; none that was accepted is lost`);
+  }
+
+  /** While something waits for the time, and once after the start, a commit is due although nothing comes. */
+  #lookLater(): void {
+    const wanted = this.#lastCommit === undefined || this.#dating.waiting > 0;
+    if (!wanted || this.#closed || this.#cancelLook !== undefined) return;
+    this.#cancelLook = this.#clock.after(look_interval_ms, () => {
+      this.#cancelLook = undefined;
+      this.#startTimer();
+    });
+  }
+
   /** The store has found the one reading at fault: the others go on at once. */
-  #leaveOut(thrown: ReadingRefused): void {
-    const [entry] = this.#queue.splice(thrown.index, 1);
+  #leaveOut(thrown: ReadingRefused, index: number): void {
+    const [entry] = this.#queue.splice(index, 1);
     const fault = { name: "readings that the store refused", detail: thrown.what };
     entry?.reject(this.#refuse(fault, thrown.remedy));
     this.#due = true;
@@ -215,7 +288,7 @@ export class Ingest {
 }
 
 export interface IngestOptions {
-  readonly store: Pick<GatewayStore, "append">;
+  readonly store: DatingStore;
   readonly clock: Clock;
   readonly log: Log;
   /** From the first reading of a group to its commit. */
@@ -233,14 +306,15 @@ export interface IngestStatus {
   /** Readings committed and refused since the start. */
   readonly committed: number;
   readonly refused: number;
+  /** Readings and signs of life that are on disk without a number until the time is known, and why. */
+  readonly waiting: number;
+  readonly why?: string;
   readonly lastCommit?: { readonly at_ms: number; readonly duration_ms: number; readonly readings: number };
   /** What is wrong and what to do; absent while all is well. */
   readonly problem?: string;
 }
 
-interface Entry {
-  readonly reading: Reading;
-  readonly cursor: Cursor | undefined;
+interface Queued extends Entry {
   resolve(): void;
   reject(fault: OperatorError): void;
 }
@@ -257,6 +331,7 @@ function cursorsOf(entries: readonly Pick<Entry, "cursor">[]): Map<string, strin
   );
 }
 
+const look_interval_ms = 10_000;
 const retry_first_ms = 250;
 const retry_most_ms = 30_000;
 const closedFault: Fault = { name: "readings after the end", detail: "Lintel is stopping" };

@@ -11,6 +11,7 @@ import {
   type Reading,
 } from "../reading.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../series.ts";
+import { mayWait, stamp_end_ms } from "./stamper.ts";
 
 /** Why a reading can't be kept, under a stable name for counting and with the details; undefined when it can. */
 export function faultOfReading(reading: Reading): Fault | undefined {
@@ -26,7 +27,9 @@ export function faultOfReading(reading: Reading): Fault | undefined {
   ) {
     return { name: "readings that do not belong to the device", detail: `${series} of ${nameOf(device)}` };
   }
-  if (!Number.isSafeInteger(stamp_ms) || stamp_ms < 0 || stamp_ms >= stamp_end_ms) {
+  // A wrong system clock is no fault of the reading: its stamp is made anew from monotonic time.
+  const outside = !mayWait(reading) && (stamp_ms < 0 || stamp_ms >= stamp_end_ms);
+  if (!Number.isSafeInteger(stamp_ms) || !Number.isFinite(reading.monotonic_ms ?? 0) || outside) {
     return { name: "readings with an impossible stamp", detail: `stamp ${stamp_ms} of ${nameOf(device)}` };
   }
   if (!qualities.has(clock)) {
@@ -94,8 +97,6 @@ const checks = new Map<SeriesName, TypeCheck<TObject>>(
 const qualities: ReadonlySet<number> = new Set(Object.values(clockQuality));
 /** Two to eight bytes in printed order. */
 const addressForm = /^[0-9a-f]{2}(:[0-9a-f]{2}){1,7}$/;
-/** The year 2100. */
-const stamp_end_ms = Date.UTC(2100, 0, 1);
 const text_max = 200;
 /** Beyond it numbers lose their last digits. */
 const safe_most = Number.MAX_SAFE_INTEGER;

@@ -1,6 +1,6 @@
 import { OperatorError } from "../errors.ts";
 import type { Kind } from "../kinds.ts";
-import type { DeviceState, Gap, Reading } from "../reading.ts";
+import type { DeviceState, Gap, GapReason, Reading } from "../reading.ts";
 import type { Item } from "../records/item.ts";
 import type { ItemType } from "../records/item-type.ts";
 import type { SeriesName, Value } from "../series.ts";
@@ -49,6 +49,12 @@ export interface Store extends RecordStore {
    */
   oldestFirst(request: OldestFirstRequest): Promise<OldestFirst>;
 
+  /**
+   * What is known of the time before `before_ms`, newest first: each instant from the first sign of life of an item
+   * to the latest is in one interval. What came after the latest is listed only where the item is overdue.
+   */
+  coverage(request: CoverageRequest): Promise<readonly CoverageInterval[]>;
+
   /** The token with this id, also an expired one; revoked tokens are gone. */
   token(id: string): Promise<Token | undefined>;
   tokens(): Promise<Token[]>;
@@ -84,18 +90,74 @@ export interface GatewayStore extends Store {
   /** How far a driver has read a device's buffer: what the last commit with a cursor of this name kept. */
   cursor(name: string): Promise<string | undefined>;
 
+  /** What is known of the time in every boot so far, oldest first, and how many facts wait for theirs. */
+  timeKnown(): Promise<{ readonly boots: readonly BootTime[]; readonly waiting: number }>;
+
+  /** What waits for its time, in order of boot, then of monotonic time, then as it came. */
+  waiting(limit: number): Promise<readonly Waiting[]>;
+
   /** Adds to counters of what was thrown away, by name. */
   addDropped(counts: ReadonlyMap<string, number>): Promise<void>;
 }
 
 /** What may be kept beside readings: see `noteDevices` and `addDropped`. */
 export interface Notes {
-  readonly states?: readonly DeviceState[];
+  readonly states?: readonly HeardState[];
   readonly dropped?: ReadonlyMap<string, number>;
   /** Kept once, however often the same one is told. */
   readonly gaps?: readonly Gap[];
   /** Cursors of drivers by name: see `GatewayStore.cursor`. */
   readonly cursors?: ReadonlyMap<string, string>;
+  /** Who was listening; kept before the states, in order of time. */
+  readonly listening?: readonly ListeningSpan[];
+  /** What is kept until its time is known, without stamp or number, and ids of what needs to be kept so no longer. */
+  readonly held?: readonly Held[];
+  readonly released?: readonly number[];
+  /** What has become known of the time in these boots; one that is new is the latest. */
+  readonly boots?: readonly BootTime[];
+}
+
+/** A state with the name of the driver that heard it. */
+export interface HeardState extends DeviceState {
+  readonly listener?: string;
+}
+
+/** For how long, unix milliseconds, the gateway or one of its drivers is known to have listened without a break. */
+export interface ListeningSpan {
+  readonly listener: string;
+  readonly from_ms: number;
+  readonly to_ms: number;
+}
+
+/** Whatever has a time that may have to wait for the clock. */
+export type Fact =
+  | { readonly reading: Reading }
+  | { readonly state: HeardState }
+  | { readonly gap: Gap }
+  | { readonly listening: ListeningSpan };
+
+/** A fact of a boot, with its monotonic time; the unix times in it are not to be trusted. */
+export interface Held {
+  readonly boot: string;
+  readonly monotonic_ms: number;
+  readonly fact: Fact;
+}
+
+export interface Waiting extends Held {
+  readonly id: number;
+}
+
+/** What is known of the time in a run of the machine. All but the offset is monotonic time, in milliseconds. */
+export interface BootTime {
+  readonly boot: string;
+  /** Unix time is monotonic time plus this; absent while the boot has not learned the time. */
+  readonly offset_ms?: number;
+  /** When the offset was last compared with the system clock. */
+  readonly compared_ms?: number;
+  /** When the boot was last known to run. */
+  readonly seen_ms: number;
+  /** Present where the offset was only put between those of the boots before and after: how far it may be off. */
+  readonly bound_ms?: number;
 }
 
 /** One reading of a batch can't be stored, whatever is tried; the others can. */
@@ -188,6 +250,28 @@ export interface ReadingPosition {
   readonly seq: number;
 }
 
+export interface CoverageRequest {
+  readonly item: number;
+  /** Only intervals that start before this. */
+  readonly before_ms: number;
+  readonly skip: number;
+  readonly limit: number;
+}
+
+export interface CoverageInterval {
+  /** Unix milliseconds, start included, stop not. */
+  readonly start_ms: number;
+  readonly stop_ms: number;
+  readonly state: CoverageState;
+  readonly reason?: CoverageReason;
+  /** How many events are missing, where the device tells. */
+  readonly lost?: number;
+}
+
+/** `covered`: the driver was listening and the device alive, so that no event means that nothing happened. */
+export type CoverageState = "covered" | "silent" | "not_listening" | "gap";
+export type CoverageReason = "device_silent" | "gateway_down" | "driver_down" | GapReason;
+
 export interface Appended {
   readonly first_seq: number;
   readonly last_seq: number;
@@ -204,6 +288,8 @@ export interface Overview {
   readonly items: readonly ItemOverview[];
   /** What was thrown away since the store was made, by name. */
   readonly dropped: Readonly<Record<string, number>>;
+  /** How many readings and signs of life are on disk without a number, until the time is known. */
+  readonly waiting: number;
 }
 
 export interface ItemOverview {
@@ -214,6 +300,13 @@ export interface ItemOverview {
   readonly battery_percent?: number;
   readonly battery_mv?: number;
   readonly linkquality?: number;
+  /** How often it is heard although nothing happens, milliseconds; absent where it is silent until it is used. */
+  readonly expected_ms?: number;
+  /** Its driver has listened for more than one and a half times that long since it was heard. */
+  readonly overdue: boolean;
+  /** Stretches known to be incomplete, and how many events are known to be missing in them. */
+  readonly gaps: number;
+  readonly lost: number;
   /** Readings per series, and the stamp of the newest. */
   readonly series: readonly {
     readonly series: SeriesName;

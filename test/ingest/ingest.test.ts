@@ -200,6 +200,8 @@ async function take(
   const commits: Value[][] = [];
   let tries = 0;
   const watched: IngestOptions["store"] = {
+    timeKnown: () => store.timeKnown(),
+    waiting: (limit) => store.waiting(limit),
     append: async (readings, notes) => {
       tries += 1;
       const group = readings.map(({ values }) => values["event"] ?? null);
@@ -210,6 +212,8 @@ async function take(
     },
   };
   const ingest = new Ingest({ ...options, store: watched, clock, log });
+  // It has asked the same by then.
+  await store.timeKnown();
   return {
     ingest,
     store,

@@ -248,6 +248,10 @@ function provisional(make: MakeStore): void {
         heard_ms: 9,
         battery_percent: 40,
         linkquality: 7,
+        expected_ms: 7_200_000,
+        overdue: false,
+        gaps: 0,
+        lost: 0,
         series: [{ series: all.series, count: count + 1, newest_ms: start_ms + 3_000_000 }],
       },
     ]);

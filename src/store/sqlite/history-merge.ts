@@ -43,15 +43,19 @@ export function mergeHistories(
   run("DELETE FROM blocks WHERE item = ?", from);
   // What was heard last counts; what only the other has told stays.
   run(
-    `INSERT INTO item_states (item, heard_ms, battery_percent, battery_mv, linkquality)
-     SELECT ?, heard_ms, battery_percent, battery_mv, linkquality FROM item_states WHERE item = ?
+    `INSERT INTO item_states (item, heard_ms, first_ms, battery_percent, battery_mv, linkquality, listener)
+     SELECT ?, heard_ms, first_ms, battery_percent, battery_mv, linkquality, listener FROM item_states WHERE item = ?
      ON CONFLICT (item) DO UPDATE SET
+       first_ms = min(first_ms, excluded.first_ms),
        heard_ms = max(heard_ms, excluded.heard_ms),
        ${stateFields.map((field) => `${field} = ${laterOf(field)}`).join(",\n")}`,
     into,
     from,
   );
   run("DELETE FROM item_states WHERE item = ?", from);
+  for (const table of ["silences", "gaps"]) {
+    run(`UPDATE OR REPLACE ${table} SET item = ? WHERE item = ?`, into, from);
+  }
   run("DELETE FROM items WHERE key = ?", from);
 }
 
@@ -60,5 +64,5 @@ function laterOf(field: string): string {
           ELSE coalesce(${field}, excluded.${field}) END`;
 }
 
-const stateFields = ["battery_percent", "battery_mv", "linkquality"] as const;
+const stateFields = ["battery_percent", "battery_mv", "linkquality", "listener"] as const;
 const page_readings = 10_000;

@@ -1,9 +1,11 @@
 import type { Database } from "bun:sqlite";
+import { cadenceOf } from "../../cadence.ts";
 import { type Kind, kindNames, kinds } from "../../kinds.ts";
 import type { Item } from "../../records/item.ts";
 import type { ItemType } from "../../records/item-type.ts";
 import type { SeriesName } from "../../series.ts";
 import type { ItemOverview, StoredItem } from "../store.ts";
+import type { CoverageReads } from "./coverage-reads.ts";
 
 /** Reads the inventory: see `Store` for what each call answers. */
 export class Inventory {
@@ -44,21 +46,27 @@ export class Inventory {
     return found?.record.typename === kind ? found : undefined;
   }
 
-  overview(): ItemOverview[] {
+  overview(coverage: CoverageReads): ItemOverview[] {
     const heads = this.#database
       .query("SELECT item, series, total, newest_stamp FROM heads ORDER BY series")
       .values() as [number, SeriesName, number, number][];
     const series = Map.groupBy(heads, ([item]) => item);
     const rows = this.#database
       .query(
-        `SELECT key, record, provisional, heard_ms, battery_percent, battery_mv, linkquality
-         FROM items LEFT JOIN item_states ON item = key ORDER BY typename, itemid`,
+        `SELECT key, record, provisional, heard_ms, battery_percent, battery_mv, linkquality,
+           count(from_ms) AS gaps, coalesce(sum(lost), 0) AS lost
+         FROM items LEFT JOIN item_states ON item_states.item = key LEFT JOIN gaps ON gaps.item = key
+         GROUP BY key ORDER BY typename, itemid`,
       )
       .all() as OverviewRow[];
-    return rows.map(({ key, record, provisional, ...state }) => ({
+    return rows.map(({ key, record, provisional, gaps, lost, ...state }) => ({
       record: JSON.parse(record),
       provisional: provisional === 1,
       ...present(state),
+      ...expectedOf(JSON.parse(record)),
+      overdue: coverage.overdue(key),
+      gaps,
+      lost,
       series: (series.get(key) ?? []).map(([, name, count, newest_ms]) => ({
         series: name,
         count,
@@ -76,9 +84,14 @@ export class Inventory {
 }
 
 type OverviewState = Pick<ItemOverview, "heard_ms" | "battery_percent" | "battery_mv" | "linkquality">;
-type OverviewRow = { key: number; record: string; provisional: number } & {
+type OverviewRow = { key: number; record: string; provisional: number; gaps: number; lost: number } & {
   [Name in keyof OverviewState]-?: number | null;
 };
+
+function expectedOf({ typename, subtypename }: Item): Pick<ItemOverview, "expected_ms"> {
+  const { expected_ms } = cadenceOf(typename as Kind, subtypename);
+  return expected_ms === undefined ? {} : { expected_ms };
+}
 
 function present(state: Record<string, number | null>): OverviewState {
   return Object.fromEntries(Object.entries(state).filter(([, value]) => value !== null));

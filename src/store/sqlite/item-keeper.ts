@@ -1,9 +1,11 @@
 import { kinds } from "../../kinds.ts";
-import type { Device, DeviceState } from "../../reading.ts";
+import type { Device } from "../../reading.ts";
 import type { Item } from "../../records/item.ts";
 import { itemStatus } from "../../records/item-status.ts";
 import { normalAddress } from "../address.ts";
+import type { HeardState } from "../store.ts";
 import type { Connection } from "./connection.ts";
+import type { CoverageKeeper } from "./coverage-keeper.ts";
 
 /**
  * The writer's side of the inventory: finds the item of a device, makes a provisional one where there is
@@ -12,6 +14,7 @@ import type { Connection } from "./connection.ts";
 export class ItemKeeper {
   readonly #known = new Map<string, Known>();
   readonly #home: number | undefined;
+  readonly #coverage: CoverageKeeper;
   readonly #find;
   readonly #nextKey;
   readonly #taken;
@@ -19,8 +22,9 @@ export class ItemKeeper {
   readonly #complete;
   readonly #noteState;
 
-  constructor(database: Connection, home: number | undefined) {
-    this.#home = home;
+  constructor(database: Connection, options: { home: number | undefined; coverage: CoverageKeeper }) {
+    this.#home = options.home;
+    this.#coverage = options.coverage;
     this.#find = database.keep(
       "SELECT key, provisional, record FROM items WHERE typename = ? AND address = ?",
     );
@@ -31,9 +35,11 @@ export class ItemKeeper {
     this.#insert = database.keep("INSERT INTO items (key, record, address, provisional) VALUES (?, ?, ?, ?)");
     this.#complete = database.keep("UPDATE items SET record = ? WHERE key = ?");
     this.#noteState = database.keep(
-      `INSERT INTO item_states (item, heard_ms, battery_percent, battery_mv, linkquality) VALUES (?, ?, ?, ?, ?)
+      `INSERT INTO item_states (item, heard_ms, first_ms, battery_percent, battery_mv, linkquality, listener)
+       VALUES (?1, ?2, ?2, ?3, ?4, ?5, ?6)
        ON CONFLICT (item) DO UPDATE SET
-         heard_ms = excluded.heard_ms,
+         heard_ms = max(heard_ms, excluded.heard_ms),
+         listener = coalesce(excluded.listener, listener),
          battery_percent = coalesce(excluded.battery_percent, battery_percent),
          battery_mv = coalesce(excluded.battery_mv, battery_mv),
          linkquality = coalesce(excluded.linkquality, linkquality)`,
@@ -55,13 +61,16 @@ export class ItemKeeper {
   }
 
   /** Keeps what was learned of a device; what the state doesn't mention stays. */
-  note(state: DeviceState, created: string[]): void {
+  note(state: HeardState, created: string[]): void {
+    const item = this.keyOf(state.device, state.heard_ms, created);
+    this.#coverage.heard(item, state);
     this.#noteState.run(
-      this.keyOf(state.device, state.heard_ms, created),
+      item,
       state.heard_ms,
       state.battery_percent ?? null,
       state.battery_mv ?? null,
       state.linkquality ?? null,
+      state.listener ?? null,
     );
   }
 

@@ -2,7 +2,9 @@ import { type SeriesName, seriesNames, seriesOf } from "../../series.ts";
 
 /** The columns of a series table in order: its key, its fields, and how the stamp was made. */
 export function seriesColumns(series: SeriesName): string[] {
-  return [...seriesKey, ...Object.keys(seriesOf(series).fields), "clock"];
+  const { fields, deviceClock } = seriesOf(series);
+  const made = deviceClock === true ? ["clock", "device_ms", "offset_ms"] : ["clock"];
+  return [...seriesKey, ...Object.keys(fields), ...made];
 }
 
 /** Insert of one reading; parameters in the order of `seriesColumns`. */

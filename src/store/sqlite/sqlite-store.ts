@@ -10,6 +10,9 @@ import type { Reference } from "../../records/record-table.ts";
 import type { Imported, ImportedRecord, LoneType, OwnedType, RecordOf } from "../record-store.ts";
 import type {
   Appended,
+  BootTime,
+  CoverageInterval,
+  CoverageRequest,
   GatewayStore,
   Notes,
   OldestFirst,
@@ -20,15 +23,18 @@ import type {
   Store,
   StoredItem,
   Token,
+  Waiting,
 } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import { openForReading } from "./connection.ts";
+import { CoverageReads } from "./coverage-reads.ts";
 import { storeFault } from "./faults.ts";
 import { Inventory } from "./inventory.ts";
 import { versionOf } from "./migrations.ts";
 import { OldestFirstReads } from "./oldest-first.ts";
 import { Pages } from "./pages.ts";
 import { Records } from "./records.ts";
+import { TimeReads } from "./time-keeper.ts";
 import { Tokens } from "./tokens.ts";
 import type { WriterThread } from "./writer-thread.ts";
 
@@ -53,6 +59,8 @@ export class SqliteStore implements Store {
   readonly #oldestFirst: OldestFirstReads;
   readonly #inventory: Inventory;
   readonly #records: Records;
+  readonly #coverage: CoverageReads;
+  readonly #times: TimeReads;
   readonly #tokens: Tokens;
   #importing = false;
 
@@ -65,6 +73,8 @@ export class SqliteStore implements Store {
     this.#oldestFirst = new OldestFirstReads(this.#database);
     this.#inventory = new Inventory(this.#database);
     this.#records = new Records(this.#database);
+    this.#coverage = new CoverageReads(this.#database);
+    this.#times = new TimeReads(this.#database);
     this.#tokens = new Tokens(this.#database);
     this.epoch = String(this.#fact("epoch"));
   }
@@ -167,6 +177,18 @@ export class SqliteStore implements Store {
     await this.#writer.noteTokenUse(used);
   }
 
+  coverage(request: CoverageRequest): Promise<CoverageInterval[]> {
+    return this.#reading(() => this.#database.transaction(() => this.#coverage.coverage(request))());
+  }
+
+  timeKnown(): Promise<{ boots: BootTime[]; waiting: number }> {
+    return this.#reading(() => ({ boots: this.#times.boots(), waiting: this.#times.waitingCount() }));
+  }
+
+  waiting(limit: number): Promise<Waiting[]> {
+    return this.#reading(() => this.#times.waiting(limit));
+  }
+
   cursor(name: string): Promise<string | undefined> {
     return this.#reading(() => {
       const value = this.#database.query("SELECT value FROM cursors WHERE name = ?").values(name)[0]?.[0];
@@ -181,7 +203,8 @@ export class SqliteStore implements Store {
         schemaVersion: versionOf(this.#database, this.#path),
         last_seq: Number(this.#fact("last_seq")),
         bytesOnDisk: bytesOf(this.#path) + bytesOf(`${this.#path}-wal`),
-        items: this.#inventory.overview(),
+        waiting: this.#times.waitingCount(),
+        items: this.#inventory.overview(this.#coverage),
         dropped: Object.fromEntries(
           this.#database.query("SELECT name, count FROM dropped ORDER BY name").values() as [
             string,

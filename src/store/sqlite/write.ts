@@ -7,10 +7,12 @@ import { type Appended, type Notes, ReadingRefused, type Token } from "../store.
 import { BlockKeeper } from "./block-keeper.ts";
 import type { Connection } from "./connection.ts";
 import { busy_max_ms } from "./connection.ts";
+import { CoverageKeeper } from "./coverage-keeper.ts";
 import { isRefusedValue, storeFault } from "./faults.ts";
 import { ItemKeeper } from "./item-keeper.ts";
 import { RecordImport } from "./record-import.ts";
 import { forEverySeries, insertSql } from "./series-tables.ts";
+import { TimeKeeper } from "./time-keeper.ts";
 import { Tokens } from "./tokens.ts";
 
 /** What is committed together. */
@@ -33,13 +35,14 @@ export class Writing {
   readonly #database: Connection;
   readonly #blocks: BlockKeeper;
   readonly #items: ItemKeeper;
+  readonly #coverage: CoverageKeeper;
+  readonly #times: TimeKeeper;
   readonly #tokens: Tokens;
   readonly #inserts;
   readonly #readVersion;
   readonly #readSeq;
   readonly #writeSeq;
   readonly #addDropped;
-  readonly #addGap;
   readonly #moveCursor;
   #import: RecordImport | undefined;
   #version = 0;
@@ -50,10 +53,13 @@ export class Writing {
     this.#path = path;
     this.#database = database;
     this.#blocks = new BlockKeeper(database);
-    this.#items = new ItemKeeper(database, home);
+    this.#coverage = new CoverageKeeper(database);
+    this.#items = new ItemKeeper(database, { home, coverage: this.#coverage });
+    this.#times = new TimeKeeper(database);
     this.#tokens = new Tokens(database);
     this.#inserts = forEverySeries((series) => ({
       fields: Object.keys(seriesOf(series).fields),
+      deviceClock: seriesOf(series).deviceClock === true,
       statement: database.keep(insertSql(series)),
     }));
     this.#readVersion = database.keep("PRAGMA data_version");
@@ -62,7 +68,6 @@ export class Writing {
     this.#addDropped = database.keep(
       "INSERT INTO dropped VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET count = count + excluded.count",
     );
-    this.#addGap = database.keep("INSERT OR REPLACE INTO gaps VALUES (?, ?, ?, ?, ?)");
     this.#moveCursor = database.keep("INSERT OR REPLACE INTO cursors VALUES (?, ?)");
   }
 
@@ -81,9 +86,11 @@ export class Writing {
       }
       if (batch.readings.length > 0) this.#writeSeq.run(last_seq);
       this.#blocks.settle();
+      this.#times.keep(batch);
+      for (const span of batch.listening ?? []) this.#coverage.listened(span);
       for (const state of batch.states ?? []) this.#items.note(state, created);
-      for (const { device, from_ms, to_ms, reason, lost = null } of batch.gaps ?? [])
-        this.#addGap.run(this.#items.keyOf(device, to_ms, created), from_ms, to_ms, reason, lost);
+      for (const gap of batch.gaps ?? [])
+        this.#coverage.gap(this.#items.keyOf(gap.device, gap.to_ms, created), gap);
       for (const [name, value] of batch.cursors ?? []) this.#moveCursor.run(name, value);
       for (const [name, count] of batch.dropped ?? []) this.#addDropped.run(name, count);
       return { first_seq, last_seq, created };
@@ -152,10 +159,11 @@ export class Writing {
 
   #insert(reading: Reading, seq: number, created: string[]): void {
     const item = this.#items.keyOf(reading.device, reading.stamp_ms, created);
-    const { fields, statement } = this.#inserts[reading.series];
+    const { fields, deviceClock, statement } = this.#inserts[reading.series];
     const row: Value[] = [item, reading.stamp_ms, seq];
     for (const field of fields) row.push(reading.values[field] ?? null);
     row.push(reading.clock);
+    if (deviceClock) row.push(reading.deviceClock?.stamp_ms ?? null, reading.deviceClock?.offset_ms ?? null);
     statement.run(...row);
     this.#blocks.add(reading.series, item, reading.stamp_ms, seq);
   }

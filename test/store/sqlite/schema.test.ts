@@ -27,6 +27,12 @@ test("the migrations make the tables that the series table describes", async () 
         ["seq", "INTEGER", 1, 3],
         ...fields,
         ["clock", "INTEGER", 1, 0],
+        ...(seriesOf(series).deviceClock === true
+          ? [
+              ["device_ms", "INTEGER", 0, 0],
+              ["offset_ms", "INTEGER", 0, 0],
+            ]
+          : []),
       ],
     });
   }

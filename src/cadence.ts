@@ -1,0 +1,38 @@
+import type { Kind } from "./kinds.ts";
+
+/** How often a device of a kind is heard although nothing happens: its heartbeat, or how often it is asked. */
+export interface Cadence {
+  readonly kind: Kind;
+  /** Holds for these subtypes alone; a device that has not told its subtype has the last row of its kind. */
+  readonly subtype?: string;
+  /** Absent where a device is silent until it is used. */
+  readonly expected_ms?: number;
+  /** It keeps what happens and tells it later: once it has been read, nothing is missing but what it says is. */
+  readonly buffered: boolean;
+}
+
+const hour_ms = 3_600_000;
+
+const cadences: readonly Cadence[] = [
+  { kind: "pillboxes", subtype: "polled", expected_ms: hour_ms, buffered: true },
+  { kind: "pillboxes", subtype: "broadcasting", expected_ms: 4 * hour_ms, buffered: false },
+  { kind: "wirelesssensors", expected_ms: 2 * hour_ms, buffered: false },
+  { kind: "scales", buffered: false },
+  { kind: "watches", expected_ms: 24 * hour_ms, buffered: true },
+  { kind: "gateways", buffered: false },
+];
+
+export function cadenceOf(kind: Kind, subtype: string | undefined): Cadence {
+  const of = cadences.filter((cadence) => cadence.kind === kind);
+  const found =
+    of.find((cadence) => cadence.subtype === undefined || cadence.subtype === subtype) ?? of.at(-1);
+  return found ?? { kind, buffered: false };
+}
+
+/**
+ * For how long a device may be silent, unix milliseconds of listening, before it counts as such: one and a half
+ * times its cadence, so that neither a late heartbeat nor one that was lost to noise alone makes a gap of its own.
+ */
+export function silence_max_ms({ expected_ms }: Cadence): number {
+  return expected_ms === undefined ? Number.POSITIVE_INFINITY : expected_ms * 1.5;
+}

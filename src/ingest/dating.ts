@@ -1,0 +1,189 @@
+import { type Clock, clockQuality } from "../clock.ts";
+import type { Cursor, Gap, Reading } from "../reading.ts";
+import {
+  type Appended,
+  type BootTime,
+  type Fact,
+  type GatewayStore,
+  type Held,
+  type Notes,
+  ReadingRefused,
+} from "../store/store.ts";
+import type { Noted, Timed } from "./note-book.ts";
+import { dated, placeBoots, Stamper } from "./stamper.ts";
+
+/**
+ * Gives everything that has a time its unix time on the way to the store. What can't be dated yet goes to disk as it
+ * is, with its boot and monotonic time, and gets stamp and number, in order, once the time is known.
+ */
+export class Dating {
+  readonly #store: DatingStore;
+  readonly #clock: Clock;
+  readonly #release_max: number;
+  #stamper: Stamper | undefined;
+  #boots: readonly BootTime[] = [];
+  #waiting = 0;
+
+  constructor(options: { store: DatingStore; clock: Clock; release_max: number }) {
+    this.#store = options.store;
+    this.#clock = options.clock;
+    this.#release_max = options.release_max;
+  }
+
+  /** How many readings, and whatever else has a time, wait on disk for it. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** Why readings wait, on one line; undefined while they do not. */
+  get why(): string | undefined {
+    if (this.#stamper === undefined || this.#stamper.offset_ms !== undefined) return undefined;
+    return this.#stamper.doubts
+      ? "the system clock has leapt: readings wait on disk until it is back, or has stood for 40 minutes"
+      : "the system clock is not known to be right: readings wait on disk until it is";
+  }
+
+  get loaded(): boolean {
+    return this.#stamper !== undefined;
+  }
+
+  /** Reads what earlier processes have left; to be called first. Rejects with an OperatorError. */
+  async load(): Promise<void> {
+    const { boots, waiting } = await this.#store.timeKnown();
+    if (this.#stamper !== undefined) return;
+    const { offset_ms, compared_ms } = boots.find(({ boot }) => boot === this.#clock.boot) ?? {};
+    const known = offset_ms !== undefined && compared_ms !== undefined;
+    this.#stamper = new Stamper(known ? { offset_ms, compared_ms } : undefined);
+    this.#boots = boots;
+    this.#waiting = waiting;
+  }
+
+  /** Looks at the clock; true when readings that have waited can be dated by now. */
+  observe(): boolean {
+    const stamper = this.#started();
+    stamper.observe(this.#clock.now());
+    return this.#waiting > 0 && stamper.offset_ms !== undefined;
+  }
+
+  /** What to commit of a group, dated or to wait. */
+  prepare(group: readonly Entry[], noted: Noted): Prepared {
+    const stamper = this.#started();
+    const offset_ms = stamper.offset_ms;
+    const now_ms = this.#clock.now().monotonic_ms;
+    const readings: Reading[] = [];
+    const sources: number[] = [];
+    const facts: Timed[] = [];
+    for (const [index, { fact, monotonic_ms }] of group.entries()) {
+      const stamped = "reading" in fact ? stamper.stamp(fact.reading, now_ms) : undefined;
+      if (stamped === undefined) facts.push({ fact, monotonic_ms });
+      else {
+        readings.push(stamped);
+        sources.push(index);
+      }
+    }
+    facts.push(...noted.facts);
+    const boot = this.#clock.boot;
+    const notes: Notes = {
+      dropped: noted.dropped,
+      boots: [this.#thisBoot()],
+      ...(offset_ms === undefined
+        ? { held: facts.map((timed): Held => ({ boot, ...timed })) }
+        : notesOf(facts.map(({ fact, monotonic_ms }) => datedFact(fact, monotonic_ms, offset_ms)))),
+    };
+    return { readings, sources, notes, held: offset_ms === undefined ? facts.length : 0 };
+  }
+
+  /** To be told of each group that is on disk. */
+  committed({ held }: Prepared): void {
+    this.#waiting += held;
+  }
+
+  /**
+   * Dates what has waited for long enough, oldest first, and commits it: at most `release_max` at once. Answers what
+   * was appended, and undefined when there is nothing to do.
+   */
+  async release(): Promise<{ appended: Appended; readings: number } | undefined> {
+    if (this.#waiting === 0 || this.#started().offset_ms === undefined) return undefined;
+    const boots = await this.#knownBoots();
+    const rows = await this.#store.waiting(this.#release_max);
+    const facts = rows.map(({ boot, monotonic_ms, fact }) => {
+      const { offset_ms = 0, bound_ms } = boots.get(boot) ?? {};
+      const whole = datedFact(fact, monotonic_ms, offset_ms);
+      return "reading" in whole && bound_ms !== undefined
+        ? { reading: { ...whole.reading, clock: clockQuality.bounded } }
+        : whole;
+    });
+    const readings = facts.flatMap((fact) => ("reading" in fact ? [fact.reading] : []));
+    const released = rows.map(({ id }) => id);
+    try {
+      const notes = { ...notesOf(facts), released, boots: [...boots.values()] };
+      const appended = await this.#store.append(readings, notes);
+      this.#waiting -= rows.length;
+      if (rows.length === 0) this.#waiting = 0;
+      return { appended, readings: readings.length };
+    } catch (thrown) {
+      if (!(thrown instanceof ReadingRefused)) throw thrown;
+      const row = rows.filter(({ fact }) => "reading" in fact)[thrown.index];
+      if (row === undefined) throw thrown;
+      const dropped = new Map([["readings that waited for the time and that the store refused", 1]]);
+      const appended = await this.#store.append([], { released: [row.id], dropped });
+      this.#waiting -= 1;
+      return { appended, readings: 0 };
+    }
+  }
+
+  /** Every boot that knows the time by now, this one with what is known of it, others placed where they never learned it. */
+  async #knownBoots(): Promise<Map<string, BootTime>> {
+    const own = this.#thisBoot();
+    const others = this.#boots.filter(({ boot }) => boot !== own.boot);
+    const placed = placeBoots([...others, own]);
+    const known = [...others, own].filter(({ offset_ms }) => offset_ms !== undefined);
+    this.#boots = [...others, own].map((boot) => placed.find((one) => one.boot === boot.boot) ?? boot);
+    return new Map([...known, ...placed].map((boot) => [boot.boot, boot]));
+  }
+
+  #thisBoot(): BootTime {
+    const seen_ms = this.#clock.now().monotonic_ms;
+    return { boot: this.#clock.boot, seen_ms, ...this.#started().timeline };
+  }
+
+  #started(): Stamper {
+    if (this.#stamper === undefined)
+      throw new Error("the clock was not looked at before readings were dated");
+    return this.#stamper;
+  }
+}
+
+export type DatingStore = Pick<GatewayStore, "append" | "timeKnown" | "waiting">;
+
+/** What a driver wants to have on disk. */
+export interface Entry extends Timed {
+  readonly fact: { readonly reading: Reading } | { readonly gap: Gap };
+  readonly cursor: Cursor | undefined;
+}
+
+export interface Prepared {
+  readonly readings: readonly Reading[];
+  /** For each reading, which entry of the group it is. */
+  readonly sources: readonly number[];
+  readonly notes: Notes;
+  readonly held: number;
+}
+
+function datedFact(fact: Fact, monotonic_ms: number, offset_ms: number): Fact {
+  const unix_ms = Math.round(monotonic_ms + offset_ms);
+  if ("reading" in fact) return { reading: dated(fact.reading, offset_ms) };
+  if ("state" in fact) return { state: { ...fact.state, heard_ms: unix_ms } };
+  const span = "gap" in fact ? fact.gap : fact.listening;
+  const by_ms = unix_ms - span.to_ms;
+  const times = { from_ms: span.from_ms + by_ms, to_ms: unix_ms };
+  return "gap" in fact ? { gap: { ...fact.gap, ...times } } : { listening: { ...fact.listening, ...times } };
+}
+
+function notesOf(facts: readonly Fact[]): Pick<Notes, "states" | "gaps" | "listening"> {
+  return {
+    states: facts.flatMap((fact) => ("state" in fact ? [fact.state] : [])),
+    gaps: facts.flatMap((fact) => ("gap" in fact ? [fact.gap] : [])),
+    listening: facts.flatMap((fact) => ("listening" in fact ? [fact.listening] : [])),
+  };
+}

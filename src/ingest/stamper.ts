@@ -1,0 +1,174 @@
+import { clockQuality, type Moment, sane_unix_ms } from "../clock.ts";
+import type { Reading } from "../reading.ts";
+import type { BootTime } from "../store/store.ts";
+
+/** What turns monotonic time of a boot into unix time: `unix = monotonic + offset_ms`. */
+export interface Timeline {
+  readonly offset_ms: number;
+  /** When it was last compared with the system clock, monotonic. */
+  readonly compared_ms: number;
+}
+
+/**
+ * Decides what time it is, and gives readings their stamps. Pure: it knows what it is told and nothing else.
+ *
+ * The system clock is believed once it is known to be right, and followed from then on as a clock may run: it is
+ * compared with monotonic time. A clock that leaps although it was right is not believed for `doubt_ms`: a time
+ * service that works would have set it back by then. Until one of the two has won, readings wait.
+ */
+export class Stamper {
+  #timeline: Timeline | undefined;
+  #doubt: { readonly offset_ms: number; readonly since_ms: number } | undefined;
+  /** The latest reading of each device, by which the next cannot be earlier. */
+  readonly #latest = new Map<string, { readonly monotonic_ms: number; readonly stamp_ms: number }>();
+
+  /** `timeline`: what an earlier process of this boot knew. */
+  constructor(timeline?: Timeline) {
+    this.#timeline = timeline;
+  }
+
+  get timeline(): Timeline | undefined {
+    return this.#timeline;
+  }
+
+  /** The offset by which readings are stamped now; undefined while they must wait. */
+  get offset_ms(): number | undefined {
+    return this.#doubt === undefined ? this.#timeline?.offset_ms : undefined;
+  }
+
+  /** The clock has leapt, and it is not yet settled whether it is right. */
+  get doubts(): boolean {
+    return this.#doubt !== undefined;
+  }
+
+  /** Looks at the clocks; to be called before readings of that moment are stamped. */
+  observe({ unix_ms, monotonic_ms, quality }: Moment): void {
+    if (quality !== clockQuality.synchronised || unix_ms < sane_unix_ms || unix_ms >= stamp_end_ms) return;
+    const offset_ms = unix_ms - monotonic_ms;
+    const known = this.#timeline;
+    if (known === undefined) {
+      this.#timeline = { offset_ms, compared_ms: monotonic_ms };
+      return;
+    }
+    const elapsed_ms = Math.max(0, monotonic_ms - known.compared_ms);
+    const step_ms = offset_ms - known.offset_ms;
+    if (Math.abs(step_ms) <= step_max_ms + elapsed_ms * drift_max) {
+      // Back only as fast as time goes on, so that time never stands still or runs back.
+      const back_ms = Math.max(step_ms, -elapsed_ms / 2);
+      this.#timeline = { offset_ms: known.offset_ms + back_ms, compared_ms: monotonic_ms };
+      this.#doubt = undefined;
+      return;
+    }
+    const doubt = this.#doubt;
+    if (doubt === undefined || Math.abs(offset_ms - doubt.offset_ms) > step_max_ms) {
+      this.#doubt = { offset_ms, since_ms: monotonic_ms };
+    } else if (monotonic_ms - doubt.since_ms >= doubt_ms) {
+      this.#timeline = { offset_ms, compared_ms: monotonic_ms };
+      this.#doubt = undefined;
+      this.#latest.clear();
+    }
+  }
+
+  /** The reading with its stamp as it is to be kept; undefined while it must wait. `now_ms` is monotonic. */
+  stamp(reading: Reading, now_ms: number): Reading | undefined {
+    const arrived_ms = this.offset_ms === undefined ? Infinity : Math.round(now_ms + this.offset_ms);
+    if (!mayWait(reading)) return notAfter(reading, arrived_ms);
+    if (this.offset_ms === undefined) return undefined;
+    return this.#inOrder(notAfter(dated(reading, this.offset_ms), arrived_ms));
+  }
+
+  /** A device's reading is never put before its earlier one, though the clock may be set back by a second between. */
+  #inOrder(reading: Reading): Reading {
+    const { monotonic_ms = 0, stamp_ms } = reading;
+    const name = `${reading.series} ${reading.device.address}`;
+    const latest = this.#latest.get(name);
+    if (latest !== undefined && monotonic_ms < latest.monotonic_ms) return reading;
+    const ordered = stamp_ms < (latest?.stamp_ms ?? 0) ? moved(reading, latest?.stamp_ms ?? 0) : reading;
+    if (this.#latest.size >= devices_max) this.#latest.clear();
+    this.#latest.set(name, { monotonic_ms, stamp_ms: ordered.stamp_ms });
+    return ordered;
+  }
+}
+
+/** Whether the stamp of a reading depends on the system clock, so that it waits where that is not known. */
+export function mayWait(reading: Reading): boolean {
+  return reading.clock !== clockQuality.deviceUnmeasured && reading.monotonic_ms !== undefined;
+}
+
+/** The reading stamped by its monotonic time; as it is where that makes no difference. */
+export function dated(reading: Reading, offset_ms: number): Reading {
+  const stamp_ms = Math.round((reading.monotonic_ms ?? 0) + offset_ms);
+  const off_ms = Math.abs(stamp_ms - reading.stamp_ms);
+  if (reading.clock !== clockQuality.unsynchronised && off_ms <= rounding_ms) return reading;
+  const stands = reading.clock !== clockQuality.unsynchronised && off_ms <= step_max_ms;
+  const made = reading.deviceClock === undefined ? clockQuality.corrected : clockQuality.device;
+  return { ...moved(reading, stamp_ms), clock: stands ? reading.clock : made };
+}
+
+/** What has arrived has happened: a stamp beyond that is a device's mistake. */
+function notAfter(reading: Reading, arrived_ms: number): Reading {
+  if (reading.stamp_ms <= arrived_ms + future_max_ms) return reading;
+  return { ...moved(reading, arrived_ms), clock: clockQuality.bounded };
+}
+
+/** The reading with another stamp, and what was added to its device's clock changed likewise. */
+export function moved(reading: Reading, stamp_ms: number): Reading {
+  const { deviceClock } = reading;
+  if (deviceClock === undefined) return { ...reading, stamp_ms };
+  const offset_ms = deviceClock.offset_ms + stamp_ms - reading.stamp_ms;
+  return { ...reading, stamp_ms, deviceClock: { ...deviceClock, offset_ms } };
+}
+
+/**
+ * Places boots that never learned the time between their neighbours, of all boots in order: what remains of the time
+ * between is spread evenly before, between and after them. Boots after the last that knows the time stay out; those
+ * before the first that does are put right before it, because nothing bounds them but the age of this program.
+ */
+export function placeBoots(boots: readonly BootTime[]): BootTime[] {
+  const placed: BootTime[] = [];
+  let unknown: BootTime[] = [];
+  let ended_ms: number | undefined;
+  for (const boot of boots) {
+    if (boot.offset_ms === undefined) {
+      unknown.push(boot);
+      continue;
+    }
+    placed.push(...placeBetween(unknown, ended_ms, boot.offset_ms));
+    unknown = [];
+    ended_ms = boot.offset_ms + boot.seen_ms;
+  }
+  return placed;
+}
+
+function placeBetween(
+  boots: readonly BootTime[],
+  ended_ms: number | undefined,
+  start_ms: number,
+): BootTime[] {
+  const ran_ms = boots.reduce((sum, { seen_ms }) => sum + seen_ms, 0);
+  const earliest_ms = ended_ms ?? sane_unix_ms;
+  const spare_ms = Math.max(0, start_ms - ran_ms - earliest_ms);
+  const shares = boots.length + 1;
+  let before_ms = ended_ms ?? start_ms - ran_ms;
+  return boots.map((boot, index) => {
+    const share = ended_ms === undefined ? 0 : (index + 1) / shares;
+    const offset_ms = before_ms + spare_ms * share;
+    before_ms += boot.seen_ms;
+    const bound_ms = spare_ms * Math.max(share, 1 - share) + ran_ms * drift_max;
+    return { ...boot, offset_ms, bound_ms };
+  });
+}
+
+/** A correction that a time service makes at once, and more than a clock that is looked at is ever off. */
+export const step_max_ms = 2_000;
+/** A crystal is off by 100 ppm at most, and a time service turns a clock by up to 500 ppm. */
+export const drift_max = 0.001;
+/** Longer than the longest interval of systemd-timesyncd, 2,048 s. */
+export const doubt_ms = 40 * 60_000;
+/** A stamp may be this far ahead of its arrival: clocks of devices are measured to a second or two. */
+export const future_max_ms = 60_000;
+/** What the whole milliseconds of both clocks may differ by. */
+const rounding_ms = 5;
+const devices_max = 5_000;
+/** The year 2100. */
+export const stamp_end_ms = Date.UTC(2100, 0, 1);

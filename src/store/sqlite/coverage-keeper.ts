@@ -1,0 +1,67 @@
+import { cadenceOf, silence_max_ms } from "../../cadence.ts";
+import type { Gap } from "../../reading.ts";
+import type { HeardState, ListeningSpan } from "../store.ts";
+import type { Connection } from "./connection.ts";
+
+/**
+ * Keeps who listened and which devices were alive, as two times that are moved on and the interruptions between: a
+ * sensor that works for years is one row. Works inside the caller's transaction; listening is told before states.
+ */
+export class CoverageKeeper {
+  readonly #readListener;
+  readonly #writeListener;
+  readonly #addOutage;
+  readonly #outagesBetween;
+  readonly #readItem;
+  readonly #addSilence;
+  readonly #addGap;
+
+  constructor(database: Connection) {
+    this.#readListener = database.keep("SELECT last_ms FROM listeners WHERE name = ?");
+    this.#writeListener = database.keep(
+      `INSERT INTO listeners (name, first_ms, last_ms) VALUES (?, ?, ?)
+       ON CONFLICT (name) DO UPDATE SET last_ms = max(last_ms, excluded.last_ms)`,
+    );
+    this.#addOutage = database.keep(
+      "INSERT OR IGNORE INTO outages (listener, start_ms, stop_ms) VALUES (?, ?, ?)",
+    );
+    this.#outagesBetween = database.keep(
+      `SELECT coalesce(sum(min(stop_ms, $to) - max(start_ms, $from)), 0) FROM outages
+       WHERE listener = $listener AND stop_ms > $from AND start_ms < $to`,
+    );
+    this.#readItem = database.keep("SELECT heard_ms, listener FROM item_states WHERE item = ?");
+    this.#addSilence = database.keep(
+      "INSERT OR IGNORE INTO silences (item, start_ms, stop_ms) VALUES (?, ?, ?)",
+    );
+    this.#addGap = database.keep(
+      "INSERT OR REPLACE INTO gaps (item, from_ms, to_ms, reason, lost) VALUES (?, ?, ?, ?, ?)",
+    );
+  }
+
+  listened({ listener, from_ms, to_ms }: ListeningSpan): void {
+    const last_ms = this.#readListener.values(listener)[0]?.[0] as number | undefined;
+    if (last_ms !== undefined && from_ms - last_ms > break_max_ms)
+      this.#addOutage.run(listener, last_ms, from_ms);
+    this.#writeListener.run(listener, from_ms, to_ms);
+  }
+
+  /** To be called before the state of the item is changed. */
+  heard(item: number, { device, heard_ms, listener }: HeardState): void {
+    const [earlier] = this.#readItem.values(item) as [number, string | null][];
+    if (earlier === undefined) return;
+    const [from_ms] = earlier;
+    const least_ms = silence_max_ms(cadenceOf(device.kind, device.subtype));
+    if (heard_ms - from_ms <= least_ms) return;
+    const who = listener ?? earlier[1] ?? "";
+    const parameters = { $listener: who, $from: from_ms, $to: heard_ms };
+    const deaf_ms = Number(this.#outagesBetween.values(parameters)[0]?.[0]);
+    if (heard_ms - from_ms - deaf_ms > least_ms) this.#addSilence.run(item, from_ms, heard_ms);
+  }
+
+  gap(item: number, { from_ms, to_ms, reason, lost }: Gap): void {
+    this.#addGap.run(item, from_ms, to_ms, reason, lost ?? null);
+  }
+}
+
+/** Listeners are told of several times a minute, and what is told is committed once a minute at least. */
+const break_max_ms = 60_000;
