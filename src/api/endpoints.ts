@@ -3,6 +3,7 @@ import { isKind, type Kind } from "../kinds.ts";
 import { Item } from "../records/item.ts";
 import { ItemType } from "../records/item-type.ts";
 import { seriesNames } from "../series.ts";
+import { coverageEndpoint, coveredKinds } from "./coverage-endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { endpoint, readers } from "./endpoint.ts";
 import { ApiError } from "./errors.ts";
@@ -69,6 +70,7 @@ export const endpoints: readonly Endpoint[] = [
     },
   }),
   ...seriesNames.map(seriesEndpoint),
+  ...coveredKinds.map(coverageEndpoint),
   ...recordEndpoints,
   ...homeEndpoints,
 ];

@@ -1,0 +1,87 @@
+import { type TSchema, Type } from "@sinclair/typebox";
+import { type Kind, kinds } from "../kinds.ts";
+import { gapReasons } from "../reading.ts";
+import type { CoverageInterval } from "../store/store.ts";
+import { unixTime } from "../unix-time.ts";
+import { type Endpoint, endpoint, readers } from "./endpoint.ts";
+import { ApiError } from "./errors.ts";
+import { before, limit, skip } from "./parameters.ts";
+import { nextSecond } from "./series-endpoint.ts";
+
+/** When an item of a kind was listened to and alive: an addition, so that no event can be told from no data. */
+export function coverageEndpoint(kind: Kind): Endpoint {
+  return endpoint({
+    name: `${kinds[kind].singular}_coverage`,
+    template: `/items/${kind}/{itemname}/coverage`,
+    summary: `When an item was listened to and alive, newest first: ${kinds[kind].title.toLowerCase()}`,
+    area: "Time series",
+    since: "0.9",
+    scopes: readers,
+    path: Type.Object({
+      itemname: Type.String({ description: "name of an item, or its itemid where no item has that name" }),
+    }),
+    query: Type.Object({ skip, limit, before }),
+    response: Type.Array(Coverage),
+    refusals: ["item_unknown"],
+    handle: async ({ store, path, query, now_ms }) => {
+      const item = await store.item(kind, path.itemname);
+      if (item === undefined) throw new ApiError("item_unknown", { typename: kind, itemname: path.itemname });
+      const before_ms = query.before === undefined ? nextSecond(now_ms) : query.before * 1000;
+      const window = { item: item.key, before_ms, skip: query.skip };
+      // One more than asked for tells whether there is a following page.
+      const found = await store.coverage({ ...window, limit: query.limit + 1 });
+      const body = found.slice(0, query.limit).map(recordOf);
+      if (found.length <= query.limit) return { body };
+      const next = { skip: query.skip + query.limit, limit: query.limit };
+      return { body, next: { ...next, ...(query.before === undefined ? {} : { before: query.before }) } };
+    },
+  });
+}
+
+/** Kinds of item that record something. */
+export const coveredKinds = ["pillboxes", "wirelesssensors", "scales", "watches"] as const satisfies Kind[];
+
+const states = {
+  covered: "its driver was listening and the device alive: no event means that nothing happened",
+  silent: "the device was not heard for too long: it may be out of range, or its battery empty",
+  not_listening: "the gateway or the driver was down",
+  gap: "the device or driver knows that something is missing, or that there was nothing to record",
+};
+const reasons = {
+  device_silent: "silent for more than one and a half times its heartbeat",
+  gateway_down: "the gateway was not running",
+  driver_down: "the driver did not hear its hardware",
+  ...gapReasons,
+};
+
+const Coverage = Type.Object(
+  {
+    start: unixTime({ description: "start of the interval" }),
+    stop: unixTime({
+      description: "end of the interval, not included; where it lies in the same second, its start",
+    }),
+    state: Type.Union(literals(states), { description: explained(states) }),
+    reason: Type.Union([...literals(reasons), Type.Null()], {
+      description: `null where it was covered; ${explained(reasons)}`,
+    }),
+    lost: Type.Union([Type.Integer(), Type.Null()], {
+      description: "how many events are missing, where the device tells",
+    }),
+  },
+  { title: "Coverage" },
+);
+
+function recordOf({ start_ms, stop_ms, state, reason, lost }: CoverageInterval) {
+  const [start, stop] = [start_ms, stop_ms].map((ms) => Math.floor(ms / 1000));
+  return { start, stop, state, reason: reason ?? null, lost: lost ?? null };
+}
+
+function literals(meanings: Readonly<Record<string, string>>): TSchema[] {
+  return Object.keys(meanings).map((name) => Type.Literal(name));
+}
+
+function explained(meanings: Readonly<Record<string, string>>): string {
+  return Object.entries(meanings)
+    .map(([name, meaning]) => `${name}: ${meaning}`)
+    .join("; ");
+}
