@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { DriverDefinition } from "../../drivers/driver.ts";
@@ -11,10 +11,12 @@ import { type Gateway, startGateway } from "../gateway.ts";
 import type { Log } from "../log.ts";
 import type { Reading } from "../reading.ts";
 import { mintToken } from "../token.ts";
-import { demoHome, flat, itemOf } from "./flat.ts";
+import { demoHome, flat } from "./flat.ts";
 import { appendHistory } from "./history.ts";
+import { programmeRecords } from "./programme.ts";
 import { DemoRadio } from "./radio.ts";
 import { Random } from "./random.ts";
+import { curtains } from "./walk.ts";
 
 /** What the demo tells of itself while it comes up and runs. */
 export interface DemoTeller {
@@ -75,7 +77,8 @@ export async function startDemo(options: {
       onFailure: options.onFailure,
     });
     ends.push(() => gateway.stop());
-    await furnish(gateway, { ...options, random });
+    await furnish(gateway, options);
+    describe(directory);
     const read = mintToken({ name: "demo", scope: "read", clock });
     const admin = mintToken({ name: "demo administration", scope: "admin", clock });
     for (const { token } of [read, admin]) await gateway.store.addToken(token);
@@ -96,25 +99,53 @@ export async function startDemo(options: {
   }
 }
 
-/** The inventory of the flat, and its history from where an earlier demo on the same data ended. */
+/** The records of the home, and its history from where an earlier demo on the same data ended. */
 async function furnish(
   { store }: Gateway,
-  options: { clock: Clock; days: number; random: Random; teller: DemoTeller },
+  options: { clock: Clock; days: number; teller: DemoTeller },
 ): Promise<void> {
   const now_ms = options.clock.now().unix_ms;
   const first_ms = now_ms - options.days * 86_400_000;
   const { items } = await store.overview();
   const newest = items.flatMap(({ series }) => series.map(({ newest_ms }) => newest_ms));
   if (items.length === 0) {
-    await store.importRecords([flat.map((sensor) => ({ type: "items", record: itemOf(sensor, first_ms) }))]);
+    await store.importRecords([
+      programmeRecords({ installed_ms: first_ms, now_ms, timezone: machineZone() }),
+    ]);
   }
   await appendHistory({
     store,
     from_ms: Math.max(first_ms, ...newest.map((stamp_ms) => stamp_ms + 1)),
     until_ms: now_ms,
-    random: options.random,
+    seed,
     progress: options.teller.history,
   });
+}
+
+/** A configuration beside the data, so that `lintel report --data` knows where the curtain sensors hang. */
+function describe(directory: string): void {
+  const file = join(directory, "lintel.toml");
+  if (existsSync(file)) return;
+  const sensors = curtains.map(({ item, metres }) => `  { item = "${item}", metres = ${metres} },`);
+  const lines = [
+    "# The home of the demo, for commands that make sense of its data.",
+    'data = "."',
+    "",
+    "[home]",
+    `id = ${demoHome}`,
+    `timezone = "${machineZone()}"`,
+    "",
+    "[walking]",
+    "hall = [",
+    ...sensors,
+    "]",
+    "",
+  ];
+  writeFileSync(file, lines.join("\n"));
+}
+
+function machineZone(): string {
+  return Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
 async function play(options: {
@@ -185,7 +216,7 @@ function configOf(directory: string, port: number, zigbee: string): Config {
   return {
     file: "the demo",
     data: directory,
-    home: { id: demoHome, timezone: Intl.DateTimeFormat().resolvedOptions().timeZone },
+    home: { id: demoHome, timezone: machineZone() },
     api: { hostname: "127.0.0.1", port, realm: "lintel" },
     drivers: new Map([["zigbee", { port: zigbee, adapter: "zstack" }]]),
     walking: [],

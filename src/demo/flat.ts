@@ -38,6 +38,12 @@ export const flat: readonly Sensor[] = sensorNames.map((name, index) => {
   return { name, subtype, model: models[subtype], address };
 });
 
+export function sensorNamed(name: string): Sensor {
+  const sensor = flat.find((one) => one.name === name);
+  if (sensor === undefined) throw new RangeError(`no sensor ${name}`);
+  return sensor;
+}
+
 /** Zone status that a sensor sends when something is there, and when it is over: alarm 2 of what sees people, alarm 1 of doors. */
 export const zonestatus = {
   wall: { alarm: 0x32, idle: 0x30 },

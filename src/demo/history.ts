@@ -1,38 +1,94 @@
 import { clockQuality } from "../clock.ts";
-import type { Reading } from "../reading.ts";
+import { joined, type Span } from "../meaning/span.ts";
+import type { Gap, Reading } from "../reading.ts";
 import type { GatewayStore } from "../store/store.ts";
-import { flat, type Sensor } from "./flat.ts";
-import { dayOf, type Happening } from "./household.ts";
-import type { Random } from "./random.ts";
+import { boxes, deviceOf, watch } from "./belongings.ts";
+import { sensorNamed } from "./flat.ts";
+import { dayOf, type Happening, type LivedDay } from "./household.ts";
+import { during, type Mishaps, mishapsBefore } from "./mishaps.ts";
+import { broadcastReadings, doorsOn, PolledBox } from "./pill-boxes.ts";
+import { Random } from "./random.ts";
+import { wristOn } from "./watch-epochs.ts";
+import { weighingsOn } from "./weighings.ts";
 
 /**
- * Appends to the store what the flat's sensors saw from `from_ms` up to `until_ms`, unix milliseconds, a day
- * at a time. `progress` is told how many days are on disk. Returns the number of readings.
+ * Appends to the store what the devices of the home told from `from_ms` up to `until_ms`, unix milliseconds, a day
+ * at a time. A day is the same for the same `seed`, whatever the span. `progress` is told how many days are on
+ * disk. Returns the number of readings.
  */
 export async function appendHistory(options: {
   store: GatewayStore;
   from_ms: number;
   until_ms: number;
-  random: Random;
+  seed: number;
   progress: (done: number, days: number) => void;
 }): Promise<number> {
-  const { store, from_ms, until_ms, random } = options;
+  const { store, from_ms, until_ms, seed } = options;
   const midnights = midnightsOf(from_ms, until_ms);
+  const telling = new Telling(seed, mishapsBefore(until_ms));
+  const within = (at_ms: number) => at_ms >= from_ms && at_ms < until_ms;
   let count = 0;
   for (const [done, midnight_ms] of midnights.entries()) {
     options.progress(done, midnights.length);
-    const readings = dayOf(midnight_ms, random)
-      .filter(({ at_ms }) => at_ms >= from_ms && at_ms < until_ms)
-      .map(readingOf);
-    if (readings.length > 0) await store.append(readings);
+    const told = telling.day(midnight_ms);
+    const readings = told.readings.filter(({ stamp_ms }) => within(stamp_ms));
+    const gaps = told.gaps.filter((gap) => within(gap.from_ms));
+    if (readings.length > 0) await store.append(readings, { gaps });
     count += readings.length;
   }
   options.progress(midnights.length, midnights.length);
   return count;
 }
 
+/** Turns days as they were lived into what each device told of them. */
+export class Telling {
+  readonly #seed: number;
+  readonly #mishaps: Mishaps;
+  readonly #box = new PolledBox();
+
+  constructor(seed: number, mishaps: Mishaps) {
+    this.#seed = seed;
+    this.#mishaps = mishaps;
+  }
+
+  /** All readings of a day in order, and the gaps that its devices know of. Days are to be asked for in order. */
+  day(midnight_ms: number): { readings: Reading[]; gaps: Gap[] } {
+    const date = new Date(midnight_ms);
+    const number = Date.UTC(date.getFullYear(), date.getMonth(), date.getDate()) / 86_400_000;
+    // Each device has numbers of its own, so that a change to one leaves the others as they were.
+    const random = (device: number) => Random.ofDay(this.#seed + device, number);
+    const day = dayOf(midnight_ms, random(0));
+    const wrist = wristOn(day, random(4));
+    const readings = [
+      ...day.happenings.filter((one) => this.#heard(one)).map(readingOf),
+      ...this.#box.readings(day, random(1), this.#mishaps),
+      ...broadcastReadings(day, random(2), this.#mishaps),
+      ...weighingsOn(day, random(3)),
+      ...wrist.readings,
+    ].sort((one, other) => one.stamp_ms - other.stamp_ms);
+    return { readings, gaps: [...notWorn(wrist.notWorn), ...this.#unheard(day, random(2))] };
+  }
+
+  #heard({ at_ms, sensor }: Happening): boolean {
+    const { powerCut, deadBattery } = this.#mishaps;
+    return !during(at_ms, powerCut) && !(sensor === deadBattery.sensor && during(at_ms, deadBattery));
+  }
+
+  /** The broadcasting box counts: what it said to nobody shows once it is heard again. */
+  #unheard(day: LivedDay, random: Random): Gap[] {
+    const { powerCut } = this.#mishaps;
+    const lost = doorsOn(day, "supper", random).filter(({ at_ms }) => during(at_ms, powerCut)).length;
+    const device = deviceOf(boxes.supper);
+    return lost === 0 ? [] : [{ device, ...powerCut, reason: "missed_broadcasts", lost }];
+  }
+}
+
+function notWorn(spans: readonly Span[]): Gap[] {
+  return joined(spans).map((span) => ({ device: deviceOf(watch), ...span, reason: "not_worn" }));
+}
+
 /** Midnights, in this machine's time zone, of the days that the span touches. */
-function midnightsOf(from_ms: number, until_ms: number): number[] {
+export function midnightsOf(from_ms: number, until_ms: number): number[] {
   const midnights: number[] = [];
   const day = new Date(from_ms);
   day.setHours(0, 0, 0, 0);
@@ -51,12 +107,6 @@ function readingOf({ at_ms, sensor, zonestatus }: Happening): Reading {
     clock: clockQuality.synchronised,
     values: { event: zonestatus },
   };
-}
-
-export function sensorNamed(name: string): Sensor {
-  const sensor = flat.find((one) => one.name === name);
-  if (sensor === undefined) throw new RangeError(`no sensor ${name}`);
-  return sensor;
 }
 
 /** More than `--days` allows. */

@@ -1,5 +1,6 @@
-import { type Sensor, type SensorName, zonestatus } from "./flat.ts";
+import { type SensorName, zonestatus } from "./flat.ts";
 import type { Random } from "./random.ts";
+import { alongHall, type Place, usualPace_m_s, walk } from "./walk.ts";
 
 /** One event of one sensor. */
 export interface Happening {
@@ -8,21 +9,48 @@ export interface Happening {
   readonly zonestatus: number;
 }
 
+/** A stay in one place. */
+export interface Stay {
+  readonly place: Place;
+  readonly from_ms: number;
+  readonly to_ms: number;
+  readonly asleep: boolean;
+}
+
+export const mealNames = ["breakfast", "supper"] as const;
+
+export type MealName = (typeof mealNames)[number];
+
+/** A day as it was lived: what the flat's sensors saw, and what the other devices will have noticed. */
+export interface LivedDay {
+  readonly midnight_ms: number;
+  /** 0 Sunday. */
+  readonly weekday: number;
+  /** In order. */
+  readonly happenings: readonly Happening[];
+  /** In order, from midnight to midnight, without the moments of walking between. */
+  readonly stays: readonly Stay[];
+  /** When the medicine of a meal was taken; a meal whose dose was forgotten has none. */
+  readonly doses: Readonly<Partial<Record<MealName, number>>>;
+  /** Moments of walks along the hall. */
+  readonly walks_ms: readonly number[];
+  readonly visit?: { readonly from_ms: number; readonly to_ms: number };
+  /** 0 to 1: short nights with many walks are bad ones, and slow the day after. */
+  readonly restedness: number;
+}
+
 /**
- * Everything the sensors of the flat saw of one person living there, from midnight of the day that
- * `midnight_ms` begins to the next, in order: nights with a walk to the bathroom, meals, pills, errands, a nap, and
- * visitors on two days of the week. Times of day are this machine's.
+ * One person's day, from midnight of the day that `midnight_ms` begins to the next: a night with a walk to the
+ * bathroom, meals, pills, errands, a nap, and visitors on two days of the week. Times of day are this machine's.
  */
-export function dayOf(midnight_ms: number, random: Random): Happening[] {
+export function dayOf(midnight_ms: number, random: Random): LivedDay {
   const day = new Day(midnight_ms, random);
   day.night();
   for (const activity of routine) day.live(activity);
   const visit = visits[new Date(midnight_ms).getDay()];
   if (visit !== undefined) day.visit(visit);
-  return day.happenings();
+  return day.lived();
 }
-
-export type Place = "bedroom" | "bathroom" | "kitchen" | "living" | "away";
 
 interface Activity {
   readonly place: Place;
@@ -32,23 +60,29 @@ interface Activity {
   /** On how many days of all it happens; every day unless said. */
   readonly chance?: number;
   readonly doors?: readonly SensorName[];
+  /** The meal whose medicine belongs here; with `forgetting`, how often it is not thought of. */
+  readonly medicine?: { readonly meal: MealName; readonly forgetting: number };
   /** Mean seconds between two movements that a sensor sees. */
   readonly stillness_s: number;
 }
+
+/** Who is seen this rarely sleeps. */
+const asleep_s = 1_500;
 
 const routine: readonly Activity[] = [
   { place: "bathroom", minutes: [12, 22], stillness_s: 90 },
   {
     place: "kitchen",
     minutes: [25, 45],
-    doors: ["fridge-door", "fridge-door", "medicine-door"],
+    doors: ["fridge-door", "fridge-door"],
+    medicine: { meal: "breakfast", forgetting: 0.05 },
     stillness_s: 70,
   },
   { place: "living", until: [9.6, 10.6], stillness_s: 200 },
   { place: "away", minutes: [45, 140], chance: 0.65, stillness_s: 0 },
   { place: "bathroom", minutes: [3, 7], stillness_s: 60 },
   { place: "kitchen", until: [12.6, 13.2], doors: ["fridge-door", "fridge-door"], stillness_s: 80 },
-  { place: "bedroom", minutes: [35, 80], chance: 0.6, stillness_s: 900 },
+  { place: "bedroom", minutes: [35, 80], chance: 0.6, stillness_s: asleep_s },
   { place: "living", until: [15.2, 16], stillness_s: 240 },
   { place: "kitchen", minutes: [8, 15], doors: ["fridge-door"], stillness_s: 60 },
   { place: "away", minutes: [20, 60], chance: 0.25, stillness_s: 0 },
@@ -56,13 +90,22 @@ const routine: readonly Activity[] = [
   {
     place: "kitchen",
     minutes: [35, 55],
-    doors: ["fridge-door", "fridge-door", "fridge-door", "medicine-door"],
+    doors: ["fridge-door", "fridge-door", "fridge-door"],
+    medicine: { meal: "supper", forgetting: 0.18 },
     stillness_s: 75,
   },
   { place: "bathroom", minutes: [4, 8], stillness_s: 70 },
-  { place: "living", until: [21.9, 22.6], stillness_s: 320 },
+  { place: "living", until: [21.2, 21.8], stillness_s: 320 },
+  // What was forgotten at supper comes to mind, sometimes, with the last glass of water.
+  {
+    place: "kitchen",
+    minutes: [4, 9],
+    medicine: { meal: "supper", forgetting: 0.5 },
+    stillness_s: 60,
+  },
+  { place: "living", until: [22, 22.6], stillness_s: 320 },
   { place: "bathroom", minutes: [10, 18], stillness_s: 90 },
-  { place: "bedroom", until: [24, 24], stillness_s: 1_500 },
+  { place: "bedroom", until: [24, 24], stillness_s: asleep_s },
 ];
 
 /** Hours of visits by weekday, 0 Sunday: a nurse on Wednesdays, the family on Saturdays. */
@@ -77,8 +120,14 @@ class Day {
   readonly #midnight_ms: number;
   readonly #random: Random;
   readonly #happenings: Happening[] = [];
+  readonly #stays: Stay[] = [];
+  readonly #doses: Partial<Record<MealName, number>> = {};
+  readonly #walks_ms: number[] = [];
+  #visit: { from_ms: number; to_ms: number } | undefined;
   #now_ms: number;
   #place: Place = "bedroom";
+  #restedness = 1;
+  #pace_m_s = usualPace_m_s;
 
   constructor(midnight_ms: number, random: Random) {
     this.#midnight_ms = midnight_ms;
@@ -86,25 +135,37 @@ class Day {
     this.#now_ms = midnight_ms;
   }
 
-  happenings(): Happening[] {
+  lived(): LivedDay {
     const end_ms = this.#midnight_ms + 24 * hour_ms;
-    return this.#happenings
-      .filter(({ at_ms }) => at_ms < end_ms)
-      .sort((one, other) => one.at_ms - other.at_ms);
+    return {
+      midnight_ms: this.#midnight_ms,
+      weekday: new Date(this.#midnight_ms).getDay(),
+      happenings: this.#happenings
+        .filter(({ at_ms }) => at_ms < end_ms)
+        .sort((one, other) => one.at_ms - other.at_ms),
+      stays: this.#stays,
+      doses: this.#doses,
+      walks_ms: this.#walks_ms,
+      ...(this.#visit === undefined ? {} : { visit: this.#visit }),
+      restedness: this.#restedness,
+    };
   }
 
   /** Asleep until the morning, but for a walk or two to the bathroom. */
   night(): void {
-    const asleep = 1_500;
     const wake_ms = this.#at(this.#random.between(6.3, 7.2));
     const walks = this.#random.pick([0, 1, 1, 2]);
+    this.#restedness = Math.max(0, 1 - walks * 0.3 - this.#random.between(0, 0.35));
+    // Half asleep and in the dark.
+    this.#pace_m_s = usualPace_m_s * this.#random.between(0.8, 0.9);
     for (let walk = 0; walk < walks; walk++) {
-      this.#stay("bedroom", this.#now_ms + this.#random.between(1.2, 2.8) * hour_ms, asleep);
+      this.#stay("bedroom", this.#now_ms + this.#random.between(1.2, 2.8) * hour_ms, asleep_s);
       this.#go("bathroom");
       this.#stay("bathroom", this.#now_ms + this.#random.between(3, 6) * 60_000, 60);
       this.#go("bedroom");
     }
-    this.#stay("bedroom", wake_ms, asleep);
+    this.#stay("bedroom", wake_ms, asleep_s);
+    this.#pace_m_s = usualPace_m_s + (this.#restedness - 0.5) * 0.14 + this.#random.between(-0.05, 0.05);
   }
 
   live(activity: Activity): void {
@@ -118,13 +179,28 @@ class Day {
     // Who is late for what comes next still stays a moment.
     const end_ms = Math.max(planned_ms, this.#now_ms + 4 * 60_000);
     for (const door of doors) this.#door(door, this.#random.between(this.#now_ms, end_ms - 60_000));
+    if (activity.medicine !== undefined) this.#medicine(activity.medicine, this.#now_ms, end_ms);
     this.#stay(activity.place, end_ms, activity.stillness_s);
+  }
+
+  /** The cupboard, and the box in it, unless it is forgotten or done already; more easily after a bad night. */
+  #medicine(
+    { meal, forgetting }: { meal: MealName; forgetting: number },
+    from_ms: number,
+    to_ms: number,
+  ): void {
+    const forgotten = this.#random.chance(forgetting * (1.5 - this.#restedness));
+    if (forgotten || this.#doses[meal] !== undefined) return;
+    const at_ms = this.#random.between(from_ms + 40_000, to_ms - 90_000);
+    this.#door("medicine-door", at_ms);
+    this.#doses[meal] = Math.round(at_ms + this.#random.between(4_000, 15_000));
   }
 
   /** Guests: the door when they come and go, and people in two rooms at once. */
   visit([from, to]: readonly [number, number]): void {
     const come_ms = this.#at(from + this.#random.between(-0.2, 0.2));
     const go_ms = this.#at(to + this.#random.between(-0.2, 0.2));
+    this.#visit = { from_ms: come_ms, to_ms: go_ms };
     for (const at_ms of [come_ms, go_ms]) {
       this.#door("front-door", at_ms);
       this.#moves("hall-wall", at_ms + 2_000, at_ms + 60_000, 15);
@@ -139,7 +215,9 @@ class Day {
 
   #stay(place: Place, until_ms: number, stillness_s: number): void {
     if (place !== "away") this.#moves(`${place}-wall`, this.#now_ms, until_ms, stillness_s);
-    this.#now_ms = Math.max(this.#now_ms, until_ms);
+    const to_ms = Math.max(this.#now_ms, until_ms);
+    this.#stays.push({ place, from_ms: this.#now_ms, to_ms, asleep: stillness_s === asleep_s });
+    this.#now_ms = to_ms;
   }
 
   /** Movements that a wall sensor sees by chance: each holds for a while, then is over. */
@@ -159,7 +237,9 @@ class Day {
   }
 
   #go(place: Place): void {
-    const steps = walk(this.#place, place, this.#random);
+    const pace_m_s = this.#pace_m_s * this.#random.between(0.95, 1.05);
+    const steps = walk(this.#place, place, this.#random, pace_m_s);
+    if (alongHall(this.#place, place)) this.#walks_ms.push(this.#now_ms);
     for (const step of steps) this.#add(this.#now_ms + step.after_ms, step.sensor, step.zonestatus);
     // Arrived once the last sensor was passed; what falls quiet behind comes later.
     const passed = steps.filter(({ zonestatus: status }) => status !== zonestatus.wall.idle);
@@ -171,48 +251,3 @@ class Day {
     this.#happenings.push({ at_ms: Math.round(at_ms), sensor, zonestatus: status });
   }
 }
-
-/** An event `after_ms` after the walk began. */
-export interface Step {
-  readonly after_ms: number;
-  readonly sensor: SensorName;
-  readonly zonestatus: number;
-}
-
-/**
- * What the sensors see of a walk from one place to another. Between the quiet side of the flat (bedroom and
- * bathroom) and the other it leads along the hall, past the curtain sensors one after the other.
- */
-export function walk(from: Place, to: Place, random: Random): Step[] {
-  const steps: Step[] = [];
-  const add = (after_ms: number, sensor: SensorName, status: number) =>
-    steps.push({ after_ms: Math.round(after_ms), sensor, zonestatus: status });
-  if (from === to) return steps;
-  const quietSide = (place: Place) => place === "bedroom" || place === "bathroom";
-  let after_ms = 0;
-  if (quietSide(from) !== quietSide(to)) {
-    const speed_m_s = random.between(0.65, 1.05);
-    const line = quietSide(from) ? curtains : curtains.toReversed();
-    add(0, "hall-wall", zonestatus.wall.alarm);
-    for (const sensor of line) {
-      after_ms += (curtain_distance_m / speed_m_s) * 1_000 * random.between(0.95, 1.05);
-      add(after_ms, sensor, zonestatus.curtain.alarm);
-      add(after_ms + random.between(2_000, 4_000), sensor, zonestatus.curtain.idle);
-    }
-    add(after_ms + random.between(15_000, 25_000), "hall-wall", zonestatus.wall.idle);
-  }
-  if (from === "away" || to === "away") {
-    after_ms += random.between(2_000, 6_000);
-    add(after_ms, "front-door", zonestatus.door.alarm);
-    add(after_ms + random.between(4_000, 15_000), "front-door", zonestatus.door.idle);
-  }
-  return steps.sort((one, other) => one.after_ms - other.after_ms);
-}
-
-const curtains: readonly Sensor["name"][] = [
-  "hall-curtain-1",
-  "hall-curtain-2",
-  "hall-curtain-3",
-  "hall-curtain-4",
-];
-const curtain_distance_m = 0.75;

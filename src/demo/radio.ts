@@ -4,10 +4,9 @@ import type { SimulatedDevice } from "../../drivers/zigbee/simulator/device.ts";
 import type { Clock } from "../clock.ts";
 import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
-import { flat, type SensorName, zonestatus } from "./flat.ts";
-import { sensorNamed } from "./history.ts";
-import { type Place, type Step, walk } from "./household.ts";
+import { flat, type SensorName, sensorNamed, zonestatus } from "./flat.ts";
 import type { Random } from "./random.ts";
+import { type Place, type Step, walk } from "./walk.ts";
 
 /** The simulated stick with the flat's sensors around it, on a pty as a real one would be. */
 export class DemoRadio {

@@ -6,6 +6,11 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
+  /** Another story for each day, and the same one however the day is come to. */
+  static ofDay(seed: number, day: number): Random {
+    return new Random(Math.imul(seed + 1, 0x9e3779b1) ^ Math.imul(day + 1, 0x85ebca6b));
+  }
+
   /** From 0 up to, but not, 1: Tommy Ettinger's mulberry32. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { flat, zonestatus } from "../../src/demo/flat.ts";
-import { sensorNamed } from "../../src/demo/history.ts";
+import { flat, sensorNamed, zonestatus } from "../../src/demo/flat.ts";
 import { dayOf, type Happening } from "../../src/demo/household.ts";
 import { Random } from "../../src/demo/random.ts";
 
@@ -9,7 +8,7 @@ const midnights = Array.from({ length: 7 }, (_, day) => new Date(2026, 2, 1 + da
 
 function week(seed = 1): Happening[] {
   const random = new Random(seed);
-  return midnights.flatMap((midnight_ms) => dayOf(midnight_ms, random));
+  return midnights.flatMap((midnight_ms) => dayOf(midnight_ms, random).happenings);
 }
 
 function between(happenings: readonly Happening[], from: number, to: number): number {
@@ -28,7 +27,7 @@ test("every sensor of the flat sees something each week, in order, day by day", 
   const happenings = week();
   expect(new Set(happenings.map(({ sensor }) => sensor))).toEqual(new Set(flat.map(({ name }) => name)));
   for (const midnight_ms of midnights) {
-    const stamps = dayOf(midnight_ms, new Random(3)).map(({ at_ms }) => at_ms);
+    const stamps = dayOf(midnight_ms, new Random(3)).happenings.map(({ at_ms }) => at_ms);
     expect(stamps).toEqual(stamps.toSorted((one, other) => one - other));
     expect(stamps[0]).toBeGreaterThanOrEqual(midnight_ms);
     expect(stamps.at(-1)).toBeLessThan(midnight_ms + 86_400_000);

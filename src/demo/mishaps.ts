@@ -1,0 +1,27 @@
+import type { Span } from "../meaning/span.ts";
+import type { SensorName } from "./flat.ts";
+
+/** What goes wrong in every home sooner or later. */
+export interface Mishaps {
+  /** The gateway and its radios had no power: nobody listened. */
+  readonly powerCut: Span;
+  /** A sensor whose battery was empty, until somebody came with a new one. */
+  readonly deadBattery: Span & { readonly sensor: SensorName };
+}
+
+/** The mishaps of a history that ends at `until_ms`; with a short one some lie before its beginning. */
+export function mishapsBefore(until_ms: number): Mishaps {
+  const at = (days: number, hour: number) => {
+    const moment = new Date(until_ms);
+    moment.setDate(moment.getDate() - days);
+    return moment.setHours(Math.floor(hour), Math.round((hour % 1) * 60), 0, 0);
+  };
+  return {
+    powerCut: { from_ms: at(9, 17.2), to_ms: at(9, 22.9) },
+    deadBattery: { from_ms: at(19, 4.6), to_ms: at(15, 10.4), sensor: "fridge-door" },
+  };
+}
+
+export function during(at_ms: number, { from_ms, to_ms }: Span): boolean {
+  return at_ms >= from_ms && at_ms < to_ms;
+}

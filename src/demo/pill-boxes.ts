@@ -1,0 +1,116 @@
+import { clockQuality } from "../clock.ts";
+import type { Reading } from "../reading.ts";
+import { boxes, deviceOf } from "./belongings.ts";
+import type { LivedDay, MealName } from "./household.ts";
+import { during, type Mishaps } from "./mishaps.ts";
+import type { Random } from "./random.ts";
+
+/** A box's doors from `at_ms` on: bit p is door p. */
+export interface Doors {
+  readonly at_ms: number;
+  readonly doors: number;
+}
+
+/** What the doors of a meal's box did on a day: the dose, a slip now and then, and on Saturdays the new week's pills. */
+export function doorsOn(day: LivedDay, meal: MealName, random: Random): Doors[] {
+  const states: Doors[] = [];
+  const open = (door: number, at_ms: number, for_ms: number) =>
+    states.push(
+      { at_ms: Math.round(at_ms), doors: 1 << door },
+      { at_ms: Math.round(at_ms + for_ms), doors: 0 },
+    );
+  const dose_ms = day.doses[meal];
+  const [slip, forgotten] = [random.chance(0.03), random.chance(0.04)];
+  if (dose_ms !== undefined) {
+    // The neighbour's door first, closed at once.
+    if (slip) open((day.weekday + 1) % 7, dose_ms - 9_000, 4_000);
+    const evening_ms = random.between(1.5, 2.2) * 3_600_000;
+    open(day.weekday, dose_ms, forgotten ? evening_ms : random.between(6_000, 35_000));
+  }
+  if (day.visit !== undefined && day.weekday === 6) {
+    let at_ms = day.visit.from_ms + (meal === "breakfast" ? 40 : 47) * 60_000;
+    for (let door = 0; door < 7; door++) {
+      const for_ms = random.between(9_000, 28_000);
+      open(door, at_ms, for_ms);
+      at_ms += for_ms + random.between(3_000, 12_000);
+    }
+  }
+  return states.sort((one, other) => one.at_ms - other.at_ms);
+}
+
+/** What a polled box keeps in itself, from poll to poll. */
+export class PolledBox {
+  #eventcount = 412;
+  #batteryseconds = 5_460;
+
+  /** Events with the box's clock corrected, and the hourly polls; the box itself goes on through a power cut. */
+  readings(day: LivedDay, random: Random, { powerCut }: Mishaps): Reading[] {
+    const device = deviceOf(boxes.breakfast);
+    const doors = doorsOn(day, "breakfast", random);
+    const events = doors.map((state): Reading => {
+      const offset_ms = offsetAt_ms(state.at_ms);
+      return {
+        device,
+        series: "pillbox_events",
+        stamp_ms: state.at_ms,
+        clock: clockQuality.device,
+        deviceClock: { stamp_ms: state.at_ms - offset_ms, offset_ms },
+        values: { event: state.doors },
+      };
+    });
+    const polls: Reading[] = [];
+    let told = 0;
+    for (let hour = 0; hour < 24; hour++) {
+      const at_ms = day.midnight_ms + hour * hour_ms + 300_000 + Math.round(random.between(0, 2_500));
+      const voltage = Math.round(random.between(4_985, 5_030));
+      while ((doors[told]?.at_ms ?? Infinity) <= at_ms) told++;
+      if (during(at_ms, powerCut)) {
+        this.#batteryseconds += 3_600;
+        continue;
+      }
+      const stamp_s = Math.floor((at_ms - offsetAt_ms(at_ms)) / 1000);
+      const window_s = (Math.floor(stamp_s / broadcast_every_s) + 1) * broadcast_every_s;
+      polls.push({
+        device,
+        series: "pillbox_status",
+        stamp_ms: at_ms,
+        clock: clockQuality.synchronised,
+        values: {
+          devicestamp: stamp_s,
+          voltage,
+          powersource: "external_power",
+          eventcount: this.#eventcount + told,
+          batteryseconds: String(this.#batteryseconds),
+          firmwarerevsion: "1.4.2",
+          macaddress: device.address,
+          nextpanicstart: window_s,
+          nextpanicstop: window_s + broadcast_for_s,
+        },
+      });
+    }
+    this.#eventcount += doors.length;
+    return [...events, ...polls];
+  }
+}
+
+/** Events of the broadcasting box; what it says while nobody listens is lost. */
+export function broadcastReadings(day: LivedDay, random: Random, { powerCut }: Mishaps): Reading[] {
+  return doorsOn(day, "supper", random)
+    .filter(({ at_ms }) => !during(at_ms, powerCut))
+    .map(({ at_ms, doors }) => ({
+      device: deviceOf(boxes.supper),
+      series: "pillbox_events",
+      stamp_ms: at_ms,
+      clock: clockQuality.synchronised,
+      values: { event: doors },
+    }));
+}
+
+/** The polled box's clock is slow, and loses a second and a half a day; it is set right every thirty days. */
+function offsetAt_ms(at_ms: number): number {
+  return 2_000 + Math.round(((at_ms % (30 * 86_400_000)) / 86_400_000) * 1_500);
+}
+
+const hour_ms = 3_600_000;
+const broadcast_every_s = 8 * 3_600;
+const broadcast_for_s = 600;

@@ -1,0 +1,62 @@
+import { type SensorName, zonestatus } from "./flat.ts";
+import type { Random } from "./random.ts";
+
+export type Place = "bedroom" | "bathroom" | "kitchen" | "living" | "away";
+
+/** An event `after_ms` after the walk began. */
+export interface Step {
+  readonly after_ms: number;
+  readonly sensor: SensorName;
+  readonly zonestatus: number;
+}
+
+/**
+ * What the sensors see of a walk from one place to another at about `pace_m_s`. Between the quiet side of the flat
+ * (bedroom and bathroom) and the other it leads along the hall, past the curtain sensors one after the other.
+ */
+export function walk(from: Place, to: Place, random: Random, pace_m_s = usualPace_m_s): Step[] {
+  const steps: Step[] = [];
+  const add = (after_ms: number, sensor: SensorName, status: number) =>
+    steps.push({ after_ms: Math.round(after_ms), sensor, zonestatus: status });
+  if (from === to) return steps;
+  let after_ms = 0;
+  if (alongHall(from, to)) {
+    const speed_m_s = pace_m_s * random.between(0.92, 1.08);
+    const line = quietSide(from) ? curtains : curtains.toReversed();
+    const start_m = line[0]?.metres ?? 0;
+    add(0, "hall-wall", zonestatus.wall.alarm);
+    const first_ms = random.between(400, 900);
+    for (const { item, metres } of line) {
+      // A sensor fires where its narrow view is first crossed, now a bit earlier and now a bit later.
+      after_ms = first_ms + (Math.abs(metres - start_m) / speed_m_s) * 1_000 + random.between(-60, 60);
+      add(after_ms, item, zonestatus.curtain.alarm);
+      add(after_ms + random.between(2_000, 4_000), item, zonestatus.curtain.idle);
+    }
+    add(after_ms + random.between(15_000, 25_000), "hall-wall", zonestatus.wall.idle);
+  }
+  if (from === "away" || to === "away") {
+    after_ms += random.between(2_000, 6_000);
+    add(after_ms, "front-door", zonestatus.door.alarm);
+    add(after_ms + random.between(4_000, 15_000), "front-door", zonestatus.door.idle);
+  }
+  return steps.sort((one, other) => one.after_ms - other.after_ms);
+}
+
+/** Whether the way leads past the curtain sensors. */
+export function alongHall(from: Place, to: Place): boolean {
+  return quietSide(from) !== quietSide(to);
+}
+
+function quietSide(place: Place): boolean {
+  return place === "bedroom" || place === "bathroom";
+}
+
+/** The line of curtain sensors, and how far along the hall each hangs. */
+export const curtains: readonly { readonly item: SensorName; readonly metres: number }[] = [
+  { item: "hall-curtain-1", metres: 0 },
+  { item: "hall-curtain-2", metres: 0.75 },
+  { item: "hall-curtain-3", metres: 1.5 },
+  { item: "hall-curtain-4", metres: 2.25 },
+];
+
+export const usualPace_m_s = 0.85;

@@ -1,0 +1,66 @@
+import { clockQuality } from "../clock.ts";
+import type { Reading } from "../reading.ts";
+import { deviceOf, scale } from "./belongings.ts";
+import type { LivedDay } from "./household.ts";
+import type { Random } from "./random.ts";
+
+/**
+ * What the bathroom scale said: most mornings the person's weight, with composition where the feet were bare and the
+ * heart where it knew her, and at the weekend now and then a visitor's.
+ */
+export function weighingsOn(day: LivedDay, random: Random): Reading[] {
+  const readings: Reading[] = [];
+  const number = Math.round(day.midnight_ms / 86_400_000);
+  const batteryLevel = 96 - Math.floor((number % 360) / 4);
+  const say = (series: "scale_weights" | "scale_heart", stamp_ms: number, values: Reading["values"]) =>
+    readings.push({
+      device: deviceOf(scale),
+      series,
+      stamp_ms: Math.round(stamp_ms),
+      clock: clockQuality.synchronised,
+      values,
+    });
+  const woken = day.stays.findIndex(({ asleep, to_ms }) => asleep && to_ms > day.midnight_ms + 6 * 3_600_000);
+  const bath = day.stays.find(({ place }, index) => index > woken && place === "bathroom");
+  const [weighs, barefoot, known] = [random.chance(0.78), random.chance(0.85), random.chance(0.93)];
+  if (bath !== undefined && weighs) {
+    const at_ms = bath.from_ms + random.between(120_000, 400_000);
+    const weight = Math.round(weightOn(number) + random.between(-220, 220));
+    say("scale_weights", at_ms, {
+      weight,
+      ...(barefoot && known ? composition(weight, random) : nothing),
+      batteryLevel,
+    });
+    const heartRate = Math.round(66 + (1 - day.restedness) * 9 + random.between(-4, 4));
+    if (known) say("scale_heart", at_ms + 8_000, { heartRate });
+  }
+  if (day.visit !== undefined && day.weekday === 6 && random.chance(0.35)) {
+    const weight = Math.round(random.pick([23_400, 81_900]) + random.between(-400, 400));
+    say("scale_weights", random.between(day.visit.from_ms, day.visit.to_ms), {
+      weight,
+      ...nothing,
+      batteryLevel,
+    });
+  }
+  return readings;
+}
+
+/** Grams on a day, by its number: a slow loss that comes and goes, as appetite does. */
+function weightOn(day: number): number {
+  return 67_800 + 650 * Math.sin(day / 14) + 280 * Math.sin(day / 4.3 + 1);
+}
+
+/** Grams of an old woman of this weight: water and muscle are parts of what isn't fat. */
+function composition(weight: number, random: Random) {
+  const fatMass = Math.round(weight * random.between(0.352, 0.364));
+  const lean = weight - fatMass;
+  const boneMass = Math.round(2_280 + random.between(-20, 20));
+  return {
+    fatMass,
+    waterMass: Math.round(lean * random.between(0.727, 0.735)),
+    boneMass,
+    muscleMass: lean - boneMass,
+  };
+}
+
+const nothing = { fatMass: null, waterMass: null, boneMass: null, muscleMass: null };
