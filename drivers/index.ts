@@ -1,7 +1,17 @@
+import { bleDriver } from "./ble/driver.ts";
 import type { DriverDefinition } from "./driver.ts";
 import { gpioDriver } from "./gpio/driver.ts";
+import type { PeripheralDefinition } from "./peripheral.ts";
 import { pillboxDriver } from "./pillbox/driver.ts";
 import { zigbeeDriver } from "./zigbee/driver.ts";
 
+/** Bluetooth products: the first that recognises a device has it. */
+const products: readonly PeripheralDefinition[] = [];
+
 /** Every driver, by the order in which they are started. The one list: nothing else names them. */
-export const drivers: readonly DriverDefinition[] = [gpioDriver, zigbeeDriver, pillboxDriver];
+export const drivers: readonly DriverDefinition[] = [
+  gpioDriver,
+  zigbeeDriver,
+  pillboxDriver,
+  bleDriver(products),
+];

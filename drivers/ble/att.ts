@@ -8,7 +8,8 @@ export type AttUnit =
   /** 3.4.1.1: what became of the request with opcode `request`. */
   | { readonly op: "error"; readonly request: number; readonly handle: number; readonly code: number }
   /** 3.4.2. */
-  | { readonly op: "mtuRequest" | "mtuResponse"; readonly mtu: number }
+  | { readonly op: "mtuRequest"; readonly mtu: number }
+  | { readonly op: "mtuResponse"; readonly mtu: number }
   /** 3.4.3.1 and 3.4.3.2: types of attributes. */
   | { readonly op: "findInformationRequest"; readonly start: number; readonly end: number }
   | {
@@ -27,21 +28,22 @@ export type AttUnit =
   /** 3.4.4.3 to 3.4.4.6. */
   | { readonly op: "readRequest"; readonly handle: number }
   | { readonly op: "readBlobRequest"; readonly handle: number; readonly offset: number }
-  | { readonly op: "readResponse" | "readBlobResponse"; readonly value: Uint8Array }
+  | { readonly op: "readResponse"; readonly value: Uint8Array }
+  | { readonly op: "readBlobResponse"; readonly value: Uint8Array }
   /** 3.4.5.1 to 3.4.5.3; a command has no response. */
-  | {
-      readonly op: "writeRequest" | "writeCommand";
-      readonly handle: number;
-      readonly value: Uint8Array;
-    }
-  /** 3.4.7.1 and 3.4.7.2. */
-  | {
-      readonly op: "notification" | "indication";
-      readonly handle: number;
-      readonly value: Uint8Array;
-    }
-  /** 3.4.5.2 and, for an indication, 3.4.7.3. */
-  | { readonly op: "writeResponse" | "confirmation" };
+  | HandleValue<"writeRequest">
+  | { readonly op: "writeResponse" }
+  | HandleValue<"writeCommand">
+  /** 3.4.7: a confirmation answers an indication. */
+  | HandleValue<"notification">
+  | HandleValue<"indication">
+  | { readonly op: "confirmation" };
+
+interface HandleValue<Op extends string> {
+  readonly op: Op;
+  readonly handle: number;
+  readonly value: Uint8Array;
+}
 
 interface RangeRequest<Op extends string> {
   readonly op: Op;
@@ -90,6 +92,7 @@ export const attError = {
   notSupported: 0x06,
   invalidOffset: 0x07,
   notFound: 0x0a,
+  notLong: 0x0b,
   unlikely: 0x0e,
   unsupportedGroup: 0x10,
 } as const;

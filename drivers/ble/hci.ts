@@ -164,7 +164,7 @@ export function encodeAdvertisingReport(report: Report): Buffer {
       encodeAddress(report.address),
       Uint8Array.of(report.data.length),
       report.data,
-      Int8Array.of(report.rssi) as unknown as Uint8Array,
+      Uint8Array.of(report.rssi & 0xff),
     ]),
   );
 }

@@ -5,7 +5,7 @@ import { sourceFiles } from "./source.ts";
 const foundation = /^src\/(?!main\.|gateway\.|central\.|demo\.)[a-z-]+\.ts$|^src\/records\//;
 /** What a driver may know of the rest. */
 const driverContract =
-  /^src\/(reading|clock|errors|log|kinds|series)\.ts$|^drivers\/driver\.ts$|^drivers\/wire\//;
+  /^src\/(reading|clock|errors|log|kinds|series)\.ts$|^drivers\/(driver|peripheral)\.ts$|^drivers\/wire\//;
 /** Composition roots: they alone know the drivers and put the layers together. */
 const composition = /^src\/(gateway|central|demo)\.ts$|^src\/(commands|demo)\//;
 const entry = /^src\/main\.ts$/;
@@ -44,7 +44,7 @@ const rules: readonly { of: RegExp; may: RegExp; why: string }[] = [
   },
   {
     of: /^drivers\/index\.ts$/,
-    may: /^drivers\/[^/]+\/driver\.ts$|^drivers\/driver\.ts$/,
+    may: /^drivers\/[^/]+\/(driver|peripheral)\.ts$|^drivers\/(driver|peripheral)\.ts$/,
     why: "the one list of drivers",
   },
   { of: /^clients\//, may: /^(?!)/, why: "a client is copied into other programs, and stands alone" },

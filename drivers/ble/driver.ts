@@ -1,0 +1,222 @@
+import { type Static, type TObject, Type } from "@sinclair/typebox";
+import type { Clock, Moment } from "../../src/clock.ts";
+import { messageOf } from "../../src/errors.ts";
+import type { Driver, DriverDefinition, DriverStatus, Host } from "../driver.ts";
+import type { Advertisement, Peripheral, PeripheralDefinition } from "../peripheral.ts";
+import { Reconnect, type RetryBounds, type Session } from "../wire/reconnect.ts";
+import { GattConnection } from "./connection.ts";
+import { Devices } from "./devices.ts";
+import { readKeys } from "./keys.ts";
+import { silentFault } from "./line.ts";
+import { productHost } from "./product-host.ts";
+import { Radio } from "./radio.ts";
+import { Turns } from "./turns.ts";
+
+const address = Type.String({ pattern: "^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$" });
+
+const ownSection = {
+  port: Type.String({
+    minLength: 1,
+    description:
+      "the device path of a Bluetooth controller, best below /dev/serial/by-id, or tcp://host:port",
+  }),
+  baud: Type.Optional(
+    Type.Integer({ minimum: 9_600, maximum: 4_000_000, description: "the controller's bits per second" }),
+  ),
+  allow: Type.Optional(
+    Type.Array(address, {
+      maxItems: 1_000,
+      description: 'a list of the only addresses to listen to, such as ["54:48:e6:8f:80:a5"]',
+    }),
+  ),
+  ignore: Type.Optional(
+    Type.Array(address, {
+      maxItems: 1_000,
+      description: 'a list of addresses that are not listened to, such as ["54:48:e6:8f:80:a5"]',
+    }),
+  ),
+  // Its values are looked at by readKeys, because what is wrong here would be shown.
+  keys: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description: "a table of addresses and the bind keys of their devices",
+    }),
+  ),
+  keys_file: Type.Optional(
+    Type.String({
+      pattern: "^/",
+      description: "the absolute path of a file with an address and a key a line",
+    }),
+  ),
+};
+
+type OwnSection = Static<TObject<typeof ownSection>>;
+type Section = OwnSection & Readonly<Record<string, unknown>>;
+
+const baud_default = 1_000_000;
+const connection_default_ms = 60_000;
+const connection_most_ms = 600_000;
+/** What a product may still do after its connection has ended. */
+const settle_max_ms = 2_000;
+
+/** Bluetooth LE, for these products: the first that recognises a device has it. */
+export function bleDriver(products: readonly PeripheralDefinition[]): DriverDefinition {
+  const sections = products.map(({ name, section }) => [name, Type.Optional(section)] as const);
+  return {
+    name: "ble",
+    section: Type.Object({ ...ownSection, ...Object.fromEntries(sections) }, { additionalProperties: false }),
+    create: ({ config, host }) => new BleDriver({ config: config as Section, host, products }),
+  };
+}
+
+interface Product {
+  readonly definition: PeripheralDefinition;
+  readonly peripheral: Peripheral;
+}
+
+/** The one owner of a Bluetooth controller: hands products what their devices broadcast, and connections in turn. */
+export class BleDriver implements Driver {
+  readonly #host: Host;
+  readonly #products: readonly Product[];
+  readonly #devices: Devices<Product>;
+  readonly #turns: Turns;
+  readonly #allow: ReadonlySet<string> | undefined;
+  readonly #ignore: ReadonlySet<string>;
+  readonly #connection: Reconnect;
+  #radio: Radio | undefined;
+
+  constructor(options: {
+    config: Section;
+    host: Host;
+    products: readonly PeripheralDefinition[];
+    /** For tests: how long to wait between attempts. */
+    bounds?: Partial<RetryBounds>;
+  }) {
+    const { config, host, products, bounds } = options;
+    const { clock, log } = host;
+    const keys = readKeys({ keys: config.keys, file: config.keys_file, log });
+    const keyOf = (of: string) => keys.get(of.toLowerCase());
+    this.#host = host;
+    this.#allow = config.allow === undefined ? undefined : lowerCased(config.allow);
+    this.#ignore = lowerCased(config.ignore ?? []);
+    this.#products = products.map((definition) => ({
+      definition,
+      peripheral: definition.create({
+        config: config[definition.name] ?? {},
+        host: productHost(host, definition.name),
+        keyOf,
+      }),
+    }));
+    this.#devices = new Devices((gone) => this.#radio?.forget(gone));
+    const dropped = (what: string, count?: number) => host.dropped(what, count);
+    this.#turns = new Turns({ clock, log, dropped });
+    const { port, baud = baud_default } = config;
+    this.#connection = new Reconnect({
+      clock,
+      log,
+      target: `Bluetooth controller on ${port}`,
+      silent: silentFault(port, "it does not start"),
+      ...(bounds === undefined ? {} : { bounds }),
+      open: async (signal) => {
+        const onAdvertisement = (heard: Advertisement, moment: Moment) => this.#heard(heard, moment);
+        return this.#hold(await Radio.open({ port, baud, clock, log, dropped, onAdvertisement }, signal));
+      },
+    });
+  }
+
+  start(): void {
+    this.#connection.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#connection.stop();
+    await Promise.all(
+      this.#products.map(async ({ peripheral, definition }) => {
+        try {
+          await peripheral.stop?.();
+        } catch (thrown) {
+          this.#host.log.error(`${definition.name} does not stop cleanly: ${messageOf(thrown)}`);
+        }
+      }),
+    );
+  }
+
+  status(): DriverStatus {
+    return this.#connection.status();
+  }
+
+  #hold(radio: Radio): Session {
+    this.#radio = radio;
+    this.#turns.resume();
+    return {
+      detail: radio.detail,
+      ended: radio.ended,
+      close: async () => {
+        this.#radio = undefined;
+        await this.#turns.suspend();
+        await radio.close();
+      },
+    };
+  }
+
+  #heard(heard: Advertisement, moment: Moment): void {
+    const { address: from } = heard;
+    const listens = !this.#ignore.has(from) && (this.#allow?.has(from) ?? true);
+    const product = this.#devices.productOf(from, () =>
+      listens ? this.#products.find(({ definition }) => definition.recognises(heard)) : undefined,
+    );
+    if (product === undefined) return;
+    const { definition, peripheral } = product;
+    try {
+      peripheral.advertised(heard, moment);
+      if (!heard.connectable || peripheral.connected === undefined || !this.#turns.mayAsk(from)) return;
+      if (peripheral.wantsConnection?.(heard, moment) !== true) return;
+    } catch (thrown) {
+      this.#host.dropped(`${definition.name} advertisements that could not be understood`);
+      this.#host.log.debug(`${definition.name} ${from}: ${messageOf(thrown)}`);
+      return;
+    }
+    const name = `${definition.name} ${from}`;
+    this.#turns.ask({ address: from, name, take: (signal) => this.#connect(heard, peripheral, signal) });
+  }
+
+  /** One turn of one device: connects, lets the product work within its time, and disconnects. */
+  async #connect(heard: Advertisement, peripheral: Peripheral, stop: AbortSignal): Promise<void> {
+    const { clock } = this.#host;
+    const radio = this.#radio;
+    if (radio === undefined || peripheral.connected === undefined) return;
+    const bearer = await radio.connect(heard.address, stop);
+    const most_ms = Math.min(peripheral.connection_max_ms ?? connection_default_ms, connection_most_ms);
+    const over = new AbortController();
+    const end = (reason: string) => bearer.end(new Error(reason));
+    const cancel = clock.after(most_ms, () => end(`not done within ${most_ms / 1_000} s`));
+    const stopped = () => end("the driver stops");
+    stop.addEventListener("abort", stopped, { once: true });
+    if (stop.aborted) stopped();
+    bearer.gone.catch((reason: unknown) => over.abort(reason));
+    try {
+      const connection = new GattConnection({ address: heard.address, name: heard.name, bearer, clock });
+      // A device may hang up when it is done, so the product says what its end means; it has a moment for that.
+      await Promise.race([peripheral.connected(connection, over.signal), lateAfter(bearer.gone, clock)]);
+      if (bearer.failure !== undefined) throw bearer.failure;
+    } finally {
+      cancel();
+      stop.removeEventListener("abort", stopped);
+      over.abort();
+      await radio.disconnect(heard.address);
+    }
+  }
+}
+
+/** Rejects when a product has not ended `settle_max_ms` after its connection has. */
+async function lateAfter(gone: Promise<never>, clock: Clock): Promise<never> {
+  try {
+    return await gone;
+  } catch (reason) {
+    await new Promise<void>((resolve) => clock.after(settle_max_ms, resolve));
+    throw reason;
+  }
+}
+
+function lowerCased(addresses: readonly string[]): ReadonlySet<string> {
+  return new Set(addresses.map((one) => one.toLowerCase()));
+}

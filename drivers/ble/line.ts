@@ -1,0 +1,154 @@
+import type { Clock } from "../../src/clock.ts";
+import { messageOf, OperatorError } from "../../src/errors.ts";
+import { openSerialLine, type SerialLine } from "../wire/serial-line.ts";
+import { PacketReader, packetType } from "./h4.ts";
+import { type CommandAnswer, decodeCommand, decodeCommandAnswer } from "./hci.ts";
+
+/** A controller answers a command within this, or it is no controller. Core 5.4, Vol 4, Part E, 4.4 says 1 s. */
+export const command_max_ms = 5_000;
+/** noble sends about ten commands at once; more than this waiting means that it has lost its way. */
+const commands_max = 64;
+
+export interface LineOptions {
+  readonly port: string;
+  readonly baud: number;
+  readonly clock: Clock;
+  readonly dropped: (what: string, count?: number) => void;
+}
+
+/**
+ * The serial line of a controller, packet by packet, as noble's socket wants it. Gives the controller no
+ * more commands at a time than it takes: it says so in every answer (Core 5.4, Vol 4, Part E, 4.4), and small
+ * ones lose what comes sooner. noble leaves that to the kernel, which is not in between here.
+ */
+export class ControllerLine {
+  onPacket: ((packet: Buffer) => void) | undefined;
+  /** Told of every answer to a command, with the command, before noble is. */
+  onAnswer: (answer: CommandAnswer, command: Buffer) => void = () => {};
+  readonly ended: Promise<OperatorError>;
+  readonly #options: LineOptions;
+  readonly #reader = new PacketReader("controller");
+  readonly #end: (reason: OperatorError) => void;
+  #serial: SerialLine | undefined;
+  #waiting: Buffer[] = [];
+  /** Sent and not answered yet, by opcode. */
+  readonly #sent = new Map<number, Buffer>();
+  #credits = 1;
+  #discarded_bytes = 0;
+  #cancelTimer: (() => void) | undefined;
+
+  private constructor(options: LineOptions) {
+    this.#options = options;
+    const { promise, resolve } = Promise.withResolvers<OperatorError>();
+    this.ended = promise;
+    this.#end = resolve;
+  }
+
+  /** Opens the port. Rejects with an OperatorError, and has then released it. */
+  static async open(options: LineOptions, signal: AbortSignal): Promise<ControllerLine> {
+    const line = new ControllerLine(options);
+    const { port, baud } = options;
+    const serial = await openSerialLine(
+      {
+        port,
+        baud,
+        // Controllers lose bytes at 1 Mbit/s without it; a serial server does it at its own end.
+        rtscts: !port.includes("://"),
+        device: "the Bluetooth controller",
+        section: "[ble]",
+        onData: (chunk) => line.#receive(chunk),
+      },
+      signal,
+    );
+    line.#serial = serial;
+    void serial.ended.then(line.#end);
+    return line;
+  }
+
+  write(packet: Buffer): void {
+    if (packet[0] !== packetType.command) {
+      this.#send(packet);
+      return;
+    }
+    if (this.#waiting.length >= commands_max) {
+      this.fail(`it has taken none of ${commands_max} commands`);
+      return;
+    }
+    this.#waiting.push(packet);
+    this.#sendCommands();
+  }
+
+  /** Ends the line: what is at the other end does not behave as a controller. */
+  fail(said: string): void {
+    this.#end(silentFault(this.#options.port, said));
+  }
+
+  async close(): Promise<void> {
+    this.onPacket = undefined;
+    this.#cancelTimer?.();
+    this.#waiting = [];
+    await this.#serial?.close();
+  }
+
+  #receive(chunk: Uint8Array): void {
+    const { dropped } = this.#options;
+    for (const packet of this.#reader.read(chunk)) {
+      const answer = decodeCommandAnswer(packet);
+      if (answer !== undefined) this.#answered(answer);
+      try {
+        this.onPacket?.(packet);
+      } catch {
+        // noble reads fields of a packet without looking at its length.
+        dropped("Bluetooth packets that cannot be read");
+      }
+    }
+    const discarded = this.#reader.discarded_bytes - this.#discarded_bytes;
+    if (discarded > 0) dropped("bytes between Bluetooth packets", discarded);
+    this.#discarded_bytes = this.#reader.discarded_bytes;
+  }
+
+  #answered(answer: CommandAnswer): void {
+    const command = this.#sent.get(answer.opcode);
+    this.#sent.delete(answer.opcode);
+    this.#credits = answer.credits;
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    if (this.#sent.size > 0) this.#startTimer();
+    if (command !== undefined) this.onAnswer(answer, command);
+    this.#sendCommands();
+  }
+
+  #sendCommands(): void {
+    while (this.#credits > 0) {
+      const command = this.#waiting.shift();
+      if (command === undefined) return;
+      this.#credits -= 1;
+      this.#sent.set(decodeCommand(command).opcode, command);
+      this.#startTimer();
+      this.#send(command);
+    }
+  }
+
+  #startTimer(): void {
+    this.#cancelTimer ??= this.#options.clock.after(command_max_ms, () =>
+      this.fail(`no answer to a command in ${command_max_ms / 1_000} s`),
+    );
+  }
+
+  #send(packet: Buffer): void {
+    // A line that is gone has told so through `ended`.
+    this.#serial?.write(packet).catch((thrown: unknown) => {
+      this.#end(
+        thrown instanceof OperatorError ? thrown : silentFault(this.#options.port, messageOf(thrown)),
+      );
+    });
+  }
+}
+
+/** Nothing that speaks HCI is at the other end. */
+export function silentFault(port: string, said: string): OperatorError {
+  return new OperatorError(
+    `nothing on ${port} answers as a Bluetooth controller (${said})`,
+    "check that the port in [ble] is the controller's, that its baud rate is right and that its firmware is HCI over UART; then unplug it and plug it in again",
+  );
+}

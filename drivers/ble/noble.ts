@@ -1,0 +1,137 @@
+import type { EventEmitter } from "node:events";
+import type { Noble, Peripheral as NoblePeripheral } from "@stoprocent/noble";
+import { OperatorError } from "../../src/errors.ts";
+import type { ControllerLine } from "./line.ts";
+
+/**
+ * What is used of noble 2.8.0 beyond its documented interface, all of it here. Its GATT calls never settle
+ * when a device answers with an error, confirm an indication before anyone has seen it, and its tables of devices
+ * only grow; below those calls everything that is needed is there.
+ */
+export interface OpenNoble {
+  readonly noble: Noble;
+  readonly hci: Hci;
+  /** Drops all that noble remembers of a device: every address on the street is kept for ever otherwise. */
+  forget(id: string): void;
+  peripheralOf(id: string): NoblePeripheral | undefined;
+  /** Whether the controller was told to connect to a device and has not said how that ended. */
+  isConnecting(id: string): boolean;
+  /** The ATT queue and the data of an open connection. */
+  linkOf(id: string): { gatt: Gatt; stream: EventEmitter } | undefined;
+  stop(): void;
+}
+
+/** noble's host side of HCI. */
+export interface Hci extends EventEmitter {
+  readonly address: string | undefined;
+  readLocalVersion(): void;
+}
+
+/** noble's ATT queue of one connection: one request at a time, each answered with a unit or never. */
+export interface Gatt {
+  /** The MTU that the device said it has; noble sends no more than `_desired_mtu` itself. */
+  readonly _mtu: number;
+  readonly _desired_mtu: number;
+  /** With `answered`, a request; with `written`, a unit that has no answer. */
+  _queueCommand(
+    unit: Buffer,
+    answered: ((unit: Buffer) => void) | null,
+    written?: (() => void) | undefined,
+  ): void;
+}
+
+interface Bindings {
+  readonly _hci: Hci;
+  readonly _gap: { readonly _discoveries: Record<string, unknown> };
+  readonly _gatts: Record<string, Gatt>;
+  readonly _handles: Record<string, number>;
+  readonly _aclStreams: Record<number, EventEmitter>;
+  readonly _addresses: Record<string, string>;
+  readonly _addresseTypes: Record<string, unknown>;
+  readonly _connectable: Record<string, unknown>;
+  readonly scannable: Record<string, unknown>;
+  readonly _pendingConnectionUuid: string | null;
+  readonly _sigIntHandler: () => void;
+  readonly _exitHandler: () => void;
+}
+
+interface Inner {
+  readonly _bindings: Bindings;
+  readonly _peripherals: Map<string, NoblePeripheral>;
+  _cleanupPeriperals(id: string): void;
+}
+
+type WithBindings = (type: "hci", options: Record<string, unknown>) => Noble;
+
+/**
+ * A noble of its own for one session with a controller: nothing of it is shared between sessions, so the
+ * next one begins with an empty memory.
+ */
+export async function startNoble(
+  line: ControllerLine,
+  warned: (message: string) => void,
+): Promise<OpenNoble> {
+  // Otherwise it keeps advertisements back until the scan response. Read at each report.
+  process.env["NOBLE_REPORT_ALL_HCI_EVENTS"] = "1";
+  const { default: withBindings } = (await import(bindingsModule)) as { default: WithBindings };
+  const noble = withBindings("hci", {
+    bindParams: { line },
+    // The line is nobody else's: noble then answers L2CAP signalling itself and does not poll the port.
+    userChannel: true,
+    // A controller refuses older commands after one of the extended kind; noble sends both when left to choose.
+    extended: false,
+  });
+  noble.removeAllListeners("warning");
+  noble.on("warning", warned);
+  // Reading it starts the bindings, which is not otherwise possible without waiting for an event.
+  void noble.state;
+  const inner = noble as unknown as Inner;
+  const bindings = requireBindings(inner);
+  // Its own would end the process at the first SIGINT.
+  process.removeListener("SIGINT", bindings._sigIntHandler);
+  process.removeListener("exit", bindings._exitHandler);
+  return {
+    noble,
+    hci: bindings._hci,
+    peripheralOf: (id) => inner._peripherals.get(id),
+    isConnecting: (id) => bindings._pendingConnectionUuid === id,
+    forget: (id) => forget(inner, id),
+    linkOf: (id) => {
+      const stream = bindings._aclStreams[bindings._handles[id] ?? -1];
+      const gatt = bindings._gatts[id];
+      return gatt === undefined || stream === undefined ? undefined : { gatt, stream };
+    },
+    stop: () => noble.stop(),
+  };
+}
+
+/** Not noble's index, which makes bindings of its own for whatever the machine has. */
+const bindingsModule = "@stoprocent/noble/lib/resolve-bindings.js";
+
+function forget(inner: Inner, id: string): void {
+  const bindings = inner._bindings;
+  const address = bindings._addresses[id];
+  inner._cleanupPeriperals(id);
+  if (address !== undefined) delete bindings._gap._discoveries[address];
+  for (const table of [
+    bindings._addresses,
+    bindings._addresseTypes,
+    bindings._connectable,
+    bindings.scannable,
+  ]) {
+    delete table[id];
+  }
+}
+
+function requireBindings({ _bindings: bindings, _peripherals }: Inner): Bindings {
+  const parts: unknown[] = [
+    bindings?._hci,
+    bindings?._gap?._discoveries,
+    bindings?._gatts,
+    bindings?._aclStreams,
+  ];
+  if (parts.includes(undefined) || !(_peripherals instanceof Map)) {
+    throw new OperatorError("this version of noble is another one than Lintel knows", "install 2.8.0");
+  }
+  return bindings;
+}
