@@ -74,7 +74,7 @@ async function report(options: ReportCommandOptions, context: CommandContext): P
 
 function printBox(box: PillboxReport, { terminal: { print, colours } }: CommandContext): void {
   print(colours.bold(`Pill box ${box.itemname}`) + colours.dim(`  ${box.timezone}`));
-  for (const line of doseLines(box, colours)) print(`  ${line}`);
+  for (const line of doseLines(box, colours)) print(line === "" ? "" : `  ${line}`);
   print("");
 }
 

@@ -10,6 +10,7 @@ import type { OperatorError } from "../errors.ts";
 import { type Gateway, startGateway } from "../gateway.ts";
 import type { Log } from "../log.ts";
 import type { Reading } from "../reading.ts";
+import { openGatewayStore } from "../store/sqlite/open.ts";
 import { mintToken } from "../token.ts";
 import { demoHome, flat } from "./flat.ts";
 import { appendHistory } from "./history.ts";
@@ -67,6 +68,9 @@ export async function startDemo(options: {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const random = new Random(seed);
+    // Before the gateway is there to listen: what it hears comes after the history.
+    await furnish(directory, options);
+    describe(directory);
     const radio = await DemoRadio.plugIn({ clock, random, log, file: join(directory, "demo-radio.json") });
     ends.push(() => radio.unplug());
     const gateway = await startGateway({
@@ -77,8 +81,6 @@ export async function startDemo(options: {
       onFailure: options.onFailure,
     });
     ends.push(() => gateway.stop());
-    await furnish(gateway, options);
-    describe(directory);
     const read = mintToken({ name: "demo", scope: "read", clock });
     const admin = mintToken({ name: "demo administration", scope: "admin", clock });
     for (const { token } of [read, admin]) await gateway.store.addToken(token);
@@ -101,25 +103,36 @@ export async function startDemo(options: {
 
 /** The records of the home, and its history from where an earlier demo on the same data ended. */
 async function furnish(
-  { store }: Gateway,
-  options: { clock: Clock; days: number; teller: DemoTeller },
+  directory: string,
+  options: { clock: Clock; log: Log; days: number; teller: DemoTeller },
 ): Promise<void> {
-  const now_ms = options.clock.now().unix_ms;
-  const first_ms = now_ms - options.days * 86_400_000;
-  const { items } = await store.overview();
-  const newest = items.flatMap(({ series }) => series.map(({ newest_ms }) => newest_ms));
-  if (items.length === 0) {
-    await store.importRecords([
-      programmeRecords({ installed_ms: first_ms, now_ms, timezone: machineZone() }),
-    ]);
-  }
-  await appendHistory({
-    store,
-    from_ms: Math.max(first_ms, ...newest.map((stamp_ms) => stamp_ms + 1)),
-    until_ms: now_ms,
-    seed,
-    progress: options.teller.history,
+  const { clock, log, days } = options;
+  const store = await openGatewayStore({
+    directory,
+    clock,
+    log: log.named("store"),
+    home: demoHome,
+    timezone: machineZone(),
   });
+  try {
+    const now_ms = clock.now().unix_ms;
+    const first_ms = now_ms - days * 86_400_000;
+    const { items } = await store.overview();
+    const newest = items.flatMap(({ series }) => series.map(({ newest_ms }) => newest_ms));
+    if (items.length === 0) {
+      const records = programmeRecords({ installed_ms: first_ms, now_ms, timezone: machineZone() });
+      await store.importRecords([records]);
+    }
+    await appendHistory({
+      store,
+      from_ms: Math.max(first_ms, ...newest.map((stamp_ms) => stamp_ms + 1)),
+      until_ms: now_ms,
+      seed,
+      progress: options.teller.history,
+    });
+  } finally {
+    await store.close();
+  }
 }
 
 /** A configuration beside the data, so that `lintel report --data` knows where the curtain sensors hang. */

@@ -8,6 +8,7 @@ import { dayOf, type Happening, type LivedDay } from "./household.ts";
 import { during, type Mishaps, mishapsBefore } from "./mishaps.ts";
 import { broadcastReadings, doorsOn, PolledBox } from "./pill-boxes.ts";
 import { Random } from "./random.ts";
+import { signsOfLife } from "./signs-of-life.ts";
 import { wristOn } from "./watch-epochs.ts";
 import { weighingsOn } from "./weighings.ts";
 
@@ -25,15 +26,22 @@ export async function appendHistory(options: {
 }): Promise<number> {
   const { store, from_ms, until_ms, seed } = options;
   const midnights = midnightsOf(from_ms, until_ms);
-  const telling = new Telling(seed, mishapsBefore(until_ms));
-  const within = (at_ms: number) => at_ms >= from_ms && at_ms < until_ms;
+  const mishaps = mishapsBefore(until_ms);
+  const telling = new Telling(seed, mishaps);
   let count = 0;
   for (const [done, midnight_ms] of midnights.entries()) {
     options.progress(done, midnights.length);
     const told = telling.day(midnight_ms);
-    const readings = told.readings.filter(({ stamp_ms }) => within(stamp_ms));
-    const gaps = told.gaps.filter((gap) => within(gap.from_ms));
-    if (readings.length > 0) await store.append(readings, { gaps });
+    const span: Span = {
+      from_ms: Math.max(midnight_ms, from_ms),
+      to_ms: Math.min(midnights[done + 1] ?? until_ms, until_ms),
+    };
+    const readings = told.readings.filter((reading) => {
+      const known_ms = reading.stamp_ms + Number(reading.values["duration"] ?? 0) * 1000;
+      return reading.stamp_ms >= from_ms && known_ms < until_ms;
+    });
+    const gaps = told.gaps.filter((gap) => gap.from_ms >= from_ms && gap.to_ms < until_ms);
+    if (readings.length > 0) await store.append(readings, { gaps, ...signsOfLife(span, readings, mishaps) });
     count += readings.length;
   }
   options.progress(midnights.length, midnights.length);

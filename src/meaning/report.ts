@@ -1,14 +1,14 @@
+import { cadenceOf, silence_max_ms } from "../cadence.ts";
 import { OperatorError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
 import type { Item } from "../records/item.ts";
-import { type SeriesName, seriesNames, seriesOf } from "../series.ts";
+import { type SeriesName, seriesOf } from "../series.ts";
 import type { ReadingRow, Store } from "../store/store.ts";
 import type { WalkingLine } from "../walking-line.ts";
 import { type DoseFindings, dosesOf, late_ms_max } from "./doses.ts";
 import { isTimeZone, localDate, localDays, startOfDate_ms } from "./local-day.ts";
 import { type Quartiles, quartilesOf } from "./quartiles.ts";
-import type { Span } from "./span.ts";
-import { unwatched } from "./unwatched.ts";
+import { type Span, without } from "./span.ts";
 import { type Sighting, type Walk, type WalkRejection, walksOf } from "./walks.ts";
 
 /** What the readings of a home mean to a person. Times are unix milliseconds, dates those of the time zone. */
@@ -58,11 +58,9 @@ export async function reportOf(options: ReportOptions): Promise<Report> {
   const asked = (name: string) => options.items?.includes(name) ?? true;
   const zones = new Zones(store, options.timezone);
   const pillboxes: PillboxReport[] = [];
-  for (const { record, heard_ms } of items)
+  for (const record of records)
     if (record.typename === "pillboxes" && asked(record.itemname))
-      pillboxes.push(
-        await pillboxReport({ options, record, records, heard_ms, zone: await zones.of(record) }),
-      );
+      pillboxes.push(await pillboxReport(options, record, await zones.of(record)));
   const walking: WalkingReport[] = [];
   for (const line of options.lines) {
     const sensors = records.filter(({ itemname }) => line.sensors.some(({ item }) => item === itemname));
@@ -72,21 +70,14 @@ export async function reportOf(options: ReportOptions): Promise<Report> {
   return { pillboxes, walking };
 }
 
-async function pillboxReport(of: {
-  options: ReportOptions;
-  record: Item;
-  records: readonly Item[];
-  heard_ms: number | undefined;
-  zone: string;
-}): Promise<PillboxReport> {
-  const { options, record, zone } = of;
+async function pillboxReport(options: ReportOptions, record: Item, zone: string): Promise<PillboxReport> {
   const { store, now_ms } = options;
   const span = spanOf(options, zone);
   const events = await rowsOf(store, record, "pillbox_events", {
     from_ms: span.from_ms,
     to_ms: span.to_ms + late_ms_max,
   });
-  const unknown = await unknownOf(of, span);
+  const unknown = await uncovered(options, record, span);
   const findings = dosesOf({
     states: events.map(([stamp_ms, event]) => ({ stamp_ms, event: Number(event) })),
     before: await stateBefore(store, record, span.from_ms),
@@ -98,29 +89,24 @@ async function pillboxReport(of: {
   return { itemname: record.itemname, timezone: zone, ...findings, unknown };
 }
 
-/** What can't be known of a box: a polled one tells everything later, of another the whole home must be heard. */
-async function unknownOf(
-  of: { options: ReportOptions; record: Item; records: readonly Item[]; heard_ms: number | undefined },
-  span: Span,
-): Promise<Span[]> {
-  const { options, record, records, heard_ms } = of;
-  const around: Span = { from_ms: span.from_ms - silence_max_ms, to_ms: options.now_ms };
-  const polled = record.subtypename === "polled";
-  const heard = polled
-    ? [record]
-    : records.filter(({ currenthomeid }) => currenthomeid === record.currenthomeid);
-  const signs_ms = heard_ms === undefined ? [] : [heard_ms];
-  for (const item of heard)
-    for (const series of seriesNames)
-      if (seriesOf(series).kind === item.typename && (!polled || series === "pillbox_status"))
-        for (const [stamp_ms] of await rowsOf(options.store, item, series, around)) signs_ms.push(stamp_ms);
-  const until_ms = Math.min(span.to_ms, options.now_ms);
-  if (until_ms <= span.from_ms) return [];
-  return unwatched({
-    signs_ms,
-    span: { from_ms: span.from_ms, to_ms: until_ms },
-    silence_max_ms: polled ? Number.POSITIVE_INFINITY : silence_max_ms,
-  }).filter(({ to_ms, from_ms }) => to_ms < until_ms || to_ms - from_ms > silence_max_ms);
+/** When the box was not covered, up to now; one that isn't overdue yet is taken to be alive still. */
+async function uncovered(options: ReportOptions, record: Item, span: Span): Promise<Span[]> {
+  const { store, now_ms } = options;
+  const until_ms = Math.min(span.to_ms, now_ms);
+  const item = await store.item("pillboxes", record.itemname);
+  if (item === undefined || until_ms <= span.from_ms) return [];
+  const covered: Span[] = [];
+  for (let skip = 0, more = true; more; skip += intervalsAtOnce_max) {
+    const request = { item: item.key, before_ms: until_ms, skip, limit: intervalsAtOnce_max };
+    const intervals = await store.coverage(request);
+    for (const { start_ms, stop_ms, state } of intervals)
+      if (state === "covered") covered.push({ from_ms: start_ms, to_ms: stop_ms });
+    more = intervals.length === intervalsAtOnce_max && (intervals.at(-1)?.start_ms ?? 0) > span.from_ms;
+  }
+  const patience_ms = silence_max_ms(cadenceOf("pillboxes", record.subtypename));
+  return without({ from_ms: span.from_ms, to_ms: until_ms }, covered).filter(
+    ({ from_ms, to_ms }) => to_ms < now_ms || now_ms - from_ms > patience_ms,
+  );
 }
 
 async function walkingReport(of: {
@@ -236,6 +222,5 @@ async function stateBefore(store: Store, record: Item, from_ms: number): Promise
 /** Presence, bit 1 of a zone status. */
 const alarm2 = 2;
 const days_default = 28;
-/** Somebody at home is noticed by some device more often than this, day and night. */
-const silence_max_ms = 4 * 3_600_000;
+const intervalsAtOnce_max = 1_000;
 const rowsAtOnce_max = 5_000;

@@ -19,3 +19,16 @@ export function joined(spans: readonly Span[]): Span[] {
   }
   return all;
 }
+
+/** What of `whole` none of `spans` has. */
+export function without(whole: Span, spans: readonly Span[]): Span[] {
+  const rest: Span[] = [];
+  let { from_ms } = whole;
+  for (const span of joined(spans)) {
+    if (span.from_ms > from_ms) rest.push({ from_ms, to_ms: Math.min(span.from_ms, whole.to_ms) });
+    from_ms = Math.max(from_ms, span.to_ms);
+    if (from_ms >= whole.to_ms) break;
+  }
+  if (from_ms < whole.to_ms) rest.push({ from_ms, to_ms: whole.to_ms });
+  return rest.filter(({ from_ms: from, to_ms }) => from < to_ms);
+}
