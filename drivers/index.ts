@@ -1,17 +1,21 @@
 import { bleDriver } from "./ble/driver.ts";
+import { bthomeBoxes } from "./bthome/driver.ts";
 import type { DriverDefinition } from "./driver.ts";
 import { gpioDriver } from "./gpio/driver.ts";
 import type { PeripheralDefinition } from "./peripheral.ts";
 import { pillboxDriver } from "./pillbox/driver.ts";
+import { scales } from "./scale/driver.ts";
+import { watchDriver } from "./watch/driver.ts";
 import { zigbeeDriver } from "./zigbee/driver.ts";
 
 /** Bluetooth products: the first that recognises a device has it. */
-const products: readonly PeripheralDefinition[] = [];
+const products: readonly PeripheralDefinition[] = [bthomeBoxes, ...scales];
 
 /** Every driver, by the order in which they are started. The one list: nothing else names them. */
 export const drivers: readonly DriverDefinition[] = [
   gpioDriver,
   zigbeeDriver,
   pillboxDriver,
+  watchDriver,
   bleDriver(products),
 ];

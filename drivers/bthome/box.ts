@@ -1,0 +1,179 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { type ClockQuality, clockQuality } from "../../src/clock.ts";
+import { type Arrival, type BoxClock, between, delayOf, withStamp } from "./box-clock.ts";
+import type { Sighting } from "./sighting.ts";
+
+const stateSchema = Type.Object({
+  doors: Type.Integer(),
+  count: Type.Optional(Type.Integer()),
+  packet: Type.Optional(Type.Integer()),
+  battery_percent: Type.Optional(Type.Integer()),
+  counter: Type.Optional(Type.Integer()),
+  /** When it was last heard, on every clock there is. */
+  heard: Type.Object({
+    boot: Type.String(),
+    monotonic_ms: Type.Number(),
+    unix_ms: Type.Number(),
+    synchronised: Type.Boolean(),
+  }),
+  clock: Type.Optional(
+    Type.Object({
+      boot: Type.String(),
+      monotonic_ms: Type.Number(),
+      unix_ms: Type.Number(),
+      synchronised: Type.Boolean(),
+      least_ms: Type.Number(),
+    }),
+  ),
+});
+
+/** What is remembered of a box from one broadcast to the next. */
+export type BoxState = Static<typeof stateSchema>;
+
+/** What a broadcast means, given all that came before it. */
+export interface Judgement {
+  /** Undefined for a broadcast that an earlier one has overtaken: it changes nothing. */
+  readonly state?: BoxState;
+  readonly event?: {
+    readonly doors: number;
+    /** How long before the arrival it happened. */
+    readonly age_ms: number;
+    readonly clock: ClockQuality;
+    /** Events before this one whose broadcasts were not heard. */
+    readonly lost: number;
+  };
+}
+
+/**
+ * One event for each new count, however often and late it is broadcast; a box without a count is told by its lid.
+ * The first broadcast ever heard of a box is an event too, unless it says that nothing has happened yet.
+ */
+export function judge(state: BoxState | undefined, seen: Sighting, arrival: Arrival): Judgement {
+  if (state !== undefined && isOvertaken(state, seen, arrival)) return {};
+  const change = changeOf(state, seen);
+  const clock = change.restarted ? undefined : state?.clock;
+  const dated = dateOf({ state, clock, seen, arrival, first: state === undefined });
+  const next = stateOf(state, seen, arrival, dated.clock);
+  if (!change.event) return { state: next };
+  return {
+    state: next,
+    event: { doors: seen.doors, age_ms: dated.age_ms, clock: dated.quality, lost: change.lost },
+  };
+}
+
+/** Of what `JSON.stringify` made of a state; a damaged text is a box never heard. */
+export function parseState(text: string | undefined): BoxState | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return Value.Check(stateSchema, value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+interface Change {
+  readonly event: boolean;
+  readonly lost: number;
+  /** The box lost its power: its count and clock began again. */
+  readonly restarted: boolean;
+}
+
+function changeOf(state: BoxState | undefined, { doors, count, battery_percent }: Sighting): Change {
+  if (count === undefined) return { event: state?.doors !== doors, lost: 0, restarted: false };
+  // What a box counted before it was first heard is not known to have been missed here.
+  if (state?.count === undefined) return { event: count > 0, lost: 0, restarted: false };
+  const ahead = (count - state.count + counts) % counts;
+  if (ahead === 0 && doors === state.doors) return { event: false, lost: 0, restarted: false };
+  const rise = (battery_percent ?? 0) - (state.battery_percent ?? battery_percent ?? 0);
+  const freshBattery = rise >= fresh_battery_percent;
+  if (ahead === 0) return { event: true, lost: 0, restarted: freshBattery };
+  const wrapped = ahead <= wrap_lost_most && !freshBattery;
+  if (count > state.count || wrapped) return { event: true, lost: ahead - 1, restarted: false };
+  return { event: count > 0, lost: Math.max(0, count - 1), restarted: true };
+}
+
+/** A repeat that was held up on its way behind a newer broadcast: the packet number went back a little, just now. */
+function isOvertaken(state: BoxState, { packet, count, doors }: Sighting, arrival: Arrival): boolean {
+  if (packet === undefined || state.packet === undefined) return false;
+  if (count === state.count && doors === state.doors) return false;
+  const behind = (state.packet - packet + packets) % packets;
+  const elapsed_ms = between(state.heard, arrival);
+  return behind > 0 && behind <= overtaken_packets_most && (elapsed_ms ?? Infinity) <= overtaken_most_ms;
+}
+
+interface Dated {
+  readonly age_ms: number;
+  readonly quality: ClockQuality;
+  readonly clock: BoxClock | undefined;
+}
+
+/**
+ * When it happened. The arrival is right to milliseconds for a broadcast that was heard when it was sent; the box's
+ * stamp, in whole seconds of a clock that may be off, is used only where it shows that the broadcast is older: the
+ * change itself was not heard, only a repeat or the next heartbeat. It cannot be older than the broadcast before it.
+ */
+function dateOf(options: {
+  state: BoxState | undefined;
+  clock: BoxClock | undefined;
+  seen: Sighting;
+  arrival: Arrival;
+  first: boolean;
+}): Dated {
+  const { state, clock, seen, arrival, first } = options;
+  const { moment } = arrival;
+  if (seen.stamp_s === undefined) return { age_ms: 0, quality: moment.quality, clock };
+  const fresh = { age_ms: 0, quality: moment.quality };
+  const synchronised = moment.quality === clockQuality.synchronised;
+  const delay_ms = delayOf(clock, seen.stamp_s, arrival);
+  if (delay_ms === undefined) {
+    // Nothing to compare with yet: a stamp that a heartbeat may carry is believed, any other is a clock that is off.
+    const age_ms = moment.unix_ms - seen.stamp_s * 1000;
+    const believed = first && synchronised && age_ms > fresh_most_ms && age_ms <= heartbeat_most_ms;
+    const kept = withStamp(undefined, seen.stamp_s, arrival);
+    return believed
+      ? { age_ms, quality: clockQuality.deviceUnmeasured, clock: kept }
+      : { ...fresh, clock: kept };
+  }
+  const kept = withStamp(clock, seen.stamp_s, arrival);
+  if (delay_ms <= fresh_most_ms) return { ...fresh, clock: kept };
+  const bound_ms = (state && between(state.heard, arrival)) ?? heartbeat_most_ms;
+  // Older than the broadcast before it: the box's clock was set back meanwhile.
+  const setBack = delay_ms > bound_ms + fresh_most_ms;
+  if (setBack) return { ...fresh, clock: withStamp(undefined, seen.stamp_s, arrival) };
+  const age_ms = Math.min(delay_ms, bound_ms);
+  return { age_ms, quality: synchronised ? clockQuality.device : moment.quality, clock: kept };
+}
+
+function stateOf(
+  before: BoxState | undefined,
+  { stamp_s: _, ...seen }: Sighting,
+  { moment, boot }: Arrival,
+  clock: BoxClock | undefined,
+): BoxState {
+  return {
+    ...(before?.battery_percent === undefined ? {} : { battery_percent: before.battery_percent }),
+    ...seen,
+    heard: {
+      boot,
+      monotonic_ms: moment.monotonic_ms,
+      unix_ms: moment.unix_ms,
+      synchronised: moment.quality === clockQuality.synchronised,
+    },
+    ...(clock === undefined ? {} : { clock }),
+  };
+}
+
+const counts = 65_536;
+const packets = 256;
+/** A count that went back by wrapping has lost no more than this: a year of a box used fourteen times a day. */
+const wrap_lost_most = 5_000;
+/** A battery does not recover by itself by this much. */
+const fresh_battery_percent = 15;
+const overtaken_packets_most = 32;
+const overtaken_most_ms = 60_000;
+/** A box tells whole seconds, and is heard within the first of its repeats. */
+const fresh_most_ms = 2_000;
+/** Every 4 h, and the repeats. */
+const heartbeat_most_ms = (4 * 3600 + 300) * 1000;

@@ -1,0 +1,102 @@
+import type { Moment } from "../../src/clock.ts";
+import type { Device, Reading } from "../../src/reading.ts";
+import type { Host } from "../driver.ts";
+import { parseIfWhole } from "../wire/durable-file.ts";
+
+/** What a broadcast means: what to remember, and what is to be recorded. */
+export interface Judged<State> {
+  /** Absent where nothing changes. */
+  readonly state?: State;
+  readonly readings?: readonly (Pick<Reading, "series" | "values"> & {
+    /** What the scale's clock showed, unix milliseconds. */
+    readonly shown_ms?: number;
+    /** What to remember once it is recorded. */
+    readonly state: State;
+  })[];
+}
+
+/**
+ * Scales that only broadcast: each broadcast is judged by what was recorded before it, and what was recorded is
+ * committed together with the readings. A weighing is live, so its time is the arrival.
+ */
+export class BroadcastScales<State> {
+  readonly #host: Host;
+  readonly #parse: (value: unknown) => State | undefined;
+  readonly #scales = new Map<
+    string,
+    { state: State | undefined; loaded: boolean; queue: Promise<void>; queued: number }
+  >();
+
+  constructor(options: { host: Host; parse: (value: unknown) => State | undefined }) {
+    this.#host = options.host;
+    this.#parse = options.parse;
+  }
+
+  /** Takes a broadcast in its turn: the one before it is on disk when `judge` is called. */
+  take(device: Device, moment: Moment, judge: (last: State | undefined) => Judged<State>): void {
+    const scale = this.#scales.get(device.address) ?? {
+      state: undefined,
+      loaded: false,
+      queue: Promise.resolve(),
+      queued: 0,
+    };
+    if (scale.queued >= queue_max || (this.#scales.size >= scales_max && !this.#scales.has(device.address))) {
+      this.#host.dropped("scale broadcasts that came too fast or from too many scales");
+      return;
+    }
+    this.#scales.set(device.address, scale);
+    scale.queued += 1;
+    const cursor = `broadcasts ${device.address}`;
+    scale.queue = scale.queue
+      .then(async () => {
+        if (!scale.loaded) scale.state = this.#parse(parseIfWhole(await this.#host.cursor(cursor)));
+        scale.loaded = true;
+        const { state = scale.state, readings = [] } = judge(scale.state);
+        await Promise.all(
+          readings.map((one) => {
+            const reading = readingOf(device, moment, one);
+            return this.#host.accept(reading, { name: cursor, value: JSON.stringify(one.state) });
+          }),
+        );
+        scale.state = state;
+      })
+      // The disk could not be read or did not take it: it has been counted and said, and a repeat tries again.
+      .catch(() => this.#host.dropped("scale broadcasts that the disk had no answer for"))
+      .finally(() => {
+        scale.queued -= 1;
+      });
+  }
+
+  /** Resolves when all that was taken is on disk or given up. */
+  async settled(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const cancel = this.#host.clock.after(stop_most_ms, resolve);
+      void Promise.all([...this.#scales.values()].map(({ queue }) => queue)).then(() => {
+        cancel();
+        resolve();
+      });
+    });
+  }
+}
+
+function readingOf(
+  device: Device,
+  { unix_ms: stamp_ms, monotonic_ms, quality: clock }: Moment,
+  { series, values, shown_ms }: NonNullable<Judged<unknown>["readings"]>[number],
+): Reading {
+  return {
+    device,
+    series,
+    stamp_ms,
+    clock,
+    monotonic_ms,
+    ...(shown_ms === undefined
+      ? {}
+      : { deviceClock: { stamp_ms: shown_ms, offset_ms: stamp_ms - shown_ms } }),
+    values,
+  };
+}
+
+const queue_max = 64;
+const scales_max = 64;
+const stop_most_ms = 1_500;
