@@ -1,0 +1,48 @@
+import type { ClockQuality } from "../../src/clock.ts";
+import type { Device, Gap, Reading } from "../../src/reading.ts";
+import { activities, type Block } from "./health-log.ts";
+
+/** The length of a block, and so of an epoch. */
+export const block_ms = 600_000;
+
+/** Metres a step, where the configuration does not say. */
+export const stride_default_m = 0.7;
+
+/** An epoch of a worn watch; undefined for one that was not worn. The distance is derived from the steps. */
+export function epochReading(
+  device: Device,
+  block: Block,
+  { stride_m, clock }: { stride_m: number; clock: ClockQuality },
+): Reading | undefined {
+  const states = activities[block.activity];
+  if (states === undefined) return undefined;
+  const stamp_ms = block.end_ms - block_ms;
+  return {
+    device,
+    series: "watch_epochs",
+    stamp_ms,
+    clock,
+    // The gateway sets the watch's clock whenever it reads it.
+    deviceClock: { stamp_ms, offset_ms: 0 },
+    values: {
+      duration: block_ms / 1000,
+      distance: Math.round(block.steps * stride_m * 100) / 100,
+      steps: block.steps,
+      ...states,
+    },
+  };
+}
+
+/** The stretches in which a watch was not worn, of blocks in order; neighbours are one stretch. */
+export function notWornGaps(device: Device, blocks: readonly Block[]): Gap[] {
+  const gaps: Gap[] = [];
+  for (const { end_ms, activity } of blocks) {
+    if (activities[activity] !== undefined) continue;
+    const from_ms = end_ms - block_ms;
+    const last = gaps.at(-1);
+    const goesOn = last !== undefined && last.to_ms >= from_ms;
+    if (goesOn) gaps.pop();
+    gaps.push({ device, from_ms: goesOn ? last.from_ms : from_ms, to_ms: end_ms, reason: "not_worn" });
+  }
+  return gaps;
+}
