@@ -79,6 +79,29 @@ test("every key arrives where it belongs, and relative paths are meant from the 
   );
 });
 
+test("a line of curtain sensors is any name with sensors in it, put in the order in which they hang", () => {
+  const sensors = (places: readonly number[]) =>
+    places.map((metres) => `{ item = "curtain-${metres}", metres = ${metres} }`).join(", ");
+  expect(load(`[walking]\nhall = [${sensors([1.5, 0, -0.5])}]`).walking).toEqual([
+    {
+      name: "hall",
+      sensors: [
+        { item: "curtain--0.5", metres: -0.5 },
+        { item: "curtain-0", metres: 0 },
+        { item: "curtain-1.5", metres: 1.5 },
+      ],
+    },
+  ]);
+  expect(faultOf(`[walking]\nhall = [${sensors([0, 1])}]`)).toEqual({
+    what: "lintel.toml line 2: walking.hall has 2 sensors",
+    remedy: "name at least 3: with fewer, speeds cannot be told from errors",
+  });
+  expect(faultOf("[walking]\nhall = 3")).toEqual({
+    what: "lintel.toml line 2: walking.hall is 3",
+    remedy: 'it must be a list of sensors such as { item = "hall-curtain-1", metres = 0.75 }',
+  });
+});
+
 test("a section of a later version is taken with a warning that names its line", () => {
   const config = load(
     '[upload]\nurl = "https://central.example"\nat = "02:00"\n[ble]\nport = "/dev/ttyACM1"\n',

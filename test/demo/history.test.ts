@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SystemClock } from "../../src/clock.ts";
+import { belongings } from "../../src/demo/belongings.ts";
+import { flat } from "../../src/demo/flat.ts";
+import { appendHistory, midnightsOf, Telling } from "../../src/demo/history.ts";
+import { during, mishapsBefore } from "../../src/demo/mishaps.ts";
+import { programmeRecords } from "../../src/demo/programme.ts";
+import { faultOfGap, faultOfReading } from "../../src/ingest/validity.ts";
+import { lineLog } from "../../src/log.ts";
+import type { Reading } from "../../src/reading.ts";
+import { type SeriesName, seriesNames } from "../../src/series.ts";
+import { openGatewayStore } from "../../src/store/sqlite/open.ts";
+import type { GatewayStore } from "../../src/store/store.ts";
+
+/** A Friday evening, in this machine's time zone. */
+const until_ms = new Date(2026, 10, 20, 22, 5).getTime();
+const day_ms = 86_400_000;
+const from_ms = until_ms - 30 * day_ms;
+const mishaps = mishapsBefore(until_ms);
+const seed = 1942;
+
+const days = tell(from_ms);
+const readings = days.flatMap((day) => day.readings);
+
+function tell(since_ms: number) {
+  const telling = new Telling(seed, mishaps);
+  return midnightsOf(since_ms, until_ms).map((midnight_ms) => ({ midnight_ms, ...telling.day(midnight_ms) }));
+}
+
+function of(series: SeriesName): Reading[] {
+  return readings.filter((reading) => reading.series === series);
+}
+
+test("a day is the same for the same seed, whatever day the history begins on", () => {
+  const eventsOf = (day: ReturnType<typeof tell>[number] | undefined) =>
+    day?.readings.filter(({ series }) => series !== "pillbox_status");
+  expect(eventsOf(tell(until_ms - 3 * day_ms).at(-1))).toEqual(eventsOf(days.at(-1)));
+  expect(tell(from_ms)).toEqual(days);
+});
+
+test("every series of every kind has readings that a driver could have told, in order", () => {
+  expect(new Set(readings.map(({ series }) => series))).toEqual(new Set(seriesNames));
+  for (const day of days) {
+    for (const reading of day.readings) expect(faultOfReading(reading)).toBeUndefined();
+    for (const gap of day.gaps) expect(faultOfGap(gap)).toBeUndefined();
+    const stamps = day.readings.map(({ stamp_ms }) => stamp_ms);
+    expect(stamps).toEqual(stamps.toSorted((one, other) => one - other));
+  }
+});
+
+test("a dose goes with the medicine cupboard, and on Saturdays the boxes are filled", () => {
+  const cupboard = flat.find(({ name }) => name === "medicine-door")?.address;
+  const opened_ms = readings
+    .filter(({ device, values }) => device.address === cupboard && (Number(values["event"]) & 1) === 1)
+    .map(({ stamp_ms }) => stamp_ms);
+  const doors = of("pillbox_events").filter(({ values }) => values["event"] !== 0);
+  const own = doors.filter(({ stamp_ms, values }) => values["event"] === 1 << new Date(stamp_ms).getDay());
+  const weekday = own.filter(({ stamp_ms }) => new Date(stamp_ms).getDay() !== 6);
+  expect(weekday.length).toBeGreaterThan(35);
+  for (const { stamp_ms } of weekday)
+    expect(opened_ms.some((at_ms) => stamp_ms > at_ms && stamp_ms - at_ms < 20_000)).toBe(true);
+  const saturdays = doors.filter(({ stamp_ms }) => new Date(stamp_ms).getDay() === 6);
+  expect(saturdays.length).toBeGreaterThanOrEqual(4 * 2 * 7);
+});
+
+test("a polled box counts the events that it has told", () => {
+  const polls = of("pillbox_status");
+  const [first, last] = [polls[0], polls.at(-1)];
+  const between = of("pillbox_events").filter(
+    ({ device, stamp_ms }) =>
+      device.subtype === "polled" && stamp_ms > (first?.stamp_ms ?? 0) && stamp_ms <= (last?.stamp_ms ?? 0),
+  );
+  expect(Number(last?.values["eventcount"]) - Number(first?.values["eventcount"])).toBe(between.length);
+});
+
+test("weights are those of one woman and her guests, and their parts add up or are absent together", () => {
+  const weights = of("scale_weights").map(({ values }) => values);
+  const hers = weights.filter(({ weight }) => Number(weight) > 64_000 && Number(weight) < 71_000);
+  expect(hers.length).toBeGreaterThan(15);
+  expect(weights.some(({ fatMass }) => fatMass === null)).toBe(true);
+  for (const { weight, fatMass, waterMass, boneMass, muscleMass } of weights) {
+    if (fatMass === null) expect([waterMass, boneMass, muscleMass]).toEqual([null, null, null]);
+    else {
+      expect(Number(fatMass) + Number(boneMass) + Number(muscleMass)).toBe(Number(weight));
+      expect(Number(waterMass)).toBeLessThan(Number(weight) - Number(fatMass));
+    }
+  }
+  expect(of("scale_heart").length).toBeLessThanOrEqual(hers.length);
+});
+
+test("nights are slept and days are walked, and where the watch lay there are no epochs", () => {
+  const epochs = of("watch_epochs");
+  const asleep = (hours: readonly number[]) => {
+    const within = epochs.filter(({ stamp_ms }) => hours.includes(new Date(stamp_ms).getHours()));
+    return within.filter(({ values }) => Number(values["sleepState"]) > 1).length / within.length;
+  };
+  expect(asleep([1, 2, 3, 4])).toBeGreaterThan(0.85);
+  expect(asleep([9, 11, 16, 18, 20])).toBeLessThan(0.05);
+  const steps = epochs.reduce((sum, { values }) => sum + Number(values["steps"]), 0) / 30;
+  expect(steps).toBeGreaterThan(1_500);
+  expect(steps).toBeLessThan(7_000);
+  const off = days.flatMap(({ gaps }) => gaps).filter(({ reason }) => reason === "not_worn");
+  expect(off.length).toBeGreaterThan(10);
+  for (const { stamp_ms } of epochs) expect(off.filter((gap) => during(stamp_ms, gap))).toEqual([]);
+});
+
+test("in the power cut nobody heard anything, and of the dead sensor nothing came until its battery was changed", () => {
+  const { powerCut, deadBattery } = mishaps;
+  const live = readings.filter(
+    ({ series, device }) =>
+      series === "wirelesssensor_events" ||
+      series === "pillbox_status" ||
+      (series === "pillbox_events" && device.subtype === "broadcasting"),
+  );
+  expect(live.filter(({ stamp_ms }) => during(stamp_ms, powerCut))).toEqual([]);
+  const fridge = flat.find(({ name }) => name === deadBattery.sensor)?.address;
+  const doors = live.filter(({ device }) => device.address === fridge);
+  expect(doors.filter(({ stamp_ms }) => during(stamp_ms, deadBattery))).toEqual([]);
+  expect(doors.some(({ stamp_ms }) => stamp_ms < deadBattery.from_ms)).toBe(true);
+  expect(doors.some(({ stamp_ms }) => stamp_ms > deadBattery.to_ms)).toBe(true);
+});
+
+let store: GatewayStore;
+const directory = mkdtempSync(join(tmpdir(), "lintel-demo-history-"));
+beforeAll(async () => {
+  const clock = new SystemClock();
+  const log = lineLog({ write: () => {}, clock, least: "error", colour: false });
+  store = await openGatewayStore({ directory, clock, log });
+  const records = programmeRecords({ installed_ms: from_ms, now_ms: until_ms, timezone: "Europe/Berlin" });
+  await store.importRecords([records]);
+  await appendHistory({ store, from_ms, until_ms, seed, progress: () => {} });
+});
+afterAll(async () => {
+  await store.close();
+  rmSync(directory, { recursive: true });
+});
+
+test("on disk it is the inventory's own: no device is provisional, none has a reading from after the end", async () => {
+  const { items } = await store.overview();
+  expect(items).toHaveLength(flat.length + belongings.length);
+  for (const { record, provisional, series } of items) {
+    expect([record.itemname, provisional, series.length > 0]).toEqual([record.itemname, false, true]);
+    for (const { newest_ms } of series) expect(newest_ms).toBeLessThan(until_ms);
+  }
+});
+
+test("its subjects, homes and the rest are there to be asked for", async () => {
+  expect(await store.records("homes")).toMatchObject([{ homeid: 1, timezone: "Europe/Berlin" }]);
+  const [subject] = await store.records("subjects");
+  const subjectid = subject?.subjectid ?? 0;
+  expect(await store.recordsOf("project_enrollments", subjectid)).toHaveLength(1);
+  expect(await store.recordsOf("study_enrollments", subjectid)).toHaveLength(1);
+  expect(await store.recordsOf("subject_inventory", subjectid)).toHaveLength(belongings.length);
+  expect(await store.recordsOf("home_inventory", 1)).toHaveLength(flat.length + belongings.length);
+  expect(await store.recordsOf("alerts", subjectid)).toHaveLength(1);
+  expect(await store.records("issues")).toMatchObject([{ statusname: "Closed" }]);
+});
+
+test("coverage shows the power cut and the dead battery, and nothing else amiss with the sensors", async () => {
+  const { powerCut, deadBattery } = mishaps;
+  for (const { name } of flat) {
+    const item = await store.item("wirelesssensors", name);
+    const request = { item: item?.key ?? 0, before_ms: until_ms, skip: 0, limit: 100 };
+    const amiss = (await store.coverage(request)).filter(({ state }) => state !== "covered").toReversed();
+    expect([name, amiss.map(({ state }) => state)]).toEqual([
+      name,
+      name === deadBattery.sensor ? ["silent", "not_listening"] : ["not_listening"],
+    ]);
+    expect(amiss.at(-1)).toMatchObject({ start_ms: powerCut.from_ms, stop_ms: powerCut.to_ms });
+  }
+});

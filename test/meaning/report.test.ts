@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { cpSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { SystemClock } from "../../src/clock.ts";
+import { startDemo } from "../../src/demo/demo.ts";
+import { lineLog } from "../../src/log.ts";
+import type { Report } from "../../src/meaning/report.ts";
+import { Site } from "../gateway/processes.ts";
+
+/** A demo's data, made once: a month up to now, with no driver to add to it. */
+const site = new Site();
+beforeAll(async () => {
+  const clock = new SystemClock();
+  const log = lineLog({ write: () => {}, clock, least: "error", colour: false });
+  const teller = { history: () => {}, joined: () => {}, live: () => {} };
+  const demo = await startDemo({
+    clock,
+    log,
+    drivers: [],
+    teller,
+    days: 30,
+    port: 0,
+    directory: site.data,
+    onFailure: (fault) => {
+      throw fault;
+    },
+  });
+  await demo.stop();
+});
+afterAll(() => site.remove());
+
+async function reported(...words: string[]): Promise<Report> {
+  const { code, out, said } = await site.lintel("report", "--data", site.data, "--json", ...words);
+  expect({ code, said }).toEqual({ code: 0, said: "" });
+  return JSON.parse(out);
+}
+
+test("a month of the demo: doses of both boxes, and walks at the speed of an old woman", async () => {
+  const { pillboxes, walking } = await reported();
+  expect(pillboxes.map(({ itemname }) => itemname)).toEqual(["pillbox-morning", "pillbox-evening"]);
+  for (const { doses, reloads } of pillboxes) {
+    const count = (status: string) => doses.filter((dose) => dose.status === status).length;
+    expect(doses).toHaveLength(28);
+    expect(count("taken")).toBeGreaterThan(18);
+    expect(reloads.length).toBeGreaterThanOrEqual(3);
+  }
+  expect(walking).toHaveLength(1);
+  const days = walking[0]?.days ?? [];
+  const medians = days.flatMap(({ speeds }) => (speeds === undefined ? [] : [speeds.median]));
+  expect(medians.length).toBeGreaterThan(25);
+  expect(Math.min(...medians)).toBeGreaterThan(0.6);
+  expect(Math.max(...medians)).toBeLessThan(1.1);
+  expect(Math.max(...medians) - Math.min(...medians)).toBeGreaterThan(0.05);
+});
+
+test("in the power cut a dose is unknown or taken, never missed", async () => {
+  const { pillboxes } = await reported("--item", "pillbox-evening");
+  const [box] = pillboxes;
+  expect(box?.unknown).toHaveLength(1);
+  const from_ms = box?.unknown[0]?.from_ms ?? 0;
+  const date = Temporal.Instant.fromEpochMilliseconds(from_ms)
+    .toZonedDateTimeISO(box?.timezone ?? "")
+    .toPlainDate();
+  const dose = box?.doses.find((one) => one.date === date.toString());
+  expect(["unknown", "taken"]).toContain(dose?.status ?? "");
+});
+
+test("asked for some items and days, it tells of those alone", async () => {
+  const { pillboxes, walking } = await reported("--item", "pillbox-morning");
+  expect([pillboxes.length, walking.length]).toEqual([1, 0]);
+  const curtain = await reported("--item", "hall-curtain-2");
+  expect([curtain.pillboxes.length, curtain.walking.length]).toEqual([0, 1]);
+  const [since, until] = [pillboxes[0]?.doses[3]?.date ?? "", pillboxes[0]?.doses[5]?.date ?? ""];
+  const short = await reported("--since", since, "--until", until);
+  expect(short.pillboxes[0]?.doses).toEqual(pillboxes[0]?.doses.slice(3, 5) ?? []);
+  expect(short.walking[0]?.days).toHaveLength(2);
+});
+
+test("for people it draws weeks and boxes, without a colour in a pipe", async () => {
+  const { code, out, said } = await site.lintel("report", "--data", site.data);
+  expect({ code, said }).toEqual({ code: 0, said: "" });
+  expect(out).toContain("Sun        Mon        Tue        Wed        Thu        Fri        Sat");
+  expect(out).toMatch(/✓ \d\d:\d\d/);
+  expect(out).toMatch(/\d{4}-\d\d-\d\d +\d+ +0\.\d\d +0\.\d\d–[01]\.\d\d +├[─▒█]+┤/);
+  expect(out).not.toContain("\u001b");
+  expect(out.split("\n").filter((line) => line !== line.trimEnd())).toEqual([]);
+});
+
+test("what can't be reported is one line that says why", async () => {
+  const cases: [string[], string][] = [
+    [["--item", "pillbox-mornig"], "the inventory has no item pillbox-mornig: did you mean pillbox-morning?"],
+    [
+      ["--item", "scale-bathroom"],
+      "scale-bathroom is no pill box, and no sensor of a line in [walking]: name one that is, or use lintel export for its readings",
+    ],
+    [
+      ["--since", "2026-03-02", "--until", "2026-03-02"],
+      "--since 2026-03-02 is not before --until 2026-03-02: give an earlier --since",
+    ],
+  ];
+  for (const [words, line] of cases) {
+    const { code, out, said } = await site.lintel("report", "--data", site.data, ...words);
+    expect({ code, out, said }).toEqual({ code: 2, out: "", said: `lintel: ${line}\n` });
+  }
+  const { code, said } = await site.lintel("report", "--data", site.data, "--since", "2026-02-30");
+  expect([code, said.trimEnd().split("\n").length]).toEqual([2, 1]);
+  expect(said).toContain("It must be a day such as 2026-01-31");
+});
+
+test("a configuration's own lines are used, and a faulty one is named with its line", async () => {
+  const place = (index: number, metres: number) => `{ item = "hall-curtain-${index}", metres = ${metres} }`;
+  const configured = (sensors: string) => {
+    writeFileSync(site.config, `data = "${site.data}"\n\n[walking]\nhall = [${sensors}]\n`);
+    return site.lintel("report", "--config", site.config, "--json");
+  };
+  const twice = await configured([place(1, 0), place(2, 1.5), place(3, 3), place(4, 4.5)].join(", "));
+  const [wide] = (JSON.parse(twice.out) as Report).walking;
+  const [known] = (await reported()).walking;
+  expect(wide?.walks[0]?.speed).toBeCloseTo(2 * (known?.walks[0]?.speed ?? 0), 6);
+  const faults: [string, string][] = [
+    [
+      place(1, 0),
+      "walking.hall has 1 sensors: name at least 3: with fewer, speeds cannot be told from errors",
+    ],
+    [
+      [place(1, 0), place(2, 1), place(2, 2)].join(","),
+      "walking.hall has hall-curtain-2 twice: name each sensor once",
+    ],
+    [
+      [place(1, 0), place(2, 1), place(3, 1)].join(","),
+      "walking.hall has hall-curtain-2 and hall-curtain-3 at the same place: give each its own distance in metres, 0.1 apart or more",
+    ],
+  ];
+  for (const [sensors, line] of faults) {
+    const { code, said } = await configured(sensors);
+    expect({ code, said: said.replace(site.config, "F") }).toEqual({
+      code: 2,
+      said: `lintel: F line 4: ${line}\n`,
+    });
+  }
+  const wrong = await configured('{ item = "hall-curtain-1", meters = 0 }');
+  expect([wrong.code, wrong.said.includes("line 4: walking.hall is")]).toEqual([2, true]);
+});
+
+test("days before anything was heard are unknown, and without [walking] there are no lines", async () => {
+  const bare = join(site.directory, "bare");
+  cpSync(site.data, bare, { recursive: true });
+  writeFileSync(join(bare, "lintel.toml"), "");
+  const { pillboxes, walking } = JSON.parse(
+    (await site.lintel("report", "--data", bare, "--json", "--until", "2026-01-02")).out,
+  ) as Report;
+  expect(walking).toEqual([]);
+  expect(pillboxes[0]?.doses.map(({ status }) => status)).toEqual(Array(28).fill("unknown"));
+});
