@@ -139,7 +139,7 @@ async function assemble(
   });
   const control = startControl({ directory: config.data, joining, status, clock });
   started.push({ name: "control", stop: () => control.stop() });
-  started.push({ name: "joining", stop: () => joining.close() });
+  started.push({ name: "joining", stop: () => joining.stop() });
   lamp.keep();
   if (attached.length === 0) {
     log.warn("no driver is configured: nothing is heard; add a section such as [zigbee] to hear devices");
@@ -177,7 +177,10 @@ function hostOf(options: {
     heard: (state) => ingest.heard(state, name),
     gap: (gap, cursor) => ingest.gap(gap, own(cursor)),
     dropped: (what, count) => ingest.dropped(what, count),
-    joining: (event) => joining.note(event),
+    joining: (event) => {
+      if (event.state === "joined") ingest.joined(event.device, name);
+      joining.note(event);
+    },
     requestJoining: () => joining.press(),
   };
 }

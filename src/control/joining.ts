@@ -34,6 +34,7 @@ export class Joining {
   readonly #log: Log;
   readonly #changed: (change: JoiningChange) => void;
   #opening: Opening | undefined;
+  #stopping = false;
 
   constructor(options: {
     drivers: () => readonly AttachedDriver[];
@@ -110,6 +111,12 @@ export class Joining {
     opening.report({ state: "closed", joined: opening.joined, failed: opening.failed });
   }
 
+  /** Closes joining for good; devices that do not get in because of that are worth no warning. */
+  stop(): Promise<void> {
+    this.#stopping = true;
+    return this.close();
+  }
+
   /** A button was pressed: opens joining, or closes it where it is open. */
   press(): void {
     const done = this.#opening === undefined ? this.open(button_seconds, () => {}) : this.close();
@@ -136,7 +143,8 @@ export class Joining {
         ...(vendor === undefined ? {} : { vendor }),
       });
     } else {
-      this.#log.warn(`${event.address} could not join (${event.reason}): ${event.remedy}`);
+      const level = this.#stopping ? "info" : "warn";
+      this.#log[level](`${event.address} could not join (${event.reason}): ${event.remedy}`);
       if (opening !== undefined) opening.failed++;
       opening?.report(event);
     }

@@ -1,7 +1,7 @@
 import { type Clock, clockQuality } from "../clock.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import type { Log } from "../log.ts";
-import type { Cursor, DeviceState, Gap, Reading } from "../reading.ts";
+import type { Cursor, Device, DeviceState, Gap, Reading } from "../reading.ts";
 import { type Appended, ReadingRefused } from "../store/store.ts";
 import { Dating, type DatingStore, type Entry, type Prepared } from "./dating.ts";
 import { NoteBook } from "./note-book.ts";
@@ -80,6 +80,13 @@ export class Ingest {
   /** Keeps what was learned of a device with the next commit, or within `notesInterval_ms`. Never fails. */
   heard(state: DeviceState, listener?: string): void {
     if (!this.#closed) this.#notes.heard(listener === undefined ? state : { ...state, listener });
+  }
+
+  /** Notes a device that was let in, with the next commit: it is an item before it says anything more. Never fails. */
+  joined(device: Device, listener: string): void {
+    if (this.#closed) return;
+    this.heard({ device, heard_ms: this.#clock.now().unix_ms }, listener);
+    this.#startTimer();
   }
 
   /** Resolves once the gap is on disk; rejects like `accept`. */

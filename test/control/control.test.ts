@@ -116,6 +116,28 @@ test("joining closes by itself when its seconds are over", async () => {
   expect(keeper.open).toBe(false);
 });
 
+test("joining in which nothing happens stays open for its seconds, whoever waits for it", async () => {
+  const { client } = control([attach(new Doorkeeper())]);
+  const states: string[] = [];
+  // Bun ends a connection on which nothing is said after 10 s, unless it is told not to.
+  for await (const step of client.joining(13)) states.push(step.state);
+  expect(states).toEqual(["open", "closed"]);
+}, 30_000);
+
+test("what does not get in because the gateway stops is no warning", async () => {
+  const { joining } = control([attach(new Doorkeeper())]);
+  const failed = {
+    state: "failed",
+    address: "aa:bb",
+    reason: "joining was closed",
+    remedy: "try again",
+  } as const;
+  joining.note(failed);
+  await joining.stop();
+  joining.note(failed);
+  expect(logged.map((line) => line.slice(0, 3))).toEqual(["<4>", "<6>"]);
+});
+
 test("the button on the box opens joining, and pressed again closes it", async () => {
   const keeper = new Doorkeeper();
   const { joining, changes } = control([attach(keeper)]);

@@ -60,6 +60,14 @@ for (const transport of ["tcp", "pty"] as const) {
       start_max_ms,
     );
 
+    test("is an item as soon as it has joined, before it says anything", async () => {
+      const items = await eventually(async () => {
+        const { out } = await site.lintel("items", "--json", "--data", site.data);
+        return out === "[]\n" ? undefined : JSON.parse(out);
+      }, "the item");
+      expect(items).toMatchObject([{ itemname: name }]);
+    });
+
     test("sends three notifications within a second that come back as three events, newest first", async () => {
       for (const event of [0x32, 0x30, 0x33]) sensor.notify(event);
       const events = await eventually(async () => {
