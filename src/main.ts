@@ -13,10 +13,13 @@ const commands: readonly {
   readonly name: string;
   readonly summary: string;
   readonly load: () => Promise<CommandModule>;
+  /** Runs until a signal ends it, with 0. */
+  readonly serves?: true;
 }[] = [
-  { name: "run", summary: "run a gateway", load: () => import("./commands/run.ts") },
+  { name: "run", summary: "run a gateway", load: () => import("./commands/run.ts"), serves: true },
   {
     name: "demo",
+    serves: true,
     summary: "see it all at work with nothing plugged in",
     load: () => import("./commands/demo.ts"),
   },
@@ -119,11 +122,22 @@ async function programFor(words: readonly string[], context: CommandContext): Pr
       "after",
       "\nStart with:\n  lintel demo               a flat full of simulated sensors, and how to ask for their data\n  lintel <command> --help   options, examples and exit codes of a command",
     );
-  for (const { name, summary, load } of commands) {
+  for (const { name, summary, load, serves } of commands) {
     const command = program.command(name).description(summary);
-    if (words.includes(name)) (await load()).define(command, context);
+    if (!words.includes(name)) continue;
+    if (serves) endOnSignal();
+    (await load()).define(command, context);
   }
   return program;
+}
+
+/** A signal ends a server with 0 also while it is being loaded; from its start on, the server listens to them itself. */
+function endOnSignal(): void {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.on(signal, () => {
+      if (process.listenerCount(signal) === 1) process.exit(0);
+    });
+  }
 }
 
 /** Says in one line what ended a command, and picks its exit code. */
