@@ -31,6 +31,7 @@ export const eventCode = {
   disconnectionComplete: 0x05,
   commandComplete: 0x0e,
   commandStatus: 0x0f,
+  hardwareError: 0x10,
   completedPackets: 0x13,
   leMeta: 0x3e,
 } as const;

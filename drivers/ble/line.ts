@@ -2,7 +2,7 @@ import type { Clock } from "../../src/clock.ts";
 import { messageOf, OperatorError } from "../../src/errors.ts";
 import { openSerialLine, type SerialLine } from "../wire/serial-line.ts";
 import { PacketReader, packetType } from "./h4.ts";
-import { type CommandAnswer, decodeCommand, decodeCommandAnswer } from "./hci.ts";
+import { type CommandAnswer, decodeCommand, decodeCommandAnswer, eventCode } from "./hci.ts";
 
 /** A controller answers a command within this, or it is no controller. Core 5.4, Vol 4, Part E, 4.4 says 1 s. */
 export const command_max_ms = 5_000;
@@ -34,6 +34,7 @@ export class ControllerLine {
   /** Sent and not answered yet, by opcode. */
   readonly #sent = new Map<number, Buffer>();
   #credits = 1;
+  #hasAnswered = false;
   #discarded_bytes = 0;
   #cancelTimer: (() => void) | undefined;
 
@@ -80,7 +81,8 @@ export class ControllerLine {
 
   /** Ends the line: what is at the other end does not behave as a controller. */
   fail(said: string): void {
-    this.#end(silentFault(this.#options.port, said));
+    const { port } = this.#options;
+    this.#end(this.#hasAnswered ? brokenFault(port, said) : silentFault(port, said));
   }
 
   async close(): Promise<void> {
@@ -95,6 +97,9 @@ export class ControllerLine {
     for (const packet of this.#reader.read(chunk)) {
       const answer = decodeCommandAnswer(packet);
       if (answer !== undefined) this.#answered(answer);
+      if (packet[0] === packetType.event && packet[1] === eventCode.hardwareError) {
+        this.fail("it reports a hardware error");
+      }
       try {
         this.onPacket?.(packet);
       } catch {
@@ -108,6 +113,7 @@ export class ControllerLine {
   }
 
   #answered(answer: CommandAnswer): void {
+    this.#hasAnswered = true;
     const command = this.#sent.get(answer.opcode);
     this.#sent.delete(answer.opcode);
     this.#credits = answer.credits;
@@ -150,5 +156,13 @@ export function silentFault(port: string, said: string): OperatorError {
   return new OperatorError(
     `nothing on ${port} answers as a Bluetooth controller (${said})`,
     "check that the port in [ble] is the controller's, that its baud rate is right and that its firmware is HCI over UART; then unplug it and plug it in again",
+  );
+}
+
+/** A controller that has worked does so no longer. */
+function brokenFault(port: string, said: string): OperatorError {
+  return new OperatorError(
+    `the Bluetooth controller on ${port} does not work as it should (${said})`,
+    "it is started again by itself; unplug it and plug it in again if this lasts",
   );
 }

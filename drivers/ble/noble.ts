@@ -24,7 +24,8 @@ export interface OpenNoble {
 /** noble's host side of HCI. */
 export interface Hci extends EventEmitter {
   readonly address: string | undefined;
-  readLocalVersion(): void;
+  /** Resets the controller and sets its event masks again; emits `reset` then. */
+  reset(): void;
 }
 
 /** noble's ATT queue of one connection: one request at a time, each answered with a unit or never. */

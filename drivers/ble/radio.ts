@@ -1,14 +1,15 @@
 import type { Peripheral as NoblePeripheral } from "@stoprocent/noble";
 import type { Moment } from "../../src/clock.ts";
-import { OperatorError } from "../../src/errors.ts";
+import type { OperatorError } from "../../src/errors.ts";
 import type { Log } from "../../src/log.ts";
 import type { Advertisement } from "../peripheral.ts";
 import type { Session } from "../wire/reconnect.ts";
 import { takeAdvertisement } from "./advertisement.ts";
 import { type NobleBearer, takeOver } from "./bearer.ts";
 import { type CommandAnswer, opcode, status } from "./hci.ts";
-import { ControllerLine, type LineOptions, silentFault } from "./line.ts";
+import { ControllerLine, type LineOptions } from "./line.ts";
 import { type OpenNoble, startNoble } from "./noble.ts";
+import { ready } from "./ready.ts";
 
 export interface RadioOptions extends LineOptions {
   readonly log: Log;
@@ -16,8 +17,8 @@ export interface RadioOptions extends LineOptions {
   readonly onAdvertisement: (advertisement: Advertisement, moment: Moment) => void;
 }
 
-/** A quiet controller is asked this often whether it still answers. */
-export const probe_interval_ms = 60_000;
+/** A controller that has reported nothing for so long is started anew: it may hang, or have restarted by itself. */
+export const quiet_max_ms = 60_000;
 /** A device that was just heard and does not take a connection within this is given up. */
 export const connect_max_ms = 5_000;
 /** What starting a scan, and giving up a connection, may take before the controller is. */
@@ -37,7 +38,11 @@ export class Radio implements Session {
   readonly #open: OpenNoble;
   /** Raised when the controller is gone or given back. */
   readonly #over = new AbortController();
-  #cancelProbe = () => {};
+  #cancelWatch = () => {};
+  #heard = false;
+  /** Devices that are connected or being connected to. */
+  readonly #linked = new Set<NoblePeripheral>();
+  #restarting: Promise<void> = Promise.resolve();
   #scanning = false;
   #scanStarted = () => {};
 
@@ -51,9 +56,10 @@ export class Radio implements Session {
     line.onAnswer = (answer, command) => this.#answered(answer, command);
     open.noble.on("discover", (peripheral: NoblePeripheral) => {
       const moment = options.clock.now();
+      this.#heard = true;
       options.onAdvertisement(takeAdvertisement(peripheral), moment);
     });
-    this.#probe();
+    this.#watch();
   }
 
   /** Opens the controller and scans. Rejects with an OperatorError, and has then released the port. */
@@ -73,9 +79,11 @@ export class Radio implements Session {
     }
   }
 
-  /** Drops all that noble remembers of a device. */
+  /** Drops all that noble remembers of a device, unless it is connected. */
   forget(address: string): void {
-    this.#open.forget(idOf(address));
+    const id = idOf(address);
+    const peripheral = this.#open.peripheralOf(id);
+    if (peripheral !== undefined && !this.#linked.has(peripheral)) this.#open.forget(id);
   }
 
   /** Scans until a connection is asked for. Resolves when the controller has agreed; fails the line otherwise. */
@@ -94,8 +102,10 @@ export class Radio implements Session {
    */
   async connect(address: string, signal: AbortSignal): Promise<NobleBearer> {
     const id = idOf(address);
+    await this.#restarting;
     const peripheral = this.#open.peripheralOf(id);
     if (peripheral === undefined) throw new Error("it was not heard of late");
+    this.#linked.add(peripheral);
     const { promise, resolve, reject } = Promise.withResolvers<NobleBearer>();
     let taken: NobleBearer | undefined;
     const giveUp = () => {
@@ -105,7 +115,9 @@ export class Radio implements Session {
     };
     const cancel = this.#options.clock.after(connect_max_ms, giveUp);
     signal.addEventListener("abort", giveUp, { once: true });
+    if (signal.aborted) giveUp();
     const ended = () => {
+      this.#linked.delete(peripheral);
       taken?.lost(new Error("the connection ended"));
       reject(new Error("the connection ended at once"));
     };
@@ -125,6 +137,7 @@ export class Radio implements Session {
     } catch (thrown) {
       await this.#giveUp(peripheral);
       peripheral.removeListener("disconnect", ended);
+      this.#linked.delete(peripheral);
       throw thrown;
     } finally {
       cancel();
@@ -146,7 +159,7 @@ export class Radio implements Session {
 
   async close(): Promise<void> {
     this.#over.abort();
-    this.#cancelProbe();
+    this.#cancelWatch();
     this.#open.noble.removeAllListeners("discover");
     this.#open.stop();
     await this.#line.close();
@@ -183,12 +196,24 @@ export class Radio implements Session {
     if (this.#scanning) this.#scanStarted();
   }
 
-  /** A controller that hangs says nothing, as does one that hears no device: a question tells them apart. */
-  #probe(): void {
-    this.#cancelProbe = this.#options.clock.after(probe_interval_ms, () => {
-      this.#open.hci.readLocalVersion();
-      this.#probe();
+  /** Silence can be a quiet house, a controller that hangs, and one that has restarted and scans no longer. */
+  #watch(): void {
+    this.#cancelWatch = this.#options.clock.after(quiet_max_ms, () => {
+      if (!this.#heard && this.#linked.size === 0) this.#restarting = this.#restart();
+      this.#heard = false;
+      this.#watch();
     });
+  }
+
+  /** Resets the controller and scans again. One that does not answer ends the line. */
+  async #restart(): Promise<void> {
+    const { hci, noble } = this.#open;
+    await this.#settled("it does not answer a reset", (done) => {
+      hci.once("reset", done);
+      hci.reset();
+    });
+    await this.#settled("it does not end its scan", (done) => noble.stopScanning(done));
+    await this.scan();
   }
 
   /** Waits for `begin` to call back; a controller that does not is none. */
@@ -216,54 +241,6 @@ export class Radio implements Session {
     });
   }
 }
-
-/** Waits until noble has found out about the controller and says what it is. */
-async function ready(
-  open: OpenNoble,
-  line: ControllerLine,
-  port: string,
-  signal: AbortSignal,
-): Promise<string> {
-  const { promise: usable, resolve, reject } = Promise.withResolvers<void>();
-  let version = 0;
-  open.hci.once("readLocalVersion", (hciVersion: number) => {
-    version = hciVersion;
-  });
-  open.noble.on("stateChange", (state) => {
-    if (state === "poweredOn") resolve();
-    if (state === "unsupported") {
-      reject(
-        new OperatorError(
-          `the controller on ${port} has no Bluetooth LE`,
-          "use one of Bluetooth 4.0 or newer",
-        ),
-      );
-    }
-  });
-  const stop = () => reject(silentFault(port, "the start was given up"));
-  signal.addEventListener("abort", stop, { once: true });
-  void line.ended.then(reject);
-  try {
-    await usable;
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
-  const name = versions[version] ?? `of version ${version}`;
-  return `Bluetooth ${name} controller ${open.hci.address ?? ""} on ${port}`;
-}
-
-/** Assigned Numbers, 2.1. */
-const versions: Readonly<Record<number, string>> = {
-  6: "4.0",
-  7: "4.1",
-  8: "4.2",
-  9: "5.0",
-  10: "5.1",
-  11: "5.2",
-  12: "5.3",
-  13: "5.4",
-  14: "6.0",
-};
 
 function idOf(address: string): string {
   return address.replaceAll(":", "");

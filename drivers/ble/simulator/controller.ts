@@ -46,6 +46,7 @@ export class HciSimulator {
   #reader = new PacketReader("host");
   #scan: { filter: boolean; active: boolean } | undefined;
   #active = true;
+  #reportsLe = false;
   #reported = new Set<string>();
   #connecting: { address: string } | undefined;
   #busy = false;
@@ -95,6 +96,11 @@ export class HciSimulator {
 
   async replug(): Promise<void> {
     await this.#transport.replug();
+  }
+
+  /** The firmware crashes and starts again: the line stays, everything that was set is forgotten. */
+  reboot(): void {
+    this.#reset();
   }
 
   /** Puts bytes on the line that are no packet. */
@@ -150,6 +156,10 @@ export class HciSimulator {
       this.resets += 1;
       this.#reset();
       this.#complete(opcode.reset);
+    },
+    [opcode.setEventMask]: (parameters) => {
+      this.#reportsLe = ((parameters[7] ?? 0) & leMetaBit) !== 0;
+      this.#complete(opcode.setEventMask);
     },
     [opcode.leSetScanParameters]: (parameters) => {
       this.#active = parameters[0] === 1;
@@ -215,7 +225,7 @@ export class HciSimulator {
   }
 
   #report(reports: readonly Report[]): boolean {
-    if (this.#scan === undefined || this.hung || !this.#transport.plugged) return false;
+    if (this.#scan === undefined || !this.#reportsLe || this.hung || !this.#transport.plugged) return false;
     for (const report of reports) {
       const key = `${report.kind} ${report.address}`;
       if (report.kind === "scanResponse" && !this.#scan.active) continue;
@@ -228,6 +238,7 @@ export class HciSimulator {
 
   #reset(): void {
     this.#scan = undefined;
+    this.#reportsLe = false;
     this.#connecting = undefined;
     const links = [...this.#links.values()];
     this.#links.clear();
@@ -247,11 +258,13 @@ export class HciSimulator {
   }
 }
 
+/** Bit 61 of the event mask, 7.3.1: off after a reset. */
+const leMetaBit = 0x20;
+
 const nothing = () => new Uint8Array(0);
 
 /** What is returned behind the status, by opcode. Core 5.4, Vol 4, Part E, 7.3, 7.4 and 7.8. */
 const answers: Readonly<Record<number, (options: HciSimulatorOptions) => Uint8Array>> = {
-  [opcode.setEventMask]: nothing,
   [opcode.leSetEventMask]: nothing,
   [opcode.writeLeHostSupport]: nothing,
   [opcode.readLeHostSupport]: () => Uint8Array.of(1, 0),
