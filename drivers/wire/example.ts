@@ -1,0 +1,23 @@
+import type { Moment } from "../../src/clock.ts";
+import type { Gap, Reading } from "../../src/reading.ts";
+import type { Host } from "../driver.ts";
+
+/** Bytes as a device sends them, and what a driver must make of them: its documentation and its proof in one. */
+export interface Example {
+  readonly name: string;
+  /** In hexadecimal; spaces are for the reader. */
+  readonly bytes: string;
+  /** All readings that come of it, in order, with at least these parts. */
+  readonly readings: readonly Partial<Reading>[];
+  readonly gaps?: readonly Partial<Gap>[];
+}
+
+/** The examples of a driver, from its folder. One test runs all of them, and the fuzzer begins with their bytes. */
+export interface ExampleSet {
+  readonly driver: string;
+  /** When the bytes arrive. */
+  readonly moment: Moment;
+  readonly examples: readonly Example[];
+  /** Hands the bytes of one example to the driver's own code, as its wire would. */
+  feed(bytes: Uint8Array, host: Host): Promise<void> | void;
+}

@@ -1,0 +1,32 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import type { Clock, Moment } from "../../src/clock.ts";
+import { faultOfGap, faultOfReading } from "../../src/ingest/validity.ts";
+import { bytesOf, exampleSets } from "./example-sets.ts";
+import { RecordingHost, temporaryDirectory } from "./recording-host.ts";
+
+/** A clock on which nothing happens but one moment. */
+function clockAt(moment: Moment): Clock {
+  return { boot: "one", now: () => moment, after: () => () => {} };
+}
+
+for (const { driver, moment, examples, feed } of exampleSets) {
+  for (const { name, bytes, readings, gaps = [] } of examples) {
+    test(`${driver}: ${name}`, async () => {
+      const directory = temporaryDirectory();
+      try {
+        const host = new RecordingHost({ directory: join(directory.path, driver), clock: clockAt(moment) });
+        await feed(bytesOf(bytes), host);
+        expect(host.readings.length).toBe(readings.length);
+        expect(host.readings).toMatchObject(readings as object[]);
+        expect(host.gaps.length).toBe(gaps.length);
+        expect(host.gaps).toMatchObject(gaps as object[]);
+        expect(host.readings.map(faultOfReading)).toEqual(readings.map(() => undefined));
+        expect(host.gaps.map(faultOfGap)).toEqual(gaps.map(() => undefined));
+        expect([...host.drops]).toEqual([]);
+      } finally {
+        directory.remove();
+      }
+    });
+  }
+}
