@@ -8,9 +8,10 @@ import {
   type Held,
   type Notes,
   ReadingRefused,
+  type Timeline,
 } from "../store/store.ts";
 import type { Noted, Timed } from "./note-book.ts";
-import { dated, placeBoots, Stamper } from "./stamper.ts";
+import { dated, moved, placeBoots, Stamper, unixOf } from "./stamper.ts";
 
 /**
  * Gives everything that has a time its unix time on the way to the store. What can't be dated yet goes to disk as it
@@ -37,7 +38,7 @@ export class Dating {
 
   /** Why readings wait, on one line; undefined while they do not. */
   get why(): string | undefined {
-    if (this.#stamper === undefined || this.#stamper.offset_ms !== undefined) return undefined;
+    if (this.#stamper === undefined || this.#stamper.settled !== undefined) return undefined;
     return this.#stamper.doubts
       ? "the system clock has leapt: readings wait on disk until it is back, or has stood for 40 minutes"
       : "the system clock is not known to be right: readings wait on disk until it is";
@@ -51,9 +52,7 @@ export class Dating {
   async load(): Promise<void> {
     const { boots, waiting } = await this.#store.timeKnown();
     if (this.#stamper !== undefined) return;
-    const { offset_ms, compared_ms } = boots.find(({ boot }) => boot === this.#clock.boot) ?? {};
-    const known = offset_ms !== undefined && compared_ms !== undefined;
-    this.#stamper = new Stamper(known ? { offset_ms, compared_ms } : undefined);
+    this.#stamper = new Stamper(boots.find(({ boot }) => boot === this.#clock.boot)?.timeline);
     this.#boots = boots;
     this.#waiting = waiting;
   }
@@ -62,13 +61,13 @@ export class Dating {
   observe(): boolean {
     const stamper = this.#started();
     stamper.observe(this.#clock.now());
-    return this.#waiting > 0 && stamper.offset_ms !== undefined;
+    return this.#waiting > 0 && stamper.settled !== undefined;
   }
 
   /** What to commit of a group, dated or to wait. */
   prepare(group: readonly Entry[], noted: Noted): Prepared {
     const stamper = this.#started();
-    const offset_ms = stamper.offset_ms;
+    const timeline = stamper.settled;
     const now_ms = this.#clock.now().monotonic_ms;
     const readings: Reading[] = [];
     const sources: number[] = [];
@@ -86,11 +85,11 @@ export class Dating {
     const notes: Notes = {
       dropped: noted.dropped,
       boots: [this.#thisBoot()],
-      ...(offset_ms === undefined
+      ...(timeline === undefined
         ? { held: facts.map((timed): Held => ({ boot, ...timed })) }
-        : notesOf(facts.map(({ fact, monotonic_ms }) => datedFact(fact, monotonic_ms, offset_ms)))),
+        : notesOf(facts.map(({ fact, monotonic_ms }) => datedFact(fact, monotonic_ms, timeline)))),
     };
-    return { readings, sources, notes, held: offset_ms === undefined ? facts.length : 0 };
+    return { readings, sources, notes, held: timeline === undefined ? facts.length : 0 };
   }
 
   /** To be told of each group that is on disk. */
@@ -103,16 +102,17 @@ export class Dating {
    * was appended, and undefined when there is nothing to do.
    */
   async release(): Promise<{ appended: Appended; readings: number } | undefined> {
-    if (this.#waiting === 0 || this.#started().offset_ms === undefined) return undefined;
+    if (this.#waiting === 0 || this.#started().settled === undefined) return undefined;
     const boots = await this.#knownBoots();
     const rows = await this.#store.waiting(this.#release_max);
-    const facts = rows.map(({ boot, monotonic_ms, fact }) => {
-      const { offset_ms = 0, bound_ms } = boots.get(boot) ?? {};
-      const whole = datedFact(fact, monotonic_ms, offset_ms);
-      return "reading" in whole && bound_ms !== undefined
-        ? { reading: { ...whole.reading, clock: clockQuality.bounded } }
-        : whole;
-    });
+    const facts: Fact[] = [];
+    for (const { boot, monotonic_ms, fact } of rows) {
+      const { timeline, bound_ms } = boots.get(boot) ?? {};
+      if (timeline === undefined) throw new Error(`${boot} has no time, although a later one has`);
+      const whole = datedFact(fact, monotonic_ms, timeline);
+      const unsure = "reading" in whole && bound_ms !== undefined;
+      facts.push(unsure ? { reading: await this.#bounded(whole.reading, bound_ms) } : whole);
+    }
     const readings = facts.flatMap((fact) => ("reading" in fact ? [fact.reading] : []));
     const released = rows.map(({ id }) => id);
     try {
@@ -132,19 +132,32 @@ export class Dating {
     }
   }
 
+  /** A reading of a boot that never learned the time: a device's own clock says it better, where it still runs. */
+  async #bounded(reading: Reading, bound_ms: number): Promise<Reading> {
+    const { series, device, deviceClock, stamp_ms } = reading;
+    if (deviceClock !== undefined) {
+      const offset_ms = await this.#store.deviceOffset(series, device);
+      const by_device_ms = deviceClock.stamp_ms + (offset_ms ?? Number.NaN);
+      if (Math.abs(by_device_ms - stamp_ms) <= bound_ms)
+        return { ...moved(reading, by_device_ms), clock: clockQuality.deviceUnmeasured };
+    }
+    return { ...reading, clock: clockQuality.bounded };
+  }
+
   /** Every boot that knows the time by now, this one with what is known of it, others placed where they never learned it. */
   async #knownBoots(): Promise<Map<string, BootTime>> {
     const own = this.#thisBoot();
     const others = this.#boots.filter(({ boot }) => boot !== own.boot);
     const placed = placeBoots([...others, own]);
-    const known = [...others, own].filter(({ offset_ms }) => offset_ms !== undefined);
+    const known = [...others, own].filter(({ timeline }) => timeline !== undefined);
     this.#boots = [...others, own].map((boot) => placed.find((one) => one.boot === boot.boot) ?? boot);
     return new Map([...known, ...placed].map((boot) => [boot.boot, boot]));
   }
 
   #thisBoot(): BootTime {
     const seen_ms = this.#clock.now().monotonic_ms;
-    return { boot: this.#clock.boot, seen_ms, ...this.#started().timeline };
+    const { timeline } = this.#started();
+    return { boot: this.#clock.boot, seen_ms, ...(timeline === undefined ? {} : { timeline }) };
   }
 
   #started(): Stamper {
@@ -154,7 +167,7 @@ export class Dating {
   }
 }
 
-export type DatingStore = Pick<GatewayStore, "append" | "timeKnown" | "waiting">;
+export type DatingStore = Pick<GatewayStore, "append" | "timeKnown" | "waiting" | "deviceOffset">;
 
 /** What a driver wants to have on disk. */
 export interface Entry extends Timed {
@@ -170,9 +183,9 @@ export interface Prepared {
   readonly held: number;
 }
 
-function datedFact(fact: Fact, monotonic_ms: number, offset_ms: number): Fact {
-  const unix_ms = Math.round(monotonic_ms + offset_ms);
-  if ("reading" in fact) return { reading: dated(fact.reading, offset_ms) };
+function datedFact(fact: Fact, monotonic_ms: number, timeline: Timeline): Fact {
+  const unix_ms = unixOf(timeline, monotonic_ms);
+  if ("reading" in fact) return { reading: dated(fact.reading, timeline) };
   if ("state" in fact) return { state: { ...fact.state, heard_ms: unix_ms } };
   const span = "gap" in fact ? fact.gap : fact.listening;
   const by_ms = unix_ms - span.to_ms;

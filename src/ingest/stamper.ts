@@ -1,13 +1,6 @@
 import { clockQuality, type Moment, sane_unix_ms } from "../clock.ts";
 import type { Reading } from "../reading.ts";
-import type { BootTime } from "../store/store.ts";
-
-/** What turns monotonic time of a boot into unix time: `unix = monotonic + offset_ms`. */
-export interface Timeline {
-  readonly offset_ms: number;
-  /** When it was last compared with the system clock, monotonic. */
-  readonly compared_ms: number;
-}
+import type { BootTime, Timeline } from "../store/store.ts";
 
 /**
  * Decides what time it is, and gives readings their stamps. Pure: it knows what it is told and nothing else.
@@ -19,21 +12,20 @@ export interface Timeline {
 export class Stamper {
   #timeline: Timeline | undefined;
   #doubt: { readonly offset_ms: number; readonly since_ms: number } | undefined;
-  /** The latest reading of each device, by which the next cannot be earlier. */
-  readonly #latest = new Map<string, { readonly monotonic_ms: number; readonly stamp_ms: number }>();
 
   /** `timeline`: what an earlier process of this boot knew. */
   constructor(timeline?: Timeline) {
     this.#timeline = timeline;
   }
 
+  /** What is known of the time of this boot, also while the clock is doubted. */
   get timeline(): Timeline | undefined {
     return this.#timeline;
   }
 
-  /** The offset by which readings are stamped now; undefined while they must wait. */
-  get offset_ms(): number | undefined {
-    return this.#doubt === undefined ? this.#timeline?.offset_ms : undefined;
+  /** By which readings are stamped now; undefined while they must wait. */
+  get settled(): Timeline | undefined {
+    return this.#doubt === undefined ? this.#timeline : undefined;
   }
 
   /** The clock has leapt, and it is not yet settled whether it is right. */
@@ -51,11 +43,8 @@ export class Stamper {
       return;
     }
     const elapsed_ms = Math.max(0, monotonic_ms - known.compared_ms);
-    const step_ms = offset_ms - known.offset_ms;
-    if (Math.abs(step_ms) <= step_max_ms + elapsed_ms * drift_max) {
-      // Back only as fast as time goes on, so that time never stands still or runs back.
-      const back_ms = Math.max(step_ms, -elapsed_ms / 2);
-      this.#timeline = { offset_ms: known.offset_ms + back_ms, compared_ms: monotonic_ms };
+    if (Math.abs(offset_ms - known.offset_ms) <= step_max_ms + elapsed_ms * drift_max) {
+      this.#timeline = turned(known, { offset_ms, from_ms: monotonic_ms, compared_ms: monotonic_ms });
       this.#doubt = undefined;
       return;
     }
@@ -63,31 +52,41 @@ export class Stamper {
     if (doubt === undefined || Math.abs(offset_ms - doubt.offset_ms) > step_max_ms) {
       this.#doubt = { offset_ms, since_ms: monotonic_ms };
     } else if (monotonic_ms - doubt.since_ms >= doubt_ms) {
-      this.#timeline = { offset_ms, compared_ms: monotonic_ms };
+      this.#timeline = turned(known, { offset_ms, from_ms: doubt.since_ms, compared_ms: monotonic_ms });
       this.#doubt = undefined;
-      this.#latest.clear();
     }
   }
 
   /** The reading with its stamp as it is to be kept; undefined while it must wait. `now_ms` is monotonic. */
   stamp(reading: Reading, now_ms: number): Reading | undefined {
-    const arrived_ms = this.offset_ms === undefined ? Infinity : Math.round(now_ms + this.offset_ms);
+    const timeline = this.settled;
+    const arrived_ms = timeline === undefined ? Infinity : unixOf(timeline, now_ms);
     if (!mayWait(reading)) return notAfter(reading, arrived_ms);
-    if (this.offset_ms === undefined) return undefined;
-    return this.#inOrder(notAfter(dated(reading, this.offset_ms), arrived_ms));
+    return timeline === undefined ? undefined : notAfter(dated(reading, timeline), arrived_ms);
   }
+}
 
-  /** A device's reading is never put before its earlier one, though the clock may be set back by a second between. */
-  #inOrder(reading: Reading): Reading {
-    const { monotonic_ms = 0, stamp_ms } = reading;
-    const name = `${reading.series} ${reading.device.address}`;
-    const latest = this.#latest.get(name);
-    if (latest !== undefined && monotonic_ms < latest.monotonic_ms) return reading;
-    const ordered = stamp_ms < (latest?.stamp_ms ?? 0) ? moved(reading, latest?.stamp_ms ?? 0) : reading;
-    if (this.#latest.size >= devices_max) this.#latest.clear();
-    this.#latest.set(name, { monotonic_ms, stamp_ms: ordered.stamp_ms });
-    return ordered;
-  }
+/**
+ * Unix time of a monotonic time, whole milliseconds. Where the clock was set back by up to `slew_most_ms` it runs at
+ * half its speed from there until it is right, so that what comes later is never put before what came earlier.
+ */
+export function unixOf({ offset_ms, before }: Timeline, monotonic_ms: number): number {
+  if (before === undefined) return Math.round(monotonic_ms + offset_ms);
+  if (monotonic_ms < before.until_ms) return Math.round(monotonic_ms + before.offset_ms);
+  const slewed_ms = before.offset_ms - (monotonic_ms - before.until_ms) / 2;
+  const back_ms = before.offset_ms - offset_ms;
+  return Math.round(monotonic_ms + (back_ms > slew_most_ms ? offset_ms : Math.max(offset_ms, slewed_ms)));
+}
+
+/** The timeline with another offset from `from_ms` on. */
+function turned(
+  known: Timeline,
+  { offset_ms, from_ms, compared_ms }: { offset_ms: number; from_ms: number; compared_ms: number },
+): Timeline {
+  // What two readings of clocks in whole milliseconds differ by is no change.
+  if (Math.abs(offset_ms - known.offset_ms) < rounding_ms) return { ...known, compared_ms };
+  const before = { offset_ms: unixOf(known, from_ms) - from_ms, until_ms: from_ms };
+  return { offset_ms, compared_ms, before };
 }
 
 /** Whether the stamp of a reading depends on the system clock, so that it waits where that is not known. */
@@ -96,10 +95,10 @@ export function mayWait(reading: Reading): boolean {
 }
 
 /** The reading stamped by its monotonic time; as it is where that makes no difference. */
-export function dated(reading: Reading, offset_ms: number): Reading {
-  const stamp_ms = Math.round((reading.monotonic_ms ?? 0) + offset_ms);
+export function dated(reading: Reading, timeline: Timeline): Reading {
+  if (!mayWait(reading)) return reading;
+  const stamp_ms = unixOf(timeline, reading.monotonic_ms ?? 0);
   const off_ms = Math.abs(stamp_ms - reading.stamp_ms);
-  if (reading.clock !== clockQuality.unsynchronised && off_ms <= rounding_ms) return reading;
   const stands = reading.clock !== clockQuality.unsynchronised && off_ms <= step_max_ms;
   const made = reading.deviceClock === undefined ? clockQuality.corrected : clockQuality.device;
   return { ...moved(reading, stamp_ms), clock: stands ? reading.clock : made };
@@ -129,13 +128,13 @@ export function placeBoots(boots: readonly BootTime[]): BootTime[] {
   let unknown: BootTime[] = [];
   let ended_ms: number | undefined;
   for (const boot of boots) {
-    if (boot.offset_ms === undefined) {
+    if (boot.timeline === undefined) {
       unknown.push(boot);
       continue;
     }
-    placed.push(...placeBetween(unknown, ended_ms, boot.offset_ms));
+    placed.push(...placeBetween(unknown, ended_ms, unixOf(boot.timeline, 0)));
     unknown = [];
-    ended_ms = boot.offset_ms + boot.seen_ms;
+    ended_ms = unixOf(boot.timeline, boot.seen_ms);
   }
   return placed;
 }
@@ -155,7 +154,7 @@ function placeBetween(
     const offset_ms = before_ms + spare_ms * share;
     before_ms += boot.seen_ms;
     const bound_ms = spare_ms * Math.max(share, 1 - share) + ran_ms * drift_max;
-    return { ...boot, offset_ms, bound_ms };
+    return { ...boot, timeline: { offset_ms, compared_ms: boot.seen_ms }, bound_ms };
   });
 }
 
@@ -167,8 +166,9 @@ export const drift_max = 0.001;
 export const doubt_ms = 40 * 60_000;
 /** A stamp may be this far ahead of its arrival: clocks of devices are measured to a second or two. */
 export const future_max_ms = 60_000;
-/** What the whole milliseconds of both clocks may differ by. */
-const rounding_ms = 5;
-const devices_max = 5_000;
+/** More than what the whole milliseconds of two looks at the clocks differ by. */
+const rounding_ms = 2;
+/** A clock that was wrong by more than this is put right at once: its readings were out of order anyhow. */
+const slew_most_ms = 60 * 60_000;
 /** The year 2100. */
 export const stamp_end_ms = Date.UTC(2100, 0, 1);

@@ -1,6 +1,6 @@
 import { OperatorError } from "../errors.ts";
 import type { Kind } from "../kinds.ts";
-import type { DeviceState, Gap, GapReason, Reading } from "../reading.ts";
+import type { Device, DeviceState, Gap, GapReason, Reading } from "../reading.ts";
 import type { Item } from "../records/item.ts";
 import type { ItemType } from "../records/item-type.ts";
 import type { SeriesName, Value } from "../series.ts";
@@ -96,6 +96,12 @@ export interface GatewayStore extends Store {
   /** What waits for its time, in order of boot, then of monotonic time, then as it came. */
   waiting(limit: number): Promise<readonly Waiting[]>;
 
+  /**
+   * What was last added to a device's own clock, milliseconds, in a reading of the series whose offset was measured;
+   * undefined where there is none.
+   */
+  deviceOffset(series: SeriesName, device: Device): Promise<number | undefined>;
+
   /** Adds to counters of what was thrown away, by name. */
   addDropped(counts: ReadonlyMap<string, number>): Promise<void>;
 }
@@ -147,14 +153,22 @@ export interface Waiting extends Held {
   readonly id: number;
 }
 
-/** What is known of the time in a run of the machine. All but the offset is monotonic time, in milliseconds. */
+/** What turns monotonic time of a boot into unix time, both in milliseconds. */
+export interface Timeline {
+  /** Unix time is monotonic time plus this. */
+  readonly offset_ms: number;
+  /** When it was last compared with the system clock, monotonic. */
+  readonly compared_ms: number;
+  /** The offset that held before this one, until a monotonic time; absent where there was none. */
+  readonly before?: { readonly offset_ms: number; readonly until_ms: number };
+}
+
+/** What is known of the time in a run of the machine, in milliseconds. */
 export interface BootTime {
   readonly boot: string;
-  /** Unix time is monotonic time plus this; absent while the boot has not learned the time. */
-  readonly offset_ms?: number;
-  /** When the offset was last compared with the system clock. */
-  readonly compared_ms?: number;
-  /** When the boot was last known to run. */
+  /** Absent while the boot has not learned the time. */
+  readonly timeline?: Timeline;
+  /** When the boot was last known to run, monotonic. */
   readonly seen_ms: number;
   /** Present where the offset was only put between those of the boots before and after: how far it may be off. */
   readonly bound_ms?: number;

@@ -202,6 +202,7 @@ async function take(
   const watched: IngestOptions["store"] = {
     timeKnown: () => store.timeKnown(),
     waiting: (limit) => store.waiting(limit),
+    deviceOffset: (series, device) => store.deviceOffset(series, device),
     append: async (readings, notes) => {
       tries += 1;
       const group = readings.map(({ values }) => values["event"] ?? null);

@@ -44,6 +44,11 @@ export class BlockKeeper {
     count(isFrom(head, stamp, seq) ? head : this.#closedBlock(touched, stamp, seq), seq);
   }
 
+  /** The newest stamp of a series of an item; 0 where there is none. */
+  newest(series: SeriesName, item: number): number {
+    return (this.#heads.get(`${series} ${item}`) ?? this.#loadHead(series, item)).newest_stamp;
+  }
+
   /** Splits the blocks that grew too large, and writes every count that changed. */
   settle(): void {
     for (const touched of this.#touched.values()) {

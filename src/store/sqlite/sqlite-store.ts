@@ -3,10 +3,11 @@ import type { Clock } from "../../clock.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
 import type { Kind } from "../../kinds.ts";
 import type { Log } from "../../log.ts";
-import type { DeviceState, Reading } from "../../reading.ts";
+import type { Device, DeviceState, Reading } from "../../reading.ts";
 import type { Item } from "../../records/item.ts";
 import type { ItemType } from "../../records/item-type.ts";
 import type { Reference } from "../../records/record-table.ts";
+import type { SeriesName } from "../../series.ts";
 import type { Imported, ImportedRecord, LoneType, OwnedType, RecordOf } from "../record-store.ts";
 import type {
   Appended,
@@ -187,6 +188,10 @@ export class SqliteStore implements Store {
 
   waiting(limit: number): Promise<Waiting[]> {
     return this.#reading(() => this.#times.waiting(limit));
+  }
+
+  deviceOffset(series: SeriesName, device: Device): Promise<number | undefined> {
+    return this.#reading(() => this.#times.deviceOffset(series, device));
   }
 
   cursor(name: string): Promise<string | undefined> {

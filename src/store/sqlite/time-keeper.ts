@@ -1,3 +1,7 @@
+import { clockQuality } from "../../clock.ts";
+import type { Device } from "../../reading.ts";
+import { type SeriesName, seriesOf } from "../../series.ts";
+import { normalAddress } from "../address.ts";
 import type { BootTime, Held, Waiting } from "../store.ts";
 import type { Connection } from "./connection.ts";
 
@@ -9,10 +13,9 @@ export class TimeKeeper {
 
   constructor(database: Connection) {
     this.#putBoot = database.keep(
-      `INSERT INTO boots (boot, offset_ms, compared_ms, seen_ms, bound_ms) VALUES (?, ?, ?, ?, ?)
+      `INSERT INTO boots (boot, timeline, seen_ms, bound_ms) VALUES (?, ?, ?, ?)
        ON CONFLICT (boot) DO UPDATE SET
-         offset_ms = coalesce(excluded.offset_ms, offset_ms),
-         compared_ms = coalesce(excluded.compared_ms, compared_ms),
+         timeline = coalesce(excluded.timeline, timeline),
          seen_ms = max(seen_ms, excluded.seen_ms),
          bound_ms = excluded.bound_ms`,
     );
@@ -25,8 +28,10 @@ export class TimeKeeper {
     readonly held?: readonly Held[];
     readonly released?: readonly number[];
   }): void {
-    for (const { boot, offset_ms, compared_ms, seen_ms, bound_ms } of notes.boots ?? [])
-      this.#putBoot.run(boot, offset_ms ?? null, compared_ms ?? null, seen_ms, bound_ms ?? null);
+    for (const { boot, timeline, seen_ms, bound_ms } of notes.boots ?? []) {
+      const known = timeline === undefined ? null : JSON.stringify(timeline);
+      this.#putBoot.run(boot, known, seen_ms, bound_ms ?? null);
+    }
     for (const { boot, monotonic_ms, fact } of notes.held ?? [])
       this.#hold.run(boot, monotonic_ms, JSON.stringify(fact));
     for (const id of notes.released ?? []) this.#release.run(id);
@@ -43,11 +48,26 @@ export class TimeReads {
 
   boots(): BootTime[] {
     const rows = this.#database
-      .query("SELECT boot, offset_ms, compared_ms, seen_ms, bound_ms FROM boots ORDER BY ordinal")
-      .all() as Record<string, number | null>[];
-    return rows.map((row) =>
-      Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)),
-    ) as unknown as BootTime[];
+      .query("SELECT boot, timeline, seen_ms, bound_ms FROM boots ORDER BY ordinal")
+      .values() as [string, string | null, number, number | null][];
+    return rows.map(([boot, timeline, seen_ms, bound_ms]) => ({
+      boot,
+      ...(timeline === null ? {} : { timeline: JSON.parse(timeline) }),
+      seen_ms,
+      ...(bound_ms === null ? {} : { bound_ms }),
+    }));
+  }
+
+  deviceOffset(series: SeriesName, { kind, address }: Device): number | undefined {
+    if (seriesOf(series).deviceClock !== true) return undefined;
+    const rows = this.#database
+      .query(
+        `SELECT offset_ms FROM ${series}
+         WHERE item = (SELECT key FROM items WHERE typename = ? AND address = ?) AND clock = ${clockQuality.device}
+         ORDER BY stamp DESC, seq DESC LIMIT 1`,
+      )
+      .values(kind, normalAddress(address) ?? "");
+    return rows[0] === undefined ? undefined : Number(rows[0][0]);
   }
 
   waitingCount(): number {

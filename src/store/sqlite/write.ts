@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import { clockQuality } from "../../clock.ts";
 import { messageOf } from "../../errors.ts";
 import type { Reading } from "../../reading.ts";
 import { seriesOf, type Value } from "../../series.ts";
@@ -160,12 +161,15 @@ export class Writing {
   #insert(reading: Reading, seq: number, created: string[]): void {
     const item = this.#items.keyOf(reading.device, reading.stamp_ms, created);
     const { fields, deviceClock, statement } = this.#inserts[reading.series];
-    const row: Value[] = [item, reading.stamp_ms, seq];
+    // Of a stamp that is only bounded, the device's newest reading is one more bound.
+    const least_ms = reading.clock === clockQuality.bounded ? this.#blocks.newest(reading.series, item) : 0;
+    const stamp_ms = Math.max(reading.stamp_ms, least_ms);
+    const row: Value[] = [item, stamp_ms, seq];
     for (const field of fields) row.push(reading.values[field] ?? null);
     row.push(reading.clock);
     if (deviceClock) row.push(reading.deviceClock?.stamp_ms ?? null, reading.deviceClock?.offset_ms ?? null);
     statement.run(...row);
-    this.#blocks.add(reading.series, item, reading.stamp_ms, seq);
+    this.#blocks.add(reading.series, item, stamp_ms, seq);
   }
 
   #transaction<Result>(work: () => Result): Result {

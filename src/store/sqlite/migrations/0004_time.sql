@@ -1,12 +1,12 @@
--- Runs of the machine, in order. Unix time is monotonic time plus offset_ms; a boot that has not learned the time has none.
+-- Runs of the machine, in order. `timeline` is how monotonic time becomes unix time, as JSON; a boot that has not
+-- learned the time has none.
 CREATE TABLE boots (
   ordinal INTEGER PRIMARY KEY AUTOINCREMENT,
   boot TEXT NOT NULL UNIQUE,
-  offset_ms REAL,
-  -- When the offset was last compared with the system clock, and when the boot was last seen to run: monotonic.
-  compared_ms REAL,
+  timeline TEXT CHECK (json_valid(timeline)),
+  -- When the boot was last known to run, monotonic.
   seen_ms REAL NOT NULL,
-  -- Of an offset that was put between those of its neighbours: how far it may be off, to either side.
+  -- Of a boot that was put between its neighbours: how far its time may be off, to either side.
   bound_ms REAL
 ) STRICT;
 

@@ -1,0 +1,45 @@
+/**
+ * A year of household life without a clock chip: is every reading there, in order, and dated within its bound?
+ *
+ *   ./scripts/soak year [--seed N] [--years N] [--days N]
+ *
+ * Boots without network, clocks that leap by years, changes of time zone, dongles that fail, processes that are killed,
+ * all from one seed, through the real ingest and the real store. A fault ends it with exit 1 and prints the seed, which
+ * brings the same year again.
+ */
+import { parseArgs } from "node:util";
+import { temporaryDirectory } from "../../test/store/sample.ts";
+import { live } from "../../test/time/household-life.ts";
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: "string", default: "1" },
+    years: { type: "string", default: "1" },
+    days: { type: "string", default: "365" },
+    help: { type: "boolean" },
+  },
+});
+if (values.help) {
+  console.log(
+    "./scripts/soak year [--seed N] [--years N] [--days N]   one household for each year, from seed N on",
+  );
+  process.exit(0);
+}
+const [first, years, days] = [values.seed, values.years, values.days].map(Number) as [number, number, number];
+for (let seed = first; seed < first + years; seed += 1) {
+  using directory = temporaryDirectory();
+  const started_ms = performance.now();
+  const { faults, counts, qualities } = await live({ seed, days, directory: directory.path });
+  const seconds = ((performance.now() - started_ms) / 1000).toFixed(0);
+  console.log(`seed ${seed}: ${days} days in ${seconds} s`);
+  for (const [what, count] of Object.entries(counts)) console.log(`  ${String(count).padStart(8)} ${what}`);
+  for (const [name, { count, worst_ms }] of Object.entries(qualities))
+    console.log(
+      `  ${String(count).padStart(8)} stamps ${name}, off by ${(worst_ms / 1000).toFixed(1)} s at most`,
+    );
+  if (faults.length > 0) {
+    for (const fault of faults) console.error(fault);
+    console.error(`year: failed; ./scripts/soak year --seed ${seed} --days ${days} brings it again`);
+    process.exit(1);
+  }
+}
