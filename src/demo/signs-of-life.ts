@@ -16,8 +16,7 @@ export function signsOfLife(
   const states: HeardState[] = [];
   for (const [index, { name, address }] of flat.entries()) {
     const dead = deadBattery.sensor === name ? deadBattery : undefined;
-    const beats = [...beatsIn(span, heartbeat_ms, index * 7), powerCut.to_ms + (index + 1) * 4_000];
-    for (const at_ms of beats)
+    for (const at_ms of beatsIn(span, heartbeat_ms, index * 7))
       if (heard(at_ms) && !(dead !== undefined && during(at_ms, dead)))
         states.push({
           device: { kind: "wirelesssensors", address },
@@ -27,7 +26,7 @@ export function signsOfLife(
           listener: "zigbee",
         });
   }
-  for (const at_ms of [...beatsIn(span, 4 * hour_ms, 50), powerCut.to_ms + 90_000])
+  for (const at_ms of beatsIn(span, 4 * hour_ms, 50))
     if (heard(at_ms))
       states.push({ device: deviceOf(boxes.supper), heard_ms: at_ms, battery_percent: 84, listener: "ble" });
   for (const at_ms of beatsIn(span, 24 * hour_ms, 210))

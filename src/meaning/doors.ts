@@ -26,10 +26,10 @@ export interface Opening {
  */
 export function doorChanges(states: readonly DoorState[], before = 0): DoorChange[] {
   const changes: DoorChange[] = [];
-  let open = before & allDoors;
+  let open = before;
   for (const { stamp_ms: at_ms, event } of inOrder(states)) {
     const differing = (open ^ event) & allDoors;
-    open = event & allDoors;
+    open = event;
     for (let door = 0; door < doorCount; door++)
       if ((differing >> door) & 1) changes.push({ at_ms, door, opened: ((open >> door) & 1) === 1 });
   }

@@ -124,9 +124,7 @@ function doseOf(day: LocalDay, context: DayContext): Dose {
   });
   const taken = first(quiet, day);
   if (taken !== undefined) return dose("taken", taken);
-  // Of a door left open the day before only its opening tells of a late dose, and that is none of last week's.
-  const opened = quiet.filter((change) => change.opened);
-  const late = first(opened, night);
+  const late = first(quiet, night);
   if (late !== undefined) return dose("late", late);
   if (first(filled, day) !== undefined) return dose("reload");
   if (unknown.some((one) => overlap(one, day))) return dose("unknown");

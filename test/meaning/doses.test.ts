@@ -70,6 +70,7 @@ describe("doses", () => {
       status: "late",
       at_ms: at("2026-03-03", 0.5),
     });
+    expect(find(opening(1, at("2026-03-03", 0.5))).otherDoors).toEqual([]);
     const morning = find(opening(1, at("2026-03-03", 9)));
     expect(morning.doses[1]?.status).toBe("missed");
     expect(morning.otherDoors).toHaveLength(1);
@@ -78,6 +79,8 @@ describe("doses", () => {
   test("a day that isn't over is due, not missed", () => {
     const findings = find([], { now_ms: at("2026-03-03", 12) });
     expect(statuses(findings).slice(0, 4)).toEqual(["missed", "missed", "due", "due"]);
+    const night = find([], { now_ms: at("2026-03-03", 2) });
+    expect(statuses(night).slice(0, 3)).toEqual(["missed", "due", "due"]);
   });
 
   test("a day of which some wasn't covered is unknown, unless its door was seen", () => {
