@@ -24,14 +24,17 @@ export class Box {
   #loaded: Promise<void> | undefined;
   #queue: Promise<void> = Promise.resolve();
   #queued = 0;
+  #newest: Uint8Array = new Uint8Array();
 
   constructor(options: { host: Host; address: string }) {
     this.#host = options.host;
     this.#cursor = `bthome ${options.address}`;
   }
 
-  /** Takes a broadcast, in its turn. */
-  take(device: Device, seen: Sighting, moment: Moment): void {
+  /** Takes a broadcast, in its turn. `bytes` tell it from others: a repeat of one that still waits says nothing new. */
+  take(device: Device, seen: Sighting, moment: Moment, bytes: Uint8Array): void {
+    if (this.#queued > 0 && Buffer.compare(bytes, this.#newest) === 0) return;
+    this.#newest = bytes;
     if (this.#queued >= queue_max) {
       this.#host.dropped("bthome broadcasts that found the disk too slow");
       return;
@@ -172,5 +175,5 @@ function freshnessOf(counter: number | undefined, last: number | undefined): "ne
 }
 
 /** Broadcasts of one box that wait for the disk. */
-const queue_max = 64;
+const queue_max = 256;
 const restarted_counter_below = 100;

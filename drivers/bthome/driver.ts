@@ -50,7 +50,7 @@ export class BthomeBoxes implements Peripheral {
       subtype: "broadcasting",
       ...(name === undefined ? {} : models[name]),
     };
-    this.#boxOf(address)?.take(device, seen, moment);
+    this.#boxOf(address)?.take(device, seen, moment, bytes);
   }
 
   async stop(): Promise<void> {

@@ -67,6 +67,8 @@ export class Session {
       await this.#silence.of(this.#measurements === 0 ? first_ms : silence_ms);
     } finally {
       this.#silence.end();
+      // What arrived with the end of the connection is still being handed on.
+      await new Promise<void>((resolve) => this.#options.host.clock.after(last_ms, resolve));
       await this.#keepHeart();
       await weighings.finish();
     }
@@ -276,4 +278,5 @@ const first_ms = 20_000;
 const silence_ms = 10_000;
 const betweenUsers_ms = 3_000;
 const answer_most_ms = 5_000;
+const last_ms = 200;
 const text_max = 64;

@@ -70,6 +70,7 @@ export class SimulatedScale {
   readonly #options: SimulatedScaleOptions;
   #wire: Wire | undefined;
   #telling = false;
+  #indicated: Promise<void> = Promise.resolve();
   readonly #subscribed = new Set<string>();
   readonly #granted = new Set<number>();
 
@@ -141,8 +142,7 @@ export class SimulatedScale {
             const response = encodeUserResponse(userOpcode.consent, granted);
             // After the answer to the write itself.
             setTimeout(() => {
-              this.#wire
-                ?.indicate(uuids.userService, uuids.userControl, response)
+              this.#indicate(uuids.userService, uuids.userControl, response)
                 .then(() => this.#tell())
                 .catch(() => this.disconnected());
             }, 0);
@@ -194,6 +194,14 @@ export class SimulatedScale {
     }
   }
 
+  /** One after another: a device may not send an indication before the last one is confirmed. */
+  #indicate(service: string, uuid: string, value: Uint8Array): Promise<void> {
+    const sent = this.#indicated.then(() => this.#wire?.indicate(service, uuid, value));
+    // The one who waits for it is told; the next one is tried all the same.
+    this.#indicated = sent.catch(() => undefined);
+    return sent;
+  }
+
   #nextToTell(): SimulatedWeighing | undefined {
     const { consents } = this.#options;
     return this.stored.find(
@@ -202,11 +210,11 @@ export class SimulatedScale {
   }
 
   async #tellOne({ weight, compositions = [], heartRates = [] }: SimulatedWeighing): Promise<void> {
-    await this.#wire?.indicate(uuids.weightService, uuids.weight, encodeWeight(weight));
+    await this.#indicate(uuids.weightService, uuids.weight, encodeWeight(weight));
     this.confirmed += 1;
     for (const composition of compositions) {
       const value = encodeComposition(composition);
-      await this.#wire?.indicate(uuids.compositionService, uuids.composition, value);
+      await this.#indicate(uuids.compositionService, uuids.composition, value);
       this.confirmed += 1;
     }
     for (const rate of heartRates) this.#wire?.notify(uuids.heartService, uuids.heart, encodeHeart(rate));

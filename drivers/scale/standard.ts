@@ -84,25 +84,26 @@ export function decodeComposition(bytes: Uint8Array): CompositionMeasurement | u
   const reader = new ByteReader(bytes);
   const flags = reader.u16();
   const imperial = (flags & compositionFlag.imperial) !== 0;
-  const number = (flag: number, scale: number) => {
+  const tenths = (flag: number) => {
     const raw = flags & flag ? reader.u16() : unmeasured;
-    return raw === unmeasured ? undefined : raw * scale;
+    return raw === unmeasured ? undefined : raw / 10;
   };
   const mass = (flag: number) => (flags & flag ? massOf(reader.u16(), imperial) : undefined);
   const fat = reader.u16();
   const shown_ms = flags & compositionFlag.time ? decodeDateTime(reader) : undefined;
   const user = flags & compositionFlag.user ? reader.u8() : user_unknown;
-  number(compositionFlag.metabolism, 1);
-  const muscle_percent = number(compositionFlag.muscle_percent, 0.1);
+  // Basal metabolism, and at the end the height.
+  if (flags & compositionFlag.metabolism) reader.u16();
+  const muscle_percent = tenths(compositionFlag.muscle_percent);
   const muscle_g = mass(compositionFlag.muscle);
   const fatFree_g = mass(compositionFlag.fatFree);
   const softLean_g = mass(compositionFlag.softLean);
   const water_g = mass(compositionFlag.water);
-  const impedance_ohm = number(compositionFlag.impedance, 0.1);
+  const impedance_ohm = tenths(compositionFlag.impedance);
   const weight_g = mass(compositionFlag.weight);
-  number(compositionFlag.height, 1);
+  if (flags & compositionFlag.height) reader.u16();
   if (!reader.complete) return undefined;
-  const fat_percent = fat === unmeasured ? undefined : fat * 0.1;
+  const fat_percent = fat === unmeasured ? undefined : fat / 10;
   return {
     multiplePackets: (flags & compositionFlag.multiplePackets) !== 0,
     ...only({ shown_ms, fat_percent, muscle_percent, muscle_g, fatFree_g, softLean_g, water_g }),
@@ -120,21 +121,21 @@ export function encodeComposition(measurement: CompositionMeasurement & { imperi
     flags |= flag;
     fields.push(...bytes);
   };
-  const scaled = (value: number | undefined, scale: number) =>
-    value === undefined ? undefined : littleEndian([Math.round(value / scale), 2]);
+  const tenths = (value: number | undefined) =>
+    value === undefined ? undefined : littleEndian([Math.round(value * 10), 2]);
   const mass = (value: number | undefined) =>
     value === undefined ? undefined : littleEndian([rawOf(value, imperial), 2]);
   put(compositionFlag.time, shown_ms === undefined ? undefined : encodeDateTime(shown_ms));
   put(compositionFlag.user, user === undefined ? undefined : Uint8Array.of(user));
-  put(compositionFlag.muscle_percent, scaled(measurement.muscle_percent, 0.1));
+  put(compositionFlag.muscle_percent, tenths(measurement.muscle_percent));
   put(compositionFlag.muscle, mass(measurement.muscle_g));
   put(compositionFlag.fatFree, mass(measurement.fatFree_g));
   put(compositionFlag.softLean, mass(measurement.softLean_g));
   put(compositionFlag.water, mass(measurement.water_g));
-  put(compositionFlag.impedance, scaled(measurement.impedance_ohm, 0.1));
+  put(compositionFlag.impedance, tenths(measurement.impedance_ohm));
   put(compositionFlag.weight, mass(measurement.weight_g));
   if (measurement.multiplePackets) flags |= compositionFlag.multiplePackets;
-  const fat = scaled(measurement.fat_percent, 0.1) ?? littleEndian([unmeasured, 2]);
+  const fat = tenths(measurement.fat_percent) ?? littleEndian([unmeasured, 2]);
   return Uint8Array.from([...littleEndian([flags, 2]), ...fat, ...fields]);
 }
 

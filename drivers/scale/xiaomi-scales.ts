@@ -15,7 +15,7 @@ export const xiaomiScales: PeripheralDefinition<typeof section> = {
   name: "xiaomi_scale",
   section,
   recognises: ({ name, serviceData }) =>
-    names.has(name ?? "") || serviceData.get(uuids.compositionService)?.length === 13,
+    models.has(name ?? "") || serviceData.get(uuids.compositionService)?.length === 13,
   create: ({ host }) => new XiaomiScales(host),
 };
 
@@ -41,7 +41,7 @@ class XiaomiScales implements Peripheral {
     });
   }
 
-  advertised({ address, serviceData }: Advertisement, moment: Moment): void {
+  advertised({ address, name = "", serviceData }: Advertisement, moment: Moment): void {
     const bytes = serviceData.get(uuids.compositionService);
     if (bytes === undefined) return;
     const seen = decodeXiaomi(bytes);
@@ -49,7 +49,12 @@ class XiaomiScales implements Peripheral {
       this.#host.dropped("scale broadcasts of an unknown form");
       return;
     }
-    const device: Device = { kind: "scales", address, model: "XMTZC05HM", vendor: "Xiaomi" };
+    const device: Device = {
+      kind: "scales",
+      address,
+      model: models.get(name) ?? "XMTZC05HM",
+      vendor: "Xiaomi",
+    };
     this.#host.heard({ device, heard_ms: moment.unix_ms });
     this.#scales.take(device, moment, (last) => judgeXiaomi(last, seen));
   }
@@ -89,8 +94,11 @@ export function weightOnly(weight: number) {
   return { weight, ...none };
 }
 
-/** First and second generation. */
-const names: ReadonlySet<string> = new Set(["MIBCS", "MIBFS"]);
+/** First and second generation, by their local names. */
+const models: ReadonlyMap<string, string> = new Map([
+  ["MIBCS", "XMTZC02HM"],
+  ["MIBFS", "XMTZC05HM"],
+]);
 /** How far a stable weight may still move while the impedance is measured. */
 const settled_most_g = 500;
 const settled_most_ms = 30_000;
