@@ -66,7 +66,7 @@ test("another device on the port is told from a controller: what it sends, and w
 });
 
 test("a controller that hangs is found out by its silence, and opened again", async () => {
-  await using rig = await startRig({ products: [], clock: new QuickClock(200) });
+  await using rig = await startRig({ products: [], clock: new QuickClock(30) });
   await listening(rig);
   rig.controller.hung = true;
   await rig.host.until("the fault", () =>
@@ -80,7 +80,7 @@ test("a controller that hangs is found out by its silence, and opened again", as
 
 test("a controller that restarts by itself is scanned with again, without a word", async () => {
   const { definition, heard } = recordingProduct({});
-  await using rig = await startRig({ products: [definition], clock: new QuickClock(200) });
+  await using rig = await startRig({ products: [definition], clock: new QuickClock(30) });
   await listening(rig);
   const device = rig.controller.addPeripheral({ address: box, advertisement: bthome(0x40, 1) });
   rig.controller.reboot();
