@@ -57,6 +57,13 @@ const address = bytesOf("5448e68f80a5");
 const key = bytesOf("231d39c1d7cc1ab1aee224cd096db932");
 const mac = "c0:ff:ee:00:00:01";
 
+const requests = [
+  encodeFrame(encodeRequest({ type: requestType.list }, 0x7e)),
+  encodeFrame(encodeRequest({ type: requestType.status, mac }, 0x7d)),
+  encodeFrame(encodeRequest({ type: requestType.events, mac, after: 0x117e7d13, max: 100 }, 3)),
+  encodeFrame(encodeRequest({ type: requestType.setClock, mac, unix_s: 1_800_000_000 }, 4)),
+];
+
 export const streamParsers: readonly StreamParser[] = [
   {
     name: "replies of a pill box bridge",
@@ -66,12 +73,7 @@ export const streamParsers: readonly StreamParser[] = [
   },
   {
     name: "requests to a pill box bridge",
-    samples: [
-      encodeFrame(encodeRequest({ type: requestType.list }, 0x7e)),
-      encodeFrame(encodeRequest({ type: requestType.status, mac }, 0x7d)),
-      encodeFrame(encodeRequest({ type: requestType.events, mac, after: 0x117e7d13, max: 100 }, 3)),
-      encodeFrame(encodeRequest({ type: requestType.setClock, mac, unix_s: 1_800_000_000 }, 4)),
-    ],
+    samples: requests,
     recovers: true,
     open: () => frames(decodeRequest),
   },
@@ -123,6 +125,21 @@ export const streamParsers: readonly StreamParser[] = [
 ];
 
 export const messageParsers: readonly MessageParser[] = [
+  {
+    name: "payloads of replies of a pill box bridge",
+    samples: payloads(samplesOf("pillbox")),
+    parse: decodeReply,
+  },
+  { name: "payloads of requests to a pill box bridge", samples: payloads(requests), parse: decodeRequest },
+  {
+    name: "text of a watch's lines",
+    samples: [
+      Buffer.from('{"t":"act","ts":1800000000000,"stp":642,"hrm":97,"mov":311,"act":"WALKING"}'),
+      Buffer.from('{"t":"actfetch","state":"end","count":2}'),
+      Buffer.from('{"t":"status","bat":80,"chg":0}'),
+    ],
+    parse: (bytes) => decodeLine(new TextDecoder().decode(bytes)),
+  },
   {
     name: "BTHome in plain text",
     samples: [bytesOf("44 00 07 01 5a 09 03 3d 2a00 50 00d2496b")],
@@ -186,6 +203,18 @@ function samplesOf(driver: string): Uint8Array[] {
   return exampleSets
     .filter((set) => set.driver === driver)
     .flatMap(({ examples }) => examples.map(({ bytes }) => bytesOf(bytes)));
+}
+
+/** What is in frames. */
+function payloads(lines: readonly Uint8Array[]): Uint8Array[] {
+  const found: Uint8Array[] = [];
+  const reader = new FrameReader({
+    payload_max: payload_max_bytes,
+    onPayload: (payload) => found.push(payload),
+    onDiscarded: () => {},
+  });
+  for (const line of lines) reader.push(line);
+  return found;
 }
 
 /** Frames on a line, and what is in them. */

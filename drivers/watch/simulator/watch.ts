@@ -98,3 +98,41 @@ export class WatchSimulator {
     return this.#transport.unplug();
   }
 }
+
+/** A simulated Bluetooth device, as far as a UART needs it. */
+export interface Notifying {
+  notify(service: string, uuid: string, value: Uint8Array): boolean;
+}
+
+/**
+ * A watch's Nordic UART as services of a simulated Bluetooth device; `device` is asked for when there is something to
+ * send. What nobody has subscribed to is lost, as on the real one.
+ */
+export function nordicUart(watch: SimulatedWatch, device: () => Notifying | undefined) {
+  watch.connect((text) => {
+    const bytes = new TextEncoder().encode(text);
+    for (let from = 0; from < bytes.length; from += piece_bytes) {
+      device()?.notify(service, notify, bytes.subarray(from, from + piece_bytes));
+    }
+  });
+  return [
+    {
+      uuid: service,
+      characteristics: [
+        {
+          uuid: write,
+          properties: ["write", "writeWithoutResponse"],
+          onWrite: (value: Uint8Array) => watch.receive(value),
+        },
+        { uuid: notify, properties: ["notify"] },
+      ],
+    },
+  ] as const;
+}
+
+const service = "6e400001-b5a3-f393-e0a9-e50e24dcca9e";
+const write = "6e400002-b5a3-f393-e0a9-e50e24dcca9e";
+const notify = "6e400003-b5a3-f393-e0a9-e50e24dcca9e";
+
+/** What fits into a notification on the smallest connection. */
+const piece_bytes = 20;
