@@ -18,12 +18,16 @@ export function programmeRecords(options: {
   const ago = (days: number) => Math.floor(now_ms / 1000) - days * 86_400;
   const date = (unix_s: number) => new Date(unix_s * 1000).toISOString().slice(0, 10);
   const { powerCut, deadBattery } = mishapsBefore(now_ms);
+  const happened = ({ to_ms }: { to_ms: number }) => to_ms > installed_ms;
+  const changed = happened(deadBattery) ? { lastbatterychange: date(deadBattery.to_ms / 1000) } : {};
   const items: Item[] = [
-    ...flat.map((sensor) => itemOf(sensor, installed_ms)),
+    ...flat.map((sensor) => ({
+      ...itemOf(sensor, installed_ms),
+      ...(sensor.name === deadBattery.sensor ? changed : {}),
+    })),
     ...belongings.map((one) => belongingItem(one, installed_ms)),
   ];
   const dead = items.find(({ macaddress }) => macaddress === sensorNamed(deadBattery.sensor).address);
-  const happened = ({ to_ms }: { to_ms: number }) => to_ms > installed_ms;
   const of = (type: ImportedRecord["type"], ...records: ImportedRecord["record"][]) =>
     records.map((record) => ({ type, record }));
   return [
