@@ -79,12 +79,12 @@ class HouseholdLife {
   /** Mean time between troubles, and what they are. */
   #troubles(): [number, () => Promise<void> | void][] {
     return [
-      [9 * day_ms, () => this.#powerCut()],
+      [5 * day_ms, () => this.#powerCut()],
       [4 * day_ms, () => this.#restart()],
       [6 * day_ms, () => this.#networkFails()],
       [5 * day_ms, () => this.#dongleFails()],
-      [11 * day_ms, () => this.#leap()],
-      [13 * day_ms, () => this.#changeZone()],
+      [3 * day_ms, () => this.#leap()],
+      [8 * day_ms, () => this.#changeZone()],
       [17 * 60_000, () => this.#timeService()],
     ];
   }
@@ -281,7 +281,7 @@ class HouseholdLife {
   #networkFails(): void {
     this.#count("network failures");
     this.#network = false;
-    this.#in(2 * day_ms * this.#random(), () => this.#networkReturns());
+    this.#in(6 * day_ms * this.#random(), () => this.#networkReturns());
   }
 
   #networkReturns(): void {
