@@ -80,27 +80,38 @@ interface Change {
   readonly restarted: boolean;
 }
 
-function changeOf(state: BoxState | undefined, { doors, count, battery_percent }: Sighting): Change {
+function changeOf(state: BoxState | undefined, seen: Sighting): Change {
+  const { doors, count } = seen;
   if (count === undefined) return { event: state?.doors !== doors, lost: 0, restarted: false };
   // What a box counted before it was first heard is not known to have been missed here.
   if (state?.count === undefined) return { event: count > 0, lost: 0, restarted: false };
   const ahead = (count - state.count + counts) % counts;
   if (ahead === 0 && doors === state.doors) return { event: false, lost: 0, restarted: false };
-  const rise = (battery_percent ?? 0) - (state.battery_percent ?? battery_percent ?? 0);
-  const freshBattery = rise >= fresh_battery_percent;
+  const freshBattery = hasFreshBattery(state, seen);
   if (ahead === 0) return { event: true, lost: 0, restarted: freshBattery };
   const wrapped = ahead <= wrap_lost_most && !freshBattery;
   if (count > state.count || wrapped) return { event: true, lost: ahead - 1, restarted: false };
   return { event: count > 0, lost: Math.max(0, count - 1), restarted: true };
 }
 
-/** A repeat that was held up on its way behind a newer broadcast: the packet number went back a little, just now. */
-function isOvertaken(state: BoxState, { packet, count, doors }: Sighting, arrival: Arrival): boolean {
-  if (packet === undefined || state.packet === undefined) return false;
-  if (count === state.count && doors === state.doors) return false;
-  const behind = (state.packet - packet + packets) % packets;
-  const elapsed_ms = between(state.heard, arrival);
-  return behind > 0 && behind <= overtaken_packets_most && (elapsed_ms ?? Infinity) <= overtaken_most_ms;
+/**
+ * A repeat that was held up on its way behind a newer broadcast: packet number and count went back a little, just now,
+ * and the battery is the same.
+ */
+function isOvertaken(state: BoxState, seen: Sighting, arrival: Arrival): boolean {
+  if (seen.packet === undefined || state.packet === undefined) return false;
+  const behind = (state.packet - seen.packet + packets) % packets;
+  const countBehind =
+    seen.count === undefined || state.count === undefined
+      ? behind
+      : (state.count - seen.count + counts) % counts;
+  const little = [behind, countBehind].every((number) => number > 0 && number <= overtaken_most);
+  const elapsed_ms = between(state.heard, arrival) ?? Infinity;
+  return little && elapsed_ms <= overtaken_most_ms && !hasFreshBattery(state, seen);
+}
+
+function hasFreshBattery(state: BoxState, { battery_percent: now = 0 }: Sighting): boolean {
+  return now - (state.battery_percent ?? now) >= fresh_battery_percent;
 }
 
 interface Dated {
@@ -171,7 +182,7 @@ const packets = 256;
 const wrap_lost_most = 5_000;
 /** A battery does not recover by itself by this much. */
 const fresh_battery_percent = 15;
-const overtaken_packets_most = 32;
+const overtaken_most = 32;
 const overtaken_most_ms = 60_000;
 /** A box tells whole seconds, and is heard within the first of its repeats. */
 const fresh_most_ms = 2_000;

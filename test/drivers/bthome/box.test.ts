@@ -103,6 +103,18 @@ describe("counts", () => {
     expect(life.hear(400, { doors: 2, count: 9, packet: 1 })).toMatchObject({ lost: 0 });
   });
 
+  test("a new battery just after a change is no overtaken repeat, although packet and count go back", () => {
+    const life = new Life();
+    life.hear(0, { doors: 1, count: 2, packet: 2, battery_percent: 9 });
+    life.hear(5_000, { doors: 0, count: 0, packet: 1, battery_percent: 100 });
+    expect(life.hear(9_000, { doors: 4, count: 1, packet: 2, battery_percent: 100 })).toMatchObject({
+      lost: 0,
+    });
+    const used = new Life();
+    used.hear(0, { doors: 1, count: 500, packet: 7 });
+    expect(used.hear(5_000, { doors: 2, count: 1, packet: 2 })).toMatchObject({ lost: 0 });
+  });
+
   test("a sensor without a count has an event for each change", () => {
     const life = new Life();
     const doors = [0, 0, 1, 1, 0, 1].map(
