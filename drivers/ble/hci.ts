@@ -142,7 +142,7 @@ export function decodeAcl(packet: Buffer): AclPacket {
 
 /** What a scanner reports of one packet on the air. */
 export interface Report {
-  readonly kind: "connectable" | "scannable" | "nonconnectable" | "scanResponse";
+  readonly kind: "connectable" | "directed" | "scannable" | "nonconnectable" | "scanResponse";
   readonly address: string;
   readonly addressType: "public" | "random";
   readonly data: Uint8Array;
@@ -151,6 +151,7 @@ export interface Report {
 
 const reportKinds: Readonly<Record<Report["kind"], number>> = {
   connectable: 0x00,
+  directed: 0x01,
   scannable: 0x02,
   nonconnectable: 0x03,
   scanResponse: 0x04,
@@ -168,6 +169,37 @@ export function encodeAdvertisingReport(report: Report): Buffer {
       Uint8Array.of(report.rssi & 0xff),
     ]),
   );
+}
+
+/**
+ * The reports of an LE Advertising Report. Undefined for another event, and for one whose lengths do not fit or whose
+ * kinds are unknown.
+ */
+export function decodeAdvertisingReports(packet: Buffer): Report[] | undefined {
+  if (!isAdvertisingReport(packet)) return undefined;
+  const { parameters } = decodeEvent(packet);
+  const reports: Report[] = [];
+  let at = 2;
+  for (let left = parameters[1] ?? 0; left > 0; left -= 1) {
+    const [kind, addressType = 0] = parameters.subarray(at, at + 2);
+    const known = Object.entries(reportKinds).find(([, code]) => code === kind);
+    const end = at + 9 + (parameters[at + 8] ?? 0);
+    if (known === undefined || end >= parameters.length) return undefined;
+    reports.push({
+      kind: known[0] as Report["kind"],
+      address: decodeAddress(parameters.subarray(at + 2, at + 8)),
+      addressType: addressType === 0 ? "public" : "random",
+      data: new Uint8Array(parameters.subarray(at + 9, end)),
+      rssi: parameters.readInt8(end),
+    });
+    at = end + 1;
+  }
+  return at === parameters.length && reports.length > 0 ? reports : undefined;
+}
+
+export function isAdvertisingReport(packet: Buffer): boolean {
+  const [type, code, , subevent] = packet;
+  return type === packetType.event && code === eventCode.leMeta && subevent === leEvent.advertisingReport;
 }
 
 /** LE Connection Complete, 7.7.65.1; a failure carries only its status. */

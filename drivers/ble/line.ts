@@ -2,7 +2,14 @@ import type { Clock } from "../../src/clock.ts";
 import { messageOf, OperatorError } from "../../src/errors.ts";
 import { openSerialLine, type SerialLine } from "../wire/serial-line.ts";
 import { PacketReader, packetType } from "./h4.ts";
-import { type CommandAnswer, decodeCommand, decodeCommandAnswer, eventCode } from "./hci.ts";
+import {
+  type CommandAnswer,
+  decodeAdvertisingReports,
+  decodeCommand,
+  decodeCommandAnswer,
+  eventCode,
+  isAdvertisingReport,
+} from "./hci.ts";
 
 /** A controller answers a command within this, or it is no controller. Core 5.4, Vol 4, Part E, 4.4 says 1 s. */
 export const command_max_ms = 5_000;
@@ -100,16 +107,23 @@ export class ControllerLine {
       if (packet[0] === packetType.event && packet[1] === eventCode.hardwareError) {
         this.fail("it reports a hardware error");
       }
-      try {
-        this.onPacket?.(packet);
-      } catch {
-        // noble reads fields of a packet without looking at its length.
-        dropped("Bluetooth packets that cannot be read");
-      }
+      if (!this.#handOn(packet)) dropped("Bluetooth packets that cannot be read");
     }
     const discarded = this.#reader.discarded_bytes - this.#discarded_bytes;
     if (discarded > 0) dropped("bytes between Bluetooth packets", discarded);
     this.#discarded_bytes = this.#reader.discarded_bytes;
+  }
+
+  /** Whether noble could read a packet: it looks at fields of most before it looks at lengths. */
+  #handOn(packet: Buffer): boolean {
+    // Of these it would print a warning for each.
+    if (isAdvertisingReport(packet) && decodeAdvertisingReports(packet) === undefined) return false;
+    try {
+      this.onPacket?.(packet);
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   #answered(answer: CommandAnswer): void {

@@ -10,13 +10,16 @@ import { decodeDeclaration, encodeDeclaration } from "../../../drivers/ble/gatt.
 import { PacketReader } from "../../../drivers/ble/h4.ts";
 import {
   decodeAcl,
+  decodeAdvertisingReports,
   decodeCommand,
   decodeCommandAnswer,
   encodeAcl,
+  encodeAdvertisingReport,
   encodeCommand,
   encodeCommandComplete,
   encodeCommandStatus,
   encodeCompletedPackets,
+  type Report,
 } from "../../../drivers/ble/hci.ts";
 import { encodeL2cap, L2capReader } from "../../../drivers/ble/l2cap.ts";
 import { decodeUuid, encodeUuid, printedUuid } from "../../../drivers/ble/uuid.ts";
@@ -77,6 +80,23 @@ test("a packet says what the specification's layout says", () => {
   expect(encodeAcl(piece, "host")).toEqual(Buffer.from("02402005000100 04001e".replace(" ", ""), "hex"));
   expect(encodeAcl(piece, "controller")).toEqual(Buffer.from("0240000500010004001e", "hex"));
   expect(decodeAcl(encodeAcl({ ...piece, first: false }, "host")).first).toBe(false);
+});
+
+test("an advertising report is its bytes, both ways, and one that does not fit is none", () => {
+  const report: Report = {
+    kind: "nonconnectable",
+    address: "54:48:e6:8f:80:a5",
+    addressType: "random",
+    data: hex("020106"),
+    rssi: -60,
+  };
+  const packet = encodeAdvertisingReport(report);
+  expect(packet.toString("hex")).toBe("043e0f02010301a5808fe6485403020106c4");
+  expect(decodeAdvertisingReports(packet)).toEqual([report]);
+  for (let length = 3; length < packet.length; length += 1) {
+    expect(decodeAdvertisingReports(packet.subarray(0, length))).toBeUndefined();
+  }
+  expect(decodeAdvertisingReports(Buffer.concat([packet, hex("00")]))).toBeUndefined();
 });
 
 const units: readonly (readonly [string, AttUnit])[] = [
