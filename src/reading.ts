@@ -19,6 +19,10 @@ export interface Reading {
   readonly series: SeriesName;
   /** When it happened, unix milliseconds: the arrival, taken in the first line of the handler, less any delay the device states. */
   readonly stamp_ms: number;
+  /**
+   * The quality of the moment of arrival. Where the device's own clock made the stamp: `device` if the moment was
+   * synchronised, and `deviceUnmeasured` if the offset is not of this moment at all.
+   */
   readonly clock: ClockQuality;
   /**
    * The same instant on the kernel's monotonic clock (`Moment.monotonic_ms` less the same delay): from it the

@@ -126,8 +126,10 @@ class HouseholdLife {
     const readings = 1 + below(this.#random, 6);
     for (let each = 0; each < readings; each += 1) {
       const delay_ms = this.#random() < 0.03 ? 250 * below(this.#random, 40) : 0;
-      this.#sense(sensor(below(this.#random, sensors)), delay_ms);
-      await this.#pass(40 + below(this.#random, 4_000));
+      const passed = this.#random() < 0.5 ? 0 : below(this.#random, sensors);
+      this.#sense(sensor(passed), delay_ms);
+      await this.#pass(40 + below(this.#random, 2_000));
+      if (this.#random() < 0.01) this.#timeService();
     }
     if (this.#random() < 0.5) this.#boxEvent();
     await this.#pass(150);
