@@ -70,8 +70,9 @@ export class Session {
       // What arrived with the end of the connection is still being handed on.
       await new Promise<void>((resolve) => this.#options.host.clock.after(last_ms, resolve));
       await this.#keepHeart();
-      await weighings.finish();
     }
+    // A scale that is still there has no more to tell; one that is gone may bring the other half next time.
+    if (!signal.aborted) await weighings.finish();
     return this.#measurements;
   }
 

@@ -53,6 +53,8 @@ interface Known {
   next_ms: number;
   /** Connections in a row that brought nothing. */
   empty: number;
+  /** Gives up waiting for the other halves of weighings; runs between connections. */
+  cancelWait: () => void;
 }
 
 export class StandardScales implements Peripheral {
@@ -61,6 +63,7 @@ export class StandardScales implements Peripheral {
   readonly #host: Host;
   readonly #scales = new Map<string, Known>();
   readonly #recovery: Promise<void>;
+  #stopped = false;
 
   constructor(options: { config: Static<typeof section>; host: Host }) {
     this.#config = options.config;
@@ -89,6 +92,7 @@ export class StandardScales implements Peripheral {
     const scale = this.#scaleOf(connection.address);
     if (scale === undefined) return;
     await this.#recovery;
+    scale.cancelWait();
     if (!scale.recovered) await this.#recover(scale);
     const { users = [], timezone: zone = "UTC" } = this.#config;
     const { weighings } = scale;
@@ -106,11 +110,26 @@ export class StandardScales implements Peripheral {
       scale.empty = measurements > 0 ? 0 : scale.empty + 1;
       const rest_ms = rest_least_ms * rest_growth ** Math.min(scale.empty, empty_max);
       scale.next_ms = this.#host.clock.now().monotonic_ms + rest_ms;
+      this.#wait(scale);
     }
   }
 
   async stop(): Promise<void> {
     await this.#recovery;
+    for (const { cancelWait } of this.#scales.values()) cancelWait();
+    this.#stopped = true;
+  }
+
+  /** The scale tells the other half of a weighing when it comes again, soon or never. */
+  #wait(scale: Known): void {
+    scale.cancelWait();
+    if (this.#stopped || !scale.weighings.waiting) return;
+    scale.cancelWait = this.#host.clock.after(other_half_ms, () => {
+      scale.weighings.finish().catch((thrown: unknown) => {
+        this.#host.log.warn(`a weighing is not on disk yet, trying again: ${messageOf(thrown)}`);
+        this.#wait(scale);
+      });
+    });
   }
 
   #scaleOf(address: string): Known | undefined {
@@ -121,7 +140,7 @@ export class StandardScales implements Peripheral {
       return undefined;
     }
     const weighings = new Weighings({ host: this.#host, device: { kind: "scales", address } });
-    const scale: Known = { weighings, recovered: false, next_ms: 0, empty: 0 };
+    const scale: Known = { weighings, recovered: false, next_ms: 0, empty: 0, cancelWait: () => {} };
     this.#scales.set(address, scale);
     return scale;
   }
@@ -143,10 +162,13 @@ export class StandardScales implements Peripheral {
   async #recover(scale: Known): Promise<void> {
     await scale.weighings.recover();
     scale.recovered = true;
+    this.#wait(scale);
   }
 }
 
 const scales_max = 64;
+/** A scale whose connection broke advertises for less than this. */
+const other_half_ms = 60_000;
 const rest_least_ms = 5_000;
 const rest_growth = 3;
 /** 5 s, 15 s, 45 s, 135 s, 405 s, 20 min. */

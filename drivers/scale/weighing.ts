@@ -54,7 +54,7 @@ export function withMeasurement(
   const first = weighing.composition === undefined;
   return {
     ...known,
-    composition: { ...weighing.composition, ...fields, multiplePackets },
+    composition: first ? measurement : { ...weighing.composition, ...fields, multiplePackets },
     cut: multiplePackets && first,
   };
 }
@@ -83,8 +83,9 @@ export function valuesOf({ weight, composition, battery_percent }: Weighing): Re
 }
 
 /** What tells one weighing from all others of its scale: when the scale's clock had it, and who it was. */
-export function identityOf({ shown_ms, user, dated }: Weighing): string {
-  return shown_ms === undefined ? `arrived ${dated.stamp_ms}` : `${shown_ms / 1000} ${user ?? ""}`.trim();
+export function identityOf({ shown_ms, user, dated, weight }: Weighing): string {
+  if (shown_ms === undefined) return `arrived-${dated.stamp_ms}-${weight?.weight_g}`;
+  return `${shown_ms / 1000} ${user ?? ""}`.trim();
 }
 
 /** Whether two identities are of one weighing: the user may have been told with one of its measurements only. */

@@ -52,7 +52,12 @@ export class Weighings {
     this.#device = device;
   }
 
-  /** Reads what an earlier process left behind and commits it. To be called before anything else. */
+  /** Whether a weighing waits for its second half. */
+  get waiting(): boolean {
+    return this.#halves.length > 0;
+  }
+
+  /** Reads what an earlier process left behind. To be called before anything else. */
   async recover(): Promise<void> {
     await this.#doneSoFar();
     const left = halfOf(parseIfWhole(readIfThere(this.#file)));
@@ -63,7 +68,6 @@ export class Weighings {
     this.#halves = left.weighings.map((one) =>
       sameBoot ? one : { ...one, dated: withoutMonotonic(one.dated) },
     );
-    await this.finish();
   }
 
   /**
@@ -75,6 +79,12 @@ export class Weighings {
     options: { dated: Dated; halves: boolean; battery_percent?: number },
   ): Promise<void> {
     const { dated, halves, battery_percent } = options;
+    // Told again: the connection ended before its confirmation.
+    const told = JSON.stringify(measurement);
+    const repeated = this.#halves.some(({ weight, composition }) =>
+      [weight, composition].some((one) => JSON.stringify(one) === told),
+    );
+    if (repeated) return;
     const found = placeOf(measurement, this.#halves);
     const fresh: Weighing = {
       dated,

@@ -1,0 +1,87 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { HciSimulator } from "../../../drivers/ble/simulator/controller.ts";
+import { SimulatedPillBox } from "../../../drivers/bthome/simulator.ts";
+import { SimulatedScale } from "../../../drivers/scale/simulator.ts";
+import { Site } from "../../gateway/processes.ts";
+import { seededRandom } from "../recording-host.ts";
+
+const lives = 5;
+
+test("kill -9 while a scale and a pill box are heard, again and again, loses and repeats nothing", async () => {
+  const site = new Site();
+  const random = seededRandom(Number(process.env["LINTEL_TEST_SEED"] ?? 7));
+  const controller = await HciSimulator.listen({ transport: "tcp" });
+  const scale = new SimulatedScale({ clock_ms: Date.now });
+  const scaleOnAir = controller.addPeripheral({
+    address: "c0:ff:ee:00:18:1d",
+    advertisement: { services: ["181d"] },
+    services: scale.services,
+    onDisconnected: () => scale.disconnected(),
+  });
+  scale.attach(scaleOnAir);
+  const boxOnAir = controller.addPeripheral({ address: "54:48:e6:8f:80:a5" });
+  const box = new SimulatedPillBox({
+    address: "54:48:e6:8f:80:a5",
+    clock_s: () => Math.floor(Date.now() / 1000),
+    send: (serviceData) => {
+      boxOnAir.say({ serviceData: { fcd2: serviceData } });
+      boxOnAir.advertise();
+    },
+  });
+  site.configure({ sections: `[ble]\nport = "${controller.path}"` });
+  const weights: number[] = [];
+  let turned = 0;
+  try {
+    for (let life = 0; life < lives; life += 1) {
+      const gateway = await site.run();
+      const weight_g = 60_000 + life * 1_000;
+      const head = { shown_ms: Math.floor(Date.now() / 1000) * 1000 - 3600_000 + life * 60_000, user: 1 };
+      weights.push(weight_g);
+      scale.weigh({
+        weight: { weight_g, ...head },
+        compositions: [{ multiplePackets: false, fat_percent: 20, ...head }],
+      });
+      const advertising = setInterval(() => {
+        scaleOnAir.advertise();
+        box.repeat();
+      }, 20);
+      await until(() => controller.scanning);
+      box.turn(life % 7);
+      turned += 1;
+      const last = life === lives - 1;
+      if (last) await until(() => scale.stored.length === 0);
+      else await until(() => scaleOnAir.connected);
+      // Somewhere between the subscription and the last confirmation.
+      if (!last) await Bun.sleep((random(1)[0] ?? 0) * 2);
+      clearInterval(advertising);
+      if (last) expect(await gateway.stop()).toBe(0);
+      else {
+        gateway.process.kill("SIGKILL");
+        await gateway.process.exited;
+        scaleOnAir.disconnect();
+      }
+    }
+    using database = new Database(join(site.data, "lintel.db"), { readonly: true });
+    const weighed = database.query("SELECT weight, fatMass FROM scale_weights ORDER BY weight").all();
+    expect(weighed).toEqual(weights.map((weight) => ({ weight, fatMass: weight / 5 })));
+    const doors = database.query("SELECT event FROM pillbox_events ORDER BY seq").all() as {
+      event: number;
+    }[];
+    const lost = database.query("SELECT sum(lost) AS lost FROM gaps").get() as { lost: number | null };
+    expect(doors.length + (lost.lost ?? 0)).toBe(turned);
+    expect(new Set(doors.map(({ event }) => event)).size).toBe(doors.length);
+  } finally {
+    await controller.close();
+    await site.remove();
+  }
+}, 60_000);
+
+async function until(look: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 1_500; tries += 1) {
+    if (look()) return;
+    await Bun.sleep(10);
+  }
+  throw new Error(`waited in vain for ${look}`);
+}
