@@ -99,7 +99,10 @@ export class Ingest {
 
   /** Notes that who bears this name hears its devices now: to be told several times a minute. */
   listening(listener: string): void {
-    if (!this.#closed) this.#notes.listening(listener);
+    if (this.#closed) return;
+    this.#notes.listening(listener);
+    // A clock that is looked at often can hide only small steps.
+    if (this.#dating.loaded && this.#dating.observe()) this.#startTimer();
   }
 
   #put(entry: Entry, fault: Fault | undefined, remedy: string): Promise<void> {
