@@ -41,20 +41,22 @@ for (const { name, samples, recovers, open } of streamParsers) {
       expect(open().push(first.subarray(0, 3))).toEqual([]);
     });
 
-    test.if(recovers)("finds its way again after garbage and after a piece that was cut", () => {
-      const random = numbers(5);
-      for (let round = 0; round < 200; round += 1) {
-        const garbage = Uint8Array.from({ length: Math.floor(random() * 3_000) }, () =>
-          Math.floor(random() * 256),
-        );
-        const cut = whole.subarray(0, Math.floor(random() * whole.length));
-        const parser = open();
-        // What the garbage ran into may be lost with it, and nothing after that.
-        parser.push(new Uint8Array(Buffer.concat([garbage, cut])));
-        parser.push(samples.at(-1) ?? whole);
-        expect(parser.push(whole)).toEqual(expected);
-      }
-    });
+    // A form without start marks has no way back: nothing is claimed of it.
+    if (recovers)
+      test("finds its way again after garbage and after a piece that was cut", () => {
+        const random = numbers(5);
+        for (let round = 0; round < 200; round += 1) {
+          const garbage = Uint8Array.from({ length: Math.floor(random() * 3_000) }, () =>
+            Math.floor(random() * 256),
+          );
+          const cut = whole.subarray(0, Math.floor(random() * whole.length));
+          const parser = open();
+          // What the garbage ran into may be lost with it, and nothing after that.
+          parser.push(new Uint8Array(Buffer.concat([garbage, cut])));
+          parser.push(samples.at(-1) ?? whole);
+          expect(parser.push(whole)).toEqual(expected);
+        }
+      });
   });
 }
 
