@@ -52,6 +52,8 @@ export interface SimulatedScaleOptions {
   readonly consents?: Readonly<Record<number, number>>;
   /** Whether it has the Body Composition service; true unless said. */
   readonly composes?: boolean;
+  /** How long it measures the composition after the weight; not at all unless said. */
+  readonly composing_ms?: number;
   /** Whether it disconnects when it has told everything; true unless said. */
   readonly leaves?: boolean;
 }
@@ -69,6 +71,8 @@ export class SimulatedScale {
   confirmed = 0;
   readonly #options: SimulatedScaleOptions;
   #wire: Wire | undefined;
+  /** How many indications of a weighing were confirmed. */
+  readonly #told = new WeakMap<SimulatedWeighing, number>();
   #telling = false;
   #indicated: Promise<void> = Promise.resolve();
   readonly #subscribed = new Set<string>();
@@ -209,13 +213,21 @@ export class SimulatedScale {
     );
   }
 
-  async #tellOne({ weight, compositions = [], heartRates = [] }: SimulatedWeighing): Promise<void> {
-    await this.#indicate(uuids.weightService, uuids.weight, encodeWeight(weight));
-    this.confirmed += 1;
-    for (const composition of compositions) {
-      const value = encodeComposition(composition);
-      await this.#indicate(uuids.compositionService, uuids.composition, value);
+  /** Its indications one after another; what was confirmed is not told again. */
+  async #tellOne(weighing: SimulatedWeighing): Promise<void> {
+    const { weight, compositions = [], heartRates = [] } = weighing;
+    const { composing_ms = 0 } = this.#options;
+    const indications = [
+      () => this.#indicate(uuids.weightService, uuids.weight, encodeWeight(weight)),
+      ...compositions.map((composition) => async () => {
+        if (composing_ms > 0) await new Promise((resolve) => setTimeout(resolve, composing_ms));
+        await this.#indicate(uuids.compositionService, uuids.composition, encodeComposition(composition));
+      }),
+    ];
+    for (let next = this.#told.get(weighing) ?? 0; next < indications.length; next += 1) {
+      await indications[next]?.();
       this.confirmed += 1;
+      this.#told.set(weighing, next + 1);
     }
     for (const rate of heartRates) this.#wire?.notify(uuids.heartService, uuids.heart, encodeHeart(rate));
   }

@@ -138,6 +138,29 @@ test("a gap that the disk refused holds its event back, until a repeat tells bot
   expect(rig.host.gaps.map(({ lost }) => lost)).toEqual([1, 1]);
 });
 
+test("an event that was refused after its gap was kept is told by a repeat, and the gap is not told again", async () => {
+  await using rig = await startRig({ products: [bthomeBoxes], config: { keys: { [address]: key.toHex() } } });
+  await listening(rig);
+  const box = boxOn(rig, { key, repeats: 1 });
+  box.turn(0);
+  await rig.host.until("the first event", () => rig.host.cursors.size === 1);
+  box.outOfReach = true;
+  box.turn(1);
+  box.outOfReach = false;
+  const accept = rig.host.accept.bind(rig.host);
+  rig.host.accept = async () => {
+    rig.host.accept = accept;
+    rig.host.dropped("the refused event");
+    throw new Error("the disk is full");
+  };
+  box.turn(2);
+  await rig.host.until("the refused event", () => rig.host.drops.get("the refused event"));
+  box.repeat();
+  await rig.host.until("the event", () => rig.host.readings.length === 2);
+  expect(events(rig)).toEqual([1, 0b111]);
+  expect(rig.host.gaps.map(({ lost }) => lost)).toEqual([1]);
+});
+
 test("a box with a key is heard encrypted only: plain text, other keys and replays are refused and counted", async () => {
   const config = { keys: { [address]: key.toHex() } };
   await using rig = await startRig({ products: [bthomeBoxes], config });

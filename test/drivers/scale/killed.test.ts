@@ -13,7 +13,7 @@ test("kill -9 while a scale and a pill box are heard, again and again, loses and
   const site = new Site();
   const random = seededRandom(Number(process.env["LINTEL_TEST_SEED"] ?? 7));
   const controller = await HciSimulator.listen({ transport: "tcp" });
-  const scale = new SimulatedScale({ clock_ms: Date.now });
+  const scale = new SimulatedScale({ clock_ms: Date.now, composing_ms: 250 });
   const scaleOnAir = controller.addPeripheral({
     address: "c0:ff:ee:00:18:1d",
     advertisement: { services: ["181d"] },
