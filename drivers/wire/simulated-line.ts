@@ -1,4 +1,4 @@
-import { symlinkSync, unlinkSync } from "node:fs";
+import { lstatSync, symlinkSync, unlinkSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { openPty, type Pty } from "./pty.ts";
 
@@ -142,7 +142,10 @@ class PtyTransport implements Transport {
     const pty = openPty();
     this.#pty = pty;
     this.#path = pty.path;
-    if (this.#link !== undefined) symlinkSync(pty.path, this.#link);
+    if (this.#link !== undefined) {
+      removeLink(this.#link);
+      symlinkSync(pty.path, this.#link);
+    }
     this.onOpen();
     void this.#receive(pty);
   }
@@ -150,4 +153,10 @@ class PtyTransport implements Transport {
   async #receive(pty: Pty): Promise<void> {
     for await (const chunk of pty.read) this.onData(chunk);
   }
+}
+
+/** Takes away the link of a simulator that was killed. What is no link is somebody's file, and stays. */
+function removeLink(path: string): void {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found?.isSymbolicLink()) unlinkSync(path);
 }

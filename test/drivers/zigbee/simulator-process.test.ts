@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ZigbeeDriver } from "../../../drivers/zigbee/driver.ts";
 import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
@@ -68,3 +68,22 @@ test("a simulator that was killed takes up its network and sensors again, and th
   second.child.stdin.end();
   expect(await second.child.exited).toBe(0);
 }, 30_000);
+
+test("a simulator takes over the link of one that was killed, and no file that is somebody's own", async () => {
+  const link = join(directory.path, "stick");
+  const first = simulator("--transport", "pty", "--link", link);
+  expect(await first.answer()).toEqual({ path: link });
+  first.child.kill("SIGKILL");
+  await first.child.exited;
+  const second = simulator("--transport", "pty", "--link", link);
+  expect(await second.answer()).toEqual({ path: link });
+  second.child.stdin.end();
+  expect(await second.child.exited).toBe(0);
+
+  writeFileSync(link, "mine");
+  const third = Bun.spawn([process.execPath, program, "--transport", "pty", "--link", link], {
+    stderr: "pipe",
+  });
+  expect(await third.exited).not.toBe(0);
+  expect(readFileSync(link, "utf8")).toBe("mine");
+});
