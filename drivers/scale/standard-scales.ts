@@ -92,8 +92,8 @@ export class StandardScales implements Peripheral {
     const scale = this.#scaleOf(connection.address);
     if (scale === undefined) return;
     await this.#recovery;
-    scale.cancelWait();
     if (!scale.recovered) await this.#recover(scale);
+    scale.cancelWait();
     const { users = [], timezone: zone = "UTC" } = this.#config;
     const { weighings } = scale;
     let measurements = 0;

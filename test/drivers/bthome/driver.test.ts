@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { bthomeBoxes } from "../../../drivers/bthome/driver.ts";
-import { type SimulatedBoxOptions, SimulatedPillBox } from "../../../drivers/bthome/simulator.ts";
+import { type SimulatedBoxOptions, SimulatedPillBox } from "../../../drivers/bthome/simulator/box.ts";
 import { clockQuality } from "../../../src/clock.ts";
 import { listening, type Rig, startRig } from "../ble/rig.ts";
 

@@ -5,7 +5,7 @@ import {
   type SimulatedScaleOptions,
   s400Weighing,
   xiaomiWeighing,
-} from "../../../drivers/scale/simulator.ts";
+} from "../../../drivers/scale/simulator/scale.ts";
 import { clockQuality } from "../../../src/clock.ts";
 import { listening, QuickClock, type Rig, startRig } from "../ble/rig.ts";
 

@@ -2,8 +2,8 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { HciSimulator } from "../../../drivers/ble/simulator/controller.ts";
-import { SimulatedPillBox } from "../../../drivers/bthome/simulator.ts";
-import { SimulatedScale } from "../../../drivers/scale/simulator.ts";
+import { SimulatedPillBox } from "../../../drivers/bthome/simulator/box.ts";
+import { SimulatedScale } from "../../../drivers/scale/simulator/scale.ts";
 import { Site } from "../../gateway/processes.ts";
 import { seededRandom } from "../recording-host.ts";
 

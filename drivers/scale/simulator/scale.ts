@@ -1,4 +1,4 @@
-import { encodeS400, type S400Broadcast, type S400Sender } from "./s400.ts";
+import { encodeS400, type S400Broadcast, type S400Sender } from "../s400.ts";
 import {
   type CompositionMeasurement,
   decodeConsent,
@@ -12,8 +12,8 @@ import {
   userOpcode,
   uuids,
   type WeightMeasurement,
-} from "./standard.ts";
-import { encodeXiaomi, type XiaomiUnit } from "./xiaomi.ts";
+} from "../standard.ts";
+import { encodeXiaomi, type XiaomiUnit } from "../xiaomi.ts";
 
 /** What a simulated GATT server is made of: the shape that the controller's simulator takes. */
 export interface SimulatedService {

@@ -1,5 +1,5 @@
-import { objectIds } from "./objects.ts";
-import { encodeServiceData, type Sender } from "./service-data.ts";
+import { objectIds } from "../objects.ts";
+import { encodeServiceData, type Sender } from "../service-data.ts";
 
 export interface SimulatedBoxOptions {
   /** Printed order: `54:48:e6:8f:80:a5`. */
