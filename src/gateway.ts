@@ -16,6 +16,8 @@ import { Ingest } from "./ingest/ingest.ts";
 import { ListeningKeeper } from "./ingest/listening-keeper.ts";
 import type { Log } from "./log.ts";
 import type { Cursor } from "./reading.ts";
+import { databasePath } from "./store/sqlite/connection.ts";
+import { watchFile } from "./store/sqlite/file-watch.ts";
 import { openGatewayStore } from "./store/sqlite/open.ts";
 import type { GatewayStore } from "./store/store.ts";
 
@@ -81,6 +83,16 @@ async function assemble(
     onFailure,
   });
   started.push({ name: "store", stop: () => store.close() });
+  const stopWatching = watchFile({
+    path: databasePath(config.data),
+    clock,
+    interval_ms: data_watch_ms,
+    onGone: (fault) => {
+      log.error(fault.message);
+      onFailure(fault);
+    },
+  });
+  started.push({ name: "watch of the data", stop: async () => stopWatching() });
   const ingest = new Ingest({ store, clock, log: log.named("ingest") });
   started.push({ name: "ingest", stop: () => ingest.close() });
   const { hostname, port, realm, tls } = config.api;
@@ -200,3 +212,6 @@ async function freeBytes(directory: string): Promise<number> {
   const { bavail, bsize } = await statfs(directory);
   return bavail * bsize;
 }
+
+/** What is heard between the loss of the data and this is lost with it. */
+const data_watch_ms = 1_000;
