@@ -68,10 +68,11 @@ interface CreateOptions extends StoreOptions {
 
 async function createToken(name: string, options: CreateOptions, context: CommandContext): Promise<void> {
   const { terminal, clock } = context;
-  if (name.trim() === "" || name.length > name_length_max) {
+  // A control character would rule the terminal of whoever lists the tokens.
+  if (name.trim() === "" || name.length > name_length_max || /\p{Cc}/u.test(name)) {
     throw new OperatorError(
-      `"${name}" is not a name for a token`,
-      `give 1 to ${name_length_max} characters that say who holds it`,
+      `${JSON.stringify(name)} is not a name for a token`,
+      `give 1 to ${name_length_max} characters on one line that say who holds it`,
     );
   }
   if (options.home !== undefined && options.scope !== "sync") {

@@ -41,6 +41,10 @@ const mistakes: readonly [words: string[], said: string][] = [
     "lintel: option '--expires <span>' argument 'soon' is invalid. It must be a span such as 12h, 90d, 8w or 2y, at most 100y: see lintel token --help\n",
   ],
   [
+    ["token", "create", "ma\u001b[2Jria\n", "--data", "x"],
+    'lintel: "ma\\u001b[2Jria\\n" is not a name for a token: give 1 to 100 characters on one line that say who holds it\n',
+  ],
+  [
     ["items", "--data", "x", "--config", "y"],
     "lintel: --config and --data both name a store: give one of them\n",
   ],
