@@ -63,17 +63,6 @@ const coreSections = {
   walking: walkingSection,
 } as const;
 
-/** Sections that the documentation names and this version cannot serve yet: taken with a warning. */
-const laterSections: Readonly<Record<string, TObject>> = {
-  ble: Type.Object({ port: Type.Optional(Type.String({ description: "a device path or tcp://host:port" })) }),
-  pillbox: Type.Object({
-    port: Type.Optional(Type.String({ description: "a device path or tcp://host:port" })),
-  }),
-  watch: Type.Object({
-    port: Type.Optional(Type.String({ description: "a device path or tcp://host:port" })),
-  }),
-};
-
 const dataSchema = Type.String({ minLength: 1, description: "the path of a directory" });
 
 /** What a value must satisfy beyond its type, by section and key; `*` is any section. */
@@ -91,11 +80,7 @@ const checks: Readonly<Record<string, (value: string) => boolean>> = {
  */
 export function loadConfig(file: string, sections: ReadonlyMap<string, TSchema>): Config {
   const document = readDocument(file);
-  const known = new Map<string, TSchema>([
-    ...Object.entries(laterSections),
-    ...sections,
-    ...Object.entries(coreSections),
-  ]);
+  const known = new Map<string, TSchema>([...sections, ...Object.entries(coreSections)]);
   for (const [key, value] of Object.entries(document.values)) {
     const schema = known.get(key);
     if (key === "data") checkValue(document, ["data"], dataSchema, value);
@@ -122,7 +107,7 @@ export function loadConfig(file: string, sections: ReadonlyMap<string, TSchema>)
         .map((name) => [name, document.values[name]]),
     ),
     warnings: Object.keys(document.values)
-      .filter((key) => key === "upload" || (Object.hasOwn(laterSections, key) && !sections.has(key)))
+      .filter((key) => key === "upload")
       .map(
         (key) =>
           `${where(document, [key])}: [${key}] is not supported by this version yet: nothing is done with it`,

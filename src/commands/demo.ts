@@ -1,7 +1,9 @@
 import type { Command } from "commander";
 import { drivers } from "../../drivers/index.ts";
+import type { Clock } from "../clock.ts";
 import { type Demo, type DemoTeller, startDemo } from "../demo/demo.ts";
-import { flat, meaningOf } from "../demo/flat.ts";
+import { flat } from "../demo/flat.ts";
+import { Words } from "../demo/words.ts";
 import { OperatorError } from "../errors.ts";
 import type { Reading } from "../reading.ts";
 import { type CommandContext, helpAfter, wholeNumber } from "./command.ts";
@@ -29,8 +31,9 @@ export function define(command: Command, context: CommandContext): void {
           ["lintel demo --port 0 --days 365 --data demo", "a year, on a free port, kept"],
         ],
         notes: [
-          "Real drivers and libraries, a simulated radio: a Zigbee stick on a pseudo-terminal, with a dozen",
-          "sensors around it that join, and somebody walking through the flat.",
+          "Real drivers and libraries, simulated radios: a Zigbee stick, a bridge of pill boxes and a Bluetooth",
+          "controller on pseudo-terminals. A dozen sensors join, somebody walks through the flat, takes her",
+          "pills, steps on the scale, and wears a watch.",
         ],
         exits: { 0: "stopped by a signal", 1: "ended by a fault of the program" },
       }),
@@ -50,7 +53,7 @@ async function demo(options: DemoOptions, context: CommandContext): Promise<void
   const { terminal, clock } = context;
   requireFree(options.port);
   const log = serverLog(context, "warn");
-  const stage = new Stage(terminal, options.json === true);
+  const stage = new Stage({ terminal, clock, json: options.json === true });
   stage.opening(options.days);
   let playing: Promise<void> | undefined;
   await serve({
@@ -60,7 +63,7 @@ async function demo(options: DemoOptions, context: CommandContext): Promise<void
       const started = await startDemo({
         clock,
         log,
-        drivers: drivers.filter(({ name }) => name === "zigbee"),
+        drivers,
         teller: stage,
         days: options.days,
         port: options.port,
@@ -97,21 +100,29 @@ function requireFree(port: number): void {
 /** What the audience sees; with --json one line and nothing else. */
 class Stage implements DemoTeller {
   readonly #terminal: Terminal;
+  readonly #clock: Clock;
   readonly #json: boolean;
+  readonly #words = new Words();
   #joined = 0;
   #second = 0;
   #shown = 0;
   #unshown = 0;
 
-  constructor(terminal: Terminal, json: boolean) {
+  constructor({ terminal, clock, json }: { terminal: Terminal; clock: Clock; json: boolean }) {
     this.#terminal = terminal;
+    this.#clock = clock;
     this.#json = json;
   }
 
   opening(days: number): void {
     const { bold, dim } = this.#terminal.colours;
-    this.#print(bold(`Lintel demo: a flat with ${flat.length} sensors and somebody living in it.`));
-    this.#print(dim("Simulated is only the radio; drivers, database and API are the real ones."));
+    this.#print(
+      bold(`Lintel demo: a flat with ${flat.length} sensors, two pill boxes, a scale and a watch,`),
+    );
+    this.#print(bold("and somebody living in it."));
+    this.#print(
+      dim("Simulated are only the devices and their radios; drivers, database and API are the real ones."),
+    );
     this.#print(dim("The central copy is not part of this version."));
     if (days > 0) this.#print(`Writing ${days} days of history …`);
   }
@@ -136,7 +147,9 @@ class Stage implements DemoTeller {
     this.#print(bold(`Serving ${url}`), "");
     this.#print("Ask it, in another terminal:");
     this.#print(ask("/items/wirelesssensors/kitchen-wall/events?limit=5"));
-    this.#print(ask("/inventory/wirelesssensors"));
+    this.#print(ask("/items/pillboxes/pillbox-evening/events?limit=5"));
+    this.#print(ask("/items/scales/scale-bathroom/weights?limit=5"));
+    this.#print(ask("/items/watches/watch-1/epochs?limit=5"));
     this.#print("", bold("Live"), dim("  (each line is on disk and in the API; Ctrl-C ends the demo)"));
   }
 
@@ -148,25 +161,33 @@ class Stage implements DemoTeller {
     );
   }
 
-  live({ device, stamp_ms, values }: Reading): void {
-    const sensor = flat.find(({ address }) => address === device.address);
-    const second = Math.floor(stamp_ms / 1000);
+  live(reading: Reading): void {
+    // Said also when it is not shown: the words of the next one depend on it.
+    const { name, words, detail, quiet } = this.#words.of(reading);
+    const now_ms = this.#clock.now().unix_ms;
+    if (!this.#mayShow(Math.floor(now_ms / 1000))) return;
+    const { dim, yellow } = this.#terminal.colours;
+    const { stamp_ms } = reading;
+    const time = new Date(stamp_ms).toTimeString().slice(0, 8);
+    const kept =
+      now_ms - stamp_ms > buffered_least_ms ? `, from its memory${dayBefore(stamp_ms, now_ms)}` : "";
+    const paint = quiet ? dim : yellow;
+    const told = `${detail}${kept}`.replace(/^, /, "");
+    this.#print(`  ${dim(time)}  ${name.padEnd(16)} ${paint(words.padEnd(24))} ${dim(told)}`.trimEnd());
+  }
+
+  /** Whether this second has room for one more line; what had none is told by number in the next. */
+  #mayShow(second: number): boolean {
     if (second !== this.#second) {
       if (this.#unshown > 0) this.#print(this.#terminal.colours.dim(`  … and ${this.#unshown} more`));
       [this.#second, this.#shown, this.#unshown] = [second, 0, 0];
     }
     if (this.#shown === lines_per_second_max) {
       this.#unshown++;
-      return;
+      return false;
     }
     this.#shown++;
-    const event = Number(values["event"]);
-    const { dim, yellow } = this.#terminal.colours;
-    const time = new Date(stamp_ms).toTimeString().slice(0, 8);
-    const name = (sensor?.name ?? device.address).padEnd(16);
-    const meaning = meaningOf(sensor?.subtype ?? device.subtype ?? "", event);
-    const paint = (event & 3) === 0 ? dim : yellow;
-    this.#print(`  ${dim(time)}  ${name} ${paint(meaning.padEnd(16))} ${dim(`event ${event}`)}`);
+    return true;
   }
 
   #print(...lines: string[]): void {
@@ -175,3 +196,9 @@ class Stage implements DemoTeller {
 }
 
 const lines_per_second_max = 8;
+/** Older than this is not what happens now. */
+const buffered_least_ms = 60_000;
+
+function dayBefore(stamp_ms: number, now_ms: number): string {
+  return new Date(stamp_ms).getDate() === new Date(now_ms).getDate() ? "" : " of yesterday";
+}

@@ -12,6 +12,9 @@ import type { Log } from "../log.ts";
 import type { Reading } from "../reading.ts";
 import { openGatewayStore } from "../store/sqlite/open.ts";
 import { mintToken } from "../token.ts";
+import { DemoAir } from "./air.ts";
+import { DemoBridge } from "./bridge.ts";
+import type { Buffers } from "./buffers.ts";
 import { demoHome, flat } from "./flat.ts";
 import { appendHistory } from "./history.ts";
 import { programmeRecords } from "./programme.ts";
@@ -25,7 +28,7 @@ export interface DemoTeller {
   history(done: number, days: number): void;
   /** A sensor that the gateway has let in. */
   joined(name: string): void;
-  /** A reading of a live sensor that is on disk and readable now. */
+  /** A reading of a live device that is on disk and readable now. */
   live(reading: Reading): void;
 }
 
@@ -34,14 +37,14 @@ export interface Demo {
   /** Secrets that ask the API: one reads, the other may administer. */
   readonly token: string;
   readonly admin_token: string;
-  /** Lets the sensors join and then somebody walk through the flat. Resolves when the demo is stopped. */
+  /** Lets the sensors join and somebody live in the flat. Resolves when the demo is stopped. */
   play(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * The whole job on one machine with nothing plugged in: a gateway with the real drivers, on a simulated radio
- * that speaks the bytes of a real one, beside `days` of plausible history.
+ * The whole job on one machine with nothing plugged in: a gateway with the real drivers, on simulated
+ * radios that speak the bytes of real ones, beside `days` of plausible history.
  *
  * @param options.directory data directory to keep; absent: a fresh one that is removed at the end
  */
@@ -69,12 +72,22 @@ export async function startDemo(options: {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const random = new Random(seed);
     // Before the gateway is there to listen: what it hears comes after the history.
-    await furnish(directory, options);
+    const buffers = await furnish(directory, options);
     describe(directory);
-    const radio = await DemoRadio.plugIn({ clock, random, log, file: join(directory, "demo-radio.json") });
+    const simulated = (file: string) => ({ clock, random, log, file: join(directory, file) });
+    const radio = await DemoRadio.plugIn(simulated("demo-radio.json"));
     ends.push(() => radio.unplug());
+    const bridge = await DemoBridge.plugIn({ ...simulated("demo-box.json"), buffer: buffers.box });
+    ends.push(() => bridge.unplug());
+    const air = await DemoAir.plugIn({ ...simulated("demo-air.json"), buffer: buffers.watch });
+    ends.push(() => air.unplug());
+    const sections = new Map<string, unknown>([
+      ["zigbee", { port: radio.port, adapter: "zstack" }],
+      ["pillbox", { port: bridge.port }],
+      ["ble", air.section],
+    ]);
     const gateway = await startGateway({
-      config: configOf(directory, options.port, radio.port),
+      config: configOf(directory, options.port, sections),
       clock,
       log,
       drivers: options.drivers.map((definition) => tapped(definition, (reading) => teller.live(reading))),
@@ -89,7 +102,7 @@ export async function startDemo(options: {
       token: read.text,
       admin_token: admin.text,
       play: () =>
-        play({ directory, radio, gateway, clock, teller }).catch((error) => {
+        play({ directory, radio, bridge, air, gateway, clock, teller }).catch((error) => {
           // The end of the gateway is also the end of what was going on with it.
           if (!stopping) throw error;
         }),
@@ -101,11 +114,14 @@ export async function startDemo(options: {
   }
 }
 
-/** The records of the home, and its history from where an earlier demo on the same data ended. */
+/**
+ * The records of the home, and its history from where an earlier demo on the same data ended. Resolves with what the
+ * devices have still to tell.
+ */
 async function furnish(
   directory: string,
   options: { clock: Clock; log: Log; days: number; teller: DemoTeller },
-): Promise<void> {
+): Promise<Buffers> {
   const { clock, log, days } = options;
   const store = await openGatewayStore({
     directory,
@@ -123,8 +139,9 @@ async function furnish(
       const records = programmeRecords({ installed_ms: first_ms, now_ms, timezone: machineZone() });
       await store.importRecords([records]);
     }
-    await appendHistory({
+    return await appendHistory({
       store,
+      resumed: items.length > 0,
       from_ms: Math.max(first_ms, ...newest.map((stamp_ms) => stamp_ms + 1)),
       until_ms: now_ms,
       seed,
@@ -164,13 +181,17 @@ function machineZone(): string {
 async function play(options: {
   directory: string;
   radio: DemoRadio;
+  bridge: DemoBridge;
+  air: DemoAir;
   gateway: Gateway;
   clock: Clock;
   teller: DemoTeller;
 }): Promise<void> {
-  const { radio, teller } = options;
-  await listening(options.gateway, options.clock);
-  await Promise.all([radio.live(), radio.missing > 0 ? letIn(options.directory, radio, teller) : undefined]);
+  const { radio, bridge, air, teller } = options;
+  const walked = listening(options.gateway, options.clock).then(() =>
+    Promise.all([radio.live(), radio.missing > 0 ? letIn(options.directory, radio, teller) : undefined]),
+  );
+  await Promise.all([walked, bridge.live(), air.live()]);
 }
 
 /** Lets the sensors join as a technician does with `lintel pair`. */
@@ -198,11 +219,12 @@ async function letIn(directory: string, radio: DemoRadio, teller: DemoTeller): P
   await joining;
 }
 
-/** Waits until every driver hears its hardware. */
+/** Waits until the Zigbee driver hears its stick. */
 async function listening(gateway: Gateway, clock: Clock): Promise<void> {
   for (let tries = 0; tries < listening_tries_max; tries++) {
     const { drivers } = await gateway.status();
-    if (drivers.every(({ state }) => state === "listening" || state === "stopped")) return;
+    const zigbee = drivers.find(({ name }) => name === "zigbee");
+    if (zigbee?.state === "listening" || zigbee?.state === "stopped") return;
     await new Promise<void>((resolve) => void clock.after(listening_poll_ms, resolve));
   }
 }
@@ -216,8 +238,8 @@ function tapped(definition: DriverDefinition, live: (reading: Reading) => void):
         config,
         host: {
           ...host,
-          accept: async (reading) => {
-            await host.accept(reading);
+          accept: async (reading, cursor) => {
+            await host.accept(reading, cursor);
             live(reading);
           },
         },
@@ -225,13 +247,13 @@ function tapped(definition: DriverDefinition, live: (reading: Reading) => void):
   };
 }
 
-function configOf(directory: string, port: number, zigbee: string): Config {
+function configOf(directory: string, port: number, sections: ReadonlyMap<string, unknown>): Config {
   return {
     file: "the demo",
     data: directory,
     home: { id: demoHome, timezone: machineZone() },
     api: { hostname: "127.0.0.1", port, realm: "lintel" },
-    drivers: new Map([["zigbee", { port: zigbee, adapter: "zstack" }]]),
+    drivers: sections,
     walking: [],
     warnings: [],
   };

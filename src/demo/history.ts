@@ -3,6 +3,7 @@ import { joined, type Span } from "../meaning/span.ts";
 import type { Gap, Reading } from "../reading.ts";
 import type { GatewayStore } from "../store/store.ts";
 import { boxes, deviceOf, watch } from "./belongings.ts";
+import { type Buffers, Withholding, withheldBefore } from "./buffers.ts";
 import { sensorNamed } from "./flat.ts";
 import { dayOf, type Happening, type LivedDay } from "./household.ts";
 import { during, type Mishaps, mishapsBefore } from "./mishaps.ts";
@@ -15,20 +16,23 @@ import { weighingsOn } from "./weighings.ts";
 /**
  * Appends to the store what the devices of the home told from `from_ms` up to `until_ms`, unix milliseconds, a day
  * at a time. A day is the same for the same `seed`, whatever the span. `progress` is told how many days are on
- * disk. Returns the number of readings.
+ * disk. Returns what devices have kept to themselves: from `withheld` on, which with `resumed` is where an earlier
+ * history on the same store ended, and drivers know how far they have read.
  */
 export async function appendHistory(options: {
   store: GatewayStore;
   from_ms: number;
   until_ms: number;
   seed: number;
+  resumed?: boolean;
   progress: (done: number, days: number) => void;
-}): Promise<number> {
-  const { store, from_ms, until_ms, seed } = options;
+}): Promise<Buffers> {
+  const { store, from_ms, until_ms, seed, resumed = false } = options;
   const midnights = midnightsOf(from_ms, until_ms);
   const mishaps = mishapsBefore(until_ms);
   const telling = new Telling(seed, mishaps);
-  let count = 0;
+  const withheld = withheldBefore({ until_ms, from_ms, resumed });
+  const withholding = new Withholding(withheld);
   for (const [done, midnight_ms] of midnights.entries()) {
     options.progress(done, midnights.length);
     const told = telling.day(midnight_ms);
@@ -36,16 +40,18 @@ export async function appendHistory(options: {
       from_ms: Math.max(midnight_ms, from_ms),
       to_ms: Math.min(midnights[done + 1] ?? until_ms, until_ms),
     };
-    const readings = told.readings.filter((reading) => {
-      const known_ms = reading.stamp_ms + Number(reading.values["duration"] ?? 0) * 1000;
-      return reading.stamp_ms >= from_ms && known_ms < until_ms;
+    const over = told.readings.filter(({ stamp_ms, values }) => {
+      return stamp_ms + Number(values["duration"] ?? 0) * 1000 < until_ms;
     });
-    const gaps = told.gaps.filter((gap) => gap.from_ms >= from_ms && gap.to_ms < until_ms);
+    const readings = withholding.readings(over).filter(({ stamp_ms }) => stamp_ms >= from_ms);
+    const gaps = withholding
+      .gaps(told.gaps.filter(({ to_ms }) => to_ms < until_ms))
+      .filter((gap) => gap.from_ms >= from_ms);
     if (readings.length > 0) await store.append(readings, { gaps, ...signsOfLife(span, readings, mishaps) });
-    count += readings.length;
   }
+  if (!resumed) await store.append([], { cursors: withholding.cursors });
   options.progress(midnights.length, midnights.length);
-  return count;
+  return withholding.buffers;
 }
 
 /** Turns days as they were lived into what each device told of them. */

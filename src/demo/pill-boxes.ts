@@ -1,6 +1,7 @@
 import { clockQuality } from "../clock.ts";
 import type { Reading } from "../reading.ts";
 import { boxes, deviceOf } from "./belongings.ts";
+import { events_before } from "./buffers.ts";
 import type { LivedDay, MealName } from "./household.ts";
 import { during, type Mishaps } from "./mishaps.ts";
 import type { Random } from "./random.ts";
@@ -40,7 +41,7 @@ export function doorsOn(day: LivedDay, meal: MealName, random: Random): Doors[] 
 
 /** What a polled box keeps in itself, from poll to poll. */
 export class PolledBox {
-  #eventcount = 412;
+  #eventcount = events_before;
   #batteryseconds = 5_460;
 
   /** Events with the box's clock corrected, and the hourly polls; the box itself goes on through a power cut. */
@@ -107,10 +108,10 @@ export function broadcastReadings(day: LivedDay, random: Random, { powerCut }: M
 }
 
 /** The polled box's clock is slow, and loses a second and a half a day; it is set right every thirty days. */
-function offsetAt_ms(at_ms: number): number {
+export function offsetAt_ms(at_ms: number): number {
   return 2_000 + Math.round(((at_ms % (30 * 86_400_000)) / 86_400_000) * 1_500);
 }
 
 const hour_ms = 3_600_000;
-const broadcast_every_s = 8 * 3_600;
-const broadcast_for_s = 600;
+export const broadcast_every_s = 8 * 3_600;
+export const broadcast_for_s = 600;

@@ -2,9 +2,9 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { type SimulatorExport, ZnpSimulator } from "../../drivers/zigbee/simulator/coordinator.ts";
 import type { SimulatedDevice } from "../../drivers/zigbee/simulator/device.ts";
 import type { Clock } from "../clock.ts";
-import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { flat, type SensorName, sensorNamed, zonestatus } from "./flat.ts";
+import { plugIn } from "./plug.ts";
 import type { Random } from "./random.ts";
 import { type Place, type Step, walk } from "./walk.ts";
 
@@ -35,12 +35,10 @@ export class DemoRadio {
       ? { saved: JSON.parse(readFileSync(options.file, "utf8")) as SimulatorExport }
       : {};
     const random = (length: number) => options.random.bytes(length);
-    try {
-      return new DemoRadio(await ZnpSimulator.listen({ transport: "pty", random, ...saved }), options);
-    } catch (error) {
-      options.log.warn(`no pseudo-terminal to be had (${messageOf(error)}): the radio is on TCP instead`);
-      return new DemoRadio(await ZnpSimulator.listen({ transport: "tcp", random, ...saved }), options);
-    }
+    const simulator = await plugIn("the Zigbee radio", options.log, (transport) =>
+      ZnpSimulator.listen({ transport, random, ...saved }),
+    );
+    return new DemoRadio(simulator, options);
   }
 
   /** What a gateway is configured with as its zigbee port. */

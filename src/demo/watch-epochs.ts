@@ -1,7 +1,9 @@
+import type { Block } from "../../drivers/watch/health-log.ts";
 import { clockQuality } from "../clock.ts";
 import type { Span } from "../meaning/span.ts";
 import type { Reading } from "../reading.ts";
 import { deviceOf, watch } from "./belongings.ts";
+import type { Buffers } from "./buffers.ts";
 import type { LivedDay, Stay } from "./household.ts";
 import { during } from "./mishaps.ts";
 import type { Random } from "./random.ts";
@@ -67,6 +69,27 @@ function sleepState(stay: Stay | undefined, at_ms: number): number {
   const cycle = Math.floor(slept_min / 90);
   const within = (slept_min % 90) / 90;
   return within > 0.2 && within < 0.62 - cycle * 0.1 ? deep : light;
+}
+
+/** What the watch itself keeps of its epochs, and of the stretches in which it lay aside. */
+export function blocksOf({ epochs, notWorn }: Buffers["watch"]): Block[] {
+  const worn = epochs.map(({ stamp_ms, values: { steps, walkState, sleepState } }): Block => {
+    const awake = walkState === 2 ? "WALKING" : "UNKNOWN";
+    const activity = sleepState === deep ? "DEEP_SLEEP" : sleepState === light ? "LIGHT_SLEEP" : awake;
+    return { end_ms: stamp_ms + epoch_ms, steps: Number(steps), activity };
+  });
+  const off = notWorn.flatMap(({ from_ms, to_ms }) =>
+    Array.from({ length: Math.floor((to_ms - from_ms) / epoch_ms) }, (_, index): Block => {
+      return { end_ms: from_ms + (index + 1) * epoch_ms, steps: 0, activity: "NOT_WORN" };
+    }),
+  );
+  return [...worn, ...off].sort((one, other) => one.end_ms - other.end_ms);
+}
+
+/** The ten minutes that ended last: somebody who moves about the flat. */
+export function blockNow(now_ms: number, random: Random): Block {
+  const end_ms = Math.floor(now_ms / epoch_ms) * epoch_ms;
+  return { end_ms, steps: Math.round(random.between(15, 140)), activity: "UNKNOWN" };
 }
 
 /** Steps in ten minutes, few to many. */

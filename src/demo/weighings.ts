@@ -10,8 +10,8 @@ import type { Random } from "./random.ts";
  */
 export function weighingsOn(day: LivedDay, random: Random): Reading[] {
   const readings: Reading[] = [];
-  const number = Math.round(day.midnight_ms / 86_400_000);
-  const batteryLevel = 96 - Math.floor((number % 360) / 4);
+  const number = dayNumber(day.midnight_ms);
+  const batteryLevel = batteryOn(number);
   const say = (series: "scale_weights" | "scale_heart", stamp_ms: number, values: Reading["values"]) =>
     readings.push({
       device: deviceOf(scale),
@@ -43,6 +43,22 @@ export function weighingsOn(day: LivedDay, random: Random): Reading[] {
     });
   }
   return readings;
+}
+
+/** The number of the day by which her weight and the battery change. */
+export function dayNumber(unix_ms: number): number {
+  return Math.round(unix_ms / 86_400_000);
+}
+
+/** Per cent. */
+export function batteryOn(day: number): number {
+  return 96 - Math.floor((day % 360) / 4);
+}
+
+/** Grams of her whole weight and its parts on a day. */
+export function composedWeight(day: number, random: Random) {
+  const weight = Math.round(weightOn(day) + random.between(-220, 220));
+  return { weight, ...composition(weight, random) };
 }
 
 /** Grams on a day, by its number: a slow loss that comes and goes, as appetite does. */

@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { belongings } from "../../src/demo/belongings.ts";
 import { flat } from "../../src/demo/flat.ts";
 import { eventually, RunningGateway, Site } from "../gateway/processes.ts";
 
@@ -12,6 +13,7 @@ test("the demo serves a furnished flat with history, then live events, and leave
   mkdirSync(temporary);
   const demo = site.spawn(["demo", "--port", "0", "--days", "3", "--json"], { TMPDIR: temporary });
   const ready = JSON.parse((await demo.line()) ?? "");
+  const started_s = Math.floor(Date.now() / 1000);
   expect(Object.keys(ready)).toEqual(["url", "dashboard", "token", "admin_token"]);
   const gateway = new RunningGateway(demo, ready);
 
@@ -24,18 +26,86 @@ test("the demo serves a furnished flat with history, then live events, and leave
   const stamps = history.map(({ stamp }) => stamp);
   expect(stamps).toEqual(stamps.toSorted((one, other) => other - one));
 
-  const counts = async () => {
-    const each = flat.map(async ({ name }) => (await gateway.events(name, ready.token)).length);
-    return (await Promise.all(each)).reduce((sum, count) => sum + count, 0);
-  };
-  const before = await counts();
-  await eventually(async () => ((await counts()) > before ? true : undefined), "a live event", {
-    pause_ms: 100,
-  });
+  for (const [name, paths, from_s] of live(started_s))
+    await eventually(
+      async () => {
+        const stamps = paths.map(async (path) => {
+          const newest = await gateway.get(`/items/${path}?limit=1`, ready.token);
+          const [first] = (await newest.json()) as { stamp: number }[];
+          return first?.stamp ?? 0;
+        });
+        return Math.max(...(await Promise.all(stamps))) >= from_s ? true : undefined;
+      },
+      `a live reading of ${name}`,
+      { pause_ms: 100 },
+    );
+  for (const kind of ["wirelesssensors", "pillboxes", "scales", "watches"]) {
+    const listed = await gateway.get(`/inventory/${kind}`, ready.token);
+    const names = ((await listed.json()) as { itemname: string }[]).map(({ itemname }) => itemname);
+    expect([kind, names]).toEqual([kind, itemsOf(kind)]);
+  }
 
   expect(await gateway.stop("SIGINT")).toBe(0);
   expect(await demo.rest()).toBe("");
+  expect(await demo.said()).toBe("");
   expect(readdirSync(temporary)).toEqual([]);
+}, 60_000);
+
+/** Series of every kind, and from when on its readings cannot be history. */
+function live(started_s: number): [name: string, paths: string[], from_s: number][] {
+  return [
+    ["the sensors", flat.map(({ name }) => `wirelesssensors/${name}/events`), started_s],
+    ["the polled pill box", ["pillboxes/pillbox-morning/status"], started_s - 5],
+    ["the broadcasting pill box", ["pillboxes/pillbox-evening/events"], started_s],
+    ["the scale", ["scales/scale-bathroom/weights"], started_s],
+    ["the heart", ["scales/scale-bathroom/heart"], started_s],
+    // History ends eight hours back: the watch tells the rest.
+    ["the watch", ["watches/watch-1/epochs"], started_s - 7.5 * 3600],
+  ];
+}
+
+function itemsOf(kind: string): string[] {
+  return kind === "wirelesssensors"
+    ? flat.map(({ name }) => name)
+    : belongings.filter((one) => one.kind === kind).map(({ name }) => name);
+}
+
+test("a demo on kept data goes on where the last one ended: no event twice, nothing to warn of", async () => {
+  const words = ["demo", "--port", "0", "--days", "3", "--data", join(site.directory, "again"), "--json"];
+  const told: string[][] = [];
+  for (let run = 0; run < 2; run++) {
+    const demo = site.spawn(words);
+    const gateway = new RunningGateway(demo, JSON.parse((await demo.line()) ?? ""));
+    const { token } = gateway.ready as unknown as { token: string };
+    const all = async (path: string) =>
+      (await (await gateway.get(`/items/${path}?limit=1000`, token)).json()) as Record<string, number>[];
+    const polls = await eventually(
+      async () => {
+        const status = await all("pillboxes/pillbox-morning/status");
+        const fresh = (status[0]?.["stamp"] ?? 0) >= Math.floor(Date.now() / 1000) - 10;
+        return fresh && (run === 0 || status.length > (told[0]?.length ?? 0)) ? status : undefined;
+      },
+      "a poll",
+      { pause_ms: 100 },
+    );
+    // Every door of the buffer is on disk before the next poll; the watch tells after it.
+    const counted = polls[0]?.["eventcount"] ?? 0;
+    const doors = await eventually(
+      async () => {
+        const events = await all("pillboxes/pillbox-morning/events");
+        const epoch_s = (await all("watches/watch-1/epochs"))[0]?.["stamp"] ?? 0;
+        return epoch_s > Date.now() / 1000 - 7.5 * 3600 && counted > 412 ? events : undefined;
+      },
+      "the watch's log",
+      { pause_ms: 100 },
+    );
+    const distinct = new Set(doors.map(({ stamp, event }) => `${stamp} ${event}`));
+    expect(distinct.size).toBe(doors.length);
+    told.push(polls.map(({ stamp }) => String(stamp)));
+    if (run === 1) expect(counted).toBeGreaterThanOrEqual(polls[1]?.["eventcount"] ?? Infinity);
+    expect(await gateway.stop()).toBe(0);
+    expect(await demo.said()).toBe("");
+  }
 }, 60_000);
 
 test("on a terminal's pipe it says how to ask, with a line that works when pasted", async () => {
