@@ -87,9 +87,14 @@ export class DemoAir {
 
   async unplug(): Promise<void> {
     this.#pauses.stop();
+    this.#save();
+    await this.#controller.close();
+  }
+
+  /** After each dose, so that the box counts on after a demo that was killed. */
+  #save(): void {
     const saved: Saved = { count: this.#box.count };
     writeFileSync(this.#options.file, JSON.stringify(saved), { mode: 0o600 });
-    await this.#controller.close();
   }
 
   #putBox(): SimulatedPillBox {
@@ -121,6 +126,7 @@ export class DemoAir {
       this.#box.turn(today);
       await this.#pauses.pause(this.#options.random.between(4_000, 9_000));
       this.#box.turn(today);
+      this.#save();
     }
   }
 

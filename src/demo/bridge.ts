@@ -53,6 +53,7 @@ export class DemoBridge {
     for (let seq = 0; seq < saved.before; seq++) this.#box.doors(0, 0);
     for (const { at_ms, doors } of [...saved.doors, ...buffer.doors]) this.#box.doors(doors, at_ms);
     simulator.boxes.push(this.#box);
+    this.#save();
   }
 
   static async plugIn(options: Options): Promise<DemoBridge> {
@@ -77,18 +78,24 @@ export class DemoBridge {
       this.#box.door(today, true);
       await this.#pauses.pause(random.between(6_000, 20_000));
       this.#box.door(today, false);
+      this.#save();
     }
   }
 
   async unplug(): Promise<void> {
     this.#pauses.stop();
+    this.#save();
+    await this.#simulator.close();
+  }
+
+  /** After each door, so that the box counts on after a demo that was killed. */
+  #save(): void {
     const doors = this.#box.history
       .slice(this.#before)
       .map(({ at_ms, doors: open }) => ({ at_ms, doors: open }));
     const kept = doors.slice(-kept_max);
     const saved: Saved = { before: this.#before + doors.length - kept.length, doors: kept };
     writeFileSync(this.#options.file, JSON.stringify(saved), { mode: 0o600 });
-    await this.#simulator.close();
   }
 }
 

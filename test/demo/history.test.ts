@@ -3,11 +3,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SystemClock } from "../../src/clock.ts";
-import { belongings } from "../../src/demo/belongings.ts";
+import { belongings, boxes } from "../../src/demo/belongings.ts";
+import type { Buffers } from "../../src/demo/buffers.ts";
 import { flat } from "../../src/demo/flat.ts";
 import { appendHistory, midnightsOf, Telling } from "../../src/demo/history.ts";
 import { during, mishapsBefore } from "../../src/demo/mishaps.ts";
 import { programmeRecords } from "../../src/demo/programme.ts";
+import { blocksOf } from "../../src/demo/watch-epochs.ts";
 import { faultOfGap, faultOfReading } from "../../src/ingest/validity.ts";
 import { lineLog } from "../../src/log.ts";
 import type { Reading } from "../../src/reading.ts";
@@ -124,6 +126,7 @@ test("in the power cut nobody heard anything, and of the dead sensor nothing cam
 });
 
 let store: GatewayStore;
+let buffers: Buffers;
 const directory = mkdtempSync(join(tmpdir(), "lintel-demo-history-"));
 beforeAll(async () => {
   const clock = new SystemClock();
@@ -131,7 +134,7 @@ beforeAll(async () => {
   store = await openGatewayStore({ directory, clock, log });
   const records = programmeRecords({ installed_ms: from_ms, now_ms: until_ms, timezone: "Europe/Berlin" });
   await store.importRecords([records]);
-  await appendHistory({ store, from_ms, until_ms, seed, progress: () => {} });
+  buffers = await appendHistory({ store, from_ms, until_ms, seed, progress: () => {} });
 });
 afterAll(async () => {
   await store.close();
@@ -149,6 +152,27 @@ test("on disk it is the inventory's own: no device is provisional, none has a re
       expect(known_ms).toBeLessThan(until_ms);
     }
   }
+});
+
+test("the history leaves to the polled box and the watch what their drivers have not read yet", async () => {
+  const [box, watch] = [boxes.breakfast, belongings.find(({ kind }) => kind === "watches")];
+  const doors = of("pillbox_events").filter(({ device }) => device.address === box.address);
+  const kept = doors.filter(({ stamp_ms }) => stamp_ms >= until_ms - day_ms && stamp_ms < until_ms);
+  expect(kept.length).toBeGreaterThan(0);
+  expect(buffers.box.doors.map(({ at_ms }) => at_ms)).toEqual(kept.map(({ stamp_ms }) => stamp_ms));
+  const place = JSON.parse((await store.cursor(`pillbox events ${box.address}`)) ?? "");
+  const before = doors.filter(({ stamp_ms }) => stamp_ms < until_ms - day_ms);
+  expect(place).toMatchObject({ seq: buffers.box.told, boot: 1 });
+  expect(buffers.box.told - before.length).toBe(412);
+
+  const { end_ms } = JSON.parse((await store.cursor(`ble watch/epochs ${watch?.address}`)) ?? "");
+  const { items } = await store.overview();
+  const stored = items.find(({ record }) => record.macaddress === watch?.address)?.series[0];
+  expect(stored?.newest_ms).toBeLessThan(end_ms);
+  const log = blocksOf(buffers.watch);
+  const epochs = Array.from({ length: log.length }, (_, index) => end_ms + (index + 1) * 600_000);
+  expect(log.map((block) => block.end_ms)).toEqual(epochs);
+  expect(until_ms - (log.at(-1)?.end_ms ?? 0)).toBeLessThan(600_000);
 });
 
 test("its subjects, homes and the rest are there to be asked for", async () => {
