@@ -43,13 +43,16 @@ export class Stamper {
       return;
     }
     const elapsed_ms = Math.max(0, monotonic_ms - known.compared_ms);
-    if (Math.abs(offset_ms - known.offset_ms) <= step_max_ms + elapsed_ms * drift_max) {
+    const strayed_ms = Math.abs(offset_ms - known.offset_ms);
+    const doubted_ms = Math.abs(offset_ms - (this.#doubt?.offset_ms ?? Number.NEGATIVE_INFINITY));
+    // What may have drifted grows while nothing is compared; what is doubted must not pass as that.
+    if (strayed_ms <= step_max_ms + elapsed_ms * drift_max && strayed_ms < doubted_ms) {
       this.#timeline = turned(known, { offset_ms, from_ms: monotonic_ms, compared_ms: monotonic_ms });
       this.#doubt = undefined;
       return;
     }
     const doubt = this.#doubt;
-    if (doubt === undefined || Math.abs(offset_ms - doubt.offset_ms) > step_max_ms) {
+    if (doubt === undefined || doubted_ms > step_max_ms) {
       this.#doubt = { offset_ms, since_ms: monotonic_ms };
     } else if (monotonic_ms - doubt.since_ms >= doubt_ms) {
       this.#timeline = turned(known, { offset_ms, from_ms: doubt.since_ms, compared_ms: monotonic_ms });

@@ -50,6 +50,17 @@ test.each([-30 * year_ms, -3_600_000, -5_000, 5_000, 3_600_000, 30 * year_ms])(
   },
 );
 
+test("what a clock has leapt by is not let pass as drift because it has been doubted for long", () => {
+  const stamper = new Stamper();
+  stamper.observe(look(0, start_ms));
+  for (let minute = 1; minute <= 39; minute += 1) {
+    stamper.observe(look(minute * 60_000, start_ms - 2_600));
+    expect(stamper.doubts).toBe(true);
+  }
+  stamper.observe(look(39.5 * 60_000, start_ms + 20));
+  expect(stamper.doubts).toBe(false);
+});
+
 test("a clock that has leapt is believed once it has stood for forty minutes, and dates all since the leap", () => {
   const stamper = new Stamper();
   stamper.observe(look(0, start_ms));
