@@ -21,7 +21,8 @@ self.onmessage = ({ data: { epoll, handled } }: MessageEvent<ToThread>) => {
       if (event === undefined) continue;
       Atomics.store(handled, 0, 0);
       self.postMessage(event satisfies FromThread);
-      Atomics.wait(handled, 0, 0);
+      // The notice of the event before may come only now, and must not be taken for this one's.
+      while (Atomics.load(handled, 0) === 0) Atomics.wait(handled, 0, 0);
     }
   } catch (thrown) {
     self.postMessage({
