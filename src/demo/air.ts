@@ -91,7 +91,6 @@ export class DemoAir {
     await this.#controller.close();
   }
 
-  /** After each dose, so that the box counts on after a demo that was killed. */
   #save(): void {
     const saved: Saved = { count: this.#box.count };
     writeFileSync(this.#options.file, JSON.stringify(saved), { mode: 0o600 });
@@ -123,11 +122,17 @@ export class DemoAir {
       await this.#pauses.pause(wait_ms);
       if (this.#pauses.stopped) return;
       const today = new Date(this.#options.clock.now().unix_ms).getDay();
-      this.#box.turn(today);
+      this.#turn(today);
       await this.#pauses.pause(this.#options.random.between(4_000, 9_000));
-      this.#box.turn(today);
-      this.#save();
+      if (this.#pauses.stopped) return;
+      this.#turn(today);
     }
+  }
+
+  /** What it has counted is kept at once, so that it counts on after a demo that was killed. */
+  #turn(door: number): void {
+    this.#box.turn(door);
+    this.#save();
   }
 
   /** Somebody steps on the scale, which then wants to be heard. */
