@@ -98,7 +98,8 @@ test("a demo on kept data goes on where the last one ended: no event twice, noth
         const [epoch] = await all("watches/watch-1/epochs");
         const [opened] = await all("pillboxes/pillbox-evening/events");
         const told = (epoch?.["stamp"] ?? 0) > Date.now() / 1000 - 7.5 * 3600;
-        return told && (opened?.["stamp"] ?? 0) >= started_s ? true : undefined;
+        const dose = (opened?.["event"] ?? 0) > 0 && (opened?.["stamp"] ?? 0) >= started_s;
+        return told && dose ? true : undefined;
       },
       "the watch's log and a dose",
       { pause_ms: 100 },
