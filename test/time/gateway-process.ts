@@ -50,8 +50,8 @@ export class GatewayProcess {
   async settle(): Promise<void> {
     for (let round = 0; round < 100_000; round += 1) {
       if (this.#under.size === 0) {
-        // What follows a commit follows at once.
-        for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+        // What follows a commit follows at once, however many promises that takes: a turn of the event loop sees it through.
+        await new Promise<void>((resolve) => setImmediate(resolve));
         if (this.#under.size === 0) return;
       }
       await Promise.allSettled([...this.#under]);
