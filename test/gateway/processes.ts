@@ -12,6 +12,9 @@ export class Site {
   readonly config = join(this.directory, "lintel.toml");
   readonly #processes: Subprocess[] = [];
 
+  /** @param program what starts `lintel`; the source itself unless said */
+  constructor(readonly program: readonly string[] = [globalThis.process.execPath, main]) {}
+
   /** Writes the configuration: the data directory, a free port, and what is given. */
   configure(options: { listen?: string; api?: string; sections?: string; data?: string } = {}): void {
     const { listen = "127.0.0.1:0", api = "", sections = "", data = this.data } = options;
@@ -28,7 +31,7 @@ export class Site {
 
   /** Starts `lintel` with these words and returns at once. */
   spawn(words: readonly string[], env: Readonly<Record<string, string>> = {}): LintelProcess {
-    const child = Bun.spawn([globalThis.process.execPath, main, ...words], {
+    const child = Bun.spawn([...this.program, ...words], {
       cwd: this.directory,
       env: { ...globalThis.process.env, NO_COLOR: "1", ...env },
       stdin: "ignore",

@@ -1,16 +1,19 @@
+import { join } from "node:path";
 import { ControlClient } from "../../../src/control/client.ts";
 import { eventually, Site } from "../../../test/gateway/processes.ts";
 import { Belongings } from "./belongings.ts";
 import { Samples } from "./samples.ts";
 import { Sensors } from "./sensors.ts";
 
+/** As it is started in a home: with the limits that this sets. */
+const program = join(import.meta.dir, "../../lintel");
 const listening_tries_max = 2_400;
 
 /** A month before a gateway of its own process, with all drivers or Zigbee alone. */
 export async function lintelMonth(options: { days: number; rate: number; all: boolean }): Promise<Samples> {
   const { days, rate, all } = options;
   const samples = new Samples(`lintel with ${all ? "all drivers" : "Zigbee alone"}`);
-  const site = new Site();
+  const site = new Site([program]);
   const sensors = await Sensors.listen();
   const belongings = all ? await Belongings.listen(days) : undefined;
   try {
@@ -19,7 +22,7 @@ export async function lintelMonth(options: { days: number; rate: number; all: bo
     const gateway = await site.run();
     const token = await site.token();
     const client = new ControlClient(site.data);
-    await join(client, sensors);
+    await pair(client, sensors);
     samples.take(gateway.process.pid);
     for (let day = 0; day < days; day++) {
       await Promise.all([sensors.day(rate), belongings?.day()]);
@@ -51,7 +54,7 @@ async function listening(client: ControlClient): Promise<void> {
 }
 
 /** Lets the sensors in one after the other, as `lintel pair` does. */
-async function join(client: ControlClient, sensors: Sensors): Promise<void> {
+async function pair(client: ControlClient, sensors: Sensors): Promise<void> {
   await listening(client);
   let next = 0;
   for await (const step of client.joining(254)) {
