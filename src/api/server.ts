@@ -50,7 +50,7 @@ export const defaultBounds: ApiBounds = {
   idle_s: 30,
   attempts_max: 120,
   addresses_max: 4096,
-  cache_bytes_max: 8 * 1024 * 1024,
+  cache_bytes_max: 2 * 1024 * 1024,
   stop_ms: 5000,
 };
 
