@@ -3,32 +3,15 @@ import { join } from "node:path";
 import { PillboxDriver } from "../../drivers/pillbox/driver.ts";
 import { WatchDriver } from "../../drivers/watch/driver.ts";
 import { RecordingHost, temporaryDirectory } from "./recording-host.ts";
+import { simulatorProcess } from "./simulator-process.ts";
 
-/** A simulator as a process of its own, which answers a line for each line. */
+/** A simulator that has said where it is reached. */
 async function simulator(name: string, ...options: string[]) {
-  const program = join(import.meta.dir, "../../drivers", name, "simulator/main.ts");
-  const child = Bun.spawn([process.execPath, program, ...options], { stdin: "pipe", stderr: "inherit" });
-  const answers = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
-  let text = "";
-  const answer = async () => {
-    while (!text.includes("\n")) {
-      const { value, done } = await answers.read();
-      if (done) throw new Error("the simulator ended");
-      text += value;
-    }
-    const end = text.indexOf("\n");
-    const line = JSON.parse(text.slice(0, end));
-    text = text.slice(end + 1);
-    return line;
-  };
+  const { child, answer, tell } = simulatorProcess(name, ...options);
   const { path } = await answer();
   return {
     path: String(path),
-    tell: (command: object) => {
-      child.stdin.write(`${JSON.stringify(command)}\n`);
-      child.stdin.flush();
-      return answer();
-    },
+    tell,
     end: async () => {
       child.stdin.end();
       return child.exited;

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { obeyLines } from "../../wire/simulated-process.ts";
 import { HciSimulator } from "./controller.ts";
 import type { SimulatedPeripheral } from "./peripheral.ts";
 
@@ -77,14 +78,4 @@ const controller = await HciSimulator.listen({
   port: Number(values.port),
   ...(values.link === undefined ? {} : { link: values.link }),
 });
-console.log(JSON.stringify({ path: controller.path }));
-for await (const line of console) {
-  if (line.trim() === "") continue;
-  try {
-    console.log(JSON.stringify({ ok: true, ...(await obey(controller, JSON.parse(line))) }));
-  } catch (thrown) {
-    console.log(JSON.stringify({ error: String(thrown) }));
-  }
-}
-await controller.close();
-process.exit(0);
+await obeyLines<Command>({ simulator: controller, obey: (command) => obey(controller, command) });

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { obeyLines } from "../../wire/simulated-process.ts";
 import { SimulatedBox } from "./box.ts";
 import { BridgeSimulator } from "./bridge.ts";
 
@@ -107,14 +108,4 @@ const bridge = await BridgeSimulator.listen({
   port: Number(values.port),
   ...(values.link === undefined ? {} : { link: values.link }),
 });
-console.log(JSON.stringify({ path: bridge.path }));
-for await (const line of console) {
-  if (line.trim() === "") continue;
-  try {
-    console.log(JSON.stringify({ ok: true, ...(await obey(bridge, JSON.parse(line))) }));
-  } catch (thrown) {
-    console.log(JSON.stringify({ error: String(thrown) }));
-  }
-}
-await bridge.close();
-process.exit(0);
+await obeyLines<Command>({ simulator: bridge, obey: (command) => obey(bridge, command) });

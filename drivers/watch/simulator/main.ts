@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { obeyLines } from "../../wire/simulated-process.ts";
 import type { Activity } from "../health-log.ts";
 import { plausibleLog } from "./log.ts";
 import { WatchSimulator } from "./watch.ts";
@@ -59,15 +60,4 @@ const simulator = await WatchSimulator.listen({
 const until_ms = Date.now();
 const from_ms = until_ms - Number(values.days) * 24 * 3600_000;
 simulator.watch.blocks.push(...plausibleLog({ from_ms, until_ms, random: Math.random }));
-console.log(JSON.stringify({ path: simulator.path }));
-for await (const line of console) {
-  if (line.trim() === "") continue;
-  try {
-    await obey(simulator, JSON.parse(line));
-    console.log(JSON.stringify({ ok: true }));
-  } catch (thrown) {
-    console.log(JSON.stringify({ error: String(thrown) }));
-  }
-}
-await simulator.close();
-process.exit(0);
+await obeyLines<Command>({ simulator: simulator, obey: (command) => obey(simulator, command) });

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { parseArgs } from "node:util";
+import { obeyLines } from "../../wire/simulated-process.ts";
 import { ZnpSimulator } from "./coordinator.ts";
 import type { InterviewFault, SimulatedDevice } from "./device.ts";
 
@@ -108,14 +109,4 @@ const znp = await ZnpSimulator.listen({
   ...(values.link === undefined ? {} : { link: values.link }),
   ...(saved === undefined ? {} : { saved }),
 });
-console.log(JSON.stringify({ path: znp.path }));
-for await (const line of console) {
-  if (line.trim() === "") continue;
-  try {
-    console.log(JSON.stringify({ ok: true, ...(await obey(znp, JSON.parse(line))) }));
-  } catch (thrown) {
-    console.log(JSON.stringify({ error: String(thrown) }));
-  }
-}
-await znp.close();
-process.exit(0);
+await obeyLines<Command>({ simulator: znp, obey: (command) => obey(znp, command) });

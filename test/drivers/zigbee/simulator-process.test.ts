@@ -3,36 +3,14 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ZigbeeDriver } from "../../../drivers/zigbee/driver.ts";
 import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
+import { simulatorProcess } from "../simulator-process.ts";
 import { formedCoordinator } from "./formed.ts";
 
+const program = join(import.meta.dir, "../../../drivers/zigbee/simulator/main.ts");
 const directory = temporaryDirectory();
 afterAll(directory.remove);
 
-const program = join(import.meta.dir, "../../../drivers/zigbee/simulator/main.ts");
-
-/** The simulator as a process of its own, which answers a line for each line. */
-function simulator(...options: string[]) {
-  const child = Bun.spawn([process.execPath, program, ...options], { stdin: "pipe", stderr: "inherit" });
-  const answers = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
-  let text = "";
-  const answer = async () => {
-    while (!text.includes("\n")) {
-      const { value, done } = await answers.read();
-      if (done) throw new Error("the simulator ended");
-      text += value;
-    }
-    const end = text.indexOf("\n");
-    const line = JSON.parse(text.slice(0, end));
-    text = text.slice(end + 1);
-    return line;
-  };
-  const tell = (command: object) => {
-    child.stdin.write(`${JSON.stringify(command)}\n`);
-    child.stdin.flush();
-    return answer();
-  };
-  return { child, answer, tell };
-}
+const simulator = (...options: string[]) => simulatorProcess("zigbee", ...options);
 
 test("a simulator that was killed takes up its network and sensors again, and the driver goes on", async () => {
   const host = new RecordingHost({ directory: directory.path });
