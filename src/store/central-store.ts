@@ -1,0 +1,134 @@
+import type { Batch } from "../batch.ts";
+import type { Condition } from "../condition.ts";
+import { OperatorError } from "../errors.ts";
+import type { Alert } from "../records/alert.ts";
+import type { Item } from "../records/item.ts";
+import type { Store } from "./store.ts";
+import type { DayDigest, DayReadings, DigestRequest } from "./upload-store.ts";
+
+/**
+ * The store of a central server: the readings of every home, each exactly once. Two implement it, on SQLite and on PostgreSQL; one
+ * conformance suite holds them equal. A reading is known by (epoch, seq) of its gateway; central gives it a number of its own in
+ * the order of arrival, which keeps the order that the gateway gave, and serves by stamp, then by that number.
+ */
+export interface CentralStore extends Store {
+  /**
+   * Takes a batch: its readings and the watermark in one transaction, on disk when it resolves. What is held already is skipped; an unknown device gets a
+   * provisional item in the sender's home. Rejects with BatchRefused where the batch cannot follow what is held, and then nothing has changed; with another
+   * OperatorError where the disk or the database is at fault: the same batch may then be sent again.
+   */
+  receive(batch: Batch, sender: Sender): Promise<Received>;
+
+  /** How far each of these epochs is held, in the given order. */
+  held(epochs: readonly string[]): Promise<readonly HeldEpoch[]>;
+
+  /** Keeps the report and the condition of a gateway; notes that are held already are skipped. */
+  noteReport(report: ReportNote, sender: Sender): Promise<void>;
+
+  digests(request: DigestRequest): Promise<readonly DayDigest[]>;
+
+  /**
+   * The answer to a digest that differs: takes what a gateway holds of one series of one device on one day. Readings that are not here are added, those that
+   * differ are put right, and those that the gateway does not have stay, because central may be the only one that still has them. Only
+   * numbers up to what is held already can be in it: BatchRefused otherwise.
+   */
+  mendDay(request: DayReadings, readings: Batch, sender: Sender): Promise<Mended>;
+
+  /**
+   * Readings of the items that are in a home now, old to new, for a box that is restored: numbered on from `after.seq`; undefined
+   * at the end. `position` is to be handed back as `after`.
+   */
+  history(request: {
+    readonly home: number;
+    readonly from_ms: number;
+    readonly after?: HistoryPosition;
+    readonly readings_max: number;
+  }): Promise<{ readonly batch: Batch; readonly position: HistoryPosition } | undefined>;
+
+  /** Every home that has ever sent anything, in order of number, as last reported; nothing in it depends on the present time. */
+  gateways(): Promise<readonly GatewayRecord[]>;
+
+  /** Puts the alerts that central makes of a home's condition in the place of those it made before; others are left alone. */
+  replaceAlerts(home: number, alerts: readonly Alert[]): Promise<void>;
+
+  /** Items of the inventory whose readings a home has sent, wherever they are now, in order of itemid. */
+  itemsHeardIn(home: number): Promise<readonly Item[]>;
+
+  /** Keeps a file of a home (the backup of its Zigbee network) under a name, in the place of the one before; at most `backup_bytes_max`. */
+  putBackup(home: number, name: string, content: Uint8Array): Promise<void>;
+  backups(home: number): Promise<ReadonlyMap<string, Uint8Array>>;
+}
+
+export interface Sender {
+  readonly home: number;
+  /** When it was received, unix milliseconds. */
+  readonly at_ms: number;
+}
+
+export interface Received {
+  readonly held_seq: number;
+  /** Readings that were new. */
+  readonly taken: number;
+}
+
+export interface Mended {
+  readonly added: number;
+  readonly corrected: number;
+  /** Readings held here that the gateway did not send. */
+  readonly kept: number;
+}
+
+export interface HeldEpoch {
+  readonly epoch: string;
+  /** Absent while nothing is held of it. */
+  readonly home?: number;
+  /** The number up to which every reading is held; 0 while nothing is. */
+  readonly held_seq: number;
+  /** Up to which the notes of its condition are held. */
+  readonly held_note: number;
+}
+
+/** What a gateway says of itself, and when central heard it. */
+export interface ReportNote {
+  readonly epoch: string;
+  readonly condition: Condition;
+  /** Kept as it is: see src/sync/protocol.ts for what is in it. */
+  readonly report: Readonly<Record<string, unknown>>;
+}
+
+export interface GatewayRecord {
+  readonly home: number;
+  readonly epoch: string;
+  readonly held_seq: number;
+  /** When a batch, and when a report was last taken, unix milliseconds. */
+  readonly uploaded_ms?: number;
+  readonly reported_ms?: number;
+  readonly report: Readonly<Record<string, unknown>>;
+  /** Other epochs of the home that have sent something since this one began: two boxes with one token. */
+  readonly rivals: readonly string[];
+}
+
+export interface HistoryPosition {
+  readonly seq: number;
+  /** In the words of the store. */
+  readonly at: string;
+}
+
+/** A batch cannot follow what is held; `held_seq` is where the sender has to go on. */
+export class BatchRefused extends OperatorError {
+  constructor(
+    what: string,
+    remedy: string,
+    readonly reason: BatchRefusal,
+    readonly held_seq: number,
+  ) {
+    super(what, remedy);
+  }
+}
+
+/** `gap`: readings before it are not held. `foreign`: the epoch belongs to another home. `diverged`: another reading has the number before it. */
+export type BatchRefusal = "gap" | "foreign" | "diverged";
+
+/** Bytes of one file that `putBackup` keeps, and files that a home has. */
+export const backup_bytes_max = 4 * 1024 * 1024;
+export const backups_max = 16;

@@ -1,0 +1,109 @@
+import type { Batch } from "../batch.ts";
+import type { Condition } from "../condition.ts";
+import type { Kind } from "../kinds.ts";
+import type { SeriesName } from "../series.ts";
+import type { Store } from "./store.ts";
+
+/** A gateway's store as the uploader sees it: it works beside the running gateway, in a process of its own. */
+export interface UploadStore extends Store {
+  /** The spans of numbers in this store, oldest first. More than one where it was restored from a backup; the last is its own, and open. */
+  epochs(): Promise<readonly EpochSpan[]>;
+
+  /**
+   * The readings of an epoch in order of number from `after_seq + 1` on, at most `readings_max`, never beyond the epoch;
+   * undefined where there are none. Numbers that no reading has any more are in `missing` (pruned ones were confirmed, and are never asked for).
+   */
+  batchAfter(request: {
+    readonly epoch: string;
+    readonly after_seq: number;
+    readonly readings_max: number;
+  }): Promise<Batch | undefined>;
+
+  /** Listeners, states and the interruptions noted after `after_note`, at most `notes_max`. */
+  conditionAfter(after_note: number, notes_max: number): Promise<Condition>;
+
+  digests(request: DigestRequest): Promise<readonly DayDigest[]>;
+
+  /** The readings of one series of one device on one day, as a batch whose numbers are not contiguous; at most `batch_readings_max`, from `after_seq` on. */
+  readingsOfDay(request: DayReadings): Promise<Batch>;
+
+  /** How far uploads have come; all absent before the first. */
+  uploadState(): Promise<UploadState>;
+  /** Keeps what has changed of it, in one transaction. */
+  noteUpload(state: UploadState): Promise<void>;
+
+  /**
+   * Removes readings with a stamp below `before_ms` and a number up to `through_seq`, by whole blocks of counts, so that what lies beside them may
+   * stay; at most `readings_max` in this call, in a transaction of its own. Answers how many, and whether more remain.
+   */
+  prune(request: {
+    readonly before_ms: number;
+    readonly through_seq: number;
+    readonly readings_max: number;
+  }): Promise<{ readonly pruned: number; readonly more: boolean }>;
+
+  /**
+   * Takes in readings that central already holds, into a store that a lost box is restored to: numbered as the batch says, in a
+   * span of numbers that is never uploaded. Refused once the store has numbered readings of its own.
+   */
+  restoreReadings(batch: Batch): Promise<void>;
+}
+
+/** Numbers from `first_seq` to `last_seq` were given by one epoch; empty where last is below first. */
+export interface EpochSpan {
+  readonly epoch: string;
+  readonly first_seq: number;
+  readonly last_seq: number;
+  /** They came from central: nothing of them is uploaded or verified. */
+  readonly restored: boolean;
+}
+
+/** Which days to compare: readings of an epoch numbered up to `through_seq` with a stamp in the span, which is of whole UTC days. */
+export interface DigestRequest {
+  readonly epoch: string;
+  readonly through_seq: number;
+  readonly from_ms: number;
+  readonly before_ms: number;
+}
+
+/** What is held of one series of one device on one UTC day; days without readings have none. */
+export interface DayDigest {
+  readonly series: SeriesName;
+  readonly kind: Kind;
+  /** Empty where the item has lost its address; then it has an itemid. */
+  readonly address: string;
+  readonly itemid?: number;
+  /** Days since 1970-01-01, UTC. */
+  readonly day: number;
+  readonly count: number;
+  /** `SetDigest.hash` of its readings. */
+  readonly hash: string;
+}
+
+export interface DayReadings {
+  readonly epoch: string;
+  readonly through_seq: number;
+  readonly series: SeriesName;
+  readonly kind: Kind;
+  readonly address: string;
+  readonly itemid?: number;
+  readonly day: number;
+  /** Only readings numbered above this: where a day is more than one batch. */
+  readonly after_seq: number;
+}
+
+export interface UploadState {
+  /** When an upload last ended well, and what the last that did not end well said; unix milliseconds. */
+  readonly uploaded_ms?: number;
+  readonly failed_ms?: number;
+  readonly failure?: string;
+  /** Number up to which central has confirmed, and up to which every reading was compared and found equal. */
+  readonly confirmed_seq?: number;
+  readonly verified_seq?: number;
+  /** When all days were last compared. */
+  readonly verified_all_ms?: number;
+  /** Stamps below this may have been pruned: days before it are not compared. */
+  readonly pruned_before_ms?: number;
+  /** What identifies the roster that was last taken in. */
+  readonly roster?: string;
+}

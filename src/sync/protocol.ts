@@ -1,0 +1,222 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { kindNames } from "../kinds.ts";
+import { gapReasons } from "../reading.ts";
+import { seriesNames } from "../series.ts";
+
+/**
+ * What gateway and central say to each other under `/sync/v1`, besides batches (see batch-codec.ts). Bodies are JSON, with Content-Encoding zstd where they are
+ * large; a refusal has the Error body of the API. Everything may be said twice: whoever hears nothing says it again.
+ *
+ * | route | served by | scope | what |
+ * |---|---|---|---|
+ * | POST /sync/v1/report | central | sync | ReportBody -> ReportAnswer: the first and the last word of an upload |
+ * | POST /sync/v1/batches | central | sync | a batch -> BatchAnswer; 409 with BatchRefusal where it cannot follow what is held |
+ * | POST /sync/v1/verify | central | sync | VerifyBody -> VerifyAnswer |
+ * | PUT /sync/v1/days | central | sync | a batch of one day, named by DayQuery -> MendAnswer |
+ * | GET /sync/v1/roster | central | sync | the home's records as an import document, with ETag |
+ * | PUT, GET /sync/v1/backups | central | sync | BackupsBody: files such as the backup of the Zigbee network |
+ * | GET /sync/v1/history | central | sync | batches for a box that is restored, by HistoryQuery; 204 at the end |
+ * | GET /sync/v1/fleet | central | admin | what `lintel fleet` shows |
+ * | GET /sync/v1/report | gateway | sync | ReportBody, by ReportQuery |
+ * | GET /sync/v1/batches | gateway | sync | the batch after BatchQuery; 204 where there is none |
+ * | GET /sync/v1/digests, /sync/v1/days | gateway | sync | digests by DigestQuery, a batch of one day by DayQuery |
+ *
+ * Times are unix milliseconds.
+ */
+export const syncPath = "/sync/v1";
+
+const closed = { additionalProperties: false } as const;
+const time_ms = Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000 });
+const number = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+export const Epoch = Type.String({ pattern: "^[0-9a-f]{32}$", description: "32 lower-case hex digits" });
+const Kind = Type.Union(kindNames.map((name) => Type.Literal(name)));
+const Series = Type.Union(seriesNames.map((name) => Type.Literal(name)));
+const Word = Type.String({ maxLength: 200 });
+
+const Device = Type.Object(
+  {
+    kind: Kind,
+    address: Type.String({ maxLength: 64 }),
+    itemid: Type.Optional(number),
+    subtype: Type.Optional(Word),
+    model: Type.Optional(Word),
+    vendor: Type.Optional(Word),
+  },
+  closed,
+);
+
+const Condition = Type.Object(
+  {
+    devices: Type.Array(Device, { maxItems: 10_000 }),
+    listeners: Type.Array(Type.Object({ name: Word, first_ms: time_ms, last_ms: time_ms }, closed), {
+      maxItems: 100,
+    }),
+    states: Type.Array(
+      Type.Object(
+        {
+          device: number,
+          first_ms: time_ms,
+          heard_ms: time_ms,
+          listener: Type.Optional(Word),
+          battery_percent: Type.Optional(Type.Number()),
+          battery_mv: Type.Optional(Type.Number()),
+          linkquality: Type.Optional(Type.Number()),
+        },
+        closed,
+      ),
+      { maxItems: 10_000 },
+    ),
+    after_note: number,
+    to_note: number,
+    outages: Type.Array(Type.Object({ listener: Word, start_ms: time_ms, stop_ms: time_ms }, closed), {
+      maxItems: 10_000,
+    }),
+    silences: Type.Array(Type.Object({ device: number, start_ms: time_ms, stop_ms: time_ms }, closed), {
+      maxItems: 10_000,
+    }),
+    gaps: Type.Array(
+      Type.Object(
+        {
+          device: number,
+          from_ms: time_ms,
+          to_ms: time_ms,
+          reason: Type.Union(
+            Object.keys(gapReasons).map((reason) => Type.Literal(reason as keyof typeof gapReasons)),
+          ),
+          lost: Type.Optional(number),
+        },
+        closed,
+      ),
+      { maxItems: 10_000 },
+    ),
+  },
+  closed,
+);
+
+/** What a gateway says of itself: kept at central and shown by `lintel fleet`. */
+export const GatewayReport = Type.Object(
+  {
+    version: Word,
+    /** The gateway's clock when it said this. */
+    now_ms: time_ms,
+    clock_synchronised: Type.Boolean(),
+    timezone: Word,
+    last_seq: number,
+    /** Readings on disk that wait for the time. */
+    waiting: number,
+    disk_free_bytes: number,
+    bytes_on_disk: number,
+    /** Counters of what was thrown away, by name. */
+    dropped: Type.Record(Word, number),
+    /** Days found to differ since the last report, and what stopped the upload before this one. */
+    differing_days: number,
+    failure: Type.Optional(Word),
+  },
+  closed,
+);
+export type GatewayReport = Static<typeof GatewayReport>;
+
+export const ReportBody = Type.Object(
+  {
+    /** Every epoch of the gateway's store, oldest first. */
+    epochs: Type.Array(Type.Object({ epoch: Epoch, first_seq: number, last_seq: number }, closed), {
+      minItems: 1,
+      maxItems: 100,
+    }),
+    condition: Condition,
+    report: GatewayReport,
+  },
+  closed,
+);
+export type ReportBody = Static<typeof ReportBody>;
+
+export const ReportAnswer = Type.Object({
+  /** The home that the token is bound to. */
+  home: number,
+  now_ms: time_ms,
+  version: Word,
+  /** How far each epoch of the report is held, in its order. */
+  epochs: Type.Array(Type.Object({ epoch: Epoch, held_seq: number, held_note: number })),
+});
+export type ReportAnswer = Static<typeof ReportAnswer>;
+
+export const BatchAnswer = Type.Object({ held_seq: number, taken: number });
+export type BatchAnswer = Static<typeof BatchAnswer>;
+
+/** The body of a 409: an Error, and where to go on. */
+export const BatchRefusalBody = Type.Object({
+  code: Type.Integer(),
+  message: Type.String(),
+  reason: Type.Union([Type.Literal("gap"), Type.Literal("foreign"), Type.Literal("diverged")]),
+  held_seq: number,
+});
+export type BatchRefusalBody = Static<typeof BatchRefusalBody>;
+
+export const Digest = Type.Object(
+  {
+    series: Series,
+    kind: Kind,
+    address: Type.String({ maxLength: 64 }),
+    itemid: Type.Optional(number),
+    day: Type.Integer({ minimum: 0, maximum: 100_000_000 }),
+    count: number,
+    hash: Type.String({ pattern: "^[0-9a-f]{16}$" }),
+  },
+  closed,
+);
+
+/** At most `verify_days_max` days at once, so that neither side works for long on one request. */
+export const VerifyBody = Type.Object(
+  {
+    epoch: Epoch,
+    through_seq: number,
+    from_ms: time_ms,
+    before_ms: time_ms,
+    digests: Type.Array(Digest, { maxItems: 100_000 }),
+  },
+  closed,
+);
+export type VerifyBody = Static<typeof VerifyBody>;
+export const verify_days_max = 31;
+
+export const VerifyAnswer = Type.Object({
+  /** What differs, as central has it; a count of 0 where it has nothing. */
+  differing: Type.Array(Digest),
+});
+export type VerifyAnswer = Static<typeof VerifyAnswer>;
+
+export const MendAnswer = Type.Object({ added: number, corrected: number, kept: number });
+export type MendAnswer = Static<typeof MendAnswer>;
+
+/** Files by name, in base64. */
+export const BackupsBody = Type.Object(
+  { files: Type.Record(Type.String({ pattern: "^[\\w.-]{1,100}$" }), Type.String({ maxLength: 8_000_000 })) },
+  closed,
+);
+export type BackupsBody = Static<typeof BackupsBody>;
+
+/** Queries, as strings of the URL. */
+export const BatchQuery = Type.Object({ epoch: Epoch, after: number });
+export const ReportQuery = Type.Object({ after_note: number });
+export const DigestQuery = Type.Object({
+  epoch: Epoch,
+  through: number,
+  from: time_ms,
+  before: time_ms,
+});
+export const DayQuery = Type.Object({
+  epoch: Epoch,
+  through: number,
+  series: Series,
+  kind: Kind,
+  address: Type.String(),
+  itemid: Type.Optional(number),
+  day: number,
+  after: number,
+});
+/** `at` and `seq` are the position that the answer before named in its `Lintel-Position` header. */
+export const HistoryQuery = Type.Object({
+  from: time_ms,
+  seq: Type.Optional(number),
+  at: Type.Optional(Type.String({ maxLength: 200 })),
+});
