@@ -1,0 +1,140 @@
+import type { CentralStore, GatewayRecord } from "../../store/central-store.ts";
+import type { ItemOverview } from "../../store/store.ts";
+import type { GatewayReport } from "../protocol.ts";
+
+/** What a programme wants to know of a home before it sends somebody there. Times are unix milliseconds. */
+export interface FleetHome {
+  readonly homeid: number;
+  /** The epoch that the home's gateway numbers by now. */
+  readonly epoch: string;
+  readonly version: string | null;
+  /** When central last took readings, and when it last heard the gateway at all. */
+  readonly last_upload_ms: number | null;
+  readonly last_report_ms: number | null;
+  /** Readings on the gateway's disk that were not here when it last reported. */
+  readonly backlog: number | null;
+  /** Readings that wait on the gateway's disk for the time. */
+  readonly waiting: number | null;
+  /** What the gateway's clock showed above central's when it last reported. */
+  readonly clock_offset_ms: number | null;
+  readonly disk_free_bytes: number | null;
+  /** Days that differed at the last comparison. */
+  readonly differing_days: number | null;
+  /** What stopped the last upload that failed. */
+  readonly failure: string | null;
+  readonly items: number;
+  readonly silent: readonly { readonly itemname: string; readonly heard_ms: number | null }[];
+  readonly low_batteries: readonly {
+    readonly itemname: string;
+    readonly percent: number | null;
+    readonly millivolts: number | null;
+  }[];
+  /** Other gateways that upload for this home: epochs. */
+  readonly rivals: readonly string[];
+  /** What needs somebody, worst first; empty where all is well. */
+  readonly needs: readonly Need[];
+}
+
+export interface Need {
+  readonly type: NeedType;
+  /** One line for a person. */
+  readonly message: string;
+}
+
+/**
+ * What a home can need, worst first. `alerttypeid` is served in the alerts of the home's subjects: add, never renumber. They begin
+ * where no programme's own numbers are.
+ */
+export const needTypes = {
+  upload_overdue: { alerttypeid: 90_001, title: "Upload overdue" },
+  two_gateways: { alerttypeid: 90_002, title: "Two gateways" },
+  data_differ: { alerttypeid: 90_003, title: "Data differ" },
+  disk_nearly_full: { alerttypeid: 90_004, title: "Disk nearly full" },
+  clock_wrong: { alerttypeid: 90_005, title: "Clock wrong" },
+  item_silent: { alerttypeid: 90_006, title: "Item silent" },
+  battery_low: { alerttypeid: 90_007, title: "Battery low" },
+} as const;
+
+export type NeedType = keyof typeof needTypes;
+
+/** Every home that has ever sent anything, in order of number. */
+export async function fleetOf(store: CentralStore, now_ms: number): Promise<FleetHome[]> {
+  const [gateways, { items }] = await Promise.all([store.gateways(), store.overview()]);
+  const byHome = Map.groupBy(items, ({ record }) => record.currenthomeid);
+  return gateways.map((gateway) => fleetHome(gateway, byHome.get(gateway.home) ?? [], now_ms));
+}
+
+function fleetHome(gateway: GatewayRecord, items: readonly ItemOverview[], now_ms: number): FleetHome {
+  const report = gateway.report as Partial<GatewayReport>;
+  const { now_ms: theirs_ms, last_seq } = report;
+  const { reported_ms } = gateway;
+  const told = {
+    homeid: gateway.home,
+    epoch: gateway.epoch,
+    version: report.version ?? null,
+    last_upload_ms: gateway.uploaded_ms ?? null,
+    last_report_ms: reported_ms ?? null,
+    backlog: last_seq === undefined ? null : Math.max(0, last_seq - gateway.held_seq),
+    waiting: report.waiting ?? null,
+    clock_offset_ms: theirs_ms === undefined || reported_ms === undefined ? null : theirs_ms - reported_ms,
+    disk_free_bytes: report.disk_free_bytes ?? null,
+    differing_days: report.differing_days ?? null,
+    failure: report.failure ?? null,
+    items: items.length,
+    silent: items
+      .filter(({ overdue }) => overdue)
+      .map(({ record, heard_ms }) => ({ itemname: record.itemname, heard_ms: heard_ms ?? null })),
+    low_batteries: items.filter(isLow).map(({ record, battery_percent, battery_mv }) => ({
+      itemname: record.itemname,
+      percent: battery_percent ?? null,
+      millivolts: battery_mv ?? null,
+    })),
+    rivals: gateway.rivals,
+  };
+  return { ...told, needs: needsOf(told, now_ms) };
+}
+
+function needsOf(home: Omit<FleetHome, "needs">, now_ms: number): Need[] {
+  const needs: Need[] = [];
+  const need = (type: NeedType, message: string) => needs.push({ type, message });
+  const heard_ms = Math.max(home.last_upload_ms ?? 0, home.last_report_ms ?? 0);
+  if (now_ms - heard_ms > upload_overdue_ms)
+    need("upload_overdue", `The gateway of home ${home.homeid} has not uploaded since ${dayText(heard_ms)}`);
+  if (home.rivals.length > 0)
+    need(
+      "two_gateways",
+      `${home.rivals.length + 1} gateways upload for home ${home.homeid}: one of them has the wrong token`,
+    );
+  if ((home.differing_days ?? 0) > 0)
+    need("data_differ", `Central holds readings of home ${home.homeid} that its gateway has lost`);
+  if (home.disk_free_bytes !== null && home.disk_free_bytes < disk_least_bytes)
+    need("disk_nearly_full", `The disk of the gateway of home ${home.homeid} is nearly full`);
+  if (home.clock_offset_ms !== null && Math.abs(home.clock_offset_ms) > clock_off_max_ms)
+    need("clock_wrong", `The clock of the gateway of home ${home.homeid} is wrong`);
+  for (const { itemname, heard_ms } of home.silent)
+    need(
+      "item_silent",
+      `${itemname} has not been heard ${heard_ms === null ? "yet" : `since ${dayText(heard_ms)}`}`,
+    );
+  for (const { itemname } of home.low_batteries)
+    need("battery_low", `The battery of ${itemname} is nearly empty`);
+  return needs;
+}
+
+function isLow({ record, battery_percent, battery_mv }: ItemOverview): boolean {
+  if (battery_percent !== undefined) return battery_percent <= battery_low_percent;
+  return record.typename === "wirelesssensors" && battery_mv !== undefined && battery_mv <= coin_cell_low_mv;
+}
+
+/** The day alone: a message that says the hour would be another alert every time it is made. */
+function dayText(at_ms: number): string {
+  return at_ms === 0 ? "it was set up" : new Date(at_ms).toISOString().slice(0, 10);
+}
+
+/** A night may fail; two in a row are worth a look. */
+export const upload_overdue_ms = 50 * 3_600_000;
+const disk_least_bytes = 256 * 1024 * 1024;
+const clock_off_max_ms = 60_000;
+const battery_low_percent = 15;
+/** A lithium coin cell holds 3 V for most of its life; below this it has days. */
+const coin_cell_low_mv = 2_500;
