@@ -3,7 +3,7 @@ import { statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { DriverDefinition, Host } from "../drivers/driver.ts";
 import packageFile from "../package.json" with { type: "json" };
-import { startApi } from "./api/server.ts";
+import { apiApp, apiUrl } from "./api/app.ts";
 import { type Clock, clockQuality } from "./clock.ts";
 import type { Config } from "./config.ts";
 import { AttachedDriver } from "./control/attached-driver.ts";
@@ -12,6 +12,7 @@ import { LampKeeper } from "./control/lamp.ts";
 import { startControl } from "./control/server.ts";
 import type { GatewayStatus } from "./control/status.ts";
 import { messageOf, type OperatorError } from "./errors.ts";
+import { startServer } from "./http/server.ts";
 import { Ingest } from "./ingest/ingest.ts";
 import { ListeningKeeper } from "./ingest/listening-keeper.ts";
 import type { Log } from "./log.ts";
@@ -96,15 +97,16 @@ async function assemble(
   const ingest = new Ingest({ store, clock, log: log.named("ingest") });
   started.push({ name: "ingest", stop: () => ingest.close() });
   const { hostname, port, realm, tls } = config.api;
-  const api = await startApi({
+  const server = await startServer({
     store,
     clock,
     log,
     listen: { hostname, port },
     realm,
     ...(tls === undefined ? {} : { tls }),
+    apps: [apiApp({ store })],
   });
-  started.push({ name: "api", stop: () => api.stop() });
+  started.push({ name: "server", stop: () => server.stop() });
 
   const attached: AttachedDriver[] = [];
   const joining: Joining = new Joining({
@@ -134,7 +136,7 @@ async function assemble(
   });
   started.push({ name: "listening", stop: async () => listening.stop() });
 
-  const url = api.url;
+  const url = apiUrl(server);
   const status = async (): Promise<GatewayStatus> => ({
     version: packageFile.version,
     pid: process.pid,

@@ -1,19 +1,19 @@
-import { type Acceptance, readAcceptEncoding } from "./content-coding.ts";
-import { ApiError } from "./errors.ts";
+import { type Acceptance, readAcceptEncoding } from "../http/content-coding.ts";
+import { HttpError } from "../http/errors.ts";
 
 /**
  * Refuses a request whose Accept header does not name `application/json` with a quality above 0. Other types
  * beside it are allowed, as are parameters; a wildcard does not name it.
  */
 export function requireJsonAccepted(accept: string | null): void {
-  if (accept === null || accept.trim() === "") throw new ApiError("accept_missing", {});
-  if (!split(accept, ",").some(namesJson)) throw new ApiError("accept_unsuitable", {});
+  if (accept === null || accept.trim() === "") throw new HttpError("accept_missing", {});
+  if (!split(accept, ",").some(namesJson)) throw new HttpError("accept_unsuitable", {});
 }
 
 /** What a body may be compressed with. Refuses a request that takes no coding of ours, nor a body as it is. */
 export function requireCodingAccepted(acceptEncoding: string | null): Acceptance {
   const accepted = readAcceptEncoding(acceptEncoding);
-  if (!accepted.identity && accepted.coding === undefined) throw new ApiError("coding_unsuitable", {});
+  if (!accepted.identity && accepted.coding === undefined) throw new HttpError("coding_unsuitable", {});
   return accepted;
 }
 

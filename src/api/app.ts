@@ -1,40 +1,64 @@
 import { bearer } from "@elysiajs/bearer";
 import { Elysia } from "elysia";
+import type { App, BuiltApp } from "../http/app.ts";
+import { type Authorization, bearerIn } from "../http/authorization.ts";
+import { HttpError } from "../http/errors.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { refuse } from "../http/responses.ts";
 import type { Log } from "../log.ts";
 import type { Store } from "../store/store.ts";
 import { requireCodingAccepted, requireJsonAccepted } from "./accept.ts";
-import type { Authorization } from "./authorization.ts";
 import { Content } from "./content.ts";
 import { documentsOf } from "./documents.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { ApiError } from "./errors.ts";
-import type { Exchange } from "./exchange.ts";
+import { endpoints } from "./endpoints.ts";
 import { nextLink } from "./link.ts";
 import { PageCache } from "./page-cache.ts";
 import { decodeQuery, readPath, readQuery } from "./parameters.ts";
 import { Recall } from "./recall.ts";
-import { refuse } from "./responses.ts";
 import { respond, successWith } from "./success.ts";
-import type { ApiVersion } from "./versions.ts";
+import { versionsOf } from "./versions/history.ts";
+import { type ApiVersion, newestVersion } from "./versions.ts";
 
-/** The interface as one function from a request to its response. */
-export type App = (exchange: Exchange) => Promise<Response>;
+/** Serves the interface of `store`, every version of it. */
+export function apiApp(options: {
+  store: Store;
+  /** Bytes of encoded pages kept in memory for those who ask for the same; 0 keeps none. */
+  cache_bytes_max?: number;
+}): App {
+  const { store, cache_bytes_max = defaultCache_bytes_max } = options;
+  const versions = versionsOf(endpoints);
+  return {
+    name: "api",
+    build: (house) => ({
+      takes: (path) => path.startsWith("/v"),
+      respond: responder({ ...house, versions, store, cache_bytes_max }),
+    }),
+  };
+}
 
-/** Builds the interface: routes from the endpoints of each version, and the checks that all of them share. */
-export function buildApp(options: {
+/** Where the interface of a server is, in its newest version: `http://127.0.0.1:8080/v0.9`. */
+export function apiUrl({ origin }: { readonly origin: string }): string {
+  return `${origin}/v${newestVersion}`;
+}
+
+const defaultCache_bytes_max = 2 * 1024 * 1024;
+
+/** Puts routes together from the endpoints of each version, and the checks that all of them share. */
+function responder(options: {
   versions: ReadonlyMap<ApiVersion, readonly Endpoint[]>;
   store: Store;
   authorization: Authorization;
   log: Log;
   cache_bytes_max: number;
-}): App {
+}): BuiltApp["respond"] {
   const pages = new PageCache(options);
   const recall = new Recall({ ...options, pages });
   const exchanges = new WeakMap<Request, Exchange>();
   const router = new Elysia({ nativeStaticResponse: false })
     .onError(({ request, code, error }) =>
       refuse(
-        code === "NOT_FOUND" ? new ApiError("path_unknown", {}) : error,
+        code === "NOT_FOUND" ? new HttpError("path_unknown", {}) : error,
         known(exchanges, request),
         options.log,
       ),
@@ -58,15 +82,11 @@ export function buildApp(options: {
     router.get(path, ({ request }) => respond(known(exchanges, request)));
   const fetch = router.compile().fetch;
   return async (exchange) => {
-    try {
-      const recalled = recall.respond(exchange);
-      if (recalled !== undefined) return recalled;
-      const routed = routedRequest(exchange);
-      exchanges.set(routed, exchange);
-      return await fetch(routed);
-    } catch (thrown) {
-      return refuse(thrown, exchange, options.log);
-    }
+    const recalled = recall.respond(exchange);
+    if (recalled !== undefined) return recalled;
+    const routed = routedRequest(exchange);
+    exchanges.set(routed, exchange);
+    return await fetch(routed);
   };
 }
 
@@ -87,7 +107,7 @@ async function answer(call: {
   const { version, endpoint, exchange, store, pages } = call;
   const { method, url, address, now_ms, ifNoneMatch } = exchange;
   if (method !== "GET" && method !== "HEAD")
-    throw new ApiError("method_not_allowed", {}, { Allow: "GET, HEAD" });
+    throw new HttpError("method_not_allowed", {}, { Allow: "GET, HEAD" });
   const changes = store.changes();
   const token = await call.authorization.require(
     { authorization: exchange.authorization, bearer: call.bearer, address },
@@ -120,13 +140,10 @@ async function answer(call: {
  * in the plugin's form.
  */
 function routedRequest({ path, authorization }: Exchange): Request {
-  const token = bearerForm.exec(authorization ?? "")?.[1];
+  const token = bearerIn(authorization);
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   return new Request(`http://lintel.invalid${path}`, { headers });
 }
-
-/** The scheme is case-insensitive (RFC 9110 §11.1). */
-const bearerForm = /^bearer +([^\s,]+)$/i;
 
 function known(exchanges: WeakMap<Request, Exchange>, request: Request): Exchange {
   const exchange = exchanges.get(request);

@@ -1,4 +1,4 @@
-import { type Coding, codings } from "./content-coding.ts";
+import { type Coding, codings } from "../http/content-coding.ts";
 import type { Answer } from "./endpoint.ts";
 
 /** An answer as it is sent: its text in bytes, and compressed once that has been asked for. */

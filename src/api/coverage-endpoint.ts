@@ -1,10 +1,10 @@
 import { type TSchema, Type } from "@sinclair/typebox";
+import { HttpError } from "../http/errors.ts";
 import { type Kind, kinds } from "../kinds.ts";
 import { gapReasons } from "../reading.ts";
 import type { CoverageInterval } from "../store/store.ts";
 import { unixTime } from "../unix-time.ts";
 import { type Endpoint, endpoint, readers } from "./endpoint.ts";
-import { ApiError } from "./errors.ts";
 import { before, limit, skip } from "./parameters.ts";
 import { nextSecond } from "./series-endpoint.ts";
 
@@ -25,7 +25,8 @@ export function coverageEndpoint(kind: Kind): Endpoint {
     refusals: ["item_unknown"],
     handle: async ({ store, path, query, now_ms }) => {
       const item = await store.item(kind, path.itemname);
-      if (item === undefined) throw new ApiError("item_unknown", { typename: kind, itemname: path.itemname });
+      if (item === undefined)
+        throw new HttpError("item_unknown", { typename: kind, itemname: path.itemname });
       const before_ms = query.before === undefined ? nextSecond(now_ms) : query.before * 1000;
       const window = { item: item.key, before_ms, skip: query.skip };
       // One more than asked for tells whether there is a following page.

@@ -1,9 +1,9 @@
-import { codings, readAcceptEncoding } from "./content-coding.ts";
+import { codings, readAcceptEncoding } from "../http/content-coding.ts";
+import { HttpError } from "../http/errors.ts";
+import type { Exchange } from "../http/exchange.ts";
 import { contractOf } from "./contract/openapi.ts";
 import { pageOf, pageStyle } from "./contract/page.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { ApiError } from "./errors.ts";
-import type { Exchange } from "./exchange.ts";
 import type { ApiVersion } from "./versions.ts";
 
 /** What explains a version: for everybody, without token, whatever the Accept header says. */
@@ -32,7 +32,7 @@ function document(path: string, contentType: string, textFor: (exchange: Exchang
     path,
     respond: (exchange) => {
       if (exchange.method !== "GET" && exchange.method !== "HEAD")
-        throw new ApiError("method_not_allowed", {}, { Allow: "GET, HEAD" });
+        throw new HttpError("method_not_allowed", {}, { Allow: "GET, HEAD" });
       const { coding } = readAcceptEncoding(exchange.acceptEncoding);
       const bytes = new TextEncoder().encode(textFor(exchange));
       return new Response(coding === undefined ? bytes : codings[coding](bytes), {

@@ -1,7 +1,7 @@
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
+import type { ErrorName } from "../http/errors.ts";
 import type { Store } from "../store/store.ts";
 import type { Scope } from "../token.ts";
-import type { ErrorName } from "./errors.ts";
 
 /**
  * One row of the table in endpoints.ts: all that there is to know of an endpoint. Routes, checks, and what
@@ -25,7 +25,7 @@ export interface Endpoint<Path extends TObject = TObject, Query extends TObject 
   readonly response: TSchema;
   /** What the handler may refuse a well-formed request with. */
   readonly refusals: readonly ErrorName[];
-  /** @throws ApiError where there is no such record */
+  /** @throws HttpError where there is no such record */
   handle(call: Call<Path, Query>): Promise<Answer | Repeatable>;
 }
 

@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { HttpError } from "../http/errors.ts";
 import { isKind, type Kind } from "../kinds.ts";
 import { Item } from "../records/item.ts";
 import { ItemType } from "../records/item-type.ts";
@@ -6,7 +7,6 @@ import { seriesNames } from "../series.ts";
 import { coverageEndpoint, coveredKinds } from "./coverage-endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { endpoint, readers } from "./endpoint.ts";
-import { ApiError } from "./errors.ts";
 import { homeEndpoints } from "./home-endpoints.ts";
 import { limit, skip } from "./parameters.ts";
 import { recordEndpoints } from "./record-endpoints.ts";
@@ -65,7 +65,7 @@ export const endpoints: readonly Endpoint[] = [
     refusals: ["typename_unknown", "item_unknown"],
     handle: async ({ store, path }) => {
       const found = await store.item(kindNamed(path.typename), path.itemname);
-      if (found === undefined) throw new ApiError("item_unknown", path);
+      if (found === undefined) throw new HttpError("item_unknown", path);
       return { body: found.record };
     },
   }),
@@ -76,6 +76,6 @@ export const endpoints: readonly Endpoint[] = [
 ];
 
 function kindNamed(name: string): Kind {
-  if (!isKind(name)) throw new ApiError("typename_unknown", { typename: name });
+  if (!isKind(name)) throw new HttpError("typename_unknown", { typename: name });
   return name;
 }

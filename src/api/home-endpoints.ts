@@ -1,11 +1,11 @@
 import { Type } from "@sinclair/typebox";
+import { HttpError } from "../http/errors.ts";
 import type { HomeInventory } from "../records/home-inventory.ts";
 import type { Item } from "../records/item.ts";
 import { recordTable } from "../records/record-table.ts";
 import { type SeriesName, seriesOf } from "../series.ts";
 import type { PageRequest, SeriesRecord, Store } from "../store/store.ts";
 import { type Endpoint, endpoint, readers } from "./endpoint.ts";
-import { ApiError } from "./errors.ts";
 import { before, limit, precision, skip } from "./parameters.ts";
 import { idOf, requireRecord } from "./record-endpoints.ts";
 import { nextSecond, seriesRecord } from "./series-endpoint.ts";
@@ -60,7 +60,7 @@ function homeEvents(series: SeriesName): Endpoint {
       const stays = (await staysIn(store, path.id)).filter(({ item }) => item.typename === kind);
       const bound = Math.floor(records_max / Math.max(1, stays.length));
       if (query.limit > bound)
-        throw new ApiError("parameter_malformed", {
+        throw new HttpError("parameter_malformed", {
           parameter: "limit",
           expected: `an integer from 1 to ${bound}, because ${stays.length} items are asked at once`,
         });

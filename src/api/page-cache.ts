@@ -1,5 +1,5 @@
+import type { Coding } from "../http/content-coding.ts";
 import { Content } from "./content.ts";
-import type { Coding } from "./content-coding.ts";
 import type { Answer } from "./endpoint.ts";
 import { RecentlyUsed } from "./recently-used.ts";
 

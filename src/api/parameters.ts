@@ -1,6 +1,6 @@
 import { type Static, type TObject, type TSchema, Type, TypeGuard } from "@sinclair/typebox";
+import { HttpError } from "../http/errors.ts";
 import { unixTime } from "../unix-time.ts";
-import { ApiError } from "./errors.ts";
 
 /**
  * The query parameters of the interface. The schema of each is all there is to it: bounds, default, what a
@@ -77,14 +77,14 @@ export function decodeQuery(text: string): Query {
 /**
  * Values of the parameters that `schema` names, defaults filled in.
  *
- * @throws ApiError that names the first parameter that is malformed, out of bounds or repeated, and its bounds
+ * @throws HttpError that names the first parameter that is malformed, out of bounds or repeated, and its bounds
  */
 export function readQuery<Schema extends TObject>(schema: Schema, query: Query): Static<Schema> {
   const values: Record<string, unknown> = {};
   for (const [name, property] of parametersOf(schema)) {
     const given = query.filter(([other]) => other === name);
     if (given.length > 1)
-      throw new ApiError("parameter_repeated", { parameter: name, expected: expectationOf(property) });
+      throw new HttpError("parameter_repeated", { parameter: name, expected: expectationOf(property) });
     const first = given[0];
     if (first !== undefined) values[name] = readValue(name, property, first[1]);
     else if (property.default !== undefined) values[name] = property.default;
@@ -96,7 +96,7 @@ export function readQuery<Schema extends TObject>(schema: Schema, query: Query):
  * Values of the path parameters that `schema` names, from what the router found; `null` is a segment that
  * cannot be decoded. Text of any form passes: whether there is such a record is for the endpoint to find out.
  *
- * @throws ApiError that names the parameter
+ * @throws HttpError that names the parameter
  */
 export function readPath<Schema extends TObject>(
   schema: Schema,
@@ -105,7 +105,7 @@ export function readPath<Schema extends TObject>(
   const values: Record<string, unknown> = {};
   for (const [name, property] of parametersOf(schema)) {
     const text = segments[name];
-    if (text === undefined || text === null) throw new ApiError("path_malformed", { parameter: name });
+    if (text === undefined || text === null) throw new HttpError("path_malformed", { parameter: name });
     values[name] = property.type === "string" ? text : readValue(name, property, text);
   }
   return values as Static<Schema>;
@@ -130,7 +130,7 @@ function parametersOf(schema: TObject): [string, ParameterSchema][] {
 function readValue(name: string, schema: ParameterSchema, text: string | undefined): number | string {
   const value = readForm(schema, text);
   if (value === undefined)
-    throw new ApiError("parameter_malformed", { parameter: name, expected: expectationOf(schema) });
+    throw new HttpError("parameter_malformed", { parameter: name, expected: expectationOf(schema) });
   return value;
 }
 

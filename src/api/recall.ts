@@ -1,7 +1,7 @@
+import type { Authorization } from "../http/authorization.ts";
+import type { Exchange } from "../http/exchange.ts";
 import type { Store } from "../store/store.ts";
 import type { Token } from "../token.ts";
-import type { Authorization } from "./authorization.ts";
-import type { Exchange } from "./exchange.ts";
 import type { PageCache } from "./page-cache.ts";
 import { RecentlyUsed } from "./recently-used.ts";
 import { respond, type Success } from "./success.ts";

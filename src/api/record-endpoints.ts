@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
+import { HttpError } from "../http/errors.ts";
 import { recordTable } from "../records/record-table.ts";
 import type { Store } from "../store/store.ts";
 import { type Area, type Endpoint, endpoint, readers } from "./endpoint.ts";
-import { ApiError } from "./errors.ts";
 
 /** Types of record that stand for themselves, and those that stand in the list of a subject or home. */
 type LoneType = Parameters<Store["records"]>[0];
@@ -46,10 +46,10 @@ export function idOf(type: LoneType) {
   });
 }
 
-/** @throws ApiError where there is no such record */
+/** @throws HttpError where there is no such record */
 export async function requireRecord(store: Store, type: LoneType, id: number) {
   const record = await store.record(type, id);
-  if (record === undefined) throw new ApiError("record_unknown", { record: lone[type].one, id });
+  if (record === undefined) throw new HttpError("record_unknown", { record: lone[type].one, id });
   return record;
 }
 

@@ -1,9 +1,9 @@
 import { type TObject, Type } from "@sinclair/typebox";
+import { HttpError } from "../http/errors.ts";
 import { type SeriesDefinition, type SeriesName, seriesOf } from "../series.ts";
 import type { Page, PageRequest } from "../store/store.ts";
 import { isUnixTime, unixTime, unixTime_max } from "../unix-time.ts";
 import { type Endpoint, endpoint, readers } from "./endpoint.ts";
-import { ApiError } from "./errors.ts";
 import { before, limit, precision, skip, through } from "./parameters.ts";
 
 /** The endpoint of a series: `/items/{kind}/{itemname}/{path}`, made from its entry in the series table alone. */
@@ -25,7 +25,7 @@ export function seriesEndpoint(series: SeriesName): Endpoint {
     handle: async ({ store, path, query, now_ms, oldestFirst = false }) => {
       const item = await store.item(definition.kind, path.itemname);
       if (item === undefined)
-        throw new ApiError("item_unknown", { typename: definition.kind, itemname: path.itemname });
+        throw new HttpError("item_unknown", { typename: definition.kind, itemname: path.itemname });
       if (!hasSeries(definition, item.record.subtypename)) return { body: [] };
       const { limit, through } = query;
       const request: PageRequest = {

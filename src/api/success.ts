@@ -1,5 +1,5 @@
+import type { Acceptance, Coding } from "../http/content-coding.ts";
 import { type Content, namesTag } from "./content.ts";
-import type { Acceptance, Coding } from "./content-coding.ts";
 
 /** A successful response but for its bytes. */
 export interface Success {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { requireJsonAccepted } from "../../src/api/accept.ts";
-import { ApiError } from "../../src/api/errors.ts";
+import { HttpError } from "../../src/http/errors.ts";
 
 const names = [
   "application/json",
@@ -55,7 +55,7 @@ function codeOf(accept: string | null): number | undefined {
   try {
     requireJsonAccepted(accept);
   } catch (thrown) {
-    if (thrown instanceof ApiError) return thrown.body.code;
+    if (thrown instanceof HttpError) return thrown.body.code;
     throw thrown;
   }
   return undefined;

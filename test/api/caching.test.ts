@@ -3,7 +3,6 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RecentlyUsed } from "../../src/api/recently-used.ts";
-import { startApi } from "../../src/api/server.ts";
 import { SystemClock } from "../../src/clock.ts";
 import { lineLog } from "../../src/log.ts";
 import type { Device } from "../../src/reading.ts";
@@ -13,6 +12,7 @@ import type { GatewayStore, Store } from "../../src/store/store.ts";
 import { mintToken } from "../../src/token.ts";
 import { below, seeded } from "../store/sample.ts";
 import { now_ms, reading, type Serving, serve } from "./serving.ts";
+import { startApi } from "./starting.ts";
 
 const device: Device = { kind: "wirelesssensors", address: "00:0d:6f:00:0b:01" };
 const path = "/items/wirelesssensors/wirelesssensor-000d6f000b01/events";

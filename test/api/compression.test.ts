@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type Acceptance, readAcceptEncoding } from "../../src/api/content-coding.ts";
-import { errorTable } from "../../src/api/errors.ts";
+import { type Acceptance, readAcceptEncoding } from "../../src/http/content-coding.ts";
+import { errorTable } from "../../src/http/errors.ts";
 import { append, now_ms, reading, type Serving, serve } from "./serving.ts";
 
 let serving: Serving;

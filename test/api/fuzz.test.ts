@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { errorTable } from "../../src/api/errors.ts";
+import { errorTable } from "../../src/http/errors.ts";
 import { fill, knownOf } from "./programme.ts";
 import { serve } from "./serving.ts";
 import { faultsOf, type Trial, Trials, trialText } from "./trials.ts";

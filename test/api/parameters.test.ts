@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { ApiError } from "../../src/api/errors.ts";
 import {
   before,
   decodeQuery,
@@ -11,6 +10,7 @@ import {
   skip,
   through,
 } from "../../src/api/parameters.ts";
+import { HttpError } from "../../src/http/errors.ts";
 
 const schema = Type.Object({ skip, limit, before, through, precision });
 const read = (query: string) => readQuery(schema, decodeQuery(query));
@@ -133,7 +133,7 @@ function refusal(action: () => unknown): unknown {
   try {
     return action();
   } catch (thrown) {
-    if (thrown instanceof ApiError) return thrown.body;
+    if (thrown instanceof HttpError) return thrown.body;
     throw thrown;
   }
 }

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Api, type ApiBounds, startApi } from "../../src/api/server.ts";
 import { clockQuality, SystemClock } from "../../src/clock.ts";
+import type { ServerBounds } from "../../src/http/server.ts";
 import { type Level, lineLog } from "../../src/log.ts";
 import type { Device, Reading } from "../../src/reading.ts";
 import type { SeriesName, Value } from "../../src/series.ts";
@@ -10,6 +10,7 @@ import { openGatewayStore } from "../../src/store/sqlite/open.ts";
 import type { GatewayStore, Store } from "../../src/store/store.ts";
 import { mintToken, type Scope } from "../../src/token.ts";
 import { SettableClock } from "./settable-clock.ts";
+import { type Api, startApi } from "./starting.ts";
 
 /** The interface on a free port, over a real store in a directory of its own. */
 export interface Serving extends AsyncDisposable {
@@ -29,7 +30,8 @@ export interface Serving extends AsyncDisposable {
 export const now_ms = Date.UTC(2026, 10, 20, 12, 0, 0) + 250;
 
 export async function serve(
-  options: Partial<ApiBounds> & {
+  options: Partial<ServerBounds> & {
+    cache_bytes_max?: number;
     tls?: { certificate: string; key: string };
     hostname?: string;
     least?: Level;

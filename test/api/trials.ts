@@ -3,9 +3,9 @@ import type { Contract } from "../../src/api/contract/openapi.ts";
 import { contractOf } from "../../src/api/contract/openapi.ts";
 import type { Endpoint } from "../../src/api/endpoint.ts";
 import { endpoints } from "../../src/api/endpoints.ts";
-import { errorTable } from "../../src/api/errors.ts";
 import { versionsOf } from "../../src/api/versions/history.ts";
 import { type ApiVersion, versions } from "../../src/api/versions.ts";
+import { errorTable } from "../../src/http/errors.ts";
 import { kindNames } from "../../src/kinds.ts";
 import { ContractCheck } from "./contract-check.ts";
 

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Api, startApi } from "../../src/api/server.ts";
 import { SystemClock } from "../../src/clock.ts";
 import { lineLog } from "../../src/log.ts";
 import { seriesNames } from "../../src/series.ts";
 import { openGatewayStore } from "../../src/store/sqlite/open.ts";
 import type { GatewayStore, PageRequest, Store } from "../../src/store/store.ts";
+import { type Api, startApi } from "../api/starting.ts";
 import { Site } from "../gateway/processes.ts";
 import { event, linesOf, oneOfEach, sensor } from "./filled.ts";
 

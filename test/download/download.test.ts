@@ -3,7 +3,6 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parquetReadObjects } from "hyparquet";
-import { startApi } from "../../src/api/server.ts";
 import { SystemClock } from "../../src/clock.ts";
 import { columnsOfSeries } from "../../src/download/column.ts";
 import { type DownloadOptions, download } from "../../src/download/download.ts";
@@ -13,6 +12,7 @@ import { seriesNames } from "../../src/series.ts";
 import type { GatewayStore, PageRequest, Store } from "../../src/store/store.ts";
 import { mintToken } from "../../src/token.ts";
 import { now_ms, type Serving, serve } from "../api/serving.ts";
+import { startApi } from "../api/starting.ts";
 import { mountSmall, mountsAllowed } from "../store/sqlite/mount.ts";
 import { allOf, event, linesOf, oneOfEach, sensor } from "./filled.ts";
 

@@ -2,8 +2,9 @@
  * The server of the benchmark, a process of its own: the interface over the real store. Arguments: data directory,
  * bytes of the cache, readings to append a second to item 1. Prints one line of JSON when it listens.
  */
-import { startApi } from "../../../src/api/server.ts";
+import { apiApp } from "../../../src/api/app.ts";
 import { SystemClock } from "../../../src/clock.ts";
+import { startServer } from "../../../src/http/server.ts";
 import { lineLog } from "../../../src/log.ts";
 import { mintToken } from "../../../src/token.ts";
 import { openQuietly, readingOf } from "./data.ts";
@@ -13,13 +14,13 @@ const clock = new SystemClock();
 const store = await openQuietly(directory);
 const { token, text } = mintToken({ name: "benchmark", scope: "read", clock });
 await store.addToken(token);
-const api = await startApi({
+const server = await startServer({
   store,
   clock,
   log: lineLog({ write: () => {}, clock, least: "error" }),
   listen: { hostname: "127.0.0.1", port: 0 },
   realm: "lintel",
-  cache_bytes_max: Number(cache_bytes_max),
+  apps: [apiApp({ store, cache_bytes_max: Number(cache_bytes_max) })],
 });
 
 /** Twenty commits a second, some readings late by up to an hour. */
@@ -38,8 +39,8 @@ const timer = each > 0 ? setInterval(() => void append(each), 1000 / commits_per
 
 process.on("SIGTERM", async () => {
   clearInterval(timer);
-  await api.stop();
+  await server.stop();
   await store.close();
   process.exit();
 });
-console.log(JSON.stringify({ port: api.port, token: text }));
+console.log(JSON.stringify({ port: server.port, token: text }));

@@ -1,7 +1,7 @@
 import { type TObject, TypeGuard } from "@sinclair/typebox";
+import type { ErrorName } from "../../http/errors.ts";
 import { ErrorRecord } from "../../records/error.ts";
 import type { Area, Endpoint } from "../endpoint.ts";
-import type { ErrorName } from "../errors.ts";
 import type { ApiVersion } from "../versions.ts";
 import { Components, type Json } from "./components.ts";
 import { introduction } from "./introduction.ts";

@@ -1,4 +1,4 @@
-import { type ErrorName, errorTable } from "../errors.ts";
+import { type ErrorName, errorTable } from "../../http/errors.ts";
 import type { Components, Json } from "./components.ts";
 
 /** What any endpoint may refuse a request with, besides what belongs to its parameters and records. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { ApiError, errorTable } from "../../src/api/errors.ts";
-import { defaultBounds } from "../../src/api/server.ts";
+import { errorTable, HttpError } from "../../src/http/errors.ts";
+import { defaultBounds } from "../../src/http/server.ts";
 
 const documentation = await Bun.file(new URL("../../docs/errors.md", import.meta.url)).text();
 
@@ -27,7 +27,7 @@ test("code numbers are unique, and tell their status but for 0", () => {
 });
 
 test("a message says what the client sent, cut short, and takes it as text alone", () => {
-  const body = new ApiError("item_unknown", { typename: "scales", itemname: `{typename}${"x".repeat(500)}` })
+  const body = new HttpError("item_unknown", { typename: "scales", itemname: `{typename}${"x".repeat(500)}` })
     .body;
   expect(body.message).toBe(`No item of type scales is named {typename}${"x".repeat(90)}…`);
 });

@@ -1,6 +1,6 @@
 import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
-import { ApiError } from "./errors.ts";
+import { HttpError } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 
 /** A JSON response. To HEAD, Bun sends the same without the body. */
@@ -19,7 +19,7 @@ export function jsonResponse(
  * there: the client learns the error's number and message.
  */
 export function refuse(thrown: unknown, exchange: Exchange, log: Log): Response {
-  const error = thrown instanceof ApiError ? thrown : new ApiError("unknown", {});
+  const error = thrown instanceof HttpError ? thrown : new HttpError("unknown", {});
   const { code, message } = error.body;
   const cause = error === thrown ? "" : ` (${messageOf(thrown)})`;
   const line = `${exchange.method} ${pathForLog(exchange.path)} from ${exchange.address}: ${error.status}, code ${code}, ${message}${cause}`;

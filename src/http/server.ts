@@ -2,32 +2,29 @@ import type { Server } from "bun";
 import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import type { Store } from "../store/store.ts";
-import { type App, buildApp } from "./app.ts";
+import type { App, BuiltApp } from "./app.ts";
 import { Attempts } from "./attempts.ts";
 import { Authorization } from "./authorization.ts";
-import { endpoints } from "./endpoints.ts";
-import { ApiError } from "./errors.ts";
-import { type Exchange, splitUrl } from "./exchange.ts";
+import { HttpError } from "./errors.ts";
+import { exchangeOf } from "./exchange.ts";
 import { listen, reachableHost, readTls } from "./listening.ts";
 import { refuse } from "./responses.ts";
 import { TokenUses } from "./token-uses.ts";
-import { versionsOf } from "./versions/history.ts";
-import { newestVersion } from "./versions.ts";
 
-/** The interface, listening. */
-export interface Api {
-  /** Where it is reached: `http://127.0.0.1:8080/v0.9`, with 127.0.0.1 for an address that means all of them. */
-  readonly url: string;
+/** Everything that this program serves, listening on one port. */
+export interface HttpServer {
+  /** Where it is reached: `http://127.0.0.1:8080`, with 127.0.0.1 for an address that means all of them. */
+  readonly origin: string;
   readonly port: number;
   /** Takes no more requests, lets those under way finish within `stop_ms`, and keeps when tokens were used. */
   stop(): Promise<void>;
 }
 
 /** What a server holds a client to. */
-export interface ApiBounds {
+export interface ServerBounds {
   /** Characters of a URL; a longer one is refused. All headers together are bound to 16 KiB by Bun. */
   readonly url_length_max: number;
-  /** Bytes of a request's body, which nothing here reads. */
+  /** Bytes of a request's body for paths that read none, unless another app reads larger ones. */
   readonly body_bytes_max: number;
   /** Requests being answered at once; more are refused. */
   readonly requests_max: number;
@@ -37,55 +34,58 @@ export interface ApiBounds {
   readonly attempts_max: number;
   /** Addresses whose wrong tokens are counted at once. */
   readonly addresses_max: number;
-  /** Bytes of encoded pages kept in memory for those who ask for the same; 0 keeps none. */
-  readonly cache_bytes_max: number;
   /** How long a stop waits for requests under way, milliseconds. */
   readonly stop_ms: number;
 }
 
-export const defaultBounds: ApiBounds = {
+export const defaultBounds: ServerBounds = {
   url_length_max: 4096,
   body_bytes_max: 65_536,
   requests_max: 256,
   idle_s: 30,
   attempts_max: 120,
   addresses_max: 4096,
-  cache_bytes_max: 2 * 1024 * 1024,
   stop_ms: 5000,
 };
 
 /**
- * Serves the interface of `store`.
+ * Serves `apps` on one port, each the paths that it takes, to holders of tokens of `store`.
  *
  * @param options.listen port 0 takes a free one
  * @param options.realm named in the challenge of a 401
  * @param options.tls paths of PEM files; absent: plain HTTP
  * @throws OperatorError when the address cannot be had or the TLS files cannot be used; nothing is left running
  */
-export async function startApi(
+export async function startServer(
   options: {
-    store: Store;
+    store: Pick<Store, "token" | "noteTokenUse">;
     clock: Clock;
     log: Log;
     listen: { hostname: string; port: number };
     realm: string;
     tls?: { certificate: string; key: string };
-  } & Partial<ApiBounds>,
-): Promise<Api> {
-  const { store, clock, listen: address, realm, tls: files, ...given } = options;
-  const log = options.log.named("api");
+    apps: readonly App[];
+  } & Partial<ServerBounds>,
+): Promise<HttpServer> {
+  const { store, clock, listen: address, realm, tls: files, apps, ...given } = options;
+  const log = options.log.named("http");
   const bounds = { ...defaultBounds, ...given };
   const uses = new TokenUses({ store, clock, log });
   const attempts = new Attempts({ ...bounds, clock });
   const authorization = new Authorization({ store, clock, realm, attempts, uses });
-  const app = buildApp({ ...bounds, versions: versionsOf(endpoints), store, authorization, log });
+  const served = apps.map(({ name, build }) => {
+    const own = options.log.named(name);
+    return { log: own, ...build({ authorization, log: own }) };
+  });
+  const body_bytes_max = Math.max(bounds.body_bytes_max, ...served.map((app) => app.body_bytes_max ?? 0));
   const tls = files === undefined ? {} : { tls: await readTls(files, { clock, log }) };
-  const server = listen({ ...bounds, ...address, ...tls, fetch: admission({ app, bounds, clock, log }) });
+  const fetch = admission({ apps: served, bounds, clock, log });
+  const server = listen({ ...bounds, ...address, ...tls, body_bytes_max, fetch });
   const scheme = files === undefined ? "http" : "https";
   const port = server.port ?? address.port;
   let stopped: Promise<void> | undefined;
   return {
-    url: `${scheme}://${reachableHost(address.hostname)}:${port}/v${newestVersion}`,
+    origin: `${scheme}://${reachableHost(address.hostname)}:${port}`,
     port,
     stop: () => {
       stopped ??= stop({ server, clock, uses, stop_ms: bounds.stop_ms });
@@ -94,42 +94,37 @@ export async function startApi(
   };
 }
 
-/** Gives requests to the interface, within the bounds. */
-function admission(options: { app: App; bounds: ApiBounds; clock: Clock; log: Log }) {
-  const { app, bounds, clock, log } = options;
+/** Gives each request to the app whose it is, within the bounds. */
+function admission(options: {
+  apps: readonly (BuiltApp & { readonly log: Log })[];
+  bounds: ServerBounds;
+  clock: Clock;
+  log: Log;
+}) {
+  const { apps, bounds, clock, log } = options;
+  const { requests_max, url_length_max: length_max } = bounds;
   let underWay = 0;
   return async (request: Request, server: Server<undefined>): Promise<Response> => {
-    const { method, url, headers } = request;
-    const parts = splitUrl(url);
-    const exchange: Exchange = {
-      method,
-      url,
-      path: parts?.path ?? url,
-      query: parts?.query ?? "",
-      authorization: headers.get("authorization"),
-      accept: headers.get("accept"),
-      acceptEncoding: headers.get("accept-encoding"),
-      ifNoneMatch: headers.get("if-none-match"),
-      get address() {
-        return server.requestIP(request)?.address ?? "an unknown address";
-      },
-      now_ms: clock.now().unix_ms,
-    };
-    const { requests_max, url_length_max: length_max } = bounds;
+    const exchange = exchangeOf(request, { server, now_ms: clock.now().unix_ms });
     if (underWay >= requests_max) return refuse(tooBusy(), exchange, log);
-    if (parts === undefined) return refuse(new ApiError("host_malformed", {}), exchange, log);
-    if (url.length > length_max) return refuse(new ApiError("url_too_long", { length_max }), exchange, log);
+    if (!exchange.hostKnown) return refuse(new HttpError("host_malformed", {}), exchange, log);
+    if (exchange.url.length > length_max)
+      return refuse(new HttpError("url_too_long", { length_max }), exchange, log);
+    const app = apps.find(({ takes }) => takes(exchange.path));
+    if (app === undefined) return refuse(new HttpError("path_unknown", {}), exchange, log);
     underWay += 1;
     try {
-      return await app(exchange);
+      return await app.respond(exchange);
+    } catch (thrown) {
+      return refuse(thrown, exchange, app.log);
     } finally {
       underWay -= 1;
     }
   };
 }
 
-function tooBusy(): ApiError {
-  return new ApiError("too_busy", { retry_s: 1 }, { "Retry-After": "1" });
+function tooBusy(): HttpError {
+  return new HttpError("too_busy", { retry_s: 1 }, { "Retry-After": "1" });
 }
 
 async function stop(options: {

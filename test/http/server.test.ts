@@ -2,13 +2,14 @@ import { describe, expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readTls } from "../../src/api/listening.ts";
-import { defaultBounds, startApi } from "../../src/api/server.ts";
 import { OperatorError } from "../../src/errors.ts";
+import { readTls } from "../../src/http/listening.ts";
+import { defaultBounds } from "../../src/http/server.ts";
 import { lineLog } from "../../src/log.ts";
 import type { Store } from "../../src/store/store.ts";
-import { append, now_ms, rawExchange, reading, type Serving, serve } from "./serving.ts";
-import { SettableClock } from "./settable-clock.ts";
+import { append, now_ms, rawExchange, reading, type Serving, serve } from "../api/serving.ts";
+import { SettableClock } from "../api/settable-clock.ts";
+import { startApi } from "../api/starting.ts";
 
 const tlsFile = (name: string) => new URL(`../golden/api-tls/${name}`, import.meta.url).pathname;
 const tls = { certificate: tlsFile("certificate.pem"), key: tlsFile("key.pem") };

@@ -59,8 +59,8 @@ export const errorTable = {
 export type ErrorName = keyof typeof errorTable;
 
 /** What a request is refused with; thrown anywhere while answering, it becomes the response. */
-export class ApiError<Name extends ErrorName = ErrorName> extends Error {
-  override readonly name = "ApiError";
+export class HttpError<Name extends ErrorName = ErrorName> extends Error {
+  override readonly name = "HttpError";
   readonly status: number;
   readonly body: ErrorRecord;
 

@@ -3,19 +3,25 @@ import { OperatorError } from "../errors.ts";
 import type { Store, Token } from "../store/store.ts";
 import { checkToken, type Scope } from "../token.ts";
 import type { Attempts } from "./attempts.ts";
-import { ApiError, errorTable } from "./errors.ts";
+import { errorTable, HttpError } from "./errors.ts";
 import type { TokenUses } from "./token-uses.ts";
 
 /** Lets a request through that carries a token of the right scope, and refuses every other. */
 export class Authorization {
-  readonly #store: Store;
+  readonly #store: Pick<Store, "token">;
   readonly #clock: Clock;
   readonly #realm: string;
   readonly #attempts: Attempts;
   readonly #uses: TokenUses;
 
   /** @throws OperatorError where `realm` cannot stand in a header as it is */
-  constructor(options: { store: Store; clock: Clock; realm: string; attempts: Attempts; uses: TokenUses }) {
+  constructor(options: {
+    store: Pick<Store, "token">;
+    clock: Clock;
+    realm: string;
+    attempts: Attempts;
+    uses: TokenUses;
+  }) {
     if (!safeRealm.test(options.realm))
       throw new OperatorError(
         `realm ${JSON.stringify(options.realm)} cannot stand in a header`,
@@ -32,7 +38,7 @@ export class Authorization {
    * @param request.authorization the whole header, null where it is missing
    * @param request.bearer the token in it, undefined where it has no other form
    * @returns the token
-   * @throws ApiError 401; 429 once an address has sent too many wrong tokens. A right token always passes.
+   * @throws HttpError 401; 429 once an address has sent too many wrong tokens. A right token always passes.
    */
   async require(
     request: { authorization: string | null; bearer: string | undefined; address: string },
@@ -52,7 +58,7 @@ export class Authorization {
     if (checked.fault === "expired") throw this.#refusal("token_expired");
     const retry_s = this.#attempts.note(request.address);
     if (retry_s === undefined) throw this.#refusal("token_invalid");
-    throw new ApiError("attempts_exceeded", { retry_s }, { "Retry-After": String(retry_s) });
+    throw new HttpError("attempts_exceeded", { retry_s }, { "Retry-After": String(retry_s) });
   }
 
   /** Whether a token that has passed would pass again, in a store that has not changed since. */
@@ -62,12 +68,19 @@ export class Authorization {
     return true;
   }
 
-  #refusal(error: "token_missing" | "token_expired" | "token_invalid" | "token_scope"): ApiError {
+  #refusal(error: "token_missing" | "token_expired" | "token_invalid" | "token_scope"): HttpError {
     const description = errorTable[error].message;
     const challenge = `OAuth2.0 realm=${this.#realm}, error=invalid_token, error_description=${description}`;
-    return new ApiError(error, {}, { "WWW-Authenticate": challenge });
+    return new HttpError(error, {}, { "WWW-Authenticate": challenge });
   }
 }
 
 /** The form of the challenge has no quotes, so nothing may be in the realm that ends it or begins another. */
 const safeRealm = /^[A-Za-z0-9._-](?:[A-Za-z0-9._ -]{0,62}[A-Za-z0-9._-])?$/;
+
+/** The token in an Authorization header, whose scheme is case-insensitive (RFC 9110 §11.1); undefined where it has another form. */
+export function bearerIn(authorization: string | null): string | undefined {
+  return bearerForm.exec(authorization ?? "")?.[1];
+}
+
+const bearerForm = /^bearer +([^\s,]+)$/i;

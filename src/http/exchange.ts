@@ -1,3 +1,5 @@
+import type { Server } from "bun";
+
 /** What is known of a request before any check: who asks for what. */
 export interface Exchange {
   readonly method: string;
@@ -7,6 +9,8 @@ export interface Exchange {
   readonly path: string;
   /** After `?`; empty where there is none. */
   readonly query: string;
+  /** False where the Host header is missing or malformed; then the path is all of the URL. */
+  readonly hostKnown: boolean;
   readonly authorization: string | null;
   readonly accept: string | null;
   readonly acceptEncoding: string | null;
@@ -15,6 +19,30 @@ export interface Exchange {
   readonly address: string;
   /** When it came in, unix milliseconds. */
   readonly now_ms: number;
+}
+
+/** The exchange that a request begins. */
+export function exchangeOf(
+  request: Request,
+  { server, now_ms }: { server: Server<undefined>; now_ms: number },
+): Exchange {
+  const { method, url, headers } = request;
+  const parts = splitUrl(url);
+  return {
+    method,
+    url,
+    path: parts?.path ?? url,
+    query: parts?.query ?? "",
+    hostKnown: parts !== undefined,
+    authorization: headers.get("authorization"),
+    accept: headers.get("accept"),
+    acceptEncoding: headers.get("accept-encoding"),
+    ifNoneMatch: headers.get("if-none-match"),
+    get address() {
+      return server.requestIP(request)?.address ?? "an unknown address";
+    },
+    now_ms,
+  };
 }
 
 /**

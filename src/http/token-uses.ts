@@ -8,13 +8,13 @@ import type { Store } from "../store/store.ts";
  * write. A crash loses at most a minute of it.
  */
 export class TokenUses {
-  readonly #store: Store;
+  readonly #store: Pick<Store, "noteTokenUse">;
   readonly #clock: Clock;
   readonly #log: Log;
   #used = new Map<string, number>();
   #cancel: (() => void) | undefined;
 
-  constructor(options: { store: Store; clock: Clock; log: Log }) {
+  constructor(options: { store: Pick<Store, "noteTokenUse">; clock: Clock; log: Log }) {
     this.#store = options.store;
     this.#clock = options.clock;
     this.#log = options.log;
