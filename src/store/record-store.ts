@@ -19,6 +19,12 @@ export interface RecordStore {
   /** The records of a type that a subject or home owns, in their order; none also for an unknown owner. */
   recordsOf<Type extends OwnedType>(type: Type, owner: number): Promise<RecordOf<Type>[]>;
 
+  /**
+   * The records of a type in which a field that holds a number holds one of these, in their order and as they are kept: an
+   * embedded item as its itemid. Of items only those of the inventory, no provisional ones. For the roster of a home.
+   */
+  recordsWith(type: RecordType, field: string, numbers: readonly number[]): Promise<StoredRecord[]>;
+
   /** Which of these numbers name a record of the type; provisional items are items too. */
   knownRecords(type: Reference["to"], numbers: readonly number[]): Promise<ReadonlySet<number>>;
 

@@ -135,6 +135,35 @@ function records(make: MakeStore): void {
     expect(await store.knownRecords("items", [1, 3, 4])).toEqual(new Set([4]));
     expect(await store.itemidsOf(["item-4", "4", "item-5"])).toEqual(new Map([["item-4", 4]]));
   });
+
+  test("are found by the numbers in their fields, in their order; of items only those of the inventory", async () => {
+    await using made = await make();
+    const { store } = made;
+    await store.append([event(3, 0, 1)]);
+    const stays = [
+      { homeid: 12, item: 7, start: 5, stop: null },
+      { homeid: 13, item: 7, start: 3, stop: 5 },
+      { homeid: 12, item: 8, start: null, stop: 2 },
+    ];
+    const issues = [9, 10].map((issueid) => ({ issueid, homeid: 12, subjectid: null, itemid: issueid - 1 }));
+    await take(store, [
+      ...of("items", item(7, { currenthomeid: 12 }), item(8, { currenthomeid: 13 }), item(10), item(9)),
+      ...of("home_inventory", ...stays),
+      ...of("issues", ...issues),
+    ]);
+    const itemids = async (field: string, ...numbers: number[]) =>
+      (await store.recordsWith("items", field, numbers)).map(({ itemid }) => itemid);
+    const [heard] = (await store.overview()).items.filter(({ provisional }) => provisional);
+    expect(await itemids("itemid", 10, 9, 11, heard?.record.itemid ?? 0)).toEqual([9, 10]);
+    expect(await itemids("currenthomeid", 12)).toEqual([7]);
+    expect(await itemids("currenthomeid", 12, 13)).toEqual([7, 8]);
+    expect(await itemids("currenthomeid")).toEqual([]);
+    expect(await store.recordsWith("home_inventory", "homeid", [12])).toEqual([stays[2], stays[0]] as never);
+    expect(await store.recordsWith("home_inventory", "item", [7])).toEqual([stays[1], stays[0]] as never);
+    expect(await store.recordsWith("issues", "itemid", [9])).toEqual([issues[1]] as never);
+    expect(await store.recordsWith("issues", "issueid", [10, 9])).toEqual(issues as never);
+    expect(await store.recordsWith("issues", "subjectid", [0])).toEqual([]);
+  });
 }
 
 function items(make: MakeStore): void {

@@ -1,6 +1,8 @@
 import { inOrder } from "../../records/record-order.ts";
 import {
   definitionOf,
+  fieldsOf,
+  ownerField,
   type RecordType,
   type Reference,
   type StoredRecord,
@@ -36,6 +38,20 @@ export class Records {
       return records.map((record) => this.#withEmbedded(type, record));
     });
     return read() as RecordOf<Type>[];
+  }
+
+  with(type: RecordType, field: string, numbers: readonly number[]): StoredRecord[] {
+    if (!fieldsOf(type).includes(field)) throw new RangeError(`${type} have no field ${field}`);
+    const list = JSON.stringify(numbers);
+    const within = `${columnOf(type, field)} IN (SELECT value FROM json_each(?))`;
+    const texts =
+      type === "items"
+        ? this.#texts(`SELECT record FROM items WHERE provisional = 0 AND ${within}`, list)
+        : this.#texts(`SELECT record FROM records WHERE type = ? AND ${within}`, type, list);
+    return inOrder(
+      type,
+      texts.map((text) => JSON.parse(text)),
+    );
   }
 
   known(type: Reference["to"], numbers: readonly number[]): Set<number> {
@@ -80,4 +96,12 @@ export class Records {
     const rows = this.#database.query(sql).values(...parameters) as [string][];
     return rows.map(([text]) => text);
   }
+}
+
+/** The column, or the expression, by which the records of a type that hold a number in a field are found soonest. */
+function columnOf(type: RecordType, field: string): string {
+  const { owner, identity } = definitionOf(type);
+  const found = owner === undefined ? identity[0] : ownerField[owner];
+  if (field !== found) return `record ->> '$.${field}'`;
+  return type === "items" ? field : "number";
 }

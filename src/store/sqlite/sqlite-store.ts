@@ -6,7 +6,7 @@ import type { Log } from "../../log.ts";
 import type { Device, DeviceState, Reading } from "../../reading.ts";
 import type { Item } from "../../records/item.ts";
 import type { ItemType } from "../../records/item-type.ts";
-import type { Reference } from "../../records/record-table.ts";
+import type { RecordType, Reference, StoredRecord } from "../../records/record-table.ts";
 import type { SeriesName } from "../../series.ts";
 import type { Imported, ImportedRecord, LoneType, OwnedType, RecordOf } from "../record-store.ts";
 import type {
@@ -110,6 +110,10 @@ export class SqliteStore implements Store {
 
   recordsOf<Type extends OwnedType>(type: Type, owner: number): Promise<RecordOf<Type>[]> {
     return this.#reading(() => this.#records.ofOwner(type, owner));
+  }
+
+  recordsWith(type: RecordType, field: string, numbers: readonly number[]): Promise<StoredRecord[]> {
+    return this.#reading(() => this.#records.with(type, field, numbers));
   }
 
   knownRecords(type: Reference["to"], numbers: readonly number[]): Promise<ReadonlySet<number>> {
