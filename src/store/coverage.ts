@@ -1,36 +1,126 @@
-import type { CoverageInterval } from "./store.ts";
+import { type Cadence, cadenceOf, silence_max_ms } from "../cadence.ts";
+import type { Kind } from "../kinds.ts";
+import type { GapReason } from "../reading.ts";
+import { type Interval, overlaid } from "./interval-overlay.ts";
+import type { CoverageInterval, CoverageReason, CoverageRequest, CoverageState } from "./store.ts";
 
-export type Interval = CoverageInterval;
-
-/** Intervals in order of time, each of `top` in the place of what it covers of `base`. Those of `top` may overlap. */
-export function overlaid(base: readonly Interval[], top: readonly Interval[]): Interval[] {
-  const result: Interval[] = [];
-  const below = [...base].reverse();
-  for (const over of inOrder(top)) {
-    for (let next = below.pop(); next !== undefined; next = below.pop()) {
-      if (next.stop_ms <= over.start_ms) {
-        result.push(next);
-        continue;
-      }
-      if (next.start_ms < over.start_ms) result.push({ ...next, stop_ms: over.start_ms });
-      if (next.stop_ms > over.stop_ms) {
-        below.push({ ...next, start_ms: Math.max(next.start_ms, over.stop_ms) });
-        break;
-      }
-    }
-    result.push(over);
-  }
-  return [...result, ...below.reverse()];
+/** What is kept of an item that has been heard; times are unix milliseconds. */
+export interface CoverageFacts {
+  readonly kind: Kind;
+  readonly subtype: string | undefined;
+  /** A stay for each home that has heard it: a gateway knows one. At least one, in any order. */
+  readonly stays: readonly Stay[];
+  readonly gaps: readonly KnownGap[];
 }
 
-/** What overlaps an earlier one starts at its end; one that lies within an earlier one is at its end and empty. */
-function inOrder(intervals: readonly Interval[]): Interval[] {
-  let end_ms = Number.NEGATIVE_INFINITY;
-  return [...intervals]
-    .sort((one, other) => one.start_ms - other.start_ms || one.stop_ms - other.stop_ms)
-    .map((interval) => {
-      const start_ms = Math.max(interval.start_ms, end_ms);
-      end_ms = Math.max(interval.stop_ms, start_ms);
-      return { ...interval, start_ms, stop_ms: end_ms };
+/** What the gateway of one home knows of an item. */
+export interface Stay {
+  /** When it was first and last heard there. */
+  readonly first_ms: number;
+  readonly heard_ms: number;
+  /** When the driver that heard it was last known to listen; absent where nobody knows. */
+  readonly listened_ms?: number;
+  /** When it was not heard although its driver listened. */
+  readonly silences: readonly Span[];
+  /** When its driver, and when the whole gateway, did not listen; all of it, or just what is needed. */
+  readonly driverOutages: readonly Span[];
+  readonly gatewayOutages: readonly Span[];
+}
+
+export interface Span {
+  readonly start_ms: number;
+  readonly stop_ms: number;
+}
+
+export interface KnownGap extends Span {
+  readonly reason: GapReason;
+  readonly lost?: number;
+}
+
+/** Puts together when an item was covered: see `Store.coverage`. */
+export function coverageOf(
+  { kind, subtype, stays, gaps }: CoverageFacts,
+  { before_ms, skip, limit }: Pick<CoverageRequest, "before_ms" | "skip" | "limit">,
+): CoverageInterval[] {
+  const cadence = cadenceOf(kind, subtype);
+  const latest = latestOf(stays);
+  if (latest === undefined) return [];
+  const inTurn = stays.toSorted((one, other) => one.first_ms - other.first_ms);
+  const stayed = inTurn
+    .map((stay) => intervalsOf(stay, cadence, stay === latest))
+    .reduce<readonly Interval[]>(overlaid, []);
+  const known = knownGaps(gaps, cadence, latest.heard_ms);
+  return overlaid(withoutHoles(stayed), [...tailOf(latest, cadence), ...known])
+    .filter(({ start_ms }) => start_ms < before_ms)
+    .reverse()
+    .slice(skip, skip + limit);
+}
+
+/**
+ * Whether a driver has listened for an item longer than the item may be silent. Of the outages those of the driver since the item was
+ * heard are enough.
+ */
+export function isOverdue({ kind, subtype, stays }: Omit<CoverageFacts, "gaps">): boolean {
+  const latest = latestOf(stays);
+  return latest !== undefined && tailOf(latest, cadenceOf(kind, subtype)).length > 0;
+}
+
+function intervalsOf(stay: Stay, cadence: Cadence, isLatest: boolean): readonly Interval[] {
+  const { first_ms, heard_ms, listened_ms = heard_ms } = stay;
+  // Where no sign of life is expected, listening is all that there is to know.
+  const lasts = cadence.expected_ms === undefined && isLatest;
+  const until_ms = lasts ? Math.max(heard_ms, listened_ms) : heard_ms;
+  const covered: Interval[] = [
+    { start_ms: first_ms, stop_ms: Math.max(first_ms, until_ms), state: "covered" },
+  ];
+  if (cadence.buffered) return covered;
+  const within = (spans: readonly Span[], as: Label) =>
+    spans.flatMap((span) => {
+      const start_ms = Math.max(span.start_ms, first_ms);
+      const stop_ms = Math.min(span.stop_ms, until_ms);
+      return start_ms < stop_ms ? [{ start_ms, stop_ms, ...as }] : [];
     });
+  return [
+    stay.silences.map(({ start_ms, stop_ms }) => ({ start_ms, stop_ms, ...silent })),
+    within(stay.driverOutages, driverDown),
+    within(stay.gatewayOutages, gatewayDown),
+  ].reduce<readonly Interval[]>(overlaid, covered);
 }
+
+/** The silence since an item was last heard, where that is too long by now. */
+function tailOf({ heard_ms, listened_ms = heard_ms, driverOutages }: Stay, cadence: Cadence): Interval[] {
+  const deaf_ms = driverOutages
+    .map(({ start_ms, stop_ms }) => Math.min(stop_ms, listened_ms) - Math.max(start_ms, heard_ms))
+    .filter((overlap_ms) => overlap_ms > 0)
+    .reduce((sum, overlap_ms) => sum + overlap_ms, 0);
+  const overdue = listened_ms - heard_ms - deaf_ms > silence_max_ms(cadence);
+  return overdue ? [{ start_ms: heard_ms, stop_ms: listened_ms, ...silent }] : [];
+}
+
+/** What a device that keeps its events has told later was no gap, though it was not heard at its time. */
+function knownGaps(gaps: readonly KnownGap[], { buffered }: Cadence, heard_ms: number): Interval[] {
+  return gaps
+    .filter(({ stop_ms, reason }) => !(buffered && reason === "missed_window" && stop_ms <= heard_ms))
+    .map((gap) => ({ ...gap, state: "gap" }));
+}
+
+/** Between two homes nobody hears an item. */
+function withoutHoles(intervals: readonly Interval[]): Interval[] {
+  return intervals.flatMap((interval, index) => {
+    const before = intervals[index - 1];
+    if (before === undefined || before.stop_ms >= interval.start_ms) return [interval];
+    return [{ start_ms: before.stop_ms, stop_ms: interval.start_ms, ...silent }, interval];
+  });
+}
+
+function latestOf(stays: readonly Stay[]): Stay | undefined {
+  return stays
+    .toSorted((one, other) => one.heard_ms - other.heard_ms || one.first_ms - other.first_ms)
+    .at(-1);
+}
+
+type Label = { readonly state: CoverageState; readonly reason: CoverageReason };
+
+const silent: Label = { state: "silent", reason: "device_silent" };
+const driverDown: Label = { state: "not_listening", reason: "driver_down" };
+const gatewayDown: Label = { state: "not_listening", reason: "gateway_down" };

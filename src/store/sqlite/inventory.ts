@@ -1,9 +1,8 @@
 import type { Database } from "bun:sqlite";
-import { cadenceOf } from "../../cadence.ts";
 import { type Kind, kindNames, kinds } from "../../kinds.ts";
 import type { Item } from "../../records/item.ts";
 import type { ItemType } from "../../records/item-type.ts";
-import type { SeriesName } from "../../series.ts";
+import { type ItemFacts, itemOverview, type SeriesTotal, seriesByItem } from "../item-overview.ts";
 import type { ItemOverview, StoredItem } from "../store.ts";
 import type { CoverageReads } from "./coverage-reads.ts";
 
@@ -48,9 +47,9 @@ export class Inventory {
 
   overview(coverage: CoverageReads): ItemOverview[] {
     const heads = this.#database
-      .query("SELECT item, series, total, newest_stamp FROM heads ORDER BY series")
-      .values() as [number, SeriesName, number, number][];
-    const series = Map.groupBy(heads, ([item]) => item);
+      .query("SELECT item, series, total AS count, newest_stamp AS newest_ms FROM heads ORDER BY series")
+      .all() as SeriesTotal[];
+    const series = seriesByItem(heads);
     const rows = this.#database
       .query(
         `SELECT key, record, provisional, heard_ms, battery_percent, battery_mv, linkquality,
@@ -59,20 +58,15 @@ export class Inventory {
          GROUP BY key ORDER BY typename, itemid`,
       )
       .all() as OverviewRow[];
-    return rows.map(({ key, record, provisional, gaps, lost, ...state }) => ({
-      record: JSON.parse(record),
-      provisional: provisional === 1,
-      ...present(state),
-      ...expectedOf(JSON.parse(record)),
-      overdue: coverage.overdue(key),
-      gaps,
-      lost,
-      series: (series.get(key) ?? []).map(([, name, count, newest_ms]) => ({
-        series: name,
-        count,
-        newest_ms,
-      })),
-    }));
+    return rows.map(({ key, record, provisional, ...facts }) =>
+      itemOverview({
+        ...facts,
+        record: JSON.parse(record),
+        provisional: provisional === 1,
+        overdue: coverage.overdue(key),
+        series: series.get(key) ?? [],
+      }),
+    );
   }
 
   #one(condition: string, value: string | number): StoredItem | undefined {
@@ -83,16 +77,8 @@ export class Inventory {
   }
 }
 
-type OverviewState = Pick<ItemOverview, "heard_ms" | "battery_percent" | "battery_mv" | "linkquality">;
-type OverviewRow = { key: number; record: string; provisional: number; gaps: number; lost: number } & {
-  [Name in keyof OverviewState]-?: number | null;
+type OverviewRow = Omit<ItemFacts, "record" | "provisional" | "overdue" | "series"> & {
+  readonly key: number;
+  readonly record: string;
+  readonly provisional: number;
 };
-
-function expectedOf({ typename, subtypename }: Item): Pick<ItemOverview, "expected_ms"> {
-  const { expected_ms } = cadenceOf(typename as Kind, subtypename);
-  return expected_ms === undefined ? {} : { expected_ms };
-}
-
-function present(state: Record<string, number | null>): OverviewState {
-  return Object.fromEntries(Object.entries(state).filter(([, value]) => value !== null));
-}

@@ -1,5 +1,6 @@
 import type { Item } from "../../records/item.ts";
 import { definitionOf, type RecordType } from "../../records/record-table.ts";
+import { namesAside } from "../provisional-item.ts";
 import type { Clash, RecordChanges } from "../record-store.ts";
 import type { BlockKeeper } from "./block-keeper.ts";
 import type { Connection } from "./connection.ts";
@@ -50,18 +51,12 @@ export class ItemImport {
   /** A provisional item gives its itemid and name to the inventory, if the inventory wants them for another. */
   #moveAside(key: number, record: Item): void {
     const taken = this.#database.prepare(isTaken);
-    let { itemid, itemname } = record;
-    for (
-      let tries = 0;
-      tries < ids_tried_max && taken.get({ $itemid: itemid, $itemname: itemname, $key: key }) !== null;
-    ) {
-      tries += 1;
-      itemid = provisionalItemids * (tries + 1) + key;
-      itemname = `${record.itemname}-${itemid}`;
-    }
+    const names = namesAside(key, record).find(
+      ({ itemid, itemname }) => taken.get({ $itemid: itemid, $itemname: itemname, $key: key }) === null,
+    );
     taken.finalize();
     const update = this.#database.prepare("UPDATE items SET record = ? WHERE key = ?");
-    update.run(JSON.stringify({ ...record, itemid, itemname }), key);
+    update.run(JSON.stringify({ ...record, ...names }), key);
     update.finalize();
   }
 
@@ -144,7 +139,4 @@ const writing = `
   INSERT INTO items (record, address, provisional)
     SELECT record, address, 0 FROM staged_items WHERE key IS NULL ORDER BY itemid`;
 
-/** Itemids from here up are provisional ones. */
-const provisionalItemids = 1_000_000_000;
-const ids_tried_max = 8;
 const clashes_max = 1_000;

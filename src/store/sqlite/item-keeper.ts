@@ -1,8 +1,7 @@
-import { kinds } from "../../kinds.ts";
 import type { Device } from "../../reading.ts";
 import type { Item } from "../../records/item.ts";
-import { itemStatus } from "../../records/item-status.ts";
 import { normalAddress } from "../address.ts";
+import { type ItemNames, provisionalItem, provisionalNames, toldSince } from "../provisional-item.ts";
 import type { HeardState } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import type { CoverageKeeper } from "./coverage-keeper.ts";
@@ -87,7 +86,10 @@ export class ItemKeeper {
 
   #make(device: Device, address: string, heard_ms: number, created: string[]): Known {
     const key = this.#freeKey();
-    const record = this.#provisionalRecord(key, device, address, heard_ms);
+    const candidates = provisionalNames(key, device, address);
+    const free = candidates.find(({ itemid, itemname }) => this.#taken.get(itemid, itemname) === null);
+    const names = free ?? (candidates.at(-1) as ItemNames);
+    const record = provisionalItem({ names, device, home: this.#home, heard_ms });
     this.#insert.run(key, JSON.stringify(record), address, 1);
     created.push(record.itemname);
     return { key, provisional: record };
@@ -97,48 +99,9 @@ export class ItemKeeper {
     return Number(this.#nextKey.values()[0]?.[0]);
   }
 
-  #provisionalRecord(key: number, device: Device, address: string, heard_ms: number): Item {
-    const { typeid, singular } = kinds[device.kind];
-    let itemid = provisionalItemids + key;
-    let itemname = `${singular}-${address.replaceAll(":", "")}`;
-    // An inventory may hold such an id or name already, by chance or because it was copied from here.
-    for (let tries = 0; this.#taken.get(itemid, itemname) !== null; tries += 1) {
-      if (tries === names_tried_max) break;
-      itemid += provisionalItemids;
-      itemname = `${singular}-${address.replaceAll(":", "")}-${itemid}`;
-    }
-    return {
-      itemid,
-      itemname,
-      serialnum: null,
-      macaddress: device.address,
-      modelid: null,
-      modelname: device.model ?? null,
-      subjectspecific: 0,
-      vendorid: null,
-      vendorname: device.vendor ?? null,
-      typeid,
-      typename: device.kind,
-      subtypeid: null,
-      subtypename: device.subtype ?? absent,
-      currenthomeid: this.#home ?? null,
-      currenthomestart: Math.floor(heard_ms / 1000),
-      active: 1,
-      activename: "Active",
-      ...itemStatus.received,
-      batterymonths: null,
-      lastbatterychange: absent,
-      hasbatteries: 1,
-    };
-  }
-
-  /** A device often tells what it is only after it was first heard. */
   #fillIn(key: number, record: Item, device: Device): void {
-    const told: Partial<Item> = {};
-    if (record.subtypename === absent && device.subtype !== undefined) told.subtypename = device.subtype;
-    if (record.modelname === null && device.model !== undefined) told.modelname = device.model;
-    if (record.vendorname === null && device.vendor !== undefined) told.vendorname = device.vendor;
-    if (Object.keys(told).length === 0) return;
+    const told = toldSince(record, device);
+    if (told === undefined) return;
     Object.assign(record, told);
     this.#complete.run(JSON.stringify(record), key);
   }
@@ -156,9 +119,4 @@ interface ItemRow {
   readonly record: string;
 }
 
-/** Itemids from here up are provisional ones: no inventory counts so far. */
-const provisionalItemids = 1_000_000_000;
 const known_max = 20_000;
-const names_tried_max = 8;
-/** How the interface writes an absent subtypename or lastbatterychange. */
-const absent = "null";

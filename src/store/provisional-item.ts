@@ -1,0 +1,76 @@
+import { kinds } from "../kinds.ts";
+import type { Device } from "../reading.ts";
+import type { Item } from "../records/item.ts";
+import { itemStatus } from "../records/item-status.ts";
+
+/** The record that a device gets which no item has, until the inventory takes it over. */
+export function provisionalItem(options: {
+  readonly names: ItemNames;
+  readonly device: Device;
+  /** The home that it was heard in, where that has a number. */
+  readonly home: number | undefined;
+  /** When it was first heard, unix milliseconds. */
+  readonly heard_ms: number;
+}): Item {
+  const { names, device, home, heard_ms } = options;
+  return {
+    ...names,
+    serialnum: null,
+    macaddress: device.address === "" ? null : device.address,
+    modelid: null,
+    modelname: device.model ?? null,
+    subjectspecific: 0,
+    vendorid: null,
+    vendorname: device.vendor ?? null,
+    typeid: kinds[device.kind].typeid,
+    typename: device.kind,
+    subtypeid: null,
+    subtypename: device.subtype ?? absent,
+    currenthomeid: home ?? null,
+    currenthomestart: Math.floor(heard_ms / 1000),
+    active: 1,
+    activename: "Active",
+    ...itemStatus.received,
+    batterymonths: null,
+    lastbatterychange: absent,
+    hasbatteries: 1,
+  };
+}
+
+/** What no two items share. */
+export type ItemNames = Pick<Item, "itemid" | "itemname">;
+
+/**
+ * Names for the provisional item of a key and a normal address, best first: an inventory may hold one already, by chance or because
+ * it was copied from a gateway.
+ */
+export function provisionalNames(key: number, { kind }: Device, address: string): ItemNames[] {
+  const name = `${kinds[kind].singular}-${address.replaceAll(":", "")}`;
+  return Array.from({ length: names_tried_max }, (_, tries) => {
+    const itemid = provisionalItemids * (tries + 1) + key;
+    return { itemid, itemname: tries === 0 ? name : `${name}-${itemid}` };
+  });
+}
+
+/** Names for a provisional item whose own the inventory wants for another, best first. */
+export function namesAside(key: number, { itemname }: Item): ItemNames[] {
+  return Array.from({ length: names_tried_max }, (_, tries) => {
+    const itemid = provisionalItemids * (tries + 2) + key;
+    return { itemid, itemname: `${itemname}-${itemid}` };
+  });
+}
+
+/** What a device has told of itself that its provisional item does not know: a device often tells only after it was first heard. */
+export function toldSince(record: Item, device: Device): Partial<Item> | undefined {
+  const told: Partial<Item> = {};
+  if (record.subtypename === absent && device.subtype !== undefined) told.subtypename = device.subtype;
+  if (record.modelname === null && device.model !== undefined) told.modelname = device.model;
+  if (record.vendorname === null && device.vendor !== undefined) told.vendorname = device.vendor;
+  return Object.keys(told).length === 0 ? undefined : told;
+}
+
+/** Itemids from here up are provisional ones: no inventory counts so far. */
+const provisionalItemids = 1_000_000_000;
+const names_tried_max = 8;
+/** How the interface writes an absent subtypename or lastbatterychange. */
+const absent = "null";
