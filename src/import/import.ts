@@ -11,9 +11,12 @@ import type { RawReceiver, RawRecord } from "./raw-record.ts";
 import { type CheckedRecord, RecordCheck } from "./record-check.ts";
 import { bytesOf, type TextBlock, textBlocks, UnreadableFile } from "./text-blocks.ts";
 
-export interface ImportOptions {
+export interface ImportOptions extends TakeOptions {
   /** Paths; the format of each is told by its name. */
   readonly files: readonly string[];
+}
+
+interface TakeOptions {
   readonly store: ImportStore;
   /** Says what an import would do and changes nothing. */
   readonly dryRun: boolean;
@@ -32,25 +35,57 @@ export interface ImportProgress {
  * Takes records of files into a store, all of them or, where anything is wrong, none. Throws ImportRefused with
  * every fault found, OperatorError where a file can't be opened or named.
  */
-export async function importFiles(options: ImportOptions): Promise<Imported> {
-  const formats = options.files.map(formatOf);
-  const sizes = await Promise.all(options.files.map(bytesOf));
-  const run = new ImportRun(options, sizes);
-  const imported = await options.store.importRecords(run.batches(formats), {
+export async function importFiles({ files, ...options }: ImportOptions): Promise<Imported> {
+  const formats = files.map(formatOf);
+  const sizes = await Promise.all(files.map(bytesOf));
+  const sources = files.map((file, index) => ({
+    file,
+    format: formats[index] ?? { kind: "json" as const },
+    bytes: sizes[index] ?? 0,
+    blocks: (whole: "lines" | "character") => textBlocks(file, whole),
+  }));
+  return importSources(sources, options);
+}
+
+/** The same for a JSON document that is at hand as a text; faults give `name` as its file. */
+export function importDocument({
+  name,
+  text,
+  ...options
+}: TakeOptions & { readonly name: string; readonly text: string }): Promise<Imported> {
+  const bytes = Buffer.byteLength(text);
+  async function* blocks() {
+    yield { text, line: 1, bytesRead: bytes };
+  }
+  return importSources([{ file: name, format: { kind: "json" }, bytes, blocks }], options);
+}
+
+/** Something that holds records: a file, or what has another name in its faults. */
+interface Source {
+  readonly file: string;
+  readonly format: FileFormat;
+  readonly bytes: number;
+  blocks(whole: "lines" | "character"): AsyncIterable<TextBlock>;
+}
+
+async function importSources(sources: readonly Source[], options: TakeOptions): Promise<Imported> {
+  const run = new ImportRun(sources, options);
+  const imported = await options.store.importRecords(run.batches(), {
     dryRun: () => options.dryRun || run.faults.count > 0,
   });
   run.noteClashes(imported);
-  if (run.faults.count > 0) throw new ImportRefused(run.faults.count, run.faults.inOrder(options.files));
+  const files = sources.map(({ file }) => file);
+  if (run.faults.count > 0) throw new ImportRefused(run.faults.count, run.faults.inOrder(files));
   return imported;
 }
 
 class ImportRun {
   readonly faults = new Faults();
-  readonly #options: ImportOptions;
+  readonly #sources: readonly Source[];
+  readonly #options: TakeOptions;
   readonly #ledger: Ledger;
   readonly #checks = new Map<RecordType, RecordCheck>();
   readonly #bytesTotal: number;
-  readonly #sizes: readonly number[];
   #records = 0;
   #brokenOff = false;
   /** Sound records that nobody has taken yet. */
@@ -63,29 +98,26 @@ class ImportRun {
     lineOf: (field: string) => number;
   }[] = [];
 
-  constructor(options: ImportOptions, sizes: readonly number[]) {
+  constructor(sources: readonly Source[], options: TakeOptions) {
+    this.#sources = sources;
     this.#options = options;
-    this.#sizes = sizes;
-    this.#ledger = new Ledger(options.files);
-    this.#bytesTotal = sizes.reduce((sum, size) => sum + size, 0);
+    this.#ledger = new Ledger(sources.map(({ file }) => file));
+    this.#bytesTotal = sources.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
   /** Every sound record of the files, in order; those that name items come last. */
-  async *batches(formats: readonly FileFormat[]): AsyncGenerator<readonly ImportedRecord[]> {
+  async *batches(): AsyncGenerator<readonly ImportedRecord[]> {
     let before = 0;
-    for (const [index, file] of this.#options.files.entries()) {
-      const format = formats[index];
-      const size = this.#sizes[index] ?? 0;
-      if (format === undefined) continue;
+    for (const source of this.#sources) {
       try {
-        for await (const _ of this.#read(file, format, before)) yield* this.#taken();
+        for await (const _ of this.#read(source, before)) yield* this.#taken();
       } catch (thrown) {
         if (!(thrown instanceof UnreadableFile)) throw thrown;
         this.#brokenOff = true;
         const expected = `${thrown.expected} (the rest of the file was not read)`;
-        this.faults.add({ file, line: thrown.line, expected });
+        this.faults.add({ file: source.file, line: thrown.line, expected });
       }
-      before += size;
+      before += source.bytes;
       yield* this.#taken();
     }
     // Whatever names a record of a file that broke off would only be a fault on top of that one.
@@ -112,7 +144,7 @@ class ImportRun {
     }
   }
 
-  async *#read(file: string, format: FileFormat, before: number): AsyncGenerator<void> {
+  async *#read({ file, format, blocks }: Source, before: number): AsyncGenerator<void> {
     const receiver: RawReceiver = {
       record: (raw) => this.#receive(raw, file),
       fault: (line, { type, ...fault }) =>
@@ -123,11 +155,11 @@ class ImportRun {
     };
     const progressing = (bytesRead: number) => this.#progress(before + bytesRead);
     if (format.kind === "json") {
-      yield* jsonRecords(watched(textBlocks(file, "character"), progressing), receiver);
+      yield* jsonRecords(watched(blocks("character"), progressing), receiver);
     } else if (format.kind === "csv") {
-      yield* csvRecords(format.type, watched(textBlocks(file), progressing), receiver);
+      yield* csvRecords(format.type, watched(blocks("lines"), progressing), receiver);
     } else {
-      yield* ndjsonRecords(watched(textBlocks(file), progressing), receiver);
+      yield* ndjsonRecords(watched(blocks("lines"), progressing), receiver);
     }
   }
 
