@@ -2,7 +2,7 @@ import type { TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import type { Clock } from "../clock.ts";
 import { messageOf, OperatorError } from "../errors.ts";
-import { retryAfter_ms, retryDelay_ms } from "./retry.ts";
+import { retryAfter_ms, retryDelay_ms } from "../retry.ts";
 
 /** An answer of the interface, with the query of the page that follows it. */
 export interface Answer<Body> {

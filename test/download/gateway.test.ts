@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import type { Server } from "bun";
 import { SystemClock } from "../../src/clock.ts";
 import { Gateway, nextQuery } from "../../src/download/gateway.ts";
-import { retryAfter_ms, retryAfter_ms_max, retryDelay_ms } from "../../src/download/retry.ts";
+import { retryAfter_ms, retryAfter_ms_max, retryDelay_ms } from "../../src/retry.ts";
 import { SettableClock } from "../api/settable-clock.ts";
 
 const servers: Server<undefined>[] = [];

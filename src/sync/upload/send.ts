@@ -1,0 +1,159 @@
+import { type Batch, batch_readings_max, readingsIn } from "../../batch.ts";
+import { OperatorError } from "../../errors.ts";
+import type { EpochSpan, UploadStore } from "../../store/upload-store.ts";
+import { encodeBatch } from "../batch-codec.ts";
+import { BatchAnswer, BatchRefusalBody } from "../protocol.ts";
+import type { Central, CentralRequest } from "./central.ts";
+import { type Answered, TryAgainLater } from "./outcome.ts";
+
+/** What became of the readings of an epoch. */
+export interface SentEpoch {
+  readonly held_seq: number;
+  /** Readings that central has confirmed to this call. */
+  readonly sent: number;
+  /** Numbers of which this store has no reading any more and central none yet. */
+  readonly lost: number;
+}
+
+/**
+ * Sends the readings of a span of numbers from central's word on, batch by batch, until central holds them all. While one is under way the next is read.
+ *
+ * @param options.held_seq what central holds of it
+ * @param options.onBatch called for each batch once central has confirmed it
+ * @throws TryAgainLater, or OperatorError where central refuses
+ */
+export async function sendEpoch(options: {
+  readonly store: UploadStore;
+  readonly central: Central;
+  readonly span: EpochSpan;
+  readonly held_seq: number;
+  readonly onBatch: (batch: Batch) => void;
+}): Promise<SentEpoch> {
+  const { store, central, span, onBatch } = options;
+  const reader = new BatchReader(store, span.epoch);
+  let held_seq = options.held_seq;
+  let sent = 0;
+  let lost = 0;
+  let standing = 0;
+  while (held_seq < span.last_seq) {
+    central.checkTime();
+    const { answer, batch } = await sendAfter(central, reader, held_seq);
+    if (batch === undefined || answer === undefined) break;
+    const before_seq = held_seq;
+    if (answer.status === 409) held_seq = refused(central.read(answer, BatchRefusalBody), span, central);
+    else {
+      held_seq = central.read(answer, BatchAnswer).held_seq;
+      sent += readingsIn(batch);
+      lost += batch.missing.reduce((sum, [from_seq, to_seq]) => sum + to_seq - from_seq + 1, 0);
+      onBatch(batch);
+    }
+    // Central's word wins, also where it goes back; but not for ever.
+    standing = held_seq > before_seq ? 0 : standing + 1;
+    if (standing >= standing_max)
+      throw new TryAgainLater(
+        `central at ${central.url.host} stays at reading ${held_seq} whatever it is sent`,
+        "look at the log of central; nothing is lost, and the next upload tries again",
+      );
+  }
+  return { held_seq, sent, lost };
+}
+
+async function sendAfter(
+  central: Central,
+  reader: BatchReader,
+  after_seq: number,
+): Promise<{ answer?: Answered; batch?: Batch }> {
+  let made = await reader.take(after_seq);
+  if (made === undefined) return {};
+  let failed = 0;
+  const answer = await central.ask(async (failures): Promise<CentralRequest> => {
+    if (failures > failed) {
+      failed = failures;
+      reader.shrink();
+      made = (await reader.take(after_seq)) ?? made;
+    }
+    const { batch, bytes } = made as Encoded;
+    reader.readAhead(batch.to_seq);
+    return { method: "POST", path: "/batches", body: bytes, compressed: true, accept: [409] };
+  });
+  if (answer.status !== 409) reader.grow();
+  return { answer, batch: made.batch };
+}
+
+interface Encoded {
+  readonly after_seq: number;
+  readonly readings_max: number;
+  readonly batch: Batch;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** Reads and encodes batches, one ahead, and as large as the line has lately let through. */
+class BatchReader {
+  readonly #store: UploadStore;
+  readonly #epoch: string;
+  #readings_max = batch_readings_max;
+  #ahead: { readonly after_seq: number; readonly made: Promise<Encoded | undefined> } | undefined;
+
+  constructor(store: UploadStore, epoch: string) {
+    this.#store = store;
+    this.#epoch = epoch;
+  }
+
+  /** A line that cuts every hundred kilobytes lets small batches through. */
+  shrink(): void {
+    this.#readings_max = Math.max(readings_min, this.#readings_max >> 1);
+  }
+
+  grow(): void {
+    this.#readings_max = Math.min(batch_readings_max, this.#readings_max * 2);
+  }
+
+  /** The batch after a number; undefined where there is none. */
+  async take(after_seq: number): Promise<Encoded | undefined> {
+    const ahead = this.#ahead;
+    this.#ahead = undefined;
+    const made = ahead?.after_seq === after_seq ? await ahead.made : undefined;
+    return made !== undefined && made.readings_max <= this.#readings_max ? made : this.#make(after_seq);
+  }
+
+  /** Begins to make the batch that is likely wanted next. */
+  readAhead(after_seq: number): void {
+    const made = this.#make(after_seq);
+    // Its fault is told to whoever takes it.
+    made.catch(() => undefined);
+    this.#ahead = { after_seq, made };
+  }
+
+  async #make(after_seq: number): Promise<Encoded | undefined> {
+    for (let readings_max = this.#readings_max; readings_max >= 1; readings_max >>= 1) {
+      const batch = await this.#store.batchAfter({ epoch: this.#epoch, after_seq, readings_max });
+      if (batch === undefined) return undefined;
+      const bytes = encodeBatch(batch);
+      if (bytes !== null) return { after_seq, readings_max, batch, bytes };
+    }
+    throw new OperatorError(
+      `reading ${after_seq + 1} is too large to be sent`,
+      "this is a fault of the program: please report it",
+    );
+  }
+}
+
+/** Where to go on after a 409. @throws OperatorError where there is nothing to go on with */
+function refused(refusal: BatchRefusalBody, span: EpochSpan, { url }: Central): number {
+  if (refusal.reason === "gap") return refusal.held_seq;
+  const which = `(epoch ${span.epoch.slice(0, 8)}…, reading ${refusal.held_seq})`;
+  if (refusal.reason === "foreign")
+    throw new OperatorError(
+      `central at ${url.host} holds this box's readings as another home's ${which}: ${refusal.message}`,
+      "check that the token file holds the token of the home that this box is in; a box that comes from another home starts with a data directory of its own",
+    );
+  throw new OperatorError(
+    `central at ${url.host} holds other readings under the numbers of this box ${which}: two boxes run on copies of one card`,
+    "keep one of them as it is; on the other stop lintel, set its data directory aside and run lintel restore, which gives it numbers of its own",
+  );
+}
+
+/** Below this a batch is not much more than its request. */
+const readings_min = 256;
+/** How often in a row central may stay where it is, or go back. */
+const standing_max = 5;
