@@ -15,6 +15,21 @@ export class OperatorError extends Error {
   }
 }
 
+/** A store that takes or answers nothing for now, through no fault of who asks: the same may be tried again. */
+export class StoreOutage extends OperatorError {
+  constructor(
+    what: string,
+    remedy: string,
+    readonly reason: OutageReason,
+    options?: { cause?: unknown },
+  ) {
+    super(what, remedy, options);
+  }
+}
+
+/** Why a store is out: `disk_full`, or `unreachable`, such as a database server that restarts. */
+export type OutageReason = "disk_full" | "unreachable";
+
 /** Text of anything that was thrown, on one line and at most `length_max` characters long. */
 export function messageOf(thrown: unknown, length_max = 400): string {
   const text = thrown instanceof Error ? thrown.message : String(thrown);

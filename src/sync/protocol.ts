@@ -22,8 +22,21 @@ import { seriesNames } from "../series.ts";
  * | GET /sync/v1/digests, /sync/v1/days | gateway | sync | digests by DigestQuery, a batch of one day by DayQuery |
  *
  * Times are unix milliseconds.
+ *
+ * A batch travels as it is encoded, as `batchType` and without a Content-Encoding: its compression is part of it. Every other body is JSON. POST /batches names
+ * its batch in `batchHeader`, so that central can answer what it holds already without reading the body.
+ *
+ * A token of scope sync that is bound to no home is refused by central (401). Central that has no room now answers 429, one whose disk is full 507, and one whose
+ * database is away 503, each with Retry-After in seconds: nothing was taken, and who comes back then goes before who comes later.
  */
 export const syncPath = "/sync/v1";
+
+/** Content-Type of a batch. */
+export const batchType = "application/vnd.lintel.batch";
+/** `Lintel-Batch: <epoch> <from_seq> <to_seq>` on POST /batches. */
+export const batchHeader = "Lintel-Batch";
+/** `Lintel-Position: <seq> <at>` on an answer of GET /history: what the next request hands back. */
+export const positionHeader = "Lintel-Position";
 
 const closed = { additionalProperties: false } as const;
 const time_ms = Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000 });

@@ -1,5 +1,5 @@
 import { SQLiteError } from "bun:sqlite";
-import { messageOf, OperatorError } from "../../errors.ts";
+import { messageOf, OperatorError, type OutageReason, StoreOutage } from "../../errors.ts";
 
 /**
  * What was thrown while working on `path` (a database file or a directory), as a fault that an operator can
@@ -10,7 +10,10 @@ export function storeFault(thrown: unknown, path: string): OperatorError {
   const code = codeOf(thrown);
   const fault = faults.find(({ codes }) => codes.test(code));
   const what = fault?.what ?? `could not be worked on (${messageOf(thrown)})`;
-  return new OperatorError(`${path} ${what}`, fault?.remedy ?? unforeseen, { cause: thrown });
+  const remedy = fault?.remedy ?? unforeseen;
+  return fault?.outage === undefined
+    ? new OperatorError(`${path} ${what}`, remedy, { cause: thrown })
+    : new StoreOutage(`${path} ${what}`, remedy, fault.outage, { cause: thrown });
 }
 
 /** True when SQLite refuses the values of one statement, not the database, the disk or the moment. */
@@ -28,11 +31,12 @@ function codeOf(thrown: unknown): string {
   return thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
 }
 
-const faults: readonly { codes: RegExp; what: string; remedy: string }[] = [
+const faults: readonly { codes: RegExp; what: string; remedy: string; outage?: OutageReason }[] = [
   {
     codes: /^(SQLITE_FULL|ENOSPC|EDQUOT)/,
     what: "cannot grow: the disk is full",
     remedy: "free some space; writing goes on by itself",
+    outage: "disk_full",
   },
   {
     codes: /^SQLITE_(NOTADB|CORRUPT)/,
@@ -53,6 +57,7 @@ const faults: readonly { codes: RegExp; what: string; remedy: string }[] = [
     codes: /^SQLITE_(BUSY|LOCKED)/,
     what: "is being written by another process that does not finish",
     remedy: "end that process (a long import, a backup, an SQLite shell); writing goes on by itself",
+    outage: "unreachable",
   },
   {
     codes: /^(SQLITE_IOERR|EIO)/,

@@ -1,4 +1,4 @@
-import { OperatorError } from "../../errors.ts";
+import { OperatorError, type OutageReason, StoreOutage } from "../../errors.ts";
 import type { Imported, ImportedRecord } from "../record-store.ts";
 import { type Appended, ReadingRefused, type Token } from "../store.ts";
 import type { Batch, Place } from "./write.ts";
@@ -50,13 +50,17 @@ export interface Fault {
   readonly remedy: string;
   /** Present on a ReadingRefused. */
   readonly index?: number;
+  /** Present on a StoreOutage. */
+  readonly outage?: OutageReason;
 }
 
 export function faultToSend(error: OperatorError): Fault {
   const { what, remedy } = error;
+  if (error instanceof StoreOutage) return { what, remedy, outage: error.reason };
   return error instanceof ReadingRefused ? { what, remedy, index: error.index } : { what, remedy };
 }
 
-export function errorReceived({ what, remedy, index }: Fault): OperatorError {
+export function errorReceived({ what, remedy, index, outage }: Fault): OperatorError {
+  if (outage !== undefined) return new StoreOutage(what, remedy, outage);
   return index === undefined ? new OperatorError(what, remedy) : new ReadingRefused(what, remedy, index);
 }
