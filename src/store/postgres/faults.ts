@@ -1,0 +1,98 @@
+import { messageOf, OperatorError, type OutageReason, StoreOutage } from "../../errors.ts";
+
+/** Host, port and name of the database that a URL tells, for messages. @throws OperatorError where it is no such URL */
+export function nameOf(url: string): string {
+  const parsed = URL.parse(url);
+  if (parsed === null || !/^postgres(ql)?:$/.test(parsed.protocol)) {
+    throw new OperatorError(
+      "that is not the URL of a PostgreSQL database",
+      "write it as postgres://user:password@host:5432/database",
+    );
+  }
+  const host = parsed.host === "" ? "localhost" : parsed.host;
+  return `database ${decodeURIComponent(parsed.pathname.slice(1)) || parsed.username} on ${host}`;
+}
+
+/** What was thrown while working on a database, as a fault that an operator can act on. An OperatorError passes unchanged. */
+export function databaseFault(thrown: unknown, name: string): OperatorError {
+  if (thrown instanceof OperatorError) return thrown;
+  const code = codeOf(thrown);
+  const fault = faults.find(({ codes }) => codes.test(code));
+  const what = fault?.what ?? `could not be worked on (${messageOf(thrown)})`;
+  const remedy = fault?.remedy ?? unforeseen;
+  return fault?.outage === undefined
+    ? new OperatorError(`${name} ${what}`, remedy, { cause: thrown })
+    : new StoreOutage(`${name} ${what}`, remedy, fault.outage, { cause: thrown });
+}
+
+/** SQLSTATE of an error of PostgreSQL, or the code of one of the connection. */
+export function codeOf(thrown: unknown): string {
+  return thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
+}
+
+/** SQLSTATEs are listed in appendix A of the manual of PostgreSQL. */
+const faults: readonly { codes: RegExp; what: string; remedy: string; outage?: OutageReason }[] = [
+  {
+    codes:
+      /^(ECONNREFUSED|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|ENOENT|EAI_AGAIN|CONNECT_TIMEOUT|ConnectionRefused|FailedToOpenSocket)$/,
+    what: "cannot be reached",
+    remedy: "check the host and port in its URL, and that PostgreSQL runs there and listens",
+    outage: "unreachable",
+  },
+  {
+    codes: /^(CONNECTION_|ECONNRESET|EPIPE|08|57P0)/,
+    what: "went away",
+    remedy: "it is connected to again by itself; look into the log of PostgreSQL for why",
+    outage: "unreachable",
+  },
+  {
+    codes: /^28/,
+    what: "refuses the user or the password",
+    remedy: "check both in the URL, and pg_hba.conf of the server",
+  },
+  {
+    codes: /^3D000$/,
+    what: "does not exist",
+    remedy: "make it with `createdb`, or name another in the URL",
+  },
+  {
+    codes: /^42501$/,
+    what: "does not let this user make or change what it must",
+    remedy: "make the user the owner of the database (`ALTER DATABASE … OWNER TO …`)",
+  },
+  {
+    codes: /^42P0[67]$/,
+    what: "holds tables of another program",
+    remedy: "name a database that is empty in the URL",
+  },
+  {
+    codes: /^25006$/,
+    what: "can only be read: it is a standby or set to be",
+    remedy: "name the primary server in the URL",
+  },
+  {
+    codes: /^53[12]00$/,
+    what: "cannot grow: disk or memory of the server is full",
+    remedy: "free some; writing goes on by itself",
+    outage: "disk_full",
+  },
+  {
+    codes: /^53300$/,
+    what: "has no connection left",
+    remedy: "end other programs on it, or raise max_connections of the server",
+    outage: "unreachable",
+  },
+  {
+    codes: /^(55P03|57014|40001|40P01|25P03)$/,
+    what: "is held by another program that does not finish",
+    remedy: "end what works on it for so long (an import, a backup, a psql); writing goes on by itself",
+    outage: "unreachable",
+  },
+  {
+    codes: /^(58030|XX00[12])$/,
+    what: "cannot be read or written: the server reports damage or a failing disk",
+    remedy: "check the disk of the server and the log of PostgreSQL",
+  },
+];
+
+const unforeseen = "nobody foresaw this; please report it with the log";

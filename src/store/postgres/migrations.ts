@@ -1,0 +1,71 @@
+import { OperatorError } from "../../errors.ts";
+import type { Connections, SqlRunner } from "./connection.ts";
+import readings from "./migrations/0001_readings.sql" with { type: "text" };
+import recordsAndInventory from "./migrations/0002_records_and_inventory.sql" with { type: "text" };
+
+/** The schema, step by step: entry n (from 1) takes a database of version n − 1 to n. Add, never change. */
+const migrations: readonly string[] = [readings, recordsAndInventory];
+
+/** The schema that this program works on. */
+export const schemaVersion = migrations.length;
+
+/**
+ * Takes a database to `schemaVersion`, one transaction a step, and answers the version it had; 0 is an empty one, which gets
+ * `epoch` as its name. Programs that start at once wait for each other.
+ * @throws OperatorError where the server is too old, or the database newer than this program, or another program's
+ */
+export async function migrate(connections: Connections, epoch: string): Promise<number> {
+  await connections.run(() => checkServer(connections.reads, connections.name));
+  let before: number | undefined;
+  for (let done = false; !done; ) {
+    done = await connections.write(async (sql) => {
+      await sql`SELECT pg_advisory_xact_lock(7813243, 0)`;
+      const version = await versionOf(sql);
+      before ??= version;
+      refuseNewer(version, connections.name);
+      if (version === schemaVersion) return true;
+      await sql.unsafe(migrations[version] ?? "");
+      if (version === 0) {
+        await sql`INSERT INTO meta (name, value) VALUES ('epoch', ${epoch}), ('schema_version', '1')`;
+      } else {
+        await sql`UPDATE meta SET value = ${String(version + 1)} WHERE name = 'schema_version'`;
+      }
+      return false;
+    });
+  }
+  return before ?? 0;
+}
+
+/** The version of a database; 0 where nothing of ours is in it. */
+export async function versionOf(sql: SqlRunner): Promise<number> {
+  const [ours] = await sql<{ found: boolean }[]>`
+    SELECT to_regclass('meta') IS NOT NULL AND to_regclass('reading_numbers') IS NOT NULL AS found`;
+  if (ours?.found !== true) return 0;
+  const [row] = await sql<{ value: string }[]>`SELECT value FROM meta WHERE name = 'schema_version'`;
+  return Number(row?.value);
+}
+
+function refuseNewer(version: number, name: string): void {
+  if (version <= schemaVersion) return;
+  throw new OperatorError(
+    `${name} was written by a newer Lintel (schema ${version}; this one knows up to ${schemaVersion})`,
+    "install that version again, or restore a backup that was made before the upgrade",
+  );
+}
+
+async function checkServer(sql: SqlRunner, name: string): Promise<void> {
+  const [server] = await sql<{ number: number; version: string; encoding: string }[]>`
+    SELECT current_setting('server_version_num')::int AS number, current_setting('server_version') AS version,
+      current_setting('server_encoding') AS encoding`;
+  if (server === undefined || server.number < server_version_least) {
+    throw new OperatorError(
+      `${name} is on PostgreSQL ${server?.version}`,
+      "Lintel needs PostgreSQL 14 or newer",
+    );
+  }
+  if (server.encoding !== "UTF8") {
+    throw new OperatorError(`${name} is encoded in ${server.encoding}`, "make it anew with ENCODING 'UTF8'");
+  }
+}
+
+const server_version_least = 140_000;

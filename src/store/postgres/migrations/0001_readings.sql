@@ -1,0 +1,169 @@
+-- Facts about this database: epoch (its random name).
+CREATE TABLE meta (
+  name TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+);
+
+-- The number that was last given to a reading. Numbers are given in the order of arrival; of the readings of one item a lower
+-- number is always on disk before a higher one, because a batch holds its items when it takes its numbers.
+CREATE SEQUENCE reading_numbers;
+
+-- Takes `amount` numbers that follow each other, and answers the first. A number that was taken is not given back.
+CREATE FUNCTION take_numbers(amount BIGINT) RETURNS BIGINT LANGUAGE plpgsql AS $$
+DECLARE
+  first BIGINT;
+BEGIN
+  PERFORM pg_advisory_lock(7813243, 1);
+  BEGIN
+    first := nextval('reading_numbers');
+    PERFORM setval('reading_numbers', first + amount - 1);
+  EXCEPTION WHEN query_canceled OR OTHERS THEN
+    PERFORM pg_advisory_unlock(7813243, 1);
+    RAISE;
+  END;
+  PERFORM pg_advisory_unlock(7813243, 1);
+  RETURN first;
+END $$;
+
+-- Which home an epoch belongs to: written once, when it is first heard of.
+CREATE TABLE epochs (
+  epoch TEXT COLLATE "C" PRIMARY KEY,
+  home BIGINT NOT NULL
+);
+
+-- How far each epoch is held. A batch locks its row, so that homes do not wait for each other.
+CREATE TABLE sources (
+  home BIGINT NOT NULL,
+  epoch TEXT COLLATE "C" NOT NULL,
+  first_seq BIGINT NOT NULL,
+  held_seq BIGINT NOT NULL,
+  -- Digest of the reading numbered held_seq; null where it is among the missing.
+  held_digest TEXT,
+  -- Up to which the notes of its condition are held.
+  held_note BIGINT NOT NULL DEFAULT 0,
+  -- When something of it was first, and when a batch was last taken, unix milliseconds.
+  began_ms BIGINT NOT NULL,
+  uploaded_ms BIGINT,
+  PRIMARY KEY (home, epoch)
+);
+
+-- Which numbers of an epoch became which here: reading `from_seq` has `first_number`, the next the next, those that the
+-- gateway has lost included, up to `to_seq`.
+CREATE TABLE batches (
+  home BIGINT NOT NULL,
+  epoch TEXT COLLATE "C" NOT NULL,
+  from_seq BIGINT NOT NULL,
+  to_seq BIGINT NOT NULL,
+  first_number BIGINT NOT NULL,
+  received_ms BIGINT NOT NULL,
+  PRIMARY KEY (home, epoch, from_seq)
+);
+
+-- What is held of a series of an item, by the home that sent it. `revision` rises when a reading that was held is changed or leaves.
+CREATE TABLE heads (
+  item BIGINT NOT NULL,
+  series TEXT COLLATE "C" NOT NULL,
+  home BIGINT NOT NULL,
+  total BIGINT NOT NULL,
+  newest_number BIGINT NOT NULL,
+  newest_stamp BIGINT NOT NULL,
+  revision BIGINT NOT NULL DEFAULT 0,
+  PRIMARY KEY (item, series, home)
+);
+
+-- Readings by spans of time, `width` milliseconds each and beginning at multiples of it, in three widths: see README.md.
+CREATE TABLE counts (
+  item BIGINT NOT NULL,
+  series TEXT COLLATE "C" NOT NULL,
+  width BIGINT NOT NULL,
+  start BIGINT NOT NULL,
+  home BIGINT NOT NULL,
+  count BIGINT NOT NULL,
+  PRIMARY KEY (item, series, width, start, home)
+);
+
+-- The series, as src/series.ts has them (a test compares). Stamps are unix milliseconds, `seq` is the number here, `home` is who
+-- sent it; `clock` is a ClockQuality. A page is one run of the index, whatever homes the item has lived in. Partitions are made
+-- when a reading first needs them.
+CREATE TABLE pillbox_status (
+  item BIGINT NOT NULL,
+  stamp BIGINT NOT NULL,
+  seq BIGINT NOT NULL,
+  home BIGINT NOT NULL,
+  devicestamp BIGINT NOT NULL,
+  voltage BIGINT NOT NULL,
+  powersource TEXT NOT NULL,
+  eventcount BIGINT NOT NULL,
+  batteryseconds TEXT NOT NULL,
+  firmwarerevsion TEXT NOT NULL,
+  macaddress TEXT NOT NULL,
+  nextpanicstart BIGINT NOT NULL,
+  nextpanicstop BIGINT NOT NULL,
+  clock SMALLINT NOT NULL,
+  device_ms BIGINT,
+  offset_ms BIGINT,
+  PRIMARY KEY (item, stamp, seq, home)
+) PARTITION BY RANGE (stamp);
+CREATE TABLE pillbox_events (
+  item BIGINT NOT NULL,
+  stamp BIGINT NOT NULL,
+  seq BIGINT NOT NULL,
+  home BIGINT NOT NULL,
+  event BIGINT NOT NULL,
+  clock SMALLINT NOT NULL,
+  device_ms BIGINT,
+  offset_ms BIGINT,
+  PRIMARY KEY (item, stamp, seq, home)
+) PARTITION BY RANGE (stamp);
+CREATE TABLE wirelesssensor_events (
+  item BIGINT NOT NULL,
+  stamp BIGINT NOT NULL,
+  seq BIGINT NOT NULL,
+  home BIGINT NOT NULL,
+  event BIGINT NOT NULL,
+  clock SMALLINT NOT NULL,
+  PRIMARY KEY (item, stamp, seq, home)
+) PARTITION BY RANGE (stamp);
+CREATE TABLE scale_weights (
+  item BIGINT NOT NULL,
+  stamp BIGINT NOT NULL,
+  seq BIGINT NOT NULL,
+  home BIGINT NOT NULL,
+  weight BIGINT NOT NULL,
+  "fatMass" BIGINT,
+  "waterMass" BIGINT,
+  "boneMass" BIGINT,
+  "muscleMass" BIGINT,
+  "batteryLevel" BIGINT,
+  clock SMALLINT NOT NULL,
+  device_ms BIGINT,
+  offset_ms BIGINT,
+  PRIMARY KEY (item, stamp, seq, home)
+) PARTITION BY RANGE (stamp);
+CREATE TABLE scale_heart (
+  item BIGINT NOT NULL,
+  stamp BIGINT NOT NULL,
+  seq BIGINT NOT NULL,
+  home BIGINT NOT NULL,
+  "heartRate" BIGINT NOT NULL,
+  clock SMALLINT NOT NULL,
+  device_ms BIGINT,
+  offset_ms BIGINT,
+  PRIMARY KEY (item, stamp, seq, home)
+) PARTITION BY RANGE (stamp);
+CREATE TABLE watch_epochs (
+  item BIGINT NOT NULL,
+  stamp BIGINT NOT NULL,
+  seq BIGINT NOT NULL,
+  home BIGINT NOT NULL,
+  duration BIGINT NOT NULL,
+  distance DOUBLE PRECISION NOT NULL,
+  steps BIGINT NOT NULL,
+  "walkState" BIGINT NOT NULL,
+  "runState" BIGINT NOT NULL,
+  "sleepState" BIGINT NOT NULL,
+  clock SMALLINT NOT NULL,
+  device_ms BIGINT,
+  offset_ms BIGINT,
+  PRIMARY KEY (item, stamp, seq, home)
+) PARTITION BY RANGE (stamp);

@@ -1,0 +1,5 @@
+/** Bun imports these files as text. */
+declare module "*.sql" {
+  const text: string;
+  export default text;
+}
