@@ -1,4 +1,4 @@
-import { type Batch, batch_readings_max, readingsIn } from "../../batch.ts";
+import { type Batch, batch_readings_max } from "../../batch.ts";
 import { OperatorError } from "../../errors.ts";
 import type { EpochSpan, UploadStore } from "../../store/upload-store.ts";
 import { encodeBatch } from "../batch-codec.ts";
@@ -6,20 +6,12 @@ import { BatchAnswer, BatchRefusalBody } from "../protocol.ts";
 import type { Central, CentralRequest } from "./central.ts";
 import { type Answered, TryAgainLater } from "./outcome.ts";
 
-/** What became of the readings of an epoch. */
-export interface SentEpoch {
-  readonly held_seq: number;
-  /** Readings that central has confirmed to this call. */
-  readonly sent: number;
-  /** Numbers of which this store has no reading any more and central none yet. */
-  readonly lost: number;
-}
-
 /**
  * Sends the readings of a span of numbers from central's word on, batch by batch, until central holds them all. While one is under way the next is read.
  *
  * @param options.held_seq what central holds of it
  * @param options.onBatch called for each batch once central has confirmed it
+ * @returns up to which number central holds it now
  * @throws TryAgainLater, or OperatorError where central refuses
  */
 export async function sendEpoch(options: {
@@ -28,12 +20,10 @@ export async function sendEpoch(options: {
   readonly span: EpochSpan;
   readonly held_seq: number;
   readonly onBatch: (batch: Batch) => void;
-}): Promise<SentEpoch> {
+}): Promise<number> {
   const { store, central, span, onBatch } = options;
   const reader = new BatchReader(store, span.epoch);
   let held_seq = options.held_seq;
-  let sent = 0;
-  let lost = 0;
   let standing = 0;
   while (held_seq < span.last_seq) {
     central.checkTime();
@@ -43,8 +33,6 @@ export async function sendEpoch(options: {
     if (answer.status === 409) held_seq = refused(central.read(answer, BatchRefusalBody), span, central);
     else {
       held_seq = central.read(answer, BatchAnswer).held_seq;
-      sent += readingsIn(batch);
-      lost += batch.missing.reduce((sum, [from_seq, to_seq]) => sum + to_seq - from_seq + 1, 0);
       onBatch(batch);
     }
     // Central's word wins, also where it goes back; but not for ever.
@@ -55,7 +43,7 @@ export async function sendEpoch(options: {
         "look at the log of central; nothing is lost, and the next upload tries again",
       );
   }
-  return { held_seq, sent, lost };
+  return held_seq;
 }
 
 async function sendAfter(
