@@ -1,11 +1,9 @@
 import { bearer } from "@elysiajs/bearer";
 import { Elysia } from "elysia";
-import type { App, BuiltApp } from "../http/app.ts";
+import type { App, BuiltApp, House } from "../http/app.ts";
 import { type Authorization, bearerIn } from "../http/authorization.ts";
 import { HttpError } from "../http/errors.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { refuse } from "../http/responses.ts";
-import type { Log } from "../log.ts";
 import type { Store } from "../store/store.ts";
 import { requireCodingAccepted, requireJsonAccepted } from "./accept.ts";
 import { Content } from "./content.ts";
@@ -49,7 +47,7 @@ function responder(options: {
   versions: ReadonlyMap<ApiVersion, readonly Endpoint[]>;
   store: Store;
   authorization: Authorization;
-  log: Log;
+  refuse: House["refuse"];
   cache_bytes_max: number;
 }): BuiltApp["respond"] {
   const pages = new PageCache(options);
@@ -57,10 +55,9 @@ function responder(options: {
   const exchanges = new WeakMap<Request, Exchange>();
   const router = new Elysia({ nativeStaticResponse: false })
     .onError(({ request, code, error }) =>
-      refuse(
+      options.refuse(
         code === "NOT_FOUND" ? new HttpError("path_unknown", {}) : error,
         known(exchanges, request),
-        options.log,
       ),
     )
     .use(bearer());

@@ -1,7 +1,7 @@
 import type { ErrorRecord } from "../records/error.ts";
 
 /**
- * Every error that the API answers, as one table. `code` is what a client's program tells errors apart by:
+ * Every refusal of everything that is served, as one table. `code` is what a client's program tells errors apart by:
  * add, never renumber. It is the HTTP status followed by two digits, except 0, which is the interface's own.
  * `docs/errors.md` has the same table for readers; a test holds the two equal.
  */
@@ -23,6 +23,7 @@ export const errorTable = {
     status: 400,
     message: "The Accept-Encoding header must allow zstd, gzip or identity",
   },
+  body_malformed: { code: 40005, status: 400, message: "The body cannot be read: {fault}" },
   token_missing: { code: 40101, status: 401, message: "The access token is missing" },
   token_expired: { code: 40102, status: 401, message: "The access token has expired" },
   token_invalid: { code: 40103, status: 401, message: "The access token is invalid" },
@@ -31,12 +32,43 @@ export const errorTable = {
     status: 401,
     message: "The scope of the access token does not allow this request",
   },
+  token_homeless: {
+    code: 40105,
+    status: 401,
+    message:
+      "The sync token is bound to no home: make one with lintel token create NAME --scope sync --home ID",
+  },
   path_unknown: { code: 40401, status: 404, message: "There is nothing at this path" },
   typename_unknown: { code: 40402, status: 404, message: "No item type is named {typename}" },
   item_unknown: { code: 40403, status: 404, message: "No item of type {typename} is named {itemname}" },
   record_unknown: { code: 40404, status: 404, message: "There is no {record} {id}" },
   method_not_allowed: { code: 40501, status: 405, message: "Only GET and HEAD are allowed here" },
+  method_unsuitable: { code: 40502, status: 405, message: "Only {methods} is allowed here" },
+  body_stalled: { code: 40801, status: 408, message: "The body has not come within {limit_s} s" },
+  batch_gap: {
+    code: 40901,
+    status: 409,
+    message: "Readings before these are not held here: go on after number {held_seq}",
+  },
+  epoch_foreign: { code: 40902, status: 409, message: "The epoch {epoch} is not of this home" },
+  batch_diverged: {
+    code: 40903,
+    status: 409,
+    message: "Another reading is held here under the number before these: two gateways use epoch {epoch}",
+  },
+  body_too_large: { code: 41301, status: 413, message: "The body has more than {bytes_max} bytes" },
+  body_expands: {
+    code: 41302,
+    status: 413,
+    message: "The body expands to more than {bytes_max} bytes",
+  },
   url_too_long: { code: 41401, status: 414, message: "The address is longer than {length_max} characters" },
+  content_type_unsuitable: { code: 41501, status: 415, message: "The Content-Type must be {expected}" },
+  content_coding_unsuitable: {
+    code: 41502,
+    status: 415,
+    message: "The Content-Encoding must be {expected}",
+  },
   parameter_malformed: { code: 42201, status: 422, message: "{parameter} must be {expected}" },
   parameter_repeated: {
     code: 42202,
@@ -48,12 +80,28 @@ export const errorTable = {
     status: 422,
     message: "{parameter} in the path is not percent-encoded UTF-8",
   },
+  body_unsuitable: { code: 42204, status: 422, message: "The body is not what is expected here: {fault}" },
   attempts_exceeded: {
     code: 42901,
     status: 429,
     message: "Too many wrong access tokens from this address: try again in {retry_s} s",
   },
+  central_full: {
+    code: 42902,
+    status: 429,
+    message: "Other gateways are being taken in: try again in {retry_s} s",
+  },
   too_busy: { code: 50301, status: 503, message: "Too many requests at once: try again in {retry_s} s" },
+  store_unreachable: {
+    code: 50302,
+    status: 503,
+    message: "The database cannot be reached, nothing was changed: try again in {retry_s} s",
+  },
+  disk_full: {
+    code: 50701,
+    status: 507,
+    message: "The disk is full, nothing was changed: try again in {retry_s} s",
+  },
 } as const satisfies Record<string, { code: number; status: number; message: string }>;
 
 export type ErrorName = keyof typeof errorTable;

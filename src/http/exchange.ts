@@ -15,6 +15,12 @@ export interface Exchange {
   readonly accept: string | null;
   readonly acceptEncoding: string | null;
   readonly ifNoneMatch: string | null;
+  /** Any other header. */
+  header(name: string): string | null;
+  /** What is sent with it, as it comes; null where there is nothing. Nobody has to read it. */
+  readonly body: ReadableStream<Uint8Array<ArrayBuffer>> | null;
+  /** Lets nothing happen on the connection for this many seconds, at most 255, while the answer is made. */
+  patience(seconds: number): void;
   /** IP address of the client. */
   readonly address: string;
   /** When it came in, unix milliseconds. */
@@ -38,6 +44,11 @@ export function exchangeOf(
     accept: headers.get("accept"),
     acceptEncoding: headers.get("accept-encoding"),
     ifNoneMatch: headers.get("if-none-match"),
+    header: (name) => headers.get(name),
+    get body() {
+      return request.body;
+    },
+    patience: (seconds) => server.timeout(request, seconds),
     get address() {
       return server.requestIP(request)?.address ?? "an unknown address";
     },

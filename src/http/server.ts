@@ -2,12 +2,13 @@ import type { Server } from "bun";
 import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import type { Store } from "../store/store.ts";
-import type { App, BuiltApp } from "./app.ts";
+import type { App, BuiltApp, House } from "./app.ts";
 import { Attempts } from "./attempts.ts";
 import { Authorization } from "./authorization.ts";
 import { HttpError } from "./errors.ts";
-import { exchangeOf } from "./exchange.ts";
+import { type Exchange, exchangeOf } from "./exchange.ts";
 import { listen, reachableHost, readTls } from "./listening.ts";
+import { Outages } from "./outages.ts";
 import { refuse } from "./responses.ts";
 import { TokenUses } from "./token-uses.ts";
 
@@ -73,13 +74,16 @@ export async function startServer(
   const uses = new TokenUses({ store, clock, log });
   const attempts = new Attempts({ ...bounds, clock });
   const authorization = new Authorization({ store, clock, realm, attempts, uses });
+  const outages = new Outages({ clock, log });
   const served = apps.map(({ name, build }) => {
     const own = options.log.named(name);
-    return { log: own, ...build({ authorization, log: own }) };
+    const refuseFor = (thrown: unknown, exchange: Exchange) =>
+      refuse(thrown, exchange, { log: own, outages });
+    return { refuse: refuseFor, ...build({ authorization, log: own, refuse: refuseFor }) };
   });
   const body_bytes_max = Math.max(bounds.body_bytes_max, ...served.map((app) => app.body_bytes_max ?? 0));
   const tls = files === undefined ? {} : { tls: await readTls(files, { clock, log }) };
-  const fetch = admission({ apps: served, bounds, clock, log });
+  const fetch = admission({ apps: served, bounds, clock, log, outages });
   const server = listen({ ...bounds, ...address, ...tls, body_bytes_max, fetch });
   const scheme = files === undefined ? "http" : "https";
   const port = server.port ?? address.port;
@@ -96,27 +100,30 @@ export async function startServer(
 
 /** Gives each request to the app whose it is, within the bounds. */
 function admission(options: {
-  apps: readonly (BuiltApp & { readonly log: Log })[];
+  apps: readonly (BuiltApp & Pick<House, "refuse">)[];
   bounds: ServerBounds;
   clock: Clock;
   log: Log;
+  outages: Outages;
 }) {
-  const { apps, bounds, clock, log } = options;
+  const { apps, bounds, clock, outages } = options;
   const { requests_max, url_length_max: length_max } = bounds;
   let underWay = 0;
   return async (request: Request, server: Server<undefined>): Promise<Response> => {
     const exchange = exchangeOf(request, { server, now_ms: clock.now().unix_ms });
-    if (underWay >= requests_max) return refuse(tooBusy(), exchange, log);
-    if (!exchange.hostKnown) return refuse(new HttpError("host_malformed", {}), exchange, log);
+    if (underWay >= requests_max) return refuse(tooBusy(), exchange, options);
+    if (!exchange.hostKnown) return refuse(new HttpError("host_malformed", {}), exchange, options);
     if (exchange.url.length > length_max)
-      return refuse(new HttpError("url_too_long", { length_max }), exchange, log);
+      return refuse(new HttpError("url_too_long", { length_max }), exchange, options);
     const app = apps.find(({ takes }) => takes(exchange.path));
-    if (app === undefined) return refuse(new HttpError("path_unknown", {}), exchange, log);
+    if (app === undefined) return refuse(new HttpError("path_unknown", {}), exchange, options);
     underWay += 1;
     try {
-      return await app.respond(exchange);
+      const response = await app.respond(exchange);
+      if (response.ok) outages.passed(exchange.method);
+      return response;
     } catch (thrown) {
-      return refuse(thrown, exchange, app.log);
+      return app.refuse(thrown, exchange);
     } finally {
       underWay -= 1;
     }
