@@ -1,0 +1,70 @@
+import { seriesNames } from "../../series.ts";
+import type { SqlRunner } from "./connection.ts";
+
+/** Everything that is known of the item `from` is to become the item `into`'s. */
+export interface Merge {
+  readonly from: number;
+  readonly into: number;
+}
+
+/**
+ * Gives everything that is known of some items to others, and removes the first: readings keep their stamps and numbers, counts
+ * stay exact. Works inside a transaction that holds the inventory. No item is in two of the merges.
+ */
+export async function mergeHistories(sql: SqlRunner, merges: readonly Merge[]): Promise<void> {
+  for (let start = 0; start < merges.length; start += merges_at_once)
+    await mergeSome(sql, merges.slice(start, start + merges_at_once));
+}
+
+async function mergeSome(sql: SqlRunner, merges: readonly Merge[]): Promise<void> {
+  const from = merges.map((merge) => merge.from);
+  const into = merges.map((merge) => merge.into);
+  const run = (text: string) => sql.unsafe(text, [from, into]);
+  for (const series of seriesNames) await run(`UPDATE ${series} SET item = ${taker} WHERE ${given}`);
+  for (const text of moves) await run(text);
+  for (const table of moved) await sql.unsafe(`DELETE FROM ${table} WHERE ${given}`, [from]);
+  await sql`DELETE FROM items WHERE key = ANY (${from}::bigint[])`;
+}
+
+/** The item that takes what `item` has: parameters are the items that give and, in the same order, those that take. */
+const taker = "($2::bigint[])[array_position($1::bigint[], item)]";
+const given = "item = ANY ($1::bigint[])";
+
+/** What was heard last counts; what only the other has told stays. */
+const stateFields = ["battery_percent", "battery_mv", "linkquality", "listener"] as const;
+const laterState = stateFields
+  .map(
+    (field) => `${field} = CASE WHEN excluded.heard_ms > item_states.heard_ms
+      THEN coalesce(excluded.${field}, item_states.${field}) ELSE coalesce(item_states.${field}, excluded.${field}) END`,
+  )
+  .join(",\n");
+
+const moves = [
+  `INSERT INTO heads (item, series, home, total, newest_number, newest_stamp, revision)
+   SELECT ${taker}, series, home, total, newest_number, newest_stamp, revision FROM heads WHERE ${given}
+   ON CONFLICT (item, series, home) DO UPDATE SET
+     total = heads.total + excluded.total,
+     newest_number = greatest(heads.newest_number, excluded.newest_number),
+     newest_stamp = greatest(heads.newest_stamp, excluded.newest_stamp),
+     revision = greatest(heads.revision, excluded.revision) + 1`,
+  `INSERT INTO counts (item, series, width, start, home, count)
+   SELECT ${taker}, series, width, start, home, count FROM counts WHERE ${given}
+   ON CONFLICT (item, series, width, start, home) DO UPDATE SET count = counts.count + excluded.count`,
+  `INSERT INTO item_homes (item, home) SELECT ${taker}, home FROM item_homes WHERE ${given} ON CONFLICT DO NOTHING`,
+  `INSERT INTO item_states (item, home, first_ms, heard_ms, listener, battery_percent, battery_mv, linkquality)
+   SELECT ${taker}, home, first_ms, heard_ms, listener, battery_percent, battery_mv, linkquality
+   FROM item_states WHERE ${given}
+   ON CONFLICT (item, home) DO UPDATE SET
+     first_ms = least(item_states.first_ms, excluded.first_ms),
+     heard_ms = greatest(item_states.heard_ms, excluded.heard_ms),
+     ${laterState}`,
+  `INSERT INTO silences (item, home, start_ms, stop_ms)
+   SELECT ${taker}, home, start_ms, stop_ms FROM silences WHERE ${given}
+   ON CONFLICT (item, home, start_ms) DO UPDATE SET stop_ms = excluded.stop_ms`,
+  `INSERT INTO gaps (item, home, from_ms, to_ms, reason, lost)
+   SELECT ${taker}, home, from_ms, to_ms, reason, lost FROM gaps WHERE ${given}
+   ON CONFLICT (item, home, from_ms, to_ms, reason) DO UPDATE SET lost = excluded.lost`,
+];
+const moved = ["heads", "counts", "item_homes", "item_states", "silences", "gaps"] as const;
+
+const merges_at_once = 100;

@@ -1,0 +1,118 @@
+-- The inventory. `record` is kept whole, byte for byte as it is served; the columns that it is looked up by are written with
+-- it, from it. `key` is what readings are stored under: never changed, never used again. Texts order by code point.
+CREATE TABLE items (
+  key BIGINT PRIMARY KEY,
+  record TEXT NOT NULL,
+  itemid BIGINT NOT NULL,
+  itemname TEXT COLLATE "C" NOT NULL,
+  typename TEXT COLLATE "C" NOT NULL,
+  address TEXT COLLATE "C",
+  provisional BOOLEAN NOT NULL,
+  currenthomeid BIGINT
+);
+CREATE UNIQUE INDEX items_by_itemid ON items (itemid);
+CREATE UNIQUE INDEX items_by_name ON items (itemname);
+CREATE UNIQUE INDEX items_by_address ON items (typename, address) WHERE address IS NOT NULL;
+CREATE INDEX items_by_type ON items (typename, itemid);
+CREATE INDEX items_by_home ON items (currenthomeid, itemid) WHERE currenthomeid IS NOT NULL;
+
+-- The last key that was given to an item. A sequence would leave gaps behind what was rolled back, and provisional items are
+-- named after their keys.
+CREATE TABLE item_keys (
+  name TEXT PRIMARY KEY,
+  last BIGINT NOT NULL
+);
+INSERT INTO item_keys VALUES ('items', 0);
+
+-- The homes that have ever sent something of an item: where its readings are.
+CREATE TABLE item_homes (
+  item BIGINT NOT NULL,
+  home BIGINT NOT NULL,
+  PRIMARY KEY (item, home)
+);
+CREATE INDEX item_homes_by_home ON item_homes (home, item);
+
+-- The programme's records other than items, each kept whole as it is served (an item in it as its itemid). `number` is the
+-- number of the subject or home that owns the record, or its own where nobody does. `id` tells the records of an owner apart.
+CREATE TABLE records (
+  type TEXT COLLATE "C" NOT NULL,
+  number BIGINT NOT NULL,
+  id TEXT COLLATE "C" NOT NULL,
+  record TEXT NOT NULL,
+  PRIMARY KEY (type, number, id)
+);
+
+CREATE TABLE tokens (
+  id TEXT COLLATE "C" PRIMARY KEY,
+  name TEXT NOT NULL,
+  scope TEXT NOT NULL,
+  home BIGINT,
+  hash BYTEA NOT NULL,
+  created_ms BIGINT NOT NULL,
+  expires_ms BIGINT,
+  last_used_ms BIGINT
+);
+
+-- Alerts that central makes of the condition of a home: served beside those of imports, never mixed with them.
+CREATE TABLE home_alerts (
+  home BIGINT NOT NULL,
+  subjectid BIGINT NOT NULL,
+  id TEXT COLLATE "C" NOT NULL,
+  record TEXT NOT NULL,
+  PRIMARY KEY (home, subjectid, id)
+);
+CREATE INDEX home_alerts_by_subject ON home_alerts (subjectid);
+
+-- Files of homes, such as the backup of a Zigbee network.
+CREATE TABLE backups (
+  home BIGINT NOT NULL,
+  name TEXT COLLATE "C" NOT NULL,
+  content BYTEA NOT NULL,
+  PRIMARY KEY (home, name)
+);
+
+-- The condition of homes, kept as what lasts and its interruptions. Listeners are the gateway itself and its drivers; an item has
+-- a state for each home that has heard it.
+CREATE TABLE listeners (
+  home BIGINT NOT NULL,
+  name TEXT COLLATE "C" NOT NULL,
+  first_ms BIGINT NOT NULL,
+  last_ms BIGINT NOT NULL,
+  PRIMARY KEY (home, name)
+);
+CREATE TABLE outages (
+  home BIGINT NOT NULL,
+  listener TEXT COLLATE "C" NOT NULL,
+  start_ms BIGINT NOT NULL,
+  stop_ms BIGINT NOT NULL,
+  PRIMARY KEY (home, listener, start_ms)
+);
+CREATE TABLE item_states (
+  item BIGINT NOT NULL,
+  home BIGINT NOT NULL,
+  first_ms BIGINT NOT NULL,
+  heard_ms BIGINT NOT NULL,
+  listener TEXT COLLATE "C",
+  battery_percent DOUBLE PRECISION,
+  battery_mv DOUBLE PRECISION,
+  linkquality DOUBLE PRECISION,
+  PRIMARY KEY (item, home)
+);
+CREATE TABLE silences (
+  item BIGINT NOT NULL,
+  home BIGINT NOT NULL,
+  start_ms BIGINT NOT NULL,
+  stop_ms BIGINT NOT NULL,
+  PRIMARY KEY (item, home, start_ms)
+);
+
+-- Stretches of time that a device or driver knows to be incomplete, as told: the end not included.
+CREATE TABLE gaps (
+  item BIGINT NOT NULL,
+  home BIGINT NOT NULL,
+  from_ms BIGINT NOT NULL,
+  to_ms BIGINT NOT NULL,
+  reason TEXT COLLATE "C" NOT NULL,
+  lost BIGINT,
+  PRIMARY KEY (item, home, from_ms, to_ms, reason)
+);
