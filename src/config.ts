@@ -6,6 +6,7 @@ import { parse, TomlError } from "smol-toml";
 import { messageOf, OperatorError } from "./errors.ts";
 import { nearest } from "./nearest.ts";
 import { lineOf } from "./toml-lines.ts";
+import { tokenFileWarning, type UploadTarget, uploadSection, uploadTargetOf } from "./upload-section.ts";
 import { faultOfLine, type WalkingLine, walkingLinesOf, walkingSection } from "./walking-line.ts";
 
 /** A gateway's configuration, checked and with its defaults filled in. */
@@ -23,11 +24,13 @@ export interface Config {
     /** Absolute paths of PEM files. */
     readonly tls?: { readonly certificate: string; readonly key: string };
   };
+  /** Where readings are sent each night; absent: nowhere. */
+  readonly upload?: UploadTarget;
   /** Lines of curtain sensors on which walking speed is measured. */
   readonly walking: readonly WalkingLine[];
   /** What the section of each driver holds, by the driver's name; a driver whose section is absent is off. */
   readonly drivers: ReadonlyMap<string, unknown>;
-  /** What the file asks for and this version does not do, one line each. */
+  /** What is not as it should be, but stops nothing, one line each. */
   readonly warnings: readonly string[];
 }
 
@@ -55,11 +58,7 @@ const coreSections = {
     tls_certificate: Type.Optional(Type.String({ minLength: 1, description: "the path of a PEM file" })),
     tls_key: Type.Optional(Type.String({ minLength: 1, description: "the path of a PEM file" })),
   }),
-  upload: Type.Object({
-    url: Type.Optional(Type.String({ description: 'an address such as "https://central.example"' })),
-    token_file: Type.Optional(Type.String({ minLength: 1, description: "the path of a file" })),
-    at: Type.Optional(Type.String({ description: 'a time of day such as "02:00"' })),
-  }),
+  upload: uploadSection,
   walking: walkingSection,
 } as const;
 
@@ -106,12 +105,23 @@ export function loadConfig(file: string, sections: ReadonlyMap<string, TSchema>)
         .filter((name) => Object.hasOwn(document.values, name))
         .map((name) => [name, document.values[name]]),
     ),
-    warnings: Object.keys(document.values)
-      .filter((key) => key === "upload")
-      .map(
-        (key) =>
-          `${where(document, [key])}: [${key}] is not supported by this version yet: nothing is done with it`,
-      ),
+    ...uploadOf(document),
+  };
+}
+
+/** What `lintel upload` needs of a configuration, with the sections of drivers unread. */
+export function uploadDescriptionOf(
+  file: string,
+): Pick<Config, "file" | "data" | "upload" | "warnings"> & { readonly timezone?: string } {
+  const document = readDocument(file);
+  if (document.values["upload"] !== undefined)
+    checkSection(document, "upload", coreSections.upload, document.values["upload"]);
+  const { timezone } = homeDescriptionOf(file);
+  return {
+    file,
+    data: dataDirectoryOf(file),
+    ...uploadOf(document),
+    ...(timezone === undefined ? {} : { timezone }),
   };
 }
 
@@ -256,6 +266,17 @@ function dataOf(document: Document): string {
     dirname(resolve(document.file)),
     (document.values["data"] as string | undefined) ?? defaultData,
   );
+}
+
+function uploadOf(document: Document): Pick<Config, "upload" | "warnings"> {
+  const section = document.values["upload"] as Static<typeof uploadSection> | undefined;
+  if (section === undefined) return { warnings: [] };
+  const upload = uploadTargetOf(section, dirname(resolve(document.file)));
+  const warning = tokenFileWarning(upload.token_file);
+  return {
+    upload,
+    warnings: warning === undefined ? [] : [`${where(document, ["upload", "token_file"])}: ${warning}`],
+  };
 }
 
 function linesOf(document: Document): WalkingLine[] {

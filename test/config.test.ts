@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TSchema, Type } from "@sinclair/typebox";
-import { dataDirectoryOf, loadConfig } from "../src/config.ts";
+import { dataDirectoryOf, loadConfig, uploadDescriptionOf } from "../src/config.ts";
 import { OperatorError } from "../src/errors.ts";
 
 const radio = Type.Object({
@@ -102,12 +102,51 @@ test("a line of curtain sensors is any name with sensors in it, put in the order
   });
 });
 
-test("a section of a later version is taken with a warning that names its line", () => {
-  const config = load('[upload]\nurl = "https://central.example"\nat = "02:00"\n');
-  expect(config.warnings.map((line) => line.replace(`${directory}/`, ""))).toEqual([
-    "lintel.toml line 1: [upload] is not supported by this version yet: nothing is done with it",
+test("an upload needs an address and a token file, and has its defaults", () => {
+  const config = load('[upload]\nurl = "https://central.example"\ntoken_file = "token"\n');
+  expect(config.upload).toEqual({
+    url: "https://central.example",
+    token_file: join(directory, "token"),
+    at: "02:00",
+    bytes_per_s: 262_144,
+  });
+  expect(config.warnings).toEqual([]);
+  const { upload } = load(
+    '[upload]\nurl = "http://c:8090"\ntoken_file = "/t"\nat = "03:30"\nbytes_per_second = 50_000\nkeep_days = 400\ncertificate = "c.pem"\n',
+  );
+  expect(upload).toEqual({
+    url: "http://c:8090",
+    token_file: "/t",
+    certificate: join(directory, "c.pem"),
+    at: "03:30",
+    bytes_per_s: 50_000,
+    keep_days: 400,
+  });
+});
+
+test("a token that everybody on the machine can read is warned of", () => {
+  const token = join(directory, "token");
+  writeFileSync(token, "secret", { mode: 0o644 });
+  const upload = '\n[upload]\nurl = "https://central.example"\ntoken_file = "token"\n';
+  expect(load(upload).warnings.map((line) => line.replaceAll(`${directory}/`, ""))).toEqual([
+    "lintel.toml line 4: token can be read by every user of this machine, and holds a secret: chmod 640 token",
   ]);
-  expect(config.drivers.size).toBe(0);
+  chmodSync(token, 0o640);
+  expect(load(upload).warnings).toEqual([]);
+});
+
+test("what an upload needs is read without knowing the sections of drivers", () => {
+  writeFileSync(
+    file,
+    'data = "d"\n[home]\ntimezone = "Europe/Paris"\n[unheard]\nof = 1\n[upload]\nurl = "http://c"\ntoken_file = "/t"\n',
+  );
+  expect(uploadDescriptionOf(file)).toEqual({
+    file,
+    data: join(directory, "d"),
+    timezone: "Europe/Paris",
+    upload: { url: "http://c", token_file: "/t", at: "02:00", bytes_per_s: 262_144 },
+    warnings: [],
+  });
 });
 
 const faults: readonly [toml: string, what: string, remedy: string][] = [
@@ -142,6 +181,21 @@ const faults: readonly [toml: string, what: string, remedy: string][] = [
     '[api]\nlisten = "0.0.0.0:65536"',
     'lintel.toml line 2: api.listen is "0.0.0.0:65536"',
     'it must be an address and a port such as "0.0.0.0:8080" or "[::]:8080"',
+  ],
+  [
+    '[upload]\nurl = "https://central.example"',
+    "lintel.toml line 1: [upload] has no token_file",
+    "add token_file = … (the path of a file)",
+  ],
+  [
+    '[upload]\nurl = "ftp://central.example"\ntoken_file = "/t"',
+    'lintel.toml line 2: upload.url is "ftp://central.example"',
+    'it must be an address such as "https://central.example"',
+  ],
+  [
+    '[upload]\nurl = "http://c"\ntoken_file = "/t"\nkeep_days = 0',
+    "lintel.toml line 4: upload.keep_days is 0",
+    "it must be an integer from 7 to 36500",
   ],
   [
     '[zigbee]\nport = "tcp://bridge"',

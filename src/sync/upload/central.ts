@@ -14,11 +14,16 @@ export interface CentralRequest {
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as it is; JSON, compressed with zstd where `compressed` says so. */
-  readonly body?: Uint8Array<ArrayBuffer>;
-  readonly compressed?: boolean;
+  readonly body?: Body;
   /** Statuses that are an answer too, besides those from 200 to 299. */
   readonly accept?: readonly number[];
+}
+
+/** Sent as it is; `coding` says how it is compressed beyond what its type says. */
+export interface Body {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly type: string;
+  readonly coding?: "zstd";
 }
 
 export interface CentralOptions {
@@ -68,10 +73,9 @@ export class Central {
       const made = typeof request === "function" ? await request(failures) : request;
       const outcome = await this.#once(made);
       if ("status" in outcome) return outcome;
-      // Who is told when to come back is in a queue, not before a closed door.
-      if (outcome.retry_ms === undefined) failures += 1;
+      if (!outcome.queued) failures += 1;
       const delay_ms = jittered_ms(
-        outcome.retry_ms ?? retryDelay_ms(failures),
+        outcome.retry_ms ?? retryDelay_ms(Math.max(1, failures)),
         this.#options.random(),
         outcome.retry_ms !== undefined,
       );
@@ -83,11 +87,11 @@ export class Central {
 
   /** Asks for, or with, JSON; the answer is checked against the schema. */
   async askJson<Schema extends TSchema>(
-    request: Omit<CentralRequest, "body" | "compressed">,
+    request: Omit<CentralRequest, "body">,
     schema: Schema,
     body?: unknown,
   ): Promise<Static<Schema>> {
-    const answer = await this.ask({ ...request, ...(body === undefined ? {} : jsonBody(body)) });
+    const answer = await this.ask({ ...request, ...(body === undefined ? {} : { body: jsonBody(body) }) });
     return this.read(answer, schema);
   }
 
@@ -118,21 +122,22 @@ export class Central {
         headers: {
           authorization: `bearer ${token}`,
           accept: "application/json",
-          ...(request.body === undefined ? {} : { "content-type": "application/json" }),
-          ...(request.compressed ? { "content-encoding": "zstd" } : {}),
+          ...(request.body === undefined ? {} : { "content-type": request.body.type }),
+          ...(request.body?.coding === undefined ? {} : { "content-encoding": request.body.coding }),
           ...request.headers,
         },
-        ...(request.body === undefined ? {} : { body: request.body }),
+        ...(request.body === undefined ? {} : { body: request.body.bytes }),
       },
       { clock, pace: this.#pace, stop, ...(certificate === undefined ? {} : { certificate }) },
     );
     if (!("status" in outcome)) return outcome;
     const { status, headers } = outcome;
     if ((status >= 200 && status < 300) || request.accept?.includes(status)) return outcome;
-    if (status === 408 || status === 429 || status >= 500) {
+    // A request that was cut short on the way is answered 400 or 408.
+    if (status === 400 || status === 408 || status === 429 || status >= 500) {
       const retry_ms = retryAfter_ms(headers.get("retry-after"), clock.now().unix_ms);
       const failure = `it answers ${status}${said(outcome)}`;
-      return retry_ms === undefined ? { failure } : { failure, retry_ms };
+      return { failure, queued: status === 429, ...(retry_ms === undefined ? {} : { retry_ms }) };
     }
     throw this.#refusal(outcome, url);
   }
@@ -188,11 +193,12 @@ export class Central {
   }
 }
 
-/** A JSON body; compressed where that is worth it. */
-export function jsonBody(value: unknown): Pick<CentralRequest, "body" | "compressed"> & { body: Uint8Array } {
-  const text = new TextEncoder().encode(JSON.stringify(value));
-  if (text.length < compress_bytes_min) return { body: text };
-  return { body: new Uint8Array(Bun.zstdCompressSync(text)), compressed: true };
+/** A value as JSON; compressed where that is worth it. */
+export function jsonBody(value: unknown): Body {
+  const bytes = new TextEncoder().encode(JSON.stringify(value));
+  const type = "application/json";
+  if (bytes.length < compress_bytes_min) return { bytes, type };
+  return { bytes: new Uint8Array(Bun.zstdCompressSync(bytes)), type, coding: "zstd" };
 }
 
 /** @throws OperatorError for what is no address of a server */

@@ -2,7 +2,7 @@ import { batch_readings_max, readingsIn } from "../../batch.ts";
 import { OperatorError } from "../../errors.ts";
 import type { DayDigest, DigestRequest, UploadStore } from "../../store/upload-store.ts";
 import { encodeBatch } from "../batch-codec.ts";
-import { MendAnswer, VerifyAnswer } from "../protocol.ts";
+import { batchType, MendAnswer, VerifyAnswer } from "../protocol.ts";
 import type { Central } from "./central.ts";
 import { type DaySpan, day_ms } from "./days.ts";
 
@@ -93,8 +93,8 @@ export class Comparison {
     let kept = 0;
     for (let after_seq = 0; ; ) {
       const batch = await this.#store.readingsOfDay({ ...of, through_seq, after_seq });
-      const body = encodeBatch(batch);
-      if (body === null)
+      const bytes = encodeBatch(batch);
+      if (bytes === null)
         throw new OperatorError(
           `the ${series} of ${kind} ${address} on one day are too large to be sent`,
           "this is a fault of the program: please report it",
@@ -103,8 +103,7 @@ export class Comparison {
         method: "PUT",
         path: "/days",
         query: { ...of, through: through_seq, after: after_seq },
-        body,
-        compressed: true,
+        body: { bytes, type: batchType },
       });
       const mended = this.#central.read(answer, MendAnswer);
       this.#mended += mended.added + mended.corrected;

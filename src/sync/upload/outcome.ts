@@ -16,4 +16,6 @@ export interface Failed {
   readonly failure: string;
   /** What the other side asked to wait, milliseconds. */
   readonly retry_ms?: number;
+  /** Others are before this one in a queue: waiting for that is no failure. */
+  readonly queued?: boolean;
 }

@@ -2,7 +2,7 @@ import { type Batch, batch_readings_max } from "../../batch.ts";
 import { OperatorError } from "../../errors.ts";
 import type { EpochSpan, UploadStore } from "../../store/upload-store.ts";
 import { encodeBatch } from "../batch-codec.ts";
-import { BatchAnswer, BatchRefusalBody } from "../protocol.ts";
+import { BatchAnswer, BatchRefusalBody, batchType } from "../protocol.ts";
 import type { Central, CentralRequest } from "./central.ts";
 import { type Answered, TryAgainLater } from "./outcome.ts";
 
@@ -62,7 +62,7 @@ async function sendAfter(
     }
     const { batch, bytes } = made as Encoded;
     reader.readAhead(batch.to_seq);
-    return { method: "POST", path: "/batches", body: bytes, compressed: true, accept: [409] };
+    return { method: "POST", path: "/batches", body: { bytes, type: batchType }, accept: [409] };
   });
   if (answer.status !== 409) reader.grow();
   return { answer, batch: made.batch };

@@ -292,7 +292,7 @@ class Upload {
     const body: BackupsBody = {
       files: Object.fromEntries([...files].map(([name, content]) => [name, content.toBase64()])),
     };
-    await central.ask({ method: "PUT", path: "/backups", ...jsonBody(body) });
+    await central.ask({ method: "PUT", path: "/backups", body: jsonBody(body) });
   }
 
   async #note(condition: Condition): Promise<number> {
