@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { alwaysPossible, ofParameters } from "../../src/api/contract/refusals.ts";
 import { errorTable } from "../../src/http/errors.ts";
 import { fill, knownOf } from "./programme.ts";
 import { serve } from "./serving.ts";
@@ -39,7 +40,16 @@ test(`${requests} random requests to all versions are each answered as the order
     errorTable.too_busy.code,
     errorTable.unknown.code,
   ];
-  const all = Object.values(errorTable).map(({ code }): number => code);
+  const all = [...alwaysPossible, ...ofParameters, ...ofPaths].map((name): number => errorTable[name].code);
   expect(codes).toEqual(all.filter((code) => !outside.includes(code)).sort((one, other) => one - other));
   expect(Math.min(...counts.values())).toBeGreaterThan(10);
 }, 60_000);
+
+/** Refusals that come of what stands in the path. */
+const ofPaths = [
+  "path_unknown",
+  "method_not_allowed",
+  "typename_unknown",
+  "item_unknown",
+  "record_unknown",
+] as const;
