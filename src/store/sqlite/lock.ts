@@ -5,17 +5,43 @@ import { OperatorError } from "../../errors.ts";
 import { isBusy, storeFault } from "./faults.ts";
 
 /**
- * The right to be the one gateway on a data directory. It is an exclusive SQLite lock on an empty file: the
+ * The right to be the one gateway, or the one upload, on a data directory. It is an exclusive SQLite lock on an empty file: the
  * kernel lets go of it when the process ends, in whatever way.
  */
 export interface WriterLock {
   release(): void;
 }
 
+/** What there may be only one of on a data directory, and what a second one is told. */
+interface Post {
+  /** Of the files that the lock consists of. */
+  readonly name: string;
+  held(directory: string, process: string): OperatorError;
+}
+
+const gatewayPost: Post = {
+  name: "lintel",
+  held: (directory, process) =>
+    new OperatorError(
+      `another Lintel${process} is already running on ${directory}`,
+      "stop that one, or give this one a `data` directory of its own",
+    ),
+};
+
+/** The one upload at a time, beside the gateway. */
+export const uploadPost: Post = {
+  name: "upload",
+  held: (directory, process) =>
+    new OperatorError(
+      `another upload${process} of ${directory} is under way`,
+      "wait until it has ended: it sends the same; journalctl -u lintel-upload shows how far it is",
+    ),
+};
+
 /** Takes the lock, waiting a moment for a command that holds it briefly. Throws an OperatorError that names the holder. */
-export function takeLock(directory: string): WriterLock {
-  const path = join(directory, "lintel.lock");
-  const holder = join(directory, "lintel.pid");
+export function takeLock(directory: string, post: Post = gatewayPost): WriterLock {
+  const path = join(directory, `${post.name}.lock`);
+  const holder = join(directory, `${post.name}.pid`);
   let database: Database | undefined;
   try {
     database = new Database(path, { create: true, readwrite: true });
@@ -25,7 +51,7 @@ export function takeLock(directory: string): WriterLock {
     writeFileSync(holder, `${process.pid}\n`);
   } catch (thrown) {
     database?.close();
-    throw isBusy(thrown) ? heldFault(directory, holder) : storeFault(thrown, directory);
+    throw isBusy(thrown) ? post.held(directory, pidText(holder)) : storeFault(thrown, directory);
   }
   const held = database;
   return {
@@ -34,13 +60,6 @@ export function takeLock(directory: string): WriterLock {
       held.close();
     },
   };
-}
-
-function heldFault(directory: string, holder: string): OperatorError {
-  return new OperatorError(
-    `another Lintel${pidText(holder)} is already running on ${directory}`,
-    "stop that one, or give this one a `data` directory of its own",
-  );
 }
 
 function pidText(holder: string): string {

@@ -5,7 +5,8 @@ import { messageOf, OperatorError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import type { Imported } from "../../store/record-store.ts";
 import type { EpochSpan, UploadState, UploadStore } from "../../store/upload-store.ts";
-import { type BackupsBody, type GatewayReport, ReportAnswer } from "../protocol.ts";
+import type { GatewayDescription } from "../gateway-report.ts";
+import { type BackupsBody, ReportAnswer } from "../protocol.ts";
 import { followRoster } from "../roster-following.ts";
 import { type Central, jsonBody } from "./central.ts";
 import { type Compared, Comparison } from "./compare.ts";
@@ -27,7 +28,7 @@ export interface UploadOptions {
   /** Days to keep here; absent: everything. */
   readonly keep_days?: number;
   /** What this gateway says of itself now. */
-  readonly describe: () => Promise<Omit<GatewayReport, "differing_days" | "failure">>;
+  readonly describe: () => Promise<GatewayDescription>;
   /** Takes in a roster, an import document as JSON. Absent: none is asked for. */
   readonly takeRoster?: (document: string) => Promise<Imported>;
   /** Files that a spare box would need, by name. */

@@ -1,0 +1,32 @@
+import { statfs } from "node:fs/promises";
+import { type Clock, clockQuality } from "../clock.ts";
+import type { Store } from "../store/store.ts";
+import type { GatewayReport } from "./protocol.ts";
+
+/** What a gateway says of itself now, but for what only an upload knows. */
+export type GatewayDescription = Omit<GatewayReport, "differing_days" | "failure">;
+
+/** Looks at a gateway's store and disk. `directory` is its data directory. */
+export async function describeGateway(options: {
+  readonly store: Pick<Store, "overview">;
+  readonly clock: Clock;
+  readonly directory: string;
+  readonly version: string;
+  readonly timezone: string;
+}): Promise<GatewayDescription> {
+  const { store, clock, directory, version, timezone } = options;
+  const { last_seq, waiting, bytesOnDisk, dropped } = await store.overview();
+  const { bavail, bsize } = await statfs(directory);
+  const { unix_ms, quality } = clock.now();
+  return {
+    version,
+    now_ms: unix_ms,
+    clock_synchronised: quality === clockQuality.synchronised,
+    timezone,
+    last_seq,
+    waiting,
+    disk_free_bytes: bavail * bsize,
+    bytes_on_disk: bytesOnDisk,
+    dropped: { ...dropped },
+  };
+}
