@@ -1,0 +1,98 @@
+import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { type Static, type TOptional, Type } from "@sinclair/typebox";
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { batch_bytes_max, batch_text_bytes_max } from "../../batch.ts";
+import { messageOf } from "../../errors.ts";
+import { kindNames } from "../../kinds.ts";
+import { type SeriesName, seriesNames } from "../../series.ts";
+import { BatchFault } from "./fault.ts";
+import { NumberingText } from "./numbering.ts";
+import { OrderText } from "./order.ts";
+import { SeriesText } from "./series-text.ts";
+
+/** The version of the form below. A change of what is written is a new version; what an older one wrote is read for ever. */
+export const batchVersion = 1;
+
+/** A person's home has some tens of devices. */
+const devices_max = 10_000;
+
+const Word = Type.Optional(Type.String({ maxLength: 200 }));
+
+/** A batch as it is written: see `Batch` for what it means. */
+export const BatchText = Type.Object(
+  {
+    version: Type.Literal(batchVersion),
+    epoch: Type.String({ pattern: "^[0-9a-f]{32}$" }),
+    first_seq: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+    previous: Type.Optional(Type.String({ pattern: "^[0-9a-f]{16}$" })),
+    ...NumberingText,
+    devices: Type.Array(
+      Type.Object(
+        {
+          kind: Type.Union(kindNames.map((name) => Type.Literal(name))),
+          address: Type.String({ maxLength: 64 }),
+          itemid: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
+          subtype: Word,
+          model: Word,
+          vendor: Word,
+        },
+        { additionalProperties: false },
+      ),
+      { maxItems: devices_max },
+    ),
+    order: OrderText,
+    series: Type.Object(
+      Object.fromEntries(seriesNames.map((name) => [name, Type.Optional(SeriesText)])) as Record<
+        SeriesName,
+        TOptional<typeof SeriesText>
+      >,
+      { additionalProperties: false },
+    ),
+  },
+  { additionalProperties: false },
+);
+export type BatchText = Static<typeof BatchText>;
+
+/** Null where the batch is larger than one may be. */
+export function packText(text: BatchText): Uint8Array<ArrayBuffer> | null {
+  const json = Buffer.from(JSON.stringify(text));
+  if (json.length > batch_text_bytes_max) return null;
+  const packed = zstdCompressSync(json, {
+    params: { [constants.ZSTD_c_compressionLevel]: compression_level },
+  });
+  return packed.length > batch_bytes_max ? null : new Uint8Array(packed);
+}
+
+/** @throws BatchFault where the bytes are no batch, one of a newer version, or too large */
+export function unpackText(bytes: Uint8Array): BatchText {
+  if (bytes.length > batch_bytes_max) throw new BatchFault(`it is larger than ${batch_bytes_max} bytes`);
+  const text = parsed(bytes);
+  const version = (text as { version?: unknown } | null)?.version;
+  if (typeof version === "number" && version > batchVersion) {
+    throw new BatchFault(
+      `it is of version ${version}, and this program knows up to ${batchVersion}; update this side first`,
+    );
+  }
+  if (check.Check(text)) return text;
+  const fault = check.Errors(text).First();
+  throw new BatchFault(`${fault?.path || "it"} is not as it must be (${messageOf(fault?.message, 80)})`);
+}
+
+function parsed(bytes: Uint8Array): unknown {
+  try {
+    const json = zstdDecompressSync(bytes, {
+      maxOutputLength: batch_text_bytes_max,
+      params: { [constants.ZSTD_d_windowLogMax]: window_log_max },
+    });
+    return JSON.parse(json.toString("utf8"));
+  } catch (thrown) {
+    throw new BatchFault(`it cannot be read (${messageOf(thrown, 120)})`);
+  }
+}
+
+const check = TypeCompiler.Compile(BatchText);
+
+/** Above this a batch of random milliseconds gets no smaller; 65,536 readings take a fifth of a second on a desktop. */
+const compression_level = 19;
+/** What a frame may have the reader keep in memory: as much as a batch is long. */
+const window_log_max = Math.log2(batch_text_bytes_max);
