@@ -35,10 +35,11 @@ CREATE TABLE epochs (
 CREATE TABLE sources (
   home BIGINT NOT NULL,
   epoch TEXT COLLATE "C" NOT NULL,
-  first_seq BIGINT NOT NULL,
-  held_seq BIGINT NOT NULL,
+  -- Null while no readings are held.
+  first_seq BIGINT,
+  held_seq BIGINT NOT NULL DEFAULT 0,
   -- Digest of the reading numbered held_seq; null where it is among the missing.
-  held_digest TEXT,
+  digest TEXT,
   -- Up to which the notes of its condition are held.
   held_note BIGINT NOT NULL DEFAULT 0,
   -- When something of it was first, and when a batch was last taken, unix milliseconds.
@@ -47,14 +48,14 @@ CREATE TABLE sources (
   PRIMARY KEY (home, epoch)
 );
 
--- Which numbers of an epoch became which here: reading `from_seq` has `first_number`, the next the next, those that the
+-- Which numbers of an epoch became which here: reading `from_seq` has the number `first_own`, the next the next, those that the
 -- gateway has lost included, up to `to_seq`.
 CREATE TABLE batches (
   home BIGINT NOT NULL,
   epoch TEXT COLLATE "C" NOT NULL,
   from_seq BIGINT NOT NULL,
   to_seq BIGINT NOT NULL,
-  first_number BIGINT NOT NULL,
+  first_own BIGINT NOT NULL,
   received_ms BIGINT NOT NULL,
   PRIMARY KEY (home, epoch, from_seq)
 );
@@ -70,6 +71,7 @@ CREATE TABLE heads (
   revision BIGINT NOT NULL DEFAULT 0,
   PRIMARY KEY (item, series, home)
 );
+CREATE INDEX heads_by_home ON heads (home);
 
 -- Readings by spans of time, `width` milliseconds each and beginning at multiples of it, in three widths: see README.md.
 CREATE TABLE counts (
