@@ -45,6 +45,16 @@ const commands: readonly {
     load: () => import("./commands/doctor.ts"),
   },
   {
+    name: "upload",
+    summary: "send to central what it has not confirmed",
+    load: () => import("./commands/upload.ts"),
+  },
+  {
+    name: "verify",
+    summary: "compare every day with central, and send again what differs",
+    load: () => import("./commands/verify.ts"),
+  },
+  {
     name: "token",
     summary: "create, list and revoke access tokens",
     load: () => import("./commands/token.ts"),
@@ -58,6 +68,11 @@ const commands: readonly {
     name: "export",
     summary: "write series straight from a store into files",
     load: () => import("./commands/export.ts"),
+  },
+  {
+    name: "backup",
+    summary: "copy a store and what belongs to it, beside a running server",
+    load: () => import("./commands/backup.ts"),
   },
   {
     name: "report",

@@ -1,0 +1,29 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
+
+/**
+ * What is worth keeping of a data directory besides the database: what drivers keep, and single files. Paths below it.
+ *
+ * @param but a directory of which nothing is meant
+ */
+export function filesBeside(data: string, but: string): string[] {
+  const drivers = join(data, "drivers");
+  const below = existsSync(drivers)
+    ? readdirSync(drivers, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    : [];
+  const top = readdirSync(data, { withFileTypes: true }).filter(
+    (entry) => entry.isFile() && !isOfProcess(entry.name) && !/^lintel\.db/.test(entry.name),
+  );
+  return (
+    [...top, ...below]
+      .map((entry) => join(entry.parentPath, entry.name))
+      // What is being written takes its name when it is whole.
+      .filter((path) => !path.endsWith(".new") && !path.startsWith(`${resolve(but)}/`))
+      .map((path) => relative(data, path))
+  );
+}
+
+/** Whether a file of a data directory means something only to the processes that run on it now. */
+export function isOfProcess(name: string): boolean {
+  return /^[a-z]+\.(lock(-journal)?|pid)$/.test(name);
+}

@@ -1,0 +1,167 @@
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { rename } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { parse } from "smol-toml";
+import type { Clock } from "../../clock.ts";
+import { messageOf, OperatorError } from "../../errors.ts";
+import { databasePath } from "../../store/sqlite/connection.ts";
+import { storeFault } from "../../store/sqlite/faults.ts";
+import { filesBeside } from "./data-files.ts";
+import { copyDatabase, factsOf } from "./database-copy.ts";
+import {
+  type Content,
+  contentOf,
+  copyDurably,
+  requireSpace,
+  syncDirectory,
+  syncTree,
+  writeDurably,
+} from "./durable-copy.ts";
+import { checkFiles, databaseName, isOwnDirectory, type Manifest, manifestName } from "./manifest.ts";
+
+export interface BackupOptions {
+  /** The data directory; a server may be running on it. */
+  readonly data: string;
+  /** Where the backup goes: what a backup before has left there is replaced. */
+  readonly into: string;
+  /** The configuration to keep beside it, with the files that it names. */
+  readonly configuration?: string;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly onProgress: (progress: BackupProgress) => void;
+  /** Told of what could not be kept, a line each. */
+  readonly onWarning: (line: string) => void;
+}
+
+export interface BackupProgress {
+  readonly step: "copying" | "checking";
+  readonly bytes: number;
+  readonly bytesTotal: number;
+}
+
+/**
+ * Makes a backup of a store and of the files beside it. Until the new one is whole, checked and on disk, the one before stays what
+ * it is: the manifest is put in its place last.
+ *
+ * @throws OperatorError, and then nothing that was there before has changed
+ */
+export async function makeBackup(options: BackupOptions): Promise<Manifest> {
+  const { data, into, clock, onProgress } = options;
+  const database = databasePath(data);
+  if (!existsSync(database))
+    throw new OperatorError(
+      `there is no Lintel database in ${data}`,
+      "name the data directory of a gateway or of a central server",
+    );
+  const { bytes } = factsOf(database);
+  await prepareTarget(into, bytes);
+  const made_ms = clock.now().unix_ms;
+  const directory = `backup-${randomBytes(4).toString("hex")}`;
+  const building = join(into, `${directory}.new`);
+  try {
+    mkdirSync(building, { mode: 0o700 });
+    const copy = join(building, databaseName);
+    await copyDatabase({
+      from: database,
+      to: copy,
+      clock,
+      onBytes: (done) => onProgress({ step: "copying", bytes: done, bytesTotal: bytes }),
+    });
+    // What was committed before the copy began is in it, and perhaps more.
+    const { bytes: _, ...kept } = factsOf(copy);
+    const files: Record<string, Content> = { [databaseName]: await contentOf(copy) };
+    for (const name of filesBeside(data, into))
+      files[name] = await copyDurably(join(data, name), join(building, name));
+    const configuration: Manifest["configuration"] = [];
+    for (const path of configurationFiles(options)) {
+      const file = `configuration/${configuration.length}-${basename(path)}`;
+      files[file] = await copyDurably(path, join(building, file));
+      configuration.push({ path, file });
+    }
+    await checkWritten(building, files, onProgress);
+    await syncTree(building);
+    await rename(building, join(into, directory));
+    const manifest: Manifest = {
+      format: "lintel backup 1",
+      made_ms,
+      version: options.version,
+      ...kept,
+      directory,
+      files,
+      configuration,
+    };
+    await putManifest(into, manifest);
+    return manifest;
+  } catch (thrown) {
+    rmSync(building, { recursive: true, force: true });
+    throw storeFault(thrown, into);
+  }
+}
+
+/** @throws OperatorError where the backup must not, or cannot, be written there */
+async function prepareTarget(into: string, bytes: number): Promise<void> {
+  try {
+    if (existsSync(into) && !isOwnDirectory(into))
+      throw new OperatorError(
+        `${into} holds other files than backups`,
+        "name a directory that is empty, that does not exist yet, or that holds a backup to be replaced",
+      );
+    mkdirSync(into, { recursive: true, mode: 0o700 });
+    await requireSpace(into, bytes);
+  } catch (thrown) {
+    throw storeFault(thrown, into);
+  }
+}
+
+/** Absolute paths of the configuration and of the files that it names: keys, certificates, tokens. */
+function configurationFiles({ configuration, onWarning }: BackupOptions): string[] {
+  if (configuration === undefined) return [];
+  const path = resolve(configuration);
+  const named = namedIn(parse(readFileSync(path, "utf8"))).map((name) => resolve(dirname(path), name));
+  return [path, ...new Set(named)].filter((file) => {
+    try {
+      const found = statSync(file);
+      if (found.isFile() && found.size <= named_bytes_max) return true;
+      onWarning(`${file}, which ${path} names, is not kept: it is no small file`);
+    } catch (thrown) {
+      onWarning(`${file}, which ${path} names, is not kept (${messageOf(thrown)})`);
+    }
+    return false;
+  });
+}
+
+function namedIn(section: unknown): string[] {
+  if (typeof section !== "object" || section === null) return [];
+  return Object.entries(section).flatMap(([key, value]) =>
+    typeof value === "string" ? (/(^|_)(file|key|certificate)$/.test(key) ? [value] : []) : namedIn(value),
+  );
+}
+
+/** Reads everything again from where it will be read one day. */
+async function checkWritten(
+  building: string,
+  files: Manifest["files"],
+  onProgress: BackupOptions["onProgress"],
+): Promise<void> {
+  const bytesTotal = Object.values(files).reduce((sum, { bytes }) => sum + bytes, 0);
+  let bytes = 0;
+  await checkFiles(building, { files }, (count) => {
+    bytes += count;
+    onProgress({ step: "checking", bytes, bytesTotal });
+  });
+}
+
+/** From here on the new backup is the one; what came before it is taken away. */
+async function putManifest(into: string, manifest: Manifest): Promise<void> {
+  const path = join(into, manifestName);
+  await syncDirectory(into);
+  await writeDurably(`${path}.new`, `${JSON.stringify(manifest, null, 2)}\n`);
+  await rename(`${path}.new`, path);
+  await syncDirectory(into);
+  for (const name of readdirSync(into))
+    if (name.startsWith("backup-") && name !== manifest.directory)
+      rmSync(join(into, name), { recursive: true, force: true });
+}
+
+const named_bytes_max = 1024 * 1024;

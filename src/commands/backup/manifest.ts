@@ -1,0 +1,106 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Static, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { messageOf, OperatorError } from "../../errors.ts";
+import { type Content, contentOf } from "./durable-copy.ts";
+
+const closed = { additionalProperties: false } as const;
+const count = Type.Integer({ minimum: 0 });
+/** A path below the backup, with nothing in it that leads out. */
+const Inside = Type.String({
+  pattern: "^(?!(?:.*/)?\\.{1,2}(?:/|$))[^/\\0]+(?:/[^/\\0]+)*$",
+  maxLength: 1_000,
+});
+
+/** What a backup holds. It stands in `manifest.json`, which is written last: without it, or with another, there is no backup. */
+export const Manifest = Type.Object(
+  {
+    format: Type.Literal("lintel backup 1"),
+    /** When it was made, unix milliseconds, and by which version of Lintel. */
+    made_ms: count,
+    version: Type.String(),
+    /** Name and newest number of the store, and its home where it has one. */
+    epoch: Type.String({ pattern: "^[0-9a-f]{32}$" }),
+    last_seq: count,
+    home: Type.Optional(Type.Integer()),
+    /** The directory beside the manifest that the files are in. */
+    directory: Type.String({ pattern: "^backup-[0-9a-f]{8}$" }),
+    files: Type.Record(
+      Inside,
+      Type.Object({ bytes: count, sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }) }, closed),
+    ),
+    /** Where the configuration and the files that it names stood, and which files of the backup they are. */
+    configuration: Type.Array(Type.Object({ path: Type.String(), file: Inside }, closed)),
+  },
+  closed,
+);
+export type Manifest = Static<typeof Manifest>;
+
+export const manifestName = "manifest.json";
+/** The database among the files of a backup; drivers' files are below the directory that they have in a data directory. */
+export const databaseName = "lintel.db";
+
+/** The manifest of a backup. @throws OperatorError where there is none, or one that is not whole */
+export function readManifest(directory: string): Manifest {
+  const path = join(directory, manifestName);
+  let found: unknown;
+  try {
+    found = JSON.parse(readFileSync(path, "utf8"));
+  } catch (thrown) {
+    const absent = (thrown as NodeJS.ErrnoException).code === "ENOENT";
+    throw new OperatorError(
+      absent ? `there is no backup in ${directory}` : `${path} cannot be read (${messageOf(thrown)})`,
+      absent ? "name a directory that lintel backup has written" : "restore from another backup",
+    );
+  }
+  if (Value.Check(Manifest, found) && found.files[databaseName] !== undefined) return found;
+  const first = Value.Errors(Manifest, found).First();
+  throw new OperatorError(
+    `${path} is not what this version of Lintel writes (${first?.path ?? ""} ${first?.message ?? "no database"})`,
+    "restore with the version that made the backup, or from another backup",
+  );
+}
+
+/** Whether a directory holds a backup, or what is left of making one, and nothing else. */
+export function isOwnDirectory(directory: string): boolean {
+  const names = readdirSync(directory).filter((name) => name !== "lost+found");
+  if (!names.every((name) => ownNames.test(name))) return false;
+  if (!names.includes(manifestName)) return true;
+  try {
+    readManifest(directory);
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof OperatorError) return false;
+    throw thrown;
+  }
+}
+
+/** Reads every file of a backup. @throws OperatorError that names the first that is not what was written */
+export async function checkFiles(
+  directory: string,
+  { files }: Pick<Manifest, "files">,
+  onBytes: (bytes: number) => void,
+): Promise<void> {
+  for (const [name, written] of Object.entries(files)) {
+    const path = join(directory, name);
+    checkContent(path, written, await contentOf(path, onBytes).catch((thrown: unknown) => messageOf(thrown)));
+  }
+}
+
+/** @throws OperatorError where what was found at `path`, or the reason why nothing was, is not what was written there */
+export function checkContent(path: string, written: Content, found: Content | string): void {
+  if (typeof found !== "string" && found.sha256 === written.sha256) return;
+  const how =
+    typeof found === "string"
+      ? found
+      : found.bytes === written.bytes
+        ? "other bytes than were written"
+        : `${found.bytes} bytes of ${written.bytes}`;
+  throw new OperatorError(
+    `the backup is damaged: ${path} (${how})`,
+    "restore from another backup, or from central",
+  );
+}
+
+const ownNames = /^(manifest\.json(\.new)?|backup-[0-9a-f]{8}(\.new)?)$/;

@@ -1,0 +1,21 @@
+/**
+ * A thread that copies a database: it takes minutes on an SD card, and whoever waits for it wants to see how far it is.
+ */
+import { openForReading } from "../../store/sqlite/connection.ts";
+
+declare const self: Worker;
+
+self.onmessage = ({ data }: MessageEvent<{ from: string; to: string }>) => {
+  try {
+    const database = openForReading(data.from);
+    try {
+      database.run("VACUUM INTO ?", [data.to]);
+    } finally {
+      database.close();
+    }
+    self.postMessage({});
+  } catch (thrown) {
+    const { message, code } = thrown as { message?: string; code?: string };
+    self.postMessage({ message, code });
+  }
+};
