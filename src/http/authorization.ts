@@ -61,6 +61,12 @@ export class Authorization {
     throw new HttpError("attempts_exceeded", { retry_s }, { "Retry-After": String(retry_s) });
   }
 
+  /** The home that a token is bound to. @throws HttpError 401 where it is bound to none */
+  homeOf({ home }: Token): number {
+    if (home === undefined) throw this.#refusal("token_homeless");
+    return home;
+  }
+
   /** Whether a token that has passed would pass again, in a store that has not changed since. */
   stillHolds({ id, expires_ms }: Token): boolean {
     if (expires_ms !== undefined && expires_ms <= this.#clock.now().unix_ms) return false;
@@ -68,7 +74,9 @@ export class Authorization {
     return true;
   }
 
-  #refusal(error: "token_missing" | "token_expired" | "token_invalid" | "token_scope"): HttpError {
+  #refusal(
+    error: "token_missing" | "token_expired" | "token_invalid" | "token_scope" | "token_homeless",
+  ): HttpError {
     const description = errorTable[error].message;
     const challenge = `OAuth2.0 realm=${this.#realm}, error=invalid_token, error_description=${description}`;
     return new HttpError(error, {}, { "WWW-Authenticate": challenge });

@@ -115,17 +115,19 @@ export class HttpError<Name extends ErrorName = ErrorName> extends Error {
   /**
    * @param values what the placeholders of the message stand for; text of a client's own is cut short
    * @param headers response headers that belong to this error
+   * @param more fields of the body besides code and message, where a program needs them to go on
    */
   constructor(
     error: Name,
     values: Values<Name>,
     readonly headers: Readonly<Record<string, string>> = {},
+    more: Readonly<Record<string, string | number>> = {},
   ) {
     const { code, status, message } = errorTable[error];
     const filled = fill(message, values);
     super(filled);
     this.status = status;
-    this.body = { code, message: filled };
+    this.body = { code, message: filled, ...more };
   }
 }
 

@@ -1,0 +1,17 @@
+import { type Batch, batch_readings_max } from "../batch.ts";
+import { encodeBatch } from "./batch-codec.ts";
+
+/**
+ * Makes a batch and its bytes: as many readings as fit. `make` is asked for fewer where they would be too large; undefined where it has none.
+ */
+export async function encodedBatch<Made extends { readonly batch: Batch }>(
+  make: (readings_max: number) => Promise<Made | undefined>,
+): Promise<(Made & { readonly bytes: Uint8Array<ArrayBuffer> }) | undefined> {
+  for (let readings_max = batch_readings_max; readings_max >= 1; readings_max >>= 1) {
+    const made = await make(readings_max);
+    if (made === undefined) return undefined;
+    const bytes = encodeBatch(made.batch);
+    if (bytes !== null) return { ...made, bytes };
+  }
+  throw new Error("one reading is larger than a batch may be");
+}

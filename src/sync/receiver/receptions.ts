@@ -1,0 +1,29 @@
+import type { BatchRefusal } from "../../store/central-store.ts";
+
+/** What central has taken in since it was started, counted for the metrics. */
+export class Receptions {
+  readonly refusals: Record<BatchRefusal, number> = { gap: 0, foreign: 0, diverged: 0 };
+  batches = 0;
+  readings = 0;
+  bytes = 0;
+  /** Batches, and numbers in them, that were held already. */
+  repeatedBatches = 0;
+  repeatedReadings = 0;
+  /** Readings that a comparison has added or put right. */
+  mended = 0;
+
+  taken(readings: number, bytes: number): void {
+    this.batches += 1;
+    this.readings += readings;
+    this.bytes += bytes;
+  }
+
+  repeated(readings: number): void {
+    this.repeatedBatches += 1;
+    this.repeatedReadings += readings;
+  }
+
+  refused(reason: BatchRefusal): void {
+    this.refusals[reason] += 1;
+  }
+}

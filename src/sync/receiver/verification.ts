@@ -1,0 +1,106 @@
+import type { Static } from "@sinclair/typebox";
+import { HttpError } from "../../http/errors.ts";
+import type { CentralStore } from "../../store/central-store.ts";
+import type { DayDigest, DayReadings } from "../../store/upload-store.ts";
+import { jsonAnswer } from "../answer.ts";
+import { DayQuery, type MendAnswer, type VerifyAnswer, VerifyBody, verify_days_max } from "../protocol.ts";
+import { readQuery } from "../query.ts";
+import { batchForm, readBatch } from "./batches.ts";
+import { bodyReader, jsonForm } from "./checked-body.ts";
+import type { HomeRoute } from "./home-route.ts";
+import type { Receptions } from "./receptions.ts";
+import { refusalOf, requireOwn } from "./refusal.ts";
+
+/** POST /verify: which days of a gateway differ from what is held here. */
+export function verifyRoute(store: CentralStore): HomeRoute {
+  const read = bodyReader(VerifyBody, text_bytes_max);
+  return {
+    method: "POST",
+    path: "/verify",
+    body: jsonForm(bytes_max),
+    answer: async (call) => {
+      const { digests, ...request } = read(call);
+      const { from_ms, before_ms } = request;
+      const days = (before_ms - from_ms) / day_ms;
+      if (from_ms % day_ms !== 0 || !Number.isInteger(days) || days < 1 || days > verify_days_max)
+        throw new HttpError("body_unsuitable", {
+          fault: `from_ms and before_ms must be 1 to ${verify_days_max} whole days apart, UTC`,
+        });
+      await requireOwn(store, [request.epoch], call.home);
+      const answer: VerifyAnswer = { differing: differing(digests, await store.digests(request)) };
+      return jsonAnswer(call.exchange, answer);
+    },
+  };
+}
+
+/** PUT /days: what a gateway holds of one series of one device on one day, added and put right. */
+export function daysRoute(store: CentralStore, counts: Receptions): HomeRoute {
+  return {
+    method: "PUT",
+    path: "/days",
+    body: batchForm,
+    answer: async ({ exchange, home, body }) => {
+      const request = dayReadingsOf(readQuery(DayQuery, exchange.query));
+      await requireOwn(store, [request.epoch], home);
+      const batch = readBatch(body);
+      if (batch.epoch !== request.epoch)
+        throw new HttpError("body_unsuitable", { fault: "the batch is of another epoch than the query" });
+      try {
+        const { added, corrected, kept } = await store.mendDay(request, batch, {
+          home,
+          at_ms: exchange.now_ms,
+        });
+        counts.mended += added + corrected;
+        const answer: MendAnswer = { added, corrected, kept };
+        return jsonAnswer(exchange, answer);
+      } catch (thrown) {
+        throw refusalOf(thrown, request.epoch);
+      }
+    },
+  };
+}
+
+/** The day that a query names. */
+export function dayReadingsOf(query: Static<typeof DayQuery>): DayReadings {
+  const { epoch, through, series, kind, address, itemid, day, after } = query;
+  return {
+    epoch,
+    through_seq: through,
+    series,
+    kind,
+    address,
+    ...(itemid === undefined ? {} : { itemid }),
+    day,
+    after_seq: after,
+  };
+}
+
+/** What is not the same on both sides, as it is `here`; with a count of 0 where nothing is. */
+export function differing(there: readonly DayDigest[], here: readonly DayDigest[]): DayDigest[] {
+  const unmatched = new Map(there.map((digest) => [nameOf(digest), digest]));
+  const byItem = new Map(
+    there.flatMap((digest) => (digest.itemid === undefined ? [] : [[itemNameOf(digest), digest]])),
+  );
+  const found: DayDigest[] = [];
+  for (const digest of here) {
+    // An item may have lost its address on one side, or been given its number on one.
+    const match = unmatched.get(nameOf(digest)) ?? byItem.get(itemNameOf(digest));
+    if (match !== undefined) unmatched.delete(nameOf(match));
+    if (match?.count !== digest.count || match.hash !== digest.hash) found.push(digest);
+  }
+  for (const digest of unmatched.values()) found.push({ ...digest, count: 0, hash: nothing });
+  return found;
+}
+
+function nameOf({ day, series, kind, address, itemid }: DayDigest): string {
+  return `${day} ${series} ${kind} ${address === "" ? `#${itemid}` : address}`;
+}
+
+function itemNameOf({ day, series, kind, itemid }: DayDigest): string {
+  return `${day} ${series} ${kind} #${itemid}`;
+}
+
+const nothing = "0".repeat(16);
+const day_ms = 86_400_000;
+const bytes_max = 4 * 1024 * 1024;
+const text_bytes_max = 32 * 1024 * 1024;
