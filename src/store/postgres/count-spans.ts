@@ -1,0 +1,119 @@
+import type { SeriesName } from "../../series.ts";
+import type { SqlRunner } from "./connection.ts";
+
+/**
+ * Readings are counted in spans of three widths, each beginning at a multiple of its width: whatever `skip` asks for is found by
+ * a few hundred of them, and at most an hour of readings. Each width is a multiple of the next. README.md says how they are used.
+ */
+export const widths_ms = [32 * 24 * 3_600_000, 24 * 3_600_000, 3_600_000] as const;
+
+/** Where the span of this width begins that a stamp lies in. */
+export function spanStart(stamp_ms: number, width_ms: number): number {
+  return Math.floor(stamp_ms / width_ms) * width_ms;
+}
+
+/** How many readings come to (or leave) the series of items, by hour: what a transaction changes in the counts. */
+export class CountChanges {
+  readonly #hours = new Map<number, Map<number, number>>();
+  readonly #heads = new Map<number, Head>();
+
+  add(item: number, stamp_ms: number, own: number): void {
+    this.#count(item, stamp_ms, 1);
+    const head = this.#head(item);
+    head.total += 1;
+    head.newest_own = Math.max(head.newest_own, own);
+    head.newest_ms = Math.max(head.newest_ms, stamp_ms);
+  }
+
+  remove(item: number, stamp_ms: number): void {
+    this.#count(item, stamp_ms, -1);
+    const head = this.#head(item);
+    head.total -= 1;
+    head.changed = true;
+  }
+
+  /** Writes what has changed; after it nothing has. */
+  async write(sql: SqlRunner, series: SeriesName, home: number): Promise<void> {
+    if (this.#heads.size === 0) return;
+    const spans = this.#spans();
+    const heads = [...this.#heads];
+    await Promise.all([
+      sql`
+        INSERT INTO counts (item, series, width, start, home, count)
+        SELECT item, ${series}, width, start, ${home}::bigint, count
+        FROM unnest(${spans.item}::bigint[], ${spans.width}::bigint[], ${spans.start}::bigint[], ${spans.count}::bigint[])
+          AS span (item, width, start, count)
+        ON CONFLICT (item, series, width, start, home) DO UPDATE SET count = counts.count + excluded.count`,
+      sql`
+        INSERT INTO heads (item, series, home, total, newest_number, newest_stamp, revision)
+        SELECT item, ${series}, ${home}::bigint, total, newest_own, newest_ms, changed::int
+        FROM unnest(${heads.map(([item]) => item)}::bigint[], ${heads.map(([, { total }]) => total)}::bigint[],
+          ${heads.map(([, { newest_own }]) => newest_own)}::bigint[],
+          ${heads.map(([, { newest_ms }]) => newest_ms)}::bigint[],
+          ${heads.map(([, { changed }]) => changed)}::boolean[])
+          AS head (item, total, newest_own, newest_ms, changed)
+        ON CONFLICT (item, series, home) DO UPDATE SET total = heads.total + excluded.total,
+          newest_number = greatest(heads.newest_number, excluded.newest_number),
+          newest_stamp = greatest(heads.newest_stamp, excluded.newest_stamp),
+          revision = heads.revision + excluded.revision`,
+    ]);
+    this.#hours.clear();
+    this.#heads.clear();
+  }
+
+  #count(item: number, stamp_ms: number, change: number): void {
+    let hours = this.#hours.get(item);
+    if (hours === undefined) {
+      hours = new Map();
+      this.#hours.set(item, hours);
+    }
+    const start = spanStart(stamp_ms, hour_ms);
+    hours.set(start, (hours.get(start) ?? 0) + change);
+  }
+
+  #head(item: number): Head {
+    let head = this.#heads.get(item);
+    if (head === undefined) {
+      head = { total: 0, newest_own: 0, newest_ms: 0, changed: false };
+      this.#heads.set(item, head);
+    }
+    return head;
+  }
+
+  /** The hours, and what they sum up to in the other widths, as columns. */
+  #spans(): { item: number[]; width: number[]; start: number[]; count: number[] } {
+    const columns = {
+      item: [] as number[],
+      width: [] as number[],
+      start: [] as number[],
+      count: [] as number[],
+    };
+    for (const [item, hours] of this.#hours) {
+      for (const width of widths_ms) {
+        const counts = new Map<number, number>();
+        for (const [hour, count] of hours) {
+          const start = spanStart(hour, width);
+          counts.set(start, (counts.get(start) ?? 0) + count);
+        }
+        for (const [start, count] of counts) {
+          if (count === 0) continue;
+          columns.item.push(item);
+          columns.width.push(width);
+          columns.start.push(start);
+          columns.count.push(count);
+        }
+      }
+    }
+    return columns;
+  }
+}
+
+interface Head {
+  total: number;
+  newest_own: number;
+  newest_ms: number;
+  /** Something that was held is another now, or gone. */
+  changed: boolean;
+}
+
+const hour_ms = widths_ms[2];

@@ -1,0 +1,106 @@
+import type { Batch } from "../../batch.ts";
+import { seriesNames } from "../../series.ts";
+import { devicesFrom, digestAt, firstIndexFrom, firstNewSeq } from "../batch-acceptance.ts";
+import type { Received, Sender } from "../central-store.ts";
+import type { Connections, SqlRunner } from "./connection.ts";
+import { CountChanges } from "./count-spans.ts";
+import type { HeardDevice, ItemKeeper } from "./items.ts";
+import type { Partitions } from "./partitions.ts";
+import { byDevice, copyRows, countRows } from "./series-rows.ts";
+import { holdSource, noteHeld, sourceOf } from "./sources.ts";
+
+/** Takes in batches: see `CentralStore.receive`. */
+export class Receiving {
+  readonly #connections: Connections;
+  readonly #partitions: Partitions;
+  readonly #items: ItemKeeper;
+
+  constructor(options: { connections: Connections; partitions: Partitions; items: ItemKeeper }) {
+    this.#connections = options.connections;
+    this.#partitions = options.partitions;
+    this.#items = options.items;
+  }
+
+  async receive(batch: Batch, sender: Sender): Promise<Received> {
+    const known = await sourceOf(this.#connections.reads, batch.epoch);
+    const from = firstNewSeq(batch, known, sender);
+    if (from === undefined) return { held_seq: known?.held_seq ?? 0, taken: 0 };
+    await this.#prepare(batch, from, sender);
+    return this.#connections.write(async (sql) => {
+      const source = await holdSource(sql, batch.epoch, sender);
+      // Another connection may have brought some of it since.
+      const from_seq = firstNewSeq(batch, source, sender);
+      if (from_seq === undefined) return { held_seq: source.held_seq, taken: 0 };
+      const { first_own, taken } = await this.#take(sql, batch, from_seq, sender);
+      const { first_seq, to_seq } = batch;
+      const digest = digestAt(batch, to_seq);
+      await noteHeld(
+        sql,
+        source,
+        { first_own, from_seq, to_seq },
+        { first_seq, digest, at_ms: sender.at_ms },
+      );
+      return { held_seq: to_seq, taken };
+    });
+  }
+
+  /** What other transactions would have to wait for, in short ones of its own. */
+  async #prepare(batch: Batch, from_seq: number, { home }: Sender): Promise<void> {
+    for (const series of seriesNames) {
+      const columns = batch.series[series];
+      if (columns === undefined) continue;
+      await this.#partitions.make(series, columns.stamp_ms, firstIndexFrom(columns.seq, from_seq));
+    }
+    await this.#items.prepare(heardFrom(batch, from_seq), home);
+  }
+
+  async #take(
+    sql: SqlRunner,
+    batch: Batch,
+    from_seq: number,
+    { home }: Sender,
+  ): Promise<{ first_own: number; taken: number }> {
+    const heard = devicesFrom(batch, from_seq);
+    const keys = await this.#items.keysOf(sql, heardFrom(batch, from_seq), home);
+    const keyOf = new Float64Array(batch.devices.length);
+    for (const [index, { place }] of heard.entries()) keyOf[place] = keys[index] as number;
+    const first_own = await numbersFor(sql, keys, batch.to_seq - from_seq + 1);
+    let taken = 0;
+    for (const series of seriesNames) {
+      const columns = batch.series[series];
+      if (columns === undefined) continue;
+      const { seq, device } = columns;
+      const order = byDevice(device, firstIndexFrom(seq, from_seq), batch.devices.length);
+      if (order.length === 0) continue;
+      const item = Float64Array.from(device, (place) => keyOf[place] as number);
+      const own = Float64Array.from(seq, (number) => first_own + number - from_seq);
+      const rows = { series, home, columns, order, item, own };
+      const changes = new CountChanges();
+      await copyRows(sql, rows);
+      countRows(rows, changes);
+      await changes.write(sql, series, home);
+      taken += order.length;
+    }
+    return { first_own, taken };
+  }
+}
+
+export function heardFrom(batch: Batch, from_seq: number): HeardDevice[] {
+  return devicesFrom(batch, from_seq).map(({ place, first_ms }) => ({
+    device: batch.devices[place] as HeardDevice["device"],
+    heard_ms: first_ms,
+  }));
+}
+
+/**
+ * Takes numbers that follow each other. Whoever has readings of one of the items waits here for the end of the transaction
+ * that came before: of the readings of an item a lower number is therefore never committed after a higher one, and a page that counts
+ * readings up to a number stays right.
+ */
+async function numbersFor(sql: SqlRunner, items: readonly number[], amount: number): Promise<number> {
+  const [, [taken]] = await Promise.all([
+    sql`SELECT key FROM items WHERE key = ANY (${[...new Set(items)]}::bigint[]) ORDER BY key FOR NO KEY UPDATE`,
+    sql<{ first: number }[]>`SELECT take_numbers(${amount}::bigint) AS first`,
+  ]);
+  return taken?.first as number;
+}

@@ -1,0 +1,84 @@
+import { once } from "node:events";
+import { type SeriesName, seriesOf, type Value } from "../../series.ts";
+import type { CarriedColumns } from "../batch-acceptance.ts";
+import type { SqlRunner } from "./connection.ts";
+import { type CopyColumn, copyBytes } from "./copy-bytes.ts";
+import type { CountChanges } from "./count-spans.ts";
+import { forEverySeries, quoted, seriesColumns } from "./series-tables.ts";
+
+/** Readings of one series that one home has sent, with what they are stored under. */
+export interface SeriesRows {
+  readonly series: SeriesName;
+  readonly home: number;
+  readonly columns: CarriedColumns;
+  /** Which indexes of the columns are meant, in the order in which they are to be stored. */
+  readonly order: Uint32Array;
+  /** The item and our number of a reading, by its index in the columns. */
+  readonly item: Float64Array;
+  readonly own: Float64Array;
+}
+
+/**
+ * The indexes of readings from `from` on, those of a device together: so that a page finds the readings of an item on few pages of
+ * the table, and that the index grows at few places. Within a device they keep their order.
+ */
+export function byDevice(device: ArrayLike<number>, from: number, devices: number): Uint32Array {
+  const starts = new Uint32Array(devices + 1);
+  for (let index = from; index < device.length; index += 1) {
+    const place = device[index] as number;
+    starts[place + 1] = (starts[place + 1] as number) + 1;
+  }
+  for (let place = 0; place < devices; place += 1) {
+    starts[place + 1] = (starts[place + 1] as number) + (starts[place] as number);
+  }
+  const order = new Uint32Array(device.length - from);
+  for (let index = from; index < device.length; index += 1) {
+    const place = device[index] as number;
+    const at = starts[place] as number;
+    order[at] = index;
+    starts[place] = at + 1;
+  }
+  return order;
+}
+
+/** Puts readings into the table of their series by COPY; they are to be counted besides. */
+export async function copyRows(sql: SqlRunner, rows: SeriesRows): Promise<void> {
+  const bytes = copyBytes(rows.order, copyColumns(rows));
+  const stream = await sql.unsafe(copySql[rows.series]).writable();
+  // The stream is taken on when the last byte is answered, so that a fault of the database comes out here.
+  const finished = once(stream, "finish");
+  for (let at = 0; at < bytes.length; at += chunk_bytes) stream.write(bytes.subarray(at, at + chunk_bytes));
+  stream.end();
+  await finished;
+}
+
+/** Counts readings that were put into the table. */
+export function countRows({ columns, order, item, own }: SeriesRows, changes: CountChanges): void {
+  for (const index of order) {
+    changes.add(item[index] as number, columns.stamp_ms[index] as number, own[index] as number);
+  }
+}
+
+/** The columns of the table, as `seriesColumns` orders them. */
+function copyColumns({ series, home, columns, item, own }: SeriesRows): CopyColumn[] {
+  const none: ArrayLike<Value> = [];
+  const clocks = [columns.device_ms ?? none, columns.offset_ms ?? none];
+  const values = [
+    item,
+    columns.stamp_ms,
+    own,
+    home,
+    ...columns.fields,
+    columns.clock,
+    ...(seriesOf(series).deviceClock === true ? clocks : []),
+  ];
+  return seriesColumns(series).map(({ type }, place) => ({ type, values: values[place] ?? none }));
+}
+
+const copySql = forEverySeries((series) => {
+  const names = seriesColumns(series).map(({ name }) => name);
+  return `COPY ${series} (${quoted(names)}) FROM STDIN (FORMAT binary)`;
+});
+
+/** What is handed to the connection at once. */
+const chunk_bytes = 1024 * 1024;
