@@ -29,7 +29,7 @@ export class CountChanges {
     this.#count(item, stamp_ms, -1);
     const head = this.#head(item);
     head.total -= 1;
-    head.changed = true;
+    head.changed = 1;
   }
 
   /** Writes what has changed; after it nothing has. */
@@ -46,11 +46,11 @@ export class CountChanges {
         ON CONFLICT (item, series, width, start, home) DO UPDATE SET count = counts.count + excluded.count`,
       sql`
         INSERT INTO heads (item, series, home, total, newest_number, newest_stamp, revision)
-        SELECT item, ${series}, ${home}::bigint, total, newest_own, newest_ms, changed::int
+        SELECT item, ${series}, ${home}::bigint, total, newest_own, newest_ms, changed
         FROM unnest(${heads.map(([item]) => item)}::bigint[], ${heads.map(([, { total }]) => total)}::bigint[],
           ${heads.map(([, { newest_own }]) => newest_own)}::bigint[],
           ${heads.map(([, { newest_ms }]) => newest_ms)}::bigint[],
-          ${heads.map(([, { changed }]) => changed)}::boolean[])
+          ${heads.map(([, { changed }]) => changed)}::bigint[])
           AS head (item, total, newest_own, newest_ms, changed)
         ON CONFLICT (item, series, home) DO UPDATE SET total = heads.total + excluded.total,
           newest_number = greatest(heads.newest_number, excluded.newest_number),
@@ -74,7 +74,7 @@ export class CountChanges {
   #head(item: number): Head {
     let head = this.#heads.get(item);
     if (head === undefined) {
-      head = { total: 0, newest_own: 0, newest_ms: 0, changed: false };
+      head = { total: 0, newest_own: 0, newest_ms: 0, changed: 0 };
       this.#heads.set(item, head);
     }
     return head;
@@ -112,8 +112,8 @@ interface Head {
   total: number;
   newest_own: number;
   newest_ms: number;
-  /** Something that was held is another now, or gone. */
-  changed: boolean;
+  /** 1 where something that was held is another now, or gone. */
+  changed: 0 | 1;
 }
 
 const hour_ms = widths_ms[2];

@@ -15,7 +15,7 @@ export async function sourceOf(sql: SqlRunner, epoch: string): Promise<Source | 
  * @throws BatchRefused where it belongs to another home
  */
 export async function holdSource(sql: SqlRunner, epoch: string, sender: Sender): Promise<Source> {
-  const { home, at_ms } = sender;
+  const { home } = sender;
   const find = () =>
     sql<SourceRow[]>`SELECT * FROM sources WHERE home = ${home} AND epoch = ${epoch} FOR UPDATE`;
   let [row] = await find();
@@ -24,7 +24,9 @@ export async function holdSource(sql: SqlRunner, epoch: string, sender: Sender):
     const owner = await sourceOfOther(sql, epoch, home);
     if (owner !== undefined) refuseForeign(epoch, owner, sender);
     await sql`
-      INSERT INTO sources (home, epoch, began_ms) VALUES (${home}, ${epoch}, ${at_ms}) ON CONFLICT DO NOTHING`;
+      INSERT INTO sources (home, epoch, began)
+      SELECT ${home}::bigint, ${epoch}, coalesce(max(greatest(began, reported)), 0) + 1 FROM sources WHERE home = ${home}
+      ON CONFLICT DO NOTHING`;
     [row] = await find();
   }
   if (row === undefined) throw new Error(`no source was made of ${epoch}`);
@@ -60,7 +62,6 @@ export async function numbersOf(sql: SqlRunner, { home, epoch }: Source): Promis
 export interface Source extends KnownSource {
   readonly epoch: string;
   readonly held_note: number;
-  readonly began_ms: number;
   readonly uploaded_ms: number | null;
 }
 

@@ -42,8 +42,7 @@ CREATE TABLE sources (
   digest TEXT,
   -- Up to which the notes of its condition are held.
   held_note BIGINT NOT NULL DEFAULT 0,
-  -- When something of it was first, and when a batch was last taken, unix milliseconds.
-  began_ms BIGINT NOT NULL,
+  -- When a batch was last taken, unix milliseconds.
   uploaded_ms BIGINT,
   PRIMARY KEY (home, epoch)
 );
