@@ -61,9 +61,9 @@ const moves = [
   `INSERT INTO silences (item, home, start_ms, stop_ms)
    SELECT ${taker}, home, start_ms, stop_ms FROM silences WHERE ${given}
    ON CONFLICT (item, home, start_ms) DO UPDATE SET stop_ms = excluded.stop_ms`,
-  `INSERT INTO gaps (item, home, from_ms, to_ms, reason, lost)
-   SELECT ${taker}, home, from_ms, to_ms, reason, lost FROM gaps WHERE ${given}
-   ON CONFLICT (item, home, from_ms, to_ms, reason) DO UPDATE SET lost = excluded.lost`,
+  `INSERT INTO gaps (item, from_ms, to_ms, reason, lost)
+   SELECT ${taker}, from_ms, to_ms, reason, lost FROM gaps WHERE ${given}
+   ON CONFLICT (item, from_ms, to_ms, reason) DO UPDATE SET lost = excluded.lost`,
 ];
 const moved = ["heads", "counts", "item_homes", "item_states", "silences", "gaps"] as const;
 

@@ -80,12 +80,13 @@ export class ItemImport {
 
 /**
  * An item comes in the place of the one with its itemid (`key`), or else of the provisional one of its type and address
- * (`heard`). A provisional item that has the itemid only by chance (its address is another) is not meant.
+ * (`heard`). A provisional item with an address has its itemid by chance: it is not meant, unless it is the one that was heard.
  */
 const matching = `
   CREATE TEMP TABLE matched_items ON COMMIT DROP AS
   WITH found AS MATERIALIZED (
-    SELECT staged.itemid, staged.address, numbered.key AS numbered, numbered.provisional, heard.key AS heard
+    SELECT staged.itemid, staged.address, numbered.key AS numbered, heard.key AS heard,
+      numbered.provisional AND numbered.address IS NOT NULL AS by_chance
     FROM staged_items AS staged
     LEFT JOIN items AS numbered ON numbered.itemid = staged.itemid
     LEFT JOIN items AS heard
@@ -93,7 +94,8 @@ const matching = `
   ), meant AS (
     SELECT itemid, heard,
       CASE
-        WHEN NOT provisional OR numbered = heard THEN numbered
+        WHEN numbered IS NULL THEN heard
+        WHEN numbered = heard OR NOT by_chance THEN numbered
         WHEN address IS NULL AND numbered NOT IN (SELECT other.heard FROM found AS other WHERE other.heard IS NOT NULL)
           THEN numbered
         ELSE heard
@@ -103,8 +105,8 @@ const matching = `
   SELECT meant.itemid, meant.key, meant.heard,
     CASE
       WHEN held.key IS NULL THEN 'added'
+      WHEN meant.heard <> meant.key THEN 'merged'
       WHEN held.provisional THEN 'adopted'
-      WHEN meant.heard IS NOT NULL THEN 'merged'
       WHEN held.record = staged.record THEN 'unchanged'
       ELSE 'updated'
     END AS change
@@ -143,7 +145,7 @@ const inTheWay = `
  * go of the old before anything takes the new. New keys follow the order of itemid.
  */
 const writing = `
-  UPDATE items SET address = NULL, itemid = -key, itemname = chr(10) || key
+  UPDATE items SET address = NULL, itemid = -items.key, itemname = chr(10) || items.key
     FROM matched_items AS matched JOIN staged_items AS staged USING (itemid)
     WHERE matched.key = items.key
       AND ((items.itemid, items.itemname, items.typename) <> (staged.itemid, staged.itemname, staged.typename)

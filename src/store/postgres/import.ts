@@ -11,7 +11,7 @@ import {
 import { normalAddress } from "../address.ts";
 import type { Imported, ImportedRecord, RecordChanges, RecordStore } from "../record-store.ts";
 import type { Connections, SqlRunner } from "./connection.ts";
-import { type CopyValue, copyRows } from "./copy-rows.ts";
+import { type CopyValue, copyText } from "./copy-text.ts";
 import { ItemImport, stagedItems } from "./import-items.ts";
 import { holdInventory } from "./inventory-lock.ts";
 import { lookupText } from "./lookup-text.ts";
@@ -77,8 +77,8 @@ class Source {
 async function stage(sql: SqlRunner, batch: readonly ImportedRecord[]): Promise<void> {
   const items = batch.filter(({ type }) => type === "items").map(({ record }) => itemRow(record as Item));
   const others = batch.filter(({ type }) => type !== "items").map(recordRow);
-  if (items.length > 0) await copyRows(sql, `staged_items (${stagedItems.join(", ")})`, items);
-  if (others.length > 0) await copyRows(sql, "staged_records (type, number, id, record)", others);
+  if (items.length > 0) await copyText(sql, `staged_items (${stagedItems.join(", ")})`, items);
+  if (others.length > 0) await copyText(sql, "staged_records (type, number, id, record)", others);
 }
 
 function itemRow(item: Item): CopyValue[] {

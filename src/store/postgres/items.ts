@@ -13,8 +13,8 @@ export interface HeardDevice {
 }
 
 /**
- * The writer's side of the inventory: finds the items of what a home sends, and makes provisional ones where there are none.
- * A device is the item of its kind and address, else the one with its itemid.
+ * The writer's side of the inventory: finds the items of what a home sends, and makes provisional ones where there are none. A
+ * device is the item of its kind and address, else the one with its number in the inventory.
  */
 export class ItemKeeper {
   readonly #connections: Connections;
@@ -69,17 +69,22 @@ function isSettled(found: Found): boolean {
 
 async function find(sql: SqlRunner, heard: readonly HeardDevice[], home: number): Promise<Found[]> {
   if (heard.length === 0) return [];
-  const kinds = heard.map(({ device }) => device.kind);
-  const addresses = heard.map(({ device }) => lookupText(addressOf(device)));
-  const itemids = heard.map(({ device }) => device.itemid ?? null);
+  const given = heard.map(({ device }) => device);
+  const kinds = given.map(({ kind }) => kind);
+  const addresses = given.map(keptAddress);
+  const itemids = given.map(({ itemid = null }) => itemid);
+  const names = given.map((device) => (keptAddress(device) === null ? unnumberedName(device) : null));
+  // A provisional item with an address has its number by chance.
   const rows = await sql<{ place: number; key: number | null; record: string | null; housed: boolean }[]>`
     SELECT place, key, CASE WHEN provisional THEN record END AS record, home IS NOT NULL AS housed
-    FROM unnest(${kinds}::text[], ${addresses}::text[], ${itemids}::bigint[])
-      WITH ORDINALITY AS given (kind, given_address, given_itemid, place)
+    FROM unnest(${kinds}::text[], ${addresses}::text[], ${itemids}::bigint[], ${names}::text[])
+      WITH ORDINALITY AS given (kind, given_address, given_itemid, given_name, place)
     LEFT JOIN items ON key = coalesce(
-      (SELECT key FROM items WHERE typename = kind AND address = given_address AND address <> ''),
-      (SELECT key FROM items WHERE typename = kind AND itemid = given_itemid),
-      (SELECT key FROM items WHERE typename = kind AND address = given_address))
+      (SELECT key FROM items WHERE typename = kind AND address = given_address),
+      (SELECT key FROM items
+       WHERE typename = kind AND itemid = given_itemid AND (NOT provisional OR address IS NULL)),
+      (SELECT key FROM items
+       WHERE typename = kind AND itemname = given_name AND provisional AND address IS NULL))
     LEFT JOIN item_homes ON item = key AND home = ${home}
     ORDER BY place`;
   return rows.map(({ place, key, record, housed }) => ({
@@ -96,49 +101,51 @@ async function find(sql: SqlRunner, heard: readonly HeardDevice[], home: number)
  */
 async function complete(sql: SqlRunner, heard: readonly HeardDevice[], home: number): Promise<number[]> {
   const [counter] = await sql<{ last: number }[]>`SELECT last FROM item_keys FOR UPDATE`;
-  const missing = (await find(sql, heard, home)).filter(({ key }) => key === null);
-  if (missing.length > 0) await make(sql, { missing, home, last: counter?.last ?? 0 });
-  const found = (await find(sql, heard, home)).filter((one) => one.key !== null) as Keyed[];
+  const found = await find(sql, heard, home);
   await fillIn(sql, found);
-  const keys = found.map(({ key }) => key);
+  const made = await make(sql, {
+    missing: found.filter(({ key }) => key === null),
+    home,
+    last: counter?.last ?? 0,
+  });
+  const keys = found.map(({ key, device }) => key ?? made.get(nameOf(device)) ?? 0);
   await sql`
     INSERT INTO item_homes (item, home) SELECT DISTINCT item, ${home}::bigint FROM unnest(${keys}::bigint[]) AS item
     ON CONFLICT DO NOTHING`;
   return keys;
 }
 
-/** Makes a provisional item for each device that has none. */
+/** Makes a provisional item for each device that has none; answers their keys by `nameOf` the devices. */
 async function make(
   sql: SqlRunner,
   { missing, home, last }: { missing: readonly Found[]; home: number; last: number },
-): Promise<void> {
-  const unlike = new Map<string, Found>();
-  for (const one of missing) {
-    const name = `${one.device.kind} ${addressOf(one.device)}`;
-    if (!unlike.has(name)) unlike.set(name, one);
-  }
-  const wanted = [...unlike.values()].map((one, index) => {
-    const address = addressOf(one.device);
-    const key = last + index + 1;
-    return { ...one, key, address, candidates: provisionalNames(key, one.device, address) };
+): Promise<Map<string, number>> {
+  const keys = new Map<string, number>();
+  const wanted = missing.flatMap(({ device, heard_ms }) => {
+    const name = nameOf(device);
+    if (keys.has(name)) return [];
+    const key = last + keys.size + 1;
+    keys.set(name, key);
+    return [{ key, device, heard_ms, candidates: provisionalNames(key, device, addressOf(device)) }];
   });
+  if (wanted.length === 0) return keys;
   const taken = await takenNames(
     sql,
     wanted.flatMap(({ candidates }) => candidates),
   );
-  for (const { key, address, candidates, device, heard_ms } of wanted) {
-    const free = candidates.find(
-      (names) => !taken.has(names.itemid) && !taken.has(lookupText(names.itemname)),
-    );
-    const names = free ?? (candidates.at(-1) as ItemNames);
-    taken.add(names.itemid).add(lookupText(names.itemname));
-    const record = provisionalItem({ names, device, home, heard_ms });
+  for (const { key, candidates, device, heard_ms } of wanted) {
+    const isFree = ({ itemid, itemname }: ItemNames) =>
+      !taken.has(itemid) && !taken.has(lookupText(itemname));
+    const names = candidates.find(isFree) ?? (candidates.at(-1) as ItemNames);
+    const itemname = lookupText(names.itemname);
+    taken.add(names.itemid).add(itemname);
+    const record = JSON.stringify(provisionalItem({ names, device, home, heard_ms }));
     await sql`
       INSERT INTO items (key, record, itemid, itemname, typename, address, provisional, currenthomeid)
-      VALUES (${key}, ${JSON.stringify(record)}, ${names.itemid}, ${lookupText(names.itemname)}, ${device.kind},
-        ${lookupText(address)}, true, ${home})`;
+      VALUES (${key}, ${record}, ${names.itemid}, ${itemname}, ${device.kind}, ${keptAddress(device)}, true, ${home})`;
   }
   await sql`UPDATE item_keys SET last = ${last + wanted.length}`;
+  return keys;
 }
 
 /** Which of these itemids and names, as they are looked up by, items have already. */
@@ -152,18 +159,36 @@ async function takenNames(sql: SqlRunner, names: readonly ItemNames[]): Promise<
 }
 
 /** Adds to provisional items what their devices have told since they were made. */
-async function fillIn(sql: SqlRunner, found: readonly Keyed[]): Promise<void> {
+async function fillIn(sql: SqlRunner, found: readonly Found[]): Promise<void> {
   const records = new Map<number, Item>();
   for (const { key, provisional, device } of found) {
+    if (key === null || provisional === undefined) continue;
     const record = records.get(key) ?? provisional;
-    const told = record === undefined ? undefined : toldSince(record, device);
-    if (record !== undefined && told !== undefined) records.set(key, { ...record, ...told });
+    const told = toldSince(record, device);
+    if (told !== undefined) records.set(key, { ...record, ...told });
   }
   for (const [key, record] of records)
     await sql`UPDATE items SET record = ${JSON.stringify(record)} WHERE key = ${key}`;
 }
 
-/** The address as items have it; empty where nobody knows it. */
+/** The address in its normal form; empty where nobody knows it. */
 function addressOf({ address }: BatchDevice): string {
   return normalAddress(address) ?? "";
+}
+
+/** The address as its item is looked up by; null where the device is known by its number in the inventory alone. */
+function keptAddress(device: BatchDevice): string | null {
+  const address = addressOf(device);
+  return address === "" && device.itemid !== undefined ? null : lookupText(address);
+}
+
+/** Equal for two devices that are the same one. */
+function nameOf(device: BatchDevice): string {
+  return `${device.kind} ${keptAddress(device) ?? `number ${device.itemid}`}`;
+}
+
+/** What a device without an address is called where another item has its number. */
+function unnumberedName(device: BatchDevice): string | null {
+  const names = provisionalNames(0, device, "").at(0);
+  return names === undefined ? null : lookupText(names.itemname);
 }

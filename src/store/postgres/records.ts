@@ -78,8 +78,18 @@ export class Records {
   }
 
   async #plain(type: RecordType, owner: number): Promise<StoredRecord[]> {
-    const rows = await this.#sql<RecordRow[]>`
-      SELECT record FROM records WHERE type = ${type} AND number = ${owner}`;
+    // Alerts with those that central makes of the condition of homes, each once.
+    const rows =
+      type === "alerts"
+        ? await this.#sql<RecordRow[]>`
+            SELECT record FROM records WHERE type = 'alerts' AND number = ${owner}
+            UNION ALL
+            SELECT min(record COLLATE "C") FROM home_alerts
+            WHERE subjectid = ${owner}
+              AND id NOT IN (SELECT id FROM records WHERE type = 'alerts' AND number = ${owner})
+            GROUP BY id`
+        : await this.#sql<RecordRow[]>`
+            SELECT record FROM records WHERE type = ${type} AND number = ${owner}`;
     return inOrder(
       type,
       rows.map(({ record }) => JSON.parse(record)),

@@ -71,6 +71,14 @@ CREATE TABLE backups (
   PRIMARY KEY (home, name)
 );
 
+-- What a gateway last said of itself. The contacts of a home are counted: `began` is the first of an epoch, `reported` its last report
+-- (0: none), so that what came in one millisecond still has an order.
+ALTER TABLE sources
+  ADD COLUMN report TEXT,
+  ADD COLUMN reported_ms BIGINT,
+  ADD COLUMN began BIGINT NOT NULL,
+  ADD COLUMN reported BIGINT NOT NULL DEFAULT 0;
+
 -- The condition of homes, kept as what lasts and its interruptions. Listeners are the gateway itself and its drivers; an item has
 -- a state for each home that has heard it.
 CREATE TABLE listeners (
@@ -109,10 +117,9 @@ CREATE TABLE silences (
 -- Stretches of time that a device or driver knows to be incomplete, as told: the end not included.
 CREATE TABLE gaps (
   item BIGINT NOT NULL,
-  home BIGINT NOT NULL,
   from_ms BIGINT NOT NULL,
   to_ms BIGINT NOT NULL,
   reason TEXT COLLATE "C" NOT NULL,
   lost BIGINT,
-  PRIMARY KEY (item, home, from_ms, to_ms, reason)
+  PRIMARY KEY (item, from_ms, to_ms, reason)
 );

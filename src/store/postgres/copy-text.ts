@@ -5,7 +5,7 @@ import type { SqlRunner } from "./connection.ts";
 export type CopyValue = string | number | boolean | null;
 
 /** Puts rows into a table by COPY, in its text format. `target` is a table with its columns, as SQL. */
-export async function copyRows(
+export async function copyText(
   sql: SqlRunner,
   target: string,
   rows: Iterable<readonly CopyValue[]>,
@@ -16,7 +16,7 @@ export async function copyRows(
   stream.once("error", reject);
   let text = "";
   for (const row of rows) {
-    text += `${row.map(copyText).join("\t")}\n`;
+    text += `${row.map(escaped).join("\t")}\n`;
     if (text.length < chunk_length) continue;
     await written(stream, text, promise);
     text = "";
@@ -33,7 +33,7 @@ async function written(stream: Writable, text: string, ended: Promise<void>): Pr
   await Promise.race([promise, ended]);
 }
 
-function copyText(value: CopyValue): string {
+function escaped(value: CopyValue): string {
   if (value === null) return "\\N";
   if (typeof value !== "string") return String(value);
   return special.test(value) ? value.replace(specials, (found) => escapes[found] ?? found) : value;
