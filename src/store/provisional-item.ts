@@ -1,7 +1,9 @@
-import { kinds } from "../kinds.ts";
+import type { BatchDevice } from "../batch.ts";
+import { type Kind, kinds } from "../kinds.ts";
 import type { Device } from "../reading.ts";
 import type { Item } from "../records/item.ts";
 import { itemStatus } from "../records/item-status.ts";
+import { normalAddress } from "./address.ts";
 
 /** The record that a device gets which no item has, until the inventory takes it over. */
 export function provisionalItem(options: {
@@ -42,14 +44,21 @@ export type ItemNames = Pick<Item, "itemid" | "itemname">;
 
 /**
  * Names for the provisional item of a key and a normal address, best first: an inventory may hold one already, by chance or because
- * it was copied from a gateway.
+ * it was copied from a gateway. A device without an address that has a number in the inventory keeps that, if it can.
  */
-export function provisionalNames(key: number, { kind }: Device, address: string): ItemNames[] {
-  const name = `${kinds[kind].singular}-${address.replaceAll(":", "")}`;
-  return Array.from({ length: names_tried_max }, (_, tries) => {
+export function provisionalNames(
+  key: number,
+  { kind, itemid: numbered }: BatchDevice,
+  address: string,
+): ItemNames[] {
+  const { singular } = kinds[kind];
+  const name = `${singular}-${address === "" ? (numbered ?? "") : address.replaceAll(":", "")}`;
+  const own = address === "" && numbered !== undefined ? [{ itemid: numbered, itemname: name }] : [];
+  const made = Array.from({ length: names_tried_max }, (_, tries) => {
     const itemid = provisionalItemids * (tries + 1) + key;
     return { itemid, itemname: tries === 0 ? name : `${name}-${itemid}` };
   });
+  return [...own, ...made];
 }
 
 /** Names for a provisional item whose own the inventory wants for another, best first. */
@@ -67,6 +76,21 @@ export function toldSince(record: Item, device: Device): Partial<Item> | undefin
   if (record.modelname === null && device.model !== undefined) told.modelname = device.model;
   if (record.vendorname === null && device.vendor !== undefined) told.vendorname = device.vendor;
   return Object.keys(told).length === 0 ? undefined : told;
+}
+
+/** The device of an item, as another store finds or makes the item by it. */
+export function deviceOfItem(record: Item, provisional: boolean): BatchDevice {
+  const kind = record.typename as Kind;
+  const address = normalAddress(record.macaddress ?? "") ?? "";
+  if (!provisional) return { kind, address, itemid: record.itemid };
+  return {
+    kind,
+    address,
+    ...(address === "" ? { itemid: record.itemid } : {}),
+    ...(record.subtypename === absent ? {} : { subtype: record.subtypename }),
+    ...(record.modelname === null ? {} : { model: record.modelname }),
+    ...(record.vendorname === null ? {} : { vendor: record.vendorname }),
+  };
 }
 
 /** Itemids from here up are provisional ones: no inventory counts so far. */

@@ -14,6 +14,9 @@ export class BlockKeeper {
   readonly #findBlock;
   readonly #writeBlock;
   readonly #keys;
+  readonly #listBlocks;
+  readonly #countRows;
+  readonly #newestStamp;
 
   constructor(database: Connection) {
     this.#readHead = database.keep(
@@ -33,6 +36,19 @@ export class BlockKeeper {
          ORDER BY stamp, seq LIMIT ?`,
       ),
     );
+    this.#listBlocks = database.keep(
+      `SELECT start_stamp, start_seq, count, min_seq, max_seq FROM blocks WHERE series = ? AND item = ?
+       ORDER BY start_stamp, start_seq`,
+    );
+    this.#countRows = forEverySeries((series) =>
+      database.keep(
+        `SELECT count(*), min(seq), max(seq) FROM ${series}
+         WHERE item = ? AND (stamp, seq) >= (?, ?) AND (stamp, seq) < (?, ?)`,
+      ),
+    );
+    this.#newestStamp = forEverySeries((series) =>
+      database.keep(`SELECT stamp FROM ${series} WHERE item = ? ORDER BY stamp DESC LIMIT 1`),
+    );
   }
 
   /** Counts a reading that was inserted. */
@@ -44,6 +60,28 @@ export class BlockKeeper {
     count(isFrom(head, stamp, seq) ? head : this.#closedBlock(touched, stamp, seq), seq);
   }
 
+  /**
+   * Counts again what lies between two stamps: for what was changed otherwise than by adding. Rows are as they will be; nothing may have
+   * been added since the last `settle`.
+   */
+  recount(series: SeriesName, item: number, from_stamp: number, to_stamp: number): void {
+    const touched = this.#touch(series, item);
+    const { head, closed } = touched;
+    const starts = this.#listBlocks.all(series, item) as Block[];
+    for (const [index, block] of starts.entries()) {
+      const end = starts[index + 1] ?? head;
+      if (block.start_stamp > to_stamp || end.start_stamp < from_stamp) continue;
+      closed.set(`${block.start_stamp} ${block.start_seq}`, this.#counted(series, item, block, end));
+    }
+    Object.assign(head, this.#counted(series, item, head, beyondAll));
+    const newest = this.#newestStamp[series].values(item)[0]?.[0];
+    head.newest_stamp = Number(newest ?? 0);
+    head.total = [...starts, head].reduce((sum, block) => {
+      return sum + (closed.get(`${block.start_stamp} ${block.start_seq}`) ?? block).count;
+    }, 0);
+    touched.recounted = true;
+  }
+
   /** The newest stamp of a series of an item; 0 where there is none. */
   newest(series: SeriesName, item: number): number {
     return (this.#heads.get(`${series} ${item}`) ?? this.#loadHead(series, item)).newest_stamp;
@@ -53,7 +91,7 @@ export class BlockKeeper {
   settle(): void {
     for (const touched of this.#touched.values()) {
       const { series, item, head, closed } = touched;
-      let changed = closed.size > 0;
+      let changed = closed.size > 0 || touched.recounted === true;
       for (const block of [...closed.values()]) {
         for (const piece of this.#split(touched, block)) this.#write(touched, piece);
       }
@@ -94,7 +132,7 @@ export class BlockKeeper {
     if (known !== undefined) return known;
     const head = this.#heads.get(name) ?? this.#loadHead(series, item);
     this.#heads.set(name, head);
-    const touched = { series, item, head, closed: new Map() };
+    const touched: Touched = { series, item, head, closed: new Map() };
     this.#touched.set(name, touched);
     return touched;
   }
@@ -141,6 +179,19 @@ export class BlockKeeper {
     for (const [, seq] of keys) count(block, seq);
   }
 
+  #counted(series: SeriesName, item: number, { start_stamp, start_seq }: BlockStart, end: BlockStart): Block {
+    const [row] = this.#countRows[series].values(
+      item,
+      start_stamp,
+      start_seq,
+      end.start_stamp,
+      end.start_seq,
+    );
+    const [count, min_seq, max_seq] = row as [number, number | null, number | null];
+    const numbers = count === 0 ? noReadings : { min_seq: min_seq ?? 0, max_seq: max_seq ?? 0 };
+    return { ...noReadings, ...numbers, start_stamp, start_seq, count };
+  }
+
   #write({ series, item }: Touched, block: Block): void {
     this.#writeBlock.run(
       series,
@@ -163,6 +214,8 @@ interface Block {
   max_seq: number;
 }
 
+type BlockStart = Pick<Block, "start_stamp" | "start_seq">;
+
 /** The newest block, and what is known of all of them. */
 interface Head extends Block {
   /** Rises whenever the list of closed blocks changes. */
@@ -176,6 +229,7 @@ interface Touched {
   readonly item: number;
   readonly head: Head;
   readonly closed: Map<string, Block>;
+  recounted?: boolean;
 }
 
 type Key = [stamp: number, seq: number];
@@ -185,6 +239,7 @@ export const block_readings = 512;
 const heads_max = 20_000;
 
 const noReadings = { count: 0, min_seq: Number.MAX_SAFE_INTEGER, max_seq: 0 };
+const beyondAll: BlockStart = { start_stamp: Number.MAX_SAFE_INTEGER, start_seq: 0 };
 /** The first block starts below every key. */
 const emptyHead: Head = {
   ...noReadings,

@@ -5,7 +5,8 @@ import type { Connection } from "./connection.ts";
 
 /**
  * Keeps who listened and which devices were alive, as two times that are moved on and the interruptions between: a
- * sensor that works for years is one row. Works inside the caller's transaction; listening is told before states.
+ * sensor that works for years is one row. A gateway keeps its own under home 0; central keeps each home's under its number
+ * (`ConditionKeeper`). Works inside the caller's transaction; listening is told before states.
  */
 export class CoverageKeeper {
   readonly #readListener;
@@ -17,21 +18,21 @@ export class CoverageKeeper {
   readonly #addGap;
 
   constructor(database: Connection) {
-    this.#readListener = database.keep("SELECT last_ms FROM listeners WHERE name = ?");
+    this.#readListener = database.keep("SELECT last_ms FROM listeners WHERE home = 0 AND name = ?");
     this.#writeListener = database.keep(
-      `INSERT INTO listeners (name, first_ms, last_ms) VALUES (?, ?, ?)
-       ON CONFLICT (name) DO UPDATE SET last_ms = max(last_ms, excluded.last_ms)`,
+      `INSERT INTO listeners (home, name, first_ms, last_ms) VALUES (0, ?, ?, ?)
+       ON CONFLICT (home, name) DO UPDATE SET last_ms = max(last_ms, excluded.last_ms)`,
     );
     this.#addOutage = database.keep(
-      "INSERT OR IGNORE INTO outages (listener, start_ms, stop_ms) VALUES (?, ?, ?)",
+      "INSERT OR IGNORE INTO outages (home, listener, start_ms, stop_ms) VALUES (0, ?, ?, ?)",
     );
     this.#outagesBetween = database.keep(
       `SELECT coalesce(sum(min(stop_ms, $to) - max(start_ms, $from)), 0) FROM outages
-       WHERE listener = $listener AND stop_ms > $from AND start_ms < $to`,
+       WHERE home = 0 AND listener = $listener AND stop_ms > $from AND start_ms < $to`,
     );
-    this.#readItem = database.keep("SELECT heard_ms, listener FROM item_states WHERE item = ?");
+    this.#readItem = database.keep("SELECT heard_ms, listener FROM item_states WHERE item = ? AND home = 0");
     this.#addSilence = database.keep(
-      "INSERT OR IGNORE INTO silences (item, start_ms, stop_ms) VALUES (?, ?, ?)",
+      "INSERT OR IGNORE INTO silences (item, home, start_ms, stop_ms) VALUES (?, 0, ?, ?)",
     );
     this.#addGap = database.keep(
       "INSERT OR REPLACE INTO gaps (item, from_ms, to_ms, reason, lost) VALUES (?, ?, ?, ?, ?)",

@@ -22,19 +22,23 @@ export class CoverageReads {
 
   coverage(request: CoverageRequest): CoverageInterval[] {
     const { item } = request;
-    const facts = this.#facts(item, (row) => ({
-      silences: this.#spans("SELECT start_ms, stop_ms FROM silences WHERE item = ? ORDER BY start_ms", item),
-      driverOutages: this.#outages(row.listener ?? "", Number.NEGATIVE_INFINITY),
-      gatewayOutages: this.#outages("gateway", Number.NEGATIVE_INFINITY),
+    const facts = this.#facts(item, ({ home, listener }) => ({
+      silences: this.#spans(
+        "SELECT start_ms, stop_ms FROM silences WHERE item = ? AND home = ? ORDER BY start_ms",
+        item,
+        home,
+      ),
+      driverOutages: this.#outages(home, listener ?? "", 0),
+      gatewayOutages: this.#outages(home, "gateway", 0),
     }));
     return facts === undefined ? [] : coverageOf({ ...facts, gaps: this.#gaps(item) }, request);
   }
 
   /** Whether an item has been silent for too long by now; false where nobody knows. */
   overdue(item: number): boolean {
-    const facts = this.#facts(item, ({ listener, heard_ms }) => ({
+    const facts = this.#facts(item, ({ home, listener, heard_ms }) => ({
       silences: [],
-      driverOutages: this.#outages(listener ?? "", heard_ms),
+      driverOutages: this.#outages(home, listener ?? "", heard_ms),
       gatewayOutages: [],
     }));
     return facts !== undefined && isOverdue(facts);
@@ -46,8 +50,10 @@ export class CoverageReads {
   ): Omit<CoverageFacts, "gaps"> | undefined {
     const rows = this.#database
       .query(
-        `SELECT record, coalesce(item_states.first_ms, heard_ms) AS first_ms, heard_ms, listener, last_ms
-         FROM items JOIN item_states ON item = key LEFT JOIN listeners ON name = listener WHERE key = ?`,
+        `SELECT record, states.home, states.first_ms, heard_ms, listener, last_ms
+         FROM items JOIN item_states AS states ON item = key
+           LEFT JOIN listeners ON listeners.home = states.home AND name = listener
+         WHERE key = ?`,
       )
       .all(item) as StayRow[];
     if (rows[0] === undefined) return undefined;
@@ -62,9 +68,10 @@ export class CoverageReads {
   }
 
   /** What ended after `since_ms`. */
-  #outages(listener: string, since_ms: number): Span[] {
-    const sql = "SELECT start_ms, stop_ms FROM outages WHERE listener = ? AND stop_ms > ? ORDER BY start_ms";
-    return this.#spans(sql, listener, since_ms);
+  #outages(home: number, listener: string, since_ms: number): Span[] {
+    const sql = `SELECT start_ms, stop_ms FROM outages
+      WHERE home = ? AND listener = ? AND stop_ms > ? ORDER BY start_ms`;
+    return this.#spans(sql, home, listener, since_ms);
   }
 
   #gaps(item: number): KnownGap[] {
@@ -87,6 +94,7 @@ export class CoverageReads {
 
 interface StayRow {
   readonly record: string;
+  readonly home: number;
   readonly first_ms: number;
   readonly heard_ms: number;
   readonly listener: string | null;

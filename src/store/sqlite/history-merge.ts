@@ -43,9 +43,9 @@ export function mergeHistories(
   run("DELETE FROM blocks WHERE item = ?", from);
   // What was heard last counts; what only the other has told stays.
   run(
-    `INSERT INTO item_states (item, heard_ms, first_ms, battery_percent, battery_mv, linkquality, listener)
-     SELECT ?, heard_ms, first_ms, battery_percent, battery_mv, linkquality, listener FROM item_states WHERE item = ?
-     ON CONFLICT (item) DO UPDATE SET
+    `INSERT INTO item_states (item, home, heard_ms, first_ms, battery_percent, battery_mv, linkquality, listener)
+     SELECT ?, home, heard_ms, first_ms, battery_percent, battery_mv, linkquality, listener FROM item_states WHERE item = ?
+     ON CONFLICT (item, home) DO UPDATE SET
        first_ms = min(first_ms, excluded.first_ms),
        heard_ms = max(heard_ms, excluded.heard_ms),
        ${stateFields.map((field) => `${field} = ${laterOf(field)}`).join(",\n")}`,
@@ -53,7 +53,7 @@ export function mergeHistories(
     from,
   );
   run("DELETE FROM item_states WHERE item = ?", from);
-  for (const table of ["silences", "gaps"]) {
+  for (const table of ["silences", "gaps", "item_homes"]) {
     run(`UPDATE OR REPLACE ${table} SET item = ? WHERE item = ?`, into, from);
   }
   run("DELETE FROM items WHERE key = ?", from);

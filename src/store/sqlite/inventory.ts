@@ -54,7 +54,9 @@ export class Inventory {
       .query(
         `SELECT key, record, provisional, heard_ms, battery_percent, battery_mv, linkquality,
            count(from_ms) AS gaps, coalesce(sum(lost), 0) AS lost
-         FROM items LEFT JOIN item_states ON item_states.item = key LEFT JOIN gaps ON gaps.item = key
+         FROM items LEFT JOIN item_states AS states ON states.item = key AND states.home =
+             (SELECT home FROM item_states WHERE item = key ORDER BY heard_ms DESC, home LIMIT 1)
+           LEFT JOIN gaps ON gaps.item = key
          GROUP BY key ORDER BY typename, itemid`,
       )
       .all() as OverviewRow[];

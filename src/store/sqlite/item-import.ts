@@ -79,14 +79,15 @@ const matching = `
              WHERE items.typename = staged_items.typename AND items.address = staged_items.address
                AND provisional = 1);
   UPDATE staged_items SET key = NULL
-    WHERE key IS NOT heard AND (SELECT provisional FROM items WHERE items.key = staged_items.key) = 1
+    WHERE key IS NOT heard
+      AND (SELECT provisional = 1 AND address IS NOT NULL FROM items WHERE items.key = staged_items.key)
       AND (address IS NOT NULL OR key IN (SELECT heard FROM staged_items AS other WHERE heard IS NOT NULL));
   UPDATE staged_items SET key = heard WHERE key IS NULL;
   CREATE INDEX temp.staged_items_by_key ON staged_items (key);
   UPDATE staged_items SET change = CASE
     WHEN key IS NULL THEN 'added'
+    WHEN heard IS NOT NULL AND heard IS NOT key THEN 'merged'
     WHEN (SELECT provisional FROM items WHERE items.key = staged_items.key) = 1 THEN 'adopted'
-    WHEN heard IS NOT NULL THEN 'merged'
     WHEN (SELECT record FROM items WHERE items.key = staged_items.key) = record THEN 'unchanged'
     ELSE 'updated' END`;
 

@@ -1,3 +1,4 @@
+import type { BatchDevice } from "../../batch.ts";
 import type { Device } from "../../reading.ts";
 import type { Item } from "../../records/item.ts";
 import { normalAddress } from "../address.ts";
@@ -15,6 +16,7 @@ export class ItemKeeper {
   readonly #home: number | undefined;
   readonly #coverage: CoverageKeeper;
   readonly #find;
+  readonly #findNumbered;
   readonly #nextKey;
   readonly #taken;
   readonly #insert;
@@ -27,6 +29,11 @@ export class ItemKeeper {
     this.#find = database.keep(
       "SELECT key, provisional, record FROM items WHERE typename = ? AND address = ?",
     );
+    // A provisional item with an address has its number by chance.
+    this.#findNumbered = database.keep(
+      `SELECT key, provisional, record FROM items WHERE typename = ? AND itemid = ?
+         AND (provisional = 0 OR address IS NULL)`,
+    );
     this.#nextKey = database.keep(
       "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'items'), 0) + 1",
     );
@@ -34,9 +41,9 @@ export class ItemKeeper {
     this.#insert = database.keep("INSERT INTO items (key, record, address, provisional) VALUES (?, ?, ?, ?)");
     this.#complete = database.keep("UPDATE items SET record = ? WHERE key = ?");
     this.#noteState = database.keep(
-      `INSERT INTO item_states (item, heard_ms, first_ms, battery_percent, battery_mv, linkquality, listener)
-       VALUES (?1, ?2, ?2, ?3, ?4, ?5, ?6)
-       ON CONFLICT (item) DO UPDATE SET
+      `INSERT INTO item_states (item, home, heard_ms, first_ms, battery_percent, battery_mv, linkquality, listener)
+       VALUES (?1, 0, ?2, ?2, ?3, ?4, ?5, ?6)
+       ON CONFLICT (item, home) DO UPDATE SET
          heard_ms = max(heard_ms, excluded.heard_ms),
          listener = coalesce(excluded.listener, listener),
          battery_percent = coalesce(excluded.battery_percent, battery_percent),
@@ -45,18 +52,26 @@ export class ItemKeeper {
     );
   }
 
-  /** The key of a device's item. A provisional one that had to be made is added by name to `created`. */
-  keyOf(device: Device, heard_ms: number, created: string[]): number {
+  /**
+   * The key of a device's item: the one with its address, else the one with its number in the inventory, else a provisional one,
+   * which is made in `home` and added by name to `created` where there is none yet.
+   */
+  keyOf(device: BatchDevice, heard_ms: number, created: string[], home = this.#home): number {
     const address = normalAddress(device.address) ?? "";
-    const name = `${device.kind} ${address}`;
+    const name = `${device.kind} ${address} ${device.itemid ?? ""}`;
     let known = this.#known.get(name);
     if (known === undefined) {
-      known = this.#load(device, address) ?? this.#make(device, address, heard_ms, created);
+      known = this.#load(device, address) ?? this.#make(device, address, { heard_ms, home, created });
       if (this.#known.size >= known_max) this.#known.clear();
       this.#known.set(name, known);
     }
     if (known.provisional !== undefined) this.#fillIn(known.key, known.provisional, device);
     return known.key;
+  }
+
+  /** The key of a device's item; undefined where it has none. */
+  find(device: BatchDevice): number | undefined {
+    return this.#load(device, normalAddress(device.address) ?? "")?.key;
   }
 
   /** Keeps what was learned of a device; what the state doesn't mention stays. */
@@ -78,19 +93,27 @@ export class ItemKeeper {
     this.#known.clear();
   }
 
-  #load(device: Device, address: string): Known | undefined {
-    const row = this.#find.get(device.kind, address) as ItemRow | null;
+  #load({ kind, itemid }: BatchDevice, address: string): Known | undefined {
+    const numbered = () => (itemid === undefined ? null : this.#findNumbered.get(kind, itemid));
+    const unnamed = address === "" && itemid !== undefined;
+    const row = ((unnamed ? null : this.#find.get(kind, address)) ?? numbered()) as ItemRow | null;
     if (row === null) return undefined;
     return { key: row.key, provisional: row.provisional ? (JSON.parse(row.record) as Item) : undefined };
   }
 
-  #make(device: Device, address: string, heard_ms: number, created: string[]): Known {
+  #make(device: BatchDevice, address: string, heard: FirstHeard): Known {
+    const { heard_ms, home, created } = heard;
     const key = this.#freeKey();
     const candidates = provisionalNames(key, device, address);
     const free = candidates.find(({ itemid, itemname }) => this.#taken.get(itemid, itemname) === null);
     const names = free ?? (candidates.at(-1) as ItemNames);
-    const record = provisionalItem({ names, device, home: this.#home, heard_ms });
-    this.#insert.run(key, JSON.stringify(record), address, 1);
+    const record = provisionalItem({ names, device, home, heard_ms });
+    this.#insert.run(
+      key,
+      JSON.stringify(record),
+      address === "" && device.itemid !== undefined ? null : address,
+      1,
+    );
     created.push(record.itemname);
     return { key, provisional: record };
   }
@@ -111,6 +134,12 @@ interface Known {
   readonly key: number;
   /** The record while it is provisional: only then is it ours to complete. */
   readonly provisional: Item | undefined;
+}
+
+interface FirstHeard {
+  readonly heard_ms: number;
+  readonly home: number | undefined;
+  readonly created: string[];
 }
 
 interface ItemRow {

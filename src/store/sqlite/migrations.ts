@@ -5,9 +5,21 @@ import records from "./migrations/0002_records.sql" with { type: "text" };
 import itemsByHome from "./migrations/0003_items_by_home.sql" with { type: "text" };
 import time from "./migrations/0004_time.sql" with { type: "text" };
 import cursors from "./migrations/0005_cursors.sql" with { type: "text" };
+import upload from "./migrations/0006_upload.sql" with { type: "text" };
+import central from "./migrations/0007_central.sql" with { type: "text" };
+import notes from "./migrations/0008_notes.sql" with { type: "text" };
 
 /** The schema, step by step: entry n (from 1) takes a database of version n − 1 to n. Add, never change. */
-const migrations: readonly string[] = [readingsAndInventory, records, itemsByHome, time, cursors];
+const migrations: readonly string[] = [
+  readingsAndInventory,
+  records,
+  itemsByHome,
+  time,
+  cursors,
+  upload,
+  central,
+  notes,
+];
 
 /** The schema that this program works on. */
 export const schemaVersion = migrations.length;

@@ -3,12 +3,15 @@ import type { Clock } from "../../clock.ts";
 import { OperatorError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import type { GatewayStore, Store } from "../store.ts";
+import type { UploadStore } from "../upload-store.ts";
 import { databasePath, openForReading, openForWriting } from "./connection.ts";
 import { storeFault } from "./faults.ts";
 import { takeLock } from "./lock.ts";
 import { refuseNewer, schemaVersion, versionOf } from "./migrations.ts";
 import { prepareDatabase, prepareDirectory } from "./prepare.ts";
 import { SqliteGatewayStore, SqliteStore } from "./sqlite-store.ts";
+import { SqliteUploadStore } from "./upload-store.ts";
+import { UploadWriting } from "./upload-write.ts";
 import { Writing } from "./write.ts";
 import { WriterThread } from "./writer-thread.ts";
 
@@ -46,7 +49,12 @@ export async function openGatewayStore(
   });
   try {
     const freshEpoch = newEpoch(options.random);
-    const { versionBefore } = await writer.ask("open", { directory, freshEpoch, place: { home, timezone } });
+    const { versionBefore } = await writer.ask("open", {
+      directory,
+      role: "gateway",
+      freshEpoch,
+      place: { home, timezone },
+    });
     sayVersion(log, directory, versionBefore);
     return new SqliteGatewayStore({ path: databasePath(directory), writer, clock, log });
   } catch (thrown) {
@@ -55,12 +63,32 @@ export async function openGatewayStore(
   }
 }
 
+/** As `OpenOptions`; with `create` a missing database is made. */
+export type BesideOptions = OpenOptions & { readonly create?: boolean };
+
 /**
  * Opens the store of a directory for a command, whether or not a gateway runs on it: it reads everything, and
  * writes tokens. Where nobody runs, an older database is brought up to date first, and with `create` a missing
  * one is made. Throws an OperatorError when there is no database, when it is newer, or when it is older and in use.
  */
-export async function openStoreBeside(options: OpenOptions & { readonly create?: boolean }): Promise<Store> {
+export async function openStoreBeside(options: BesideOptions): Promise<Store> {
+  return openBeside(options, (path) => {
+    // Writing waits for the disk in this thread: right for a command that does one thing.
+    return new SqliteStore({ path, writer: new Writing({ path, database: openForWriting(path) }) });
+  });
+}
+
+/** The same for what uploads, compares, prunes and restores the readings of a gateway. */
+export async function openUploadStore(options: BesideOptions): Promise<UploadStore> {
+  return openBeside(options, (path) => {
+    return new SqliteUploadStore({
+      path,
+      writer: new UploadWriting({ path, database: openForWriting(path) }),
+    });
+  });
+}
+
+function openBeside<Opened>(options: BesideOptions, open: (path: string) => Opened): Opened {
   const { directory, log } = options;
   const path = databasePath(directory);
   if (!existsSync(path)) {
@@ -83,8 +111,7 @@ export async function openStoreBeside(options: OpenOptions & { readonly create?:
         lock.release();
       }
     }
-    // Writing waits for the disk in this thread: right for a command that does one thing.
-    return new SqliteStore({ path, writer: new Writing({ path, database: openForWriting(path) }) });
+    return open(path);
   } catch (thrown) {
     throw storeFault(thrown, path);
   }
@@ -101,13 +128,15 @@ function foundVersion(path: string): number {
   }
 }
 
-function sayVersion(log: Log, directory: string, versionBefore: number): void {
+export function sayVersion(log: Log, directory: string, versionBefore: number): void {
   if (versionBefore === 0) log.info(`made a new database in ${directory}`);
   else if (versionBefore < schemaVersion) {
     log.info(`brought the database in ${directory} from schema ${versionBefore} to ${schemaVersion}`);
   }
 }
 
-function newEpoch(random: () => Uint8Array = () => crypto.getRandomValues(new Uint8Array(16))): string {
+export function newEpoch(
+  random: () => Uint8Array = () => crypto.getRandomValues(new Uint8Array(16)),
+): string {
   return random().toHex();
 }

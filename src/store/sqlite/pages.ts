@@ -45,17 +45,16 @@ export class Pages {
   }
 
   /**
-   * What a page is recognised by: what was asked for, and a count that rises when that changes. Readings are only
-   * ever added. One that lands in a closed block raises the generation, so that of a window which ends before
-   * the open block nothing changes without it; any other raises at least the total.
+   * What a page is recognised by: what was asked for, and counts that rise when that changes. Whatever changes a closed block, and
+   * whatever does not only add, raises the generation, so that of a window which ends before the open block nothing changes without it;
+   * a reading that is added there raises at least the total.
    */
   mark(request: PageRequest): string {
     const { series, item, before_ms, skip, limit, through = "", ascending_from_ms = "", precision } = request;
     const head = this.#ranks.head(series, item);
-    const state =
-      head !== undefined && before_ms <= head.start_stamp
-        ? `generation ${head.generation}`
-        : `total ${head?.total ?? 0}`;
+    const generation = `generation ${head?.generation ?? 0}`;
+    const closed = head !== undefined && before_ms <= head.start_stamp;
+    const state = closed ? generation : `${generation} total ${head?.total ?? 0}`;
     // However far above the newest reading a window ends, it is the same window.
     const everything = through === "" && before_ms > (head?.newest_stamp ?? 0);
     const window = `${ascending_from_ms} ${everything ? "all" : before_ms} ${through}`;

@@ -30,7 +30,7 @@ export class Records {
 
   ofOwner<Type extends OwnedType>(type: Type, owner: number): RecordOf<Type>[] {
     const read = this.#database.transaction(() => {
-      const rows = this.#texts("SELECT record FROM records WHERE type = ? AND number = ?", type, owner);
+      const rows = this.#texts(type === "alerts" ? alertsOfSubject : recordsOfOwner, type, owner);
       const records = inOrder(
         type,
         rows.map((record) => JSON.parse(record)),
@@ -105,3 +105,10 @@ function columnOf(type: RecordType, field: string): string {
   if (field !== found) return `record ->> '$.${field}'`;
   return type === "items" ? field : "number";
 }
+
+const recordsOfOwner = "SELECT record FROM records WHERE type = ?1 AND number = ?2";
+/** With those that central makes of the condition of homes, each once. */
+const alertsOfSubject = `
+  ${recordsOfOwner}
+  UNION ALL SELECT min(record) FROM home_alerts
+    WHERE subjectid = ?2 AND id NOT IN (SELECT id FROM records WHERE type = ?1 AND number = ?2) GROUP BY id`;

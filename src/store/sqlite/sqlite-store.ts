@@ -54,8 +54,9 @@ export interface Writer {
 export class SqliteStore implements Store {
   readonly epoch: string;
   readonly #writer: Writer;
+  /** The connection that reads. */
+  protected readonly database: Connection;
   readonly #path: string;
-  readonly #database: Connection;
   readonly #pages: Pages;
   readonly #oldestFirst: OldestFirstReads;
   readonly #inventory: Inventory;
@@ -69,63 +70,63 @@ export class SqliteStore implements Store {
   constructor(options: { path: string; writer: Writer }) {
     this.#path = options.path;
     this.#writer = options.writer;
-    this.#database = openForReading(options.path);
-    this.#pages = new Pages(this.#database);
-    this.#oldestFirst = new OldestFirstReads(this.#database);
-    this.#inventory = new Inventory(this.#database);
-    this.#records = new Records(this.#database);
-    this.#coverage = new CoverageReads(this.#database);
-    this.#times = new TimeReads(this.#database);
-    this.#tokens = new Tokens(this.#database);
+    this.database = openForReading(options.path);
+    this.#pages = new Pages(this.database);
+    this.#oldestFirst = new OldestFirstReads(this.database);
+    this.#inventory = new Inventory(this.database);
+    this.#records = new Records(this.database);
+    this.#coverage = new CoverageReads(this.database);
+    this.#times = new TimeReads(this.database);
+    this.#tokens = new Tokens(this.database);
     this.epoch = String(this.#fact("epoch"));
   }
 
   itemTypes(): Promise<ItemType[]> {
-    return this.#reading(() => this.#inventory.itemTypes());
+    return this.reading(() => this.#inventory.itemTypes());
   }
 
   items(kind: Kind, window: { skip: number; limit: number }): Promise<Item[]> {
-    return this.#reading(() => this.#inventory.items(kind, window));
+    return this.reading(() => this.#inventory.items(kind, window));
   }
 
   itemsIn(homeid: number): Promise<Item[]> {
-    return this.#reading(() => this.#inventory.itemsIn(homeid));
+    return this.reading(() => this.#inventory.itemsIn(homeid));
   }
 
   item(kind: Kind, name: string): Promise<StoredItem | undefined> {
-    return this.#reading(() => this.#inventory.item(kind, name));
+    return this.reading(() => this.#inventory.item(kind, name));
   }
 
   page(request: PageRequest): Promise<Page> {
-    return this.#reading(() => this.#pages.page(request));
+    return this.reading(() => this.#pages.page(request));
   }
 
   records<Type extends LoneType>(type: Type): Promise<RecordOf<Type>[]> {
-    return this.#reading(() => this.#records.all(type));
+    return this.reading(() => this.#records.all(type));
   }
 
   record<Type extends LoneType>(type: Type, number: number): Promise<RecordOf<Type> | undefined> {
-    return this.#reading(() => this.#records.one(type, number));
+    return this.reading(() => this.#records.one(type, number));
   }
 
   recordsOf<Type extends OwnedType>(type: Type, owner: number): Promise<RecordOf<Type>[]> {
-    return this.#reading(() => this.#records.ofOwner(type, owner));
+    return this.reading(() => this.#records.ofOwner(type, owner));
   }
 
   recordsWith(type: RecordType, field: string, numbers: readonly number[]): Promise<StoredRecord[]> {
-    return this.#reading(() => this.#records.with(type, field, numbers));
+    return this.reading(() => this.#records.with(type, field, numbers));
   }
 
   knownRecords(type: Reference["to"], numbers: readonly number[]): Promise<ReadonlySet<number>> {
-    return this.#reading(() => this.#records.known(type, numbers));
+    return this.reading(() => this.#records.known(type, numbers));
   }
 
   keepsRecords(type: Reference["to"]): Promise<boolean> {
-    return this.#reading(() => this.#records.keeps(type));
+    return this.reading(() => this.#records.keeps(type));
   }
 
   itemidsOf(names: readonly string[]): Promise<ReadonlyMap<string, number>> {
-    return this.#reading(() => this.#records.itemidsOf(names));
+    return this.reading(() => this.#records.itemidsOf(names));
   }
 
   async importRecords(
@@ -151,7 +152,7 @@ export class SqliteStore implements Store {
   }
 
   pageMark(request: PageRequest): Promise<string> {
-    return this.#reading(() => `${this.epoch} ${this.#pages.mark(request)}`);
+    return this.reading(() => `${this.epoch} ${this.#pages.mark(request)}`);
   }
 
   changes(): number {
@@ -159,15 +160,15 @@ export class SqliteStore implements Store {
   }
 
   oldestFirst(request: OldestFirstRequest): Promise<OldestFirst> {
-    return this.#reading(() => this.#oldestFirst.read(request));
+    return this.reading(() => this.#oldestFirst.read(request));
   }
 
   token(id: string): Promise<Token | undefined> {
-    return this.#reading(() => this.#tokens.get(id));
+    return this.reading(() => this.#tokens.get(id));
   }
 
   tokens(): Promise<Token[]> {
-    return this.#reading(() => this.#tokens.list());
+    return this.reading(() => this.#tokens.list());
   }
 
   async addToken(token: Token): Promise<void> {
@@ -183,42 +184,39 @@ export class SqliteStore implements Store {
   }
 
   coverage(request: CoverageRequest): Promise<CoverageInterval[]> {
-    return this.#reading(() => this.#database.transaction(() => this.#coverage.coverage(request))());
+    return this.reading(() => this.database.transaction(() => this.#coverage.coverage(request))());
   }
 
   timeKnown(): Promise<{ boots: BootTime[]; waiting: number }> {
-    return this.#reading(() => ({ boots: this.#times.boots(), waiting: this.#times.waitingCount() }));
+    return this.reading(() => ({ boots: this.#times.boots(), waiting: this.#times.waitingCount() }));
   }
 
   waiting(limit: number): Promise<Waiting[]> {
-    return this.#reading(() => this.#times.waiting(limit));
+    return this.reading(() => this.#times.waiting(limit));
   }
 
   deviceOffset(series: SeriesName, device: Device): Promise<number | undefined> {
-    return this.#reading(() => this.#times.deviceOffset(series, device));
+    return this.reading(() => this.#times.deviceOffset(series, device));
   }
 
   cursor(name: string): Promise<string | undefined> {
-    return this.#reading(() => {
-      const value = this.#database.query("SELECT value FROM cursors WHERE name = ?").values(name)[0]?.[0];
+    return this.reading(() => {
+      const value = this.database.query("SELECT value FROM cursors WHERE name = ?").values(name)[0]?.[0];
       return value === undefined ? undefined : String(value);
     });
   }
 
   overview(): Promise<Overview> {
-    return this.#reading(() => {
-      const read = this.#database.transaction(() => ({
+    return this.reading(() => {
+      const read = this.database.transaction(() => ({
         epoch: this.epoch,
-        schemaVersion: versionOf(this.#database, this.#path),
+        schemaVersion: versionOf(this.database, this.#path),
         last_seq: Number(this.#fact("last_seq")),
         bytesOnDisk: bytesOf(this.#path) + bytesOf(`${this.#path}-wal`),
         waiting: this.#times.waitingCount(),
         items: this.#inventory.overview(this.#coverage),
         dropped: Object.fromEntries(
-          this.#database.query("SELECT name, count FROM dropped ORDER BY name").values() as [
-            string,
-            number,
-          ][],
+          this.database.query("SELECT name, count FROM dropped ORDER BY name").values() as [string, number][],
         ),
       }));
       return read();
@@ -227,17 +225,18 @@ export class SqliteStore implements Store {
 
   async close(): Promise<void> {
     // The last connection to close tidies up, and only the writer's may write.
-    this.#database.close();
+    this.database.close();
     await this.#writer.close();
   }
 
   #fact(name: string): unknown {
-    return this.#database.query("SELECT value FROM meta WHERE name = ?").values(name)[0]?.[0];
+    return this.database.query("SELECT value FROM meta WHERE name = ?").values(name)[0]?.[0];
   }
 
-  async #reading<Result>(read: () => Result): Promise<Result> {
+  /** What `read` answers; whatever it throws comes out as an OperatorError. */
+  protected async reading<Result>(read: () => Result | Promise<Result>): Promise<Result> {
     try {
-      return read();
+      return await read();
     } catch (thrown) {
       throw thrown instanceof RangeError ? thrown : storeFault(thrown, this.#path);
     }
@@ -247,16 +246,12 @@ export class SqliteStore implements Store {
 /** The store of a running gateway. */
 export class SqliteGatewayStore extends SqliteStore implements GatewayStore {
   readonly #writer: WriterThread;
-  readonly #clock: Clock;
-  readonly #log: Log;
-  #stopMaintenance = () => {};
+  readonly #stopMaintenance: () => void;
 
   constructor(options: { path: string; writer: WriterThread; clock: Clock; log: Log }) {
     super(options);
     this.#writer = options.writer;
-    this.#clock = options.clock;
-    this.#log = options.log;
-    this.#planMaintenance();
+    this.#stopMaintenance = planMaintenance(options);
   }
 
   append(readings: readonly Reading[], notes: Notes = {}): Promise<Appended> {
@@ -275,15 +270,22 @@ export class SqliteGatewayStore extends SqliteStore implements GatewayStore {
     this.#stopMaintenance();
     await super.close();
   }
+}
 
-  #planMaintenance(): void {
-    this.#stopMaintenance = this.#clock.after(maintenance_interval_ms, () => {
-      this.#writer.ask("maintain", undefined).catch((thrown: unknown) => {
-        this.#log.warn(`upkeep of the database: ${messageOf(thrown)}`);
+/** Has the writer look after the database once a day; the returned function ends that. */
+export function planMaintenance(options: { writer: WriterThread; clock: Clock; log: Log }): () => void {
+  const { writer, clock, log } = options;
+  let cancel = () => {};
+  const plan = () => {
+    cancel = clock.after(maintenance_interval_ms, () => {
+      writer.ask("maintain", undefined).catch((thrown: unknown) => {
+        log.warn(`upkeep of the database: ${messageOf(thrown)}`);
       });
-      this.#planMaintenance();
+      plan();
     });
-  }
+  };
+  plan();
+  return () => cancel();
 }
 
 const maintenance_interval_ms = 24 * 60 * 60 * 1000;

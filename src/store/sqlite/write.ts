@@ -32,17 +32,17 @@ export interface Place {
  * throws an OperatorError. It blocks while the disk synchronises: see writer.ts.
  */
 export class Writing {
+  protected readonly database: Connection;
+  protected readonly blocks: BlockKeeper;
+  protected readonly items: ItemKeeper;
   readonly #path: string;
-  readonly #database: Connection;
-  readonly #blocks: BlockKeeper;
-  readonly #items: ItemKeeper;
   readonly #coverage: CoverageKeeper;
   readonly #times: TimeKeeper;
   readonly #tokens: Tokens;
   readonly #inserts;
   readonly #readVersion;
-  readonly #readSeq;
-  readonly #writeSeq;
+  protected readonly readSeq;
+  protected readonly writeSeq;
   readonly #addDropped;
   readonly #moveCursor;
   #import: RecordImport | undefined;
@@ -52,10 +52,10 @@ export class Writing {
   constructor(options: { path: string; database: Connection; home?: number | undefined }) {
     const { path, database, home } = options;
     this.#path = path;
-    this.#database = database;
-    this.#blocks = new BlockKeeper(database);
+    this.database = database;
+    this.blocks = new BlockKeeper(database);
     this.#coverage = new CoverageKeeper(database);
-    this.#items = new ItemKeeper(database, { home, coverage: this.#coverage });
+    this.items = new ItemKeeper(database, { home, coverage: this.#coverage });
     this.#times = new TimeKeeper(database);
     this.#tokens = new Tokens(database);
     this.#inserts = forEverySeries((series) => ({
@@ -64,8 +64,8 @@ export class Writing {
       statement: database.keep(insertSql(series)),
     }));
     this.#readVersion = database.keep("PRAGMA data_version");
-    this.#readSeq = database.keep("SELECT value FROM meta WHERE name = 'last_seq'");
-    this.#writeSeq = database.keep("UPDATE meta SET value = ? WHERE name = 'last_seq'");
+    this.readSeq = database.keep("SELECT value FROM meta WHERE name = 'last_seq'");
+    this.writeSeq = database.keep("UPDATE meta SET value = ? WHERE name = 'last_seq'");
     this.#addDropped = database.keep(
       "INSERT INTO dropped VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET count = count + excluded.count",
     );
@@ -74,9 +74,9 @@ export class Writing {
 
   /** Numbers and inserts readings, and keeps the notes: see `GatewayStore.append`. */
   commit(batch: Batch): Appended {
-    return this.#transaction(() => {
+    return this.transaction(() => {
       const created: string[] = [];
-      const first_seq = Number(this.#readSeq.values()[0]?.[0]) + 1;
+      const first_seq = Number(this.readSeq.values()[0]?.[0]) + 1;
       const last_seq = first_seq + batch.readings.length - 1;
       for (const [index, reading] of batch.readings.entries()) {
         try {
@@ -85,13 +85,13 @@ export class Writing {
           throw isRefusedValue(thrown) ? refusal(reading, index, thrown) : thrown;
         }
       }
-      if (batch.readings.length > 0) this.#writeSeq.run(last_seq);
-      this.#blocks.settle();
+      if (batch.readings.length > 0) this.writeSeq.run(last_seq);
+      this.blocks.settle();
       this.#times.keep(batch);
       for (const span of batch.listening ?? []) this.#coverage.listened(span);
-      for (const state of batch.states ?? []) this.#items.note(state, created);
+      for (const state of batch.states ?? []) this.items.note(state, created);
       for (const gap of batch.gaps ?? [])
-        this.#coverage.gap(this.#items.keyOf(gap.device, gap.to_ms, created), gap);
+        this.#coverage.gap(this.items.keyOf(gap.device, gap.to_ms, created), gap);
       for (const [name, value] of batch.cursors ?? []) this.#moveCursor.run(name, value);
       for (const [name, count] of batch.dropped ?? []) this.#addDropped.run(name, count);
       return { first_seq, last_seq, created };
@@ -100,7 +100,7 @@ export class Writing {
 
   stageRecords(records: readonly ImportedRecord[]): void {
     try {
-      this.#import ??= new RecordImport(this.#database, this.#blocks);
+      this.#import ??= new RecordImport(this.database, this.blocks);
       this.#import.stage(records);
     } catch (thrown) {
       throw storeFault(thrown, this.#path);
@@ -111,9 +111,9 @@ export class Writing {
     this.stageRecords([]);
     const staged = this.#import;
     try {
-      return this.#transaction(() => {
+      return this.transaction(() => {
         const imported = staged?.apply(dryRun) ?? { changes: {}, clashes: [] };
-        this.#items.forget();
+        this.items.forget();
         return imported;
       });
     } finally {
@@ -127,21 +127,21 @@ export class Writing {
   }
 
   addToken(token: Token): void {
-    this.#transaction(() => this.#tokens.add(token));
+    this.transaction(() => this.#tokens.add(token));
   }
 
   revokeToken(id: string): boolean {
-    return this.#transaction(() => this.#tokens.revoke(id));
+    return this.transaction(() => this.#tokens.revoke(id));
   }
 
   noteTokenUse(used: ReadonlyMap<string, number>): void {
-    this.#transaction(() => this.#tokens.noteUse(used));
+    this.transaction(() => this.#tokens.noteUse(used));
   }
 
   /** Keeps where this gateway is; what is undefined stays as it was. */
   setPlace(place: Place): void {
-    this.#transaction(() => {
-      const put = this.#database.query("INSERT OR REPLACE INTO meta VALUES (?, ?)");
+    this.transaction(() => {
+      const put = this.database.query("INSERT OR REPLACE INTO meta VALUES (?, ?)");
       if (place.home !== undefined) put.run("home", place.home);
       if (place.timezone !== undefined) put.run("timezone", place.timezone);
     });
@@ -149,42 +149,43 @@ export class Writing {
 
   /** Bounded upkeep, to be called now and then. */
   maintain(): void {
-    this.#database.run(`PRAGMA analysis_limit = ${analysis_rows_max}`);
-    this.#database.run("PRAGMA optimize");
+    this.database.run(`PRAGMA analysis_limit = ${analysis_rows_max}`);
+    this.database.run("PRAGMA optimize");
   }
 
   close(): void {
     this.abandonImport();
-    this.#database.close();
+    this.database.close();
   }
 
   #insert(reading: Reading, seq: number, created: string[]): void {
-    const item = this.#items.keyOf(reading.device, reading.stamp_ms, created);
+    const item = this.items.keyOf(reading.device, reading.stamp_ms, created);
     const { fields, deviceClock, statement } = this.#inserts[reading.series];
     // Of a stamp that is only bounded, the device's newest reading is one more bound.
-    const least_ms = reading.clock === clockQuality.bounded ? this.#blocks.newest(reading.series, item) : 0;
+    const least_ms = reading.clock === clockQuality.bounded ? this.blocks.newest(reading.series, item) : 0;
     const stamp_ms = Math.max(reading.stamp_ms, least_ms);
     const row: Value[] = [item, stamp_ms, seq];
     for (const field of fields) row.push(reading.values[field] ?? null);
     row.push(reading.clock);
     if (deviceClock) row.push(reading.deviceClock?.stamp_ms ?? null, reading.deviceClock?.offset_ms ?? null);
     statement.run(...row);
-    this.#blocks.add(reading.series, item, stamp_ms, seq);
+    this.blocks.add(reading.series, item, stamp_ms, seq);
   }
 
-  #transaction<Result>(work: () => Result): Result {
+  /** Does `work` in one transaction; whatever it throws rolls all of it back, and comes out as an OperatorError. */
+  protected transaction<Result>(work: () => Result): Result {
     try {
-      this.#database.run("BEGIN IMMEDIATE");
+      this.database.run("BEGIN IMMEDIATE");
       this.#noticeOthers();
       const result = work();
-      this.#database.run("COMMIT");
+      this.database.run("COMMIT");
       this.#boundLog();
       return result;
     } catch (thrown) {
-      this.#blocks.forget();
-      this.#items.forget();
+      this.blocks.forget();
+      this.items.forget();
       // A full disk makes SQLite roll back by itself.
-      if (this.#database.inTransaction) this.#database.run("ROLLBACK");
+      if (this.database.inTransaction) this.database.run("ROLLBACK");
       throw storeFault(thrown, this.#path);
     }
   }
@@ -193,8 +194,8 @@ export class Writing {
   #noticeOthers(): void {
     const version = Number(this.#readVersion.values()[0]?.[0]);
     if (version !== this.#version) {
-      this.#items.forget();
-      this.#blocks.forget();
+      this.items.forget();
+      this.blocks.forget();
     }
     this.#version = version;
   }
@@ -208,13 +209,13 @@ export class Writing {
     if (this.#commits % commits_per_look !== 0) return;
     const bytes = statSync(`${this.#path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
     if (bytes < wal_max_bytes) return;
-    this.#database.run(`PRAGMA busy_timeout = ${checkpoint_max_ms}`);
+    this.database.run(`PRAGMA busy_timeout = ${checkpoint_max_ms}`);
     try {
-      this.#database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+      this.database.run("PRAGMA wal_checkpoint(TRUNCATE)");
     } catch {
       // What was committed is safe in the WAL whether or not it could be checkpointed now; the next look tries again.
     } finally {
-      this.#database.run(`PRAGMA busy_timeout = ${busy_max_ms}`);
+      this.database.run(`PRAGMA busy_timeout = ${busy_max_ms}`);
     }
   }
 }

@@ -1,13 +1,33 @@
 import { OperatorError, type OutageReason, StoreOutage } from "../../errors.ts";
+import type { Alert } from "../../records/alert.ts";
+import type { CarriedBatch } from "../batch-acceptance.ts";
+import {
+  type BatchRefusal,
+  BatchRefused,
+  type Mended,
+  type Received,
+  type ReportNote,
+  type Sender,
+} from "../central-store.ts";
 import type { Imported, ImportedRecord } from "../record-store.ts";
 import { type Appended, ReadingRefused, type Token } from "../store.ts";
+import type { DayReadings } from "../upload-store.ts";
+import type { Role } from "./role.ts";
 import type { Batch, Place } from "./write.ts";
 
 /** What the writer's thread can be asked: one argument, one answer, each copied between the threads. */
 export interface WriterCalls {
   /** First of all, once. */
   open(options: WriterOptions): Opened;
+  /** At a gateway. */
   commit(batch: Batch): Appended;
+  /** At central: see `CentralStore`. */
+  receive(call: { batch: CarriedBatch; sender: Sender }): Received;
+  noteReport(call: { report: ReportNote; sender: Sender }): void;
+  mendDay(call: { request: DayReadings; readings: CarriedBatch; sender: Sender }): Mended;
+  replaceAlerts(call: { home: number; alerts: readonly Alert[] }): void;
+  putBackup(call: { home: number; name: string; content: Uint8Array }): void;
+  /** At both. */
   addToken(token: Token): void;
   revokeToken(id: string): boolean;
   noteTokenUse(used: ReadonlyMap<string, number>): void;
@@ -24,6 +44,7 @@ export interface WriterCalls {
 
 export interface WriterOptions {
   readonly directory: string;
+  readonly role: Role;
   /** Name of the store if it has to be made. */
   readonly freshEpoch: string;
   readonly place: Place;
@@ -50,6 +71,8 @@ export interface Fault {
   readonly remedy: string;
   /** Present on a ReadingRefused. */
   readonly index?: number;
+  /** Present on a BatchRefused. */
+  readonly refused?: { readonly reason: BatchRefusal; readonly held_seq: number };
   /** Present on a StoreOutage. */
   readonly outage?: OutageReason;
 }
@@ -57,10 +80,13 @@ export interface Fault {
 export function faultToSend(error: OperatorError): Fault {
   const { what, remedy } = error;
   if (error instanceof StoreOutage) return { what, remedy, outage: error.reason };
-  return error instanceof ReadingRefused ? { what, remedy, index: error.index } : { what, remedy };
+  if (error instanceof ReadingRefused) return { what, remedy, index: error.index };
+  if (!(error instanceof BatchRefused)) return { what, remedy };
+  return { what, remedy, refused: { reason: error.reason, held_seq: error.held_seq } };
 }
 
-export function errorReceived({ what, remedy, index, outage }: Fault): OperatorError {
+export function errorReceived({ what, remedy, index, outage, refused }: Fault): OperatorError {
   if (outage !== undefined) return new StoreOutage(what, remedy, outage);
+  if (refused !== undefined) return new BatchRefused(what, remedy, refused.reason, refused.held_seq);
   return index === undefined ? new OperatorError(what, remedy) : new ReadingRefused(what, remedy, index);
 }

@@ -1,11 +1,12 @@
 import { expect, test } from "bun:test";
 import { SystemClock } from "../../../src/clock.ts";
 import { OperatorError } from "../../../src/errors.ts";
+import type { WriterOptions } from "../../../src/store/sqlite/writer-protocol.ts";
 import { WriterThread } from "../../../src/store/sqlite/writer-thread.ts";
 import { temporaryDirectory } from "../sample.ts";
 
 const clock = new SystemClock();
-const place = { directory: "", freshEpoch: "00", place: {} };
+const place: WriterOptions = { directory: "", freshEpoch: "00", role: "gateway", place: {} };
 
 test("when the writer's thread dies, the waiting and all later calls reject, and it is told once", async () => {
   const ends = { "./writer-that-exits.ts": "it ended by itself", "./writer-that-throws.ts": "out of order" };

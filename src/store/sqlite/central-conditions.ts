@@ -1,0 +1,101 @@
+import { refuseForeign } from "../batch-acceptance.ts";
+import type { ReportNote, Sender } from "../central-store.ts";
+import type { Sources } from "./central-sources.ts";
+import type { Connection } from "./connection.ts";
+import type { ItemKeeper } from "./item-keeper.ts";
+
+/**
+ * Keeps what gateways say of themselves, and who listened and which devices were alive in each home. Taking the same twice changes
+ * nothing. Works inside the caller's transaction.
+ */
+export class CentralConditions {
+  readonly #sources: Sources;
+  readonly #items: ItemKeeper;
+  readonly #putReport;
+  readonly #putListener;
+  readonly #putState;
+  readonly #putOutage;
+  readonly #putSilence;
+  readonly #putGap;
+  readonly #hear;
+
+  constructor(options: { database: Connection; sources: Sources; items: ItemKeeper }) {
+    const { database } = options;
+    this.#sources = options.sources;
+    this.#items = options.items;
+    this.#putReport = database.keep(
+      `UPDATE sources SET report = ?, reported_ms = ?, held_note = ?,
+         reported = (SELECT max(max(began, reported)) + 1 FROM sources AS others WHERE others.home = sources.home)
+       WHERE source = ?`,
+    );
+    this.#putListener = database.keep(
+      `INSERT INTO listeners (home, name, first_ms, last_ms) VALUES (?, ?, ?, ?)
+       ON CONFLICT (home, name) DO UPDATE SET
+         first_ms = min(first_ms, excluded.first_ms), last_ms = max(last_ms, excluded.last_ms)`,
+    );
+    this.#putState = database.keep(
+      `INSERT INTO item_states (item, home, first_ms, heard_ms, listener, battery_percent, battery_mv, linkquality)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (item, home) DO UPDATE SET
+         first_ms = min(first_ms, excluded.first_ms),
+         listener = CASE WHEN excluded.heard_ms >= heard_ms THEN coalesce(excluded.listener, listener) ELSE listener END,
+         battery_percent = CASE WHEN excluded.heard_ms >= heard_ms
+           THEN coalesce(excluded.battery_percent, battery_percent) ELSE battery_percent END,
+         battery_mv = CASE WHEN excluded.heard_ms >= heard_ms THEN coalesce(excluded.battery_mv, battery_mv) ELSE battery_mv END,
+         linkquality = CASE WHEN excluded.heard_ms >= heard_ms THEN coalesce(excluded.linkquality, linkquality) ELSE linkquality END,
+         heard_ms = max(heard_ms, excluded.heard_ms)`,
+    );
+    this.#putOutage = database.keep(
+      "INSERT OR IGNORE INTO outages (home, listener, start_ms, stop_ms) VALUES (?, ?, ?, ?)",
+    );
+    this.#putSilence = database.keep(
+      "INSERT OR IGNORE INTO silences (item, home, start_ms, stop_ms) VALUES (?, ?, ?, ?)",
+    );
+    this.#putGap = database.keep(
+      "INSERT OR REPLACE INTO gaps (item, from_ms, to_ms, reason, lost) VALUES (?, ?, ?, ?, ?)",
+    );
+    this.#hear = database.keep("INSERT OR IGNORE INTO item_homes VALUES (?, ?)");
+  }
+
+  note({ epoch, condition, report }: ReportNote, sender: Sender): void {
+    const { home, at_ms } = sender;
+    const source = this.#sources.make(epoch, home);
+    refuseForeign(epoch, source, sender);
+    const { devices, after_note, to_note } = condition;
+    const keys = new Map<number, number>();
+    const itemOf = (place: number, heard_ms: number) => {
+      const device = devices[place];
+      if (device === undefined) throw new Error(`a condition names device ${place} of ${devices.length}`);
+      const key = keys.get(place) ?? this.#items.keyOf(device, heard_ms, [], home);
+      if (!keys.has(place)) this.#hear.run(key, home);
+      keys.set(place, key);
+      return key;
+    };
+    for (const { name, first_ms, last_ms } of condition.listeners)
+      this.#putListener.run(home, name, first_ms, last_ms);
+    for (const state of condition.states) {
+      this.#putState.run(
+        itemOf(state.device, state.first_ms),
+        home,
+        state.first_ms,
+        state.heard_ms,
+        state.listener ?? null,
+        state.battery_percent ?? null,
+        state.battery_mv ?? null,
+        state.linkquality ?? null,
+      );
+    }
+    // What was noted before is held: an interruption never changes once it is over.
+    if (to_note > source.held_note) {
+      for (const { listener, start_ms, stop_ms } of condition.outages)
+        this.#putOutage.run(home, listener, start_ms, stop_ms);
+      for (const { device, start_ms, stop_ms } of condition.silences)
+        this.#putSilence.run(itemOf(device, start_ms), home, start_ms, stop_ms);
+      for (const { device, from_ms, to_ms, reason, lost } of condition.gaps)
+        this.#putGap.run(itemOf(device, from_ms), from_ms, to_ms, reason, lost ?? null);
+    }
+    // Notes between the held ones and these have not come: they are to be sent again.
+    const held_note = after_note > source.held_note ? source.held_note : Math.max(source.held_note, to_note);
+    this.#putReport.run(JSON.stringify(report), at_ms, held_note, source.source);
+  }
+}

@@ -1,0 +1,34 @@
+import type { OperatorError } from "../../errors.ts";
+import type { CentralStore } from "../central-store.ts";
+import { SqliteCentralStore } from "./central-store.ts";
+import { databasePath } from "./connection.ts";
+import { storeFault } from "./faults.ts";
+import { newEpoch, type OpenOptions, sayVersion } from "./open.ts";
+import { WriterThread } from "./writer-thread.ts";
+
+/**
+ * Opens the store of central, as the only server on its directory: makes directory and database if they are missing, and brings an
+ * older database up to this program. Throws an OperatorError as `openGatewayStore` does, and where the directory is a gateway's.
+ * `onFailure` is told when writing has ended for good: central should then end too, and be started again.
+ */
+export async function openCentralStore(
+  options: OpenOptions & { readonly onFailure?: (fault: OperatorError) => void },
+): Promise<CentralStore> {
+  const { directory, clock, log } = options;
+  const writer = new WriterThread({
+    clock,
+    onFailure: (fault) => {
+      log.error(fault.message);
+      options.onFailure?.(fault);
+    },
+  });
+  try {
+    const freshEpoch = newEpoch(options.random);
+    const { versionBefore } = await writer.ask("open", { directory, role: "central", freshEpoch, place: {} });
+    sayVersion(log, directory, versionBefore);
+    return new SqliteCentralStore({ path: databasePath(directory), writer, clock, log });
+  } catch (thrown) {
+    await writer.close();
+    throw storeFault(thrown, directory);
+  }
+}

@@ -1,0 +1,101 @@
+import type { Batch } from "../../batch.ts";
+import type { Clock } from "../../clock.ts";
+import type { Log } from "../../log.ts";
+import type { Alert } from "../../records/alert.ts";
+import type { Item } from "../../records/item.ts";
+import { firstNewSeq } from "../batch-acceptance.ts";
+import type {
+  CentralStore,
+  GatewayRecord,
+  HeldEpoch,
+  HistoryPosition,
+  Mended,
+  Received,
+  ReportNote,
+  Sender,
+} from "../central-store.ts";
+import type { DayDigest, DayReadings, DigestRequest } from "../upload-store.ts";
+import { carried, columnBuffers } from "./carried-batch.ts";
+import { CentralReads } from "./central-reads.ts";
+import { planMaintenance, SqliteStore } from "./sqlite-store.ts";
+import type { WriterThread } from "./writer-thread.ts";
+
+/** The store of a central server on SQLite: receives in the writer's thread, reads on connections of its own. */
+export class SqliteCentralStore extends SqliteStore implements CentralStore {
+  readonly #writer: WriterThread;
+  readonly #reads: CentralReads;
+  readonly #stopMaintenance: () => void;
+
+  constructor(options: { path: string; writer: WriterThread; clock: Clock; log: Log }) {
+    super(options);
+    this.#writer = options.writer;
+    this.#reads = new CentralReads(this.database, this.epoch);
+    this.#stopMaintenance = planMaintenance(options);
+  }
+
+  async receive(batch: Batch, sender: Sender): Promise<Received> {
+    const held = await this.reading(() => this.#heldAlready(batch, sender));
+    if (held !== undefined) return held;
+    const sent = carried(batch);
+    return this.#writer.ask("receive", { batch: sent, sender }, columnBuffers(sent));
+  }
+
+  held(epochs: readonly string[]): Promise<HeldEpoch[]> {
+    return this.reading(() => this.#reads.held(epochs));
+  }
+
+  noteReport(report: ReportNote, sender: Sender): Promise<void> {
+    return this.#writer.ask("noteReport", { report, sender });
+  }
+
+  digests(request: DigestRequest): Promise<DayDigest[]> {
+    return this.reading(() => this.#reads.digests(request));
+  }
+
+  mendDay(request: DayReadings, readings: Batch, sender: Sender): Promise<Mended> {
+    const sent = carried(readings);
+    return this.#writer.ask("mendDay", { request, readings: sent, sender }, columnBuffers(sent));
+  }
+
+  history(request: {
+    readonly home: number;
+    readonly from_ms: number;
+    readonly after?: HistoryPosition;
+    readonly readings_max: number;
+  }): Promise<{ batch: Batch; position: HistoryPosition } | undefined> {
+    return this.reading(() => this.#reads.history(request));
+  }
+
+  gateways(): Promise<GatewayRecord[]> {
+    return this.reading(() => this.#reads.gateways());
+  }
+
+  replaceAlerts(home: number, alerts: readonly Alert[]): Promise<void> {
+    return this.#writer.ask("replaceAlerts", { home, alerts });
+  }
+
+  itemsHeardIn(home: number): Promise<Item[]> {
+    return this.reading(() => this.#reads.itemsHeardIn(home));
+  }
+
+  putBackup(home: number, name: string, content: Uint8Array): Promise<void> {
+    return this.#writer.ask("putBackup", { home, name, content });
+  }
+
+  backups(home: number): Promise<Map<string, Uint8Array>> {
+    return this.reading(() => this.#reads.backups(home));
+  }
+
+  override async close(): Promise<void> {
+    this.#stopMaintenance();
+    await super.close();
+  }
+
+  /** The answer to a batch that is held to its end, which costs the writer nothing; undefined for any other. */
+  #heldAlready(batch: Batch, sender: Sender): Received | undefined {
+    const source = this.#reads.source(batch.epoch);
+    if (source?.first_seq === undefined || batch.to_seq > source.held_seq) return undefined;
+    firstNewSeq(batch, source, sender);
+    return { held_seq: source.held_seq, taken: 0 };
+  }
+}

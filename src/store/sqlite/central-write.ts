@@ -1,0 +1,159 @@
+import { OperatorError } from "../../errors.ts";
+import type { Alert } from "../../records/alert.ts";
+import { identityOf } from "../../records/record-table.ts";
+import { type SeriesName, seriesNames, type Value } from "../../series.ts";
+import {
+  type CarriedBatch,
+  type CarriedColumns,
+  devicesFrom,
+  digestAt,
+  firstIndexFrom,
+  firstNewSeq,
+} from "../batch-acceptance.ts";
+import {
+  backup_bytes_max,
+  backups_max,
+  type Mended,
+  type Received,
+  type ReportNote,
+  type Sender,
+} from "../central-store.ts";
+import { ReadingRefused } from "../store.ts";
+import type { DayReadings } from "../upload-store.ts";
+import { CentralConditions } from "./central-conditions.ts";
+import { mendDay } from "./central-mend.ts";
+import { Sources } from "./central-sources.ts";
+import type { Connection } from "./connection.ts";
+import { isRefusedValue } from "./faults.ts";
+import { forEverySeries, insertSql } from "./series-tables.ts";
+import { Writing } from "./write.ts";
+
+/** Everything that changes the database of central: see `CentralStore` for what each call does. */
+export class CentralWriting extends Writing {
+  readonly #sources: Sources;
+  readonly #conditions: CentralConditions;
+  readonly #rows;
+  readonly #hear;
+
+  constructor(options: { path: string; database: Connection }) {
+    super(options);
+    const { database } = options;
+    database.run(`PRAGMA cache_size = -${write_cache_kib}`);
+    this.#sources = new Sources(database);
+    this.#conditions = new CentralConditions({ database, sources: this.#sources, items: this.items });
+    this.#rows = forEverySeries((series) => database.keep(insertSql(series)));
+    this.#hear = database.keep("INSERT OR IGNORE INTO item_homes VALUES (?, ?)");
+  }
+
+  receive(batch: CarriedBatch, sender: Sender): Received {
+    return this.transaction(() => {
+      const found = this.#sources.find(batch.epoch);
+      const from_seq = firstNewSeq(batch, found, sender);
+      if (from_seq === undefined) return { held_seq: found?.held_seq ?? 0, taken: 0 };
+      const items = this.#itemsOf(batch, from_seq, sender);
+      const first_own = Number(this.readSeq.values()[0]?.[0]) + 1;
+      let taken = 0;
+      for (const series of seriesNames) {
+        const columns = batch.series[series];
+        if (columns !== undefined) taken += this.#insert(series, columns, { from_seq, first_own, items });
+      }
+      this.blocks.settle();
+      this.writeSeq.run(first_own + batch.to_seq - from_seq);
+      this.#sources.hold(
+        found ?? this.#sources.make(batch.epoch, sender.home),
+        { first_own, from_seq, to_seq: batch.to_seq },
+        { first_seq: batch.first_seq, digest: digestAt(batch, batch.to_seq), at_ms: sender.at_ms },
+      );
+      return { held_seq: batch.to_seq, taken };
+    });
+  }
+
+  noteReport(note: ReportNote, sender: Sender): void {
+    this.transaction(() => this.#conditions.note(note, sender));
+  }
+
+  mendDay(request: DayReadings, readings: CarriedBatch, sender: Sender): Mended {
+    const { database, blocks, items } = this;
+    const parts = { database, blocks, items, sources: this.#sources };
+    return this.transaction(() => mendDay(parts, request, readings, sender));
+  }
+
+  replaceAlerts(home: number, alerts: readonly Alert[]): void {
+    this.transaction(() => {
+      this.database.query("DELETE FROM home_alerts WHERE home = ?").run(home);
+      const put = this.database.query("INSERT OR REPLACE INTO home_alerts VALUES (?, ?, ?, ?)");
+      for (const alert of alerts)
+        put.run(home, alert.subjectid, identityOf("alerts", alert), JSON.stringify(alert));
+    });
+  }
+
+  putBackup(home: number, name: string, content: Uint8Array): void {
+    if (content.length > backup_bytes_max) {
+      throw new OperatorError(
+        `the file ${name} of home ${home} has ${content.length} bytes, and ${backup_bytes_max} are the most that is kept`,
+        "leave it out of the backup",
+      );
+    }
+    this.transaction(() => {
+      const held = this.database.query("SELECT name FROM backups WHERE home = ?").values(home).flat();
+      if (held.length >= backups_max && !held.includes(name)) {
+        throw new OperatorError(
+          `home ${home} has ${backups_max} files at central already, and ${name} would be one more`,
+          "send its files under the names they had before",
+        );
+      }
+      this.database.query("INSERT OR REPLACE INTO backups VALUES (?, ?, ?)").run(home, name, content);
+    });
+  }
+
+  /** Keys of the items that readings are of from a number on, by the place of their device. */
+  #itemsOf(batch: CarriedBatch, from_seq: number, { home }: Sender): readonly number[] {
+    const items: number[] = [];
+    for (const { place, first_ms } of devicesFrom(batch, from_seq)) {
+      const device = batch.devices[place];
+      if (device === undefined) throw new Error(`a batch names device ${place} of ${batch.devices.length}`);
+      const item = this.items.keyOf(device, first_ms, [], home);
+      this.#hear.run(item, home);
+      items[place] = item;
+    }
+    return items;
+  }
+
+  /** Answers how many rows that were. */
+  #insert(
+    series: SeriesName,
+    columns: CarriedColumns,
+    { from_seq, first_own, items }: { from_seq: number; first_own: number; items: readonly number[] },
+  ): number {
+    const { seq, device, stamp_ms, clock, device_ms, offset_ms } = columns;
+    const statement = this.#rows[series];
+    const first = firstIndexFrom(seq, from_seq);
+    for (let index = first; index < seq.length; index += 1) {
+      const item = items[device[index] as number] as number;
+      const stamp = stamp_ms[index] as number;
+      const own = first_own + (seq[index] as number) - from_seq;
+      const row: Value[] = [item, stamp, own];
+      for (const field of columns.fields) row.push(field[index] as Value);
+      row.push(clock[index] as number);
+      if (device_ms !== undefined) row.push(device_ms[index] ?? null, offset_ms?.[index] ?? null);
+      try {
+        statement.run(...row);
+      } catch (thrown) {
+        throw isRefusedValue(thrown) ? refusal(series, seq[index] as number, index) : thrown;
+      }
+      this.blocks.add(series, item, stamp, own);
+    }
+    return seq.length - first;
+  }
+}
+
+function refusal(series: SeriesName, seq: number, index: number): ReadingRefused {
+  return new ReadingRefused(
+    `reading ${seq} of a batch does not fit ${series}`,
+    "update the gateway or central, so that both have the same version",
+    index,
+  );
+}
+
+/** A batch touches the newest page of every run that it has readings of: they stay in memory until the commit. */
+const write_cache_kib = 64 * 1024;
