@@ -1,0 +1,53 @@
+import type { Database } from "bun:sqlite";
+import type { EpochSpan } from "../upload-store.ts";
+import { takeLock } from "./lock.ts";
+import { prepareDatabase } from "./prepare.ts";
+
+/** The spans of numbers of a database, oldest first; the last is its own, and open. */
+export function readEpochs(database: Database): EpochSpan[] {
+  const rows = database
+    .query(
+      `SELECT epoch, first_seq,
+         coalesce(lead(first_seq) OVER (ORDER BY first_seq) - 1, (SELECT value FROM meta WHERE name = 'last_seq')),
+         restored
+       FROM epochs ORDER BY first_seq`,
+    )
+    .values() as [string, number, number, number][];
+  return rows.map(([epoch, first_seq, last_seq, restored]) => {
+    return { epoch, first_seq, last_seq, restored: restored === 1 };
+  });
+}
+
+/**
+ * Lets a database number its readings in a new name from now on: for one that was copied, whose former self may have numbered more since.
+ * In one transaction, on a connection that writes. What it has keeps its numbers.
+ */
+export function beginEpoch(database: Database, epoch: string): EpochSpan {
+  return database
+    .transaction(() => {
+      const first_seq =
+        Number(database.query("SELECT value FROM meta WHERE name = 'last_seq'").values()[0]?.[0]) + 1;
+      database.query("INSERT OR REPLACE INTO epochs (first_seq, epoch) VALUES (?, ?)").run(first_seq, epoch);
+      database.query("UPDATE meta SET value = ? WHERE name = 'epoch'").run(epoch);
+      return { epoch, first_seq, last_seq: first_seq - 1, restored: false };
+    })
+    .immediate();
+}
+
+/**
+ * The same for the database of a data directory that nobody runs on; an older one is brought up to date first. Throws an OperatorError
+ * where a gateway runs on it, or where it is no database of this program's.
+ */
+export function beginEpochIn(directory: string, epoch: string): EpochSpan {
+  const lock = takeLock(directory);
+  try {
+    const { database } = prepareDatabase(directory, epoch);
+    try {
+      return beginEpoch(database, epoch);
+    } finally {
+      database.close();
+    }
+  } finally {
+    lock.release();
+  }
+}

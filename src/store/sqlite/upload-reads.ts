@@ -1,0 +1,199 @@
+import type { Batch, SeriesColumns } from "../../batch.ts";
+import { digestText, readingDigest, SetDigest } from "../../reading-digest.ts";
+import { type SeriesName, seriesNames, seriesOf, type Value } from "../../series.ts";
+import type { DayDigest, DayReadings, DigestRequest, EpochSpan } from "../upload-store.ts";
+import { BatchDevices, Items } from "./batch-devices.ts";
+import type { Connection } from "./connection.ts";
+import { readEpochs } from "./epochs.ts";
+import { columnsOf, NumberedReadings, type NumberedRow, type NumberedRows } from "./numbered-readings.ts";
+import { forEverySeries } from "./series-tables.ts";
+
+/** Reads what a gateway uploads: see `UploadStore` for what each call answers. Every call is to be one transaction of the caller's. */
+export class UploadReads {
+  readonly #database: Connection;
+  readonly #numbered: NumberedReadings;
+  readonly #items: Items;
+  readonly #runs;
+  readonly #days;
+
+  constructor(database: Connection) {
+    this.#database = database;
+    this.#numbered = new NumberedReadings(database);
+    this.#items = new Items(database);
+    this.#runs = database.keep(
+      "SELECT series, item FROM heads WHERE newest_stamp >= ? ORDER BY series, item",
+    );
+    this.#days = forEverySeries((series) => ({
+      byStamp: database.keep(
+        `SELECT ${columnsOf(series)} FROM ${series}
+         WHERE item = ? AND (stamp, seq) > (?, ?) AND stamp < ? AND seq BETWEEN ? AND ? ORDER BY stamp, seq LIMIT ?`,
+      ),
+      bySeq: database.keep(
+        `SELECT ${columnsOf(series)} FROM ${series}
+         WHERE item = ? AND stamp >= ? AND stamp < ? AND seq BETWEEN ? AND ? ORDER BY seq LIMIT ?`,
+      ),
+    }));
+  }
+
+  batchAfter(request: { epoch: string; after_seq: number; readings_max: number }): Batch | undefined {
+    const span = this.#span(request.epoch);
+    if (span === undefined) return undefined;
+    const from_seq = Math.max(request.after_seq + 1, span.first_seq);
+    const to_seq = Math.min(from_seq + request.readings_max - 1, span.last_seq);
+    if (to_seq < from_seq) return undefined;
+    // The one before is read with them, for its digest.
+    const first = Math.max(from_seq - 1, span.first_seq);
+    let rows = this.#numbered.read(first, to_seq);
+    // Nothing is called lost because counts say so.
+    if (missingOf(rows, from_seq, to_seq).length > 0) rows = this.#numbered.search(first, to_seq);
+    const previous = takePrevious(rows, from_seq);
+    return {
+      epoch: span.epoch,
+      first_seq: span.first_seq,
+      from_seq,
+      to_seq,
+      ...(previous === undefined ? {} : { previous }),
+      missing: missingOf(rows, from_seq, to_seq),
+      ...this.#columns(rows),
+    };
+  }
+
+  readingsOfDay(request: DayReadings, readings_max: number): Batch {
+    const { epoch, through_seq, series, day, after_seq } = request;
+    const span = this.#span(epoch);
+    const item = this.#items.find(request);
+    const bounds = boundsOf(span, after_seq + 1, through_seq);
+    const found =
+      item === undefined
+        ? []
+        : this.#days[series].bySeq.values(item, day * day_ms, (day + 1) * day_ms, ...bounds, readings_max);
+    const rows = found as NumberedRow[];
+    return {
+      epoch,
+      first_seq: span?.first_seq ?? 1,
+      from_seq: after_seq + 1,
+      to_seq:
+        rows.length < readings_max ? Math.max(through_seq, after_seq) : (rows.at(-1)?.[0] ?? through_seq),
+      missing: [],
+      ...this.#columns({ [series]: rows }),
+    };
+  }
+
+  digests({ epoch, through_seq, from_ms, before_ms }: DigestRequest): DayDigest[] {
+    const bounds = boundsOf(this.#span(epoch), 1, through_seq);
+    return (this.#runs.values(from_ms) as [SeriesName, number][]).flatMap(([series, item]) => {
+      const { address, itemid } = this.#items.device(item);
+      const device = { kind: seriesOf(series).kind, address, ...(itemid === undefined ? {} : { itemid }) };
+      const days = this.#daysOf({ series, item, from_ms, before_ms, bounds });
+      return [...days].map(([day, digest]) => ({
+        series,
+        ...device,
+        day,
+        count: digest.count,
+        hash: digest.hash,
+      }));
+    });
+  }
+
+  #daysOf(request: {
+    series: SeriesName;
+    item: number;
+    from_ms: number;
+    before_ms: number;
+    bounds: readonly [first_seq: number, last_seq: number];
+  }): Map<number, SetDigest> {
+    const { series, item, from_ms, before_ms, bounds } = request;
+    const days = new Map<number, SetDigest>();
+    let after: readonly [stamp_ms: number, seq: number] | undefined = [from_ms, 0];
+    while (after !== undefined) {
+      const rows: NumberedRow[] = this.#days[series].byStamp.values(
+        item,
+        ...after,
+        before_ms,
+        ...bounds,
+        page_readings,
+      ) as NumberedRow[];
+      for (const row of rows) {
+        const day = Math.floor(row[1] / day_ms);
+        const digest = days.get(day) ?? new SetDigest();
+        digest.add(digestOf(row));
+        days.set(day, digest);
+      }
+      const last = rows.at(-1);
+      after = last === undefined || rows.length < page_readings ? undefined : [last[1], last[0]];
+    }
+    return days;
+  }
+
+  #span(epoch: string): EpochSpan | undefined {
+    return readEpochs(this.#database).find((span) => span.epoch === epoch && !span.restored);
+  }
+
+  #columns(rows: Partial<NumberedRows>): Pick<Batch, "devices" | "series"> {
+    const devices = new BatchDevices(this.#items);
+    const series: Partial<Record<SeriesName, SeriesColumns>> = {};
+    for (const name of seriesNames) {
+      const found = rows[name];
+      if (found !== undefined && found.length > 0) series[name] = columnsFrom(name, found, devices);
+    }
+    return { devices: devices.list, series };
+  }
+}
+
+function columnsFrom(series: SeriesName, rows: readonly NumberedRow[], devices: BatchDevices): SeriesColumns {
+  const { kind, fields, deviceClock } = seriesOf(series);
+  const column = (place: number) => rows.map((row) => row[place] as Value);
+  const first = 3;
+  const clock = first + Object.keys(fields).length;
+  return {
+    seq: rows.map(([seq]) => seq),
+    device: rows.map((row) => devices.place(row[2], kind)),
+    stamp_ms: rows.map((row) => row[1]),
+    clock: column(clock) as number[],
+    ...(deviceClock === true && {
+      device_ms: column(clock + 1) as (number | null)[],
+      offset_ms: column(clock + 2) as (number | null)[],
+    }),
+    fields: Object.keys(fields).map((_name, place) => column(first + place)),
+  };
+}
+
+/** Takes the reading before `from_seq` out of the rows; its digest, where there is one. */
+function takePrevious(rows: NumberedRows, from_seq: number): string | undefined {
+  for (const series of seriesNames) {
+    if (rows[series][0]?.[0] !== from_seq - 1) continue;
+    const row = rows[series].shift() as NumberedRow;
+    return digestText(digestOf(row));
+  }
+  return undefined;
+}
+
+function digestOf([seq, stamp_ms, , ...values]: NumberedRow): bigint {
+  return readingDigest(seq, stamp_ms, values);
+}
+
+/** Numbers from `from_seq` to `to_seq` that no reading has. */
+function missingOf(rows: NumberedRows, from_seq: number, to_seq: number): [number, number][] {
+  const present = new Uint8Array(to_seq - from_seq + 1);
+  for (const series of seriesNames) for (const [seq] of rows[series]) present[seq - from_seq] = 1;
+  const missing: [number, number][] = [];
+  for (let place = present.indexOf(0); place >= 0; ) {
+    const next = present.indexOf(1, place);
+    const end = next < 0 ? present.length : next;
+    missing.push([from_seq + place, from_seq + end - 1]);
+    place = next < 0 ? -1 : present.indexOf(0, next);
+  }
+  return missing;
+}
+
+function boundsOf(
+  span: EpochSpan | undefined,
+  from_seq: number,
+  through_seq: number,
+): readonly [number, number] {
+  if (span === undefined) return [1, 0];
+  return [Math.max(from_seq, span.first_seq), Math.min(through_seq, span.last_seq)];
+}
+
+const day_ms = 86_400_000;
+const page_readings = 10_000;

@@ -1,0 +1,89 @@
+import type { Batch } from "../../batch.ts";
+import { OperatorError } from "../../errors.ts";
+import { type SeriesName, seriesNames, type Value } from "../../series.ts";
+import type { UploadState } from "../upload-store.ts";
+import type { Connection } from "./connection.ts";
+import { readEpochs } from "./epochs.ts";
+import { type PruneRequest, Pruning } from "./pruning.ts";
+import { insertSql } from "./series-tables.ts";
+import { Writing } from "./write.ts";
+
+/** What an uploader changes in a gateway's database, beside whatever else a command may: see `UploadStore`. */
+export class UploadWriting extends Writing {
+  readonly #pruning: Pruning;
+
+  constructor(options: { path: string; database: Connection }) {
+    super(options);
+    this.#pruning = new Pruning(options.database);
+  }
+
+  noteUpload(state: UploadState): void {
+    this.transaction(() => {
+      const put = this.database.query("INSERT OR REPLACE INTO upload_state VALUES (?, ?)");
+      for (const [name, value] of Object.entries(state)) if (value !== undefined) put.run(name, value);
+    });
+  }
+
+  prune(request: PruneRequest): { pruned: number; more: boolean } {
+    return this.transaction(() => {
+      const done = this.#pruning.prune(request);
+      this.blocks.forget();
+      return done;
+    });
+  }
+
+  restoreReadings(batch: Batch): void {
+    this.transaction(() => {
+      const own = readEpochs(this.database).at(-1);
+      const held_seq = Number(this.readSeq.values()[0]?.[0]);
+      if (own === undefined || own.last_seq >= own.first_seq) {
+        throw new OperatorError(
+          "this store has numbered readings of its own",
+          "restore into a data directory that no gateway has run on",
+        );
+      }
+      if (batch.to_seq <= held_seq) return;
+      if (batch.from_seq > held_seq + 1) {
+        throw new OperatorError(
+          `readings from ${batch.from_seq} on cannot follow number ${held_seq}`,
+          `restore those from ${held_seq + 1} on first`,
+        );
+      }
+      for (const series of seriesNames) this.#insert(series, batch, held_seq);
+      this.blocks.settle();
+      this.#extend(batch, own.first_seq);
+      this.writeSeq.run(batch.to_seq);
+    });
+  }
+
+  /** The span of what is restored grows up to the batch's end, and what this store will number itself begins after it. */
+  #extend({ epoch, to_seq }: Batch, first_seq: number): void {
+    const [before] = readEpochs(this.database).slice(-2, -1);
+    this.database.query("UPDATE epochs SET first_seq = ? WHERE first_seq = ?").run(to_seq + 1, first_seq);
+    if (before?.restored === true && before.epoch === epoch) return;
+    this.database
+      .query("INSERT INTO epochs (first_seq, epoch, restored) VALUES (?, ?, 1)")
+      .run(first_seq, epoch);
+  }
+
+  #insert(series: SeriesName, batch: Batch, after_seq: number): void {
+    const columns = batch.series[series];
+    if (columns === undefined) return;
+    const statement = this.database.query(insertSql(series));
+    for (const [index, seq] of columns.seq.entries()) {
+      if (seq <= after_seq) continue;
+      const stamp_ms = columns.stamp_ms[index] as number;
+      const device = batch.devices[columns.device[index] as number];
+      if (device === undefined)
+        throw new Error(`a batch names device ${columns.device[index]} of ${batch.devices.length}`);
+      const item = this.items.keyOf(device, stamp_ms, []);
+      const row: Value[] = [item, stamp_ms, seq];
+      for (const field of columns.fields) row.push(field[index] as Value);
+      row.push(columns.clock[index] as number);
+      if (columns.device_ms !== undefined)
+        row.push(columns.device_ms[index] ?? null, columns.offset_ms?.[index] ?? null);
+      statement.run(...row);
+      this.blocks.add(series, item, stamp_ms, seq);
+    }
+  }
+}
