@@ -18,11 +18,11 @@ const delay_ms_max = 30_000;
 export const retryAfter_ms_max = 300_000;
 
 /**
- * A delay drawn anew for each who waits, so that those who failed together do not come back together: from half of
- * `delay_ms` up to all of it; where a server named the delay, from that up to half as much again.
+ * A delay drawn anew for each who waits, so that those who failed together do not come back together: from half of `delay_ms` to
+ * half as much again; where the server `named` it, never less than that.
  *
  * @param random from 0 up to 1
  */
 export function jittered_ms(delay_ms: number, random: number, named: boolean): number {
-  return Math.round(delay_ms * (named ? 1 + random / 2 : 0.5 + random / 2));
+  return Math.round(delay_ms * (named ? 1 + random / 2 : 0.5 + random));
 }

@@ -3,7 +3,7 @@ import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import type { Clock } from "../../clock.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
 import { jittered_ms, retryAfter_ms, retryDelay_ms } from "../../retry.ts";
-import { syncPath } from "../protocol.ts";
+import { BatchRefusalBody, syncPath } from "../protocol.ts";
 import { type LineRequest, requestOnce } from "./line.ts";
 import { type Answered, type Failed, TryAgainLater } from "./outcome.ts";
 import { Pace, pause } from "./pace.ts";
@@ -132,6 +132,7 @@ export class Central {
     );
     if (!("status" in outcome)) return outcome;
     const { status, headers } = outcome;
+    if (status === 409) this.#refuseConflict(outcome);
     if ((status >= 200 && status < 300) || request.accept?.includes(status)) return outcome;
     // A request that was cut short on the way is answered 400 or 408.
     if (status === 400 || status === 408 || status === 429 || status >= 500) {
@@ -159,6 +160,14 @@ export class Central {
       `this upload has taken ${run_ms_max / 3_600_000} h`,
       "nothing is lost, and the next one goes on from here; [upload] bytes_per_s makes it faster",
     );
+  }
+
+  /** What no asking again can mend: the numbers of this box are taken by another. */
+  #refuseConflict(answer: Answered): void {
+    const { reason, message } = this.read(answer, BatchRefusalBody);
+    if (reason === "gap") return;
+    const { what, remedy } = conflicts[reason];
+    throw new OperatorError(`central at ${this.url.host} ${what} (${messageOf(message)})`, remedy);
   }
 
   #refusal(answer: Answered, url: URL): OperatorError {
@@ -192,6 +201,19 @@ export class Central {
     );
   }
 }
+
+const conflicts = {
+  foreign: {
+    what: "holds the readings of this box as another home's",
+    remedy:
+      "check that the token file holds the token of the home that this box is in; a box that comes from another home starts with a data directory of its own",
+  },
+  diverged: {
+    what: "holds other readings under the numbers of this box: two boxes run on copies of one card",
+    remedy:
+      "keep one of them as it is; on the other stop lintel, set its data directory aside and run lintel restore, which gives it numbers of its own",
+  },
+} as const;
 
 /** A value as JSON; compressed where that is worth it. */
 export function jsonBody(value: unknown): Body {

@@ -1,8 +1,7 @@
 import { type Batch, batch_readings_max } from "../../batch.ts";
-import { OperatorError } from "../../errors.ts";
 import type { EpochSpan, UploadStore } from "../../store/upload-store.ts";
-import { encodeBatch } from "../batch-codec.ts";
-import { BatchAnswer, BatchRefusalBody, batchType } from "../protocol.ts";
+import { encodedBatch } from "../encoded-batch.ts";
+import { BatchAnswer, BatchRefusalBody, batchHeader, batchType } from "../protocol.ts";
 import type { Central, CentralRequest } from "./central.ts";
 import { type Answered, TryAgainLater } from "./outcome.ts";
 
@@ -30,7 +29,7 @@ export async function sendEpoch(options: {
     const { answer, batch } = await sendAfter(central, reader, held_seq);
     if (batch === undefined || answer === undefined) break;
     const before_seq = held_seq;
-    if (answer.status === 409) held_seq = refused(central.read(answer, BatchRefusalBody), span, central);
+    if (answer.status === 409) held_seq = central.read(answer, BatchRefusalBody).held_seq;
     else {
       held_seq = central.read(answer, BatchAnswer).held_seq;
       onBatch(batch);
@@ -62,14 +61,20 @@ async function sendAfter(
     }
     const { batch, bytes } = made as Encoded;
     reader.readAhead(batch.to_seq);
-    return { method: "POST", path: "/batches", body: { bytes, type: batchType }, accept: [409] };
+    return {
+      method: "POST",
+      path: "/batches",
+      headers: { [batchHeader]: `${batch.epoch} ${batch.from_seq} ${batch.to_seq}` },
+      body: { bytes, type: batchType },
+      // A gap: central says where to go on.
+      accept: [409],
+    };
   });
   if (answer.status !== 409) reader.grow();
   return { answer, batch: made.batch };
 }
 
 interface Encoded {
-  readonly after_seq: number;
   readonly readings_max: number;
   readonly batch: Batch;
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -112,33 +117,12 @@ class BatchReader {
     this.#ahead = { after_seq, made };
   }
 
-  async #make(after_seq: number): Promise<Encoded | undefined> {
-    for (let readings_max = this.#readings_max; readings_max >= 1; readings_max >>= 1) {
+  #make(after_seq: number): Promise<Encoded | undefined> {
+    return encodedBatch(async (readings_max) => {
       const batch = await this.#store.batchAfter({ epoch: this.#epoch, after_seq, readings_max });
-      if (batch === undefined) return undefined;
-      const bytes = encodeBatch(batch);
-      if (bytes !== null) return { after_seq, readings_max, batch, bytes };
-    }
-    throw new OperatorError(
-      `reading ${after_seq + 1} is too large to be sent`,
-      "this is a fault of the program: please report it",
-    );
+      return batch === undefined ? undefined : { batch, readings_max };
+    }, this.#readings_max);
   }
-}
-
-/** Where to go on after a 409. @throws OperatorError where there is nothing to go on with */
-function refused(refusal: BatchRefusalBody, span: EpochSpan, { url }: Central): number {
-  if (refusal.reason === "gap") return refusal.held_seq;
-  const which = `(epoch ${span.epoch.slice(0, 8)}…, reading ${refusal.held_seq})`;
-  if (refusal.reason === "foreign")
-    throw new OperatorError(
-      `central at ${url.host} holds this box's readings as another home's ${which}: ${refusal.message}`,
-      "check that the token file holds the token of the home that this box is in; a box that comes from another home starts with a data directory of its own",
-    );
-  throw new OperatorError(
-    `central at ${url.host} holds other readings under the numbers of this box ${which}: two boxes run on copies of one card`,
-    "keep one of them as it is; on the other stop lintel, set its data directory aside and run lintel restore, which gives it numbers of its own",
-  );
 }
 
 /** Below this a batch is not much more than its request. */

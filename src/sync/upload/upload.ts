@@ -18,7 +18,8 @@ import { sendEpoch } from "./send.ts";
 
 export interface UploadOptions {
   readonly store: UploadStore;
-  readonly central: Central;
+  /** Makes ready to ask central; what it throws ends the upload. */
+  readonly connect: () => Central;
   readonly clock: Clock;
   readonly log: Log;
   /** Ends the upload where it leaves things in order; it rejects with the signal's reason. */
@@ -67,7 +68,7 @@ export interface Uploaded {
 export async function upload(options: UploadOptions): Promise<Uploaded> {
   const { store, clock, stop } = options;
   try {
-    const done = await new Upload(options).run();
+    const done = await new Upload(options, options.connect()).run();
     await store.noteUpload({ uploaded_ms: clock.now().unix_ms, failure: "" });
     return done;
   } catch (thrown) {
@@ -89,6 +90,7 @@ interface Course {
 
 class Upload {
   readonly #options: UploadOptions;
+  readonly #central: Central;
   #state: UploadState = {};
   #courses: Course[] = [];
   #held_note = 0;
@@ -100,8 +102,9 @@ class Upload {
   #lost = 0;
   #compared: Compared = { differing: new Set(), mended: 0, kept: 0, unmended: new Set() };
 
-  constructor(options: UploadOptions) {
+  constructor(options: UploadOptions, central: Central) {
     this.#options = options;
+    this.#central = central;
   }
 
   async run(): Promise<Uploaded> {
@@ -169,7 +172,7 @@ class Upload {
 
   /** Sends every reading that central does not hold; the days on which anything happened that was not compared yet. */
   async #send(): Promise<Map<Course, Set<number>>> {
-    const { store, central, log, onProgress } = this.#options;
+    const { store, log, onProgress } = this.#options;
     const total = this.#courses.reduce(
       (sum, { span, held_seq }) => sum + Math.max(0, span.last_seq - held_seq),
       0,
@@ -183,7 +186,7 @@ class Upload {
       days.set(course, touched);
       course.held_seq = await sendEpoch({
         store,
-        central,
+        central: this.#central,
         span,
         held_seq: course.held_seq,
         onBatch: (batch) => {
@@ -229,11 +232,11 @@ class Upload {
 
   /** Compares days with central's, as far as it has confirmed; up to where all was found equal or put right. */
   async #compare(days: ReadonlyMap<Course, ReadonlySet<number>>, confirmed_seq: number): Promise<number> {
-    const { store, central, clock, log, onProgress } = this.#options;
+    const { store, clock, log, onProgress } = this.#options;
     const { pruned_before_ms = 0 } = this.#state;
     const first_day = Math.ceil(pruned_before_ms / day_ms);
     const everyDay = this.#everyDay();
-    const comparison = new Comparison({ store, central });
+    const comparison = new Comparison({ store, central: this.#central });
     for (const [{ span, held_seq }, touched] of days) {
       const through_seq = Math.min(held_seq, span.last_seq);
       if (through_seq < span.first_seq) continue;
@@ -274,10 +277,10 @@ class Upload {
 
   /** Records come down; what is wrong with them is said at the end, because it holds up nothing else. */
   async #followRoster(): Promise<OperatorError | undefined> {
-    const { store, central, log, takeRoster } = this.#options;
+    const { store, log, takeRoster } = this.#options;
     if (takeRoster === undefined) return undefined;
     try {
-      const imported = await followRoster({ store, central, take: takeRoster });
+      const imported = await followRoster({ store, central: this.#central, take: takeRoster });
       if (imported !== undefined) log.info("took in the records that central has for this home");
       return undefined;
     } catch (thrown) {
@@ -287,13 +290,13 @@ class Upload {
   }
 
   async #putBackups(): Promise<void> {
-    const { central, backups } = this.#options;
+    const { backups } = this.#options;
     const files = await backups?.();
     if (files === undefined || files.size === 0) return;
     const body: BackupsBody = {
       files: Object.fromEntries([...files].map(([name, content]) => [name, content.toBase64()])),
     };
-    await central.ask({ method: "PUT", path: "/backups", body: jsonBody(body) });
+    await this.#central.ask({ method: "PUT", path: "/backups", body: jsonBody(body) });
   }
 
   async #note(condition: Condition): Promise<number> {
@@ -302,10 +305,10 @@ class Upload {
   }
 
   async #report(condition: Condition): Promise<ReportAnswer> {
-    const { central, describe } = this.#options;
+    const { describe } = this.#options;
     const failure = this.#failure.slice(0, failure_length_max);
     const spans = await this.#spans();
-    return central.askJson({ method: "POST", path: "/report" }, ReportAnswer, {
+    return this.#central.askJson({ method: "POST", path: "/report" }, ReportAnswer, {
       epochs: spans.map(({ epoch, first_seq, last_seq }) => ({ epoch, first_seq, last_seq })),
       condition,
       report: {
