@@ -9,7 +9,8 @@ import { checkDrivers, checkPins, checkPorts } from "./doctor/hardware.ts";
 import { checkListen, checkTls } from "./doctor/network.ts";
 import { checkDatabase, checkDirectory, checkDiskSpace, checkTokens } from "./doctor/storage.ts";
 import { checkClock, checkService } from "./doctor/system.ts";
-import { addStoreOptions, dataDirectory, type StoreOptions } from "./store-options.ts";
+import { checkUpload } from "./doctor/upload.ts";
+import { addDirectoryOptions, dataDirectory, type StoreOptions } from "./store-options.ts";
 
 /** Every check, in the order in which faults are best mended. */
 const checks: readonly ((surroundings: Surroundings) => Promise<Finding[]>)[] = [
@@ -24,11 +25,12 @@ const checks: readonly ((surroundings: Surroundings) => Promise<Finding[]>)[] = 
   checkTls,
   checkTokens,
   checkService,
+  checkUpload,
 ];
 
 /** `lintel doctor`: checks what a gateway needs, and says how to mend what it lacks. */
 export function define(command: Command, context: CommandContext): void {
-  addStoreOptions(command)
+  addDirectoryOptions(command)
     .option("--json", "print the findings as a JSON array of {state, text, remedy}")
     .addHelpText(
       "after",

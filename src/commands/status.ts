@@ -2,17 +2,19 @@ import type { Command } from "commander";
 import { ControlClient } from "../control/client.ts";
 import type { GatewayStatus } from "../control/status.ts";
 import type { ItemOverview, Overview } from "../store/store.ts";
-import { withStore } from "./beside.ts";
+import type { UploadState } from "../store/upload-store.ts";
+import { withUploadStore } from "./beside.ts";
 import { type CommandContext, helpAfter } from "./command.ts";
 import { newest_ms } from "./items.ts";
 import { bytesText, momentText, spanText } from "./spans.ts";
-import { addStoreOptions, dataDirectory, type StoreOptions } from "./store-options.ts";
+import { addDirectoryOptions, dataDirectory, type StoreOptions } from "./store-options.ts";
 import { table } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
+import { uploadStanding } from "./upload-words.ts";
 
 /** `lintel status`: what the gateway is doing, and when each item was last heard. */
 export function define(command: Command, context: CommandContext): void {
-  addStoreOptions(command)
+  addDirectoryOptions(command)
     .option("--json", "print it as JSON; running is false where only the store could be asked")
     .addHelpText(
       "after",
@@ -32,16 +34,21 @@ async function status(options: StoreOptions & { json?: boolean }, context: Comma
   const { terminal, clock } = context;
   const directory = dataDirectory(options);
   const running = await new ControlClient(directory).statusIfRunning();
-  const store = running?.store ?? (await withStore(options, context, (open) => open.overview()));
+  const { store, upload } = await withUploadStore(directory, context, async (open) => ({
+    store: running?.store ?? (await open.overview()),
+    upload: await open.uploadState(),
+  }));
   if (options.json) {
-    terminal.printJson({ running: running !== undefined, directory, ...running, store });
+    terminal.printJson({ running: running !== undefined, directory, ...running, store, upload });
     return;
   }
   if (running === undefined) {
     const { yellow } = terminal.colours;
     terminal.print(yellow(`No gateway is running on ${directory}; this is what its store knows.`));
   } else printGateway(running, terminal);
-  printStore(store, running?.now_ms ?? clock.now().unix_ms, terminal);
+  const now_ms = running?.now_ms ?? clock.now().unix_ms;
+  printStore(store, now_ms, terminal);
+  printUpload(upload, store, now_ms, terminal);
 }
 
 function printGateway(gateway: GatewayStatus, { print, colours }: Terminal): void {
@@ -71,6 +78,20 @@ function printGateway(gateway: GatewayStatus, { print, colours }: Terminal): voi
   print(`${colours.bold("Ingest")}  ${shown.join("   ")}`);
   if (typeof problem === "string") print(`  ${colours.red(`✗ ${problem}`)}`);
   if (typeof why === "string") print(`  ${colours.yellow(`! ${why}`)}`);
+}
+
+/** Nothing where this gateway has never tried to send anything. */
+function printUpload(
+  state: UploadState,
+  store: Overview,
+  now_ms: number,
+  { print, colours }: Terminal,
+): void {
+  if (state.uploaded_ms === undefined && state.failed_ms === undefined) return;
+  const { text, failure, late } = uploadStanding(state, store.last_seq, now_ms);
+  print("");
+  print(`${colours.bold("Upload")}  ${late ? colours.yellow(text) : text}`);
+  if (failure !== undefined) print(`  ${colours.red(`✗ ${failure}`)}`);
 }
 
 function printStore(store: Overview, now_ms: number, { print, colours }: Terminal): void {

@@ -31,7 +31,8 @@ export async function checkService(_: Surroundings): Promise<Finding[]> {
   return [fine(`${unit} is enabled and active`)];
 }
 
-function systemctl(...words: string[]): string {
+/** What systemctl prints, trimmed; nothing within five seconds counts as empty. */
+export function systemctl(...words: string[]): string {
   return Bun.spawnSync(["systemctl", ...words], { stderr: "ignore", timeout: systemctl_max_ms })
     .stdout.toString()
     .trim();

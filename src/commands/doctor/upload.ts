@@ -1,0 +1,70 @@
+import { existsSync } from "node:fs";
+import { messageOf, OperatorError } from "../../errors.ts";
+import { lineLog } from "../../log.ts";
+import { databasePath } from "../../store/sqlite/connection.ts";
+import { openUploadStore } from "../../store/sqlite/open.ts";
+import { tokenIn } from "../../upload-section.ts";
+import { uploadStanding } from "../upload-words.ts";
+import { type Finding, fault, fine, note, type Surroundings } from "./check.ts";
+import { systemctl } from "./system.ts";
+
+/** What is heard here reaches central: the token can be read, a timer starts uploads, and the last one ended well. */
+export async function checkUpload(surroundings: Surroundings): Promise<Finding[]> {
+  const upload = surroundings.config?.upload;
+  if (upload === undefined)
+    return surroundings.config === undefined
+      ? []
+      : [note("[upload] is off: nothing is sent to a central server")];
+  return [checkToken(upload.token_file), ...checkTimer(upload.at), ...(await checkLast(surroundings))];
+}
+
+function checkToken(file: string): Finding {
+  try {
+    tokenIn(file);
+    return fine(`[upload] ${file} holds a token`);
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    return fault(`[upload] ${error.what}`, error.remedy);
+  }
+}
+
+function checkTimer(at: string): Finding[] {
+  if (!existsSync("/run/systemd/system")) return [];
+  if (systemctl("show", timer, "--property=LoadState", "--value") !== "loaded")
+    return [
+      fault(`${timer} is not installed: nothing starts uploads`, 'see README.md, "To a central server"'),
+    ];
+  const enabled = systemctl("is-enabled", timer);
+  if (enabled !== "enabled")
+    return [
+      fault(`${timer} does not start with the machine (${enabled})`, `sudo systemctl enable --now ${timer}`),
+    ];
+  const calendar = systemctl("show", timer, "--property=TimersCalendar", "--value");
+  if (calendar.includes(` ${at}:00`)) return [fine(`${timer} starts an upload after ${at} each night`)];
+  return [
+    fault(
+      `[upload] at is ${at}, and ${timer} has another time (${calendar})`,
+      `sudo systemctl edit ${timer} and write [Timer], OnCalendar= and OnCalendar=*-*-* ${at}:00, each on a line of its own`,
+    ),
+  ];
+}
+
+async function checkLast({ directory, clock }: Surroundings): Promise<Finding[]> {
+  if (!existsSync(databasePath(directory))) return [];
+  try {
+    const store = await openUploadStore({ directory, clock, log: lineLog({ write: () => {}, clock }) });
+    const [state, { last_seq }] = await Promise.all([store.uploadState(), store.overview()]).finally(() =>
+      store.close(),
+    );
+    const { text, failure, late } = uploadStanding(state, last_seq, clock.now().unix_ms);
+    if (failure !== undefined)
+      return [fault(`uploads: ${text}; failed ${failure}`, "lintel upload tries again now")];
+    if (late) return [fault(`uploads: ${text}`, "lintel upload sends now, and says what is in the way")];
+    return [fine(`uploads: ${text}`)];
+  } catch (error) {
+    // What is wrong with the database itself is said by its own check.
+    return [note(`uploads: cannot be told (${messageOf(error)})`)];
+  }
+}
+
+const timer = "lintel-upload.timer";

@@ -1,0 +1,33 @@
+import type { UploadState } from "../store/upload-store.ts";
+import { spanText } from "./spans.ts";
+
+/** How uploads stand, in words for people. */
+export interface UploadStanding {
+  /** When the last one ended well, and how many readings central has not confirmed. */
+  readonly text: string;
+  /** What the last one that failed said, where none has ended well since. */
+  readonly failure?: string;
+  /** None has ended well for so long that somebody should look. */
+  readonly late: boolean;
+}
+
+/** @param last_seq number of the newest reading here */
+export function uploadStanding(state: UploadState, last_seq: number, now_ms: number): UploadStanding {
+  const { uploaded_ms, failed_ms, failure = "", confirmed_seq = 0 } = state;
+  const backlog = Math.max(0, last_seq - confirmed_seq);
+  const waiting = backlog === 0 ? "central holds every reading" : `${backlog} readings wait for the next`;
+  const last =
+    uploaded_ms === undefined ? "none has ended well yet" : `last ${spanText(now_ms - uploaded_ms)} ago`;
+  const failed =
+    failure === "" || failed_ms === undefined
+      ? {}
+      : { failure: `${spanText(now_ms - failed_ms)} ago: ${failure}` };
+  return {
+    text: `${last}, ${waiting}`,
+    ...failed,
+    late: uploaded_ms === undefined || now_ms - uploaded_ms > late_ms,
+  };
+}
+
+/** One night may be missed: a box that was off, a line that was down. */
+const late_ms = 2.5 * 86_400_000;

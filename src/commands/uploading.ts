@@ -1,0 +1,193 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { defaultConfigFiles, findConfig, uploadDescriptionOf } from "../config.ts";
+import { messageOf, OperatorError } from "../errors.ts";
+import type { Log } from "../log.ts";
+import { takeLock, uploadPost } from "../store/sqlite/lock.ts";
+import { openUploadStore } from "../store/sqlite/open.ts";
+import { describeGateway } from "../sync/gateway-report.ts";
+import { Central } from "../sync/upload/central.ts";
+import { TryAgainLater } from "../sync/upload/outcome.ts";
+import { type Uploaded, upload } from "../sync/upload/upload.ts";
+import { default_bytes_per_s, tokenIn, type UploadTarget } from "../upload-section.ts";
+import { type CommandContext, wholeNumber } from "./command.ts";
+import { gatherHomeFiles } from "./home-files.ts";
+import { interruptible } from "./interruptible.ts";
+import { takeRoster } from "./roster.ts";
+import { serverLog } from "./serving.ts";
+import { UploadMeter } from "./upload-meter.ts";
+
+/** What names a gateway's store and its central, as a command received it. */
+export interface UploadingOptions {
+  readonly config?: string;
+  readonly data?: string;
+  readonly url?: string;
+  readonly tokenFile?: string;
+  readonly certificate?: string;
+  readonly bytesPerSecond?: number;
+  readonly json?: boolean;
+}
+
+/** Gives a command the options that name a gateway's store and its central. */
+export function addUploadingOptions(command: Command): Command {
+  return command
+    .option("--config <file>", `the gateway's configuration (default: ${defaultConfigFiles.join(", then ")})`)
+    .option(
+      "--data <dir>",
+      "the data directory itself, with --url and --token-file instead of a configuration",
+    )
+    .option("--url <url>", "the address of central, instead of [upload] url")
+    .option("--token-file <file>", "the file that holds the sync token, instead of [upload] token_file")
+    .option("--certificate <file>", "central's own certificate, where no authority vouches for it")
+    .option(
+      "--bytes-per-second <number>",
+      `how fast to send (default: [upload] bytes_per_second, or ${default_bytes_per_s})`,
+      wholeNumber(1_000, 1_000_000_000),
+    )
+    .option("--json", "print {sent, confirmed_seq, differing_days} as JSON");
+}
+
+export const uploadingExits = {
+  1: "central cannot be reached or cannot take it now: nothing is lost, run it again later",
+  2: "bad arguments or configuration, another upload under way, or central refuses: somebody has to act",
+  130: "interrupted",
+} as const;
+
+/** Uploads, and says how it went; undefined, with the exit code set, where it did not end well. */
+export async function runUpload(
+  options: UploadingOptions,
+  context: CommandContext,
+  { everyDay }: { readonly everyDay: boolean },
+): Promise<Uploaded | undefined> {
+  const { terminal } = context;
+  const log = serverLog(context, "info");
+  const site = siteOf(options);
+  for (const warning of site.warnings) log.warn(warning);
+  try {
+    const done = await interruptible(context, (stop) => uploadFrom(site, { everyDay, stop, log, context }));
+    if (done === undefined) {
+      terminal.say("Interrupted: what central has confirmed stays, and the next upload goes on from there.");
+    }
+    return done;
+  } catch (thrown) {
+    if (!(thrown instanceof TryAgainLater)) throw thrown;
+    log.error(messageOf(thrown, line_max));
+    context.exitWith(1);
+    return undefined;
+  }
+}
+
+async function uploadFrom(
+  site: Site,
+  run: { everyDay: boolean; stop: AbortSignal; log: Log; context: CommandContext },
+): Promise<Uploaded> {
+  const { everyDay, stop, log, context } = run;
+  const { terminal, clock, version } = context;
+  const { data, target, timezone } = site;
+  const store = await openUploadStore({ directory: data, clock, log });
+  try {
+    const lock = takeLock(data, uploadPost);
+    // As they are before anything is sent: then central has what the cursors among them have passed.
+    const files = gatherHomeFiles(data);
+    const meter = new UploadMeter({ terminal, clock, log, atTerminal: process.stderr.isTTY === true });
+    try {
+      return await upload({
+        store,
+        connect: () => connect(target, { stop, log, context }),
+        clock,
+        log,
+        stop,
+        everyDay,
+        ...(target.keep_days === undefined ? {} : { keep_days: target.keep_days }),
+        describe: () => describeGateway({ store, clock, directory: data, version, timezone }),
+        takeRoster: (document) => takeRoster(store, document),
+        backups: async () => files,
+        onProgress: (progress) => meter.show(progress),
+      });
+    } finally {
+      terminal.progress("");
+      lock.release();
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+/** Central, asked with the token and at the pace of a target. @throws OperatorError where a file of it cannot be read */
+export function connect(
+  target: UploadTarget,
+  { stop, log, context }: { stop: AbortSignal; log: Log; context: CommandContext },
+): Central {
+  const { url, bytes_per_s, certificate } = target;
+  return new Central({
+    url,
+    token: tokenIn(target.token_file),
+    ...(certificate === undefined ? {} : { certificate: certificateIn(certificate) }),
+    bytes_per_s,
+    clock: context.clock,
+    random: () => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32,
+    stop,
+    onRetry: (reason, delay_ms) => log.warn(`${reason}: asking again in ${(delay_ms / 1000).toFixed(1)} s`),
+  });
+}
+
+/** A gateway's data, and where they go. */
+export interface Site {
+  readonly data: string;
+  readonly timezone: string;
+  readonly target: UploadTarget;
+  readonly warnings: readonly string[];
+}
+
+/** @throws OperatorError where the options name no gateway, or none that has a central */
+export function siteOf(options: UploadingOptions): Site {
+  const { url, tokenFile, certificate, bytesPerSecond } = options;
+  const given = {
+    ...(url === undefined ? {} : { url }),
+    ...(tokenFile === undefined ? {} : { token_file: resolve(tokenFile) }),
+    ...(certificate === undefined ? {} : { certificate: resolve(certificate) }),
+    ...(bytesPerSecond === undefined ? {} : { bytes_per_s: bytesPerSecond }),
+  };
+  const local = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (options.data !== undefined) {
+    if (options.config !== undefined)
+      throw new OperatorError("--config and --data both name a store", "give one of them");
+    if (url === undefined || tokenFile === undefined)
+      throw new OperatorError("--data names a store and no central", "give --url and --token-file too");
+    const target = {
+      url,
+      token_file: resolve(tokenFile),
+      at: "",
+      bytes_per_s: default_bytes_per_s,
+      ...given,
+    };
+    return { data: resolve(options.data), timezone: local, target, warnings: [] };
+  }
+  const file = options.config ?? findConfig();
+  if (file === undefined)
+    throw new OperatorError(
+      `no gateway is named, and there is no ${defaultConfigFiles.join(" or ")}`,
+      "give --config FILE, or --data DIR with --url and --token-file",
+    );
+  const { data, upload: section, timezone = local, warnings } = uploadDescriptionOf(file);
+  if (section === undefined)
+    throw new OperatorError(
+      `${file} has no [upload]: this gateway sends nothing anywhere`,
+      "add the section with url and token_file, as systemd/lintel.toml shows it",
+    );
+  return { data, timezone, target: { ...section, ...given }, warnings };
+}
+
+function certificateIn(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (thrown) {
+    throw new OperatorError(
+      `the certificate ${file} cannot be read (${messageOf(thrown)})`,
+      "name central's own certificate as a PEM file, readable for the gateway's user",
+    );
+  }
+}
+
+const line_max = 2_000;
