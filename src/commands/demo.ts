@@ -72,8 +72,10 @@ async function demo(options: DemoOptions, context: CommandContext): Promise<void
       });
       stage.ready(started);
       playing = started.play();
+      const { gateway } = started;
       return {
-        gateway: started.gateway,
+        url: gateway.url,
+        alive: () => gateway.alive(),
         stop: async () => {
           await started.stop();
           await playing;

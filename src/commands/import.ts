@@ -8,7 +8,7 @@ import type { Imported, RecordChanges } from "../store/record-store.ts";
 import { databasePath } from "../store/sqlite/connection.ts";
 import { withStore } from "./beside.ts";
 import { type CommandContext, helpAfter } from "./command.ts";
-import { addStoreOptions, dataDirectory, type StoreOptions } from "./store-options.ts";
+import { addStoreOptions, type StoreOptions, storePlace } from "./store-options.ts";
 import { table } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -72,7 +72,8 @@ async function intoStore(
       context.terminal.progress("");
     }
   };
-  if (!existsSync(databasePath(dataDirectory(options)))) {
+  const place = storePlace(options);
+  if ("directory" in place && !existsSync(databasePath(place.directory))) {
     // A store is made only for files that are known to be right.
     const imported = await take(emptyStore, true);
     if (dryRun) return imported;

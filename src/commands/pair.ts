@@ -3,12 +3,12 @@ import type { Clock } from "../clock.ts";
 import { ControlClient } from "../control/client.ts";
 import { type JoiningStep, joining_seconds_max } from "../control/joining.ts";
 import { type CommandContext, helpAfter, wholeNumber } from "./command.ts";
-import { addStoreOptions, dataDirectory, type StoreOptions } from "./store-options.ts";
+import { addDirectoryOptions, dataDirectory, type StoreOptions } from "./store-options.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** `lintel pair`: lets new devices in, and shows each as it joins. */
 export function define(command: Command, context: CommandContext): void {
-  addStoreOptions(command)
+  addDirectoryOptions(command)
     .option(
       "--seconds <n>",
       `how long joining stays open, at most ${joining_seconds_max}`,

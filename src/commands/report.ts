@@ -90,8 +90,12 @@ function printWalking(line: WalkingReport, { terminal: { print, colours } }: Com
   print("");
 }
 
-/** What is known of the home and its lines: from the configuration, or from one that lies in the data directory. */
-function descriptionOf(options: StoreOptions, directory: string): ReturnType<typeof homeDescriptionOf> {
+/** What is known of the home and its lines: from the configuration, or from one that lies in the data directory; a database has neither. */
+function descriptionOf(
+  options: StoreOptions,
+  directory: string | undefined,
+): ReturnType<typeof homeDescriptionOf> {
+  if (directory === undefined) return { walking: [] };
   const beside = join(directory, "lintel.toml");
   if (options.data === undefined) return homeDescriptionOf(options.config ?? findConfig() ?? beside);
   return existsSync(beside) ? homeDescriptionOf(beside) : { walking: [] };

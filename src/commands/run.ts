@@ -47,7 +47,7 @@ async function run(options: { config?: string; json?: boolean }, context: Comman
       const { url, dashboard } = gateway;
       if (options.json) terminal.printJson({ url, dashboard });
       log.info(`serving ${url} from ${config.data}`);
-      return { gateway, stop: () => gateway.stop() };
+      return gateway;
     },
   });
 }

@@ -1,6 +1,5 @@
 import type { Clock } from "../clock.ts";
 import { messageOf, type OperatorError } from "../errors.ts";
-import type { Gateway } from "../gateway.ts";
 import { type Level, type Log, lineLog } from "../log.ts";
 import { serviceNotifier } from "../service.ts";
 import type { CommandContext } from "./command.ts";
@@ -16,8 +15,17 @@ export function serverLog({ terminal, clock }: CommandContext, least: Level): Lo
   });
 }
 
+/** What a command keeps running: a gateway, central, or a demo of both. */
+export interface Served {
+  /** Where its interface is. */
+  readonly url: string;
+  /** Resolves once its store has answered; never, where that hangs. */
+  alive(): Promise<void>;
+  stop(): Promise<void>;
+}
+
 /**
- * Starts a gateway and keeps it until SIGINT or SIGTERM, then stops it cleanly; a second signal ends the
+ * Starts a server and keeps it until SIGINT or SIGTERM, then stops it cleanly; a second signal ends the
  * process at once. Tells systemd, where it listens. A fault that nothing caught is one log line and exit 1
  * after a clean stop, so that the service manager starts afresh from what is on disk.
  */
@@ -25,9 +33,7 @@ export async function serve(options: {
   context: CommandContext;
   log: Log;
   /** `onFailure` is for a part that has ended for good: the rest is stopped and the process ends with 1. */
-  start: (
-    onFailure: (fault: OperatorError) => void,
-  ) => Promise<{ gateway: Gateway; stop: () => Promise<void> }>;
+  start: (onFailure: (fault: OperatorError) => void) => Promise<Served>;
 }): Promise<void> {
   const { context, log } = options;
   const ending = endings(log, context.clock);
@@ -37,9 +43,9 @@ export async function serve(options: {
     report: (problem) => log.warn(problem),
   });
   try {
-    const { gateway, stop } = await options.start(() => ending.want(1));
-    service?.ready(`serving ${gateway.url}`);
-    const stopWatchdog = petWatchdog(service, gateway, context.clock);
+    const served = await options.start(() => ending.want(1));
+    service?.ready(`serving ${served.url}`);
+    const stopWatchdog = petWatchdog(service, served, context.clock);
     const code = await ending.wanted;
     service?.stopping();
     stopWatchdog();
@@ -47,7 +53,7 @@ export async function serve(options: {
       log.error(`did not stop within ${stop_max_ms / 1000} s: ending now; what was confirmed is on disk`);
       process.exit(1);
     });
-    await stop();
+    await served.stop();
     giveUp();
     context.exitWith(code);
   } finally {
@@ -96,17 +102,13 @@ function endings(log: Log, clock: Clock): Ending {
  * Tells systemd at half of its patience that this process lives: its timers turn, or this would not run, and
  * the store's writer answers. A writer that hangs is not petted over, so the service is restarted.
  */
-function petWatchdog(
-  service: ReturnType<typeof serviceNotifier>,
-  gateway: Gateway,
-  clock: Clock,
-): () => void {
+function petWatchdog(service: ReturnType<typeof serviceNotifier>, served: Served, clock: Clock): () => void {
   if (service?.watchdog_ms === undefined) return () => {};
   const interval_ms = service.watchdog_ms / 2;
   let cancel = () => {};
   let stopped = false;
   const pet = async () => {
-    await gateway.alive();
+    await served.alive();
     if (stopped) return;
     service.alive();
     cancel = clock.after(interval_ms, () => void pet());

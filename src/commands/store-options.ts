@@ -2,18 +2,54 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { dataDirectoryOf, defaultConfigFiles, findConfig } from "../config.ts";
 import { OperatorError } from "../errors.ts";
+import type { CentralPlace } from "./central-place.ts";
 
 /** The options that name a store, as a command received them. */
 export interface StoreOptions {
   readonly config?: string;
   readonly data?: string;
+  readonly database?: string;
 }
 
-/** Gives a command the options that name a store. */
-export function addStoreOptions(command: Command): Command {
+/** Holds the URL of central's PostgreSQL, for commands that no option tells which store they are for. */
+export const databaseVariable = "LINTEL_DATABASE";
+export const defaultCentralData = "/var/lib/lintel-central";
+
+/** Gives a command the options that name a store in a directory: a gateway's, or central's. */
+export function addDirectoryOptions(command: Command): Command {
   return command
     .option("--config <file>", `the gateway's configuration (default: ${defaultConfigFiles.join(", then ")})`)
     .option("--data <dir>", "the data directory itself, instead of a configuration");
+}
+
+/** Gives a command the options that name any store. */
+export function addStoreOptions(command: Command): Command {
+  return addDirectoryOptions(command).option(
+    "--database <url>",
+    `central's PostgreSQL database, instead of a directory (default: $${databaseVariable} where that is set)`,
+  );
+}
+
+/** Gives a command the options that name central's store. */
+export function addCentralOptions(command: Command): Command {
+  return command
+    .option("--data <dir>", `central's data directory (default: ${defaultCentralData})`)
+    .option(
+      "--database <url>",
+      `its PostgreSQL database instead (default: $${databaseVariable} where that is set)`,
+    );
+}
+
+/** Where the store is that the options name: a database where one is named, or a directory. */
+export function storePlace(options: StoreOptions): CentralPlace {
+  const database = databaseOf(options);
+  return database === undefined ? { directory: dataDirectory(options) } : { database };
+}
+
+/** Where central's store is. */
+export function centralPlace(options: StoreOptions): CentralPlace {
+  const database = databaseOf(options);
+  return database === undefined ? { directory: resolve(options.data ?? defaultCentralData) } : { database };
 }
 
 /** Absolute path of the data directory that the options name. */
@@ -30,4 +66,13 @@ export function dataDirectory(options: StoreOptions): string {
     );
   }
   return dataDirectoryOf(file);
+}
+
+/** An option wins over the environment. */
+function databaseOf({ config, data, database }: StoreOptions): string | undefined {
+  const other = data !== undefined ? "--data" : config !== undefined ? "--config" : undefined;
+  if (database !== undefined && other !== undefined)
+    throw new OperatorError(`${other} and --database both name a store`, "give one of them");
+  if (other !== undefined) return undefined;
+  return database ?? (process.env[databaseVariable] || undefined);
 }

@@ -67,6 +67,11 @@ export class Authorization {
     return home;
   }
 
+  /** Refuses a token that is bound to another home. @throws HttpError 401 */
+  requireHome(token: Token, home: number): void {
+    if (token.home !== undefined && token.home !== home) throw this.#refusal("token_scope");
+  }
+
   /** Whether a token that has passed would pass again, in a store that has not changed since. */
   stillHolds({ id, expires_ms }: Token): boolean {
     if (expires_ms !== undefined && expires_ms <= this.#clock.now().unix_ms) return false;

@@ -5,6 +5,15 @@ import type { Clock } from "../clock.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import type { Log } from "../log.ts";
 
+/** What whoever sets a server up calls its settings: for messages that say what to change. */
+export interface SettingNames {
+  readonly address: string;
+  readonly port: string;
+}
+
+/** As a gateway's configuration has them. */
+export const configuredSettings: SettingNames = { address: "listen in [api]", port: "listen in [api]" };
+
 /** Starts Bun's server. @throws OperatorError when the address cannot be had */
 export function listen(options: {
   hostname: string;
@@ -12,9 +21,10 @@ export function listen(options: {
   tls?: Tls;
   idle_s: number;
   body_bytes_max: number;
+  settings: SettingNames;
   fetch: (request: Request, server: Server<undefined>) => Promise<Response>;
 }): Server<undefined> {
-  const { hostname, port, tls } = options;
+  const { hostname, port, tls, settings } = options;
   try {
     return Bun.serve({
       hostname,
@@ -28,7 +38,7 @@ export function listen(options: {
       fetch: options.fetch,
     });
   } catch (thrown) {
-    throw listeningFault({ hostname, port }, thrown);
+    throw listeningFault({ hostname, port, settings }, thrown);
   }
 }
 
@@ -55,7 +65,7 @@ export async function readTls(
   if (!parsed.checkPrivateKey(parsedKey))
     throw new OperatorError(
       `TLS key ${paths.key} does not belong to certificate ${paths.certificate}`,
-      "give tls_certificate and tls_key that were made together",
+      "give a certificate and a key that were made together",
     );
   if (Date.parse(parsed.validTo) < options.clock.now().unix_ms)
     options.log.warn(
@@ -70,7 +80,7 @@ async function readPem(path: string, part: "certificate" | "key"): Promise<strin
   } catch (thrown) {
     throw new OperatorError(
       `TLS ${part} ${path} cannot be read (${messageOf(thrown)})`,
-      `let tls_${part} in [api] name a PEM file that this user may read`,
+      `name a PEM file as TLS ${part} that this user may read`,
       { cause: thrown },
     );
   }
@@ -82,31 +92,38 @@ function understood<Parsed>(parse: () => Parsed, path: string, part: "certificat
   } catch (thrown) {
     throw new OperatorError(
       `TLS ${part} ${path} is not a PEM ${part === "key" ? "private key without passphrase" : "certificate"} (${messageOf(thrown)})`,
-      `give tls_${part} in [api] a file that is one`,
+      `name a file as TLS ${part} that is one`,
       { cause: thrown },
     );
   }
 }
 
-function listeningFault(address: { hostname: string; port: number }, thrown: unknown): OperatorError {
-  const { hostname, port } = address;
+function listeningFault(
+  { hostname, port, settings }: { hostname: string; port: number; settings: SettingNames },
+  thrown: unknown,
+): OperatorError {
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
-  const [what, remedy] = remedies[code] ?? [messageOf(thrown), "set listen in [api] to another host:port"];
+  const [what, remedy] = remediesFor(settings)[code] ?? [
+    messageOf(thrown),
+    `set ${settings.address} to another address`,
+  ];
   return new OperatorError(`cannot listen on ${hostname}:${port}: ${what}`, remedy, { cause: thrown });
 }
 
-const remedies: Record<string, readonly [what: string, remedy: string]> = {
-  EADDRINUSE: [
-    "another program has the port",
-    "stop that program, or set listen in [api] to another port, such as 0 for a free one",
-  ],
-  EADDRNOTAVAIL: [
-    "this machine does not have that address",
-    'set listen in [api] to an address of this machine, or to "0.0.0.0:<port>" for all of them',
-  ],
-  EACCES: [
-    "this user may not take that port",
-    "set listen in [api] to a port from 1024 on, or grant CAP_NET_BIND_SERVICE",
-  ],
-  ERR_OUT_OF_RANGE: ["there is no such port", "set listen in [api] to a port from 0 to 65535"],
-};
+function remediesFor(settings: SettingNames): Record<string, readonly [what: string, remedy: string]> {
+  return {
+    EADDRINUSE: [
+      "another program has the port",
+      `stop that program, or set ${settings.port} to another port, such as 0 for a free one`,
+    ],
+    EADDRNOTAVAIL: [
+      "this machine does not have that address",
+      `set ${settings.address} to an address of this machine, or to 0.0.0.0 for all of them`,
+    ],
+    EACCES: [
+      "this user may not take that port",
+      `set ${settings.port} to a port from 1024 on, or grant CAP_NET_BIND_SERVICE`,
+    ],
+    ERR_OUT_OF_RANGE: ["there is no such port", `set ${settings.port} to a port from 0 to 65535`],
+  };
+}

@@ -7,7 +7,7 @@ import { Attempts } from "./attempts.ts";
 import { Authorization } from "./authorization.ts";
 import { HttpError } from "./errors.ts";
 import { type Exchange, exchangeOf } from "./exchange.ts";
-import { listen, reachableHost, readTls } from "./listening.ts";
+import { configuredSettings, listen, reachableHost, readTls, type SettingNames } from "./listening.ts";
 import { Outages } from "./outages.ts";
 import { refuse } from "./responses.ts";
 import { TokenUses } from "./token-uses.ts";
@@ -66,9 +66,20 @@ export async function startServer(
     realm: string;
     tls?: { certificate: string; key: string };
     apps: readonly App[];
+    /** What the settings are called here; absent: as in a gateway's configuration. */
+    settings?: SettingNames;
   } & Partial<ServerBounds>,
 ): Promise<HttpServer> {
-  const { store, clock, listen: address, realm, tls: files, apps, ...given } = options;
+  const {
+    store,
+    clock,
+    listen: address,
+    realm,
+    tls: files,
+    apps,
+    settings = configuredSettings,
+    ...given
+  } = options;
   const log = options.log.named("http");
   const bounds = { ...defaultBounds, ...given };
   const uses = new TokenUses({ store, clock, log });
@@ -84,7 +95,7 @@ export async function startServer(
   const body_bytes_max = Math.max(bounds.body_bytes_max, ...served.map((app) => app.body_bytes_max ?? 0));
   const tls = files === undefined ? {} : { tls: await readTls(files, { clock, log }) };
   const fetch = admission({ apps: served, bounds, clock, log, outages });
-  const server = listen({ ...bounds, ...address, ...tls, body_bytes_max, fetch });
+  const server = listen({ ...bounds, ...address, ...tls, body_bytes_max, settings, fetch });
   const scheme = files === undefined ? "http" : "https";
   const port = server.port ?? address.port;
   let stopped: Promise<void> | undefined;

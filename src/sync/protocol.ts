@@ -178,6 +178,10 @@ export const Digest = Type.Object(
   closed,
 );
 
+/** What a gateway answers to GET /digests. */
+export const DigestsAnswer = Type.Object({ digests: Type.Array(Digest) });
+export type DigestsAnswer = Static<typeof DigestsAnswer>;
+
 /** At most `verify_days_max` days at once, so that neither side works for long on one request. */
 export const VerifyBody = Type.Object(
   {

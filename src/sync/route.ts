@@ -13,6 +13,8 @@ export interface Route {
   /** Below `/sync/v1`. */
   readonly path: string;
   readonly scopes: readonly Scope[];
+  /** A token that is bound to another home than this is refused. */
+  readonly home?: number;
   /** What body it takes; absent: none, and one that is sent is not read. */
   readonly body?: BodyForm;
   answer(call: Call): Promise<Response>;
@@ -50,6 +52,7 @@ export function syncApp(routes: readonly Route[]): App {
         const bearer = bearerIn(exchange.authorization);
         const asked = { authorization: exchange.authorization, bearer, address };
         const token = await authorization.require(asked, route.scopes);
+        if (route.home !== undefined) authorization.requireHome(token, route.home);
         if (route.body !== undefined) requireBody(exchange, route.body);
         return route.answer({ exchange, token, home: () => authorization.homeOf(token) });
       },

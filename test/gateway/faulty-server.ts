@@ -65,7 +65,7 @@ await serve({
     });
     const { drivers } = await gateway.status();
     terminal.printJson(drivers.map(({ name, state }) => [name, state]));
-    return { gateway, stop: () => gateway.stop() };
+    return gateway;
   },
 });
 await terminal.flushed();

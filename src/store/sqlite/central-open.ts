@@ -1,9 +1,13 @@
 import type { OperatorError } from "../../errors.ts";
-import type { CentralStore } from "../central-store.ts";
+import type { CentralStore, GatewayRecord } from "../central-store.ts";
+import type { Store } from "../store.ts";
+import { CentralReads } from "./central-reads.ts";
 import { SqliteCentralStore } from "./central-store.ts";
-import { databasePath } from "./connection.ts";
+import { databasePath, openForWriting } from "./connection.ts";
 import { storeFault } from "./faults.ts";
-import { newEpoch, type OpenOptions, sayVersion } from "./open.ts";
+import { newEpoch, type OpenOptions, openBeside, sayVersion } from "./open.ts";
+import { SqliteStore } from "./sqlite-store.ts";
+import { Writing } from "./write.ts";
 import { WriterThread } from "./writer-thread.ts";
 
 /**
@@ -30,5 +34,26 @@ export async function openCentralStore(
   } catch (thrown) {
     await writer.close();
     throw storeFault(thrown, directory);
+  }
+}
+
+/** What a command reads of central's store. */
+export type CentralView = Store & Pick<CentralStore, "gateways">;
+
+/** Opens central's store for a command that reads, whether or not the server runs on it. Throws as `openStoreBeside` does. */
+export async function openCentralBeside(options: OpenOptions): Promise<CentralView> {
+  return openBeside(options, (path) => new SqliteCentralView(path));
+}
+
+class SqliteCentralView extends SqliteStore implements CentralView {
+  readonly #reads: CentralReads;
+
+  constructor(path: string) {
+    super({ path, writer: new Writing({ path, database: openForWriting(path) }) });
+    this.#reads = new CentralReads(this.database, this.epoch);
+  }
+
+  gateways(): Promise<GatewayRecord[]> {
+    return this.reading(() => this.#reads.gateways());
   }
 }

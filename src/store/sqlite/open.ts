@@ -88,7 +88,8 @@ export async function openUploadStore(options: BesideOptions): Promise<UploadSto
   });
 }
 
-function openBeside<Opened>(options: BesideOptions, open: (path: string) => Opened): Opened {
+/** Opens the database of a directory as `open` does, once it is there and of this version. */
+export function openBeside<Opened>(options: BesideOptions, open: (path: string) => Opened): Opened {
   const { directory, log } = options;
   const path = databasePath(directory);
   if (!existsSync(path)) {

@@ -58,7 +58,10 @@ export const needTypes = {
 export type NeedType = keyof typeof needTypes;
 
 /** Every home that has ever sent anything, in order of number. */
-export async function fleetOf(store: CentralStore, now_ms: number): Promise<FleetHome[]> {
+export async function fleetOf(
+  store: Pick<CentralStore, "gateways" | "overview">,
+  now_ms: number,
+): Promise<FleetHome[]> {
   const [gateways, { items }] = await Promise.all([store.gateways(), store.overview()]);
   const byHome = Map.groupBy(items, ({ record }) => record.currenthomeid);
   return gateways.map((gateway) => fleetHome(gateway, byHome.get(gateway.home) ?? [], now_ms));

@@ -1,8 +1,8 @@
-import type { Static } from "@sinclair/typebox";
 import { HttpError } from "../../http/errors.ts";
 import type { CentralStore } from "../../store/central-store.ts";
-import type { DayDigest, DayReadings } from "../../store/upload-store.ts";
+import type { DayDigest } from "../../store/upload-store.ts";
 import { jsonAnswer } from "../answer.ts";
+import { dayReadingsOf } from "../day-query.ts";
 import { DayQuery, type MendAnswer, type VerifyAnswer, VerifyBody, verify_days_max } from "../protocol.ts";
 import { readQuery } from "../query.ts";
 import { batchForm, readBatch } from "./batches.ts";
@@ -57,21 +57,6 @@ export function daysRoute(store: CentralStore, counts: Receptions): HomeRoute {
         throw refusalOf(thrown, request.epoch);
       }
     },
-  };
-}
-
-/** The day that a query names. */
-export function dayReadingsOf(query: Static<typeof DayQuery>): DayReadings {
-  const { epoch, through, series, kind, address, itemid, day, after } = query;
-  return {
-    epoch,
-    through_seq: through,
-    series,
-    kind,
-    address,
-    ...(itemid === undefined ? {} : { itemid }),
-    day,
-    after_seq: after,
   };
 }
 

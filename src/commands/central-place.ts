@@ -1,0 +1,37 @@
+import type { Clock } from "../clock.ts";
+import type { OperatorError } from "../errors.ts";
+import type { Log } from "../log.ts";
+import type { CentralStore } from "../store/central-store.ts";
+import type { Store } from "../store/store.ts";
+
+/** Where central keeps what it is sent: a directory of its own, or a PostgreSQL database. */
+export type CentralPlace = { readonly directory: string } | { readonly database: string };
+
+/**
+ * Opens the store of a central server, as the only server on its directory; makes what is missing. `onFailure` is told, once it has been
+ * logged, when the store can write no more: stop, and start afresh. Each store is loaded only where it is used.
+ */
+export async function openCentral(
+  place: CentralPlace,
+  options: { clock: Clock; log: Log; onFailure?: (fault: OperatorError) => void },
+): Promise<CentralStore> {
+  if ("database" in place) {
+    const { openPostgresCentral } = await import("../store/postgres/open.ts");
+    return openPostgresCentral({ url: place.database, ...options });
+  }
+  const { openCentralStore } = await import("../store/sqlite/central-open.ts");
+  return openCentralStore({ directory: place.directory, ...options });
+}
+
+/** What a command reads of it. */
+export type CentralView = Store & Pick<CentralStore, "gateways">;
+
+/** Opens the same for a command that reads, beside the server or without it. */
+export async function openCentralBesideServer(
+  place: CentralPlace,
+  options: { clock: Clock; log: Log },
+): Promise<CentralView> {
+  if ("database" in place) return openCentral(place, options);
+  const { openCentralBeside } = await import("../store/sqlite/central-open.ts");
+  return openCentralBeside({ directory: place.directory, ...options });
+}

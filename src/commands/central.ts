@@ -1,0 +1,104 @@
+import { resolve } from "node:path";
+import { type Command, InvalidArgumentError } from "commander";
+import { startCentral } from "../central.ts";
+import { OperatorError } from "../errors.ts";
+import { openCentral } from "./central-place.ts";
+import { type CommandContext, helpAfter, wholeNumber } from "./command.ts";
+import { serve, serverLog } from "./serving.ts";
+import { centralPlace, databaseVariable, defaultCentralData } from "./store-options.ts";
+
+/** `lintel central`: takes in the uploads of every home and serves them, until it is told to stop. */
+export function define(command: Command, context: CommandContext): void {
+  command
+    .option("--port <n>", "port of API and uploads; 0 takes a free one", wholeNumber(0, 65_535), 8090)
+    .option("--listen <address>", "address of this machine that it listens on", hostname, "0.0.0.0")
+    .option("--data <dir>", `keep everything in this directory, on SQLite (default: ${defaultCentralData})`)
+    .option(
+      "--database <url>",
+      `keep everything in this PostgreSQL database instead (default: $${databaseVariable})`,
+    )
+    .option("--tls-certificate <file>", "serve TLS with this certificate, PEM; needs --tls-key")
+    .option("--tls-key <file>", "its key, PEM")
+    .option("--realm <name>", "named in the challenge to who has no token", "lintel")
+    .option("--metrics", "serve metrics at /metrics to holders of read or admin tokens")
+    .option("--json", "print one line of JSON when ready: url, dashboard")
+    .addHelpText(
+      "after",
+      helpAfter({
+        examples: [
+          ["lintel central --data /srv/lintel", "on SQLite: right for some hundred homes"],
+          ["lintel central --database postgres://lintel@localhost/lintel", "an empty database is set up"],
+          ["lintel token create home-12 --scope sync --home 12 --data /srv/lintel", "lets a home upload"],
+        ],
+        notes: [
+          'Gateways upload to its address: [upload] url = "https://this-machine:8090". Serve TLS, here or before it:',
+          "tokens and people's data travel. The log goes to standard error; SIGINT and SIGTERM stop it cleanly.",
+          `A password in --database is seen by everybody on the machine: put the URL into $${databaseVariable}.`,
+        ],
+        exits: { 0: "stopped by a signal", 1: "ended by a fault of the program" },
+      }),
+    )
+    .action((options: CentralOptions) => central(options, context));
+}
+
+interface CentralOptions {
+  readonly port: number;
+  readonly listen: string;
+  readonly data?: string;
+  readonly database?: string;
+  readonly tlsCertificate?: string;
+  readonly tlsKey?: string;
+  readonly realm: string;
+  readonly metrics?: boolean;
+  readonly json?: boolean;
+}
+
+async function central(options: CentralOptions, context: CommandContext): Promise<void> {
+  const { terminal, clock } = context;
+  const place = centralPlace(options);
+  const tls = tlsOf(options);
+  const log = serverLog(context, "info");
+  await serve({
+    context,
+    log,
+    start: async (onFailure) => {
+      const store = await openCentral(place, { clock, log: log.named("store"), onFailure });
+      const started = await startCentral({
+        store,
+        listen: { hostname: options.listen, port: options.port },
+        settings: { address: "--listen", port: "--port" },
+        realm: options.realm,
+        ...(tls === undefined ? {} : { tls }),
+        metrics: options.metrics === true,
+        clock,
+        log,
+      });
+      const { url, dashboard } = started;
+      if (options.json) terminal.printJson({ url, dashboard });
+      log.info(`serving ${url} from ${"directory" in place ? place.directory : "PostgreSQL"}`);
+      if (tls === undefined && !isLocal(options.listen))
+        log.warn(
+          "without TLS tokens and data travel in the open: give --tls-certificate and --tls-key, or put a proxy before it",
+        );
+      return started;
+    },
+  });
+}
+
+function tlsOf({ tlsCertificate, tlsKey }: CentralOptions): { certificate: string; key: string } | undefined {
+  if (tlsCertificate === undefined && tlsKey === undefined) return undefined;
+  if (tlsCertificate === undefined || tlsKey === undefined)
+    throw new OperatorError("TLS needs a certificate and a key", "give both --tls-certificate and --tls-key");
+  return { certificate: resolve(tlsCertificate), key: resolve(tlsKey) };
+}
+
+function isLocal(address: string): boolean {
+  return address === "localhost" || address === "::1" || address.startsWith("127.");
+}
+
+function hostname(text: string): string {
+  const bare = text.replace(/^\[(.*)\]$/, "$1");
+  if (!/^[\w.:-]+$/.test(bare))
+    throw new InvalidArgumentError("It must be an address, such as 127.0.0.1 or ::.");
+  return bare;
+}

@@ -1,0 +1,18 @@
+import type { Static } from "@sinclair/typebox";
+import type { DayReadings } from "../store/upload-store.ts";
+import type { DayQuery } from "./protocol.ts";
+
+/** The day that a query names. */
+export function dayReadingsOf(query: Static<typeof DayQuery>): DayReadings {
+  const { epoch, through, series, kind, address, itemid, day, after } = query;
+  return {
+    epoch,
+    through_seq: through,
+    series,
+    kind,
+    address,
+    ...(itemid === undefined ? {} : { itemid }),
+    day,
+    after_seq: after,
+  };
+}
