@@ -2,9 +2,10 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { findConfig } from "../config.ts";
 import { type BackupProgress, makeBackup } from "./backup/make.ts";
+import { directoryToCopy } from "./backup/place.ts";
 import { type CommandContext, helpAfter } from "./command.ts";
 import { bytesText, momentText } from "./spans.ts";
-import { addStoreOptions, dataDirectory, type StoreOptions } from "./store-options.ts";
+import { addStoreOptions, type StoreOptions } from "./store-options.ts";
 
 /** `lintel backup`: a copy of a store and of what belongs to it, from which a lost box comes back. */
 export function define(command: Command, context: CommandContext): void {
@@ -39,7 +40,7 @@ async function backup(
   context: CommandContext,
 ): Promise<void> {
   const { terminal, clock, version } = context;
-  const data = dataDirectory(options);
+  const data = directoryToCopy(options);
   const configuration = options.data === undefined ? (options.config ?? findConfig()) : undefined;
   try {
     const manifest = await makeBackup({

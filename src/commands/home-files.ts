@@ -1,0 +1,111 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Static, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { OperatorError } from "../errors.ts";
+import { databasePath, openForReading, openForWriting } from "../store/sqlite/connection.ts";
+import { readEpochs } from "../store/sqlite/epochs.ts";
+import { storeFault } from "../store/sqlite/faults.ts";
+
+/**
+ * What central keeps of a home besides readings and records, so that a spare box can take the place of a lost one: by the names that the
+ * files have at central.
+ *
+ * - `zigbee-network.json`: the newest copy that the Zigbee driver made of its network, with a checksum in it
+ * - `cursors.json`: how far the buffers of devices have been read. Where it is put back, what they still hold is read from there on: what
+ *   central has not got yet is read again, and nothing twice.
+ *
+ * To be gathered before an upload and handed over after it: then central has every reading that the cursors have passed.
+ */
+export function gatherHomeFiles(data: string): Map<string, Uint8Array<ArrayBuffer>> {
+  const files = new Map([[cursorsName, new TextEncoder().encode(JSON.stringify(cursorsIn(data)))]]);
+  const generations = join(data, zigbeeGenerations);
+  const newest = namesIn(generations)
+    .filter((name) => /^network-\d{6,}\.json$/.test(name))
+    .toSorted((one, other) => one.length - other.length || (one < other ? -1 : 1))
+    .at(-1);
+  if (newest !== undefined) files.set(networkName, new Uint8Array(readFileSync(join(generations, newest))));
+  return files;
+}
+
+/** Puts what central kept of a home into a data directory that has a database. Answers whether a Zigbee network was among it. */
+export function putHomeFiles(
+  data: string,
+  files: ReadonlyMap<string, Uint8Array>,
+): { readonly network: boolean } {
+  putCursors(data, files);
+  const network = files.get(networkName);
+  if (network !== undefined) {
+    const generations = join(data, zigbeeGenerations);
+    mkdirSync(generations, { recursive: true, mode: 0o700 });
+    // The driver brings back its other files from the newest copy.
+    writeFileSync(join(generations, "network-000001.json"), network, { mode: 0o600 });
+  }
+  return { network: network !== undefined };
+}
+
+/** Puts the cursors that central kept into a database, unless its own are of a later time. */
+export function putCursors(data: string, files: ReadonlyMap<string, Uint8Array>): void {
+  const content = files.get(cursorsName);
+  if (content === undefined) return;
+  const kept: unknown = JSON.parse(new TextDecoder().decode(content));
+  if (!Value.Check(Cursors, kept))
+    throw new OperatorError(
+      `what central keeps as ${cursorsName} of this home is not what a gateway puts there`,
+      "run the same version of Lintel on both; if it is, this is a fault of the program",
+    );
+  const database = openForWriting(databasePath(data));
+  try {
+    const own = readEpochs(database).find(({ epoch }) => epoch === kept.epoch);
+    if (own !== undefined && own.last_seq >= kept.last_seq) return;
+    const put = database.keep("INSERT OR REPLACE INTO cursors VALUES (?, ?)");
+    database.transaction(() => {
+      for (const [name, value] of Object.entries(kept.cursors)) put.run(name, value);
+    })();
+  } finally {
+    database.close();
+  }
+}
+
+function cursorsIn(data: string): Cursors {
+  const path = databasePath(data);
+  try {
+    const database = openForReading(path);
+    try {
+      return database.transaction(() => {
+        const facts = new Map(database.query("SELECT name, value FROM meta").values() as [string, unknown][]);
+        const rows = database.query("SELECT name, value FROM cursors ORDER BY name").values();
+        return {
+          epoch: String(facts.get("epoch")),
+          last_seq: Number(facts.get("last_seq")),
+          cursors: Object.fromEntries(rows as [string, string][]),
+        };
+      })();
+    } finally {
+      database.close();
+    }
+  } catch (thrown) {
+    throw storeFault(thrown, path);
+  }
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw thrown;
+  }
+}
+
+/** Cursors by name, as they were when `last_seq` was the newest reading of the epoch. */
+const Cursors = Type.Object({
+  epoch: Type.String(),
+  last_seq: Type.Integer({ minimum: 0 }),
+  cursors: Type.Record(Type.String(), Type.String()),
+});
+type Cursors = Static<typeof Cursors>;
+
+const cursorsName = "cursors.json";
+const networkName = "zigbee-network.json";
+const zigbeeGenerations = "drivers/zigbee/backups";

@@ -1,0 +1,229 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { messageOf, OperatorError } from "../errors.ts";
+import type { Log } from "../log.ts";
+import { beginEpochIn } from "../store/sqlite/epochs.ts";
+import { newEpoch } from "../store/sqlite/open.ts";
+import { prepareDatabase } from "../store/sqlite/prepare.ts";
+import { homeFilesAt } from "../sync/restore.ts";
+import { TryAgainLater } from "../sync/upload/outcome.ts";
+import { readManifest } from "./backup/manifest.ts";
+import { directoryToCopy } from "./backup/place.ts";
+import { type CommandContext, helpAfter, wholeNumber } from "./command.ts";
+import { putCursors } from "./home-files.ts";
+import { interruptible } from "./interruptible.ts";
+import { copyBackup, putConfiguration } from "./restore/from-backup.ts";
+import { buildFromCentral } from "./restore/from-central.ts";
+import { fillDirectory } from "./restore/placement.ts";
+import { serverLog } from "./serving.ts";
+import { bytesText, momentText } from "./spans.ts";
+import { addStoreOptions, type StoreOptions } from "./store-options.ts";
+import { connect, siteOf } from "./uploading.ts";
+
+/** `lintel restore`: a spare box, or an emptied one, becomes the one that was lost. */
+export function define(command: Command, context: CommandContext): void {
+  command.argument("[dir]", "a directory that lintel backup has written");
+  addStoreOptions(command)
+    .option("--from-central", "bring back what central has of this home, instead of a backup")
+    .option(
+      "--days <number>",
+      "days of readings to bring back from central",
+      wholeNumber(0, 36_500),
+      default_days,
+    )
+    .option("--url <url>", "the address of central, instead of [upload] url")
+    .option("--token-file <file>", "the file that holds the sync token, instead of [upload] token_file")
+    .option("--certificate <file>", "central's own certificate, where no authority vouches for it")
+    .option("--replace", "set aside what the data directory holds; nothing is removed")
+    .option("--json", "print what came back as JSON")
+    .addHelpText(
+      "after",
+      helpAfter({
+        examples: [
+          ["lintel restore /media/stick/lintel", "what a backup holds, into the configured data directory"],
+          [
+            "lintel restore --from-central",
+            "what [upload] url has of this home: 30 days, and its Zigbee network",
+          ],
+          [
+            "lintel restore --from-central --replace",
+            "after a damaged card: what is left of it is set aside",
+          ],
+        ],
+        notes: [
+          "It is all or nothing: until everything is there, the data directory stays as it was. Stop the gateway first.",
+          "A configuration that --config names and that does not exist comes back from the backup too.",
+          "The box goes on with numbers of its own, so that an upload neither repeats nor skips anything.",
+        ],
+        exits: {
+          1: "central cannot be reached: nothing changed, run it again later",
+          130: "interrupted: nothing changed",
+        },
+      }),
+    )
+    .action((from: string | undefined, options: RestoreOptions) => restore(from, options, context));
+}
+
+interface RestoreOptions extends StoreOptions {
+  readonly fromCentral?: boolean;
+  readonly days: number;
+  readonly url?: string;
+  readonly tokenFile?: string;
+  readonly certificate?: string;
+  readonly replace?: boolean;
+  readonly json?: boolean;
+}
+
+/** What is shared by both ways: how to stop, to log and to speak. */
+interface Run {
+  readonly options: RestoreOptions;
+  readonly context: CommandContext;
+  readonly stop: AbortSignal;
+  readonly log: Log;
+}
+
+async function restore(
+  from: string | undefined,
+  options: RestoreOptions,
+  context: CommandContext,
+): Promise<void> {
+  if ((from === undefined) === (options.fromCentral !== true))
+    throw new OperatorError(
+      from === undefined
+        ? "nothing says where to restore from"
+        : `both ${from} and --from-central say where from`,
+      "give the directory of a backup, or --from-central",
+    );
+  const log = serverLog(context, "warn");
+  try {
+    const done = await interruptible(context, async (stop) => {
+      const run = { options, context, stop, log };
+      await (from === undefined ? restoreFromCentral(run) : restoreFromBackup(resolve(from), run));
+      return true;
+    });
+    if (done === undefined) context.terminal.say("Interrupted: nothing has changed.");
+  } catch (thrown) {
+    if (!(thrown instanceof TryAgainLater)) throw thrown;
+    log.error(`${messageOf(thrown)}; nothing has changed`);
+    context.exitWith(1);
+  } finally {
+    context.terminal.progress("");
+  }
+}
+
+async function restoreFromBackup(from: string, run: Run): Promise<void> {
+  const { options, context, stop } = run;
+  const { terminal } = context;
+  const manifest = readManifest(from);
+  const failed: string[] = [];
+  if (options.config !== undefined && !existsSync(options.config) && manifest.configuration.length > 0) {
+    const back = await putConfiguration({ backup: from, manifest, configuration: resolve(options.config) });
+    failed.push(...back.failed);
+    for (const path of back.put) terminal.say(`${path} is back.`);
+  }
+  const directory = directoryToCopy(options);
+  const { aside } = await fillDirectory({
+    directory,
+    replace: options.replace === true,
+    build: async (building) => {
+      await copyBackup({
+        backup: from,
+        manifest,
+        building,
+        stop,
+        onBytes: (bytes, total) => terminal.progress(`${bytesText(bytes)} of ${bytesText(total)}`),
+      });
+      prepareDatabase(building, newEpoch()).database.close();
+      putCursors(building, await filesAtCentral(run));
+      beginEpochIn(building, newEpoch());
+    },
+  });
+  const { last_seq, made_ms } = manifest;
+  if (options.json) {
+    terminal.printJson({ directory, last_seq, made_ms, set_aside: aside ?? null, not_put_back: failed });
+    return;
+  }
+  terminal.say(
+    `${directory} holds what the backup of ${momentText(made_ms)} held: readings up to number ${last_seq.toLocaleString("en")}.`,
+  );
+  sayRest({ aside, failed }, context);
+}
+
+async function restoreFromCentral(run: Run): Promise<void> {
+  const { options, context, log } = run;
+  const { terminal, clock } = context;
+  const site = siteOf(options);
+  const { built, aside } = await fillDirectory({
+    directory: site.data,
+    replace: options.replace === true,
+    build: (building) =>
+      buildFromCentral({
+        building,
+        central: connect(site.target, run),
+        days: options.days,
+        clock,
+        log,
+        onProgress: (readings, until_ms) =>
+          terminal.progress(`${readings.toLocaleString("en")} readings, up to ${momentText(until_ms)}`),
+      }),
+  });
+  if (options.json) {
+    terminal.printJson({ directory: site.data, ...built, days: options.days, set_aside: aside ?? null });
+    return;
+  }
+  const { readings, records, network } = built;
+  terminal.say(
+    `${site.data} holds ${readings.toLocaleString("en")} readings of ${options.days} days and ${records} records that central had of this home.`,
+  );
+  const failed = network
+    ? []
+    : ["central has no copy of a Zigbee network: if this home has one, its sensors must be paired again"];
+  sayRest({ aside, failed }, context);
+}
+
+/**
+ * How far the lost box had read the buffers of devices when it last uploaded: it may have gone on after the backup. Nothing where there is no
+ * central, or where it is not there now.
+ */
+async function filesAtCentral(run: Run): Promise<ReadonlyMap<string, Uint8Array>> {
+  const { options, context, log, stop } = run;
+  let target: ReturnType<typeof siteOf>["target"];
+  try {
+    target = siteOf(options).target;
+  } catch (thrown) {
+    if (thrown instanceof OperatorError) return new Map();
+    throw thrown;
+  }
+  const late = new AbortController();
+  const cancel = context.clock.after(central_ms_max, () =>
+    late.abort(new OperatorError("it does not answer", "")),
+  );
+  try {
+    const patient = { ...run, stop: AbortSignal.any([stop, late.signal]) };
+    return (await homeFilesAt(connect(target, patient))).files;
+  } catch (thrown) {
+    if (stop.aborted || !(thrown instanceof OperatorError)) throw thrown;
+    log.warn(
+      `central could not be asked how far devices have been read (${messageOf(thrown)}): of boxes and watches that keep a buffer, events since the backup may reach central twice`,
+    );
+    return new Map();
+  } finally {
+    cancel();
+  }
+}
+
+function sayRest(
+  { aside, failed }: { aside: string | undefined; failed: readonly string[] },
+  { terminal }: CommandContext,
+): void {
+  if (aside !== undefined) terminal.say(`What was there before is in ${aside}.`);
+  for (const line of failed) terminal.say(terminal.errorColours.yellow(`! ${line}`));
+  terminal.say(
+    terminal.errorColours.dim("Next: lintel run, and lintel doctor to see that everything is plugged in."),
+  );
+}
+
+const default_days = 30;
+/** For a restore in a cellar without a network. */
+const central_ms_max = 20_000;

@@ -1,0 +1,120 @@
+import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { OperatorError } from "../../errors.ts";
+import { storeFault } from "../../store/sqlite/faults.ts";
+import { takeLock, uploadPost, type WriterLock } from "../../store/sqlite/lock.ts";
+import { prepareDirectory } from "../../store/sqlite/prepare.ts";
+import { isOfProcess } from "../backup/data-files.ts";
+import { syncDirectory, syncTree } from "../backup/durable-copy.ts";
+import { databaseName } from "../backup/manifest.ts";
+
+/**
+ * Fills a data directory, or leaves it as it was. What `build` makes in the directory that it is given takes its place once all of it is
+ * there and on disk, the database last; what stood there is set aside, never removed. No gateway can start meanwhile.
+ *
+ * @param options.replace whether data that is there may be set aside
+ * @returns what `build` answered, and where what was there is now
+ * @throws OperatorError where a gateway runs on the directory, or where it holds data and `replace` does not allow for that
+ */
+export async function fillDirectory<Result>(options: {
+  readonly directory: string;
+  readonly replace: boolean;
+  readonly build: (building: string) => Promise<Result>;
+}): Promise<{ readonly built: Result; readonly aside?: string }> {
+  const { directory, replace, build } = options;
+  prepareDirectory(directory);
+  const lock = takeLock(directory);
+  let uploads: WriterLock | undefined;
+  try {
+    uploads = takeLock(directory, uploadPost);
+    // A restore that was interrupted while it put things in their places left what nobody has used yet.
+    const interrupted = existsSync(join(directory, placing));
+    if (!replace && !interrupted) refuseData(directory);
+    rmSync(join(directory, restoring), { recursive: true, force: true });
+    const building = join(directory, restoring);
+    mkdirSync(building, { mode: 0o700 });
+    const built = await build(building).catch((thrown: unknown) => {
+      rmSync(building, { recursive: true, force: true });
+      throw thrown;
+    });
+    // Whoever worked in there held locks of its own; the one on the data directory stays what it is.
+    for (const name of readdirSync(building)) if (isOfProcess(name)) rmSync(join(building, name));
+    await syncTree(building);
+    const aside = setAside(directory);
+    renameSync(building, join(directory, placing));
+    await place(directory);
+    return { built, ...(aside === undefined ? {} : { aside }) };
+  } catch (thrown) {
+    // An interruption is no fault.
+    throw thrown instanceof Error && "code" in thrown ? storeFault(thrown, directory) : thrown;
+  } finally {
+    uploads?.release();
+    lock.release();
+  }
+}
+
+function refuseData(directory: string): void {
+  const held = heldIn(directory);
+  if (!held.includes(databaseName) && !(held.includes("drivers") && hasFiles(join(directory, "drivers"))))
+    return;
+  throw new OperatorError(
+    `${directory} holds data already`,
+    "name another directory, or add --replace: what is there is then set aside below it, and nothing is removed",
+  );
+}
+
+/** Moves what a data directory holds into a directory below it; answers which, undefined where there was nothing to move. */
+function setAside(directory: string): string | undefined {
+  const held = heldIn(directory);
+  if (held.length === 0) return undefined;
+  const aside = freeName(directory);
+  mkdirSync(aside, { mode: 0o700 });
+  // The database with its log goes first, and together: neither means anything beside the files of another.
+  const order = held.toSorted((one, other) => Number(isDatabase(other)) - Number(isDatabase(one)));
+  for (const name of order) renameSync(join(directory, name), join(aside, name));
+  return aside;
+}
+
+async function place(directory: string): Promise<void> {
+  const from = join(directory, placing);
+  const names = readdirSync(from).filter((name) => name !== databaseName);
+  for (const name of names) renameSync(join(from, name), join(directory, name));
+  await syncDirectory(directory);
+  renameSync(join(from, databaseName), join(directory, databaseName));
+  rmdirSync(from);
+  await syncDirectory(directory);
+}
+
+/** Names of what belongs to the data of a gateway or central: all but the lock, sockets and what was set aside before. */
+function heldIn(directory: string): string[] {
+  return readdirSync(directory, { withFileTypes: true })
+    .filter((entry) => entry.isFile() || entry.isDirectory())
+    .map(({ name }) => name)
+    .filter(
+      (name) => !isOfProcess(name) && name !== restoring && !/^(set-aside-\d+|lost\+found)$/.test(name),
+    );
+}
+
+function hasFiles(directory: string): boolean {
+  return readdirSync(directory, { recursive: true, withFileTypes: true }).some((entry) => entry.isFile());
+}
+
+function freeName(directory: string): string {
+  for (let number = 1; number <= aside_max; number += 1) {
+    const path = join(directory, `set-aside-${number}`);
+    if (!existsSync(path)) return path;
+  }
+  throw new OperatorError(
+    `${directory} holds ${aside_max} stores that were set aside`,
+    "look at what is in set-aside-1 and the others, and take away what nobody needs",
+  );
+}
+
+function isDatabase(name: string): boolean {
+  return name.startsWith(databaseName);
+}
+
+/** Where a restore builds, and where what it has built waits for its place. */
+const restoring = "restoring";
+const placing = "placing";
+const aside_max = 100;

@@ -1,0 +1,72 @@
+import { type Batch, readingsIn } from "../batch.ts";
+import { OperatorError } from "../errors.ts";
+import type { UploadStore } from "../store/upload-store.ts";
+import { decodeBatch } from "./batch-codec.ts";
+import { BackupsBody, positionHeader } from "./protocol.ts";
+import type { Central } from "./upload/central.ts";
+
+/**
+ * Brings back what central has of the items that are in this home now, from a time on, oldest first.
+ *
+ * @param options.store new, with the home's records in it
+ * @param options.from_ms unix milliseconds
+ * @param options.onBatch told of each batch once it is in the store
+ * @returns how many readings came
+ * @throws OperatorError; TryAgainLater where central cannot be reached
+ */
+export async function restoreHistory(options: {
+  readonly central: Central;
+  readonly store: Pick<UploadStore, "restoreReadings">;
+  readonly from_ms: number;
+  readonly onBatch: (batch: Batch) => void;
+}): Promise<number> {
+  const { central, store, from_ms, onBatch } = options;
+  let readings = 0;
+  let position: Position | undefined;
+  for (let batches = 0; batches < batches_max; batches += 1) {
+    central.checkTime();
+    const answer = await central.ask({
+      method: "GET",
+      path: "/history",
+      query: { from: from_ms, ...position },
+    });
+    if (answer.status === 204) return readings;
+    const batch = decodeBatch(answer.body);
+    await store.restoreReadings(batch);
+    readings += readingsIn(batch);
+    onBatch(batch);
+    position = positionIn(answer.headers.get(positionHeader), central);
+  }
+  throw new OperatorError(
+    `the history of this home does not end after ${readings} readings`,
+    "ask for fewer --days",
+  );
+}
+
+/** The files that central keeps of this home, by name, and what time it is there: a spare box may not know that yet. */
+export async function homeFilesAt(
+  central: Central,
+): Promise<{ readonly files: Map<string, Uint8Array<ArrayBuffer>>; readonly now_ms: number | undefined }> {
+  const answer = await central.ask({ method: "GET", path: "/backups" });
+  const { files } = central.read(answer, BackupsBody);
+  const now_ms = Date.parse(answer.headers.get("date") ?? "");
+  return {
+    files: new Map(Object.entries(files).map(([name, content]) => [name, Uint8Array.fromBase64(content)])),
+    now_ms: Number.isNaN(now_ms) ? undefined : now_ms,
+  };
+}
+
+type Position = { seq: number; at: string };
+
+function positionIn(header: string | null, { url }: Central): Position {
+  const [, seq, at] = /^(\d{1,16}) (.*)$/.exec(header ?? "") ?? [];
+  if (seq === undefined || at === undefined)
+    throw new OperatorError(
+      `central at ${url.host} does not say where its history goes on`,
+      "run the same version of Lintel on both; if it is, this is a fault of the program",
+    );
+  return { seq: Number(seq), at };
+}
+
+/** Of thousands of readings each: more than a home makes in a hundred years. */
+const batches_max = 1_000_000;

@@ -1,0 +1,260 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import type { TSchema } from "@sinclair/typebox";
+import { TypeGuard } from "@sinclair/typebox";
+import { SystemClock } from "../../src/clock.ts";
+import { takeRoster } from "../../src/commands/roster.ts";
+import {
+  definitionOf,
+  type RecordType,
+  recordTable,
+  recordTypes,
+  type StoredRecord,
+} from "../../src/records/record-table.ts";
+import type { CentralStore } from "../../src/store/central-store.ts";
+import type { ImportedRecord } from "../../src/store/record-store.ts";
+import { openCentralStore } from "../../src/store/sqlite/central-open.ts";
+import { openStoreBeside } from "../../src/store/sqlite/open.ts";
+import { rosterOf } from "../../src/sync/roster.ts";
+import { isUnixTime } from "../../src/unix-time.ts";
+import { keptLog, sensor, temporaryDirectory } from "../store/sample.ts";
+
+const clock = new SystemClock();
+
+interface Site extends AsyncDisposable {
+  readonly directory: string;
+  readonly central: CentralStore;
+}
+
+async function site(records: readonly ImportedRecord[] = []): Promise<Site> {
+  const directory = temporaryDirectory();
+  const central = await openCentralStore({
+    directory: join(directory.path, "central"),
+    clock,
+    log: keptLog().log,
+  });
+  await imported(central, records);
+  return {
+    directory: directory.path,
+    central,
+    [Symbol.asyncDispose]: async () => {
+      await central.close();
+      directory[Symbol.dispose]();
+    },
+  };
+}
+
+async function imported(store: CentralStore, records: readonly ImportedRecord[]): Promise<void> {
+  const { clashes } = await store.importRecords([records]);
+  expect(clashes).toEqual([]);
+}
+
+type Document = Partial<Record<RecordType, StoredRecord[]>>;
+
+async function documentOf(central: CentralStore, home: number): Promise<Document> {
+  return JSON.parse((await rosterOf(central, home)).body);
+}
+
+/** A record in which every text says whose it is, and every number that is no reference is the home's. */
+function recordOf(type: RecordType, home: number, fixed: StoredRecord = {}): ImportedRecord {
+  const fields = Object.entries<TSchema>(recordTable[type].schema.properties);
+  const references = new Set((definitionOf(type).references ?? []).map(({ field }) => field));
+  const value = (name: string, schema: TSchema): unknown => {
+    if (name in fixed) return fixed[name];
+    if (references.has(name)) return null;
+    const inner = TypeGuard.IsUnion(schema) ? (schema.anyOf[0] as TSchema) : schema;
+    if (TypeGuard.IsLiteral(inner)) return inner.const;
+    if (TypeGuard.IsBoolean(inner)) return true;
+    if (isUnixTime(inner)) return 1_700_000_000 + home;
+    if (TypeGuard.IsInteger(inner)) return inner.maximum === 1 ? 1 : home;
+    return inner["pattern"] === undefined ? markOf(home) : "36000";
+  };
+  return { type, record: Object.fromEntries(fields.map(([name, schema]) => [name, value(name, schema)])) };
+}
+
+const markOf = (home: number) => `of home ${home}`;
+
+function itemOf(home: number, itemid: number, fixed: StoredRecord = {}): ImportedRecord {
+  return recordOf("items", home, {
+    itemid,
+    itemname: `item-${itemid} ${markOf(home)}`,
+    typename: "wirelesssensors",
+    typeid: 2,
+    subtypename: "wall",
+    statusname: "Assigned",
+    active: 1,
+    activename: "Active",
+    macaddress: sensor(itemid).address,
+    currenthomeid: home,
+    ...fixed,
+  });
+}
+
+/** One record of every type that is of a home and of nobody else; its subject and item have the number of the home. */
+const ofHome: Readonly<Record<RecordType, (home: number) => ImportedRecord>> = {
+  items: (home) => itemOf(home, home),
+  homes: (home) => recordOf("homes", home, { homeid: home }),
+  subjects: (home) => recordOf("subjects", home, { subjectid: home }),
+  project_enrollments: (home) =>
+    recordOf("project_enrollments", home, { subjectid: home, projectid: home, homeid: home, stop: null }),
+  study_enrollments: (home) => recordOf("study_enrollments", home, { subjectid: home, studyid: home }),
+  scheduled_contacts: (home) => recordOf("scheduled_contacts", home, { subjectid: home }),
+  phones: (home) => recordOf("phones", home, { subjectid: home }),
+  subject_inventory: (home) =>
+    recordOf("subject_inventory", home, { subjectid: home, itemid: home, stop: null }),
+  contacts: (home) => recordOf("contacts", home, { subjectid: home }),
+  comments: (home) => recordOf("comments", home, { subjectid: home }),
+  alerts: (home) => recordOf("alerts", home, { subjectid: home }),
+  home_inventory: (home) => recordOf("home_inventory", home, { homeid: home, item: home, stop: null }),
+  projects: (home) => recordOf("projects", home, { projectid: home }),
+  studies: (home) => recordOf("studies", home, { studyid: home }),
+  issues: (home) => recordOf("issues", home, { issueid: home, homeid: home, subjectid: home, itemid: home }),
+};
+
+const everything = (home: number) => recordTypes.map((type) => ofHome[type](home));
+
+describe("the roster of a home", () => {
+  for (const type of recordTypes)
+    test(`has its ${type} whole, and of another home's nothing`, async () => {
+      await using made = await site([...everything(12), ...everything(15)]);
+      const document = await documentOf(made.central, 12);
+      expect(document[type]).toEqual([ofHome[type](12).record]);
+      expect(JSON.stringify(document)).not.toContain(markOf(15));
+    });
+
+  test("is the same text, under the same tag, until something in it changes", async () => {
+    await using made = await site([...everything(12), ...everything(15)]);
+    const before = await rosterOf(made.central, 12);
+    await imported(made.central, [recordOf("comments", 15, { subjectid: 15, commentid: 99 })]);
+    expect(await rosterOf(made.central, 12)).toEqual(before);
+    await imported(made.central, [recordOf("comments", 12, { subjectid: 12, commentid: 99 })]);
+    const after = await rosterOf(made.central, 12);
+    expect(after.etag).not.toBe(before.etag);
+    expect(after.etag).toMatch(/^"[0-9a-f]{32}"$/);
+  });
+
+  test("of a home that nobody has spoken of yet is an empty document", async () => {
+    await using made = await site(everything(15));
+    expect(await documentOf(made.central, 12)).toEqual({});
+  });
+
+  test("can be taken into an empty store by the checks of an import", async () => {
+    await using made = await site([...everything(12), ...everything(15)]);
+    const { body } = await rosterOf(made.central, 12);
+    const store = await openStoreBeside({
+      directory: join(made.directory, "gateway"),
+      clock,
+      log: keptLog().log,
+      create: true,
+    });
+    const { changes } = await takeRoster(store, body);
+    expect(Object.values(changes).map(({ added }) => added)).toEqual(recordTypes.map(() => 1));
+    await store.close();
+  });
+});
+
+describe("where somebody or something lives", () => {
+  const enrolled = (subjectid: number, homeid: number | null, start: number) =>
+    recordOf("project_enrollments", 0, { subjectid, projectid: 1, homeid, start });
+  const people = (...subjectids: number[]) =>
+    subjectids.map((subjectid) => recordOf("subjects", 0, { subjectid }));
+  const places = [
+    recordOf("homes", 12, { homeid: 12 }),
+    recordOf("homes", 15, { homeid: 15 }),
+    recordOf("projects", 0, { projectid: 1 }),
+  ];
+  const issue = (issueid: number, fixed: StoredRecord) => recordOf("issues", 0, { issueid, ...fixed });
+  const held = (subjectid: number, itemid: number, stop: string | null) =>
+    recordOf("subject_inventory", 0, { subjectid, itemid, stop });
+
+  const cases: readonly {
+    says: string;
+    records: readonly ImportedRecord[];
+    subjects: Readonly<Record<12 | 15, number[]>>;
+  }[] = [
+    {
+      says: "who has moved is of both homes",
+      records: [...people(1), enrolled(1, 12, 10), enrolled(1, 15, 20)],
+      subjects: { 12: [1], 15: [1] },
+    },
+    {
+      says: "who is enrolled without a home lives where the items in their hands are",
+      records: [...people(1), enrolled(1, null, 10), itemOf(12, 7), held(1, 7, null)],
+      subjects: { 12: [1], 15: [] },
+    },
+    {
+      says: "who has given an item back before it went to another home is none of that home's",
+      records: [...people(1, 2), itemOf(15, 7), held(1, 7, "2026-01-01"), held(2, 7, null)],
+      subjects: { 12: [], 15: [2] },
+    },
+    {
+      says: "an item in the hands of a visitor makes nobody live elsewhere than enrolled",
+      records: [...people(1), enrolled(1, 12, 10), itemOf(15, 7), held(1, 7, null)],
+      subjects: { 12: [1], 15: [] },
+    },
+    {
+      says: "an issue of a home names somebody who lives there, if enrollments name no other home",
+      records: [
+        ...people(1, 2),
+        enrolled(2, 15, 10),
+        issue(1, { homeid: 12, subjectid: 1 }),
+        issue(2, { homeid: 12, subjectid: 2 }),
+      ],
+      subjects: { 12: [1], 15: [2] },
+    },
+  ];
+  for (const { says, records, subjects } of cases)
+    test(says, async () => {
+      await using made = await site([...places, ...records]);
+      for (const home of [12, 15] as const) {
+        const document = await documentOf(made.central, home);
+        expect([home, (document.subjects ?? []).map(({ subjectid }) => subjectid)]).toEqual([
+          home,
+          subjects[home],
+        ]);
+      }
+    });
+
+  test("an item that has moved is in both rosters, and the first home learns no more of the second than its number", async () => {
+    const moved = itemOf(15, 7, { itemname: "hall" });
+    await using made = await site([
+      ...places,
+      moved,
+      recordOf("home_inventory", 12, { homeid: 12, item: 7, start: 10, stop: 20 }),
+      recordOf("home_inventory", 15, { homeid: 15, item: 7, start: 20, stop: null }),
+    ]);
+    const first = await documentOf(made.central, 12);
+    expect(first.items).toEqual([moved.record]);
+    expect(first.home_inventory?.map(({ stop }) => stop)).toEqual([20]);
+    expect(first.homes).toEqual([recordOf("homes", 12, { homeid: 12 }).record, { homeid: 15 }]);
+    const second = await documentOf(made.central, 15);
+    expect(second.items).toEqual([moved.record]);
+    expect(second.home_inventory?.map(({ start }) => start)).toEqual([20]);
+    expect(second.homes).toEqual([recordOf("homes", 15, { homeid: 15 }).record]);
+  });
+
+  test("issues of another home, or of its people, stay there, whatever item they name", async () => {
+    await using made = await site([
+      ...places,
+      ...people(1, 2),
+      enrolled(1, 12, 10),
+      enrolled(2, 15, 10),
+      itemOf(12, 7),
+      itemOf(15, 8),
+      issue(1, { itemid: 7 }),
+      issue(2, { homeid: 15, itemid: 7 }),
+      issue(3, { subjectid: 2, itemid: 7 }),
+      issue(4, { subjectid: 1, itemid: 8 }),
+      issue(5, { homeid: 15, subjectid: 1 }),
+    ]);
+    const document = await documentOf(made.central, 12);
+    expect(document.issues?.map(({ issueid }) => issueid)).toEqual([1, 4]);
+    // What issue 4 names of the other home is there so that it is named by something, and says no more.
+    expect(document.items?.map(({ itemid }) => itemid)).toEqual([7, 8]);
+    expect(document.items?.[1]).toEqual({
+      itemid: 8,
+      itemname: `item-8 ${markOf(15)}`,
+      typename: "wirelesssensors",
+    });
+  });
+});
