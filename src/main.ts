@@ -18,6 +18,12 @@ const commands: readonly {
 }[] = [
   { name: "run", summary: "run a gateway", load: () => import("./commands/run.ts"), serves: true },
   {
+    name: "central",
+    serves: true,
+    summary: "run a central server: take in the uploads of every home and serve them",
+    load: () => import("./commands/central.ts"),
+  },
+  {
     name: "demo",
     serves: true,
     summary: "see it all at work with nothing plugged in",
