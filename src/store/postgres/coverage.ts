@@ -24,9 +24,13 @@ export async function coverage(sql: SqlRunner, request: CoverageRequest): Promis
 /** Keys of the items that have been silent for too long by now. To be read in one snapshot. */
 export async function overdueItems(sql: SqlRunner): Promise<Set<number>> {
   const rows = await stayRows(sql, null);
-  // All that ended before an item was heard last has no part in it, but that is little.
+  // What ended before an item was heard has no part in how long it has been silent.
   const spans = await sql<(Span & { home: number; listener: string })[]>`
-    SELECT home, listener, start_ms, stop_ms FROM outages ORDER BY home, listener, start_ms`;
+    SELECT home, listener, start_ms, stop_ms
+    FROM outages JOIN (
+      SELECT home, listener, min(heard_ms) AS since_ms FROM item_states GROUP BY home, listener
+    ) AS heard USING (home, listener)
+    WHERE stop_ms > since_ms ORDER BY home, listener, start_ms`;
   const outagesOf = Map.groupBy(spans, ({ home, listener }) => `${home} ${listener}`);
   const overdue = [...Map.groupBy(rows, ({ item }) => item)].filter(([, of]) => {
     const stays = of.map((row) => ({
