@@ -42,10 +42,13 @@ export function batchesRoute(store: CentralStore, counts: Receptions): HomeRoute
   };
 }
 
-/** @throws HttpError 422 that says why it is no batch */
-export function readBatch(body: Uint8Array): Batch {
+/**
+ * @param decode `decodeReadings` where the readings need not follow each other
+ * @throws HttpError 422 that says why it is no batch
+ */
+export function readBatch(body: Uint8Array, decode = decodeBatch): Batch {
   try {
-    return decodeBatch(body);
+    return decode(body);
   } catch (thrown) {
     if (thrown instanceof BatchFault) throw new HttpError("body_unsuitable", { fault: thrown.message });
     throw thrown;

@@ -2,6 +2,7 @@ import { HttpError } from "../../http/errors.ts";
 import type { CentralStore } from "../../store/central-store.ts";
 import type { DayDigest } from "../../store/upload-store.ts";
 import { jsonAnswer } from "../answer.ts";
+import { decodeReadings } from "../batch-codec.ts";
 import { dayReadingsOf } from "../day-query.ts";
 import { DayQuery, type MendAnswer, type VerifyAnswer, VerifyBody, verify_days_max } from "../protocol.ts";
 import { readQuery } from "../query.ts";
@@ -42,7 +43,7 @@ export function daysRoute(store: CentralStore, counts: Receptions): HomeRoute {
     answer: async ({ exchange, home, body }) => {
       const request = dayReadingsOf(readQuery(DayQuery, exchange.query));
       await requireOwn(store, [request.epoch], home);
-      const batch = readBatch(body);
+      const batch = readBatch(body, decodeReadings);
       if (batch.epoch !== request.epoch)
         throw new HttpError("body_unsuitable", { fault: "the batch is of another epoch than the query" });
       try {
