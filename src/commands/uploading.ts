@@ -89,7 +89,7 @@ async function uploadFrom(
   try {
     const lock = takeLock(data, uploadPost);
     // As they are before anything is sent: then central has what the cursors among them have passed.
-    const files = gatherHomeFiles(data);
+    const homeFiles = gatherHomeFiles(data);
     const meter = new UploadMeter({ terminal, clock, log, atTerminal: process.stderr.isTTY === true });
     try {
       return await upload({
@@ -101,8 +101,8 @@ async function uploadFrom(
         everyDay,
         ...(target.keep_days === undefined ? {} : { keep_days: target.keep_days }),
         describe: () => describeGateway({ store, clock, directory: data, version, timezone }),
+        homeFiles,
         takeRoster: (document) => takeRoster(store, document),
-        backups: async () => files,
         onProgress: (progress) => meter.show(progress),
       });
     } finally {

@@ -32,8 +32,8 @@ export interface UploadOptions {
   readonly describe: () => Promise<GatewayDescription>;
   /** Takes in a roster, an import document as JSON. Absent: none is asked for. */
   readonly takeRoster?: (document: string) => Promise<Imported>;
-  /** Files that a spare box would need, by name. */
-  readonly backups?: () => Promise<ReadonlyMap<string, Uint8Array>>;
+  /** What a spare box would need besides readings and records, by name, as it was before this upload began. */
+  readonly homeFiles: ReadonlyMap<string, Uint8Array>;
   readonly onProgress: (progress: UploadProgress) => void;
 }
 
@@ -118,7 +118,7 @@ class Upload {
     await sendNotes({ store, held_note: this.#held_note, report: (condition) => this.#note(condition) });
     const verified_seq = await this.#compare(days, confirmed_seq);
     const rosterFault = await this.#followRoster();
-    await this.#putBackups();
+    await this.#putHomeFiles();
     const pruned =
       keep_days === undefined
         ? 0
@@ -289,13 +289,11 @@ class Upload {
     }
   }
 
-  async #putBackups(): Promise<void> {
-    const { backups } = this.#options;
-    const files = await backups?.();
-    if (files === undefined || files.size === 0) return;
-    const body: BackupsBody = {
-      files: Object.fromEntries([...files].map(([name, content]) => [name, content.toBase64()])),
-    };
+  /** After the readings: what is in these files may rest on readings that central then has. */
+  async #putHomeFiles(): Promise<void> {
+    const files = [...this.#options.homeFiles].map(([name, content]) => [name, content.toBase64()]);
+    if (files.length === 0) return;
+    const body: BackupsBody = { files: Object.fromEntries(files) };
     await this.#central.ask({ method: "PUT", path: "/backups", body: jsonBody(body) });
   }
 

@@ -1,0 +1,232 @@
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Central as CentralServer, startCentral } from "../../../src/central.ts";
+import { type Clock, clockQuality } from "../../../src/clock.ts";
+import { takeRoster } from "../../../src/commands/roster.ts";
+import type { Log } from "../../../src/log.ts";
+import type { Reading } from "../../../src/reading.ts";
+import type { CentralStore } from "../../../src/store/central-store.ts";
+import { openCentralStore } from "../../../src/store/sqlite/central-open.ts";
+import { openGatewayStore, openUploadStore } from "../../../src/store/sqlite/open.ts";
+import type { GatewayStore } from "../../../src/store/store.ts";
+import type { DayDigest, UploadState, UploadStore } from "../../../src/store/upload-store.ts";
+import { describeGateway } from "../../../src/sync/gateway-report.ts";
+import { Central } from "../../../src/sync/upload/central.ts";
+import { type Uploaded, type UploadOptions, upload } from "../../../src/sync/upload/upload.ts";
+import { mintToken } from "../../../src/token.ts";
+import { TravellingClock } from "../../drivers/travelling-clock.ts";
+import { keptLog, seeded, sensor, sensorEvent } from "../../store/sample.ts";
+
+export const day_ms = 86_400_000;
+
+/** A programme on one machine: a central server with its real store, and homes that upload to it over HTTP. */
+export class Programme implements AsyncDisposable {
+  readonly directory = mkdtempSync(join(tmpdir(), "lintel-programme-"));
+  readonly clock = new TravellingClock();
+  /** What every part has logged, as `level text`. */
+  readonly lines: string[];
+  readonly log: Log;
+  readonly homes: Home[] = [];
+  #central: CentralServer | undefined;
+  #url = "";
+
+  constructor() {
+    const { log, lines } = keptLog("warn");
+    this.log = log;
+    this.lines = lines;
+  }
+
+  /** Starts central on its data, or on another directory, where it was before. */
+  async start(data = "central"): Promise<CentralStore> {
+    const { clock, log } = this;
+    const store = await openCentralStore({ directory: join(this.directory, data), clock, log });
+    const port = Number(this.#url === "" ? 0 : new URL(this.#url).port);
+    this.#central = await startCentral({
+      store,
+      listen: { hostname: "127.0.0.1", port },
+      settings: { address: "--listen", port: "--port" },
+      realm: "lintel",
+      metrics: false,
+      clock,
+      log,
+    });
+    this.#url = this.#central.origin;
+    return store;
+  }
+
+  get url(): string {
+    return this.#url;
+  }
+
+  get store(): CentralStore {
+    if (this.#central === undefined) throw new Error("central is not running");
+    return this.#central.store;
+  }
+
+  async stop(): Promise<void> {
+    await this.#central?.stop();
+    this.#central = undefined;
+  }
+
+  /** A box in a home, with a token for it. */
+  async box(home: number, name = `home-${home}`): Promise<Home> {
+    const { token, text } = mintToken({ name, scope: "sync", home, clock: this.clock });
+    await this.store.addToken(token);
+    const box = new Home(this, { directory: join(this.directory, name), token: text, tokenId: token.id });
+    this.homes.push(box);
+    await box.start();
+    return box;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const home of this.homes) await home.stop();
+    await this.stop();
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
+
+/** A gateway's store, as the gateway writes it and as an uploader beside it reads it. */
+export class Home {
+  readonly directory: string;
+  readonly token: string;
+  readonly tokenId: string;
+  readonly #programme: Programme;
+  #gateway: GatewayStore | undefined;
+
+  constructor(programme: Programme, options: { directory: string; token: string; tokenId: string }) {
+    this.#programme = programme;
+    this.directory = options.directory;
+    this.token = options.token;
+    this.tokenId = options.tokenId;
+  }
+
+  get gateway(): GatewayStore {
+    if (this.#gateway === undefined) throw new Error("the gateway is not running");
+    return this.#gateway;
+  }
+
+  async start(): Promise<void> {
+    const { clock, log } = this.#programme;
+    this.#gateway = await openGatewayStore({ directory: this.directory, clock, log, home: 1 });
+  }
+
+  async stop(): Promise<void> {
+    await this.#gateway?.close();
+    this.#gateway = undefined;
+  }
+
+  /** Another box with a copy of this one's card, made while this one was off, and the same token. */
+  async copy(name: string): Promise<Home> {
+    await this.stop();
+    const { directory } = this.#programme;
+    cpSync(this.directory, join(directory, name), { recursive: true });
+    await this.start();
+    const copy = new Home(this.#programme, {
+      directory: join(directory, name),
+      token: this.token,
+      tokenId: this.tokenId,
+    });
+    this.#programme.homes.push(copy);
+    await copy.start();
+    return copy;
+  }
+
+  async append(readings: readonly Reading[]): Promise<void> {
+    for (let at = 0; at < readings.length; at += 5_000)
+      await this.gateway.append(readings.slice(at, at + 5_000));
+  }
+
+  /** Uploads as `lintel upload` does; what waits for its time is sent there. */
+  async upload(
+    rest: Partial<UploadOptions> & { url?: string; clock?: Clock; token?: string } = {},
+  ): Promise<Uploaded> {
+    const { clock: programmeClock, log } = this.#programme;
+    const { url = this.#programme.url, clock = programmeClock, token = this.token, ...options } = rest;
+    const stop = new AbortController().signal;
+    return await this.beside((store) =>
+      upload({
+        store,
+        connect: () =>
+          new Central({
+            url,
+            token,
+            bytes_per_s: 1e9,
+            clock,
+            random: seeded(1),
+            stop,
+            onRetry: (_, delay_ms) => void setTimeout(() => programmeClock.travel(delay_ms), 0),
+          }),
+        clock,
+        log,
+        stop,
+        everyDay: false,
+        describe: () =>
+          describeGateway({
+            store,
+            clock,
+            directory: this.directory,
+            version: "0",
+            timezone: "Europe/Berlin",
+          }),
+        homeFiles: new Map(),
+        takeRoster: (document) => takeRoster(store, document),
+        onProgress: () => {},
+        ...options,
+      }),
+    );
+  }
+
+  /** How uploads stand, as this store has it. */
+  state(): Promise<UploadState> {
+    return this.beside((store) => store.uploadState());
+  }
+
+  /** Opens the store as a command beside the gateway does. */
+  async beside<Result>(use: (store: UploadStore) => Promise<Result>): Promise<Result> {
+    const { clock, log } = this.#programme;
+    const store = await openUploadStore({ directory: this.directory, clock, log });
+    try {
+      return await use(store);
+    } finally {
+      await store.close();
+    }
+  }
+
+  /** What this store and central hold of the readings of this box, day by day. */
+  async bothSides(): Promise<{ here: DayDigest[]; there: DayDigest[] }> {
+    const { store } = this.#programme;
+    return this.beside(async (own) => {
+      const here: DayDigest[] = [];
+      const there: DayDigest[] = [];
+      for (const { epoch, last_seq: through_seq } of await own.epochs()) {
+        const request = { epoch, through_seq, from_ms: 0, before_ms: 100_000 * day_ms };
+        here.push(...(await own.digests(request)));
+        there.push(...(await store.digests(request)));
+      }
+      return { here: here.map(comparable).sort(), there: there.map(comparable).sort() } as never;
+    });
+  }
+}
+
+function comparable({ series, address, day, count, hash }: DayDigest): string {
+  return `${day} ${series} ${address} ${count} ${hash}`;
+}
+
+/** Events of five sensors, evenly over so many days. */
+export function daysOfEvents(options: {
+  readonly from_ms: number;
+  readonly days: number;
+  readonly count: number;
+  readonly first?: number;
+}): Reading[] {
+  const { from_ms, days, count, first = 0 } = options;
+  return Array.from({ length: count }, (_, index) => ({
+    ...sensorEvent(
+      sensor((first + index) % 5),
+      from_ms + Math.floor((index * days * day_ms) / count),
+      (first + index) % 7,
+    ),
+    clock: clockQuality.synchronised,
+  }));
+}
