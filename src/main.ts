@@ -81,6 +81,11 @@ const commands: readonly {
     load: () => import("./commands/backup.ts"),
   },
   {
+    name: "restore",
+    summary: "make a spare box the one that was lost, from a backup or from central",
+    load: () => import("./commands/restore.ts"),
+  },
+  {
     name: "report",
     summary: "show doses taken and missed, and walking speed, day by day",
     load: () => import("./commands/report.ts"),
