@@ -12,6 +12,7 @@ import { LampKeeper } from "./control/lamp.ts";
 import { startControl } from "./control/server.ts";
 import type { GatewayStatus } from "./control/status.ts";
 import { messageOf, type OperatorError } from "./errors.ts";
+import type { App } from "./http/app.ts";
 import { startServer } from "./http/server.ts";
 import { Ingest } from "./ingest/ingest.ts";
 import { ListeningKeeper } from "./ingest/listening-keeper.ts";
@@ -19,8 +20,11 @@ import type { Log } from "./log.ts";
 import type { Cursor } from "./reading.ts";
 import { databasePath } from "./store/sqlite/connection.ts";
 import { watchFile } from "./store/sqlite/file-watch.ts";
-import { openGatewayStore } from "./store/sqlite/open.ts";
+import { openGatewayStore, openUploadStore } from "./store/sqlite/open.ts";
 import type { GatewayStore } from "./store/store.ts";
+import type { UploadStore } from "./store/upload-store.ts";
+import { describeGateway } from "./sync/gateway-report.ts";
+import { sourceApp } from "./sync/source/source.ts";
 
 /** A gateway at work. */
 export interface Gateway {
@@ -104,7 +108,7 @@ async function assemble(
     listen: { hostname, port },
     realm,
     ...(tls === undefined ? {} : { tls }),
-    apps: [apiApp({ store })],
+    apps: [apiApp({ store }), sourceOf({ config, clock, log, store, started })],
   });
   started.push({ name: "server", stop: () => server.stop() });
 
@@ -167,6 +171,37 @@ async function assemble(
     alive: () => store.addDropped(new Map()).catch((error) => log.debug(messageOf(error))),
     stop: () => unwind(started, log),
   };
+}
+
+/** What central reads where it comes to the gateway: from a store of its own, opened when it first comes. */
+function sourceOf(options: {
+  config: Config;
+  clock: Clock;
+  log: Log;
+  store: GatewayStore;
+  started: Started[];
+}): App {
+  const { config, clock, log, store, started } = options;
+  const directory = config.data;
+  let opened: Promise<UploadStore> | undefined;
+  started.push({ name: "source of central", stop: async () => (await opened)?.close() });
+  return sourceApp({
+    store: () => {
+      opened ??= openUploadStore({ directory, clock, log: log.named("store") });
+      return opened;
+    },
+    describe: async () => ({
+      ...(await describeGateway({
+        store,
+        clock,
+        directory,
+        version: packageFile.version,
+        timezone: config.home.timezone,
+      })),
+      differing_days: 0,
+    }),
+    home: config.home.id,
+  });
 }
 
 function hostOf(options: {

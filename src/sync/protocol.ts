@@ -17,9 +17,9 @@ import { seriesNames } from "../series.ts";
  * | PUT, GET /sync/v1/backups | central | sync | BackupsBody: files such as the backup of the Zigbee network |
  * | GET /sync/v1/history | central | sync | batches for a box that is restored, by HistoryQuery; 204 at the end |
  * | GET /sync/v1/fleet | central | admin | what `lintel fleet` shows |
- * | GET /sync/v1/report | gateway | sync | ReportBody, by ReportQuery |
- * | GET /sync/v1/batches | gateway | sync | the batch after BatchQuery; 204 where there is none |
- * | GET /sync/v1/digests, /sync/v1/days | gateway | sync | digests by DigestQuery, a batch of one day by DayQuery |
+ * | GET /sync/v1/report | gateway | sync, admin | ReportBody, by ReportQuery |
+ * | GET /sync/v1/batches | gateway | sync, admin | the batch after BatchQuery; 204 where there is none |
+ * | GET /sync/v1/digests, /sync/v1/days | gateway | sync, admin | digests of one day at most by DigestQuery, a batch of one day by DayQuery |
  *
  * Times are unix milliseconds.
  *

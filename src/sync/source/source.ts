@@ -1,5 +1,6 @@
 import { condition_notes_max } from "../../condition.ts";
 import type { App } from "../../http/app.ts";
+import { HttpError } from "../../http/errors.ts";
 import type { UploadStore } from "../../store/upload-store.ts";
 import { batchAnswer, emptyAnswer, jsonAnswer } from "../answer.ts";
 import { encodeBatch } from "../batch-codec.ts";
@@ -28,17 +29,18 @@ export type SourceStore = Pick<
  * @param options.describe what the gateway says of itself now
  */
 export function sourceApp(options: {
-  store: SourceStore;
+  /** Opens what is read, or answers what it opened before. */
+  store: () => Promise<SourceStore>;
   describe: () => Promise<GatewayReport>;
   /** The home that the gateway is in, where that is known: a token of another home opens nothing here. */
   home: number | undefined;
 }): App {
-  const { store, home } = options;
+  const { home } = options;
   const rows: readonly [path: string, answer: Route["answer"]][] = [
-    ["/report", (call) => report(call, options)],
-    ["/batches", (call) => batches(call, store)],
-    ["/digests", (call) => digests(call, store)],
-    ["/days", (call) => days(call, store)],
+    ["/report", async (call) => report(call, { store: await options.store(), describe: options.describe })],
+    ["/batches", async (call) => batches(call, await options.store())],
+    ["/digests", async (call) => digests(call, await options.store())],
+    ["/days", async (call) => days(call, await options.store())],
   ];
   return syncApp(
     rows.map(([path, answer]) => ({
@@ -75,12 +77,17 @@ async function batches({ exchange }: Call, store: SourceStore): Promise<Response
   const made = await encodedBatch(async (readings_max) => {
     const batch = await store.batchAfter({ epoch, after_seq: after, readings_max });
     return batch === undefined ? undefined : { batch };
-  });
+  }, batch_readings_max);
   return made === undefined ? emptyAnswer() : batchAnswer(made.bytes);
 }
 
 async function digests({ exchange }: Call, store: SourceStore): Promise<Response> {
   const { epoch, through, from, before } = readQuery(DigestQuery, exchange.query);
+  if (before <= from || before - from > digests_span_ms_max)
+    throw new HttpError("parameter_malformed", {
+      parameter: "before",
+      expected: "at most one day after from",
+    });
   const found = await store.digests({ epoch, through_seq: through, from_ms: from, before_ms: before });
   return jsonAnswer(exchange, { digests: [...found] } satisfies DigestsAnswer);
 }
@@ -91,3 +98,8 @@ async function days({ exchange }: Call, store: SourceStore): Promise<Response> {
   if (bytes === null) throw new Error(`the ${request.series} of one day are larger than a batch may be`);
   return batchAnswer(bytes);
 }
+
+/** Readings in one answer: the thread that answers also stamps what the drivers hear, and must not be busy for long. */
+const batch_readings_max = 4_096;
+/** For the same reason. */
+const digests_span_ms_max = 86_400_000;
