@@ -66,7 +66,7 @@ async function central(options: CentralOptions, context: CommandContext): Promis
       const started = await startCentral({
         store,
         listen: { hostname: options.listen, port: options.port },
-        settings: { address: "--listen", port: "--port" },
+        settings: { address: "--listen", port: "--port", certificate: "--tls-certificate", key: "--tls-key" },
         realm: options.realm,
         ...(tls === undefined ? {} : { tls }),
         metrics: options.metrics === true,

@@ -9,10 +9,17 @@ import type { Log } from "../log.ts";
 export interface SettingNames {
   readonly address: string;
   readonly port: string;
+  readonly certificate: string;
+  readonly key: string;
 }
 
 /** As a gateway's configuration has them. */
-export const configuredSettings: SettingNames = { address: "listen in [api]", port: "listen in [api]" };
+export const configuredSettings: SettingNames = {
+  address: "listen in [api]",
+  port: "listen in [api]",
+  certificate: "tls_certificate in [api]",
+  key: "tls_key in [api]",
+};
 
 /** Starts Bun's server. @throws OperatorError when the address cannot be had */
 export function listen(options: {
@@ -56,12 +63,19 @@ export interface Tls {
 /** Reads PEM files and holds them against each other. @throws OperatorError that names the file at fault */
 export async function readTls(
   paths: { certificate: string; key: string },
-  options: { clock: Clock; log: Log },
+  options: { clock: Clock; log: Log; settings?: SettingNames },
 ): Promise<Tls> {
-  const certificate = await readPem(paths.certificate, "certificate");
-  const key = await readPem(paths.key, "key");
-  const parsed = understood(() => new X509Certificate(certificate), paths.certificate, "certificate");
-  const parsedKey = understood(() => createPrivateKey(key), paths.key, "key");
+  const settings = options.settings ?? configuredSettings;
+  const ofCertificate = {
+    path: paths.certificate,
+    part: "certificate",
+    setting: settings.certificate,
+  } as const;
+  const ofKey = { path: paths.key, part: "key", setting: settings.key } as const;
+  const certificate = await readPem(ofCertificate);
+  const key = await readPem(ofKey);
+  const parsed = understood(() => new X509Certificate(certificate), ofCertificate);
+  const parsedKey = understood(() => createPrivateKey(key), ofKey);
   if (!parsed.checkPrivateKey(parsedKey))
     throw new OperatorError(
       `TLS key ${paths.key} does not belong to certificate ${paths.certificate}`,
@@ -74,25 +88,32 @@ export async function readTls(
   return { certificate, key };
 }
 
-async function readPem(path: string, part: "certificate" | "key"): Promise<string> {
+/** One of the two files, and what the setting that names it is called. */
+interface PemFile {
+  readonly path: string;
+  readonly part: "certificate" | "key";
+  readonly setting: string;
+}
+
+async function readPem({ path, part, setting }: PemFile): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (thrown) {
     throw new OperatorError(
       `TLS ${part} ${path} cannot be read (${messageOf(thrown)})`,
-      `name a PEM file as TLS ${part} that this user may read`,
+      `let ${setting} name a PEM file that this user may read`,
       { cause: thrown },
     );
   }
 }
 
-function understood<Parsed>(parse: () => Parsed, path: string, part: "certificate" | "key"): Parsed {
+function understood<Parsed>(parse: () => Parsed, { path, part, setting }: PemFile): Parsed {
   try {
     return parse();
   } catch (thrown) {
     throw new OperatorError(
       `TLS ${part} ${path} is not a PEM ${part === "key" ? "private key without passphrase" : "certificate"} (${messageOf(thrown)})`,
-      `name a file as TLS ${part} that is one`,
+      `let ${setting} name a file that is one`,
       { cause: thrown },
     );
   }

@@ -93,7 +93,7 @@ export async function startServer(
     return { refuse: refuseFor, ...build({ authorization, log: own, refuse: refuseFor }) };
   });
   const body_bytes_max = Math.max(bounds.body_bytes_max, ...served.map((app) => app.body_bytes_max ?? 0));
-  const tls = files === undefined ? {} : { tls: await readTls(files, { clock, log }) };
+  const tls = files === undefined ? {} : { tls: await readTls(files, { clock, log, settings }) };
   const fetch = admission({ apps: served, bounds, clock, log, outages });
   const server = listen({ ...bounds, ...address, ...tls, body_bytes_max, settings, fetch });
   const scheme = files === undefined ? "http" : "https";
