@@ -28,37 +28,26 @@ export interface Companion {
   at(row: number): number;
 }
 
-export interface WrittenColumn {
-  readonly column: NumberColumn;
-  readonly estimate_bytes: number;
-}
-
 /**
- * Writes numbers and nulls in the way that is smallest; undefined where they can't be written exactly.
+ * The ways to write numbers and nulls; none where they can't be written exactly.
  * `ways` are the predictions to try, each with companions where it needs one.
  */
 export function writeNumberColumn(
   values: readonly (number | null)[],
   rows: Rows,
   { ways, companions = [] }: { ways: readonly PredictionName[]; companions?: readonly Companion[] },
-): WrittenColumn | undefined {
+): NumberColumn[] {
   const whole = wholeNumbers(values);
-  if (whole === undefined) return undefined;
+  if (whole === undefined) return [];
   const scaled: Scaled = { ...whole, rows };
-  let best: WrittenColumn | undefined;
-  const consider = (tried: WrittenColumn | undefined) => {
-    if (tried !== undefined && tried.estimate_bytes < (best?.estimate_bytes ?? Infinity)) best = tried;
-  };
-  for (const by of ways) {
-    if (by !== "beside") consider(tryWay(scaled, by));
-    else
-      for (const companion of companions) {
-        consider(tryWay(scaled, by, companion));
-        const times = factorOf(scaled, companion);
-        if (times !== undefined) consider(tryWay(scaled, by, companion, times));
-      }
-  }
-  return best;
+  return ways.flatMap((by) => {
+    if (by !== "beside") return tryWay(scaled, by) ?? [];
+    return companions.flatMap((companion) => {
+      const times = factorOf(scaled, companion);
+      const multiple = times === undefined ? undefined : tryWay(scaled, by, companion, times);
+      return [tryWay(scaled, by, companion) ?? [], multiple ?? []].flat();
+    });
+  });
 }
 
 /** Reads what `writeNumberColumn` wrote; NaN stands for null. @throws BatchFault where it is not whole */
@@ -99,26 +88,22 @@ function tryWay(
   by: PredictionName,
   companion?: Companion,
   times?: number,
-): WrittenColumn | undefined {
+): NumberColumn | undefined {
   const beside = companion && scaledBy((row) => companion.at(row), times, 10 ** decimals);
-  const base = baseOf(numbers, beside);
+  const base = by === "base" ? leastOf(numbers) : baseOf(numbers, beside);
   const predictor = predictions[by]({ rows, base, companion: beside });
   const differences = differencesOf(numbers, predictor);
   if (differences === undefined) return undefined;
   const unit = unitOf(differences);
-  const { text, estimate_bytes } = writeNumbers(
-    unit === 1 ? differences : differences.map((difference) => difference / unit),
-  );
-  const column = {
+  return {
     by,
     ...(base === 0 ? {} : { base }),
     ...(unit === 1 ? {} : { unit }),
     ...(decimals === 0 ? {} : { decimals }),
     ...(companion === undefined ? {} : { of: companion.name }),
     ...(times === undefined ? {} : { times }),
-    ...text,
+    ...writeNumbers(unit === 1 ? differences : differences.map((difference) => difference / unit)),
   };
-  return { column, estimate_bytes: estimate_bytes + Object.keys(column).length };
 }
 
 /** What each number differs from what is expected; undefined where one differs too much, or not by a whole number. */
@@ -160,6 +145,13 @@ function wholeNumbers(values: readonly (number | null)[]): Omit<Scaled, "rows"> 
 function baseOf(numbers: Float64Array, companion: ((row: number) => number) | undefined): number {
   const row = numbers.findIndex((number) => !Number.isNaN(number));
   return row < 0 ? 0 : (numbers[row] as number) - (companion?.(row) ?? 0);
+}
+
+/** Of what is always expected to be the same, so that nothing differs but upwards. */
+function leastOf(numbers: Float64Array): number {
+  let least = Infinity;
+  for (const number of numbers) if (number < least) least = number;
+  return least === Infinity ? 0 : least;
 }
 
 /** The greatest number that divides all differences. */

@@ -28,24 +28,13 @@ export const magnitude_max = 2 ** 46;
 /** Numbers below this can be `symbols`. */
 export const symbols_max = 92;
 
-/**
- * Writes whole numbers between -`magnitude_max` and `magnitude_max`, both excluded; NaN stands for null.
- * `estimate_bytes` is about what the text costs once it is compressed.
- */
-export function writeNumbers(numbers: ArrayLike<number>): { text: NumberText; estimate_bytes: number } {
+/** Writes whole numbers between -`magnitude_max` and `magnitude_max`, both excluded; NaN stands for null. */
+export function writeNumbers(numbers: ArrayLike<number>): NumberText {
   const { magnitudes, signs, signed, largest } = parted(numbers);
-  const signCost = signed ? symbolsCost_bytes(signs) : 0;
   const signText = signed ? { signs: symbolText(signs) } : {};
-  if (largest === 0) return { text: signText, estimate_bytes: signCost };
-  const cut = sized(magnitudes);
-  const sizesCost = symbolsCost_bytes(cut.sizes) + cut.bits_count / 8;
-  const symbolCost = largest < symbols_max ? symbolsCost_bytes(magnitudes) : Infinity;
-  return symbolCost <= sizesCost
-    ? { text: { symbols: symbolText(magnitudes), ...signText }, estimate_bytes: symbolCost + signCost }
-    : {
-        text: { sizes: symbolText(cut.sizes), bits: cut.bits(), ...signText },
-        estimate_bytes: sizesCost + signCost,
-      };
+  if (largest === 0) return signText;
+  if (largest < symbols_max) return { symbols: symbolText(magnitudes), ...signText };
+  return { ...sizedText(magnitudes), ...signText };
 }
 
 /** Reads `count` numbers; NaN stands for null. @throws BatchFault where the text has not that many */
@@ -83,46 +72,53 @@ function parted(numbers: ArrayLike<number>): Parted {
   return { magnitudes, signs, signed, largest };
 }
 
-/** A number below 4 is its own size; one of n bits has the size 2n or 2n + 1 by its second bit, and n - 2 bits more. */
-function sized(magnitudes: Float64Array): { sizes: Uint8Array; bits_count: number; bits(): string } {
+/** A number below 4 is its own size; one of n bits has the size 2n - 2 or 2n - 1 by its second bit, and n - 2 bits more. */
+function sizedText(magnitudes: Float64Array): { sizes: string; bits: string } {
   const sizes = new Uint8Array(magnitudes.length);
-  let bits_count = 0;
+  const bits = new BitText();
   for (let row = 0; row < magnitudes.length; row += 1) {
     const magnitude = magnitudes[row] as number;
-    let rest = magnitude;
+    let highest = magnitude;
     let length = 0;
-    while (rest >= 4) {
-      rest = Math.floor(rest / 2);
+    while (highest >= 4) {
+      highest = Math.floor(highest / 2);
       length += 1;
     }
-    sizes[row] = 2 * length + rest;
-    bits_count += length;
+    sizes[row] = 2 * length + highest;
+    bits.add(magnitude, length);
   }
-  return { sizes, bits_count, bits: () => bitsText(magnitudes, sizes, bits_count) };
+  return { sizes: symbolText(sizes), bits: bits.end() };
 }
 
-function bitsText(magnitudes: Float64Array, sizes: Uint8Array, bits_count: number): string {
-  const characters = new Uint8Array(Math.ceil(bits_count / 6));
-  let at = 0;
-  let held = 0;
-  let held_bits = 0;
-  for (let row = 0; row < magnitudes.length; row += 1) {
-    let rest = magnitudes[row] as number;
-    for (let left = bitsAfter(sizes[row] as number); left > 0; ) {
-      const taken = Math.min(left, 6 - held_bits);
-      held |= (rest % 2 ** taken) << held_bits;
+/** Gathers bits, lowest first, six to a character. */
+class BitText {
+  readonly #characters: number[] = [];
+  #held = 0;
+  #held_bits = 0;
+
+  /** Adds the lowest `length` bits of a number. */
+  add(number: number, length: number): void {
+    let rest = number;
+    for (let left = length; left > 0; ) {
+      const taken = Math.min(left, 6 - this.#held_bits);
+      this.#held |= (rest % 2 ** taken) << this.#held_bits;
       rest = Math.floor(rest / 2 ** taken);
-      held_bits += taken;
+      this.#held_bits += taken;
       left -= taken;
-      if (held_bits < 6) continue;
-      characters[at] = codes[held] as number;
-      at += 1;
-      held = 0;
-      held_bits = 0;
+      if (this.#held_bits === 6) this.#flush();
     }
   }
-  if (held_bits > 0) characters[at] = codes[held] as number;
-  return textOf(characters);
+
+  end(): string {
+    if (this.#held_bits > 0) this.#flush();
+    return Buffer.from(this.#characters).toString("latin1");
+  }
+
+  #flush(): void {
+    this.#characters.push(codes[this.#held] as number);
+    this.#held = 0;
+    this.#held_bits = 0;
+  }
 }
 
 /** Bits that follow a size: those below the two highest. */
@@ -186,27 +182,9 @@ function symbolAt(text: string, place: number, bound: number): number {
 }
 
 function symbolText(symbols: ArrayLike<number>): string {
-  const characters = new Uint8Array(symbols.length);
-  for (let row = 0; row < symbols.length; row += 1) {
-    characters[row] = codes[symbols[row] as number] as number;
-  }
-  return textOf(characters);
-}
-
-function textOf(characters: Uint8Array): string {
-  return Buffer.from(characters.buffer, characters.byteOffset, characters.length).toString("latin1");
-}
-
-/** What symbols cost by their frequencies alone, with about five bits for each kind in zstd's table. */
-function symbolsCost_bytes(symbols: ArrayLike<number>): number {
-  const counts = new Uint32Array(symbols_max);
-  for (let row = 0; row < symbols.length; row += 1) {
-    const symbol = symbols[row] as number;
-    counts[symbol] = (counts[symbol] as number) + 1;
-  }
-  let bits = 0;
-  for (const count of counts) if (count > 0) bits += 5 + count * Math.log2(symbols.length / count);
-  return bits / 8;
+  const characters = Buffer.alloc(symbols.length);
+  for (let row = 0; row < symbols.length; row += 1) characters[row] = codes[symbols[row] as number] as number;
+  return characters.toString("latin1");
 }
 
 /** What a character of `signs` stands for. */

@@ -23,7 +23,7 @@ export function writeNumbering(batch: Batch, numbers: readonly number[]): Number
   const { from_seq, to_seq, missing } = batch;
   const passed = numbers.map((number, reading) => number - (numbers[reading - 1] ?? from_seq - 1) - 1);
   const text = { from_seq, to_seq, missing: missing.map(([first, last]): [number, number] => [first, last]) };
-  return isWhole(text, numbers.length) ? text : { ...text, numbers: writeNumbers(passed).text };
+  return isWhole(text, numbers.length) ? text : { ...text, numbers: writeNumbers(passed) };
 }
 
 /** The numbers of `count` readings, ascending. @throws BatchFault where they are not what the batch says of itself */

@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { BatchFault } from "./fault.ts";
 import { NumberText, readNumbers, writeNumbers } from "./number-text.ts";
+import { smallest } from "./packed-size.ts";
 
 /**
  * Which series each reading of a batch is of, in order of their numbers. `predicted`: 0 where it is the series whose next reading has the lowest
@@ -14,18 +15,13 @@ export type OrderText = Static<typeof OrderText>;
 
 /** @param stamps of each series, in order of number @param order the place of the series of every reading */
 export function writeOrder(stamps: readonly (readonly number[])[], order: readonly number[]): OrderText {
-  const plain = writeNumbers(order);
   const merge = new Merge(stamps);
-  const predicted = writeNumbers(
-    order.map((place) => {
-      const hit = merge.expected() === place;
-      merge.take(place);
-      return hit ? 0 : place + 1;
-    }),
-  );
-  return predicted.estimate_bytes < plain.estimate_bytes
-    ? { predicted: true, ...predicted.text }
-    : plain.text;
+  const missed = order.map((place) => {
+    const hit = merge.expected() === place;
+    merge.take(place);
+    return hit ? 0 : place + 1;
+  });
+  return smallest<OrderText>([{ predicted: true, ...writeNumbers(missed) }, writeNumbers(order)]);
 }
 
 /** The place of the series of every reading. @throws BatchFault where a series comes too often */

@@ -40,7 +40,7 @@ export function writeSeries(series: SeriesName, columns: SeriesColumns, devices:
   const made: Companion = { name: "made", at: (row) => (stamp_ms[row] as number) - (offset_ms?.[row] ?? 0) };
   return {
     count: rows.count,
-    device: writeNumbers(columns.device).text,
+    device: writeNumbers(columns.device),
     stamp: write(stamp_ms, ["before", "device", "trend"]),
     clock: write(columns.clock, []),
     ...(offset_ms && { offset: write(offset_ms, ["device"]) }),

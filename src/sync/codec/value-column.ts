@@ -3,6 +3,7 @@ import { Value as Check } from "@sinclair/typebox/value";
 import type { Value } from "../../series.ts";
 import { BatchFault } from "./fault.ts";
 import { type Companion, NumberColumn, readNumberColumn, writeNumberColumn } from "./number-column.ts";
+import { smallest } from "./packed-size.ts";
 import type { PredictionName, Rows } from "./predictions.ts";
 import { readWordColumn, WordColumn, writeWordColumn } from "./word-column.ts";
 
@@ -17,12 +18,9 @@ export function writeValueColumn(
   options: { ways: readonly PredictionName[]; companions?: readonly Companion[] },
 ): ValueColumn {
   const words = writeWordColumn(values, rows);
-  const numbers = values.some((value) => typeof value === "string")
-    ? undefined
-    : writeNumberColumn(values as readonly (number | null)[], rows, options);
-  return numbers !== undefined && numbers.estimate_bytes < words.estimate_bytes
-    ? numbers.column
-    : words.column;
+  if (values.some((value) => typeof value === "string")) return smallest<ValueColumn>(words);
+  const numbers = writeNumberColumn(values as readonly (number | null)[], rows, options);
+  return smallest<ValueColumn>([...words, ...numbers]);
 }
 
 /** What a column must hold. */

@@ -18,11 +18,8 @@ export const WordColumn = Type.Object(
 );
 export type WordColumn = Static<typeof WordColumn>;
 
-/** `estimate_bytes` is about what the column costs once it is compressed. */
-export function writeWordColumn(
-  values: readonly Value[],
-  rows: Rows,
-): { column: WordColumn; estimate_bytes: number } {
+/** The ways to write values as words. */
+export function writeWordColumn(values: readonly Value[], rows: Rows): WordColumn[] {
   const places = new Map<Value, number>();
   const numbers = new Float64Array(values.length);
   for (let row = 0; row < values.length; row += 1) {
@@ -32,17 +29,9 @@ export function writeWordColumn(
     numbers[row] = place;
   }
   const words = [...places.keys()];
-  const list_bytes = JSON.stringify(words).length;
-  const plain = writeNumbers(numbers);
-  const learned = isLearnable(words.length, rows)
-    ? writeNumbers(learnedFrom(numbers, words.length, rows))
-    : undefined;
-  return learned !== undefined && learned.estimate_bytes < plain.estimate_bytes
-    ? {
-        column: { words, learned: true, ...learned.text },
-        estimate_bytes: list_bytes + learned.estimate_bytes,
-      }
-    : { column: { words, ...plain.text }, estimate_bytes: list_bytes + plain.estimate_bytes };
+  const plain: WordColumn = { words, ...writeNumbers(numbers) };
+  if (!isLearnable(words.length, rows)) return [plain];
+  return [plain, { words, learned: true, ...writeNumbers(learnedFrom(numbers, words.length, rows)) }];
 }
 
 /** For each reading the place of its value in `words`. @throws BatchFault where it has none */
