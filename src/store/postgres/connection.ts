@@ -16,12 +16,16 @@ export class Connections {
   readonly name: string;
   /** For statements that only read, each of which sees a moment of its own. */
   readonly reads: Sql;
+  /** For pages: plans that follow the index in its order are taken wherever there is one, so that a page costs what it is long. */
+  readonly pages: Sql;
   readonly writes: Sql;
 
   /** @throws OperatorError where `url` is none of a PostgreSQL database */
   constructor(url: string) {
     this.name = nameOf(url);
-    this.reads = pool(url, reads_max, { default_transaction_read_only: "on" });
+    const readOnly = { default_transaction_read_only: "on" };
+    this.reads = pool(url, reads_max, readOnly);
+    this.pages = pool(url, pages_max, { ...readOnly, ...alongTheIndex });
     this.writes = pool(url, writes_max, {});
   }
 
@@ -39,6 +43,11 @@ export class Connections {
     return this.#transaction(this.reads, "ISOLATION LEVEL REPEATABLE READ READ ONLY", work);
   }
 
+  /** The same for pages. */
+  pageSnapshot<Result>(work: (sql: SqlRunner) => Promise<Result>): Promise<Result> {
+    return this.#transaction(this.pages, "ISOLATION LEVEL REPEATABLE READ READ ONLY", work);
+  }
+
   /**
    * Changes something in one transaction that is on disk when it resolves; when it rejects nothing has changed, unless the
    * connection was lost during the commit. Faults as in `run`.
@@ -49,7 +58,7 @@ export class Connections {
 
   async close(): Promise<void> {
     const timeout = close_max_s;
-    await Promise.all([this.reads.end({ timeout }), this.writes.end({ timeout })]);
+    await Promise.all([this.reads, this.pages, this.writes].map((sql) => sql.end({ timeout })));
   }
 
   async #transaction<Result>(
@@ -99,8 +108,10 @@ function safeNumber(text: string): number {
 }
 
 /** Connections at once: PostgreSQL allows 100 in all by default. */
-const reads_max = 8;
+const reads_max = 6;
+const pages_max = 6;
 const writes_max = 8;
+const alongTheIndex = { enable_seqscan: "off", enable_bitmapscan: "off", enable_sort: "off" };
 const connect_max_s = 10;
 const idle_max_s = 60;
 const close_max_s = 5;

@@ -25,11 +25,15 @@ export class CountChanges {
     head.newest_ms = Math.max(head.newest_ms, stamp_ms);
   }
 
-  remove(item: number, stamp_ms: number): void {
-    this.#count(item, stamp_ms, -1);
-    const head = this.#head(item);
-    head.total -= 1;
-    head.changed = 1;
+  /** The same of many readings at once that lie in one hour, or of fewer than were counted. */
+  shift(item: number, hour_start_ms: number, change: number): void {
+    this.#count(item, hour_start_ms, change);
+    this.#head(item).total += change;
+  }
+
+  /** Something that was held is another now, or gone. */
+  noteChange(item: number): void {
+    this.#head(item).changed = 1;
   }
 
   /** Writes what has changed; after it nothing has. */
@@ -106,6 +110,33 @@ export class CountChanges {
     }
     return columns;
   }
+}
+
+/**
+ * Makes the counts of a series of an item in a span of whole hours what the table holds; with `changed`, readings in it have been
+ * changed too.
+ */
+export async function recount(
+  sql: SqlRunner,
+  of: { series: SeriesName; home: number; item: number; from_ms: number; before_ms: number },
+  { changed }: { changed: boolean },
+): Promise<void> {
+  const { series, home, item, from_ms, before_ms } = of;
+  const hours = await sql.unsafe<{ start: number; change: number }[]>(
+    `SELECT start, coalesce(held.count, 0) - coalesce(counted.count, 0) AS change FROM (
+       SELECT stamp / ${hour_ms} * ${hour_ms} AS start, count(*) AS count FROM ${series}
+       WHERE item = $1 AND home = $2 AND stamp >= $3 AND stamp < $4 GROUP BY 1
+     ) AS held FULL JOIN (
+       SELECT start, count FROM counts
+       WHERE item = $1 AND home = $2 AND start >= $3 AND start < $4 AND width = ${hour_ms} AND series = $5
+     ) AS counted USING (start)`,
+    [item, home, from_ms, before_ms, series],
+  );
+  const wrong = hours.filter(({ change }) => change !== 0);
+  const changes = new CountChanges();
+  for (const { start, change } of wrong) changes.shift(item, start, change);
+  if (changed || wrong.length > 0) changes.noteChange(item);
+  await changes.write(sql, series, home);
 }
 
 interface Head {

@@ -46,6 +46,16 @@ export class ItemKeeper {
     if (!found.every(isPresent)) return complete(sql, heard, home);
     return found.map(({ key }) => key);
   }
+
+  /** The same of those that are known; makes nothing. */
+  async knownKeys(
+    sql: SqlRunner,
+    heard: readonly HeardDevice[],
+    home: number,
+  ): Promise<(number | undefined)[]> {
+    await shareInventory(sql);
+    return (await find(sql, heard, home)).map(({ key }) => key ?? undefined);
+  }
 }
 
 interface Found extends HeardDevice {

@@ -45,6 +45,12 @@ export async function versionOf(sql: SqlRunner): Promise<number> {
   return Number(row?.value);
 }
 
+/** The random name of a database, made with it. */
+export async function epochOf(sql: SqlRunner): Promise<string> {
+  const [row] = await sql<{ value: string }[]>`SELECT value FROM meta WHERE name = 'epoch'`;
+  return row?.value as string;
+}
+
 function refuseNewer(version: number, name: string): void {
   if (version <= schemaVersion) return;
   throw new OperatorError(

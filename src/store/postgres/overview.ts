@@ -1,7 +1,25 @@
 import { type ItemFacts, itemOverview, type SeriesTotal, seriesByItem } from "../item-overview.ts";
-import type { ItemOverview } from "../store.ts";
+import type { ItemOverview, Overview } from "../store.ts";
 import type { SqlRunner } from "./connection.ts";
 import { overdueItems } from "./coverage.ts";
+import { versionOf } from "./migrations.ts";
+
+/** What the store knows of itself and its items. To be read in one snapshot. */
+export async function overview(sql: SqlRunner, epoch: string): Promise<Overview> {
+  const [facts] = await sql<{ last_seq: number; bytes: number }[]>`
+    SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last_seq,
+      pg_database_size(current_database()) AS bytes
+    FROM reading_numbers`;
+  return {
+    epoch,
+    schemaVersion: await versionOf(sql),
+    last_seq: facts?.last_seq ?? 0,
+    bytesOnDisk: facts?.bytes ?? 0,
+    items: await itemOverviews(sql),
+    dropped: {},
+    waiting: 0,
+  };
+}
 
 /** What is known of every item, in order of type and itemid. To be read in one snapshot. */
 export async function itemOverviews(sql: SqlRunner): Promise<ItemOverview[]> {

@@ -6,7 +6,7 @@ import type { Connections, SqlRunner } from "./connection.ts";
 import { CountChanges } from "./count-spans.ts";
 import type { HeardDevice, ItemKeeper } from "./items.ts";
 import type { Partitions } from "./partitions.ts";
-import { byDevice, copyRows, countRows } from "./series-rows.ts";
+import { byDevice, copyRows, countRows, refuseMisfits } from "./series-rows.ts";
 import { holdSource, noteHeld, sourceOf } from "./sources.ts";
 
 /** Takes in batches: see `CentralStore.receive`. */
@@ -22,10 +22,10 @@ export class Receiving {
   }
 
   async receive(batch: Batch, sender: Sender): Promise<Received> {
-    const known = await sourceOf(this.#connections.reads, batch.epoch);
+    const known = await this.#connections.run(() => sourceOf(this.#connections.reads, batch.epoch));
     const from = firstNewSeq(batch, known, sender);
     if (from === undefined) return { held_seq: known?.held_seq ?? 0, taken: 0 };
-    await this.#prepare(batch, from, sender);
+    await this.#connections.run(() => this.#prepare(batch, from, sender));
     return this.#connections.write(async (sql) => {
       const source = await holdSource(sql, batch.epoch, sender);
       // Another connection may have brought some of it since.
@@ -49,7 +49,9 @@ export class Receiving {
     for (const series of seriesNames) {
       const columns = batch.series[series];
       if (columns === undefined) continue;
-      await this.#partitions.make(series, columns.stamp_ms, firstIndexFrom(columns.seq, from_seq));
+      const first = firstIndexFrom(columns.seq, from_seq);
+      refuseMisfits(series, columns, first);
+      await this.#partitions.make(series, columns.stamp_ms, first);
     }
     await this.#items.prepare(heardFrom(batch, from_seq), home);
   }

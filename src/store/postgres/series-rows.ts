@@ -1,6 +1,7 @@
 import { once } from "node:events";
-import { type SeriesName, seriesOf, type Value } from "../../series.ts";
+import { type SeriesField, type SeriesName, seriesOf, type Value } from "../../series.ts";
 import type { CarriedColumns } from "../batch-acceptance.ts";
+import { ReadingRefused } from "../store.ts";
 import type { SqlRunner } from "./connection.ts";
 import { type CopyColumn, copyBytes } from "./copy-bytes.ts";
 import type { CountChanges } from "./count-spans.ts";
@@ -43,6 +44,7 @@ export function byDevice(device: ArrayLike<number>, from: number, devices: numbe
 
 /** Puts readings into the table of their series by COPY; they are to be counted besides. */
 export async function copyRows(sql: SqlRunner, rows: SeriesRows): Promise<void> {
+  if (rows.order.length === 0) return;
   const bytes = copyBytes(rows.order, copyColumns(rows));
   const stream = await sql.unsafe(copySql[rows.series]).writable();
   // The stream is taken on when the last byte is answered, so that a fault of the database comes out here.
@@ -51,6 +53,42 @@ export async function copyRows(sql: SqlRunner, rows: SeriesRows): Promise<void> 
   stream.end();
   await finished;
 }
+
+/**
+ * Throws a ReadingRefused where a value does not fit its column, from an index on: PostgreSQL would refuse the batch without saying which
+ * reading is at fault, and would never see that a number has a fraction.
+ */
+export function refuseMisfits(series: SeriesName, columns: CarriedColumns, from: number): void {
+  const rules = rulesOf[series];
+  for (let place = 0; place < rules.length; place += 1) {
+    const values = columns.fields[place] ?? [];
+    const fits = rules[place] as Rule;
+    for (let index = from; index < columns.seq.length; index += 1) {
+      if (fits(values[index])) continue;
+      throw new ReadingRefused(
+        `reading ${columns.seq[index]} of a batch does not fit ${series}`,
+        "update the gateway or central, so that both have the same version",
+        index,
+      );
+    }
+  }
+}
+
+const fitsType: Record<SeriesField["sql"], Rule> = {
+  INTEGER: Number.isSafeInteger,
+  REAL: Number.isFinite,
+  TEXT: (value) => typeof value === "string",
+};
+
+type Rule = (value: Value | undefined) => boolean;
+
+const rulesOf = forEverySeries((series) =>
+  Object.values(seriesOf(series).fields).map(({ sql, schema }): Rule => {
+    const nullable = schema["anyOf"]?.some(({ type }: { type: string }) => type === "null") === true;
+    const fits = fitsType[sql];
+    return (value) => (value === null ? nullable : fits(value));
+  }),
+);
 
 /** Counts readings that were put into the table. */
 export function countRows({ columns, order, item, own }: SeriesRows, changes: CountChanges): void {

@@ -1,0 +1,51 @@
+import { seriesOf } from "../../series.ts";
+import type { OldestFirst, OldestFirstRequest, ReadingRow } from "../store.ts";
+import type { Connections } from "./connection.ts";
+import { forEverySeries, quoted, seriesColumns } from "./series-tables.ts";
+import { servedText } from "./stored-text.ts";
+
+/** Reads series from old to new, along their index. */
+export class OldestFirstReads {
+  readonly #connections: Connections;
+
+  constructor(connections: Connections) {
+    this.#connections = connections;
+  }
+
+  async read({ series, item, from_ms, before_ms, after, limit }: OldestFirstRequest): Promise<OldestFirst> {
+    // Numbers begin at 1, so that number 0 stands before every reading of its millisecond.
+    const start = after ?? { stamp_ms: from_ms, seq: 0 };
+    const parameters = [item, start.stamp_ms, start.seq, before_ms, limit];
+    const { pages } = this.#connections;
+    const read: unknown[] = await this.#connections.run(() =>
+      pages.unsafe(texts[series], parameters, { prepare: true }).values(),
+    );
+    const rows = read as Row[];
+    const last = rows.at(-1);
+    const isText = textColumns[series];
+    return {
+      rows: rows.map(
+        ([, ...row]) =>
+          row.map((value, place) =>
+            isText[place] ? servedText(String(value)) : value,
+          ) as unknown as ReadingRow,
+      ),
+      ...(last === undefined || read.length < limit ? {} : { next: { stamp_ms: last[1], seq: last[0] } }),
+    };
+  }
+}
+
+type Row = [seq: number, ...row: ReadingRow];
+
+const texts = forEverySeries((series) => {
+  const columns = quoted(["seq", "stamp", ...Object.keys(seriesOf(series).fields)]);
+  // The bound on the stamp alone tells which partitions are in question.
+  return `SELECT ${columns} FROM ${series}
+    WHERE item = $1 AND stamp >= $2 AND (stamp, seq) > ($2, $3) AND stamp < $4 ORDER BY stamp, seq LIMIT $5`;
+});
+
+/** Whether the columns of a row, from the stamp on, are texts. */
+const textColumns = forEverySeries((series) => {
+  const types = new Map(seriesColumns(series).map(({ name, type }) => [name, type]));
+  return ["stamp", ...Object.keys(seriesOf(series).fields)].map((name) => types.get(name) === "text");
+});

@@ -1,0 +1,59 @@
+import { type SeriesName, seriesOf } from "../../series.ts";
+import type { PageRequest, SeriesRecord } from "../store.ts";
+import type { SqlRunner } from "./connection.ts";
+import { forEverySeries, quoted } from "./series-tables.ts";
+import { servedText } from "./stored-text.ts";
+
+/**
+ * Reads a page of a series: the records as they are served, stamp first, then the fields. `condition` bounds the readings and takes
+ * the parameters after the item ($1); LIMIT and OFFSET are the last two.
+ */
+export function pageReader(
+  condition: string,
+  parameters: number,
+  order: "ASC" | "DESC" = "DESC",
+): PageReader {
+  const texts = forEverySeries((series) => ({
+    s: pageSql(series, `${series}.stamp / 1000 AS stamp`, condition, parameters, order),
+    ms: pageSql(series, `${series}.stamp`, condition, parameters, order),
+  }));
+  return async (sql, { series, precision }, ...values) => {
+    const rows = await sql.unsafe<SeriesRecord[]>(texts[series][precision], values, { prepare: true });
+    return served(series, rows);
+  };
+}
+
+export type PageReader = (
+  sql: SqlRunner,
+  request: Pick<PageRequest, "series" | "precision">,
+  ...values: number[]
+) => Promise<SeriesRecord[]>;
+
+function served(series: SeriesName, rows: readonly SeriesRecord[]): SeriesRecord[] {
+  const texts = textFields[series];
+  const records = [...rows];
+  if (texts.length === 0) return records;
+  return records.map((record) => ({
+    ...record,
+    ...Object.fromEntries(texts.map((name) => [name, servedText(String(record[name]))])),
+  }));
+}
+
+function pageSql(
+  series: SeriesName,
+  stamp: string,
+  condition: string,
+  parameters: number,
+  order: "ASC" | "DESC",
+): string {
+  const fields = quoted(Object.keys(seriesOf(series).fields));
+  // Ordered by the column, not by what is served under its name: only then the index has the order.
+  return `SELECT ${stamp}, ${fields} FROM ${series} WHERE item = $1 AND ${condition}
+    ORDER BY ${series}.stamp ${order}, ${series}.seq ${order} LIMIT $${parameters + 2} OFFSET $${parameters + 3}`;
+}
+
+const textFields = forEverySeries((series) =>
+  Object.entries(seriesOf(series).fields)
+    .filter(([, { sql }]) => sql === "TEXT")
+    .map(([name]) => name),
+);

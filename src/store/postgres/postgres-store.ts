@@ -1,0 +1,226 @@
+import type { Batch } from "../../batch.ts";
+import type { Kind } from "../../kinds.ts";
+import type { Alert } from "../../records/alert.ts";
+import type { Item } from "../../records/item.ts";
+import type { ItemType } from "../../records/item-type.ts";
+import type { RecordType, Reference, StoredRecord } from "../../records/record-table.ts";
+import type {
+  CentralStore,
+  GatewayRecord,
+  HeldEpoch,
+  HistoryPosition,
+  Mended,
+  Received,
+  ReportNote,
+  Sender,
+} from "../central-store.ts";
+import type { Imported, LoneType, OwnedType, RecordOf, RecordStore } from "../record-store.ts";
+import type {
+  CoverageInterval,
+  CoverageRequest,
+  OldestFirst,
+  OldestFirstRequest,
+  Overview,
+  Page,
+  PageRequest,
+  StoredItem,
+  Token,
+} from "../store.ts";
+import type { DayDigest, DayReadings, DigestRequest } from "../upload-store.ts";
+import { replaceAlerts } from "./alerts.ts";
+import { backups, putBackup } from "./backups.ts";
+import type { Connections, SqlRunner } from "./connection.ts";
+import { coverage } from "./coverage.ts";
+import { digests } from "./digests.ts";
+import { history } from "./history.ts";
+import { Imports } from "./import.ts";
+import { Inventory } from "./inventory.ts";
+import { ItemKeeper } from "./items.ts";
+import { Mending } from "./mend.ts";
+import { OldestFirstReads } from "./oldest-first.ts";
+import { overview } from "./overview.ts";
+import { Pages } from "./pages.ts";
+import { Partitions } from "./partitions.ts";
+import { Receiving } from "./receive.ts";
+import { Records } from "./records.ts";
+import { gateways, Reports } from "./reports.ts";
+import { sourceOf } from "./sources.ts";
+import { Tokens } from "./tokens.ts";
+
+/** The store of a central server on PostgreSQL: any number of processes may have it open. */
+export class PostgresCentralStore implements CentralStore {
+  readonly epoch: string;
+  readonly #connections: Connections;
+  readonly #pages: Pages;
+  readonly #oldestFirst: OldestFirstReads;
+  readonly #imports: Imports;
+  readonly #receiving: Receiving;
+  readonly #mending: Mending;
+  readonly #reports: Reports;
+
+  /** `connections`: to a database of this program's schema version; `epoch`: its name. */
+  constructor(options: { connections: Connections; epoch: string }) {
+    const { connections } = options;
+    this.#connections = connections;
+    this.epoch = options.epoch;
+    const items = new ItemKeeper(connections);
+    const partitions = new Partitions(connections.writes);
+    this.#pages = new Pages(connections);
+    this.#oldestFirst = new OldestFirstReads(connections);
+    this.#imports = new Imports(connections);
+    this.#receiving = new Receiving({ connections, partitions, items });
+    this.#mending = new Mending({ connections, partitions, items });
+    this.#reports = new Reports({ connections, items });
+  }
+
+  itemTypes(): Promise<ItemType[]> {
+    return this.#read((sql) => new Inventory(sql).itemTypes());
+  }
+
+  items(kind: Kind, window: { skip: number; limit: number }): Promise<Item[]> {
+    return this.#read((sql) => new Inventory(sql).items(kind, window));
+  }
+
+  itemsIn(homeid: number): Promise<Item[]> {
+    return this.#read((sql) => new Inventory(sql).itemsIn(homeid));
+  }
+
+  itemsHeardIn(home: number): Promise<Item[]> {
+    return this.#read((sql) => new Inventory(sql).heardIn(home));
+  }
+
+  item(kind: Kind, name: string): Promise<StoredItem | undefined> {
+    return this.#read((sql) => new Inventory(sql).item(kind, name));
+  }
+
+  page(request: PageRequest): Promise<Page> {
+    return this.#pages.page(request);
+  }
+
+  async pageMark(request: PageRequest): Promise<string> {
+    return `${this.epoch} ${await this.#pages.mark(request)}`;
+  }
+
+  changes(): undefined {}
+
+  oldestFirst(request: OldestFirstRequest): Promise<OldestFirst> {
+    return this.#oldestFirst.read(request);
+  }
+
+  coverage(request: CoverageRequest): Promise<CoverageInterval[]> {
+    return this.#connections.snapshot((sql) => coverage(sql, request));
+  }
+
+  records<Type extends LoneType>(type: Type): Promise<RecordOf<Type>[]> {
+    return this.#read((sql) => new Records(sql).all(type));
+  }
+
+  record<Type extends LoneType>(type: Type, number: number): Promise<RecordOf<Type> | undefined> {
+    return this.#read((sql) => new Records(sql).one(type, number));
+  }
+
+  recordsOf<Type extends OwnedType>(type: Type, owner: number): Promise<RecordOf<Type>[]> {
+    return this.#connections.snapshot((sql) => new Records(sql).ofOwner(type, owner));
+  }
+
+  recordsWith(type: RecordType, field: string, numbers: readonly number[]): Promise<StoredRecord[]> {
+    return this.#read((sql) => new Records(sql).with(type, field, numbers));
+  }
+
+  knownRecords(type: Reference["to"], numbers: readonly number[]): Promise<ReadonlySet<number>> {
+    return this.#read((sql) => new Records(sql).known(type, numbers));
+  }
+
+  keepsRecords(type: Reference["to"]): Promise<boolean> {
+    return this.#read((sql) => new Records(sql).keeps(type));
+  }
+
+  itemidsOf(names: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    return this.#read((sql) => new Records(sql).itemidsOf(names));
+  }
+
+  importRecords(...request: Parameters<RecordStore["importRecords"]>): Promise<Imported> {
+    return this.#imports.take(...request);
+  }
+
+  token(id: string): Promise<Token | undefined> {
+    return this.#read((sql) => new Tokens(sql).get(id));
+  }
+
+  tokens(): Promise<Token[]> {
+    return this.#read((sql) => new Tokens(sql).list());
+  }
+
+  addToken(token: Token): Promise<void> {
+    return this.#connections.write((sql) => new Tokens(sql).add(token));
+  }
+
+  revokeToken(id: string): Promise<boolean> {
+    return this.#connections.write((sql) => new Tokens(sql).revoke(id));
+  }
+
+  noteTokenUse(used: ReadonlyMap<string, number>): Promise<void> {
+    return this.#connections.write((sql) => new Tokens(sql).noteUse(used));
+  }
+
+  overview(): Promise<Overview> {
+    return this.#connections.snapshot((sql) => overview(sql, this.epoch));
+  }
+
+  receive(batch: Batch, sender: Sender): Promise<Received> {
+    return this.#receiving.receive(batch, sender);
+  }
+
+  held(epochs: readonly string[]): Promise<HeldEpoch[]> {
+    return this.#connections.snapshot((sql) => Promise.all(epochs.map((epoch) => heldOf(sql, epoch))));
+  }
+
+  noteReport(report: ReportNote, sender: Sender): Promise<void> {
+    return this.#reports.note(report, sender);
+  }
+
+  digests(request: DigestRequest): Promise<DayDigest[]> {
+    return this.#connections.snapshot((sql) => digests(sql, request));
+  }
+
+  mendDay(request: DayReadings, readings: Batch, sender: Sender): Promise<Mended> {
+    return this.#mending.mendDay(request, readings, sender);
+  }
+
+  history(
+    request: Parameters<CentralStore["history"]>[0],
+  ): Promise<{ batch: Batch; position: HistoryPosition } | undefined> {
+    return this.#connections.snapshot((sql) => history(sql, this.epoch, request));
+  }
+
+  gateways(): Promise<GatewayRecord[]> {
+    return this.#read(gateways);
+  }
+
+  replaceAlerts(home: number, alerts: readonly Alert[]): Promise<void> {
+    return this.#connections.write((sql) => replaceAlerts(sql, home, alerts));
+  }
+
+  putBackup(home: number, name: string, content: Uint8Array): Promise<void> {
+    return this.#connections.write((sql) => putBackup(sql, { home, name, content }));
+  }
+
+  backups(home: number): Promise<Map<string, Uint8Array>> {
+    return this.#read((sql) => backups(sql, home));
+  }
+
+  close(): Promise<void> {
+    return this.#connections.close();
+  }
+
+  #read<Result>(work: (sql: SqlRunner) => Promise<Result>): Promise<Result> {
+    return this.#connections.run(() => work(this.#connections.reads));
+  }
+}
+
+async function heldOf(sql: SqlRunner, epoch: string): Promise<HeldEpoch> {
+  const source = await sourceOf(sql, epoch);
+  if (source === undefined) return { epoch, held_seq: 0, held_note: 0 };
+  const { home, held_seq, held_note } = source;
+  return { epoch, home, held_seq, held_note };
+}
