@@ -51,6 +51,11 @@ const commands: readonly {
     load: () => import("./commands/doctor.ts"),
   },
   {
+    name: "fleet",
+    summary: "show which homes need a visit, from central's copy",
+    load: () => import("./commands/fleet.ts"),
+  },
+  {
     name: "upload",
     summary: "send to central what it has not confirmed",
     load: () => import("./commands/upload.ts"),

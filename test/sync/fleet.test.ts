@@ -1,0 +1,179 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { SystemClock } from "../../src/clock.ts";
+import type { CentralStore } from "../../src/store/central-store.ts";
+import { openCentralStore } from "../../src/store/sqlite/central-open.ts";
+import { AlertKeeper } from "../../src/sync/fleet/alert-keeper.ts";
+import { type FleetHome, fleetOf, upload_overdue_ms } from "../../src/sync/fleet/fleet.ts";
+import type { GatewayReport } from "../../src/sync/protocol.ts";
+import { events, item, take } from "../store/central-sample.ts";
+import { keptLog, sensor, start_ms, temporaryDirectory } from "../store/sample.ts";
+import { SimulatedGateway } from "../store/simulated-gateway.ts";
+
+const hour_ms = 3_600_000;
+let directory: ReturnType<typeof temporaryDirectory>;
+let store: CentralStore;
+const { log } = keptLog();
+const clock = new SystemClock();
+
+beforeEach(async () => {
+  directory = temporaryDirectory();
+  store = await openCentralStore({ directory: directory.path, clock, log });
+});
+
+afterEach(async () => {
+  await store.close();
+  directory[Symbol.dispose]();
+});
+
+const well: GatewayReport = {
+  version: "0.1.0",
+  now_ms: start_ms,
+  clock_synchronised: true,
+  timezone: "Europe/Berlin",
+  last_seq: 5,
+  waiting: 0,
+  disk_free_bytes: 20e9,
+  bytes_on_disk: 1e6,
+  dropped: {},
+  differing_days: 0,
+};
+
+test("a home that uploaded last night and whose items are heard needs nothing", async () => {
+  await told(12, {}, { heard_ms: start_ms, last_ms: start_ms });
+  expect(await home(start_ms + hour_ms)).toMatchObject({
+    homeid: 12,
+    version: "0.1.0",
+    last_upload_ms: start_ms,
+    last_report_ms: start_ms,
+    backlog: 0,
+    clock_offset_ms: 0,
+    disk_free_bytes: 20e9,
+    items: 1,
+    silent: [],
+    low_batteries: [],
+    needs: [],
+  });
+});
+
+test.each([
+  ["a gateway that has not uploaded for two nights", {}, {}, upload_overdue_ms + 1, "upload_overdue"],
+  ["a clock a year ahead", { now_ms: start_ms + 365 * 24 * hour_ms }, {}, 0, "clock_wrong"],
+  ["a clock two minutes behind", { now_ms: start_ms - 120_000 }, {}, 0, "clock_wrong"],
+  ["a disk that is nearly full", { disk_free_bytes: 100e6 }, {}, 0, "disk_nearly_full"],
+  ["days that differ", { differing_days: 2 }, {}, 0, "data_differ"],
+  ["an item silent while its driver listened", {}, { last_ms: start_ms + 5 * hour_ms }, 0, "item_silent"],
+  ["a battery at 10 %", {}, { battery_percent: 10 }, 0, "battery_low"],
+  ["a coin cell at 2.4 V", {}, { battery_mv: 2400 }, 0, "battery_low"],
+] as const)("%s is told", async (_, report, state, later_ms, type) => {
+  await told(12, report, { heard_ms: start_ms, last_ms: start_ms, ...state });
+  const { needs } = await home(start_ms + later_ms);
+  expect(needs.map((need) => need.type)).toEqual([type]);
+});
+
+test("a home lists the readings that are still on its gateway", async () => {
+  await told(12, { last_seq: 105 }, { heard_ms: start_ms, last_ms: start_ms });
+  expect(await home(start_ms)).toMatchObject({ backlog: 100 });
+});
+
+test("what a home needs is among the alerts of who lives there, until it is mended", async () => {
+  const subjects = [7, 8, 9].map((subjectid) => ({ type: "subjects", record: subject(subjectid) }) as const);
+  const enrollments = [
+    enrolled(7, { homeid: 12, stop: null }),
+    enrolled(8, { homeid: 12, stop: 1_700_000_000 }),
+    enrolled(9, { homeid: 15, stop: null }),
+  ].map((record) => ({ type: "project_enrollments", record }) as const);
+  const own = { subjectid: 7, alerttypeid: 3, alerttypename: "Visit", alertmessage: "Key is under the mat" };
+  await store.importRecords([[...subjects, ...enrollments, { type: "alerts", record: own }]]);
+  await told(12, { disk_free_bytes: 1e6 }, { heard_ms: start_ms, last_ms: start_ms });
+  const keeper = new AlertKeeper({
+    store,
+    clock: { ...clock, now: () => ({ ...clock.now(), unix_ms: start_ms }), after: clock.after },
+    log,
+  });
+  await keeper.look();
+  expect(await store.recordsOf("alerts", 7)).toEqual([
+    own,
+    {
+      subjectid: 7,
+      alerttypeid: 90_004,
+      alerttypename: "Disk nearly full",
+      alertmessage: "The disk of the gateway of home 12 is nearly full",
+    },
+  ]);
+  expect(await store.recordsOf("alerts", 8)).toEqual([]);
+  expect(await store.recordsOf("alerts", 9)).toEqual([]);
+  await told(12, {}, { heard_ms: start_ms, last_ms: start_ms });
+  await keeper.look();
+  expect(await store.recordsOf("alerts", 7)).toEqual([own]);
+});
+
+interface Told {
+  readonly heard_ms: number;
+  /** Until when its driver listened. */
+  readonly last_ms: number;
+  readonly battery_percent?: number;
+  readonly battery_mv?: number;
+}
+
+/** A home with one sensor uploads five readings and reports. */
+async function told(
+  homeid: number,
+  report: Partial<GatewayReport>,
+  { last_ms, ...state }: Told,
+): Promise<void> {
+  const gateway = new SimulatedGateway(homeid, `home ${homeid}`).add(...events(1, 5));
+  const sender = { home: homeid, at_ms: start_ms };
+  if ((await store.itemsHeardIn(homeid)).length === 0) {
+    await take(store, item(1, { currenthomeid: homeid, currenthomestart: 1 }));
+    await store.receive(gateway.all(), sender);
+  }
+  await store.noteReport(
+    gateway.report(
+      {
+        devices: [sensor(1)],
+        listeners: [{ name: "zigbee", first_ms: start_ms - hour_ms, last_ms }],
+        states: [{ device: 0, first_ms: start_ms - hour_ms, listener: "zigbee", ...state }],
+      },
+      { ...well, ...report },
+    ),
+    sender,
+  );
+}
+
+async function home(now_ms: number): Promise<FleetHome> {
+  const homes = await fleetOf(store, now_ms);
+  expect(homes).toHaveLength(1);
+  return homes[0] as FleetHome;
+}
+
+function subject(subjectid: number): Record<string, unknown> {
+  return {
+    subjectid,
+    subjectname: `S${subjectid}`,
+    titleid: null,
+    titlename: null,
+    lname: null,
+    fname: null,
+    oadc: null,
+    email: null,
+    genderid: null,
+    gendername: null,
+    dob: null,
+    dod: null,
+  };
+}
+
+function enrolled(
+  subjectid: number,
+  where: { homeid: number; stop: number | null },
+): Record<string, unknown> {
+  return {
+    subjectid,
+    projectid: 1,
+    projectname: null,
+    statename: null,
+    stateid: null,
+    start: 1_600_000_000,
+    ...where,
+  };
+}
