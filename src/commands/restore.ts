@@ -115,6 +115,7 @@ async function restore(
 async function restoreFromBackup(from: string, run: Run): Promise<void> {
   const { options, context, stop } = run;
   const { terminal } = context;
+  if (options.database !== undefined) directoryToCopy(options);
   const manifest = readManifest(from);
   const failed: string[] = [];
   if (options.config !== undefined && !existsSync(options.config) && manifest.configuration.length > 0) {
