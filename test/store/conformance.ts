@@ -368,7 +368,7 @@ function tokens(make: MakeStore): void {
 }
 
 const series: SeriesName = "wirelesssensor_events";
-const span_s = 400;
+export const span_s = 400;
 const end_ms = start_ms + span_s * 1000;
 const all: PageRequest = {
   series,
@@ -390,7 +390,7 @@ function batch(random: () => number, count: number): Reading[] {
   });
 }
 
-function anyRequest(random: () => number, oracle: PageOracle): PageRequest {
+export function anyRequest(random: () => number, oracle: PageOracle): PageRequest {
   const whole = random() < 0.7;
   const before_s = Math.floor(start_ms / 1000) + below(random, span_s + 20);
   const before_ms = random() < 0.2 ? end_ms + 7_000 : before_s * 1000 + (whole ? 0 : below(random, 1000));

@@ -26,12 +26,20 @@ export class PageOracle {
     const { first_seq, last_seq } = await store.append(own);
     expect({ first_seq, last_seq }).toEqual({ first_seq: this.#seq + 1, last_seq: this.#seq + own.length });
     for (const { device, stamp_ms, values } of own) {
-      this.#seq += 1;
-      const item = numberOf(device.address);
-      const rows = this.#rows.get(item) ?? [];
-      rows.push({ stamp_ms, seq: this.#seq, event: values["event"] as number });
-      this.#rows.set(item, rows);
+      this.keep(numberOf(device.address), { stamp_ms, event: values["event"] as number });
     }
+    this.sort();
+  }
+
+  /** Keeps a reading under the next number; `sort` is to be called before anything is asked. */
+  keep(item: number, reading: { stamp_ms: number; event: number }): void {
+    this.#seq += 1;
+    const rows = this.#rows.get(item) ?? [];
+    rows.push({ ...reading, seq: this.#seq });
+    this.#rows.set(item, rows);
+  }
+
+  sort(): void {
     for (const rows of this.#rows.values()) {
       rows.sort((one, other) => other.stamp_ms - one.stamp_ms || other.seq - one.seq);
     }

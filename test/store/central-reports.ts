@@ -1,0 +1,260 @@
+import { expect, test } from "bun:test";
+import type { Condition } from "../../src/condition.ts";
+import { BatchRefused, type CentralStore } from "../../src/store/central-store.ts";
+import { events, item, keyOf, type MakeCentral, take } from "./central-sample.ts";
+import { sensor, start_ms } from "./sample.ts";
+import { SimulatedGateway } from "./simulated-gateway.ts";
+
+const hour_ms = 3_600_000;
+
+/** What central must keep of what gateways say of themselves. */
+export function reportsAgree(make: MakeCentral): void {
+  test("are kept whole, the last one of each home, with when it was heard", async () => {
+    await using made = await make();
+    const { store } = made;
+    const one = new SimulatedGateway(12, "one").add(...events(1, 5));
+    const other = new SimulatedGateway(3, "other");
+    await store.noteReport(one.report({}, { version: "1", dropped: { a: 2 } }), { home: 12, at_ms: 100 });
+    await store.receive(one.batch(1, 3), { home: 12, at_ms: 150 });
+    await store.noteReport(other.report({}, { version: "é" }), { home: 3, at_ms: 170 });
+    await store.noteReport(one.report({}, { version: "2" }), { home: 12, at_ms: 200 });
+    await store.receive(one.batch(4, 5), { home: 12, at_ms: 250 });
+    expect(await store.gateways()).toEqual([
+      { home: 3, epoch: other.epoch, held_seq: 0, reported_ms: 170, report: { version: "é" }, rivals: [] },
+      {
+        home: 12,
+        epoch: one.epoch,
+        held_seq: 5,
+        uploaded_ms: 250,
+        reported_ms: 200,
+        report: { version: "2" },
+        rivals: [],
+      },
+    ]);
+  });
+
+  test("tell a restored gateway from two that work under one token", async () => {
+    await using made = await make();
+    const { store } = made;
+    const former = new SimulatedGateway(12, "former").add(...events(1, 10));
+    const next = new SimulatedGateway(12, "next", 9).add(...events(1, 3));
+    const say = (gateway: SimulatedGateway) =>
+      store.noteReport(gateway.report({}, { name: gateway.epoch }), gateway.sender);
+    await say(former);
+    await store.receive(former.batch(1, 6), former.sender);
+    await say(next);
+    // It has a copy of what its former self had not sent.
+    await store.receive(former.batch(7, 8), next.sender);
+    await store.receive(next.all(), next.sender);
+    expect(await store.gateways()).toMatchObject([
+      { epoch: next.epoch, held_seq: 11, rivals: [], report: { name: next.epoch } },
+    ]);
+    await say(former);
+    expect(await store.gateways()).toMatchObject([{ epoch: former.epoch, rivals: [next.epoch] }]);
+    await say(next);
+    expect(await store.gateways()).toMatchObject([{ epoch: next.epoch, rivals: [former.epoch] }]);
+  });
+
+  test("of an epoch of another home are refused", async () => {
+    await using made = await make();
+    const gateway = new SimulatedGateway(12, "one").add(...events(1, 3));
+    await made.store.receive(gateway.all(), gateway.sender);
+    const thrown = await made.store
+      .noteReport(gateway.report(), { home: 13, at_ms: 5 })
+      .catch((fault: unknown) => fault);
+    expect(thrown).toBeInstanceOf(BatchRefused);
+    expect((thrown as BatchRefused).reason).toBe("foreign");
+    expect(await made.store.gateways()).toMatchObject([{ home: 12, report: {} }]);
+  });
+
+  test("bring the condition of items, and the same again changes nothing", async () => {
+    await using made = await make();
+    const { store } = made;
+    const gateway = new SimulatedGateway(12, "one").add(...events(1, 1));
+    await store.receive(gateway.all(), gateway.sender);
+    const condition = conditionOf();
+    for (let times = 0; times < 2; times += 1) {
+      await store.noteReport(gateway.report(condition), gateway.sender);
+      const { items } = await store.overview();
+      expect(items).toMatchObject([
+        {
+          provisional: true,
+          heard_ms: start_ms + 20 * hour_ms,
+          battery_percent: 80,
+          linkquality: 40,
+          overdue: true,
+          gaps: 1,
+          lost: 4,
+        },
+        { record: { macaddress: sensor(2).address, currenthomeid: 12 }, heard_ms: start_ms, overdue: false },
+      ]);
+      expect(await coverageOf(store, nameOf(1))).toEqual([
+        [20, 25, "silent", "device_silent"],
+        [16, 20, "covered"],
+        [11, 16, "silent", "device_silent"],
+        [9, 11, "covered"],
+        [8, 9, "gap", "missed_broadcasts"],
+        [7, 8, "covered"],
+        [5, 7, "not_listening", "gateway_down"],
+        [3, 5, "not_listening", "driver_down"],
+        [0, 3, "covered"],
+      ]);
+    }
+    expect(await store.held([gateway.epoch])).toMatchObject([{ held_note: 9 }]);
+  });
+
+  test("move the watermark of notes only where none is left out", async () => {
+    await using made = await make();
+    const { store } = made;
+    const gateway = new SimulatedGateway(12, "one");
+    const held = async () => (await store.held([gateway.epoch]))[0]?.held_note;
+    const note = (after_note: number, to_note: number) =>
+      store.noteReport(gateway.report({ after_note, to_note }), gateway.sender);
+    await note(0, 5);
+    expect(await held()).toBe(5);
+    await note(7, 9);
+    expect(await held()).toBe(5);
+    await note(2, 4);
+    expect(await held()).toBe(5);
+    await note(4, 9);
+    expect(await held()).toBe(9);
+    await note(9, 9);
+    expect(await held()).toBe(9);
+  });
+
+  test("of one home say nothing of the listeners and items of another", async () => {
+    await using made = await make();
+    const { store } = made;
+    const listeners = (last: number) => [
+      { name: "gateway", first_ms: start_ms, last_ms: start_ms + last * hour_ms },
+      { name: "zigbee", first_ms: start_ms, last_ms: start_ms + last * hour_ms },
+    ];
+    const state = { device: 0, first_ms: start_ms, heard_ms: start_ms + 9 * hour_ms, listener: "zigbee" };
+    const one = new SimulatedGateway(1, "one");
+    const other = new SimulatedGateway(2, "other");
+    await store.noteReport(
+      one.report({
+        devices: [sensor(1)],
+        listeners: listeners(10),
+        states: [state],
+        to_note: 1,
+        outages: [{ listener: "gateway", start_ms: start_ms + hour_ms, stop_ms: start_ms + 2 * hour_ms }],
+      }),
+      one.sender,
+    );
+    await store.noteReport(
+      other.report({ devices: [sensor(2)], listeners: listeners(20), states: [state] }),
+      other.sender,
+    );
+    expect(await coverageOf(store, nameOf(1))).toEqual([
+      [2, 9, "covered"],
+      [1, 2, "not_listening", "gateway_down"],
+      [0, 1, "covered"],
+    ]);
+    expect(await coverageOf(store, nameOf(2))).toEqual([
+      [9, 20, "silent", "device_silent"],
+      [0, 9, "covered"],
+    ]);
+  });
+
+  test("of an item that moved tell of each home while it was there, and of nothing between", async () => {
+    await using made = await make();
+    const { store } = made;
+    const before = new SimulatedGateway(1, "before");
+    const after = new SimulatedGateway(2, "after");
+    const listened = (last: number) => [
+      { name: "zigbee", first_ms: start_ms, last_ms: start_ms + last * hour_ms },
+    ];
+    const stay = (first: number, last: number, battery_percent: number) => ({
+      device: 0,
+      first_ms: start_ms + first * hour_ms,
+      heard_ms: start_ms + last * hour_ms,
+      listener: "zigbee",
+      battery_percent,
+    });
+    await store.noteReport(
+      after.report({ devices: [sensor(1)], listeners: listened(40), states: [stay(30, 40, 55)] }),
+      after.sender,
+    );
+    await store.noteReport(
+      before.report({
+        devices: [sensor(1)],
+        // That home listened on when the item had gone.
+        listeners: listened(50),
+        states: [stay(0, 10, 90)],
+        to_note: 1,
+        silences: [{ device: 0, start_ms: start_ms + 4 * hour_ms, stop_ms: start_ms + 8 * hour_ms }],
+      }),
+      before.sender,
+    );
+    expect(await coverageOf(store, nameOf(1))).toEqual([
+      [30, 40, "covered"],
+      [10, 30, "silent", "device_silent"],
+      [8, 10, "covered"],
+      [4, 8, "silent", "device_silent"],
+      [0, 4, "covered"],
+    ]);
+    const { items } = await store.overview();
+    expect(items).toMatchObject([
+      {
+        heard_ms: start_ms + 40 * hour_ms,
+        battery_percent: 55,
+        overdue: false,
+        record: { currenthomeid: 2 },
+      },
+    ]);
+    // The inventory takes it over, and what was known of it stays known.
+    await take(store, item(1));
+    expect(await store.itemsHeardIn(1)).toMatchObject([{ itemid: 1 }]);
+    expect(await coverageOf(store, "item-1")).toHaveLength(5);
+  });
+}
+
+/** Sensor 1 was heard, but for a while, until 20 h; its driver has listened until 25 h, with an outage, and the gateway with another. */
+function conditionOf(): Partial<Condition> {
+  const at = (hours: number) => start_ms + hours * hour_ms;
+  return {
+    devices: [sensor(1), sensor(2)],
+    listeners: [
+      { name: "gateway", first_ms: start_ms, last_ms: at(25) },
+      { name: "zigbee", first_ms: start_ms, last_ms: at(25) },
+    ],
+    states: [
+      {
+        device: 0,
+        first_ms: start_ms,
+        heard_ms: at(20),
+        listener: "zigbee",
+        battery_percent: 80,
+        linkquality: 40,
+      },
+      { device: 1, first_ms: start_ms, heard_ms: start_ms, listener: "ble" },
+    ],
+    to_note: 9,
+    outages: [
+      { listener: "zigbee", start_ms: at(3), stop_ms: at(5) },
+      { listener: "gateway", start_ms: at(5), stop_ms: at(7) },
+    ],
+    silences: [{ device: 0, start_ms: at(11), stop_ms: at(16) }],
+    gaps: [{ device: 0, from_ms: at(8), to_ms: at(9), reason: "missed_broadcasts", lost: 4 }],
+  };
+}
+
+/** Intervals in hours since the start, newest first. */
+async function coverageOf(store: CentralStore, name: string): Promise<unknown[][]> {
+  const key = await keyOf(store, name);
+  const window = { before_ms: start_ms + 1_000 * hour_ms, skip: 0, limit: 100 };
+  const hours = (at_ms: number) => (at_ms - start_ms) / hour_ms;
+  return (await store.coverage({ item: key, ...window })).map(
+    ({ start_ms: from, stop_ms, state, reason }) => [
+      hours(from),
+      hours(stop_ms),
+      state,
+      ...(reason === undefined ? [] : [reason]),
+    ],
+  );
+}
+
+function nameOf(number: number): string {
+  return `wirelesssensor-${sensor(number).address.replaceAll(":", "")}`;
+}

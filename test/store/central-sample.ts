@@ -1,0 +1,93 @@
+import { expect } from "bun:test";
+import type { BatchDevice } from "../../src/batch.ts";
+import type { Item } from "../../src/records/item.ts";
+import type { SeriesName } from "../../src/series.ts";
+import type { CentralStore } from "../../src/store/central-store.ts";
+import type { ImportedRecord } from "../../src/store/record-store.ts";
+import { sensor, start_ms } from "./sample.ts";
+import type { SimulatedReading } from "./simulated-gateway.ts";
+
+/** A new, empty store of a central server. */
+export type MakeCentral = () => Promise<MadeCentral>;
+export type MadeCentral = {
+  readonly store: CentralStore;
+  /**
+   * Damages the reading of a series of an item (by key) with this stamp behind the store's back: gives its first field another number, moves it a
+   * millisecond or two days on, or removes it. Counts of readings are left as they are.
+   */
+  readonly damage: (
+    reading: { series: SeriesName; item: number; stamp_ms: number },
+    how: "value" | "stamp" | "day" | "gone",
+  ) => Promise<void>;
+} & AsyncDisposable;
+
+export const all = {
+  series: "wirelesssensor_events",
+  before_ms: start_ms + 10_000_000_000,
+  skip: 0,
+  limit: 10_000,
+  precision: "s",
+} as const;
+
+/** Events of a sensor, a second apart; each is told by the number that it has where the gateway has sent `after` before. */
+export function events(
+  number: number,
+  count: number,
+  after = 0,
+  device: BatchDevice = sensor(number),
+): SimulatedReading[] {
+  return Array.from({ length: count }, (_, index) => ({
+    device,
+    series: "wirelesssensor_events",
+    stamp_ms: start_ms + (after + index) * 1000,
+    fields: [after + index + 1],
+  }));
+}
+
+/** From `count` down to 1. */
+export function numbers(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => count - index);
+}
+
+export async function eventsOf(store: CentralStore, key: number, skip = 0): Promise<unknown[]> {
+  return (await store.page({ ...all, item: key, skip })).records.map(({ event }) => event);
+}
+
+export async function keyOf(store: CentralStore, name: string): Promise<number> {
+  return (await store.item("wirelesssensors", name))?.key ?? 0;
+}
+
+/** Imports items. */
+export async function take(store: CentralStore, ...given: readonly Item[]): Promise<void> {
+  const records: ImportedRecord[] = given.map((record) => ({ type: "items", record }));
+  expect((await store.importRecords([records])).clashes).toEqual([]);
+}
+
+/** The item of sensor `itemid`, unless said otherwise. */
+export function item(itemid: number, changes: Partial<Item> = {}): Item {
+  return {
+    itemid,
+    itemname: `item-${itemid}`,
+    serialnum: null,
+    macaddress: sensor(itemid).address,
+    modelid: null,
+    modelname: null,
+    subjectspecific: null,
+    vendorid: null,
+    vendorname: null,
+    typeid: 2,
+    typename: "wirelesssensors",
+    subtypeid: null,
+    subtypename: "wall",
+    currenthomeid: null,
+    currenthomestart: null,
+    active: 1,
+    activename: "Active",
+    statusid: 1,
+    statusname: "Assigned",
+    batterymonths: null,
+    lastbatterychange: "null",
+    hasbatteries: 1,
+    ...changes,
+  };
+}

@@ -1,0 +1,206 @@
+import { expect, test } from "bun:test";
+import { BatchRefused, type CentralStore, type Mended } from "../../src/store/central-store.ts";
+import type { DayDigest, DayReadings } from "../../src/store/upload-store.ts";
+import { all, events, eventsOf, item, keyOf, type MakeCentral, numbers, take } from "./central-sample.ts";
+import { sensor, start_ms } from "./sample.ts";
+import { day_ms, dayOf, inDigestOrder, SimulatedGateway } from "./simulated-gateway.ts";
+
+/** What central must do to be compared with a gateway, and to be put right. */
+export function verifying(make: MakeCentral): void {
+  test("gives the digests of a gateway, day by day, of what it had sent up to a number", async () => {
+    await using made = await make();
+    const { store } = made;
+    await take(store, item(2));
+    const gateway = new SimulatedGateway(12, "one");
+    const scale = { ...sensor(3), kind: "scales" } as const;
+    const watch = { ...sensor(4), kind: "watches" } as const;
+    const adopted = { ...sensor(2), itemid: 2 };
+    for (let hour = 0; hour < 100; hour += 1) {
+      const stamp_ms = start_ms + hour * 3_600_000;
+      gateway.add(
+        ...events(1, 3).map((event) => ({ ...event, stamp_ms })),
+        { device: adopted, series: "wirelesssensor_events", stamp_ms: stamp_ms + 5, fields: [hour] },
+        {
+          device: scale,
+          series: "scale_weights",
+          stamp_ms,
+          fields: [80_000 + hour, null, 40_000, null, null, 7],
+          device_ms: stamp_ms - 9,
+          offset_ms: -9,
+        },
+        {
+          device: watch,
+          series: "watch_epochs",
+          stamp_ms,
+          fields: [60, hour % 2 === 0 ? 12 : 12.5, 20, 1, 1, 4],
+        },
+      );
+    }
+    const other = new SimulatedGateway(13, "other").add(...events(1, 50));
+    for (let from = 1; from <= gateway.last_seq; from += 90) {
+      const to = Math.min(gateway.last_seq, from + 89);
+      await store.receive(gateway.batch(from, to), gateway.sender);
+      if (from < 50) await store.receive(other.batch(from, from + 20), other.sender);
+    }
+    for (const through_seq of [gateway.last_seq, 301, 0]) {
+      const span = { through_seq, from_ms: 0, before_ms: day_ms * 40_000 };
+      expect(await digestsAt(store, gateway, span)).toEqual(gateway.digests(span));
+    }
+    const aDay = dayOf(start_ms) + 1;
+    const span = { through_seq: gateway.last_seq, from_ms: aDay * day_ms, before_ms: (aDay + 1) * day_ms };
+    const digests = await digestsAt(store, gateway, span);
+    expect(digests).toEqual(gateway.digests(span));
+    expect(new Set(digests.map(({ day }) => day))).toEqual(new Set([aDay]));
+    expect(await store.digests({ epoch: "f".repeat(32), ...span })).toEqual([]);
+  });
+
+  test.each(["value", "stamp", "day", "gone"] as const)(
+    "finds a reading with damage (%s), and puts it right with its number, counts and all",
+    async (how) => {
+      await using made = await make();
+      const { store } = made;
+      const gateway = new SimulatedGateway(12, "one").add(...events(1, 3_000));
+      await store.receive(gateway.batch(1, 2_000), gateway.sender);
+      await store.receive(gateway.batch(2_001, 3_000), gateway.sender);
+      const damaged = [5, 700, 2_999].map((after) => start_ms + after * 1000);
+      for (const stamp_ms of damaged)
+        await made.damage({ series: "wirelesssensor_events", item: 1, stamp_ms }, how);
+      expect(await differing(store, gateway)).toHaveLength(how === "day" ? 2 : 1);
+      const nothing = { added: 0, corrected: 0, kept: 0 };
+      expect(await mend(store, gateway)).toEqual({ ...nothing, [how === "gone" ? "added" : "corrected"]: 3 });
+      expect(await differing(store, gateway)).toEqual([]);
+      expect(await mend(store, gateway)).toEqual(nothing);
+      for (const skip of [0, 1, 500, 1_025, 2_047, 2_999, 3_000])
+        expect(await eventsOf(store, 1, skip)).toEqual(numbers(3_000).slice(skip));
+      const { items, last_seq } = await store.overview();
+      expect(items.map(({ series }) => series[0])).toMatchObject([
+        { count: 3_000, newest_ms: start_ms + 2_999_000 },
+      ]);
+      expect(last_seq).toBe(3_000);
+      // Its number is the one it had: of the window's last second, everything up to it is counted.
+      const page = { ...all, item: 1, before_ms: start_ms + 701_000, through: 701 };
+      expect((await store.page(page)).records[0]).toMatchObject({ event: 701 });
+      expect((await store.page({ ...page, through: 700 })).records[0]).toMatchObject({ event: 700 });
+      gateway.add(...events(1, 10, 3_000));
+      expect(await store.receive(gateway.batch(3_001, 3_010), gateway.sender)).toMatchObject({ taken: 10 });
+      expect(await eventsOf(store, 1, 2)).toEqual(numbers(3_008));
+    },
+  );
+
+  test("changes the mark of a page when it puts a reading right", async () => {
+    await using made = await make();
+    const { store } = made;
+    const gateway = new SimulatedGateway(12, "one").add(...events(1, 20));
+    await store.receive(gateway.all(), gateway.sender);
+    await made.damage({ series: "wirelesssensor_events", item: 1, stamp_ms: start_ms }, "value");
+    const before = await store.pageMark({ ...all, item: 1 });
+    await mend(store, gateway);
+    expect(await store.pageMark({ ...all, item: 1 })).not.toBe(before);
+  });
+
+  test("keeps what only central still has", async () => {
+    await using made = await make();
+    const { store } = made;
+    const gateway = new SimulatedGateway(12, "one").add(...events(1, 20));
+    await store.receive(gateway.all(), gateway.sender);
+    for (const seq of [3, 4, 20]) gateway.lost.add(seq);
+    expect(await mend(store, gateway)).toEqual({ added: 0, corrected: 0, kept: 3 });
+    for (let seq = 1; seq <= 20; seq += 1) gateway.lost.add(seq);
+    expect(await mend(store, gateway)).toEqual({ added: 0, corrected: 0, kept: 20 });
+    expect(await eventsOf(store, 1)).toEqual(numbers(20));
+  });
+
+  test("takes what a gateway had lost and has found again", async () => {
+    await using made = await make();
+    const { store } = made;
+    const gateway = new SimulatedGateway(12, "one").add(...events(1, 20));
+    for (const seq of [3, 20]) gateway.lost.add(seq);
+    await store.receive(gateway.all(), gateway.sender);
+    gateway.lost.clear();
+    expect(await mend(store, gateway)).toEqual({ added: 2, corrected: 0, kept: 0 });
+    expect(await eventsOf(store, 1)).toEqual(numbers(20));
+    expect(await differing(store, gateway)).toEqual([]);
+  });
+
+  test("takes a day in several parts, and counts what it keeps in each", async () => {
+    await using made = await make();
+    const { store } = made;
+    const gateway = new SimulatedGateway(12, "one").add(...events(1, 90));
+    await store.receive(gateway.all(), gateway.sender);
+    for (const after of [10, 50, 80]) {
+      await made.damage(
+        { series: "wirelesssensor_events", item: 1, stamp_ms: start_ms + after * 1000 },
+        "value",
+      );
+    }
+    const request = { ...dayRequest(gateway), through_seq: 60, after_seq: 40 };
+    expect(await store.mendDay(request, gateway.day(request), gateway.sender)).toEqual({
+      added: 0,
+      corrected: 1,
+      kept: 0,
+    });
+    expect((await eventsOf(store, 1))[39]).toBe(51);
+    expect((await eventsOf(store, 1))[79]).not.toBe(11);
+  });
+
+  test("leaves a reading with the item that the inventory has given it to", async () => {
+    await using made = await make();
+    const { store } = made;
+    await take(store, item(1), item(2, { macaddress: null }));
+    const gateway = new SimulatedGateway(12, "one").add(...events(1, 8));
+    await store.receive(gateway.all(), gateway.sender);
+    // From now on another item has the address; what was heard before was the first one's.
+    await take(store, item(1, { macaddress: null }), item(2, { macaddress: sensor(1).address }));
+    expect(await mend(store, gateway)).toEqual({ added: 0, corrected: 0, kept: 0 });
+    expect(await eventsOf(store, await keyOf(store, "item-1"))).toEqual(numbers(8));
+    expect(await eventsOf(store, await keyOf(store, "item-2"))).toEqual([]);
+  });
+
+  test("refuses a day of another home, and what has not been uploaded", async () => {
+    await using made = await make();
+    const { store } = made;
+    const gateway = new SimulatedGateway(12, "one").add(...events(1, 20));
+    await store.receive(gateway.batch(1, 10), gateway.sender);
+    const request = dayRequest(gateway);
+    const refused = (home: number) =>
+      store.mendDay(request, gateway.day(request), { home, at_ms: 1 }).catch((fault: unknown) => fault);
+    const [early, foreign] = [await refused(12), await refused(13)];
+    expect(early).toBeInstanceOf(BatchRefused);
+    expect(early).toMatchObject({ reason: "gap", held_seq: 10 });
+    expect(foreign).toMatchObject({ reason: "foreign" });
+    expect(await eventsOf(store, 1)).toEqual(numbers(10));
+  });
+}
+
+/** The day that everything of sensor 1 was heard on. */
+function dayRequest(gateway: SimulatedGateway): DayReadings {
+  const { kind, address } = sensor(1);
+  return {
+    epoch: gateway.epoch,
+    through_seq: gateway.last_seq,
+    series: "wirelesssensor_events",
+    kind,
+    address,
+    day: dayOf(start_ms),
+    after_seq: 0,
+  };
+}
+
+function mend(store: CentralStore, gateway: SimulatedGateway): Promise<Mended> {
+  const request = dayRequest(gateway);
+  return store.mendDay(request, gateway.day(request), gateway.sender);
+}
+
+async function digestsAt(
+  store: CentralStore,
+  { epoch }: SimulatedGateway,
+  span: { through_seq: number; from_ms: number; before_ms: number },
+): Promise<DayDigest[]> {
+  return inDigestOrder(await store.digests({ epoch, ...span }));
+}
+
+async function differing(store: CentralStore, gateway: SimulatedGateway): Promise<DayDigest[]> {
+  const span = { through_seq: gateway.last_seq, from_ms: 0, before_ms: day_ms * 40_000 };
+  const own = new Set(gateway.digests(span).map((digest) => JSON.stringify(digest)));
+  return (await digestsAt(store, gateway, span)).filter((digest) => !own.has(JSON.stringify(digest)));
+}
