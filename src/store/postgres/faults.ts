@@ -3,14 +3,15 @@ import { messageOf, OperatorError, type OutageReason, StoreOutage } from "../../
 /** Host, port and name of the database that a URL tells, for messages. @throws OperatorError where it is no such URL */
 export function nameOf(url: string): string {
   const parsed = URL.parse(url);
-  if (parsed === null || !/^postgres(ql)?:$/.test(parsed.protocol)) {
+  const name = decodeURIComponent(parsed?.pathname.slice(1) ?? "") || parsed?.username;
+  if (!parsed || !name || !/^postgres(ql)?:$/.test(parsed.protocol)) {
     throw new OperatorError(
       "that is not the URL of a PostgreSQL database",
       "write it as postgres://user:password@host:5432/database",
     );
   }
   const host = parsed.host === "" ? "localhost" : parsed.host;
-  return `database ${decodeURIComponent(parsed.pathname.slice(1)) || parsed.username} on ${host}`;
+  return `database ${name} on ${host}`;
 }
 
 /** What was thrown while working on a database, as a fault that an operator can act on. An OperatorError passes unchanged. */

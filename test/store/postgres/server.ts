@@ -31,6 +31,7 @@ export class PostgresServer {
   readonly #user: User;
   readonly port: number;
   #databases = 0;
+  readonly #templates = new Map<string, Promise<string>>();
 
   constructor(options: { directory: string; user: User; port: number }) {
     this.#directory = options.directory;
@@ -53,6 +54,17 @@ export class PostgresServer {
       url: this.url(name),
       [Symbol.asyncDispose]: () => this.#administer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
     };
+  }
+
+  /** A database to copy, made by `make` when it is first asked for: see `database`. */
+  template(name: string, make: (url: string) => Promise<void>): Promise<string> {
+    const known = this.#templates.get(name);
+    if (known !== undefined) return known;
+    const made = this.#administer(`CREATE DATABASE ${name}`)
+      .then(() => make(this.url(name)))
+      .then(() => name);
+    this.#templates.set(name, made);
+    return made;
   }
 
   /** Runs SQL as the owner of the server, in the database `postgres` unless another is named. */
