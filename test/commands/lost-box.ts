@@ -5,35 +5,103 @@ import { type LintelProcess, RunningGateway, Site } from "../gateway/processes.t
 
 const boxProgram = join(import.meta.dir, "box-process.ts");
 
-/** A box in home 12 and the central that it uploads to: real processes, all removed at the end. */
-export class LostBox {
-  readonly site = new Site();
-  readonly #boxes = new Site([process.execPath, boxProgram]);
-  readonly centralData = join(this.site.directory, "central");
-  readonly tokenFile = join(this.site.directory, "upload-token");
-  #central: { readonly process: LintelProcess; readonly served: RunningGateway } | undefined;
+/** A central server as a process. */
+export class CentralProcess {
+  readonly #site: Site;
+  readonly data: string;
+  #process: LintelProcess | undefined;
+  #served: RunningGateway | undefined;
   #readToken = "";
 
-  /** Starts central, and makes what the box needs to upload to it. */
+  constructor(site: Site) {
+    this.#site = site;
+    this.data = join(site.directory, "central");
+  }
+
   async start(): Promise<void> {
-    const process = this.site.spawn(["central", "--data", this.centralData, "--port", "0", "--json"]);
+    const process = this.#site.spawn(["central", "--data", this.data, "--port", "0", "--json"]);
     const line = await process.line();
     if (line === undefined) throw new Error(`central did not start: ${await process.said()}`);
-    this.#central = { process, served: new RunningGateway(process, JSON.parse(line)) };
-    writeFileSync(this.tokenFile, await this.#token("--scope", "sync", "--home", "12"), { mode: 0o600 });
-    this.#readToken = await this.#token();
-    this.site.configure({
-      sections: `[home]\nid = 12\ntimezone = "Europe/London"\n[upload]\nurl = "${this.origin}"\ntoken_file = "${this.tokenFile}"`,
-    });
+    this.#process = process;
+    this.#served = new RunningGateway(process, JSON.parse(line));
+    this.#readToken = await this.token();
   }
 
   get origin(): string {
-    return new URL(this.#central?.served.url ?? "").origin;
+    return new URL(this.#served?.url ?? "").origin;
+  }
+
+  /** The text of a new token, to read with unless the words say otherwise. */
+  async token(...words: string[]): Promise<string> {
+    const { out } = await ran(this.#site, [
+      "token",
+      "create",
+      "test",
+      "--json",
+      "--data",
+      this.data,
+      ...words,
+    ]);
+    return JSON.parse(out).token;
+  }
+
+  /** What the API answers; the path begins after the version. */
+  async get<Body>(path: string): Promise<Body> {
+    const response = await this.#served?.get(path, this.#readToken);
+    if (response?.ok !== true) throw new Error(`${path}: ${response?.status} ${await response?.text()}`);
+    return (await response.json()) as Body;
+  }
+
+  /** Every reading of every sensor by its event, in order of number. */
+  async events(): Promise<number[]> {
+    const items = await this.get<{ itemname: string }[]>("/inventory/wirelesssensors");
+    const events = await Promise.all(
+      items.map(({ itemname }) => this.#served?.events(itemname, this.#readToken)),
+    );
+    return events.flatMap((of) => of?.map(({ event }) => event) ?? []).sort((one, other) => one - other);
+  }
+
+  async import(document: object): Promise<void> {
+    const file = join(this.#site.directory, "programme.json");
+    writeFileSync(file, JSON.stringify(document));
+    await ran(this.#site, ["import", file, "--data", this.data]);
+  }
+
+  async stop(): Promise<number | undefined> {
+    this.#process?.kill("SIGTERM");
+    return await this.#process?.exited;
+  }
+}
+
+/** A box in a home, and the central that it uploads to: real processes, all removed at the end. */
+export class LostBox implements AsyncDisposable {
+  readonly site = new Site();
+  readonly home: number;
+  readonly central: CentralProcess;
+  readonly tokenFile = join(this.site.directory, "upload-token");
+  readonly #boxes = new Site([process.execPath, boxProgram]);
+  readonly #ownCentral: boolean;
+
+  /** @param options.central one that runs already; absent: it has one of its own */
+  constructor({ home = 12, central }: { home?: number; central?: CentralProcess } = {}) {
+    this.home = home;
+    this.central = central ?? new CentralProcess(this.site);
+    this.#ownCentral = central === undefined;
+  }
+
+  /** Makes what the box needs to upload. */
+  async start(): Promise<void> {
+    if (this.#ownCentral) await this.central.start();
+    const token = await this.central.token("--scope", "sync", "--home", String(this.home));
+    writeFileSync(this.tokenFile, token, { mode: 0o600 });
+    this.site.configure({
+      sections: `[home]\nid = ${this.home}\ntimezone = "Europe/London"\n[upload]\nurl = "${this.central.origin}"\ntoken_file = "${this.tokenFile}"`,
+    });
   }
 
   /** Runs a box that takes in these readings, and pulls its plug. */
   async live(first: number, last: number): Promise<void> {
-    const box = this.#boxes.spawn([this.site.data, String(first), String(last - first + 1)]);
+    const box = this.#boxes.spawn([this.site.data, String(this.home), String(first), String(last)]);
     if ((await box.line()) !== "done") throw new Error(`the box failed: ${await box.said()}`);
     box.kill("SIGKILL");
     await box.exited;
@@ -44,25 +112,13 @@ export class LostBox {
   }
 
   /** Runs a command that must go well. */
-  async run(...words: string[]): Promise<{ out: string; said: string }> {
-    const { code, out, said } = await this.site.lintel(...words);
-    if (code !== 0) throw new Error(`lintel ${words[0]} ended with ${code}: ${said}`);
-    return { out, said };
+  run(...words: string[]): Promise<{ out: string; said: string }> {
+    return ran(this.site, words);
   }
 
   /** The card is gone. */
   lose(): void {
     rmSync(this.site.data, { recursive: true });
-  }
-
-  /** What central serves of all sensors, each reading by its event, in order of number. */
-  async eventsAtCentral(): Promise<number[]> {
-    if (this.#central === undefined) throw new Error("there is no central");
-    const { served } = this.#central;
-    const items = await served.get("/inventory/wirelesssensors", this.#readToken);
-    const names = ((await items.json()) as { itemname: string }[]).map(({ itemname }) => itemname);
-    const events = await Promise.all(names.map((name) => served.events(name, this.#readToken)));
-    return events.flatMap((of) => of.map(({ event }) => event)).sort((one, other) => one - other);
   }
 
   /** What the box has on its card. */
@@ -79,13 +135,7 @@ export class LostBox {
     return existsSync(join(this.site.data, "lintel.db"));
   }
 
-  async importAtCentral(document: object): Promise<void> {
-    const file = join(this.site.directory, "programme.json");
-    writeFileSync(file, JSON.stringify(document));
-    await this.run("import", file, "--data", this.centralData);
-  }
-
-  async remove(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     await this.#boxes.remove();
     await this.site.remove();
   }
@@ -98,11 +148,12 @@ export class LostBox {
       database.close();
     }
   }
+}
 
-  async #token(...words: string[]): Promise<string> {
-    const { out } = await this.run("token", "create", "test", "--json", "--data", this.centralData, ...words);
-    return JSON.parse(out).token;
-  }
+async function ran(site: Site, words: readonly string[]): Promise<{ out: string; said: string }> {
+  const { code, out, said } = await site.lintel(...words);
+  if (code !== 0) throw new Error(`lintel ${words[0]} ended with ${code}: ${said}`);
+  return { out, said };
 }
 
 export function numbers(first: number, last: number): number[] {

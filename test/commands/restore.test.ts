@@ -12,7 +12,7 @@ beforeEach(async () => {
   stick = join(box.site.directory, "stick");
   await box.start();
 });
-afterEach(() => box.remove());
+afterEach(() => box[Symbol.asyncDispose]());
 
 const backup = () => box.run("backup", stick, "--config", box.site.config);
 const restore = async (...words: string[]) =>
@@ -31,10 +31,10 @@ describe("a lost box", () => {
     expect(box.eventsHere()).toEqual(numbers(1, 400));
     await box.live(501, 600);
     expect(await box.upload()).toMatchObject({ sent: 200, confirmed_seq: 500, differing_days: 0 });
-    expect(await box.eventsAtCentral()).toEqual([...numbers(1, 400), ...numbers(501, 600)]);
+    expect(await box.central.events()).toEqual([...numbers(1, 400), ...numbers(501, 600)]);
     await box.live(601, 650);
     expect(await box.upload()).toMatchObject({ sent: 50, differing_days: 0 });
-    expect(await box.eventsAtCentral()).toEqual([...numbers(1, 400), ...numbers(501, 650)]);
+    expect(await box.central.events()).toEqual([...numbers(1, 400), ...numbers(501, 650)]);
     expect((await box.run("verify", "--config", box.site.config, "--json")).out).toContain(
       '"differing_days":0',
     );
@@ -52,11 +52,11 @@ describe("a lost box", () => {
     expect(box.cursorHere()).toBe("450");
     await box.live(451, 500);
     expect(await box.upload()).toMatchObject({ sent: 50, differing_days: 0 });
-    expect(await box.eventsAtCentral()).toEqual(numbers(1, 500));
+    expect(await box.central.events()).toEqual(numbers(1, 500));
   }, 60_000);
 
   test("comes back from central with its records, its readings and its place in buffers, and goes on without repeats or losses", async () => {
-    await box.importAtCentral({ homes: [{ homeid: 12, cityname: "Leeds" }] });
+    await box.central.import({ homes: [{ homeid: 12, cityname: "Leeds" }] });
     await box.live(1, 450);
     expect(await box.upload()).toMatchObject({ sent: 450 });
     box.lose();
@@ -70,14 +70,14 @@ describe("a lost box", () => {
     expect(await gateway.stop()).toBe(0);
     await box.live(451, 500);
     expect(await box.upload()).toMatchObject({ sent: 50, differing_days: 0 });
-    expect(await box.eventsAtCentral()).toEqual(numbers(1, 500));
+    expect(await box.central.events()).toEqual(numbers(1, 500));
     expect(box.eventsHere()).toEqual(numbers(1, 500));
     // Lost once more: what came back once comes back again, and no more of it.
     box.lose();
     expect(await restore("--from-central")).toMatchObject({ readings: 500 });
     await box.live(501, 510);
     expect(await box.upload()).toMatchObject({ sent: 10, differing_days: 0 });
-    expect(await box.eventsAtCentral()).toEqual(numbers(1, 510));
+    expect(await box.central.events()).toEqual(numbers(1, 510));
   }, 90_000);
 
   test("comes back from central with as many days as are asked for", async () => {
@@ -87,7 +87,7 @@ describe("a lost box", () => {
     expect(await restore("--from-central", "--days", "0")).toMatchObject({ readings: 0 });
     await box.live(101, 110);
     expect(await box.upload()).toMatchObject({ sent: 10 });
-    expect(await box.eventsAtCentral()).toEqual(numbers(1, 110));
+    expect(await box.central.events()).toEqual(numbers(1, 110));
   }, 60_000);
 
   test("brings its configuration back too, and what that names, where nothing stands there", async () => {
@@ -209,7 +209,7 @@ describe("restore", () => {
     await box.live(1, 10);
     await box.upload();
     const copy = join(box.site.directory, "other-central");
-    await box.run("backup", stick, "--data", box.centralData);
+    await box.run("backup", stick, "--data", box.central.data);
     await box.run("restore", stick, "--data", copy);
     const central = box.site.spawn(["central", "--data", copy, "--port", "0", "--json"]);
     expect(JSON.parse((await central.line()) ?? "{}")).toMatchObject({
