@@ -16,6 +16,7 @@ import { daysRoute, verifyRoute } from "./verification.ts";
 /** Central's side of sync. */
 export interface Receiver {
   readonly app: App;
+  readonly routes: readonly Route[];
   readonly counts: Receptions;
   readonly reception: Reception;
 }
@@ -45,5 +46,5 @@ export function receiverOf(
     ...ofHomes.map((route) => homeRoute(route, { reception, clock: options.clock })),
     fleetRoute(store),
   ];
-  return { app: syncApp(routes), counts, reception };
+  return { app: syncApp(routes), routes, counts, reception };
 }
