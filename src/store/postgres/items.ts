@@ -130,29 +130,30 @@ async function make(
   sql: SqlRunner,
   { missing, home, last }: { missing: readonly Found[]; home: number; last: number },
 ): Promise<Map<string, number>> {
-  const keys = new Map<string, number>();
-  const wanted = missing.flatMap(({ device, heard_ms }) => {
-    const name = nameOf(device);
-    if (keys.has(name)) return [];
-    const key = last + keys.size + 1;
-    keys.set(name, key);
-    return [{ key, device, heard_ms, candidates: provisionalNames(key, device, addressOf(device)) }];
+  const mentions = Map.groupBy(missing, ({ device }) => nameOf(device));
+  const wanted = [...mentions.values()].flatMap(([first, ...again], index) => {
+    if (first === undefined) return [];
+    const key = last + index + 1;
+    const { device, heard_ms } = first;
+    return [{ key, device, heard_ms, again, candidates: provisionalNames(key, device, addressOf(device)) }];
   });
+  const keys = new Map(wanted.map(({ device, key }) => [nameOf(device), key]));
   if (wanted.length === 0) return keys;
   const taken = await takenNames(
     sql,
     wanted.flatMap(({ candidates }) => candidates),
   );
-  for (const { key, candidates, device, heard_ms } of wanted) {
+  for (const { key, candidates, device, heard_ms, again } of wanted) {
     const isFree = ({ itemid, itemname }: ItemNames) =>
       !taken.has(itemid) && !taken.has(lookupText(itemname));
     const names = candidates.find(isFree) ?? (candidates.at(-1) as ItemNames);
     const itemname = lookupText(names.itemname);
     taken.add(names.itemid).add(itemname);
-    const record = JSON.stringify(provisionalItem({ names, device, home, heard_ms }));
+    const record = provisionalItem({ names, device, home, heard_ms });
+    for (const more of again) Object.assign(record, toldSince(record, more.device));
     await sql`
       INSERT INTO items (key, record, itemid, itemname, typename, address, provisional, currenthomeid)
-      VALUES (${key}, ${record}, ${names.itemid}, ${itemname}, ${device.kind}, ${keptAddress(device)}, true, ${home})`;
+      VALUES (${key}, ${JSON.stringify(record)}, ${names.itemid}, ${itemname}, ${device.kind}, ${keptAddress(device)}, true, ${home})`;
   }
   await sql`UPDATE item_keys SET last = ${last + wanted.length}`;
   return keys;

@@ -17,6 +17,7 @@ export class ItemKeeper {
   readonly #coverage: CoverageKeeper;
   readonly #find;
   readonly #findNumbered;
+  readonly #findNamed;
   readonly #nextKey;
   readonly #taken;
   readonly #insert;
@@ -33,6 +34,11 @@ export class ItemKeeper {
     this.#findNumbered = database.keep(
       `SELECT key, provisional, record FROM items WHERE typename = ? AND itemid = ?
          AND (provisional = 0 OR address IS NULL)`,
+    );
+    // One that could not have the number of its device has its name.
+    this.#findNamed = database.keep(
+      `SELECT key, provisional, record FROM items WHERE typename = ? AND itemname = ?
+         AND provisional = 1 AND address IS NULL`,
     );
     this.#nextKey = database.keep(
       "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'items'), 0) + 1",
@@ -93,10 +99,14 @@ export class ItemKeeper {
     this.#known.clear();
   }
 
-  #load({ kind, itemid }: BatchDevice, address: string): Known | undefined {
+  #load(device: BatchDevice, address: string): Known | undefined {
+    const { kind, itemid } = device;
     const numbered = () => (itemid === undefined ? null : this.#findNumbered.get(kind, itemid));
+    const named = () => this.#findNamed.get(kind, provisionalNames(0, device, "")[0]?.itemname ?? "");
     const unnamed = address === "" && itemid !== undefined;
-    const row = ((unnamed ? null : this.#find.get(kind, address)) ?? numbered()) as ItemRow | null;
+    const row = (
+      unnamed ? (numbered() ?? named()) : (this.#find.get(kind, address) ?? numbered())
+    ) as ItemRow | null;
     if (row === null) return undefined;
     return { key: row.key, provisional: row.provisional ? (JSON.parse(row.record) as Item) : undefined };
   }

@@ -1,0 +1,190 @@
+import { expect, test } from "bun:test";
+import type { Item } from "../../../src/records/item.ts";
+import type { StoredRecord } from "../../../src/records/record-table.ts";
+import type { CentralStore } from "../../../src/store/central-store.ts";
+import type { ImportedRecord } from "../../../src/store/record-store.ts";
+import { seeded, sensor, start_ms } from "../sample.ts";
+import { SimulatedGateway } from "../simulated-gateway.ts";
+import { openCentral, temporaryCentral } from "./temporary-central.ts";
+
+test("imports that merge histories and batches of the same devices go on at once, and no reading is lost", async () => {
+  await using made = await temporaryCentral();
+  const { store } = made;
+  const devices = [1, 2, 3, 4].map((number) => sensor(number));
+  const gateways = [11, 12, 13].map((home) => new SimulatedGateway(home, `gateway of ${home}`));
+  let sending = gateways.length;
+  const homes = gateways.map(async (gateway, index) => {
+    const random = seeded(index);
+    for (let batch = 0; batch < batches; batch += 1) {
+      const first = gateway.last_seq + 1;
+      for (let count = 0; count < batch_readings; count += 1) {
+        gateway.add({
+          device: devices[Math.floor(random() * devices.length)] as (typeof devices)[number],
+          series: "wirelesssensor_events",
+          stamp_ms: start_ms + gateway.last_seq * 1000,
+          fields: [gateway.last_seq],
+        });
+      }
+      await store.receive(gateway.batch(first, gateway.last_seq), gateway.sender);
+    }
+    sending -= 1;
+  });
+  // The item moves from device to device: each time the readings that have come meanwhile become its own.
+  const imports = (async () => {
+    let merged = 0;
+    for (let turn = 0; sending > 0; turn += 1) {
+      const { address } = devices[turn % devices.length] as (typeof devices)[number];
+      const { changes } = await take(store, item(1, { macaddress: address }));
+      merged += changes.items?.adopted ?? 0;
+    }
+    return merged;
+  })();
+  await Promise.all(homes);
+  expect(await imports).toBeGreaterThan(1);
+  const { items } = await store.overview();
+  const counts = items.map(({ series }) => series[0]?.count ?? 0);
+  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(gateways.length * batches * batch_readings);
+  for (const [index, { record }] of items.entries()) {
+    expect(await eventsOf(store, record.itemname)).toHaveLength(counts[index] ?? 0);
+  }
+}, 60_000);
+
+test("two programs that import at once wait for each other, and both are whole", async () => {
+  await using made = await temporaryCentral();
+  const other = await openCentral(made.url);
+  try {
+    const lists = [0, 1].map((of) => Array.from({ length: 300 }, (_, index) => item(index * 2 + of + 1)));
+    const imported = await Promise.all(
+      [made.store, other].map((store, index) => take(store, ...(lists[index] ?? []))),
+    );
+    expect(imported.map(({ changes }) => changes.items?.added)).toEqual([300, 300]);
+    expect(await made.store.itemTypes()).toContainEqual({
+      typeid: 2,
+      typename: "wirelesssensors",
+      count: 600,
+    });
+  } finally {
+    await other.close();
+  }
+});
+
+test("keys of items follow each other, whatever was refused or broken off between", async () => {
+  await using made = await temporaryCentral();
+  const { store } = made;
+  const gateway = new SimulatedGateway(11, "one").add(heard(1), heard(2), heard(3));
+  await store.receive(gateway.batch(1, 1), gateway.sender);
+  async function* broken() {
+    yield [1, 2, 3].map((itemid): ImportedRecord => ({ type: "items", record: item(itemid + 10) }));
+    throw new Error("the file ended");
+  }
+  await store.importRecords(broken()).catch((fault: unknown) => fault);
+  await take(store, item(5, { macaddress: null }));
+  await store.receive(gateway.batch(2, 3), gateway.sender);
+  const { items } = await store.overview();
+  expect(items.map(({ record }) => record.itemid)).toEqual([5, 1_000_000_001, 1_000_000_003, 1_000_000_004]);
+});
+
+test("what an import threw comes out as it was thrown", async () => {
+  await using made = await temporaryCentral();
+  const thrown = new RangeError("not a fault of the database");
+  async function* broken(): AsyncGenerator<readonly ImportedRecord[]> {
+    yield [];
+    throw thrown;
+  }
+  expect(await made.store.importRecords(broken()).catch((fault: unknown) => fault)).toBe(thrown);
+});
+
+test("records are kept byte for byte, also where PostgreSQL has no text of the kind", async () => {
+  await using made = await temporaryCentral();
+  const { store } = made;
+  const odd = "\0\t\r\n\\N \ud800 \u2028 é";
+  const long = "message ".repeat(1_000);
+  const project = { projectid: 1, projectname: odd, start: null, stop: 2 ** 53 - 1, active: 1 };
+  const alerts = [odd, long, `${long}!`].map((alertmessage) => ({
+    subjectid: 3,
+    alerttypeid: 1,
+    alerttypename: null,
+    alertmessage,
+  }));
+  const given = [
+    { type: "projects", record: project },
+    ...alerts.map((record) => ({ type: "alerts", record })),
+  ] as ImportedRecord[];
+  await store.importRecords([given]);
+  expect(JSON.stringify(await store.record("projects", 1))).toBe(JSON.stringify(project));
+  expect(await store.recordsWith("projects", "stop", [2 ** 53 - 1])).toEqual([project]);
+  expect(await store.recordsOf("alerts", 3)).toHaveLength(3);
+  expect((await store.importRecords([given])).changes).toEqual({
+    projects: { added: 0, updated: 0, unchanged: 1, adopted: 0 },
+    alerts: { added: 0, updated: 0, unchanged: 3, adopted: 0 },
+  });
+});
+
+test("items are found by names and addresses that no index of PostgreSQL takes", async () => {
+  await using made = await temporaryCentral();
+  const { store } = made;
+  const names = ["\0", "a\0b", "n".repeat(5_000), `${"n".repeat(5_000)}!`, "\ud800", "name"];
+  const items = names.map((itemname, index) =>
+    item(index + 1, { itemname, macaddress: `${index}${"z".repeat(4_000)}` }),
+  );
+  expect((await take(store, ...items)).clashes).toEqual([]);
+  for (const record of items) {
+    expect((await store.item("wirelesssensors", record.itemname))?.record).toEqual(record);
+  }
+  expect(await store.itemidsOf(names)).toEqual(new Map(names.map((name, index) => [name, index + 1])));
+  const { clashes } = await take(store, item(7, { itemname: names[2] as string }));
+  expect(clashes.map(({ holder }) => holder)).toEqual([names[2] as string]);
+});
+
+test("a backup's files come in the order of code points, whatever language the server has", async () => {
+  await using made = await temporaryCentral();
+  for (const name of ["b", "A", "_", "a.json"]) await made.store.putBackup(11, name, new Uint8Array([1]));
+  expect([...(await made.store.backups(11)).keys()]).toEqual(["A", "_", "a.json", "b"]);
+});
+
+function heard(number: number) {
+  const device = sensor(number);
+  return { device, series: "wirelesssensor_events", stamp_ms: start_ms + number, fields: [number] } as const;
+}
+
+function take(store: CentralStore, ...items: readonly StoredRecord[]) {
+  return store.importRecords([items.map((record) => ({ type: "items", record }) as const)]);
+}
+
+async function eventsOf(store: CentralStore, name: string): Promise<readonly unknown[]> {
+  const key = (await store.item("wirelesssensors", name))?.key ?? 0;
+  const window = { before_ms: start_ms + 1_000_000_000, skip: 0, limit: 100_000 };
+  const page = { item: key, series: "wirelesssensor_events", precision: "s" } as const;
+  return (await store.page({ ...page, ...window })).records;
+}
+
+function item(itemid: number, changes: Partial<Item> = {}): Item {
+  return {
+    itemid,
+    itemname: `item-${itemid}`,
+    serialnum: null,
+    macaddress: sensor(itemid + 1000).address,
+    modelid: null,
+    modelname: null,
+    subjectspecific: null,
+    vendorid: null,
+    vendorname: null,
+    typeid: 2,
+    typename: "wirelesssensors",
+    subtypeid: null,
+    subtypename: "wall",
+    currenthomeid: null,
+    currenthomestart: null,
+    active: 1,
+    activename: "Active",
+    statusid: 1,
+    statusname: "Assigned",
+    batterymonths: null,
+    lastbatterychange: "null",
+    hasbatteries: 1,
+    ...changes,
+  };
+}
+
+const batches = 25;
+const batch_readings = 200;

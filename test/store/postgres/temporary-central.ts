@@ -1,0 +1,24 @@
+import { SystemClock } from "../../../src/clock.ts";
+import type { CentralStore } from "../../../src/store/central-store.ts";
+import { openPostgresCentral } from "../../../src/store/postgres/open.ts";
+import { keptLog } from "../sample.ts";
+import { postgresServer } from "./server.ts";
+
+/** Central's store on a database of its own, both gone at the end of the scope. */
+export async function temporaryCentral(): Promise<{ store: CentralStore; url: string } & AsyncDisposable> {
+  const server = await postgresServer();
+  const database = await server.database();
+  const store = await openCentral(database.url);
+  return {
+    store,
+    url: database.url,
+    async [Symbol.asyncDispose]() {
+      await store.close();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+}
+
+export function openCentral(url: string): Promise<CentralStore> {
+  return openPostgresCentral({ url, clock: new SystemClock(), log: keptLog().log });
+}
