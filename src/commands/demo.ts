@@ -16,13 +16,13 @@ export function define(command: Command, context: CommandContext): void {
     .option("--port <n>", "port of the API on this machine; 0 takes a free one", wholeNumber(0, 65_535), 8080)
     .option(
       "--central-port <n>",
-      "port of the central copy (not part of this version: taken and not used)",
+      "port of the central copy on this machine; 0 takes a free one",
       wholeNumber(0, 65_535),
       8090,
     )
     .option("--data <dir>", "keep the data in this directory (default: a fresh one, removed at the end)")
     .option("--days <n>", "days of history to begin with", wholeNumber(0, 365), 30)
-    .option("--json", "print one line of JSON when ready: url, dashboard, token, admin_token")
+    .option("--json", "print one line of JSON when ready: url, dashboard, token, central_url, admin_token")
     .addHelpText(
       "after",
       helpAfter({
@@ -33,7 +33,7 @@ export function define(command: Command, context: CommandContext): void {
         notes: [
           "Real drivers and libraries, simulated radios: a Zigbee stick, a bridge of pill boxes and a Bluetooth",
           "controller on pseudo-terminals. A dozen sensors join, somebody walks through the flat, takes her",
-          "pills, steps on the scale, and wears a watch.",
+          "pills, steps on the scale, and wears a watch. Once a minute all of it is uploaded to a central server.",
         ],
         exits: { 0: "stopped by a signal", 1: "ended by a fault of the program" },
       }),
@@ -51,7 +51,8 @@ interface DemoOptions {
 
 async function demo(options: DemoOptions, context: CommandContext): Promise<void> {
   const { terminal, clock } = context;
-  requireFree(options.port);
+  requireFree(options.port, "--port");
+  requireFree(options.centralPort, "--central-port");
   const log = serverLog(context, "warn");
   const stage = new Stage({ terminal, clock, json: options.json === true });
   stage.opening(options.days);
@@ -67,6 +68,7 @@ async function demo(options: DemoOptions, context: CommandContext): Promise<void
         teller: stage,
         days: options.days,
         port: options.port,
+        centralPort: options.centralPort,
         ...(options.data === undefined ? {} : { directory: options.data }),
         onFailure,
       });
@@ -86,14 +88,14 @@ async function demo(options: DemoOptions, context: CommandContext): Promise<void
 }
 
 /** Says before any work that the port is taken: the API would say it in the words of a configuration. */
-function requireFree(port: number): void {
+function requireFree(port: number, option: string): void {
   if (port === 0) return;
   try {
     Bun.listen({ hostname: "127.0.0.1", port, socket: { data: () => {} } }).stop(true);
   } catch (error) {
     throw new OperatorError(
       `cannot listen on port ${port}: another program has it, or it needs more rights`,
-      "give another with --port, 0 takes a free one",
+      `give another with ${option}, 0 takes a free one`,
       { cause: error },
     );
   }
@@ -125,7 +127,7 @@ class Stage implements DemoTeller {
     this.#print(
       dim("Simulated are only the devices and their radios; drivers, database and API are the real ones."),
     );
-    this.#print(dim("The central copy is not part of this version."));
+    this.#print(dim("It uploads to a central server, here on the same machine, once a minute."));
     if (days > 0) this.#print(`Writing ${days} days of history …`);
   }
 
@@ -136,17 +138,17 @@ class Stage implements DemoTeller {
     this.#terminal.progress(done === days ? "" : bar);
   };
 
-  ready({ gateway, token, admin_token }: Demo): void {
+  ready({ gateway, token, central_url, admin_token }: Demo): void {
     const { url, dashboard } = gateway;
     if (this.#json) {
-      this.#terminal.printJson({ url, dashboard, token, admin_token });
+      this.#terminal.printJson({ url, dashboard, token, central_url, admin_token });
       return;
     }
     const { bold, cyan, dim } = this.#terminal.colours;
     const ask = (path: string) =>
       cyan(`  curl -H "Authorization: bearer ${token}" -H "Accept: application/json" "${url}${path}"`);
     this.#print("");
-    this.#print(bold(`Serving ${url}`), "");
+    this.#print(bold(`Serving ${url}`), bold(`and the central copy ${central_url}`), "");
     this.#print("Ask it, in another terminal:");
     this.#print(ask("/items/wirelesssensors/kitchen-wall/events?limit=5"));
     this.#print(ask("/items/pillboxes/pillbox-evening/events?limit=5"));
@@ -176,6 +178,13 @@ class Stage implements DemoTeller {
     const paint = quiet ? dim : yellow;
     const told = `${detail}${kept}`.replace(/^, /, "");
     this.#print(`  ${dim(time)}  ${name.padEnd(16)} ${paint(words.padEnd(24))} ${dim(told)}`.trimEnd());
+  }
+
+  uploaded(sent: number): void {
+    if (sent === 0) return;
+    const { cyan, dim } = this.#terminal.colours;
+    const time = new Date(this.#clock.now().unix_ms).toTimeString().slice(0, 8);
+    this.#print(`  ${dim(time)}  ${cyan(`↑ ${sent} readings are at central too`)}`);
   }
 
   /** Whether this second has room for one more line; what had none is told by number in the next. */

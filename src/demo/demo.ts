@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { DriverDefinition } from "../../drivers/driver.ts";
@@ -10,11 +10,13 @@ import type { OperatorError } from "../errors.ts";
 import { type Gateway, startGateway } from "../gateway.ts";
 import type { Log } from "../log.ts";
 import type { Reading } from "../reading.ts";
+import type { ImportedRecord } from "../store/record-store.ts";
 import { openGatewayStore } from "../store/sqlite/open.ts";
 import { mintToken } from "../token.ts";
 import { DemoAir } from "./air.ts";
 import { DemoBridge } from "./bridge.ts";
 import type { Buffers } from "./buffers.ts";
+import { DemoCentral, tokenFile } from "./central-copy.ts";
 import { demoHome, flat } from "./flat.ts";
 import { appendHistory } from "./history.ts";
 import { programmeRecords } from "./programme.ts";
@@ -30,11 +32,15 @@ export interface DemoTeller {
   joined(name: string): void;
   /** A reading of a live device that is on disk and readable now. */
   live(reading: Reading): void;
+  /** Readings that the central copy has got with an upload. */
+  uploaded(sent: number): void;
 }
 
 export interface Demo {
   readonly gateway: Gateway;
-  /** Secrets that ask the API: one reads, the other may administer. */
+  /** Where the API of the central copy is. */
+  readonly central_url: string;
+  /** Secrets that ask both APIs: one reads, the other may administer. */
   readonly token: string;
   readonly admin_token: string;
   /** Lets the sensors join and somebody live in the flat. Resolves when the demo is stopped. */
@@ -44,7 +50,8 @@ export interface Demo {
 
 /**
  * The whole job on one machine with nothing plugged in: a gateway with the real drivers, on simulated
- * radios that speak the bytes of real ones, beside `days` of plausible history.
+ * radios that speak the bytes of real ones, beside `days` of plausible history; and the central server that it
+ * uploads to.
  *
  * @param options.directory data directory to keep; absent: a fresh one that is removed at the end
  */
@@ -55,6 +62,7 @@ export async function startDemo(options: {
   teller: DemoTeller;
   days: number;
   port: number;
+  centralPort: number;
   directory?: string;
   onFailure: (fault: OperatorError) => void;
 }): Promise<Demo> {
@@ -73,7 +81,23 @@ export async function startDemo(options: {
     const random = new Random(seed);
     // Before the gateway is there to listen: what it hears comes after the history.
     const buffers = await furnish(directory, options);
-    describe(directory);
+    const read = mintToken({ name: "demo", scope: "read", clock });
+    const admin = mintToken({ name: "demo administration", scope: "admin", clock });
+    const tokens = [read.token, admin.token];
+    const central = await DemoCentral.start({
+      directory,
+      port: options.centralPort,
+      home: demoHome,
+      timezone: machineZone(),
+      records: recordsSince(clock.now().unix_ms, options.days),
+      tokens,
+      clock,
+      log,
+      uploaded: (sent) => teller.uploaded(sent),
+      onFailure: options.onFailure,
+    });
+    ends.push(() => central.stop());
+    describe(directory, central.origin);
     const simulated = (file: string) => ({ clock, random, log, file: join(directory, file) });
     const radio = await DemoRadio.plugIn(simulated("demo-radio.json"));
     ends.push(() => radio.unplug());
@@ -94,11 +118,11 @@ export async function startDemo(options: {
       onFailure: options.onFailure,
     });
     ends.push(() => gateway.stop());
-    const read = mintToken({ name: "demo", scope: "read", clock });
-    const admin = mintToken({ name: "demo administration", scope: "admin", clock });
-    for (const { token } of [read, admin]) await gateway.store.addToken(token);
+    for (const token of tokens) await gateway.store.addToken(token);
+    central.begin();
     return {
       gateway,
+      central_url: central.url,
       token: read.text,
       admin_token: admin.text,
       play: () =>
@@ -136,8 +160,7 @@ async function furnish(
     const { items } = await store.overview();
     const newest = items.flatMap(({ series }) => series.map(({ newest_ms }) => newest_ms));
     if (items.length === 0) {
-      const records = programmeRecords({ installed_ms: first_ms, now_ms, timezone: machineZone() });
-      await store.importRecords([records]);
+      await store.importRecords([recordsSince(now_ms, days)]);
     }
     return await appendHistory({
       store,
@@ -152,13 +175,16 @@ async function furnish(
   }
 }
 
-/** A configuration beside the data, so that `lintel report --data` knows where the curtain sensors hang. */
-function describe(directory: string): void {
-  const file = join(directory, "lintel.toml");
-  if (existsSync(file)) return;
+function recordsSince(now_ms: number, days: number): readonly ImportedRecord[] {
+  const installed_ms = now_ms - days * 86_400_000;
+  return programmeRecords({ installed_ms, now_ms, timezone: machineZone() });
+}
+
+/** A configuration beside the data: `lintel report` learns where the curtain sensors hang, `lintel upload` where central is. */
+function describe(directory: string, central: string): void {
   const sensors = curtains.map(({ item, metres }) => `  { item = "${item}", metres = ${metres} },`);
   const lines = [
-    "# The home of the demo, for commands that make sense of its data.",
+    "# The home of the demo, for other commands on its data; written anew at each start.",
     'data = "."',
     "",
     "[home]",
@@ -170,8 +196,12 @@ function describe(directory: string): void {
     ...sensors,
     "]",
     "",
+    "[upload]",
+    `url = "${central}"`,
+    `token_file = "${tokenFile}"`,
+    "",
   ];
-  writeFileSync(file, lines.join("\n"));
+  writeFileSync(join(directory, "lintel.toml"), lines.join("\n"));
 }
 
 function machineZone(): string {

@@ -11,10 +11,12 @@ afterAll(() => site.remove());
 test("the demo serves a furnished flat with history, then live events, and leaves nothing behind", async () => {
   const temporary = join(site.directory, "tmp");
   mkdirSync(temporary);
-  const demo = site.spawn(["demo", "--port", "0", "--days", "3", "--json"], { TMPDIR: temporary });
+  const demo = site.spawn(["demo", "--port", "0", "--central-port", "0", "--days", "3", "--json"], {
+    TMPDIR: temporary,
+  });
   const ready = JSON.parse((await demo.line()) ?? "");
   const started_s = Math.floor(Date.now() / 1000);
-  expect(Object.keys(ready)).toEqual(["url", "dashboard", "token", "admin_token"]);
+  expect(Object.keys(ready)).toEqual(["url", "dashboard", "token", "central_url", "admin_token"]);
   const gateway = new RunningGateway(demo, ready);
 
   const inventory = await gateway.get("/inventory/wirelesssensors", ready.token);
@@ -45,6 +47,22 @@ test("the demo serves a furnished flat with history, then live events, and leave
     expect([kind, names]).toEqual([kind, itemsOf(kind)]);
   }
 
+  const before = `before=${started_s - 60}&limit=1000`;
+  const copied = await eventually(
+    async () => {
+      const path = `${ready.central_url}/items/wirelesssensors/kitchen-wall/events?${before}`;
+      const page = await fetch(path, {
+        headers: { authorization: `bearer ${ready.token}`, accept: "application/json" },
+      });
+      const text = page.ok ? await page.text() : "[]";
+      return text === "[]" ? undefined : text;
+    },
+    "the copy of central",
+    { pause_ms: 100 },
+  );
+  const own = await gateway.get(`/items/wirelesssensors/kitchen-wall/events?${before}`, ready.token);
+  expect(copied).toBe(await own.text());
+
   expect(await gateway.stop("SIGINT")).toBe(0);
   expect(await demo.rest()).toBe("");
   expect(await demo.said()).toBe("");
@@ -71,7 +89,18 @@ function itemsOf(kind: string): string[] {
 }
 
 test("a demo on kept data goes on where the last one ended: no event twice, nothing to warn of", async () => {
-  const words = ["demo", "--port", "0", "--days", "3", "--data", join(site.directory, "again"), "--json"];
+  const words = [
+    "demo",
+    "--port",
+    "0",
+    "--central-port",
+    "0",
+    "--days",
+    "3",
+    "--data",
+    join(site.directory, "again"),
+    "--json",
+  ];
   const told: string[][] = [];
   let doorsBefore: Record<string, number>[] = [];
   for (let run = 0; run < 2; run++) {
@@ -115,7 +144,17 @@ test("a demo on kept data goes on where the last one ended: no event twice, noth
 }, 60_000);
 
 test("on a terminal's pipe it says how to ask, with a line that works when pasted", async () => {
-  const demo = site.spawn(["demo", "--port", "0", "--days", "1", "--data", join(site.directory, "kept")]);
+  const demo = site.spawn([
+    "demo",
+    "--port",
+    "0",
+    "--central-port",
+    "0",
+    "--days",
+    "1",
+    "--data",
+    join(site.directory, "kept"),
+  ]);
   const line = await eventually(async () => {
     const text = await demo.line();
     return text?.includes("curl ") ? text : undefined;

@@ -12,7 +12,7 @@ const site = new Site();
 beforeAll(async () => {
   const clock = new SystemClock();
   const log = lineLog({ write: () => {}, clock, least: "error", colour: false });
-  const teller = { history: () => {}, joined: () => {}, live: () => {} };
+  const teller = { history: () => {}, joined: () => {}, live: () => {}, uploaded: () => {} };
   const demo = await startDemo({
     clock,
     log,
@@ -20,6 +20,7 @@ beforeAll(async () => {
     teller,
     days: 30,
     port: 0,
+    centralPort: 0,
     directory: site.data,
     onFailure: (fault) => {
       throw fault;
