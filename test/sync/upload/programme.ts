@@ -45,7 +45,12 @@ export class Programme implements AsyncDisposable {
     this.#central = await startCentral({
       store,
       listen: { hostname: "127.0.0.1", port },
-      settings: { address: "--listen", port: "--port" },
+      settings: {
+        address: "--listen",
+        port: "--port",
+        certificate: "--tls-certificate",
+        key: "--tls-key",
+      },
       realm: "lintel",
       metrics: false,
       clock,
