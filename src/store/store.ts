@@ -234,7 +234,7 @@ export interface PageStart {
   readonly before_s: number;
   /** How many readings of that second have been returned so far. */
   readonly skip: number;
-  /** The number of the newest reading on disk when that was counted. */
+  /** The number of the newest reading on disk when that was counted, of the store or of the item. */
   readonly through: number;
 }
 

@@ -53,13 +53,21 @@ export class PageOracle {
     return this.#seq;
   }
 
-  page(request: PageRequest): Page {
+  /**
+   * What a store has to answer. `answered` is what it did answer: as the newest number on disk it may name any that nothing of the
+   * item has passed.
+   */
+  page(request: PageRequest, answered?: Page): Page {
+    const newest = this.of(request.item).reduce((most, { seq }) => Math.max(most, seq), 0);
+    const named = answered?.next?.through ?? 0;
+    const newest_seq = named >= newest && named <= this.#seq ? named : this.#seq;
     return request.ascending_from_ms === undefined
-      ? this.#descending(request)
-      : this.#ascending(request, request.ascending_from_ms);
+      ? this.#descending(request, newest_seq)
+      : this.#ascending(request, request.ascending_from_ms, newest_seq);
   }
 
-  #ascending({ item, before_ms, skip, limit, through, precision }: PageRequest, from_ms: number): Page {
+  #ascending(request: PageRequest, from_ms: number, newest_seq: number): Page {
+    const { item, before_ms, skip, limit, through, precision } = request;
     const counted = this.of(item)
       .filter(({ stamp_ms }) => stamp_ms >= from_ms && stamp_ms < before_ms)
       .filter(({ stamp_ms, seq }) => through === undefined || stamp_ms >= from_ms + 1000 || seq <= through)
@@ -71,7 +79,7 @@ export class PageOracle {
     };
     if (last === undefined || counted.length <= skip + limit) return page;
     const second = Math.floor(last.stamp_ms / 1000);
-    const kept = through !== undefined && from_ms === second * 1000 ? through : this.#seq;
+    const kept = through !== undefined && from_ms === second * 1000 ? through : newest_seq;
     const passed = this.of(item)
       .filter(({ stamp_ms }) => Math.floor(stamp_ms / 1000) === second)
       .filter(({ seq }) => seq <= kept)
@@ -81,7 +89,8 @@ export class PageOracle {
     return { ...page, next: { before_s: second + 1, skip: passed.length, through: kept } };
   }
 
-  #descending({ item, before_ms, skip, limit, through, precision }: PageRequest): Page {
+  #descending(request: PageRequest, newest_seq: number): Page {
+    const { item, before_ms, skip, limit, through, precision } = request;
     const counted = this.of(item)
       .filter(({ stamp_ms }) => stamp_ms < before_ms)
       .filter(({ stamp_ms, seq }) => through === undefined || stamp_ms < before_ms - 1000 || seq <= through);
@@ -92,7 +101,7 @@ export class PageOracle {
     };
     if (last === undefined || counted.length <= skip + limit) return page;
     const before_s = Math.floor(last.stamp_ms / 1000) + 1;
-    const kept = through !== undefined && before_ms === before_s * 1000 ? through : this.#seq;
+    const kept = through !== undefined && before_ms === before_s * 1000 ? through : newest_seq;
     const passed = this.of(item)
       .filter(({ stamp_ms }) => Math.floor(stamp_ms / 1000) + 1 === before_s)
       .filter(({ seq }) => seq <= kept)

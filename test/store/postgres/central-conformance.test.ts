@@ -1,0 +1,27 @@
+import postgres from "postgres";
+import { seriesOf } from "../../../src/series.ts";
+import { centralStoresAgree } from "../central-conformance.ts";
+import type { MakeCentral } from "../central-sample.ts";
+import { temporaryCentral } from "./temporary-central.ts";
+
+const make: MakeCentral = async () => {
+  const central = await temporaryCentral();
+  return {
+    store: central.store,
+    damage: async ({ series, item, stamp_ms }, how) => {
+      const field = Object.keys(seriesOf(series).fields)[0];
+      const change = {
+        value: `UPDATE ${series} SET "${field}" = "${field}" + 7`,
+        stamp: `UPDATE ${series} SET stamp = stamp + 1`,
+        day: `UPDATE ${series} SET stamp = stamp + 172800000`,
+        gone: `DELETE FROM ${series}`,
+      };
+      const sql = postgres(central.url, { max: 1 });
+      await sql.unsafe(`${change[how]} WHERE item = $1 AND stamp = $2`, [item, stamp_ms]);
+      await sql.end();
+    },
+    [Symbol.asyncDispose]: () => central[Symbol.asyncDispose](),
+  };
+};
+
+centralStoresAgree("the store of central on PostgreSQL", make);
