@@ -4,6 +4,9 @@ import { seriesOf } from "../../../src/series.ts";
 import { openCentralStore } from "../../../src/store/sqlite/central-open.ts";
 import { centralStoresAgree } from "../central-conformance.ts";
 import type { MakeCentral } from "../central-sample.ts";
+import { storesAgree } from "../conformance.ts";
+import { mirrored } from "../mirrored.ts";
+import { storesAgreeOnRecords } from "../record-conformance.ts";
 import { keptLog, temporaryDirectory } from "../sample.ts";
 import { databaseOf } from "./opening.ts";
 
@@ -32,3 +35,5 @@ const make: MakeCentral = async () => {
 };
 
 centralStoresAgree("the store of central on SQLite", make);
+storesAgree("what a gateway uploads to central on SQLite", mirrored(make));
+storesAgreeOnRecords("what a gateway uploads to central on SQLite", mirrored(make));

@@ -1,6 +1,6 @@
 import { SystemClock } from "../../../src/clock.ts";
 import { openGatewayStore } from "../../../src/store/sqlite/open.ts";
-import { type MakeStore, storesAgree } from "../conformance.ts";
+import { gatewayStoresAgree, type MakeStore, storesAgree } from "../conformance.ts";
 import { storesAgreeOnRecords } from "../record-conformance.ts";
 import { keptLog, temporaryDirectory } from "../sample.ts";
 
@@ -22,4 +22,5 @@ const make: MakeStore = async ({ home } = {}) => {
 };
 
 storesAgree("a gateway's store on SQLite", make);
+gatewayStoresAgree("a gateway's store on SQLite", make);
 storesAgreeOnRecords("a gateway's store on SQLite", make);
