@@ -94,9 +94,14 @@ export class LostBox implements AsyncDisposable {
     if (this.#ownCentral) await this.central.start();
     const token = await this.central.token("--scope", "sync", "--home", String(this.home));
     writeFileSync(this.tokenFile, token, { mode: 0o600 });
-    this.site.configure({
-      sections: `[home]\nid = ${this.home}\ntimezone = "Europe/London"\n[upload]\nurl = "${this.central.origin}"\ntoken_file = "${this.tokenFile}"`,
-    });
+    this.configure();
+  }
+
+  /** Writes the configuration, with sections of drivers. */
+  configure(drivers = ""): void {
+    const home = `[home]\nid = ${this.home}\ntimezone = "Europe/London"`;
+    const upload = `[upload]\nurl = "${this.central.origin}"\ntoken_file = "${this.tokenFile}"`;
+    this.site.configure({ sections: [home, upload, drivers].join("\n") });
   }
 
   /** Runs a box that takes in these readings, and pulls its plug. */
