@@ -27,6 +27,7 @@ import { decodeLine } from "../../drivers/watch/health-log.ts";
 import { encodeFrame, FrameReader } from "../../drivers/wire/hdlc.ts";
 import { LineReader } from "../../drivers/wire/lines.ts";
 import { FrameReader as ZnpReader } from "../../drivers/zigbee/simulator/frame.ts";
+import { batchParsers } from "../sync/codec/parsers.ts";
 import { bytesOf, exampleSets } from "./example-sets.ts";
 
 /** A parser that cuts what it finds out of a stream of bytes. */
@@ -125,6 +126,7 @@ export const streamParsers: readonly StreamParser[] = [
 ];
 
 export const messageParsers: readonly MessageParser[] = [
+  ...batchParsers,
   {
     name: "payloads of replies of a pill box bridge",
     samples: payloads(samplesOf("pillbox")),

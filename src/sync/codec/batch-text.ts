@@ -60,7 +60,10 @@ export function packText(text: BatchText): Uint8Array<ArrayBuffer> | null {
   if (json.length > batch_text_bytes_max) return null;
   const packed = zstdCompressSync(json, {
     dictionary,
-    params: { [constants.ZSTD_c_compressionLevel]: compression_level },
+    params: {
+      [constants.ZSTD_c_compressionLevel]: compression_level,
+      [constants.ZSTD_c_checksumFlag]: 1,
+    },
   });
   return packed.length > batch_bytes_max ? null : new Uint8Array(packed);
 }
@@ -68,8 +71,10 @@ export function packText(text: BatchText): Uint8Array<ArrayBuffer> | null {
 /** @throws BatchFault where the bytes are no batch, one of a newer version, or too large */
 export function unpackText(bytes: Uint8Array): BatchText {
   if (bytes.length > batch_bytes_max) throw new BatchFault(`it is larger than ${batch_bytes_max} bytes`);
+  const descriptor = bytes[frameDescriptor_byte] ?? 0;
   // A later version that needs another dictionary will name it in the header of the frame.
-  if (((bytes[frameDescriptor_byte] ?? 0) & dictionary_bits) !== 0) throw newerFault("a newer version");
+  if ((descriptor & dictionary_bits) !== 0) throw newerFault("a newer version");
+  if ((descriptor & checksum_bit) === 0) throw new BatchFault("it is no batch, or lacks its checksum");
   const text = parsed(bytes);
   const version = (text as { version?: unknown } | null)?.version;
   if (typeof version === "number" && version > batchVersion) throw newerFault(`version ${version}`);
@@ -85,10 +90,18 @@ function parsed(bytes: Uint8Array): unknown {
       maxOutputLength: batch_text_bytes_max,
       params: { [constants.ZSTD_d_windowLogMax]: window_log_max },
     });
+    requireChecksum(bytes, json);
     return JSON.parse(json.toString("utf8"));
   } catch (thrown) {
     throw new BatchFault(`it cannot be read (${messageOf(thrown, 120)})`);
   }
+}
+
+/** The decoder compares the checksum, but takes a frame that was cut within it. */
+function requireChecksum(bytes: Uint8Array, json: Uint8Array): void {
+  const told = new DataView(bytes.buffer, bytes.byteOffset).getUint32(bytes.length - checksum_bytes, true);
+  const counted = Number(Bun.hash.xxHash64(json) & 0xffff_ffffn);
+  if (told !== counted) throw new BatchFault("its checksum is another one");
 }
 
 function newerFault(version: string): BatchFault {
@@ -101,9 +114,12 @@ const check = TypeCompiler.Compile(BatchText);
 
 /** Text that the compressor may refer to, so that a night is not mostly names of columns. Part of version 1: never to be changed. */
 const dictionary = Buffer.from(dictionaryText);
-/** RFC 8878, 3.1.1.1.1: what follows the magic number, and its bits that are set where a dictionary has a number. */
+/** RFC 8878, 3.1.1.1.1: what follows the magic number; its bits that are set where a dictionary has a number, and where a checksum follows. */
 const frameDescriptor_byte = 4;
-const dictionary_bits = 0b11;
+const dictionary_bits = 0b011;
+const checksum_bit = 0b100;
+/** RFC 8878, 3.1.1: at the end of the frame, the low half of XXH64. */
+const checksum_bytes = 4;
 /** The best that costs no more memory: 65,536 readings take a tenth of a second on a desktop. */
 const compression_level = 19;
 /** What a frame may have the reader keep in memory: as much as a batch is long. */
