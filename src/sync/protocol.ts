@@ -207,7 +207,13 @@ export type MendAnswer = Static<typeof MendAnswer>;
 
 /** Files by name, in base64. */
 export const BackupsBody = Type.Object(
-  { files: Type.Record(Type.String({ pattern: "^[\\w.-]{1,100}$" }), Type.String({ maxLength: 8_000_000 })) },
+  {
+    files: Type.Record(
+      Type.String({ pattern: "^[\\w.-]{1,100}$" }),
+      Type.String({ maxLength: 8_000_000 }),
+      closed,
+    ),
+  },
   closed,
 );
 export type BackupsBody = Static<typeof BackupsBody>;
