@@ -121,27 +121,20 @@ class Day {
     return { added, corrected };
   }
 
-  /** Readings of these own numbers that stand elsewhere: under another stamp, or under another item that was heard in the home. */
+  /**
+   * Readings of these own numbers that stand elsewhere: under another stamp, or under another item that was heard in the home. Looks at everything,
+   * because what moved them may have left the counts wrong.
+   */
   #astray(own: readonly number[]): Map<number, Row> {
     if (own.length === 0) return new Map();
     const first = own.reduce((least, number) => Math.min(least, number));
     const last = own.reduce((most, number) => Math.max(most, number));
     const wanted = new Set(own);
-    const blocks = this.#database.query(blocksWith).values({
-      $series: this.#series,
-      $home: this.#home,
-      $first: first,
-      $last: last,
-    }) as [item: number, start_stamp: number, end_stamp: number][];
-    const rows = blocks.flatMap(([item, start, end]) =>
-      this.#rows(
-        "item = ? AND stamp >= ? AND stamp <= ? AND seq BETWEEN ? AND ?",
-        item,
-        start,
-        end,
-        first,
-        last,
-      ),
+    const rows = this.#rows(
+      "item IN (SELECT item FROM item_homes WHERE home = ?) AND seq BETWEEN ? AND ?",
+      this.#home,
+      first,
+      last,
     );
     return new Map(rows.filter((row) => wanted.has(row.own)).map((row) => [row.own, row]));
   }
@@ -179,17 +172,5 @@ interface Row extends Sent {
 function same(held: Row, sent: Sent): boolean {
   return held.stamp === sent.stamp && JSON.stringify(held.values) === JSON.stringify(sent.values);
 }
-
-/** Blocks of the items that were heard in a home which may hold a span of own numbers, with the stamps that they lie between. */
-const blocksWith = `
-  WITH all_blocks AS (
-    SELECT item, start_stamp, start_seq, min_seq, max_seq FROM blocks WHERE series = $series
-    UNION ALL SELECT item, start_stamp, start_seq, min_seq, max_seq FROM heads WHERE series = $series
-  ), spans AS (
-    SELECT item, start_stamp, min_seq, max_seq,
-      lead(start_stamp, 1, ${Number.MAX_SAFE_INTEGER}) OVER (PARTITION BY item ORDER BY start_stamp, start_seq) AS end_stamp
-    FROM all_blocks WHERE item IN (SELECT item FROM item_homes WHERE home = $home)
-  )
-  SELECT item, start_stamp, end_stamp FROM spans WHERE min_seq <= $last AND max_seq >= $first`;
 
 const day_ms = 86_400_000;

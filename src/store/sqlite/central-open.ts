@@ -6,6 +6,7 @@ import { SqliteCentralStore } from "./central-store.ts";
 import { databasePath, openForWriting } from "./connection.ts";
 import { storeFault } from "./faults.ts";
 import { newEpoch, type OpenOptions, openBeside, sayVersion } from "./open.ts";
+import { checkRole } from "./role.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 import { Writing } from "./write.ts";
 import { WriterThread } from "./writer-thread.ts";
@@ -42,7 +43,10 @@ export type CentralView = Store & Pick<CentralStore, "gateways">;
 
 /** Opens central's store for a command that reads, whether or not the server runs on it. Throws as `openStoreBeside` does. */
 export async function openCentralBeside(options: OpenOptions): Promise<CentralView> {
-  return openBeside(options, (path) => new SqliteCentralView(path));
+  return openBeside(options, (path) => {
+    checkRole(path, options.directory, "central");
+    return new SqliteCentralView(path);
+  });
 }
 
 class SqliteCentralView extends SqliteStore implements CentralView {

@@ -9,6 +9,7 @@ import { storeFault } from "./faults.ts";
 import { takeLock } from "./lock.ts";
 import { refuseNewer, schemaVersion, versionOf } from "./migrations.ts";
 import { prepareDatabase, prepareDirectory } from "./prepare.ts";
+import { checkRole } from "./role.ts";
 import { SqliteGatewayStore, SqliteStore } from "./sqlite-store.ts";
 import { SqliteUploadStore } from "./upload-store.ts";
 import { UploadWriting } from "./upload-write.ts";
@@ -81,6 +82,7 @@ export async function openStoreBeside(options: BesideOptions): Promise<Store> {
 /** The same for what uploads, compares, prunes and restores the readings of a gateway. */
 export async function openUploadStore(options: BesideOptions): Promise<UploadStore> {
   return openBeside(options, (path) => {
+    checkRole(path, options.directory, "gateway");
     return new SqliteUploadStore({
       path,
       writer: new UploadWriting({ path, database: openForWriting(path) }),
@@ -96,7 +98,7 @@ export function openBeside<Opened>(options: BesideOptions, open: (path: string) 
     if (!options.create) {
       throw new OperatorError(
         `there is no Lintel database in ${directory}`,
-        "start `lintel run` once, or name the data directory of the running one",
+        "start `lintel run` (or `lintel central`) once, or name the data directory of the running one",
       );
     }
     prepareDirectory(directory);

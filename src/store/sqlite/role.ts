@@ -1,23 +1,44 @@
 import type { Database } from "bun:sqlite";
 import { OperatorError } from "../../errors.ts";
+import { openForReading } from "./connection.ts";
 
-/** Which of the two roles a data directory serves. */
+/** Which of the two roles a database serves: a gateway numbers readings of its own, and central numbers what it receives. */
 export type Role = "gateway" | "central";
 
-/**
- * Keeps that a database serves this role from now on. Throws an OperatorError where it has served the other: a gateway numbers
- * readings of its own, and central numbers what it receives.
- */
+/** Keeps that a database serves this role from now on. Throws an OperatorError where it has served the other. */
 export function claimRole(database: Database, directory: string, role: Role): void {
-  const found = database.query("SELECT value FROM meta WHERE name = 'role'").values()[0]?.[0];
+  const found = roleOf(database);
   if (found === undefined) database.run("INSERT INTO meta VALUES ('role', ?)", [role]);
-  else if (found !== role) {
-    const holder = found === "central" ? "the central store" : "the store of a gateway";
-    throw new OperatorError(
-      `${directory} holds ${holder}, which cannot serve as ${role === "central" ? "central" : "a gateway"}`,
-      role === "central"
-        ? "name another directory with --data, which central makes for itself"
-        : "set another `data` directory for the gateway",
-    );
+  else refuseOther(found, directory, role);
+}
+
+/** Throws an OperatorError where the database at `path` has served the other role; one that nobody has run on yet serves either. */
+export function checkRole(path: string, directory: string, role: Role): void {
+  const database = openForReading(path);
+  try {
+    const found = roleOf(database);
+    if (found !== undefined) refuseOther(found, directory, role);
+  } finally {
+    database.close();
   }
 }
+
+function roleOf(database: Database): Role | undefined {
+  const row = database.query("SELECT value FROM meta WHERE name = 'role'").values()[0];
+  return row === undefined ? undefined : (row[0] as Role);
+}
+
+function refuseOther(found: Role, directory: string, role: Role): void {
+  if (found === role) return;
+  throw new OperatorError(`${directory} holds ${holdings[found]}, not ${holdings[role]}`, remedies[role]);
+}
+
+const holdings: Readonly<Record<Role, string>> = {
+  gateway: "the store of a gateway",
+  central: "the store of a central server",
+};
+
+const remedies: Readonly<Record<Role, string>> = {
+  gateway: "name the `data` directory of a gateway, or one that does not exist yet",
+  central: "name the directory of a central server with --data, or one that does not exist yet",
+};

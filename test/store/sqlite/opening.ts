@@ -1,5 +1,7 @@
 import { join } from "node:path";
 import { SystemClock } from "../../../src/clock.ts";
+import type { CentralStore } from "../../../src/store/central-store.ts";
+import { openCentralStore } from "../../../src/store/sqlite/central-open.ts";
 import { openGatewayStore, openStoreBeside } from "../../../src/store/sqlite/open.ts";
 import type { GatewayStore, Store } from "../../../src/store/store.ts";
 import { keptLog } from "../sample.ts";
@@ -8,6 +10,10 @@ const clock = new SystemClock();
 
 export function openGateway(directory: string): Promise<GatewayStore> {
   return openGatewayStore({ directory, clock, log: keptLog().log });
+}
+
+export function openCentral(directory: string): Promise<CentralStore> {
+  return openCentralStore({ directory, clock, log: keptLog().log });
 }
 
 export function openBeside(directory: string, options: { create?: boolean } = {}): Promise<Store> {
