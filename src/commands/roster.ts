@@ -1,14 +1,42 @@
-import { OperatorError } from "../errors.ts";
+import { existsSync, readFileSync } from "node:fs";
+import { rename } from "node:fs/promises";
+import { join } from "node:path";
+import { messageOf, OperatorError } from "../errors.ts";
 import { type Fault, ImportRefused } from "../import/fault.ts";
 import { importDocument } from "../import/import.ts";
-import type { Imported, RecordStore } from "../store/record-store.ts";
+import type { Item } from "../records/item.ts";
+import { identityOf, type RecordType, recordTypes, type StoredRecord } from "../records/record-table.ts";
+import type { Imported, ImportedRecord } from "../store/record-store.ts";
+import type { UploadStore } from "../store/upload-store.ts";
+import { writeDurably } from "./backup/durable-copy.ts";
 
 /**
- * Takes the roster of central into a gateway's store, after the checks of any import: all of it, or, where anything does not fit, nothing.
+ * Takes the roster of central into a gateway's store, after the checks of any import: all of it or, where anything does not fit, nothing.
+ * What the roster before had and this one has not (somebody never lived here, an alert is over) is removed; an item is of this home no
+ * more. The roster is kept in the data directory for the next time.
  *
  * @throws OperatorError that says in one line what does not fit
  */
-export async function takeRoster(store: RecordStore, document: string): Promise<Imported> {
+export async function takeRoster(options: {
+  readonly store: UploadStore;
+  /** The data directory. */
+  readonly directory: string;
+  /** JSON. */
+  readonly document: string;
+}): Promise<Imported> {
+  const { store, directory, document } = options;
+  const path = join(directory, rosterName);
+  const before = keptRoster(path);
+  const imported = await checkedImport(store, document);
+  const gone = goneFrom(before, JSON.parse(document));
+  await store.forgetRecords(gone);
+  await releaseItems(store, gone);
+  await writeDurably(`${path}.new`, document);
+  await rename(`${path}.new`, path);
+  return imported;
+}
+
+async function checkedImport(store: UploadStore, document: string): Promise<Imported> {
   try {
     return await importDocument({ name: "roster", text: document, store, dryRun: false });
   } catch (thrown) {
@@ -27,3 +55,40 @@ function faultInWords({ record, field, given, expected }: Fault): string {
   const said = given === undefined ? expected : `${given} is given, ${expected} expected`;
   return what === "" ? said : `${what}: ${said}`;
 }
+
+type Document = Readonly<Partial<Record<RecordType, readonly StoredRecord[]>>>;
+
+/** Without one, nothing is known to have gone. */
+function keptRoster(path: string): Document {
+  if (!existsSync(path)) return {};
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch (thrown) {
+    throw new OperatorError(
+      `${path} cannot be read (${messageOf(thrown)})`,
+      "move it away: the next upload makes another; records that central has withdrawn since the last one then stay here",
+    );
+  }
+}
+
+function goneFrom(before: Document, now: Document): ImportedRecord[] {
+  return recordTypes.flatMap((type) => {
+    const present = new Set((now[type] ?? []).map((record) => identityOf(type, record)));
+    const gone = (before[type] ?? []).filter((record) => !present.has(identityOf(type, record)));
+    return gone.map((record) => ({ type, record }));
+  });
+}
+
+/** Items that are not in the roster any more are not in this home any more, wherever else they are. */
+async function releaseItems(store: UploadStore, gone: readonly ImportedRecord[]): Promise<void> {
+  const itemids = gone.flatMap(({ type, record }) => (type === "items" ? [Number(record["itemid"])] : []));
+  if (itemids.length === 0) return;
+  const items = (await store.recordsWith("items", "itemid", itemids)) as unknown as Item[];
+  const released = items.map((item) => ({
+    type: "items" as const,
+    record: { ...item, currenthomeid: null, currenthomestart: null, active: 0, activename: "Inactive" },
+  }));
+  await store.importRecords([released]);
+}
+
+const rosterName = "roster.json";

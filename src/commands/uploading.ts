@@ -102,7 +102,7 @@ async function uploadFrom(
         ...(target.keep_days === undefined ? {} : { keep_days: target.keep_days }),
         describe: () => describeGateway({ store, clock, directory: data, version, timezone }),
         homeFiles,
-        takeRoster: (document) => takeRoster(store, document),
+        takeRoster: (document) => takeRoster({ store, directory: data, document }),
         onProgress: (progress) => meter.show(progress),
       });
     } finally {

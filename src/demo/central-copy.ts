@@ -128,7 +128,7 @@ export class DemoCentral {
             version: packageFile.version,
             timezone: this.#timezone,
           }),
-        takeRoster: (document) => takeRoster(store, document),
+        takeRoster: (document) => takeRoster({ store, directory, document }),
         homeFiles: gatherHomeFiles(directory),
         onProgress: () => {},
       });

@@ -2,6 +2,7 @@ import type { Batch } from "../batch.ts";
 import type { Condition } from "../condition.ts";
 import type { Kind } from "../kinds.ts";
 import type { SeriesName } from "../series.ts";
+import type { ImportedRecord } from "./record-store.ts";
 import type { Store } from "./store.ts";
 
 /** A gateway's store as the uploader sees it: it works beside the running gateway, in a process of its own. */
@@ -41,6 +42,9 @@ export interface UploadStore extends Store {
     readonly through_seq: number;
     readonly readings_max: number;
   }): Promise<{ readonly pruned: number; readonly more: boolean }>;
+
+  /** Removes records of these identities, in one transaction: what central no longer has for this home. Items stay whatever is asked, because readings hang on them. */
+  forgetRecords(records: readonly ImportedRecord[]): Promise<void>;
 
   /**
    * Takes in readings that central already holds, into a store that a lost box is restored to: numbered as the batch says, in a

@@ -140,3 +140,40 @@ test("a device that moves keeps its history: each home shows its part, and both 
   expect(stays.filter(({ item: { itemid } }) => itemid === 7).map(({ stop }) => stop)).toEqual([moved_s]);
   expect(await gateway.stop()).toBe(0);
 }, 60_000);
+
+test("what central withdraws goes from the gateway: who is put right to live elsewhere, and an item that is not there any more", async () => {
+  const withSubjectIn = (homeid: number) => ({
+    homes: [{ homeid: 12 }, { homeid: 15 }],
+    subjects: [
+      { subjectid: 5, fname: "Ada" },
+      { subjectid: 6, fname: "Bea" },
+    ],
+    phones: [{ subjectid: 5, phoneid: 1, phone: "113" }],
+    projects: [{ projectid: 1 }],
+    project_enrollments: [
+      { subjectid: 5, projectid: 1, homeid, start: 10 },
+      { subjectid: 6, projectid: 1, homeid: 12, start: 10 },
+    ],
+    items: [item(40, 40, "spare", { currenthomeid: homeid })],
+  });
+  await box.live(1, 3);
+  await box.central.import(withSubjectIn(12));
+  await box.upload();
+  const local = join(box.site.directory, "local.json");
+  writeFileSync(local, JSON.stringify({ studies: [{ studyid: 77 }] }));
+  await box.run("import", local, "--data", box.site.data);
+  await box.central.import(withSubjectIn(15));
+  await box.upload();
+  const gateway = await box.site.run();
+  const token = await box.site.token();
+  const answer = async (path: string) => (await gateway.get(path, token)).json();
+  expect(await answer("/subjects")).toMatchObject([{ subjectid: 6 }]);
+  expect(await answer("/subjects/5/phone")).toMatchObject({ code: expect.any(Number) });
+  expect(await answer("/inventory/wirelesssensors/spare")).toMatchObject({
+    currenthomeid: null,
+    activename: "Inactive",
+  });
+  // What was imported here alone is nobody's to withdraw.
+  expect(await answer("/studies")).toMatchObject([{ studyid: 77 }]);
+  expect(await gateway.stop()).toBe(0);
+}, 60_000);

@@ -14,7 +14,7 @@ import {
 import type { CentralStore } from "../../src/store/central-store.ts";
 import type { ImportedRecord } from "../../src/store/record-store.ts";
 import { openCentralStore } from "../../src/store/sqlite/central-open.ts";
-import { openStoreBeside } from "../../src/store/sqlite/open.ts";
+import { openStoreBeside, openUploadStore } from "../../src/store/sqlite/open.ts";
 import { rosterOf } from "../../src/sync/roster.ts";
 import { isUnixTime } from "../../src/unix-time.ts";
 import { keptLog, sensor, temporaryDirectory } from "../store/sample.ts";
@@ -141,13 +141,10 @@ describe("the roster of a home", () => {
   test("can be taken into an empty store by the checks of an import", async () => {
     await using made = await site([...everything(12), ...everything(15)]);
     const { body } = await rosterOf(made.central, 12);
-    const store = await openStoreBeside({
-      directory: join(made.directory, "gateway"),
-      clock,
-      log: keptLog().log,
-      create: true,
-    });
-    const { changes } = await takeRoster(store, body);
+    const gateway = join(made.directory, "gateway");
+    (await openStoreBeside({ directory: gateway, clock, log: keptLog().log, create: true })).close();
+    const store = await openUploadStore({ directory: gateway, clock, log: keptLog().log });
+    const { changes } = await takeRoster({ store, directory: gateway, document: body });
     expect(Object.values(changes).map(({ added }) => added)).toEqual(recordTypes.map(() => 1));
     await store.close();
   });

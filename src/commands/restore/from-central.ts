@@ -40,7 +40,11 @@ export async function buildFromCentral(options: {
   const { files, now_ms = clock.now().unix_ms } = await homeFilesAt(central);
   const store = await openUploadStore({ directory: building, clock, log });
   try {
-    const imported = await followRoster({ central, store, take: (document) => takeRoster(store, document) });
+    const imported = await followRoster({
+      central,
+      store,
+      take: (document) => takeRoster({ store, directory: building, document }),
+    });
     let readings = 0;
     await restoreHistory({
       central,

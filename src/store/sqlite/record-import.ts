@@ -94,7 +94,7 @@ export class RecordImport {
 }
 
 /** The number that a record is found by: its owner's, or its own. */
-function numberOf(type: RecordType, record: StoredRecord): number {
+export function numberOf(type: RecordType, record: StoredRecord): number {
   const { owner, identity } = definitionOf(type);
   return Number(record[owner === undefined ? (identity[0] ?? "") : ownerField[owner]]);
 }

@@ -1,5 +1,6 @@
 import { type Batch, batch_readings_max } from "../../batch.ts";
 import type { Condition } from "../../condition.ts";
+import type { ImportedRecord } from "../record-store.ts";
 import type {
   DayDigest,
   DayReadings,
@@ -72,6 +73,10 @@ export class SqliteUploadStore extends SqliteStore implements UploadStore {
 
   async prune(request: PruneRequest): Promise<{ pruned: number; more: boolean }> {
     return this.#writing.prune(request);
+  }
+
+  async forgetRecords(records: readonly ImportedRecord[]): Promise<void> {
+    this.#writing.forgetRecords(records);
   }
 
   async restoreReadings(batch: Batch): Promise<void> {

@@ -1,10 +1,13 @@
 import type { Batch } from "../../batch.ts";
 import { OperatorError } from "../../errors.ts";
+import { identityOf } from "../../records/record-table.ts";
 import { type SeriesName, seriesNames, type Value } from "../../series.ts";
+import type { ImportedRecord } from "../record-store.ts";
 import type { UploadState } from "../upload-store.ts";
 import type { Connection } from "./connection.ts";
 import { readEpochs } from "./epochs.ts";
 import { type PruneRequest, Pruning } from "./pruning.ts";
+import { numberOf } from "./record-import.ts";
 import { insertSql } from "./series-tables.ts";
 import { Writing } from "./write.ts";
 
@@ -29,6 +32,14 @@ export class UploadWriting extends Writing {
       const done = this.#pruning.prune(request);
       this.blocks.forget();
       return done;
+    });
+  }
+
+  forgetRecords(records: readonly ImportedRecord[]): void {
+    this.transaction(() => {
+      const remove = this.database.query("DELETE FROM records WHERE type = ? AND number = ? AND id = ?");
+      for (const { type, record } of records)
+        if (type !== "items") remove.run(type, numberOf(type, record), identityOf(type, record));
     });
   }
 

@@ -38,9 +38,13 @@ export class Programme implements AsyncDisposable {
   }
 
   /** Starts central on its data, or on another directory, where it was before. */
-  async start(data = "central"): Promise<CentralStore> {
+  start(data = "central"): Promise<CentralStore> {
+    return this.startAt(join(this.directory, data));
+  }
+
+  async startAt(directory: string): Promise<CentralStore> {
     const { clock, log } = this;
-    const store = await openCentralStore({ directory: join(this.directory, data), clock, log });
+    const store = await openCentralStore({ directory, clock, log });
     const port = Number(this.#url === "" ? 0 : new URL(this.#url).port);
     this.#central = await startCentral({
       store,
@@ -175,7 +179,7 @@ export class Home {
             timezone: "Europe/Berlin",
           }),
         homeFiles: new Map(),
-        takeRoster: (document) => takeRoster(store, document),
+        takeRoster: (document) => takeRoster({ store, directory: this.directory, document }),
         onProgress: () => {},
         ...options,
       }),
