@@ -37,9 +37,10 @@ export class ConditionReads {
   /** To be called in one transaction. */
   after(after_note: number, notes_max: number): Condition {
     const devices = new BatchDevices(this.#items);
-    const outages = this.#outages.values(after_note, notes_max) as OutageRow[];
-    const silences = this.#silences.values(after_note, notes_max) as SilenceRow[];
-    const gaps = this.#gaps.values(after_note, notes_max) as GapRow[];
+    // One more than is told of each, to see that there are more.
+    const outages = this.#outages.values(after_note, notes_max + 1) as OutageRow[];
+    const silences = this.#silences.values(after_note, notes_max + 1) as SilenceRow[];
+    const gaps = this.#gaps.values(after_note, notes_max + 1) as GapRow[];
     const notes = [...outages, ...silences, ...gaps].map(([note]) => note).sort((one, other) => one - other);
     const all = notes.length <= notes_max;
     const last_note = Number(this.#lastNote.values()[0]?.[0]);

@@ -73,7 +73,7 @@ export class Central {
       const made = typeof request === "function" ? await request(failures) : request;
       const outcome = await this.#once(made);
       if ("status" in outcome) return outcome;
-      if (!outcome.queued) failures += 1;
+      if (outcome.answered !== 429) failures += 1;
       const delay_ms = jittered_ms(
         outcome.retry_ms ?? retryDelay_ms(Math.max(1, failures)),
         this.#options.random(),
@@ -138,7 +138,7 @@ export class Central {
     if (status === 400 || status === 408 || status === 429 || status >= 500) {
       const retry_ms = retryAfter_ms(headers.get("retry-after"), clock.now().unix_ms);
       const failure = `it answers ${status}${said(outcome)}`;
-      return { failure, queued: status === 429, ...(retry_ms === undefined ? {} : { retry_ms }) };
+      return { failure, answered: status, ...(retry_ms === undefined ? {} : { retry_ms }) };
     }
     throw this.#refusal(outcome, url);
   }
@@ -148,7 +148,7 @@ export class Central {
     const late = clock.now().monotonic_ms + tried.delay_ms > this.#deadline_ms;
     if (!late && tried.failures < failures_max && tried.attempt < attempts_max) return;
     throw new TryAgainLater(
-      `central at ${this.url.host} cannot be reached (${outcome.failure}; ${late ? `for ${run_ms_max / 3_600_000} h` : `${tried.attempt} attempts`})`,
+      `central at ${this.url.host} ${outcome.answered === undefined ? "cannot be reached" : "cannot take this now"} (${outcome.failure}; ${late ? `for ${run_ms_max / 3_600_000} h` : `${tried.attempt} attempts`})`,
       "nothing is lost, and the next upload goes on from here; if it stays so, check the network and [upload] url",
     );
   }

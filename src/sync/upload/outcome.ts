@@ -16,6 +16,6 @@ export interface Failed {
   readonly failure: string;
   /** What the other side asked to wait, milliseconds. */
   readonly retry_ms?: number;
-  /** Others are before this one in a queue: waiting for that is no failure. */
-  readonly queued?: boolean;
+  /** What it answered, where it did: 429 is a queue, and waiting in it no failure. */
+  readonly answered?: number;
 }
