@@ -1,13 +1,19 @@
+import { statfs } from "node:fs/promises";
 import packageFile from "../package.json" with { type: "json" };
 import { apiApp, apiUrl } from "./api/app.ts";
 import type { Clock } from "./clock.ts";
 import { messageOf } from "./errors.ts";
+import type { App } from "./http/app.ts";
 import type { SettingNames } from "./http/listening.ts";
 import { startServer } from "./http/server.ts";
 import type { Log } from "./log.ts";
+import { metricsApp } from "./metrics/app.ts";
+import { centralFamilies } from "./metrics/central.ts";
+import { programFamilies } from "./metrics/program.ts";
 import type { CentralStore } from "./store/central-store.ts";
 import { AlertKeeper } from "./sync/fleet/alert-keeper.ts";
-import { receiverOf } from "./sync/receiver/receiver.ts";
+import type { GatewayReport } from "./sync/protocol.ts";
+import { type Receiver, receiverOf } from "./sync/receiver/receiver.ts";
 
 /** A central server at work. */
 export interface Central {
@@ -34,10 +40,12 @@ export async function startCentral(options: {
   realm: string;
   tls?: { certificate: string; key: string };
   metrics: boolean;
+  /** Where the store is, where that is a directory: for the metrics. */
+  directory?: string;
   clock: Clock;
   log: Log;
 }): Promise<Central> {
-  const { store, listen, settings, realm, tls, clock, log } = options;
+  const { store, listen, settings, realm, tls, metrics, clock, log } = options;
   try {
     const receiver = receiverOf({ store, clock, version: packageFile.version });
     const server = await startServer({
@@ -48,7 +56,11 @@ export async function startCentral(options: {
       settings,
       realm,
       ...(tls === undefined ? {} : { tls }),
-      apps: [apiApp({ store, cache_bytes_max }), receiver.app],
+      apps: [
+        apiApp({ store, cache_bytes_max }),
+        receiver.app,
+        ...(metrics ? [metricsOf(options, receiver)] : []),
+      ],
       requests_max,
     });
     const alerts = new AlertKeeper({ store, clock, log: log.named("alerts") });
@@ -70,6 +82,44 @@ export async function startCentral(options: {
     await store.close();
     throw thrown;
   }
+}
+
+function metricsOf(
+  { store, clock, directory }: { store: CentralStore; clock: Clock; directory?: string },
+  { counts, reception }: Receiver,
+): App {
+  const started_ms = clock.now().unix_ms;
+  return metricsApp(async () => {
+    const gateways = await store.gateways();
+    return [
+      ...programFamilies({
+        role: "central",
+        version: packageFile.version,
+        memory_bytes: process.memoryUsage.rss(),
+        started_ms,
+      }),
+      ...centralFamilies({
+        now_ms: clock.now().unix_ms,
+        received: counts,
+        reception: reception.status(),
+        homes: gateways.map(({ home, held_seq, report, uploaded_ms }) => ({
+          home,
+          ...backlogOf(report, held_seq),
+          ...(uploaded_ms === undefined ? {} : { uploaded_ms }),
+        })),
+        ...(directory === undefined ? {} : { disk_free_bytes: await freeBytes(directory) }),
+      }),
+    ];
+  });
+}
+
+function backlogOf({ last_seq }: Partial<GatewayReport>, held_seq: number): { backlog?: number } {
+  return last_seq === undefined ? {} : { backlog: Math.max(0, last_seq - held_seq) };
+}
+
+async function freeBytes(directory: string): Promise<number> {
+  const { bavail, bsize } = await statfs(directory);
+  return bavail * bsize;
 }
 
 /** A server has more memory than a gateway, and the pages of a thousand homes. */

@@ -23,6 +23,8 @@ export interface Config {
     readonly realm: string;
     /** Absolute paths of PEM files. */
     readonly tls?: { readonly certificate: string; readonly key: string };
+    /** Present where metrics are to be served. */
+    readonly metrics?: true;
   };
   /** Where readings are sent each night; absent: nowhere. */
   readonly upload?: UploadTarget;
@@ -57,6 +59,7 @@ const coreSections = {
     ),
     tls_certificate: Type.Optional(Type.String({ minLength: 1, description: "the path of a PEM file" })),
     tls_key: Type.Optional(Type.String({ minLength: 1, description: "the path of a PEM file" })),
+    metrics: Type.Optional(Type.Boolean({ description: "true to serve metrics at /metrics, or false" })),
   }),
   upload: uploadSection,
   walking: walkingSection,
@@ -98,7 +101,12 @@ export function loadConfig(file: string, sections: ReadonlyMap<string, TSchema>)
       ...(home?.id === undefined ? {} : { id: home.id }),
       timezone: home?.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
     },
-    api: { ...listen, realm: api?.realm ?? "lintel", ...tlsOf(document, api) },
+    api: {
+      ...listen,
+      realm: api?.realm ?? "lintel",
+      ...tlsOf(document, api),
+      ...(api?.metrics === true ? { metrics: true } : {}),
+    },
     walking: linesOf(document),
     drivers: new Map(
       [...sections.keys()]

@@ -12,11 +12,16 @@ import { LampKeeper } from "./control/lamp.ts";
 import { startControl } from "./control/server.ts";
 import type { GatewayStatus } from "./control/status.ts";
 import { messageOf, type OperatorError } from "./errors.ts";
+import { Histogram } from "./histogram.ts";
 import type { App } from "./http/app.ts";
 import { startServer } from "./http/server.ts";
 import { Ingest } from "./ingest/ingest.ts";
 import { ListeningKeeper } from "./ingest/listening-keeper.ts";
 import type { Log } from "./log.ts";
+import { metricsApp } from "./metrics/app.ts";
+import { commitSteps_s, gatewayFamilies } from "./metrics/gateway.ts";
+import type { Family } from "./metrics/openmetrics.ts";
+import { programFamilies } from "./metrics/program.ts";
 import type { Cursor } from "./reading.ts";
 import { databasePath } from "./store/sqlite/connection.ts";
 import { watchFile } from "./store/sqlite/file-watch.ts";
@@ -98,7 +103,13 @@ async function assemble(
     },
   });
   started.push({ name: "watch of the data", stop: async () => stopWatching() });
-  const ingest = new Ingest({ store, clock, log: log.named("ingest") });
+  const commits = new Histogram(commitSteps_s);
+  const ingest = new Ingest({
+    store,
+    clock,
+    log: log.named("ingest"),
+    onCommit: (duration_ms) => commits.observe(duration_ms / 1000),
+  });
   started.push({ name: "ingest", stop: () => ingest.close() });
   const { hostname, port, realm, tls } = config.api;
   const server = await startServer({
@@ -108,7 +119,11 @@ async function assemble(
     listen: { hostname, port },
     realm,
     ...(tls === undefined ? {} : { tls }),
-    apps: [apiApp({ store }), sourceOf({ config, clock, log, store, started })],
+    apps: [
+      apiApp({ store }),
+      sourceOf({ config, clock, log, store, started }),
+      ...(config.api.metrics ? [metricsApp(async () => familiesOf(await status(), commits))] : []),
+    ],
   });
   started.push({ name: "server", stop: () => server.stop() });
 
@@ -171,6 +186,14 @@ async function assemble(
     alive: () => store.addDropped(new Map()).catch((error) => log.debug(messageOf(error))),
     stop: () => unwind(started, log),
   };
+}
+
+function familiesOf(status: GatewayStatus, commits: Histogram): Family[] {
+  const { version, memory_bytes, started_ms } = status;
+  return [
+    ...programFamilies({ role: "gateway", version, memory_bytes, started_ms }),
+    ...gatewayFamilies({ ...status, commits }),
+  ];
 }
 
 /** What central reads where it comes to the gateway: from a store of its own, opened when it first comes. */

@@ -70,6 +70,7 @@ async function central(options: CentralOptions, context: CommandContext): Promis
         realm: options.realm,
         ...(tls === undefined ? {} : { tls }),
         metrics: options.metrics === true,
+        ...("directory" in place ? { directory: place.directory } : {}),
         clock,
         log,
       });

@@ -15,6 +15,10 @@ export interface GatewayStatus {
   readonly clock_synchronised: boolean;
   readonly joining: boolean;
   readonly drivers: readonly ({ readonly name: string } & DriverStatus)[];
-  readonly ingest: Readonly<Record<string, unknown>>;
+  readonly ingest: IngestFigures;
   readonly store: Overview;
 }
+
+/** What ingest says of itself, of which this much is known here. */
+export type IngestFigures = Readonly<Record<string, unknown>> &
+  Readonly<Record<"queued" | "committed" | "refused" | "waiting", number>>;

@@ -23,6 +23,7 @@ export class Ingest {
   readonly #queue_max: number;
   readonly #notes: NoteBook;
   readonly #refusals: RefusalLog;
+  readonly #onCommit: ((duration_ms: number) => void) | undefined;
   /** What waits, oldest first; those of the commit in flight stay until it succeeds. */
   #queue: Queued[] = [];
   #due = false;
@@ -46,6 +47,7 @@ export class Ingest {
     this.#queue_max = options.queue_max ?? 20_000;
     this.#dating = new Dating({ ...options, release_max: this.#group_max });
     this.#refusals = new RefusalLog(options);
+    this.#onCommit = options.onCommit;
     this.#notes = new NoteBook({
       clock: options.clock,
       interval_ms: options.notesInterval_ms ?? 60_000,
@@ -238,6 +240,7 @@ export class Ingest {
     const readings = appended.last_seq - appended.first_seq + 1;
     this.#committed += readings;
     this.#lastCommit = { at_ms: unix_ms, duration_ms: monotonic_ms - started_ms, readings };
+    this.#onCommit?.(this.#lastCommit.duration_ms);
     this.#announce(appended);
     for (const { resolve } of group) resolve();
   }
@@ -309,6 +312,8 @@ export interface IngestOptions {
   readonly queue_max?: number;
   /** How long what was learned of devices may wait for a commit. */
   readonly notesInterval_ms?: number;
+  /** Told after each commit how long it took. */
+  readonly onCommit?: (duration_ms: number) => void;
 }
 
 export interface IngestStatus {

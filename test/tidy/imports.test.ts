@@ -35,7 +35,7 @@ const rules: readonly { of: RegExp; may: RegExp; why: string }[] = [
     why: "listening, admission and tokens are below every interface that is served",
   },
   {
-    of: /^src\/(ingest|api|dashboard|download)\//,
+    of: /^src\/(ingest|api|dashboard|download|metrics)\//,
     may: new RegExp(`${foundation.source}|^src/store/store\\.ts$|^src/http/`),
     why: "layers meet only at the store",
   },
