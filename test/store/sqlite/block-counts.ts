@@ -1,38 +1,54 @@
 import { Database } from "bun:sqlite";
 import { expect } from "bun:test";
+import { seriesNames } from "../../../src/series.ts";
 import { databaseOf } from "./opening.ts";
 
-/** Compares every block with the rows that it says it counts. */
-export function checkCounts(directory: string): void {
+/**
+ * Compares every block of counts in a data directory with the rows that it says it counts. Between them the blocks of a run cover everything,
+ * none has more than 1,024 readings and, but for the newest, none has fewer than `least`.
+ */
+export function checkCounts(directory: string, least = 512): void {
   using database = new Database(databaseOf(directory), { readonly: true });
-  const blocks = database
-    .query(
-      `SELECT item, start_stamp, start_seq, count, min_seq, max_seq, 0 AS open FROM blocks
-       UNION ALL SELECT item, start_stamp, start_seq, count, min_seq, max_seq, 1 FROM heads
-       ORDER BY item, start_stamp, start_seq`,
-    )
-    .all() as Block[];
-  const rows = database
-    .query("SELECT item, stamp, seq FROM wirelesssensor_events ORDER BY item, stamp, seq")
-    .all() as Row[];
-  const counted = blocks.map((block, index) => {
-    const next = blocks[index + 1];
-    const within = rows.filter(
-      (row) => row.item === block.item && from(row, block) && !(next?.item === block.item && from(row, next)),
+  for (const series of seriesNames) {
+    const blocks = database
+      .query(
+        `SELECT item, start_stamp, start_seq, count, min_seq, max_seq, 0 AS open FROM blocks WHERE series = ?1
+         UNION ALL SELECT item, start_stamp, start_seq, count, min_seq, max_seq, 1 FROM heads WHERE series = ?1
+         ORDER BY item, start_stamp, start_seq`,
+      )
+      .all(series) as Block[];
+    const rows = database
+      .query(`SELECT item, stamp, seq FROM ${series} ORDER BY item, stamp, seq`)
+      .all() as Row[];
+    expect(blocks).toEqual(countedAgain(blocks, rows));
+    expect(blocks.reduce((sum, { count }) => sum + count, 0)).toBe(rows.length);
+    const firsts = blocks.filter(({ item }, index) => blocks[index - 1]?.item !== item);
+    expect(firsts.filter(({ start_stamp, start_seq }) => start_stamp !== 0 || start_seq !== 0)).toEqual([]);
+    expect(blocks.filter(({ count, open }) => count > 1_024 || (!open && count < least))).toEqual([]);
+    expect(
+      database
+        .query("SELECT item, total, newest_stamp FROM heads WHERE series = ? ORDER BY item")
+        .values(series),
+    ).toEqual(
+      database.query(`SELECT item, count(*), max(stamp) FROM ${series} GROUP BY item ORDER BY item`).values(),
     );
-    const numbers = within.map(({ seq }) => seq);
-    return { ...block, count: within.length, min_seq: Math.min(...numbers), max_seq: Math.max(...numbers) };
-  });
-  expect(blocks).toEqual(counted);
-  for (const { count, open } of blocks) {
-    expect(count).toBeLessThanOrEqual(1_024);
-    if (!open) expect(count).toBeGreaterThanOrEqual(512);
   }
-  const heads = database.query("SELECT item, total, newest_stamp FROM heads ORDER BY item").values();
-  expect(heads).toEqual(
-    database
-      .query("SELECT item, count(*), max(stamp) FROM wirelesssensor_events GROUP BY item ORDER BY item")
-      .values(),
+}
+
+function countedAgain(blocks: readonly Block[], rows: readonly Row[]): Block[] {
+  let next = 0;
+  return blocks.map((block, index) => {
+    const follower = blocks[index + 1];
+    const first = next;
+    while (next < rows.length && isOf(rows[next] as Row, block, follower)) next += 1;
+    const numbers = rows.slice(first, next).map(({ seq }) => seq);
+    return { ...block, count: numbers.length, min_seq: Math.min(...numbers), max_seq: Math.max(...numbers) };
+  });
+}
+
+function isOf(row: Row, block: Block, follower: Block | undefined): boolean {
+  return (
+    row.item === block.item && from(row, block) && !(follower?.item === block.item && from(row, follower))
   );
 }
 
