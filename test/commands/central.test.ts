@@ -1,0 +1,169 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { type LintelProcess, Site } from "../gateway/processes.ts";
+import { postgresServer } from "../store/postgres/server.ts";
+import { encoded, gatewayOf } from "../sync/receiver/receiving.ts";
+
+let site: Site;
+beforeEach(() => {
+  site = new Site();
+});
+afterEach(() => site.remove());
+
+const tlsFile = (name: string) => new URL(`../golden/api-tls/${name}`, import.meta.url).pathname;
+
+async function central(
+  store: readonly string[],
+  ...words: string[]
+): Promise<{ process: LintelProcess; url: string; dashboard: string }> {
+  const process = site.spawn([
+    "central",
+    "--listen",
+    "127.0.0.1",
+    "--port",
+    "0",
+    "--json",
+    ...store,
+    ...words,
+  ]);
+  const line = await process.line();
+  if (line === undefined) throw new Error(`central did not start: ${await process.said()}`);
+  return { process, ...(JSON.parse(line) as { url: string; dashboard: string }) };
+}
+
+async function token(store: readonly string[], ...words: string[]): Promise<string> {
+  const { out, said } = await site.lintel("token", "create", "test", "--json", ...store, ...words);
+  if (out === "") throw new Error(said);
+  return (JSON.parse(out) as { token: string }).token;
+}
+
+/** Uploads ten readings of home 12, and reads them back as a researcher does. */
+async function roundTrip(url: string, store: readonly string[]): Promise<void> {
+  const sent = await fetch(new URL("/sync/v1/batches", url), {
+    method: "POST",
+    headers: {
+      authorization: `bearer ${await token(store, "--scope", "sync", "--home", "12")}`,
+      "content-type": "application/vnd.lintel.batch",
+    },
+    body: encoded(gatewayOf(12, 10).all()),
+  });
+  expect(await sent.json()).toEqual({ held_seq: 10, taken: 10 });
+  const headers = { authorization: `bearer ${await token(store)}`, accept: "application/json" };
+  const [item] = (await (await fetch(`${url}/inventory/wirelesssensors`, { headers })).json()) as {
+    itemname: string;
+    currenthomeid: number;
+  }[];
+  expect(item?.currenthomeid).toBe(12);
+  const events = await fetch(`${url}/items/wirelesssensors/${item?.itemname}/events`, { headers });
+  expect(await events.json()).toHaveLength(10);
+  const { out } = await site.lintel("items", "--json", ...store);
+  expect(JSON.parse(out)).toMatchObject([{ itemname: item?.itemname, provisional: true }]);
+}
+
+describe.each(["SQLite", "PostgreSQL"] as const)("central on %s", (kind) => {
+  async function place(): Promise<{ store: string[] } & AsyncDisposable> {
+    if (kind === "SQLite") {
+      return { store: ["--data", join(site.directory, "central")], [Symbol.asyncDispose]: async () => {} };
+    }
+    const database = await (await postgresServer()).database();
+    return {
+      store: ["--database", database.url],
+      [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
+    };
+  }
+
+  test("sets an empty store up, takes uploads in, serves them, and commands work beside it", async () => {
+    await using made = await place();
+    const { process, url, dashboard } = await central(made.store);
+    expect(new URL(dashboard).origin).toBe(new URL(url).origin);
+    await roundTrip(url, made.store);
+    const fleet = await site.lintel("fleet", "--json", ...made.store);
+    expect(JSON.parse(fleet.out)).toMatchObject([{ homeid: 12 }]);
+    process.kill("SIGTERM");
+    expect(await process.exited).toBe(0);
+    expect(await process.said()).toContain(`serving ${url} from`);
+  }, 60_000);
+
+  test("goes on after kill -9 with everything that it had confirmed", async () => {
+    await using made = await place();
+    const first = await central(made.store);
+    await roundTrip(first.url, made.store);
+    first.process.kill("SIGKILL");
+    await first.process.exited;
+    const again = await central(made.store);
+    const headers = { authorization: `bearer ${await token(made.store)}`, accept: "application/json" };
+    const items = await fetch(`${again.url}/inventory/wirelesssensors`, { headers });
+    expect(await items.json()).toHaveLength(1);
+    again.process.kill("SIGINT");
+    expect(await again.process.exited).toBe(0);
+  }, 60_000);
+});
+
+test("central serves TLS, and metrics where it is told to", async () => {
+  const store = ["--data", join(site.directory, "central")];
+  const tls = ["--tls-certificate", tlsFile("certificate.pem"), "--tls-key", tlsFile("key.pem")];
+  const { url } = await central(store, "--metrics", ...tls);
+  expect(url).toStartWith("https://127.0.0.1:");
+  const ca = await Bun.file(tlsFile("certificate.pem")).text();
+  const headers = { authorization: `bearer ${await token(store)}` };
+  const metrics = await fetch(new URL("/metrics", url), {
+    headers,
+    tls: { ca, checkServerIdentity: () => undefined },
+  });
+  expect(await metrics.text()).toContain("lintel_homes 0\n");
+});
+
+describe("a start that cannot succeed is one line, a remedy and exit 2:", () => {
+  test.each([
+    [
+      ["--data", "x", "--database", "postgres://h/d"],
+      /--data and --database both name a store: give one of them$/,
+    ],
+    [["--database", "mysql://h/d"], /that is not the URL of a PostgreSQL database: write it as postgres:/],
+    [["--database", "postgres://127.0.0.1:9/lintel"], /cannot be reached: check the host and port/],
+    [["--data", "/dev/null/x"], /\/dev\/null\/x is not a directory: set `data` to a directory$/],
+    [["--port", "70000"], /port/],
+    [["--listen", "no address"], /It must be an address/],
+    [["--data", "d", "--tls-key", "k"], /TLS needs a certificate and a key: give both/],
+    [
+      ["--data", "d", "--tls-key", "k", "--tls-certificate", "c"],
+      /TLS certificate .*\/c cannot be read .*: let --tls-certificate name/,
+    ],
+    [["--data", "d", "--listen", "203.0.113.9"], /this machine does not have that address: set --listen to/],
+  ])(
+    "%j",
+    async (words, said) => {
+      const end = await site.lintel("central", "--port", "0", ...words);
+      const lines = end.said.trimEnd().split("\n");
+      expect([end.code, end.out]).toEqual([2, ""]);
+      expect(lines.at(-1)).toMatch(said);
+    },
+    30_000,
+  );
+
+  test("a directory that is a gateway's, and one that another central has", async () => {
+    site.configure();
+    const gateway = await site.run();
+    const asCentral = await site.lintel("central", "--port", "0", "--data", site.data);
+    expect([asCentral.code, asCentral.said]).toEqual([2, expect.stringContaining(site.data)]);
+    await gateway.stop();
+    const after = await site.lintel("central", "--port", "0", "--data", site.data);
+    expect([after.code, after.said]).toEqual([2, expect.stringContaining("holds the store of a gateway")]);
+    const store = ["--data", join(site.directory, "central")];
+    await central(store);
+    const second = await site.lintel("central", "--port", "0", ...store);
+    expect([second.code, second.said]).toEqual([2, expect.stringMatching(/lintel: .*central.*\n$/)]);
+  }, 30_000);
+});
+
+test("the database that LINTEL_DATABASE names is used where no option names a store", async () => {
+  await using database = await (await postgresServer()).database();
+  const process = site.spawn(["token", "create", "x", "--json"], { LINTEL_DATABASE: database.url });
+  const { token: made } = JSON.parse((await process.line()) ?? "{}") as { token?: string };
+  expect(made).toMatch(/^[a-z2-9]{12}\./);
+  const { out } = await site.lintel("token", "list", "--json", "--database", database.url);
+  expect(JSON.parse(out)).toMatchObject([{ name: "x" }]);
+  const data = join(site.directory, "other");
+  const beside = site.spawn(["token", "list", "--json", "--data", data], { LINTEL_DATABASE: database.url });
+  expect(await beside.exited).toBe(2);
+}, 30_000);
