@@ -1,5 +1,6 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
+import { batch_readings_max } from "../../batch.ts";
 import type { Clock } from "../../clock.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
 import { jittered_ms, retryAfter_ms, retryDelay_ms } from "../../retry.ts";
@@ -132,7 +133,7 @@ export class Central {
     );
     if (!("status" in outcome)) return outcome;
     const { status, headers } = outcome;
-    if (status === 409) this.#refuseConflict(outcome);
+    if (status === 409) this.#refuseConflict(outcome, request);
     if ((status >= 200 && status < 300) || request.accept?.includes(status)) return outcome;
     // A request that was cut short on the way is answered 400 or 408.
     if (status === 400 || status === 408 || status === 429 || status >= 500) {
@@ -153,6 +154,15 @@ export class Central {
     );
   }
 
+  /** Readings that go to central at once: what a slow line carries in a minute. */
+  get readings_max(): number {
+    const { bytes_per_s } = this.#options;
+    return Math.max(
+      1,
+      Math.min(batch_readings_max, Math.floor((bytes_per_s * batch_s_max) / reading_bytes_max)),
+    );
+  }
+
   /** @throws TryAgainLater once a run has taken as long as one may */
   checkTime(): void {
     if (this.#options.clock.now().monotonic_ms <= this.#deadline_ms) return;
@@ -162,12 +172,20 @@ export class Central {
     );
   }
 
-  /** What no asking again can mend: the numbers of this box are taken by another. */
-  #refuseConflict(answer: Answered): void {
+  /** The numbers of this box are taken by another; or readings that were held are not any more, where that is no answer. */
+  #refuseConflict(answer: Answered, { accept }: CentralRequest): void {
     const { reason, message } = this.read(answer, BatchRefusalBody);
-    if (reason === "gap") return;
-    const { what, remedy } = conflicts[reason];
-    throw new OperatorError(`central at ${this.url.host} ${what} (${messageOf(message)})`, remedy);
+    const { host } = this.url;
+    if (reason !== "gap")
+      throw new OperatorError(
+        `central at ${host} ${conflicts[reason].what} (${messageOf(message)})`,
+        conflicts[reason].remedy,
+      );
+    if (accept?.includes(answer.status)) return;
+    throw new TryAgainLater(
+      `central at ${host} holds less than it did a moment ago (${messageOf(message)})`,
+      "was it restored from a backup? The next upload sends again what it lacks",
+    );
   }
 
   #refusal(answer: Answered, url: URL): OperatorError {
@@ -250,6 +268,9 @@ function said({ body }: Answered): string {
   }
 }
 
+const batch_s_max = 60;
+/** Compressed: several times what a usual one has. */
+const reading_bytes_max = 16;
 const compress_bytes_min = 1_024;
 /** In a row, for one request: two minutes with the delays between them. */
 const failures_max = 8;

@@ -1,4 +1,4 @@
-import { type Batch, batch_readings_max } from "../../batch.ts";
+import type { Batch } from "../../batch.ts";
 import type { EpochSpan, UploadStore } from "../../store/upload-store.ts";
 import { encodedBatch } from "../encoded-batch.ts";
 import { BatchAnswer, BatchRefusalBody, batchHeader, batchType } from "../protocol.ts";
@@ -21,7 +21,7 @@ export async function sendEpoch(options: {
   readonly onBatch: (batch: Batch) => void;
 }): Promise<number> {
   const { store, central, span, onBatch } = options;
-  const reader = new BatchReader(store, span.epoch);
+  const reader = new BatchReader({ store, epoch: span.epoch, readings_max: central.readings_max });
   let held_seq = options.held_seq;
   let standing = 0;
   while (held_seq < span.last_seq) {
@@ -84,21 +84,24 @@ interface Encoded {
 class BatchReader {
   readonly #store: UploadStore;
   readonly #epoch: string;
-  #readings_max = batch_readings_max;
+  readonly #most: number;
+  #readings_max: number;
   #ahead: { readonly after_seq: number; readonly made: Promise<Encoded | undefined> } | undefined;
 
-  constructor(store: UploadStore, epoch: string) {
-    this.#store = store;
-    this.#epoch = epoch;
+  constructor(options: { store: UploadStore; epoch: string; readings_max: number }) {
+    this.#store = options.store;
+    this.#epoch = options.epoch;
+    this.#most = options.readings_max;
+    this.#readings_max = options.readings_max;
   }
 
   /** A line that cuts every hundred kilobytes lets small batches through. */
   shrink(): void {
-    this.#readings_max = Math.max(readings_min, this.#readings_max >> 1);
+    this.#readings_max = Math.max(Math.min(readings_min, this.#most), this.#readings_max >> 1);
   }
 
   grow(): void {
-    this.#readings_max = Math.min(batch_readings_max, this.#readings_max * 2);
+    this.#readings_max = Math.min(this.#most, this.#readings_max * 2);
   }
 
   /** The batch after a number; undefined where there is none. */

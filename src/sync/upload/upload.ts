@@ -6,9 +6,10 @@ import type { Log } from "../../log.ts";
 import type { Imported } from "../../store/record-store.ts";
 import type { EpochSpan, UploadState, UploadStore } from "../../store/upload-store.ts";
 import type { GatewayDescription } from "../gateway-report.ts";
-import { type BackupsBody, ReportAnswer } from "../protocol.ts";
+import { sendHomeFiles } from "../home-files.ts";
+import { ReportAnswer } from "../protocol.ts";
 import { followRoster } from "../roster-following.ts";
-import { type Central, jsonBody } from "./central.ts";
+import type { Central } from "./central.ts";
 import { type Compared, Comparison } from "./compare.ts";
 import { addDays, allSpans, day_ms, spansOf } from "./days.ts";
 import { nothingNoted, sendNotes } from "./notes.ts";
@@ -81,10 +82,9 @@ export async function upload(options: UploadOptions): Promise<Uploaded> {
   }
 }
 
-/** One span of numbers, and how far central held it before and holds it now. */
+/** One span of numbers, and how far central holds it. */
 interface Course {
   readonly span: EpochSpan;
-  readonly before_seq: number;
   held_seq: number;
 }
 
@@ -94,6 +94,7 @@ class Upload {
   #state: UploadState = {};
   #courses: Course[] = [];
   #held_note = 0;
+  #everyDay = false;
   /** What to take for now where things are removed: see `pruneByPolicy`. */
   #now_ms = 0;
   /** What stopped the upload before this one; in the last report, what is wrong with this one. */
@@ -154,7 +155,7 @@ class Upload {
     const held = new Map(answer.epochs.map((one) => [one.epoch, one]));
     this.#courses = spans.map((span) => {
       const held_seq = Math.max(held.get(span.epoch)?.held_seq ?? 0, span.first_seq - 1);
-      return { span, before_seq: held_seq, held_seq };
+      return { span, held_seq };
     });
     const last = this.#courses.at(-1);
     this.#held_note = held.get(last?.span.epoch ?? "")?.held_note ?? 0;
@@ -163,6 +164,7 @@ class Upload {
         `central holds readings up to ${last.held_seq} of this box, which itself has them up to ${last.span.last_seq}: it runs on an older copy of its data`,
         "stop lintel, set the data directory aside and run lintel restore, which brings the readings back and goes on with numbers of its own",
       );
+    this.#everyDay = this.#dueForEveryDay();
     const { confirmed_seq = 0 } = this.#state;
     if (this.#confirmed() < confirmed_seq)
       log.warn(
@@ -207,7 +209,7 @@ class Upload {
   /** Days of what central held before, but was never compared: an upload may have ended between the two. */
   async #uncompared({ span, held_seq }: Course): Promise<Set<number>> {
     const days = new Set<number>();
-    if (this.#everyDay()) return days;
+    if (this.#everyDay) return days;
     const until_seq = Math.min(held_seq, span.last_seq);
     let after_seq = Math.max(span.first_seq - 1, Math.min(this.#state.verified_seq ?? 0, until_seq));
     while (after_seq < until_seq) {
@@ -222,11 +224,11 @@ class Upload {
   }
 
   /** All of them, once a week; also where central has gone back, or this machine's clock has. */
-  #everyDay(): boolean {
+  #dueForEveryDay(): boolean {
     const { verified_all_ms = 0, confirmed_seq = 0 } = this.#state;
     const age_ms = this.#options.clock.now().unix_ms - verified_all_ms;
     return (
-      this.#options.everyDay || age_ms >= every_day_ms || age_ms < 0 || this.#confirmed(true) < confirmed_seq
+      this.#options.everyDay || age_ms >= every_day_ms || age_ms < 0 || this.#confirmed() < confirmed_seq
     );
   }
 
@@ -235,7 +237,7 @@ class Upload {
     const { store, clock, log, onProgress } = this.#options;
     const { pruned_before_ms = 0 } = this.#state;
     const first_day = Math.ceil(pruned_before_ms / day_ms);
-    const everyDay = this.#everyDay();
+    const everyDay = this.#everyDay;
     const comparison = new Comparison({ store, central: this.#central });
     for (const [{ span, held_seq }, touched] of days) {
       const through_seq = Math.min(held_seq, span.last_seq);
@@ -290,11 +292,8 @@ class Upload {
   }
 
   /** After the readings: what is in these files may rest on readings that central then has. */
-  async #putHomeFiles(): Promise<void> {
-    const files = [...this.#options.homeFiles].map(([name, content]) => [name, content.toBase64()]);
-    if (files.length === 0) return;
-    const body: BackupsBody = { files: Object.fromEntries(files) };
-    await this.#central.ask({ method: "PUT", path: "/backups", body: jsonBody(body) });
+  #putHomeFiles(): Promise<void> {
+    return sendHomeFiles(this.#central, this.#options.homeFiles);
   }
 
   async #note(condition: Condition): Promise<number> {
@@ -322,12 +321,13 @@ class Upload {
     return (await this.#options.store.epochs()).filter(({ restored }) => !restored);
   }
 
-  /** Up to which number central holds every reading of this store; `before`: when this upload began. */
-  #confirmed(before = false): number {
+  /** Up to which number central holds every reading of this store. */
+  #confirmed(): number {
     let confirmed_seq = 0;
-    for (const { span, before_seq, held_seq } of this.#courses) {
-      const held = Math.min(before ? before_seq : held_seq, span.last_seq);
-      if (span.last_seq >= span.first_seq) confirmed_seq = Math.max(confirmed_seq, held);
+    for (const { span, held_seq } of this.#courses) {
+      const held = Math.min(held_seq, span.last_seq);
+      // Where a span has no number yet, that is all before it: what came from central needs no confirming.
+      confirmed_seq = Math.max(confirmed_seq, held);
       if (held < span.last_seq) break;
     }
     return confirmed_seq;

@@ -265,3 +265,19 @@ test("an answer without end is not read to its end", async () => {
   const fault = await faultOf(ask(centralAt(answering(endless)).central));
   expect(fault.message).toContain("has more than 67108864 bytes");
 });
+
+test("the body of a request leaves at the rate that was asked for, and with what a minute carries", async () => {
+  const url = answering(async (request) => Response.json({ bytes: (await request.bytes()).length }));
+  const { central, clock } = centralAt(url, { bytes_per_s: 10_000 });
+  const stop = setInterval(() => clock.travel(Math.max(0, clock.idle_ms ?? 0) % 60_000), 1);
+  const started_ms = clock.now().monotonic_ms;
+  const bytes = crypto.getRandomValues(new Uint8Array(60_000));
+  const answer = await central
+    .ask({ method: "POST", path: "/batches", body: { bytes, type: "application/vnd.lintel.batch" } })
+    .finally(() => clearInterval(stop));
+  expect(central.read(answer, Type.Object({ bytes: Type.Integer() }))).toEqual({ bytes: 60_000 });
+  // All but the last piece has had its time on the line when that goes.
+  expect(clock.now().monotonic_ms - started_ms).toBeGreaterThanOrEqual((60_000 - 16_384) / 10);
+  expect(central.readings_max).toBe(37_500);
+  expect(centralAt(url, { bytes_per_s: 1e9 }).central.readings_max).toBe(65_536);
+});

@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +9,7 @@ import type { Log } from "../../../src/log.ts";
 import type { Reading } from "../../../src/reading.ts";
 import type { CentralStore } from "../../../src/store/central-store.ts";
 import { openCentralStore } from "../../../src/store/sqlite/central-open.ts";
+import { databasePath } from "../../../src/store/sqlite/connection.ts";
 import { openGatewayStore, openUploadStore } from "../../../src/store/sqlite/open.ts";
 import type { GatewayStore } from "../../../src/store/store.ts";
 import type { DayDigest, UploadState, UploadStore } from "../../../src/store/upload-store.ts";
@@ -76,6 +78,11 @@ export class Programme implements AsyncDisposable {
   async stop(): Promise<void> {
     await this.#central?.stop();
     this.#central = undefined;
+  }
+
+  /** Changes what central has, behind its back. */
+  inCentral(sql: string, ...values: readonly number[]): void {
+    changeBehind(join(this.directory, "central"), sql, values);
   }
 
   /** A box in a home, with a token for it. */
@@ -203,7 +210,7 @@ export class Home {
   }
 
   /** What this store and central hold of the readings of this box, day by day. */
-  async bothSides(): Promise<{ here: DayDigest[]; there: DayDigest[] }> {
+  async bothSides(): Promise<{ here: string[]; there: string[] }> {
     const { store } = this.#programme;
     return this.beside(async (own) => {
       const here: DayDigest[] = [];
@@ -213,13 +220,21 @@ export class Home {
         here.push(...(await own.digests(request)));
         there.push(...(await store.digests(request)));
       }
-      return { here: here.map(comparable).sort(), there: there.map(comparable).sort() } as never;
+      return { here: here.map(comparable).sort(), there: there.map(comparable).sort() };
     });
   }
 }
 
+/** Runs SQL on the database of a directory, as damage would. */
+export function changeBehind(directory: string, sql: string, values: readonly number[]): void {
+  const database = new Database(databasePath(directory));
+  database.query(sql).run(...values);
+  database.close();
+}
+
+/** Readings are the first word. */
 function comparable({ series, address, day, count, hash }: DayDigest): string {
-  return `${day} ${series} ${address} ${count} ${hash}`;
+  return `${count} ${day} ${series} ${address} ${hash}`;
 }
 
 /** Events of five sensors, evenly over so many days. */
