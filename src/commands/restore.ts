@@ -3,10 +3,12 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { messageOf, OperatorError } from "../errors.ts";
 import type { Log } from "../log.ts";
+import { databasePath } from "../store/sqlite/connection.ts";
 import { beginEpochIn } from "../store/sqlite/epochs.ts";
 import { newEpoch } from "../store/sqlite/open.ts";
 import { prepareDatabase } from "../store/sqlite/prepare.ts";
-import { homeFilesAt } from "../sync/restore.ts";
+import { isWhole } from "../store/sqlite/salvage.ts";
+import { homeFilesAt } from "../sync/home-files.ts";
 import { TryAgainLater } from "../sync/upload/outcome.ts";
 import { readManifest } from "./backup/manifest.ts";
 import { directoryToCopy } from "./backup/place.ts";
@@ -16,10 +18,11 @@ import { interruptible } from "./interruptible.ts";
 import { copyBackup, putConfiguration } from "./restore/from-backup.ts";
 import { buildFromCentral } from "./restore/from-central.ts";
 import { fillDirectory } from "./restore/placement.ts";
+import { type SentFromRemains, sendFromRemains } from "./restore/salvaged.ts";
 import { serverLog } from "./serving.ts";
 import { bytesText, momentText } from "./spans.ts";
 import { addStoreOptions, type StoreOptions } from "./store-options.ts";
-import { connect, siteOf } from "./uploading.ts";
+import { connect, type Site, siteOf } from "./uploading.ts";
 
 /** `lintel restore`: a spare box, or an emptied one, becomes the one that was lost. */
 export function define(command: Command, context: CommandContext): void {
@@ -158,8 +161,9 @@ async function restoreFromCentral(run: Run): Promise<void> {
   const { built, aside } = await fillDirectory({
     directory: site.data,
     replace: options.replace === true,
-    build: (building) =>
-      buildFromCentral({
+    build: async (building) => {
+      const left = await sendRemains(site, building, run);
+      const back = await buildFromCentral({
         building,
         central: connect(site.target, run),
         days: options.days,
@@ -167,20 +171,44 @@ async function restoreFromCentral(run: Run): Promise<void> {
         log,
         onProgress: (readings, until_ms) =>
           terminal.progress(`${readings.toLocaleString("en")} readings, up to ${momentText(until_ms)}`),
-      }),
+      });
+      return { ...back, ...(left === undefined ? {} : { sent_from_remains: left.sent, lost: left.lost }) };
+    },
   });
   if (options.json) {
     terminal.printJson({ directory: site.data, ...built, days: options.days, set_aside: aside ?? null });
     return;
   }
-  const { readings, records, network } = built;
+  const { readings, records, network, sent_from_remains, lost } = built;
   terminal.say(
     `${site.data} holds ${readings.toLocaleString("en")} readings of ${options.days} days and ${records} records that central had of this home.`,
   );
+  if (sent_from_remains !== undefined)
+    terminal.say(
+      `Of the damaged database ${sent_from_remains.toLocaleString("en")} readings that central had not got were sent; ${lost?.toLocaleString("en")} are lost.`,
+    );
   const failed = network
     ? []
     : ["central has no copy of a Zigbee network: if this home has one, its sensors must be paired again"];
   sayRest({ aside, failed }, context);
+}
+
+/** Sends what central has not got of a damaged database that is to be replaced; undefined where there is none. */
+async function sendRemains(site: Site, building: string, run: Run): Promise<SentFromRemains | undefined> {
+  const { context, log, stop } = run;
+  const damaged = databasePath(site.data);
+  if (!existsSync(damaged) || isWhole(damaged)) return undefined;
+  return sendFromRemains({
+    damaged,
+    building,
+    connect: () => connect(site.target, run),
+    clock: context.clock,
+    log,
+    stop,
+    version: context.version,
+    timezone: site.timezone,
+    onProgress: (line) => context.terminal.progress(line),
+  });
 }
 
 /**

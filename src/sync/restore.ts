@@ -2,7 +2,7 @@ import { type Batch, readingsIn } from "../batch.ts";
 import { OperatorError } from "../errors.ts";
 import type { UploadStore } from "../store/upload-store.ts";
 import { decodeBatch } from "./batch-codec.ts";
-import { BackupsBody, positionHeader } from "./protocol.ts";
+import { positionHeader } from "./protocol.ts";
 import type { Central } from "./upload/central.ts";
 
 /**
@@ -41,19 +41,6 @@ export async function restoreHistory(options: {
     `the history of this home does not end after ${readings} readings`,
     "ask for fewer --days",
   );
-}
-
-/** The files that central keeps of this home, by name, and what time it is there: a spare box may not know that yet. */
-export async function homeFilesAt(
-  central: Central,
-): Promise<{ readonly files: Map<string, Uint8Array<ArrayBuffer>>; readonly now_ms: number | undefined }> {
-  const answer = await central.ask({ method: "GET", path: "/backups" });
-  const { files } = central.read(answer, BackupsBody);
-  const now_ms = Date.parse(answer.headers.get("date") ?? "");
-  return {
-    files: new Map(Object.entries(files).map(([name, content]) => [name, Uint8Array.fromBase64(content)])),
-    now_ms: Number.isNaN(now_ms) ? undefined : now_ms,
-  };
 }
 
 type Position = { seq: number; at: string };

@@ -1,5 +1,17 @@
+import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { readManifest } from "../../src/commands/backup/manifest.ts";
 import { eventually } from "../gateway/processes.ts";
@@ -80,6 +92,28 @@ describe("a lost box", () => {
     expect(await box.central.events()).toEqual(numbers(1, 510));
   }, 90_000);
 
+  test("whose card is damaged is set aside: what can be read of it goes up first, and the rest comes back from central", async () => {
+    await box.live(1, 3_000);
+    await box.upload();
+    await box.live(3_001, 30_000);
+    const path = join(box.site.data, "lintel.db");
+    new Database(path).run("PRAGMA wal_checkpoint(TRUNCATE)");
+    damagePage(path, "wirelesssensor_events");
+    expect((await box.site.lintel("restore", "--from-central", "--config", box.site.config)).code).toBe(2);
+    const back = await restore("--from-central", "--replace");
+    expect(back).toMatchObject({ set_aside: join(box.site.data, "set-aside-1") });
+    const { sent_from_remains, lost } = back;
+    expect(sent_from_remains + lost).toBe(27_000);
+    expect(lost).toBeLessThan(300);
+    const held = await box.central.events();
+    expect(new Set(held).size).toBe(held.length);
+    expect(held).toHaveLength(30_000 - lost);
+    expect(box.eventsHere()).toEqual(held);
+    await box.live(30_001, 30_010);
+    expect(await box.upload()).toMatchObject({ sent: 10, differing_days: 0 });
+    expect(await box.central.events()).toHaveLength(30_010 - lost);
+  }, 60_000);
+
   test("comes back from central with as many days as are asked for", async () => {
     await box.live(1, 100);
     await box.upload();
@@ -105,6 +139,19 @@ describe("a lost box", () => {
     expect(await box.upload()).toMatchObject({ sent: 10 });
   }, 60_000);
 });
+
+/** Overwrites a page in the middle of a table. */
+function damagePage(path: string, table: string): void {
+  const database = new Database(path, { readonly: true });
+  const pages = database
+    .query("SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf'")
+    .values(table)
+    .flat();
+  database.close();
+  const file = openSync(path, "r+");
+  writeSync(file, Buffer.alloc(4096, 0x5a), 0, 4096, (Number(pages[pages.length >> 1]) - 1) * 4096);
+  closeSync(file);
+}
 
 describe("restore", () => {
   const refused = async (...words: string[]) => {

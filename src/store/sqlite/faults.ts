@@ -41,7 +41,8 @@ const faults: readonly { codes: RegExp; what: string; remedy: string; outage?: O
   {
     codes: /^SQLITE_(NOTADB|CORRUPT)/,
     what: "is damaged, or not a database at all",
-    remedy: "restore it from a backup with `lintel restore`, or move it away to start a new one",
+    remedy:
+      "`lintel restore --from-central --replace` sets it aside, sends what can still be read of it and brings the rest back; `lintel restore DIR --replace` does so from a backup",
   },
   {
     codes: /^(SQLITE_READONLY|SQLITE_CANTOPEN|SQLITE_PERM|SQLITE_AUTH|EACCES|EPERM|EROFS)/,

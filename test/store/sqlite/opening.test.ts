@@ -66,7 +66,7 @@ test("a file that is no database, or a damaged one, is refused with the way back
   using directory = temporaryDirectory();
   const path = databaseOf(directory.path);
   writeFileSync(path, "no database ".repeat(1000));
-  const said = `OperatorError ${path} is damaged, or not a database at all: restore it from a backup with \`lintel restore\`, or move it away to start a new one`;
+  const said = `OperatorError ${path} is damaged, or not a database at all: \`lintel restore --from-central --replace\` sets it aside, sends what can still be read of it and brings the rest back; \`lintel restore DIR --replace\` does so from a backup`;
   expect(await refusal(openGateway(directory.path))).toBe(said);
   expect(await refusal(openBeside(directory.path))).toBe(said);
   expect(readFileSync(path, "utf8")).toBe("no database ".repeat(1000));

@@ -1,0 +1,196 @@
+import type { Database, SQLQueryBindings } from "bun:sqlite";
+import { type SeriesName, seriesNames } from "../../series.ts";
+import { BlockKeeper } from "./block-keeper.ts";
+import { type Connection, openForReading, openForWriting } from "./connection.ts";
+import { insertSql, seriesColumns } from "./series-tables.ts";
+
+/** What could be read of a damaged database. */
+export interface Salvaged {
+  /** Readings, each with the number it had. */
+  readonly readings: number;
+  /** Places that could not be read: pages, or what hangs below them. */
+  readonly unreadable: number;
+}
+
+/** Whether every page of a database can be read and holds what it should. False also where the file is no database at all. */
+export function isWhole(path: string): boolean {
+  try {
+    const database = openForReading(path);
+    try {
+      return database.query("PRAGMA quick_check(1)").values()[0]?.[0] === "ok";
+    } finally {
+      database.close();
+    }
+  } catch {
+    // Whatever is wrong with it, it is not whole.
+    return false;
+  }
+}
+
+/**
+ * Copies what can still be read of a damaged database into a new one: from both ends of every table towards the damage, and of series of
+ * each item by itself, so that a page that is lost takes as little as possible along.
+ *
+ * @param options.from the damaged database
+ * @param options.into one that was just made by this program
+ */
+export function salvage({ from, into }: { from: string; into: string }): Salvaged {
+  let source: Connection | undefined;
+  const target = openForWriting(into);
+  try {
+    source = openForReading(from);
+    // The copy is looked at and thrown away: nothing hangs on it until all of it is there.
+    target.run("PRAGMA synchronous = OFF");
+    target.run("PRAGMA foreign_keys = OFF");
+    return new Salvage(source, target).run();
+  } catch {
+    // Not even its first page can be read.
+    return { readings: 0, unreadable: 1 };
+  } finally {
+    source?.close();
+    target.close();
+  }
+}
+
+class Salvage {
+  readonly #source: Connection;
+  readonly #target: Connection;
+  readonly #blocks: BlockKeeper;
+  #readings = 0;
+  #unreadable = 0;
+
+  constructor(source: Connection, target: Connection) {
+    this.#source = source;
+    this.#target = target;
+    this.#blocks = new BlockKeeper(target);
+  }
+
+  run(): Salvaged {
+    this.#target.transaction(() => {
+      for (const table of tablesOf(this.#target)) if (!derived.has(table)) this.#table(table);
+      const items = this.#target.query("SELECT key FROM items ORDER BY key").values() as [number][];
+      for (const series of seriesNames) for (const [item] of items) this.#series(series, item);
+      this.#blocks.settle();
+      const newest = seriesNames.map((series) => `SELECT max(seq) AS seq FROM ${series}`).join(" UNION ALL ");
+      this.#target.run(
+        `UPDATE meta SET value = max(value, coalesce((SELECT max(seq) FROM (${newest})), 0)) WHERE name = 'last_seq'`,
+      );
+    })();
+    return { readings: this.#readings, unreadable: this.#unreadable };
+  }
+
+  #table(table: string): void {
+    const known = columnsOf(this.#source, table);
+    const columns = columnsOf(this.#target, table).filter((column) => known.includes(column));
+    if (columns.length === 0) return;
+    const key = keyOf(this.#target, table);
+    const put = this.#target.prepare(
+      `INSERT OR REPLACE INTO ${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`,
+    );
+    for (const direction of ["ASC", "DESC"] as const) {
+      const order = key.map((column) => `${column} ${direction}`).join(", ");
+      const all = this.#read(`SELECT ${columns.join(", ")} FROM ${table} ORDER BY ${order}`, [], (row) => {
+        this.#put(put, row);
+      });
+      if (all) break;
+    }
+    put.finalize();
+  }
+
+  /** Reads from both ends; what is left between, where the damage is, in halves again and again, the wider stretches first. */
+  #series(series: SeriesName, item: number): void {
+    const put = this.#target.prepare(insertSql(series).replace("INSERT", "INSERT OR IGNORE"));
+    const run = { series, item, put };
+    const spans = [{ from_ms: 0, before_ms: Number.MAX_SAFE_INTEGER }];
+    for (let tries = 0; tries < tries_max; tries += 1) {
+      const span = spans.shift();
+      if (span === undefined) break;
+      const ahead = this.#oneWay(run, span.from_ms, span.before_ms, "ASC");
+      if (ahead === undefined) continue;
+      const back = this.#oneWay(run, ahead, span.before_ms, "DESC") ?? ahead;
+      if (back - ahead < 2) continue;
+      const middle = Math.floor((ahead + back) / 2);
+      spans.push({ from_ms: ahead + 1, before_ms: middle }, { from_ms: middle, before_ms: back });
+    }
+    put.finalize();
+  }
+
+  /** The stamp of the last reading that could be read in this direction; undefined where all could. */
+  #oneWay(run: Run, from_ms: number, before_ms: number, direction: "ASC" | "DESC"): number | undefined {
+    const { series, item, put } = run;
+    let reached = direction === "ASC" ? from_ms : before_ms;
+    const sql = `SELECT ${seriesColumns(series).join(", ")} FROM ${series}
+      WHERE item = ? AND stamp >= ? AND stamp < ? ORDER BY stamp ${direction}, seq ${direction}`;
+    const all = this.#read(sql, [item, from_ms, before_ms], (row) => {
+      const [, stamp, seq] = row as [number, number, number];
+      reached = stamp;
+      if (!this.#put(put, row)) return;
+      this.#readings += 1;
+      this.#blocks.add(series, item, stamp, seq);
+    });
+    return all ? undefined : reached;
+  }
+
+  /** Whether all rows could be read; those before the first that could not are handed over. */
+  #read(sql: string, values: readonly SQLQueryBindings[], take: (row: SQLQueryBindings[]) => void): boolean {
+    try {
+      const statement = this.#source.prepare(sql);
+      try {
+        for (const row of statement.iterate(...values)) take(Object.values(row as object));
+      } finally {
+        statement.finalize();
+      }
+      return true;
+    } catch {
+      this.#unreadable += 1;
+      return false;
+    }
+  }
+
+  /** Whether the row was new and is what it should be: what lies on a damaged page may be of the wrong type. */
+  #put(statement: ReturnType<Database["prepare"]>, row: readonly SQLQueryBindings[]): boolean {
+    try {
+      return statement.run(...row).changes > 0;
+    } catch {
+      this.#unreadable += 1;
+      return false;
+    }
+  }
+}
+
+interface Run {
+  readonly series: SeriesName;
+  readonly item: number;
+  readonly put: ReturnType<Database["prepare"]>;
+}
+
+function tablesOf(database: Database): string[] {
+  const rows = database.query(
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid",
+  );
+  return rows.values().flat().map(String);
+}
+
+/** Columns that can be written: not those that are made of others. */
+function columnsOf(database: Database, table: string): string[] {
+  try {
+    return database
+      .query(`PRAGMA table_info(${table})`)
+      .values()
+      .map(([, name]) => String(name));
+  } catch {
+    // Its definition stands on a page that is lost.
+    return [];
+  }
+}
+
+function keyOf(database: Database, table: string): string[] {
+  const columns = database.query(`PRAGMA table_info(${table})`).values() as unknown[][];
+  const key = columns.filter(([, , , , , place]) => Number(place) > 0);
+  return key.toSorted((one, other) => Number(one[5]) - Number(other[5])).map(([, name]) => String(name));
+}
+
+/** Series are copied item by item; counts are made anew. */
+const derived = new Set<string>([...seriesNames, "heads", "blocks"]);
+/** Stretches of a series of an item that are tried, two reads each: enough to close in on twenty damaged pages. */
+const tries_max = 1_000;
