@@ -21,6 +21,7 @@ export class ItemKeeper {
   readonly #nextKey;
   readonly #taken;
   readonly #insert;
+  readonly #read;
   readonly #complete;
   readonly #noteState;
 
@@ -45,6 +46,7 @@ export class ItemKeeper {
     );
     this.#taken = database.keep("SELECT 1 FROM items WHERE itemid = ? OR itemname = ?");
     this.#insert = database.keep("INSERT INTO items (key, record, address, provisional) VALUES (?, ?, ?, ?)");
+    this.#read = database.keep("SELECT record FROM items WHERE key = ?");
     this.#complete = database.keep("UPDATE items SET record = ? WHERE key = ?");
     this.#noteState = database.keep(
       `INSERT INTO item_states (item, home, heard_ms, first_ms, battery_percent, battery_mv, linkquality, listener)
@@ -113,6 +115,8 @@ export class ItemKeeper {
 
   #make(device: BatchDevice, address: string, heard: FirstHeard): Known {
     const { heard_ms, home, created } = heard;
+    // Who was known by its number so far may have just this address.
+    this.#known.clear();
     const key = this.#freeKey();
     const candidates = provisionalNames(key, device, address);
     const free = candidates.find(({ itemid, itemname }) => this.#taken.get(itemid, itemname) === null);
@@ -133,9 +137,11 @@ export class ItemKeeper {
   }
 
   #fillIn(key: number, record: Item, device: Device): void {
-    const told = toldSince(record, device);
-    if (told === undefined) return;
-    Object.assign(record, told);
+    if (toldSince(record, device) === undefined) return;
+    // The item may have been completed under another of its names.
+    const [row] = this.#read.values(key) as [string][];
+    Object.assign(record, JSON.parse(row?.[0] ?? "{}"));
+    Object.assign(record, toldSince(record, device));
     this.#complete.run(JSON.stringify(record), key);
   }
 }

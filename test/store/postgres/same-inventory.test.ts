@@ -10,7 +10,7 @@ import { below, keptLog, seeded, sensor, start_ms, temporaryDirectory } from "..
 import { SimulatedGateway } from "../simulated-gateway.ts";
 import { temporaryCentral } from "./temporary-central.ts";
 
-const seeds = [1, 2, 3, 4];
+const seeds = [1, 2, 3];
 
 for (const seed of seeds) {
   test(`what homes send and imports say makes the same inventory as on SQLite (seed ${seed})`, async () => {
@@ -57,9 +57,10 @@ function anyStep(random: () => number, gateways: readonly SimulatedGateway[]): S
 
 function sending(random: () => number, gateway: SimulatedGateway): Step {
   const first = gateway.last_seq + 1;
+  const devices = anyDevices(random);
   for (let count = 1 + below(random, 6); count > 0; count -= 1) {
     gateway.add({
-      device: anyDevice(random),
+      device: devices[below(random, devices.length)] as BatchDevice,
       series: "wirelesssensor_events",
       stamp_ms: start_ms + below(random, 100) * 60_000,
       fields: [gateway.last_seq],
@@ -70,7 +71,7 @@ function sending(random: () => number, gateway: SimulatedGateway): Step {
 }
 
 function reporting(random: () => number, gateway: SimulatedGateway): Step {
-  const devices = [anyDevice(random), anyDevice(random)];
+  const devices = anyDevices(random);
   const heard_ms = start_ms + below(random, 10_000_000);
   const from_ms = start_ms + below(random, 3) * 1000;
   const note = gateway.report(
@@ -88,11 +89,28 @@ function reporting(random: () => number, gateway: SimulatedGateway): Step {
       to_note: 1 + below(random, 1000),
       outages: [{ listener: "zigbee", start_ms: from_ms, stop_ms: from_ms + 90_000 }],
       silences: [{ device: 0, start_ms: from_ms, stop_ms: from_ms + 500 }],
-      gaps: [{ device: 1, from_ms, to_ms: from_ms + 700, reason: "overwritten", lost: below(random, 9) }],
+      gaps: [
+        {
+          device: devices.length - 1,
+          from_ms,
+          to_ms: from_ms + 700,
+          reason: "overwritten",
+          lost: below(random, 9),
+        },
+      ],
     },
     { version: String(below(random, 100)) },
   );
   return (store) => store.noteReport(note, gateway.sender);
+}
+
+/** Devices as a gateway names them at once: none twice. */
+function anyDevices(random: () => number): BatchDevice[] {
+  const given = Array.from({ length: 1 + below(random, 3) }, () => anyDevice(random));
+  const addressed = new Map(given.map((device) => [device.address || device.itemid, device]));
+  return [
+    ...new Map([...addressed.values()].map((device) => [device.itemid ?? device.address, device])).values(),
+  ];
 }
 
 /** One of few devices, so that they meet: with an address, a number in the inventory, or both. */
@@ -167,5 +185,5 @@ async function inventoryOf(store: CentralStore): Promise<string> {
   return JSON.stringify({ items, known, lists, homes, types, gateways: await store.gateways() }, null, 1);
 }
 
-const steps = 60;
+const steps = 50;
 const addresses = 5;
