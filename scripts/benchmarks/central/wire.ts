@@ -1,0 +1,173 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { constants, gzipSync, zstdCompressSync } from "node:zlib";
+import { type Batch, batch_readings_max, readingsIn } from "../../../src/batch.ts";
+import { SystemClock } from "../../../src/clock.ts";
+import { appendHistory } from "../../../src/demo/history.ts";
+import { lineLog } from "../../../src/log.ts";
+import { type SeriesName, seriesOf } from "../../../src/series.ts";
+import { openGatewayStore, openUploadStore } from "../../../src/store/sqlite/open.ts";
+import type { UploadStore } from "../../../src/store/upload-store.ts";
+import { decodeBatch, encodeBatch } from "../../../src/sync/batch-codec.ts";
+import type { Report } from "../api/report.ts";
+
+/**
+ * Bytes on the wire for each reading of the demo's 30 days, in one piece and night by night, beside gzip-6 and zstd-19 of the same readings
+ * as plain JSON; and how long a batch of the largest size takes to be read, written and read again.
+ */
+export async function wire(report: Report): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), "lintel-bench-wire-"));
+  const clock = new SystemClock();
+  const log = lineLog({ write: () => {}, clock });
+  try {
+    const gateway = await openGatewayStore({ directory, clock, log });
+    await appendHistory({
+      store: gateway,
+      from_ms: until_ms - days * day_ms,
+      until_ms,
+      seed: demo_seed,
+      progress: () => {},
+    });
+    await gateway.close();
+    const store = await openUploadStore({ directory, clock, log });
+    await measure(store, report);
+    await store.close();
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+async function measure(store: UploadStore, report: Report): Promise<void> {
+  const epoch = (await store.epochs()).at(-1)?.epoch ?? "";
+  const whole = await store.batchAfter({ epoch, after_seq: 0, readings_max: batch_readings_max });
+  if (whole === undefined) throw new Error("the demo has no history");
+  const count = readingsIn(whole);
+  report.note(`${count} readings of ${whole.devices.length} devices in ${days} days of the demo`);
+  compare("in one batch", [whole], report);
+  report.bar("bytes on the wire for each reading", { value: bytesOf(whole) / count, most: 3 });
+  compare("a batch for each night", nightsOf(whole), report);
+  time(repeated(whole), report);
+}
+
+function compare(what: string, batches: readonly Batch[], report: Report): void {
+  const count = batches.reduce((sum, batch) => sum + readingsIn(batch), 0);
+  const each = (bytes: (batch: Batch) => number) => {
+    const sum = batches.reduce((total, batch) => total + bytes(batch), 0);
+    return `${(sum / count).toFixed(2)} (${Math.round(sum / batches.length)} in each of ${batches.length})`;
+  };
+  const zstd = { params: { [constants.ZSTD_c_compressionLevel]: 19 } };
+  report.note(`${what}, bytes for each reading`);
+  report.note(`  the batch               ${each(bytesOf)}`);
+  report.note(
+    `  zstd-19 of plain JSON   ${each((batch) => zstdCompressSync(plainJson(batch), zstd).length)}`,
+  );
+  report.note(
+    `  gzip-6 of plain JSON    ${each((batch) => gzipSync(plainJson(batch), { level: 6 }).length)}`,
+  );
+  report.note(`  plain JSON              ${each((batch) => plainJson(batch).length)}`);
+}
+
+/** Milliseconds of the best of some rounds. */
+function time(batch: Batch, report: Report): void {
+  const count = readingsIn(batch);
+  const bytes = encodeBatch(batch);
+  if (bytes === null) throw new Error("the batch is too large");
+  const best = (work: () => void) => {
+    const rounds = Array.from({ length: 7 }, () => {
+      const began_ms = performance.now();
+      work();
+      return performance.now() - began_ms;
+    });
+    return Math.min(...rounds);
+  };
+  const written_ms = best(() => encodeBatch(batch));
+  const read_ms = best(() => decodeBatch(bytes));
+  report.note(`a batch of ${count} readings, ${bytes.length} bytes`);
+  report.note(`  written in ${written_ms.toFixed(0)} ms, ${perSecond(count, written_ms)}`);
+  report.note(`  read in ${read_ms.toFixed(0)} ms, ${perSecond(count, read_ms)}`);
+}
+
+function perSecond(count: number, took_ms: number): string {
+  return `${Math.round((count / took_ms) * 1000).toLocaleString("en")} readings/s`;
+}
+
+function bytesOf(batch: Batch): number {
+  return encodeBatch(batch)?.length ?? Number.NaN;
+}
+
+/** What arrived between one upload and the next, at two in the morning. */
+function nightsOf(whole: Batch): Batch[] {
+  const nightOf = (stamp_ms: number) => Math.floor((stamp_ms - upload_hour * 3_600_000) / day_ms);
+  const nights = new Map<number, number>();
+  for (const { seq, stamp_ms } of Object.values(whole.series)) {
+    for (const [row, number] of seq.entries()) {
+      const night = nightOf(stamp_ms[row] as number);
+      nights.set(night, Math.max(nights.get(night) ?? 0, number));
+    }
+  }
+  const ends = [...nights.values()].sort((one, other) => one - other);
+  return ends.map((to_seq, night) => cut(whole, (ends[night - 1] ?? 0) + 1, to_seq));
+}
+
+/** The readings of a batch numbered from one to another. */
+function cut(batch: Batch, from_seq: number, to_seq: number): Batch {
+  const series = Object.entries(batch.series).flatMap(([name, columns]) => {
+    const rows = [...columns.seq.keys()].filter((row) => {
+      const seq = columns.seq[row] as number;
+      return seq >= from_seq && seq <= to_seq;
+    });
+    const of = <Kept>(column: readonly Kept[]) => rows.map((row) => column[row] as Kept);
+    const { device_ms, offset_ms, fields, ...others } = columns;
+    const kept = Object.fromEntries(Object.entries(others).map(([key, column]) => [key, of(column)]));
+    const own = device_ms && offset_ms && { device_ms: of(device_ms), offset_ms: of(offset_ms) };
+    return rows.length === 0 ? [] : [[name, { ...kept, ...own, fields: fields.map(of) }]];
+  });
+  return { ...batch, from_seq, to_seq, previous: "0123456789abcdef", series: Object.fromEntries(series) };
+}
+
+/** The same batch over and over, each time later, up to the largest that there is. */
+function repeated(batch: Batch): Batch {
+  const count = readingsIn(batch);
+  const times = Math.ceil(batch_readings_max / count);
+  const rounds = Array.from({ length: times }, (_, round) => round);
+  const series = Object.entries(batch.series).map(([name, columns]) => {
+    const of = <Kept>(column: readonly Kept[], later = (value: Kept, _round: number) => value) =>
+      rounds.flatMap((round) => column.map((value) => later(value, round)));
+    const { device_ms, offset_ms } = columns;
+    const own = device_ms && offset_ms && { device_ms: of(device_ms), offset_ms: of(offset_ms) };
+    const made = {
+      seq: of(columns.seq, (seq, round) => seq + round * count),
+      device: of(columns.device),
+      stamp_ms: of(columns.stamp_ms, (stamp_ms, round) => stamp_ms + round * days * day_ms),
+      clock: of(columns.clock),
+      ...own,
+      fields: columns.fields.map((values) => of(values)),
+    };
+    return [name, made];
+  });
+  const all: Batch = { ...batch, to_seq: batch.to_seq * times, series: Object.fromEntries(series) };
+  return cut(all, 1, batch_readings_max);
+}
+
+function plainJson(batch: Batch): string {
+  const readings = Object.entries(batch.series).flatMap(([series, columns]) => {
+    const names = Object.keys(seriesOf(series as SeriesName).fields);
+    return columns.seq.map((seq, row) => ({
+      seq,
+      series,
+      device: batch.devices[columns.device[row] as number]?.address,
+      stamp: columns.stamp_ms[row],
+      ...Object.fromEntries(names.map((name, field) => [name, columns.fields[field]?.[row]])),
+      clock: columns.clock[row],
+      ...(columns.device_ms && { device_ms: columns.device_ms[row], offset_ms: columns.offset_ms?.[row] }),
+    }));
+  });
+  return JSON.stringify(readings.sort((one, other) => one.seq - other.seq));
+}
+
+const day_ms = 86_400_000;
+const days = 30;
+const upload_hour = 2;
+const demo_seed = 1942;
+const until_ms = Date.UTC(2026, 10, 20, 12);
