@@ -1,85 +1,95 @@
 import postgres from "postgres";
 import { OperatorError } from "../../errors.ts";
-import { databaseFault, nameOf } from "./faults.ts";
+import { databaseFault, isConnectionLost, nameOf } from "./faults.ts";
+import { Pool, type SqlRunner } from "./pool.ts";
 
-/** A pool of connections: a statement runs on whichever is free. BIGINT and NUMERIC come as numbers. */
-export type Sql = postgres.Sql<Numbers>;
-/** Runs statements on a pool or on one connection, inside of a transaction or not. */
-export type SqlRunner = postgres.ISql<Numbers>;
-/** One connection of a pool, until it is released. */
-export type ReservedSql = postgres.ReservedSql<Numbers>;
-type Numbers = { bigint: number; numeric: number };
+export type { SqlRunner } from "./pool.ts";
 
-/** A database by its URL: bounded pools of connections, opened when they are first needed and again when they were lost. */
+/** A database by its URL. Every call rejects with an OperatorError that names the database where it or the way to it is at fault. */
 export class Connections {
   /** What it is called in messages: host, port and database, never the password. */
   readonly name: string;
-  /** For statements that only read, each of which sees a moment of its own. */
-  readonly reads: Sql;
-  /** For pages: plans that follow the index in its order are taken wherever there is one, so that a page costs what it is long. */
-  readonly pages: Sql;
-  readonly writes: Sql;
+  readonly #reads: Pool;
+  readonly #pages: Pool;
+  readonly #writes: Pool;
 
   /** @throws OperatorError where `url` is none of a PostgreSQL database */
   constructor(url: string) {
     this.name = nameOf(url);
     const readOnly = { default_transaction_read_only: "on" };
-    this.reads = pool(url, reads_max, readOnly);
-    this.pages = pool(url, pages_max, { ...readOnly, ...alongTheIndex });
-    this.writes = pool(url, writes_max, {});
+    this.#reads = poolOf(url, reads_max, readOnly);
+    // Plans that follow the index in its order are taken wherever there is one, so that a page costs what it is long.
+    this.#pages = poolOf(url, pages_max, { ...readOnly, ...alongTheIndex });
+    this.#writes = poolOf(url, writes_max, {});
   }
 
-  /** Does something with the database; what it throws becomes an OperatorError that names the database. */
-  async run<Result>(work: () => Promise<Result>): Promise<Result> {
+  /** Reads with statements that each see a moment of their own. */
+  read<Result>(work: (sql: SqlRunner) => Promise<Result>): Promise<Result> {
+    return this.#again(() => this.#reads.use(work));
+  }
+
+  /** Reads with statements that all see the same moment. */
+  snapshot<Result>(work: (sql: SqlRunner) => Promise<Result>): Promise<Result> {
+    return this.#again(() => this.#reads.transaction(oneMoment, work));
+  }
+
+  /** As `read`, for pages. */
+  readPage<Result>(work: (sql: SqlRunner) => Promise<Result>): Promise<Result> {
+    return this.#again(() => this.#pages.use(work));
+  }
+
+  /** As `snapshot`, for pages. */
+  snapshotPage<Result>(work: (sql: SqlRunner) => Promise<Result>): Promise<Result> {
+    return this.#again(() => this.#pages.transaction(oneMoment, work));
+  }
+
+  /**
+   * Changes something in one transaction that is on disk when it resolves; when it rejects nothing has changed, unless the
+   * connection was lost during the commit.
+   */
+  write<Result>(work: (sql: SqlRunner) => Promise<Result>): Promise<Result> {
+    return this.#named(() => this.#writes.transaction("", work));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#reads, this.#pages, this.#writes].map((pool) => pool.close(close_max_s)));
+  }
+
+  /** Reading can be done again where a connection was lost, as when the server was started anew. */
+  #again<Result>(read: () => Promise<Result>): Promise<Result> {
+    return this.#named(async () => {
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          return await read();
+        } catch (thrown) {
+          if (!isConnectionLost(thrown) || attempt === attempts_max) throw thrown;
+        }
+      }
+    });
+  }
+
+  async #named<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
       return await work();
     } catch (thrown) {
       throw thrown instanceof RangeError ? thrown : databaseFault(thrown, this.name);
     }
   }
-
-  /** Reads with statements that all see the same moment. Faults as in `run`. */
-  snapshot<Result>(work: (sql: SqlRunner) => Promise<Result>): Promise<Result> {
-    return this.#transaction(this.reads, "ISOLATION LEVEL REPEATABLE READ READ ONLY", work);
-  }
-
-  /** The same for pages. */
-  pageSnapshot<Result>(work: (sql: SqlRunner) => Promise<Result>): Promise<Result> {
-    return this.#transaction(this.pages, "ISOLATION LEVEL REPEATABLE READ READ ONLY", work);
-  }
-
-  /**
-   * Changes something in one transaction that is on disk when it resolves; when it rejects nothing has changed, unless the
-   * connection was lost during the commit. Faults as in `run`.
-   */
-  write<Result>(work: (sql: SqlRunner) => Promise<Result>): Promise<Result> {
-    return this.#transaction(this.writes, "", work);
-  }
-
-  async close(): Promise<void> {
-    const timeout = close_max_s;
-    await Promise.all([this.reads, this.pages, this.writes].map((sql) => sql.end({ timeout })));
-  }
-
-  async #transaction<Result>(
-    sql: Sql,
-    options: string,
-    work: (sql: SqlRunner) => Promise<Result>,
-  ): Promise<Result> {
-    // Wrapped, because the library would unpack an array.
-    const { result } = await this.run(() =>
-      sql.begin(options, async (transaction) => ({ result: await work(transaction) })),
-    );
-    return result;
-  }
 }
 
-function pool(url: string, connections_max: number, settings: Record<string, string>) {
+function poolOf(url: string, connections_max: number, settings: Record<string, string>): Pool {
+  return new Pool({ open: (onClose) => clientOf(url, settings, onClose), connections_max });
+}
+
+function clientOf(url: string, settings: Record<string, string>, onClose: () => void) {
   return postgres(url, {
-    max: connections_max,
+    max: 1,
+    onclose: onClose,
     connect_timeout: connect_max_s,
     idle_timeout: idle_max_s,
-    types: { bigint: number(20), numeric: number(1700) },
+    types: { bigint: number(20), numeric: number(1700), bigints: list(1016), texts: list(1009) },
+    // Asking for the types of arrays is a question of the library's own, and if it is not answered the process ends.
+    fetch_types: false,
     onnotice: () => {},
     connection: {
       application_name: "lintel",
@@ -98,6 +108,19 @@ function number(oid: number): postgres.PostgresType<number> {
   return { to: oid, from: [oid], serialize: String, parse: safeNumber };
 }
 
+/** An array type of PostgreSQL, which is only ever sent. */
+function list(oid: number): postgres.PostgresType<readonly (string | number | null)[]> {
+  return { to: oid, from: [], serialize: listText, parse: (text: string) => [text] };
+}
+
+/** An array as PostgreSQL reads it: its manual has the form under "Array Input and Output Syntax". */
+function listText(values: readonly (string | number | null)[]): string {
+  const texts = values.map((value) => {
+    return typeof value === "string" ? `"${value.replace(/[\\"]/g, "\\$&")}"` : String(value ?? "NULL");
+  });
+  return `{${texts.join(",")}}`;
+}
+
 function safeNumber(text: string): number {
   const parsed = Number(text);
   if (Math.abs(parsed) <= Number.MAX_SAFE_INTEGER) return parsed;
@@ -111,6 +134,9 @@ function safeNumber(text: string): number {
 const reads_max = 6;
 const pages_max = 6;
 const writes_max = 8;
+/** Each may meet one more connection that was lost unnoticed. */
+const attempts_max = 8;
+const oneMoment = "ISOLATION LEVEL REPEATABLE READ READ ONLY";
 const alongTheIndex = { enable_seqscan: "off", enable_bitmapscan: "off", enable_sort: "off" };
 const connect_max_s = 10;
 const idle_max_s = 60;

@@ -1,36 +1,27 @@
-import type { Writable } from "node:stream";
 import type { SqlRunner } from "./connection.ts";
+import { copyIn } from "./copy-in.ts";
 
 /** A value of a row that is copied; PostgreSQL reads it as the type of its column. */
 export type CopyValue = string | number | boolean | null;
 
 /** Puts rows into a table by COPY, in its text format. `target` is a table with its columns, as SQL. */
-export async function copyText(
+export function copyText(
   sql: SqlRunner,
   target: string,
   rows: Iterable<readonly CopyValue[]>,
 ): Promise<void> {
-  const stream = await sql.unsafe(`COPY ${target} FROM STDIN`).writable();
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  stream.once("finish", resolve);
-  stream.once("error", reject);
+  return copyIn(sql, `COPY ${target} FROM STDIN`, chunksOf(rows));
+}
+
+function* chunksOf(rows: Iterable<readonly CopyValue[]>): Generator<string> {
   let text = "";
   for (const row of rows) {
     text += `${row.map(escaped).join("\t")}\n`;
     if (text.length < chunk_length) continue;
-    await written(stream, text, promise);
+    yield text;
     text = "";
   }
-  stream.end(text);
-  await promise;
-}
-
-/** Waits until the stream wants more, or has failed. */
-async function written(stream: Writable, text: string, ended: Promise<void>): Promise<void> {
-  if (stream.write(text)) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  stream.once("drain", resolve);
-  await Promise.race([promise, ended]);
+  if (text !== "") yield text;
 }
 
 function escaped(value: CopyValue): string {

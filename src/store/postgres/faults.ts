@@ -31,6 +31,13 @@ export function codeOf(thrown: unknown): string {
   return thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
 }
 
+/** True when what was asked was not answered because the connection, not the database, was at fault. */
+export function isConnectionLost(thrown: unknown): boolean {
+  return lost.test(codeOf(thrown));
+}
+
+const lost = /^(CONNECTION_|ECONNRESET|EPIPE|08|57P0)/;
+
 /** SQLSTATEs are listed in appendix A of the manual of PostgreSQL. */
 const faults: readonly { codes: RegExp; what: string; remedy: string; outage?: OutageReason }[] = [
   {
@@ -41,7 +48,7 @@ const faults: readonly { codes: RegExp; what: string; remedy: string; outage?: O
     outage: "unreachable",
   },
   {
-    codes: /^(CONNECTION_|ECONNRESET|EPIPE|08|57P0)/,
+    codes: lost,
     what: "went away",
     remedy: "it is connected to again by itself; look into the log of PostgreSQL for why",
     outage: "unreachable",

@@ -28,7 +28,7 @@ export class ItemKeeper {
    * nobody should wait for a whole batch. Call it just before the transaction that calls `keysOf`.
    */
   async prepare(heard: readonly HeardDevice[], home: number): Promise<void> {
-    const found = await find(this.#connections.reads, heard, home);
+    const found = await this.#connections.read((sql) => find(sql, heard, home));
     if (found.every(isSettled)) return;
     await this.#connections.write(async (sql) => {
       await shareInventory(sql);

@@ -27,10 +27,10 @@ export class Mending {
   async mendDay(request: DayReadings, batch: Batch, sender: Sender): Promise<Mended> {
     const { series, epoch } = request;
     const columns = batch.series[series] ?? nothing;
-    const source = await this.#connections.run(() => sourceOf(this.#connections.reads, epoch));
+    const source = await this.#connections.read((sql) => sourceOf(sql, epoch));
     refuseUnheld(source, request, columns, sender);
     refuseMisfits(series, columns, 0);
-    await this.#connections.run(() => this.#partitions.make(series, columns.stamp_ms, 0));
+    await this.#partitions.make(series, columns.stamp_ms, 0);
     return this.#connections.write(async (sql) => {
       const held = await holdSource(sql, epoch, sender);
       const item = await this.#itemOf(sql, request, columns, sender);

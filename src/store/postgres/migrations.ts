@@ -15,7 +15,7 @@ export const schemaVersion = migrations.length;
  * @throws OperatorError where the server is too old, or the database newer than this program, or another program's
  */
 export async function migrate(connections: Connections, epoch: string): Promise<number> {
-  await connections.run(() => checkServer(connections.reads, connections.name));
+  await connections.read((sql) => checkServer(sql, connections.name));
   let before: number | undefined;
   for (let done = false; !done; ) {
     done = await connections.write(async (sql) => {

@@ -16,9 +16,8 @@ export class OldestFirstReads {
     // Numbers begin at 1, so that number 0 stands before every reading of its millisecond.
     const start = after ?? { stamp_ms: from_ms, seq: 0 };
     const parameters = [item, start.stamp_ms, start.seq, before_ms, limit];
-    const { pages } = this.#connections;
-    const read: unknown[] = await this.#connections.run(() =>
-      pages.unsafe(texts[series], parameters, { prepare: true }).values(),
+    const read: unknown[] = await this.#connections.readPage((sql) =>
+      sql.unsafe(texts[series], parameters, { prepare: true }).values(),
     );
     const rows = read as Row[];
     const last = rows.at(-1);

@@ -30,7 +30,7 @@ export async function openPostgresCentral(options: {
     else if (before < schemaVersion) {
       log.info(`brought ${connections.name} from schema ${before} to ${schemaVersion}`);
     }
-    const epoch = await connections.run(() => epochOf(connections.reads));
+    const epoch = await connections.read(epochOf);
     return new PostgresCentralStore({ connections, epoch });
   } catch (thrown) {
     await connections.close();

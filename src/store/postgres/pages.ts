@@ -19,7 +19,7 @@ export class Pages {
     if (request.through !== undefined && bound_ms % 1000 !== 0) {
       throw new RangeError(`a page through ${request.through} must start at a whole second`);
     }
-    return this.#connections.pageSnapshot(async (sql) => {
+    return this.#connections.snapshotPage(async (sql) => {
       const head = await headOf({ sql, series: request.series, item: request.item });
       return head === undefined ? { records: [] } : new PageRead(sql, request, end, bound_ms, head).read();
     });
@@ -31,7 +31,7 @@ export class Pages {
    */
   mark(request: PageRequest): Promise<string> {
     const { series, item, before_ms, skip, limit, through = "", ascending_from_ms = "", precision } = request;
-    return this.#connections.pageSnapshot(async (sql) => {
+    return this.#connections.snapshotPage(async (sql) => {
       const hour_end_ms = Math.ceil(before_ms / hour_ms) * hour_ms;
       const [[head], count] = await Promise.all([
         sql<{ newest_stamp: number | null; revision: number | null }[]>`

@@ -1,5 +1,5 @@
 import type { SeriesName } from "../../series.ts";
-import type { Sql } from "./connection.ts";
+import type { Connections } from "./connection.ts";
 
 /**
  * The partitions of the series tables: one a calendar year (UTC), one for all before and one for all after the years that are
@@ -7,11 +7,11 @@ import type { Sql } from "./connection.ts";
  * one partition after the other in order of time, without sorting.
  */
 export class Partitions {
-  readonly #sql: Sql;
+  readonly #connections: Connections;
   readonly #known = new Set<string>();
 
-  constructor(sql: Sql) {
-    this.#sql = sql;
+  constructor(connections: Connections) {
+    this.#connections = connections;
   }
 
   /** Makes those that readings of a series from `from` on need, in transactions of their own: their stamps, unix milliseconds. */
@@ -30,7 +30,7 @@ export class Partitions {
 
   /** Attached rather than made in place, because that does not wait for whoever reads or writes the table. */
   async #make(series: SeriesName, name: string, { from_ms, before_ms }: Span): Promise<void> {
-    await this.#sql.begin(async (sql) => {
+    await this.#connections.write(async (sql) => {
       await sql`SELECT pg_advisory_xact_lock(7813243, 2)`;
       const [made] = await sql<{ found: boolean }[]>`SELECT to_regclass(${name}) IS NOT NULL AS found`;
       if (made?.found === true) return;

@@ -64,7 +64,7 @@ export class PostgresCentralStore implements CentralStore {
     this.#connections = connections;
     this.epoch = options.epoch;
     const items = new ItemKeeper(connections);
-    const partitions = new Partitions(connections.writes);
+    const partitions = new Partitions(connections);
     this.#pages = new Pages(connections);
     this.#oldestFirst = new OldestFirstReads(connections);
     this.#imports = new Imports(connections);
@@ -214,7 +214,7 @@ export class PostgresCentralStore implements CentralStore {
   }
 
   #read<Result>(work: (sql: SqlRunner) => Promise<Result>): Promise<Result> {
-    return this.#connections.run(() => work(this.#connections.reads));
+    return this.#connections.read(work);
   }
 }
 

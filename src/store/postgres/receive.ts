@@ -22,10 +22,10 @@ export class Receiving {
   }
 
   async receive(batch: Batch, sender: Sender): Promise<Received> {
-    const known = await this.#connections.run(() => sourceOf(this.#connections.reads, batch.epoch));
+    const known = await this.#connections.read((sql) => sourceOf(sql, batch.epoch));
     const from = firstNewSeq(batch, known, sender);
     if (from === undefined) return { held_seq: known?.held_seq ?? 0, taken: 0 };
-    await this.#connections.run(() => this.#prepare(batch, from, sender));
+    await this.#prepare(batch, from, sender);
     return this.#connections.write(async (sql) => {
       const source = await holdSource(sql, batch.epoch, sender);
       // Another connection may have brought some of it since.

@@ -19,10 +19,10 @@ export class Reports {
   /** See `CentralStore.noteReport`. */
   async note({ epoch, condition, report }: ReportNote, sender: Sender): Promise<void> {
     const { home, at_ms } = sender;
-    const known = await this.#connections.run(() => sourceOf(this.#connections.reads, epoch));
+    const known = await this.#connections.read((sql) => sourceOf(sql, epoch));
     if (known !== undefined) refuseForeign(epoch, known, sender);
     const mentioned = mentionedIn(condition, known?.held_note ?? 0);
-    await this.#connections.run(() => this.#items.prepare([...mentioned.values()], home));
+    await this.#items.prepare([...mentioned.values()], home);
     await this.#connections.write(async (sql) => {
       const { held_note } = await holdSource(sql, epoch, sender);
       const heard = mentionedIn(condition, held_note);

@@ -1,9 +1,9 @@
-import { once } from "node:events";
 import { type SeriesField, type SeriesName, seriesOf, type Value } from "../../series.ts";
 import type { CarriedColumns } from "../batch-acceptance.ts";
 import { ReadingRefused } from "../store.ts";
 import type { SqlRunner } from "./connection.ts";
 import { type CopyColumn, copyBytes } from "./copy-bytes.ts";
+import { copyIn } from "./copy-in.ts";
 import type { CountChanges } from "./count-spans.ts";
 import { forEverySeries, quoted, seriesColumns } from "./series-tables.ts";
 
@@ -46,12 +46,11 @@ export function byDevice(device: ArrayLike<number>, from: number, devices: numbe
 export async function copyRows(sql: SqlRunner, rows: SeriesRows): Promise<void> {
   if (rows.order.length === 0) return;
   const bytes = copyBytes(rows.order, copyColumns(rows));
-  const stream = await sql.unsafe(copySql[rows.series]).writable();
-  // The stream is taken on when the last byte is answered, so that a fault of the database comes out here.
-  const finished = once(stream, "finish");
-  for (let at = 0; at < bytes.length; at += chunk_bytes) stream.write(bytes.subarray(at, at + chunk_bytes));
-  stream.end();
-  await finished;
+  await copyIn(sql, copySql[rows.series], chunksOf(bytes));
+}
+
+function* chunksOf(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += chunk_bytes) yield bytes.subarray(at, at + chunk_bytes);
 }
 
 /**

@@ -77,12 +77,19 @@ export class PostgresServer {
     }
   }
 
+  /** All that the server has logged so far. */
+  log(): string {
+    return readFileSync(join(this.#directory, "log"), "utf8");
+  }
+
   /** Stops the server as a power cut would (`immediate`), or politely. */
   stop(mode: "fast" | "immediate"): void {
     this.#control(["-m", mode, "stop"]);
   }
 
+  /** Starts it again; nothing happens where it runs. */
   start(): void {
+    if (this.#isRunning()) return;
     this.#control([
       "-l",
       join(this.#directory, "log"),
@@ -90,6 +97,15 @@ export class PostgresServer {
       `-p ${this.port} -k ${this.#directory}`,
       "start",
     ]);
+  }
+
+  #isRunning(): boolean {
+    const command = join(this.#directory, "native/bin/pg_ctl");
+    const { status } = spawnSync(command, ["-D", join(this.#directory, "data"), "status"], {
+      ...this.#user,
+      cwd: "/",
+    });
+    return status === 0;
   }
 
   async #administer(text: string): Promise<void> {

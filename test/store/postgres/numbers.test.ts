@@ -1,0 +1,71 @@
+import { expect, test } from "bun:test";
+import postgres from "postgres";
+import { sensor, start_ms } from "../sample.ts";
+import { SimulatedGateway } from "../simulated-gateway.ts";
+import { openCentral, temporaryCentral } from "./temporary-central.ts";
+
+const series = "wirelesssensor_events";
+
+test("homes that hear the same item at once leave its numbers in the order of commits", async () => {
+  await using central = await temporaryCentral();
+  const beside = await openCentral(central.url);
+  const sql = postgres(central.url, { max: 1 });
+  const gateways = [1, 2, 3, 4].map((home) => {
+    const gateway = new SimulatedGateway(home, `home ${home}`);
+    for (let event = 0; event < 3_000; event += 1) {
+      gateway.add({ device: sensor(1), series, stamp_ms: start_ms + event, fields: [event] });
+    }
+    return gateway;
+  });
+  let sending = gateways.length;
+  const sent = gateways.map(async (gateway, index) => {
+    for (let from = 1; from <= gateway.last_seq; from += 100) {
+      const store = index % 2 === 0 ? central.store : beside;
+      await store.receive(gateway.batch(from, from + 99), gateway.sender);
+    }
+    sending -= 1;
+  });
+  const seen: { newest: number; count: number }[] = [];
+  while (sending > 0) {
+    const [row] = await sql<{ newest: number; count: number }[]>`
+      SELECT coalesce(max(newest_number), 0)::int AS newest,
+        (SELECT count(*)::int FROM wirelesssensor_events WHERE item = 1) AS count
+      FROM heads WHERE item = 1`;
+    if (row !== undefined) seen.push(row);
+  }
+  await Promise.all(sent);
+  expect(new Set(seen.map(({ newest }) => newest)).size).toBeGreaterThan(10);
+  for (const { newest, count } of seen) {
+    const [row] = await sql`
+      SELECT count(*)::int AS count FROM wirelesssensor_events WHERE item = 1 AND seq <= ${newest}`;
+    expect({ newest, count: row?.["count"] }).toEqual({ newest, count });
+  }
+  await sql.end();
+  await beside.close();
+  const { last_seq } = await central.store.overview();
+  expect(last_seq).toBe(12_000);
+}, 30_000);
+
+test("homes whose items differ do not wait for each other", async () => {
+  await using central = await temporaryCentral();
+  const [one, other] = [1, 2].map((home) => {
+    const gateway = new SimulatedGateway(home, `home ${home}`);
+    for (let event = 0; event < 20; event += 1) {
+      gateway.add({ device: sensor(home), series, stamp_ms: start_ms + event, fields: [event] });
+    }
+    return gateway;
+  }) as [SimulatedGateway, SimulatedGateway];
+  for (const gateway of [one, other]) await central.store.receive(gateway.batch(1, 10), gateway.sender);
+  // Somebody holds what a batch of the first home holds: its epoch, its item and its counts.
+  const sql = postgres(central.url, { max: 1 });
+  await sql.begin(async (held) => {
+    await held`SELECT 1 FROM sources WHERE home = 1 FOR UPDATE`;
+    await held`SELECT 1 FROM items WHERE key = 1 FOR NO KEY UPDATE`;
+    await held`SELECT 1 FROM heads WHERE item = 1 FOR UPDATE`;
+    await held`SELECT 1 FROM counts WHERE item = 1 FOR UPDATE`;
+    const answer = await central.store.receive(other.batch(11, 20), other.sender);
+    expect(answer).toEqual({ held_seq: 20, taken: 10 });
+  });
+  await sql.end();
+  expect(await central.store.receive(one.batch(11, 20), one.sender)).toEqual({ held_seq: 20, taken: 10 });
+});

@@ -1,0 +1,44 @@
+import type { CentralStore } from "../../../src/store/central-store.ts";
+import { postgresServer } from "./server.ts";
+import { openCentral } from "./temporary-central.ts";
+
+/** How PostgreSQL has carried out the statements on readings that `work` made the store of a database run: their plans, as text. */
+export async function plansOf(
+  url: string,
+  table: string,
+  work: (store: CentralStore) => Promise<void>,
+): Promise<string[]> {
+  const server = await postgresServer();
+  const name = new URL(url).pathname.slice(1);
+  for (const [setting, value] of Object.entries(explaining)) {
+    await server.run(`ALTER DATABASE ${name} SET ${setting} = '${value}'`);
+  }
+  const before = server.log().length;
+  const store = await openCentral(url);
+  try {
+    await work(store);
+  } finally {
+    await store.close();
+  }
+  const entries = server
+    .log()
+    .slice(before)
+    .split(/^\d{4}-\d\d-\d\d /m);
+  return entries.filter((entry) => entry.includes("plan:") && entry.includes(` on ${table}_`));
+}
+
+/** Rows that each scan of a plan has come by, those that it left out included. */
+export function rowsRead(plan: string): number[] {
+  const scans = plan.split(/^(?=.*Scan)/m).filter((part) => part.includes("Scan"));
+  return scans.map((scan) => {
+    const found = Number(/actual .*?rows=([\d.]+)/.exec(scan)?.[1] ?? 0);
+    const left = Number(/Rows Removed by Filter: (\d+)/.exec(scan)?.[1] ?? 0);
+    return found + left;
+  });
+}
+
+const explaining = {
+  session_preload_libraries: "auto_explain",
+  "auto_explain.log_min_duration": "0",
+  "auto_explain.log_analyze": "on",
+};
