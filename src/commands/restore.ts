@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { messageOf, OperatorError } from "../errors.ts";
@@ -10,7 +10,7 @@ import { prepareDatabase } from "../store/sqlite/prepare.ts";
 import { isWhole } from "../store/sqlite/salvage.ts";
 import { homeFilesAt } from "../sync/home-files.ts";
 import { TryAgainLater } from "../sync/upload/outcome.ts";
-import { readManifest } from "./backup/manifest.ts";
+import { type Manifest, readManifest } from "./backup/manifest.ts";
 import { directoryToCopy } from "./backup/place.ts";
 import { type CommandContext, helpAfter, wholeNumber } from "./command.ts";
 import { putCursors } from "./home-files.ts";
@@ -116,42 +116,50 @@ async function restore(
 }
 
 async function restoreFromBackup(from: string, run: Run): Promise<void> {
-  const { options, context, stop } = run;
+  const { options, context } = run;
   const { terminal } = context;
   if (options.database !== undefined) directoryToCopy(options);
   const manifest = readManifest(from);
-  const failed: string[] = [];
-  if (options.config !== undefined && !existsSync(options.config) && manifest.configuration.length > 0) {
-    const back = await putConfiguration({ backup: from, manifest, configuration: resolve(options.config) });
-    failed.push(...back.failed);
-    for (const path of back.put) terminal.say(`${path} is back.`);
+  const { config } = options;
+  const absent = config !== undefined && !existsSync(config) && manifest.configuration.length > 0;
+  const { put, failed } = absent
+    ? await putConfiguration({ backup: from, manifest, configuration: resolve(config) })
+    : { put: [], failed: [] };
+  try {
+    const directory = directoryToCopy(options);
+    const { aside } = await fillDirectory({
+      directory,
+      replace: options.replace === true,
+      build: (building) => buildFromBackup(from, manifest, building, run),
+    });
+    const { last_seq, made_ms } = manifest;
+    if (options.json) {
+      terminal.printJson({ directory, last_seq, made_ms, set_aside: aside ?? null, not_put_back: failed });
+      return;
+    }
+    for (const path of put) terminal.say(`${path} is back.`);
+    terminal.say(
+      `${directory} holds what the backup of ${momentText(made_ms)} held: readings up to number ${last_seq.toLocaleString("en")}.`,
+    );
+    sayRest({ aside, failed }, context);
+  } catch (thrown) {
+    for (const path of put) rmSync(path);
+    throw thrown;
   }
-  const directory = directoryToCopy(options);
-  const { aside } = await fillDirectory({
-    directory,
-    replace: options.replace === true,
-    build: async (building) => {
-      await copyBackup({
-        backup: from,
-        manifest,
-        building,
-        stop,
-        onBytes: (bytes, total) => terminal.progress(`${bytesText(bytes)} of ${bytesText(total)}`),
-      });
-      prepareDatabase(building, newEpoch()).database.close();
-      putCursors(building, await filesAtCentral(run));
-      beginEpochIn(building, newEpoch());
-    },
+}
+
+async function buildFromBackup(from: string, manifest: Manifest, building: string, run: Run): Promise<void> {
+  const { context, stop } = run;
+  await copyBackup({
+    backup: from,
+    manifest,
+    building,
+    stop,
+    onBytes: (bytes, total) => context.terminal.progress(`${bytesText(bytes)} of ${bytesText(total)}`),
   });
-  const { last_seq, made_ms } = manifest;
-  if (options.json) {
-    terminal.printJson({ directory, last_seq, made_ms, set_aside: aside ?? null, not_put_back: failed });
-    return;
-  }
-  terminal.say(
-    `${directory} holds what the backup of ${momentText(made_ms)} held: readings up to number ${last_seq.toLocaleString("en")}.`,
-  );
-  sayRest({ aside, failed }, context);
+  prepareDatabase(building, newEpoch()).database.close();
+  putCursors(building, await filesAtCentral(run));
+  beginEpochIn(building, newEpoch());
 }
 
 async function restoreFromCentral(run: Run): Promise<void> {

@@ -124,6 +124,39 @@ describe("a lost box", () => {
     expect(await box.central.events()).toEqual(numbers(1, 110));
   }, 60_000);
 
+  test("comes back by the commands of docs/restore.md as they stand there", async () => {
+    const page = readFileSync(join(import.meta.dir, "../../docs/restore.md"), "utf8");
+    const commands = [...page.matchAll(/^sudo -u lintel lintel (.*)$/gm)].map(([, words = ""]) =>
+      words
+        .replace("/etc/lintel/lintel.toml", box.site.config)
+        .replace("/media/stick/lintel", stick)
+        .split(" "),
+    );
+    const [keep, central, fromStick, doctor, status, damaged] = commands as [string[], ...string[][]];
+    expect(commands.map(([word]) => word)).toEqual([
+      "backup",
+      "restore",
+      "restore",
+      "doctor",
+      "status",
+      "restore",
+    ]);
+    await box.live(1, 100);
+    await box.upload();
+    await box.run(...keep);
+    box.lose();
+    await box.run(...(central ?? []));
+    expect(box.eventsHere()).toEqual(numbers(1, 100));
+    box.lose();
+    await box.run(...(fromStick ?? []));
+    expect(box.eventsHere()).toEqual(numbers(1, 100));
+    await box.run(...(status ?? []));
+    expect((await box.site.lintel(...(doctor ?? []))).out).toContain("central");
+    writeFileSync(join(box.site.data, "lintel.db"), "nothing but noise");
+    await box.run(...(damaged ?? []));
+    expect(box.eventsHere()).toEqual(numbers(1, 100));
+  }, 60_000);
+
   test("brings its configuration back too, and what that names, where nothing stands there", async () => {
     await box.live(1, 10);
     await backup();
@@ -252,17 +285,19 @@ describe("restore", () => {
     }
   });
 
-  test("of central's data directory makes a central that goes on", async () => {
+  test("of central's data directory makes a central that gateways bring up to date again", async () => {
     await box.live(1, 10);
     await box.upload();
-    const copy = join(box.site.directory, "other-central");
     await box.run("backup", stick, "--data", box.central.data);
-    await box.run("restore", stick, "--data", copy);
-    const central = box.site.spawn(["central", "--data", copy, "--port", "0", "--json"]);
-    expect(JSON.parse((await central.line()) ?? "{}")).toMatchObject({
-      url: expect.stringContaining("http"),
-    });
-    central.kill("SIGTERM");
-    expect(await central.exited).toBe(0);
+    await box.live(11, 20);
+    expect(await box.upload()).toMatchObject({ sent: 10 });
+    expect(await box.central.stop()).toBe(0);
+    rmSync(box.central.data, { recursive: true });
+    await box.run("restore", stick, "--data", box.central.data);
+    await box.central.start();
+    expect(await box.central.events()).toEqual(numbers(1, 10));
+    box.configure();
+    expect(await box.upload()).toMatchObject({ sent: 10, differing_days: 0 });
+    expect(await box.central.events()).toEqual(numbers(1, 20));
   }, 60_000);
 });

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../../errors.ts";
-import { copyDurably, requireSpace } from "../backup/durable-copy.ts";
+import { contentOf, copyDurably, requireSpace } from "../backup/durable-copy.ts";
 import { checkContent, type Manifest } from "../backup/manifest.ts";
 
 /**
@@ -36,7 +36,9 @@ export async function copyBackup(options: {
 
 /**
  * Puts the configuration of a backup, and what it names, where they stood, unless something stands there. `configuration` is where the
- * configuration itself goes. Answers what could be put back, and what could not and why.
+ * configuration itself goes.
+ *
+ * @returns paths that are there now, and what could not be put back, a line each
  */
 export async function putConfiguration(options: {
   readonly backup: string;
@@ -49,13 +51,14 @@ export async function putConfiguration(options: {
   for (const [index, { path, file }] of manifest.configuration.entries()) {
     const to = index === 0 ? configuration : path;
     if (existsSync(to)) continue;
+    const from = join(backup, manifest.directory, file);
     try {
-      await copyDurably(join(backup, manifest.directory, file), to);
+      const content = await contentOf(from);
+      checkContent(from, manifest.files[file] ?? content, content);
+      await copyDurably(from, to);
       put.push(to);
     } catch (thrown) {
-      failed.push(
-        `${to} could not be put back (${messageOf(thrown)}): it is ${join(backup, manifest.directory, file)}`,
-      );
+      failed.push(`${to} could not be put back (${messageOf(thrown)}): it is ${from}`);
     }
   }
   return { put, failed };
