@@ -125,6 +125,20 @@ function receiving(make: MakeCentral): void {
     ]);
     expect(await eventsOf(store, 1)).toEqual([105, 104, 103, 102, 101, ...numbers(10)]);
   });
+
+  test("an epoch whose numbers follow on those of another is told from it", async () => {
+    await using made = await make();
+    const { store } = made;
+    const former = new SimulatedGateway(12, "former").add(...events(1, 10));
+    const restored = new SimulatedGateway(12, "restored", 11).add(...events(1, 5, 10));
+    await store.receive(former.all(), former.sender);
+    await store.receive(restored.all(), restored.sender);
+    expect(await eventsOf(store, 1)).toEqual(numbers(15));
+    for (const gateway of [former, restored]) {
+      const span = { through_seq: 100, from_ms: 0, before_ms: Number.MAX_SAFE_INTEGER };
+      expect(await store.digests({ epoch: gateway.epoch, ...span })).toEqual(gateway.digests(span));
+    }
+  });
 }
 
 function refusing(make: MakeCentral): void {
@@ -234,16 +248,25 @@ function items(make: MakeCentral): void {
       ...events(1, 1, 1, { ...sensor(7), itemid: 8 }),
       ...events(1, 1, 2, { kind: "wirelesssensors", address: "", itemid: 8 }),
       ...events(1, 1, 3, { ...sensor(99), itemid: 8 }),
-      // Of another kind nothing is meant by it.
-      ...events(1, 1, 4, { ...sensor(98), itemid: 1_000_000_001 }),
+      ...events(1, 1, 4, sensor(97)),
     );
     await store.receive(gateway.all(), gateway.sender);
+    // The number of a provisional item is chance.
+    const heard = (await store.overview()).items.find(({ provisional }) => provisional)?.record.itemid ?? 0;
+    gateway.add(...events(1, 1, 5, { ...sensor(98), itemid: heard }));
+    // Of another kind nothing is meant by it.
+    gateway.add({
+      device: { kind: "scales", address: sensor(96).address, itemid: 8 },
+      series: "scale_heart",
+      stamp_ms: start_ms,
+      fields: [60],
+    });
+    await store.receive(gateway.batch(6, 7), gateway.sender);
     expect(await eventsOf(store, await keyOf(store, "item-7"))).toEqual([2, 1]);
     expect(await eventsOf(store, await keyOf(store, "item-8"))).toEqual([4, 3]);
     const { items: known } = await store.overview();
-    expect(known.filter(({ provisional }) => provisional).map(({ record }) => record.macaddress)).toEqual([
-      sensor(98).address,
-    ]);
+    const addresses = known.filter(({ provisional }) => provisional).map(({ record }) => record.macaddress);
+    expect(addresses.sort()).toEqual([sensor(96).address, sensor(97).address, sensor(98).address]);
   });
 
   test("that nobody knows but by a number are one provisional item until the inventory has them", async () => {
@@ -270,14 +293,17 @@ function items(make: MakeCentral): void {
     await store.receive(gateway.batch(1, 1_000), gateway.sender);
     await take(store, item(1, { currenthomeid: 12 }));
     expect(await store.receive(gateway.batch(1_001, 1_540), gateway.sender)).toMatchObject({ taken: 540 });
-    // Its successor was heard before anybody said so.
+    // Its successor was heard before anybody said so, in another home too.
+    const neighbour = new SimulatedGateway(13, "neighbour").add(...events(2, 1, 1_540));
+    await store.receive(neighbour.all(), neighbour.sender);
     await take(store, item(1, { currenthomeid: 12, macaddress: sensor(2).address }));
     const key = await keyOf(store, "item-1");
     for (const skip of [0, 1, 700, 1_539]) {
-      expect(await eventsOf(store, key, skip)).toEqual(numbers(1_540).slice(skip));
+      expect(await eventsOf(store, key, skip)).toEqual(numbers(1_541).slice(skip));
     }
+    for (const home of [12, 13]) expect(await store.itemsHeardIn(home)).toMatchObject([{ itemid: 1 }]);
     const { items: known } = await store.overview();
-    expect(known.map(({ provisional, series }) => [provisional, series[0]?.count])).toEqual([[false, 1_540]]);
+    expect(known.map(({ provisional, series }) => [provisional, series[0]?.count])).toEqual([[false, 1_541]]);
   });
 }
 

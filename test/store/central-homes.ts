@@ -109,6 +109,26 @@ export function homesDiffer(make: MakeCentral): void {
     expect(await store.history({ home: 77, from_ms, readings_max: 64 })).toBeUndefined();
   });
 
+  test("have their history in the order of arrival within a millisecond, however much of it is of one item", async () => {
+    await using made = await make();
+    const { store } = made;
+    const gateway = new SimulatedGateway(4, "one").add(...events(1, 1_500));
+    const at = (number: number, event: number) => {
+      return { ...events(number, 1, 1_500)[0], fields: [event] } as ReturnType<typeof events>[0];
+    };
+    gateway.add(at(2, 1_501), at(1, 1_502), at(3, 1_503), at(1, 1_504), at(2, 1_505));
+    await store.receive(gateway.all(), gateway.sender);
+    const history = await store.history({ home: 4, from_ms: 0, readings_max: 1_503 });
+    const columns = history?.batch.series.wirelesssensor_events;
+    expect(columns?.fields[0]?.toReversed()).toEqual(numbers(1_503));
+    const after = history?.position ?? { seq: 0, at: "" };
+    const rest = await store.history({ home: 4, from_ms: 0, readings_max: 1_503, after });
+    expect(rest?.batch.series.wirelesssensor_events).toMatchObject({
+      seq: [1_504, 1_505],
+      fields: [[1_504, 1_505]],
+    });
+  });
+
   test("have alerts that are replaced together, beside those that were imported", async () => {
     await using made = await make();
     const { store } = made;

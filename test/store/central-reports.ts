@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import type { Condition } from "../../src/condition.ts";
+import type { Kind } from "../../src/kinds.ts";
 import { BatchRefused, type CentralStore } from "../../src/store/central-store.ts";
-import { events, item, keyOf, type MakeCentral, take } from "./central-sample.ts";
+import { events, item, type MakeCentral, take } from "./central-sample.ts";
 import { sensor, start_ms } from "./sample.ts";
 import { SimulatedGateway } from "./simulated-gateway.ts";
 
@@ -203,6 +204,23 @@ export function reportsAgree(make: MakeCentral): void {
         record: { currenthomeid: 2 },
       },
     ]);
+    // Where no sign of life is expected, listening is all that there is to know, but only where the item is now.
+    const scale = { ...sensor(1), kind: "scales" } as const;
+    for (const [gateway, first, last] of [
+      [before, 0, 10],
+      [after, 30, 35],
+    ] as const) {
+      const { device, first_ms, heard_ms, listener } = stay(first, last, 0);
+      await store.noteReport(
+        gateway.report({ devices: [scale], states: [{ device, first_ms, heard_ms, listener }] }),
+        gateway.sender,
+      );
+    }
+    expect(await coverageOf(store, `scale-${sensor(1).address.replaceAll(":", "")}`, "scales")).toEqual([
+      [30, 40, "covered"],
+      [10, 30, "silent", "device_silent"],
+      [0, 10, "covered"],
+    ]);
     // The inventory takes it over, and what was known of it stays known.
     await take(store, item(1));
     expect(await store.itemsHeardIn(1)).toMatchObject([{ itemid: 1 }]);
@@ -241,8 +259,12 @@ function conditionOf(): Partial<Condition> {
 }
 
 /** Intervals in hours since the start, newest first. */
-async function coverageOf(store: CentralStore, name: string): Promise<unknown[][]> {
-  const key = await keyOf(store, name);
+async function coverageOf(
+  store: CentralStore,
+  name: string,
+  kind: Kind = "wirelesssensors",
+): Promise<unknown[][]> {
+  const key = (await store.item(kind, name))?.key ?? 0;
   const window = { before_ms: start_ms + 1_000 * hour_ms, skip: 0, limit: 100 };
   const hours = (at_ms: number) => (at_ms - start_ms) / hour_ms;
   return (await store.coverage({ item: key, ...window })).map(

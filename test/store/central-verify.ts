@@ -152,7 +152,11 @@ export function verifying(make: MakeCentral): void {
     // From now on another item has the address; what was heard before was the first one's.
     await take(store, item(1, { macaddress: null }), item(2, { macaddress: sensor(1).address }));
     expect(await mend(store, gateway)).toEqual({ added: 0, corrected: 0, kept: 0 });
-    expect(await eventsOf(store, await keyOf(store, "item-1"))).toEqual(numbers(8));
+    const key = await keyOf(store, "item-1");
+    expect(await eventsOf(store, key)).toEqual(numbers(8));
+    await made.damage({ series: "wirelesssensor_events", item: key, stamp_ms: start_ms + 2_000 }, "value");
+    expect(await mend(store, gateway)).toEqual({ added: 0, corrected: 1, kept: 0 });
+    expect(await eventsOf(store, key)).toEqual(numbers(8));
     expect(await eventsOf(store, await keyOf(store, "item-2"))).toEqual([]);
   });
 

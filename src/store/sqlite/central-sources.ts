@@ -55,11 +55,8 @@ export class Sources {
     what: { readonly first_seq: number; readonly digest: string | undefined; readonly at_ms: number },
   ): void {
     const last = this.#lastBatch.get() as (NumberRun & { source: number }) | null;
-    const follows =
-      last?.source === source &&
-      last.to_seq + 1 === run.from_seq &&
-      last.first_own + run.from_seq - last.from_seq === run.first_own;
-    if (follows) this.#extend.run(run.to_seq, last.first_own);
+    // A source has no gaps, and central's own numbers have none: whatever comes next of the same source follows on in both.
+    if (last?.source === source) this.#extend.run(run.to_seq, last.first_own);
     else this.#addBatch.run(run.first_own, source, run.from_seq, run.to_seq);
     this.#move.run(what.first_seq, run.to_seq, what.digest ?? null, what.at_ms, source);
   }
