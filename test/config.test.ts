@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { type TSchema, Type } from "@sinclair/typebox";
 import { dataDirectoryOf, loadConfig, uploadDescriptionOf } from "../src/config.ts";
 import { OperatorError } from "../src/errors.ts";
+import { uploadSection } from "../src/upload-section.ts";
 
 const radio = Type.Object({
   port: Type.String({ description: "a device path or tcp://host:port" }),
@@ -147,6 +148,17 @@ test("what an upload needs is read without knowing the sections of drivers", () 
     upload: { url: "http://c", token_file: "/t", at: "02:00", bytes_per_s: 262_144 },
     warnings: [],
   });
+});
+
+test("every setting of an upload stands in systemd/lintel.toml and in docs/upload.md", async () => {
+  const sample = await Bun.file(join(import.meta.dir, "../systemd/lintel.toml")).text();
+  const page = await Bun.file(join(import.meta.dir, "../docs/upload.md")).text();
+  for (const key of Object.keys(uploadSection.properties)) {
+    expect(sample).toMatch(new RegExp(`^# ${key} = `, "m"));
+    expect(page).toContain(`| \`${key}\` |`);
+  }
+  const commented = sample.slice(sample.indexOf("# [upload]")).replaceAll(/^# /gm, "");
+  expect(load(commented).upload?.keep_days).toBe(400);
 });
 
 const faults: readonly [toml: string, what: string, remedy: string][] = [

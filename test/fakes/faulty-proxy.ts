@@ -62,8 +62,9 @@ export class FaultyProxy {
 
   /** Where, and in what way, a new connection fails. */
   plan(): Plan | undefined {
-    const { random, bytes_max } = this.#options;
+    const { random, bytes_max, always } = this.#options;
     if (this.calm) return undefined;
+    if (always !== undefined) return { ...always, stall_ms: 0 };
     const kind = faultKinds[Math.floor(random() * faultKinds.length)] ?? "cut";
     // As many faults in the first hundred bytes as in the next thousand: heads and bodies are both hit.
     const after_bytes = Math.floor(Math.exp(random() * Math.log(bytes_max)));
@@ -110,6 +111,8 @@ export interface FaultyProxyOptions {
   readonly random: () => number;
   /** A connection fails within so many bytes. */
   readonly bytes_max: number;
+  /** Every connection fails like this, and in no other way. */
+  readonly always?: Omit<Plan, "stall_ms">;
 }
 
 interface Plan {

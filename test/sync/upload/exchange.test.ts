@@ -2,8 +2,10 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { importDocument } from "../../../src/import/import.ts";
 import { TryAgainLater } from "../../../src/sync/upload/outcome.ts";
-import { sensor, sensorEvent } from "../../store/sample.ts";
+import { FaultyProxy } from "../../fakes/faulty-proxy.ts";
+import { seeded, sensor, sensorEvent } from "../../store/sample.ts";
 import { mountSmall, mountsAllowed } from "../../store/sqlite/mount.ts";
+import { homeReadings } from "./home-readings.ts";
 import { day_ms, daysOfEvents, Programme } from "./programme.ts";
 
 const from_ms = Date.UTC(2026, 10, 1);
@@ -112,3 +114,26 @@ test.skipIf(!mountsAllowed)(
     expect(there).toEqual(here);
   },
 );
+
+test("a line that cuts everything large lets smaller batches through", async () => {
+  await using programme = new Programme();
+  await programme.start();
+  const home = await programme.box(1);
+  await home.append(homeReadings(seeded(2), from_ms).take(30_000).toArray());
+  const proxy = new FaultyProxy({
+    port: Number(new URL(programme.url).port),
+    random: seeded(1),
+    bytes_max: 0,
+    always: { kind: "reset", direction: "up", after_bytes: 8_000 },
+  });
+  try {
+    const done = await home.upload({ url: `http://127.0.0.1:${proxy.port}` });
+    expect(done).toMatchObject({ confirmed_seq: 30_000, differing_days: 0 });
+    // The whole is several times larger than any connection carries.
+    expect(proxy.faults).toBeGreaterThan(5);
+  } finally {
+    proxy.stop();
+  }
+  const { here, there } = await home.bothSides();
+  expect(there).toEqual(here);
+});

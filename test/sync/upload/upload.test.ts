@@ -126,6 +126,10 @@ test("once a week every day is compared, and so it is when asked", async () => {
   expect(await spans()).toEqual([]);
   programme.clock.travel(0.2 * day_ms);
   expect(await spans()).toEqual(all);
+  // A clock that was ahead when all were compared, and has been set right, does not put off the next time.
+  expect(await spans()).toEqual([]);
+  programme.clock.wrong_ms = -30 * day_ms;
+  expect(await spans()).toEqual(all);
 });
 
 test("a day that differs at central is put right and counted", async () => {
