@@ -86,7 +86,7 @@ test("keys of items follow each other, whatever was refused or broken off betwee
 
 test("what an import threw comes out as it was thrown", async () => {
   await using made = await temporaryCentral();
-  const thrown = new RangeError("not a fault of the database");
+  const thrown = new (class extends Error {})("not a fault of the database");
   async function* broken(): AsyncGenerator<readonly ImportedRecord[]> {
     yield [];
     throw thrown;
