@@ -233,16 +233,16 @@ async function filesAtCentral(run: Run): Promise<ReadonlyMap<string, Uint8Array>
     throw thrown;
   }
   const late = new AbortController();
-  const cancel = context.clock.after(central_ms_max, () =>
-    late.abort(new OperatorError("it does not answer", "")),
-  );
+  const giveUp = (reason: string) => late.abort(new OperatorError(reason, "restore goes on without it"));
+  const cancel = context.clock.after(central_ms_max, () => giveUp("it does not answer"));
   try {
-    const patient = { ...run, stop: AbortSignal.any([stop, late.signal]) };
-    return (await homeFilesAt(connect(target, patient))).files;
+    // A restore in a cellar has no network, and should not wait for one.
+    const impatient = { ...run, stop: AbortSignal.any([stop, late.signal]), onRetry: giveUp };
+    return (await homeFilesAt(connect(target, impatient))).files;
   } catch (thrown) {
     if (stop.aborted || !(thrown instanceof OperatorError)) throw thrown;
     log.warn(
-      `central could not be asked how far devices have been read (${messageOf(thrown)}): of boxes and watches that keep a buffer, events since the backup may reach central twice`,
+      `central could not be asked how far devices have been read (${thrown.what}): events since the backup that pill boxes and watches still hold may reach it twice`,
     );
     return new Map();
   } finally {
@@ -262,5 +262,4 @@ function sayRest(
 }
 
 const default_days = 30;
-/** For a restore in a cellar without a network. */
 const central_ms_max = 20_000;

@@ -117,8 +117,14 @@ async function uploadFrom(
 /** Central, asked with the token and at the pace of a target. @throws OperatorError where a file of it cannot be read */
 export function connect(
   target: UploadTarget,
-  { stop, log, context }: { stop: AbortSignal; log: Log; context: CommandContext },
+  run: {
+    readonly stop: AbortSignal;
+    readonly log: Log;
+    readonly context: CommandContext;
+    readonly onRetry?: (reason: string) => void;
+  },
 ): Central {
+  const { stop, log, context } = run;
   const { url, bytes_per_s, certificate } = target;
   return new Central({
     url,
@@ -128,7 +134,9 @@ export function connect(
     clock: context.clock,
     random: () => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32,
     stop,
-    onRetry: (reason, delay_ms) => log.warn(`${reason}: asking again in ${(delay_ms / 1000).toFixed(1)} s`),
+    onRetry:
+      run.onRetry ??
+      ((reason, delay_ms) => log.warn(`${reason}: asking again in ${(delay_ms / 1000).toFixed(1)} s`)),
   });
 }
 

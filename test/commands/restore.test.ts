@@ -124,6 +124,17 @@ describe("a lost box", () => {
     expect(await box.central.events()).toEqual(numbers(1, 110));
   }, 60_000);
 
+  test("comes back from a backup without central too, which is said", async () => {
+    await box.live(1, 100);
+    await backup();
+    box.lose();
+    expect(await box.central.stop()).toBe(0);
+    const { said } = await box.run("restore", stick, "--config", box.site.config);
+    expect(said).toContain("central could not be asked how far devices have been read");
+    expect(box.eventsHere()).toEqual(numbers(1, 100));
+    expect(box.cursorHere()).toBe("100");
+  }, 60_000);
+
   test("comes back by the commands of docs/restore.md as they stand there", async () => {
     const page = readFileSync(join(import.meta.dir, "../../docs/restore.md"), "utf8");
     const commands = [...page.matchAll(/^sudo -u lintel lintel (.*)$/gm)].map(([, words = ""]) =>
@@ -219,6 +230,14 @@ describe("restore", () => {
     expect(readFileSync(join(set_aside, "drivers/zigbee/network.json"), "utf8")).toBe("later");
     expect(readdirSync(set_aside)).toContain("lintel.db");
     expect((await restore(stick, "--replace")).set_aside).toBe(join(box.site.data, "set-aside-2"));
+  }, 60_000);
+
+  test("changes nothing where central refuses the token, and says so in a line", async () => {
+    await box.live(1, 10);
+    writeFileSync(box.tokenFile, await box.central.token());
+    expect(await refused("--from-central", "--replace")).toMatch(/refuses the token.*token create/);
+    expect(box.eventsHere()).toEqual(numbers(1, 10));
+    expect(existsSync(join(box.site.data, "restoring"))).toBe(false);
   }, 60_000);
 
   test("refuses a backup that is not what was written, by the name of the file, and changes nothing", async () => {
