@@ -113,6 +113,7 @@ test.skipIf(!mountsAllowed)(
     const { here, there } = await home.bothSides();
     expect(there).toEqual(here);
   },
+  60_000,
 );
 
 test("a line that cuts everything large lets smaller batches through", async () => {
@@ -136,4 +137,4 @@ test("a line that cuts everything large lets smaller batches through", async () 
   }
   const { here, there } = await home.bothSides();
   expect(there).toEqual(here);
-});
+}, 60_000);
