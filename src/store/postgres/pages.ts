@@ -149,7 +149,7 @@ class PageRead {
       await below(this.#run, this.#head, bound_ms),
       await below(this.#run, this.#head, start_ms),
     ];
-    const outside = Math.abs(atBound - atStart) - hidden;
+    const outside = (atStart - atBound) * this.#end.step - hidden;
     return { ...position, skip: skip - outside + within };
   }
 

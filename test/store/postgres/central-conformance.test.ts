@@ -2,6 +2,9 @@ import postgres from "postgres";
 import { seriesOf } from "../../../src/series.ts";
 import { centralStoresAgree } from "../central-conformance.ts";
 import type { MakeCentral } from "../central-sample.ts";
+import { storesAgree } from "../conformance.ts";
+import { mirrored } from "../mirrored.ts";
+import { storesAgreeOnRecords } from "../record-conformance.ts";
 import { temporaryCentral } from "./temporary-central.ts";
 
 const make: MakeCentral = async () => {
@@ -25,3 +28,5 @@ const make: MakeCentral = async () => {
 };
 
 centralStoresAgree("the store of central on PostgreSQL", make);
+storesAgree("what a gateway uploads to central on PostgreSQL", mirrored(make));
+storesAgreeOnRecords("what a gateway uploads to central on PostgreSQL", mirrored(make));

@@ -7,7 +7,8 @@ import { postgresServer } from "./server.ts";
 /** Central's store on a database of its own, both gone at the end of the scope. */
 export async function temporaryCentral(): Promise<{ store: CentralStore; url: string } & AsyncDisposable> {
   const server = await postgresServer();
-  const database = await server.database();
+  const template = await server.template("migrated", async (url) => (await openCentral(url)).close());
+  const database = await server.database(template);
   const store = await openCentral(database.url);
   return {
     store,
