@@ -2,6 +2,7 @@
 #
 #   . scripts/setup.sh            with `root` set to the checkout
 #   lintel_setup production|all   afterwards $bun is the Bun to run
+#   lintel_bundle                 afterwards $program is the bundle, where there can be one
 #
 # Works with POSIX sh and any one of curl, wget, npm or the right Bun on PATH. Everything fetched lands in
 # $root/.bun and $root/node_modules; deleting both starts afresh. Once both are there, neither need be writable.
@@ -120,4 +121,40 @@ lintel_setup() {
   if find_bun && has_dependencies "$1"; then return; fi
   fetch_what_is_missing "$1" || exit $?
   find_bun || lintel_fail "Bun $bun_version went away while it was being used: run this again"
+}
+
+# The source bundled into few files, in a directory named by all that it is made of, so that it is never an older one.
+# Bun keeps some 10 KB for every module that it loads, in every thread, and there are seven hundred. The bundle before
+# stays: a gateway may be running from it, which loads what its adapter needs when that is plugged in.
+make_bundle() (
+  umask 022
+  mkdir -p "$root/.bun/program" 2>/dev/null && [ -w "$root/.bun/program" ] || exit 0
+  work=$root/.bun/bundle.$$
+  trap 'rm -rf "$work"' EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM HUP
+  if command -v flock >/dev/null 2>&1; then
+    exec 9>"$root/.bun/lock"
+    flock 9
+  fi
+  [ ! -d "$1" ] || exit 0
+  # The writer's thread by itself, or it would load what it shares a file with. onoff starts a thread from beside
+  # its own file, and stays where it is.
+  for entry in "src/main.ts --splitting" src/store/sqlite/writer.ts; do
+    "$bun" build "$root/"$entry --target bun --minify-syntax --minify-whitespace --external onoff --outdir "$work" \
+      >"$root/.bun/bundle.log" 2>&1 || exit 0
+  done
+  sync
+  mv "$work" "$1"
+  ls -dt "$root"/.bun/program/*/ | tail -n +3 | while read -r old; do rm -rf "$old"; done
+)
+
+lintel_bundle() {
+  # What it shows then names the source.
+  [ -z "${LINTEL_DEBUG:-}" ] || return 0
+  made_of=$({ cd "$root" && pwd -P && find src/ drivers/ scripts/setup.sh package.json bun.lock -type f -exec cksum {} +; } | LC_ALL=C sort | cksum)
+  bundle=$root/.bun/program/${made_of% *}
+  [ -d "$bundle" ] || make_bundle "$bundle"
+  # Where there is none, as in a checkout that only another user may write, the source does as well, in more memory.
+  [ ! -d "$bundle" ] || program=$bundle/main.js
 }

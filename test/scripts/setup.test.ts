@@ -91,13 +91,13 @@ const downloads = () =>
     : 0;
 
 function start(
-  options: { detached?: boolean },
+  { env, ...options }: { detached?: boolean; env?: Readonly<Record<string, string>> },
   ...words: string[]
 ): Bun.Subprocess<"ignore", "pipe", "pipe"> {
   return Bun.spawn([join(checkout, "scripts/lintel"), ...words], {
     ...options,
     cwd: directory,
-    env: { PATH: `${directory}/bin:/usr/bin:/bin`, HOME: join(directory, "home") },
+    env: { PATH: `${directory}/bin:/usr/bin:/bin`, HOME: join(directory, "home"), ...env },
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
@@ -116,7 +116,7 @@ async function ended(process: Bun.Subprocess<"ignore", "pipe", "pipe">) {
 const itself = { out: `${version}\n`, code: 0 };
 
 describe("the Bun that runs lintel", () => {
-  test("is that on PATH where it is the pinned one, and nothing is fetched or written", async () => {
+  test("is that on PATH where it is the pinned one, and nothing is fetched, or written into the home directory", async () => {
     bunOnPath();
     registry();
     expect(await ended(start({}, "--version"))).toMatchObject({ ...itself, said: "" });
@@ -202,4 +202,49 @@ test("a user who may not write to an incomplete checkout hears who has to set it
   expect(code).toBe(1);
   expect(said.trim().split("\n")).toHaveLength(1);
   expect(said).toContain(`run 'sudo ${checkout}/scripts/lintel --version' once`);
+});
+
+describe("a gateway", () => {
+  const bundles = () => readdirSync(join(checkout, ".bun/program"));
+
+  /** Starts `lintel run`, waits until it serves, and stops it again: the file that Bun ran. */
+  async function ranFrom(env: Readonly<Record<string, string>> = {}): Promise<string> {
+    const config = join(directory, "lintel.toml");
+    writeFileSync(config, `data = "${join(directory, "data")}"\n[api]\nlisten = "127.0.0.1:0"\n`);
+    const gateway = start({ env }, "run", "--config", config, "--json");
+    const { value } = await gateway.stdout.getReader().read();
+    expect(JSON.parse(new TextDecoder().decode(value))).toHaveProperty("url");
+    const [, file = ""] = readFileSync(`/proc/${gateway.pid}/cmdline`, "utf8").split("\0");
+    gateway.kill("SIGTERM");
+    expect(await gateway.exited).toBe(0);
+    return file.slice(checkout.length + 1);
+  }
+
+  test("runs from a bundle that is made once for what is there, and from the source where that is looked into", async () => {
+    bunOnPath();
+    expect(await ranFrom()).toBe(`.bun/program/${bundles()[0]}/main.js`);
+    expect(await ranFrom()).toBe(`.bun/program/${bundles()[0]}/main.js`);
+    expect(bundles()).toHaveLength(1);
+    expect(await ranFrom({ LINTEL_DEBUG: "1" })).toBe("src/main.ts");
+  });
+
+  test("never runs from an older bundle, of which one stays for a gateway that is running", async () => {
+    bunOnPath();
+    const made: string[] = [];
+    for (let change = 0; change < 3; change++) {
+      writeFileSync(join(checkout, "scripts/setup.sh"), `# change ${change}\n`, { flag: "a" });
+      expect(await ended(start({}, "--version"))).toMatchObject({ ...itself, said: "" });
+      made.push(...bundles().filter((bundle) => !made.includes(bundle)));
+      expect(made).toHaveLength(change + 1);
+    }
+    expect(new Set(bundles())).toEqual(new Set(made.slice(1)));
+    expect(readdirSync(join(checkout, ".bun")).filter((name) => /^bundle\.\d/.test(name))).toEqual([]);
+  });
+
+  test("runs from its source where no bundle can be made", async () => {
+    bunOnPath();
+    mkdirSync(join(checkout, ".bun"));
+    writeFileSync(join(checkout, ".bun/program"), "");
+    expect(await ranFrom()).toBe("src/main.ts");
+  });
 });

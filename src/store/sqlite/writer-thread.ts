@@ -21,7 +21,8 @@ export class WriterThread {
   constructor(options: { clock: Clock; onFailure: (fault: OperatorError) => void; entry?: URL }) {
     this.#clock = options.clock;
     this.#onFailure = options.onFailure;
-    this.#worker = new Worker(options.entry ?? new URL("./writer.ts", import.meta.url));
+    // Without its ending: .ts here, .js beside the bundle that scripts/setup.sh makes of this.
+    this.#worker = new Worker(options.entry ?? new URL("./writer", import.meta.url));
     this.#worker.addEventListener("message", ({ data }: MessageEvent<Response>) => this.#settle(data));
     this.#worker.addEventListener("error", ({ message }) => this.#fail(errorLine(message)));
     this.#worker.addEventListener("close", () => this.#fail("it ended by itself"));
