@@ -1,4 +1,3 @@
-import { gunzipSync, zstdDecompressSync } from "node:zlib";
 import type { Clock } from "../clock.ts";
 import { messageOf } from "../errors.ts";
 import { HttpError } from "./errors.ts";
@@ -62,29 +61,12 @@ export async function readBody(
   }
 }
 
-/** What a body says as JSON, decompressed as its Content-Encoding says to at most `text_bytes_max`. */
-export function parseBody(exchange: Exchange, bytes: Uint8Array, text_bytes_max: number): unknown {
-  const expand = expanders[codingOf(exchange) as BodyCoding];
-  try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(expand(bytes, text_bytes_max)));
-  } catch (thrown) {
-    if (thrown instanceof Error && "code" in thrown && thrown.code === "ERR_BUFFER_TOO_LARGE")
-      throw new HttpError("body_expands", { bytes_max: text_bytes_max });
-    throw new HttpError("body_malformed", { fault: messageOf(thrown) });
-  }
-}
+/** How a body may be compressed, as its Content-Encoding says. */
+export const bodyCodings = ["zstd", "gzip", "identity"] as const;
+export type BodyCoding = (typeof bodyCodings)[number];
 
-/** How a body may be compressed; each expands to no more than it is told. */
-const expanders = {
-  zstd: (bytes, bytes_max) => zstdDecompressSync(bytes, { maxOutputLength: bytes_max }),
-  gzip: (bytes, bytes_max) => gunzipSync(bytes, { maxOutputLength: bytes_max }),
-  identity: (bytes) => bytes,
-} as const satisfies Record<string, (bytes: Uint8Array, bytes_max: number) => Uint8Array>;
-
-export type BodyCoding = keyof typeof expanders;
-export const bodyCodings = Object.keys(expanders) as readonly BodyCoding[];
-
-function codingOf(exchange: Exchange): string {
+/** The Content-Encoding of a body, in small letters; "identity" where it has none. */
+export function codingOf(exchange: Exchange): string {
   return exchange.header("content-encoding")?.trim().toLowerCase() ?? "identity";
 }
 

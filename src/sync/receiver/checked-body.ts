@@ -1,7 +1,8 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
-import { bodyCodings, parseBody } from "../../http/body.ts";
+import { bodyCodings } from "../../http/body.ts";
 import { HttpError } from "../../http/errors.ts";
+import { parseBody } from "../../http/parsed-body.ts";
 import type { BodyForm } from "../route.ts";
 import type { HomeCall } from "./home-route.ts";
 

@@ -1,27 +1,7 @@
-import { condition_notes_max } from "../../condition.ts";
 import type { App } from "../../http/app.ts";
-import { HttpError } from "../../http/errors.ts";
-import type { UploadStore } from "../../store/upload-store.ts";
-import { batchAnswer, emptyAnswer, jsonAnswer } from "../answer.ts";
-import { encodeBatch } from "../batch-codec.ts";
-import { dayReadingsOf } from "../day-query.ts";
-import { encodedBatch } from "../encoded-batch.ts";
-import {
-  BatchQuery,
-  DayQuery,
-  DigestQuery,
-  type DigestsAnswer,
-  type GatewayReport,
-  ReportQuery,
-} from "../protocol.ts";
-import { readQuery } from "../query.ts";
-import { type Call, type Route, syncApp } from "../route.ts";
-
-/** What of a gateway's store central reads. */
-export type SourceStore = Pick<
-  UploadStore,
-  "epochs" | "batchAfter" | "conditionAfter" | "digests" | "readingsOfDay"
->;
+import type { GatewayReport } from "../protocol.ts";
+import { type Route, syncApp } from "../route.ts";
+import type { SourceStore } from "./answers.ts";
 
 /**
  * The gateway's side of sync where central comes to it: the same report, batches, digests and days that an upload sends, read-only.
@@ -37,10 +17,14 @@ export function sourceApp(options: {
 }): App {
   const { home } = options;
   const rows: readonly [path: string, answer: Route["answer"]][] = [
-    ["/report", async (call) => report(call, { store: await options.store(), describe: options.describe })],
-    ["/batches", async (call) => batches(call, await options.store())],
-    ["/digests", async (call) => digests(call, await options.store())],
-    ["/days", async (call) => days(call, await options.store())],
+    [
+      "/report",
+      async (call) =>
+        (await answers()).report(call, { store: await options.store(), describe: options.describe }),
+    ],
+    ["/batches", async (call) => (await answers()).batches(call, await options.store())],
+    ["/digests", async (call) => (await answers()).digests(call, await options.store())],
+    ["/days", async (call) => (await answers()).days(call, await options.store())],
   ];
   return syncApp(
     rows.map(([path, answer]) => ({
@@ -53,53 +37,5 @@ export function sourceApp(options: {
   );
 }
 
-async function report(
-  { exchange }: Call,
-  { store, describe }: { store: SourceStore; describe: () => Promise<GatewayReport> },
-): Promise<Response> {
-  const { after_note } = readQuery(ReportQuery, exchange.query);
-  const [epochs, condition, said] = await Promise.all([
-    store.epochs(),
-    store.conditionAfter(after_note, condition_notes_max),
-    describe(),
-  ]);
-  const own = epochs.filter(({ restored }) => !restored);
-  return jsonAnswer(exchange, {
-    // What came from central is not told back to it.
-    epochs: own.map(({ epoch, first_seq, last_seq }) => ({ epoch, first_seq, last_seq })),
-    condition,
-    report: said,
-  });
-}
-
-async function batches({ exchange }: Call, store: SourceStore): Promise<Response> {
-  const { epoch, after } = readQuery(BatchQuery, exchange.query);
-  const made = await encodedBatch(async (readings_max) => {
-    const batch = await store.batchAfter({ epoch, after_seq: after, readings_max });
-    return batch === undefined ? undefined : { batch };
-  }, batch_readings_max);
-  return made === undefined ? emptyAnswer() : batchAnswer(made.bytes);
-}
-
-async function digests({ exchange }: Call, store: SourceStore): Promise<Response> {
-  const { epoch, through, from, before } = readQuery(DigestQuery, exchange.query);
-  if (before <= from || before - from > digests_span_ms_max)
-    throw new HttpError("parameter_malformed", {
-      parameter: "before",
-      expected: "at most one day after from",
-    });
-  const found = await store.digests({ epoch, through_seq: through, from_ms: from, before_ms: before });
-  return jsonAnswer(exchange, { digests: [...found] } satisfies DigestsAnswer);
-}
-
-async function days({ exchange }: Call, store: SourceStore): Promise<Response> {
-  const request = dayReadingsOf(readQuery(DayQuery, exchange.query));
-  const bytes = encodeBatch(await store.readingsOfDay(request));
-  if (bytes === null) throw new Error(`the ${request.series} of one day are larger than a batch may be`);
-  return batchAnswer(bytes);
-}
-
-/** Readings in one answer: the thread that answers also stamps what the drivers hear, and must not be busy for long. */
-const batch_readings_max = 4_096;
-/** For the same reason. */
-const digests_span_ms_max = 86_400_000;
+/** Loaded when central first comes: with the codec of batches they take 3 MB, and most gateways send. */
+const answers = () => import("./answers.ts");

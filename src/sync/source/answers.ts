@@ -1,0 +1,78 @@
+import { condition_notes_max } from "../../condition.ts";
+import { HttpError } from "../../http/errors.ts";
+import type { UploadStore } from "../../store/upload-store.ts";
+import { batchAnswer, emptyAnswer, jsonAnswer } from "../answer.ts";
+import { encodeBatch } from "../batch-codec.ts";
+import { dayReadingsOf } from "../day-query.ts";
+import { encodedBatch } from "../encoded-batch.ts";
+import {
+  BatchQuery,
+  DayQuery,
+  DigestQuery,
+  type DigestsAnswer,
+  type GatewayReport,
+  ReportQuery,
+} from "../protocol.ts";
+import { readQuery } from "../query.ts";
+import type { Call } from "../route.ts";
+
+/** What of a gateway's store central reads. */
+export type SourceStore = Pick<
+  UploadStore,
+  "epochs" | "batchAfter" | "conditionAfter" | "digests" | "readingsOfDay"
+>;
+
+/** What the gateway says of itself, and which epochs it holds. */
+export async function report(
+  { exchange }: Call,
+  { store, describe }: { store: SourceStore; describe: () => Promise<GatewayReport> },
+): Promise<Response> {
+  const { after_note } = readQuery(ReportQuery, exchange.query);
+  const [epochs, condition, said] = await Promise.all([
+    store.epochs(),
+    store.conditionAfter(after_note, condition_notes_max),
+    describe(),
+  ]);
+  const own = epochs.filter(({ restored }) => !restored);
+  return jsonAnswer(exchange, {
+    // What came from central is not told back to it.
+    epochs: own.map(({ epoch, first_seq, last_seq }) => ({ epoch, first_seq, last_seq })),
+    condition,
+    report: said,
+  });
+}
+
+/** The readings of an epoch after a number, as many as go into one batch. */
+export async function batches({ exchange }: Call, store: SourceStore): Promise<Response> {
+  const { epoch, after } = readQuery(BatchQuery, exchange.query);
+  const made = await encodedBatch(async (readings_max) => {
+    const batch = await store.batchAfter({ epoch, after_seq: after, readings_max });
+    return batch === undefined ? undefined : { batch };
+  }, batch_readings_max);
+  return made === undefined ? emptyAnswer() : batchAnswer(made.bytes);
+}
+
+/** Digests of the readings of at most a day. */
+export async function digests({ exchange }: Call, store: SourceStore): Promise<Response> {
+  const { epoch, through, from, before } = readQuery(DigestQuery, exchange.query);
+  if (before <= from || before - from > digests_span_ms_max)
+    throw new HttpError("parameter_malformed", {
+      parameter: "before",
+      expected: "at most one day after from",
+    });
+  const found = await store.digests({ epoch, through_seq: through, from_ms: from, before_ms: before });
+  return jsonAnswer(exchange, { digests: [...found] } satisfies DigestsAnswer);
+}
+
+/** The readings of one series and day. */
+export async function days({ exchange }: Call, store: SourceStore): Promise<Response> {
+  const request = dayReadingsOf(readQuery(DayQuery, exchange.query));
+  const bytes = encodeBatch(await store.readingsOfDay(request));
+  if (bytes === null) throw new Error(`the ${request.series} of one day are larger than a batch may be`);
+  return batchAnswer(bytes);
+}
+
+/** Readings in one answer: the thread that answers also stamps what the drivers hear, and must not be busy for long. */
+const batch_readings_max = 4_096;
+/** For the same reason. */
+const digests_span_ms_max = 86_400_000;
