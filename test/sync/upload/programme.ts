@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Central as CentralServer, startCentral } from "../../../src/central.ts";
 import { type Clock, clockQuality } from "../../../src/clock.ts";
+import { type CentralPlace, openCentral } from "../../../src/commands/central-place.ts";
 import { takeRoster } from "../../../src/commands/roster.ts";
 import type { Log } from "../../../src/log.ts";
 import type { Reading } from "../../../src/reading.ts";
 import type { CentralStore } from "../../../src/store/central-store.ts";
-import { openCentralStore } from "../../../src/store/sqlite/central-open.ts";
 import { databasePath } from "../../../src/store/sqlite/connection.ts";
 import { openGatewayStore, openUploadStore } from "../../../src/store/sqlite/open.ts";
 import type { GatewayStore } from "../../../src/store/store.ts";
@@ -44,9 +44,13 @@ export class Programme implements AsyncDisposable {
     return this.startAt(join(this.directory, data));
   }
 
-  async startAt(directory: string): Promise<CentralStore> {
+  startAt(directory: string): Promise<CentralStore> {
+    return this.startOn({ directory });
+  }
+
+  async startOn(place: CentralPlace): Promise<CentralStore> {
     const { clock, log } = this;
-    const store = await openCentralStore({ directory, clock, log });
+    const store = await openCentral(place, { clock, log });
     const port = Number(this.#url === "" ? 0 : new URL(this.#url).port);
     this.#central = await startCentral({
       store,

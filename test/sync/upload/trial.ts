@@ -236,7 +236,7 @@ function sideOf(digests: readonly DayDigest[]): Side {
   };
 }
 
-const faults_per_night = 4;
+const faults_per_night = 6;
 const append_max = 2_000;
 /** Requests of an upload are between 300 bytes and a few hundred thousand long. */
 const fault_bytes_max = 60_000;
