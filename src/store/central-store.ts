@@ -51,7 +51,7 @@ export interface CentralStore extends Store {
   /** Puts the alerts that central makes of a home's condition in the place of those it made before; others are left alone. */
   replaceAlerts(home: number, alerts: readonly Alert[]): Promise<void>;
 
-  /** Items of the inventory whose readings a home has sent, wherever they are now, in order of itemid. */
+  /** Items of the inventory that a home has heard, by readings or other signs of life, wherever they are now, in order of itemid. */
   itemsHeardIn(home: number): Promise<readonly Item[]>;
 
   /** Keeps a file of a home (the backup of its Zigbee network) under a name, in the place of the one before; at most `backup_bytes_max`. */

@@ -17,6 +17,7 @@ export interface SourceFile {
 /** Every tracked or new TypeScript file, not those that git ignores. */
 export async function sourceFiles(): Promise<SourceFile[]> {
   const paths = (await repositoryFiles()).filter((path) => path.endsWith(".ts"));
+  const known = new Set(paths);
   return Promise.all(
     paths.map(async (path) => {
       const text = await Bun.file(join(root, path)).text();
@@ -24,7 +25,9 @@ export async function sourceFiles(): Promise<SourceFile[]> {
       return {
         path,
         text,
-        imports: specifiers.filter(isLocal).map((to) => normalize(join(dirname(path), to))),
+        imports: specifiers
+          .filter(isLocal)
+          .map((to) => withEnding(normalize(join(dirname(path), to)), known)),
         packages: specifiers.filter((to) => !isLocal(to)),
       };
     }),
@@ -46,6 +49,11 @@ export async function repositoryFiles(): Promise<string[]> {
   for await (const path of new Glob("**/*").scan({ cwd: root, dot: true }))
     if (!/(^|\/)(node_modules|\.bun|\.git)\//.test(path)) found.push(path);
   return found;
+}
+
+/** A worker is named without its ending where a bundle has it under another. */
+function withEnding(path: string, known: ReadonlySet<string>): string {
+  return !known.has(path) && known.has(`${path}.ts`) ? `${path}.ts` : path;
 }
 
 function isLocal(specifier: string): boolean {

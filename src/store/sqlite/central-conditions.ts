@@ -46,10 +46,10 @@ export class CentralConditions {
          heard_ms = max(heard_ms, excluded.heard_ms)`,
     );
     this.#putOutage = database.keep(
-      "INSERT OR IGNORE INTO outages (home, listener, start_ms, stop_ms) VALUES (?, ?, ?, ?)",
+      "INSERT OR REPLACE INTO outages (home, listener, start_ms, stop_ms) VALUES (?, ?, ?, ?)",
     );
     this.#putSilence = database.keep(
-      "INSERT OR IGNORE INTO silences (item, home, start_ms, stop_ms) VALUES (?, ?, ?, ?)",
+      "INSERT OR REPLACE INTO silences (item, home, start_ms, stop_ms) VALUES (?, ?, ?, ?)",
     );
     this.#putGap = database.keep(
       "INSERT OR REPLACE INTO gaps (item, from_ms, to_ms, reason, lost) VALUES (?, ?, ?, ?, ?)",
