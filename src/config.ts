@@ -5,6 +5,7 @@ import { Value } from "@sinclair/typebox/value";
 import { parse, TomlError } from "smol-toml";
 import { messageOf, OperatorError } from "./errors.ts";
 import { nearest } from "./nearest.ts";
+import { isTimezone, machineTimezone } from "./timezone.ts";
 import { lineOf } from "./toml-lines.ts";
 import { tokenFileWarning, type UploadTarget, uploadSection, uploadTargetOf } from "./upload-section.ts";
 import { faultOfLine, type WalkingLine, walkingLinesOf, walkingSection } from "./walking-line.ts";
@@ -99,7 +100,7 @@ export function loadConfig(file: string, sections: ReadonlyMap<string, TSchema>)
     data: dataOf(document),
     home: {
       ...(home?.id === undefined ? {} : { id: home.id }),
-      timezone: home?.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+      timezone: home?.timezone ?? machineTimezone(),
     },
     api: {
       ...listen,
@@ -333,15 +334,6 @@ function isPort(port: string): boolean {
   if (!port.includes("://")) return port !== "";
   const match = /^tcp:\/\/(?:\[[\da-fA-F:.]+\]|[\w.-]+):(\d{1,5})$/.exec(port);
   return match !== null && Number(match[1]) >= 1 && Number(match[1]) <= port_max;
-}
-
-function isTimezone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function fail(message: string): never {

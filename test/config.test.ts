@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { type TSchema, Type } from "@sinclair/typebox";
 import { dataDirectoryOf, loadConfig, uploadDescriptionOf } from "../src/config.ts";
 import { OperatorError } from "../src/errors.ts";
+import { machineTimezone } from "../src/timezone.ts";
 import { uploadSection } from "../src/upload-section.ts";
 
 const radio = Type.Object({
@@ -44,7 +45,7 @@ test("an empty file gives every default", () => {
   expect(load("")).toEqual({
     file,
     data: "/var/lib/lintel",
-    home: { timezone: Intl.DateTimeFormat().resolvedOptions().timeZone },
+    home: { timezone: machineTimezone() },
     api: { hostname: "0.0.0.0", port: 8080, realm: "lintel" },
     drivers: new Map(),
     walking: [],

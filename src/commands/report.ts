@@ -6,6 +6,7 @@ import { OperatorError } from "../errors.ts";
 import { startOfDate_ms } from "../meaning/local-day.ts";
 import { type PillboxReport, reportOf, type WalkingReport } from "../meaning/report.ts";
 import { walkRejections } from "../meaning/walks.ts";
+import { machineTimezone } from "../timezone.ts";
 import { withStore } from "./beside.ts";
 import { type CommandContext, helpAfter } from "./command.ts";
 import { doseLines } from "./report/dose-grid.ts";
@@ -54,7 +55,7 @@ async function report(options: ReportCommandOptions, context: CommandContext): P
       store,
       now_ms: clock.now().unix_ms,
       lines,
-      timezone: timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+      timezone: timezone ?? machineTimezone(),
       ...(items === undefined ? {} : { items }),
       ...(since === undefined ? {} : { since }),
       ...(until === undefined ? {} : { until }),

@@ -10,6 +10,7 @@ import { describeGateway } from "../sync/gateway-report.ts";
 import { Central } from "../sync/upload/central.ts";
 import { TryAgainLater } from "../sync/upload/outcome.ts";
 import { type Uploaded, upload } from "../sync/upload/upload.ts";
+import { machineTimezone } from "../timezone.ts";
 import { default_bytes_per_s, tokenIn, type UploadTarget } from "../upload-section.ts";
 import { type CommandContext, wholeNumber } from "./command.ts";
 import { gatherHomeFiles } from "./home-files.ts";
@@ -157,7 +158,7 @@ export function siteOf(options: UploadingOptions): Site {
     ...(certificate === undefined ? {} : { certificate: resolve(certificate) }),
     ...(bytesPerSecond === undefined ? {} : { bytes_per_s: bytesPerSecond }),
   };
-  const local = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const local = machineTimezone();
   if (options.data !== undefined) {
     if (options.config !== undefined)
       throw new OperatorError("--config and --data both name a store", "give one of them");

@@ -12,6 +12,7 @@ import type { Log } from "../log.ts";
 import type { Reading } from "../reading.ts";
 import type { ImportedRecord } from "../store/record-store.ts";
 import { openGatewayStore } from "../store/sqlite/open.ts";
+import { machineTimezone } from "../timezone.ts";
 import { mintToken } from "../token.ts";
 import { DemoAir } from "./air.ts";
 import { DemoBridge } from "./bridge.ts";
@@ -88,7 +89,7 @@ export async function startDemo(options: {
       directory,
       port: options.centralPort,
       home: demoHome,
-      timezone: machineZone(),
+      timezone: machineTimezone(),
       records: recordsSince(clock.now().unix_ms, options.days),
       tokens,
       clock,
@@ -152,7 +153,7 @@ async function furnish(
     clock,
     log: log.named("store"),
     home: demoHome,
-    timezone: machineZone(),
+    timezone: machineTimezone(),
   });
   try {
     const now_ms = clock.now().unix_ms;
@@ -177,7 +178,7 @@ async function furnish(
 
 function recordsSince(now_ms: number, days: number): readonly ImportedRecord[] {
   const installed_ms = now_ms - days * 86_400_000;
-  return programmeRecords({ installed_ms, now_ms, timezone: machineZone() });
+  return programmeRecords({ installed_ms, now_ms, timezone: machineTimezone() });
 }
 
 /** A configuration beside the data: `lintel report` learns where the curtain sensors hang, `lintel upload` where central is. */
@@ -189,7 +190,7 @@ function describe(directory: string, central: string): void {
     "",
     "[home]",
     `id = ${demoHome}`,
-    `timezone = "${machineZone()}"`,
+    `timezone = "${machineTimezone()}"`,
     "",
     "[walking]",
     "hall = [",
@@ -202,10 +203,6 @@ function describe(directory: string, central: string): void {
     "",
   ];
   writeFileSync(join(directory, "lintel.toml"), lines.join("\n"));
-}
-
-function machineZone(): string {
-  return Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
 async function play(options: {
@@ -281,7 +278,7 @@ function configOf(directory: string, port: number, sections: ReadonlyMap<string,
   return {
     file: "the demo",
     data: directory,
-    home: { id: demoHome, timezone: machineZone() },
+    home: { id: demoHome, timezone: machineTimezone() },
     api: { hostname: "127.0.0.1", port, realm: "lintel" },
     drivers: sections,
     walking: [],

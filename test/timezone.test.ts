@@ -1,0 +1,53 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isTimezone, machineTimezone } from "../src/timezone.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "lintel-timezone-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** What a process of its own says in which TZ is set or not, and /etc/localtime points there. */
+async function saidBy(options: { link?: string; TZ?: string }): Promise<string> {
+  const { link, TZ } = options;
+  const program = `import { machineTimezone } from "${join(import.meta.dir, "../src/timezone.ts")}";
+    console.log(machineTimezone(${link === undefined ? "" : JSON.stringify(link)}), Intl.DateTimeFormat().resolvedOptions().timeZone)`;
+  const { TZ: _, ...env } = process.env;
+  const run = Bun.spawn([process.execPath, "-e", program], {
+    env: TZ === undefined ? env : { ...env, TZ },
+    stdout: "pipe",
+  });
+  return (await run.stdout.text()).trim();
+}
+
+test("the machine's time zone is what Intl calls it", async () => {
+  const [own, intl] = (await saidBy({})).split(" ");
+  expect(own).toBe(intl);
+  expect(await saidBy({ TZ: "Asia/Tokyo" })).toBe("Asia/Tokyo Asia/Tokyo");
+});
+
+test.each([
+  ["/usr/share/zoneinfo/Europe/Berlin", "Europe/Berlin"],
+  ["../usr/share/zoneinfo/America/Argentina/Buenos_Aires", "America/Argentina/Buenos_Aires"],
+  ["/usr/share/zoneinfo/Etc/UTC", "UTC"],
+])("a link to %s is %s", async (target, name) => {
+  const link = join(directory, name.replaceAll("/", "-"));
+  symlinkSync(target, link);
+  expect((await saidBy({ link })).split(" ")[0]).toBe(name);
+});
+
+test.each(["/usr/share/zoneinfo/Mars/Olympus", "/opt/clock/Europe/Berlin"])(
+  "a link to %s is left to Intl",
+  async (target) => {
+    const link = join(directory, target.replaceAll("/", "-"));
+    symlinkSync(target, link);
+    const [own, intl] = (await saidBy({ link })).split(" ");
+    expect(own).toBe(intl);
+  },
+);
+
+test("names of the list, old names and abbreviations are time zones, and nothing else is", () => {
+  for (const name of ["Europe/Berlin", "Asia/Calcutta", "CET", "UTC"]) expect(isTimezone(name)).toBe(true);
+  for (const name of ["Mars/Olympus", "", "../UTC"]) expect(isTimezone(name)).toBe(false);
+  expect(isTimezone(machineTimezone())).toBe(true);
+});
