@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { renameSync } from "node:fs";
 import { join } from "node:path";
 import { type LintelProcess, Site } from "../gateway/processes.ts";
 import { postgresServer } from "../store/postgres/server.ts";
@@ -98,6 +99,14 @@ describe.each(["SQLite", "PostgreSQL"] as const)("central on %s", (kind) => {
     expect(await again.process.exited).toBe(0);
   }, 60_000);
 });
+
+test("central whose data are moved away under it says so and ends with 1", async () => {
+  const data = join(site.directory, "central");
+  const { process } = await central(["--data", data]);
+  renameSync(join(data, "lintel.db"), join(data, "moved.db"));
+  expect(await process.exited).toBe(1);
+  expect(await process.said()).toContain(`${data}/lintel.db`);
+}, 30_000);
 
 test("central serves TLS, and metrics where it is told to", async () => {
   const store = ["--data", join(site.directory, "central")];

@@ -27,6 +27,10 @@ export class CentralProcess {
     this.#readToken = await this.token();
   }
 
+  get started(): boolean {
+    return this.#served !== undefined;
+  }
+
   get origin(): string {
     return new URL(this.#served?.url ?? "").origin;
   }
@@ -97,11 +101,11 @@ export class LostBox implements AsyncDisposable {
     this.configure();
   }
 
-  /** Writes the configuration, with sections of drivers. */
+  /** Writes the configuration, with sections of drivers, and of central where it has started. */
   configure(drivers = ""): void {
     const home = `[home]\nid = ${this.home}\ntimezone = "Europe/London"`;
-    const upload = `[upload]\nurl = "${this.central.origin}"\ntoken_file = "${this.tokenFile}"`;
-    this.site.configure({ sections: [home, upload, drivers].join("\n") });
+    const upload = () => `[upload]\nurl = "${this.central.origin}"\ntoken_file = "${this.tokenFile}"`;
+    this.site.configure({ sections: [home, this.central.started ? upload() : "", drivers].join("\n") });
   }
 
   /** Runs a box that takes in these readings, and pulls its plug. */

@@ -19,10 +19,9 @@ import { LostBox, numbers } from "./lost-box.ts";
 
 let box: LostBox;
 let stick: string;
-beforeEach(async () => {
+beforeEach(() => {
   box = new LostBox();
   stick = join(box.site.directory, "stick");
-  await box.start();
 });
 afterEach(() => box[Symbol.asyncDispose]());
 
@@ -31,6 +30,8 @@ const restore = async (...words: string[]) =>
   JSON.parse((await box.run("restore", ...words, "--config", box.site.config, "--json")).out);
 
 describe("a lost box", () => {
+  beforeEach(() => box.start());
+
   test("comes back from a backup, and central gets each reading once: those unsent then, and those that follow", async () => {
     await box.live(1, 300);
     expect(await box.upload()).toMatchObject({ sent: 300 });
@@ -198,6 +199,8 @@ function damagePage(path: string, table: string): void {
 }
 
 describe("restore", () => {
+  beforeEach(() => box.configure());
+
   const refused = async (...words: string[]) => {
     const { code, out, said } = await box.site.lintel("restore", ...words, "--config", box.site.config);
     expect({ code, out }).toEqual({ code: 2, out: "" });
@@ -206,6 +209,7 @@ describe("restore", () => {
   };
 
   test("refuses while a gateway runs there", async () => {
+    await box.start();
     await box.live(1, 10);
     await backup();
     const gateway = await box.site.run();
@@ -233,6 +237,7 @@ describe("restore", () => {
   }, 60_000);
 
   test("changes nothing where central refuses the token, and says so in a line", async () => {
+    await box.start();
     await box.live(1, 10);
     writeFileSync(box.tokenFile, await box.central.token());
     expect(await refused("--from-central", "--replace")).toMatch(/refuses the token.*token create/);
@@ -305,6 +310,7 @@ describe("restore", () => {
   });
 
   test("of central's data directory makes a central that gateways bring up to date again", async () => {
+    await box.start();
     await box.live(1, 10);
     await box.upload();
     await box.run("backup", stick, "--data", box.central.data);
