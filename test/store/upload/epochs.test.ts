@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { cpSync } from "node:fs";
+import type { Batch } from "../../../src/batch.ts";
 import { beginEpochIn } from "../../../src/store/sqlite/epochs.ts";
 import type { UploadStore } from "../../../src/store/upload-store.ts";
 import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
@@ -77,6 +78,7 @@ test("what central holds is taken into an empty store with its numbers, and neve
   const batches = await batchesAfter(from, request);
   await from.close();
   await gateway.close();
+  const shifted = await openUpload(directory.path);
 
   using spare = temporaryDirectory();
   const store = await openUpload(spare.path, { create: true });
@@ -87,7 +89,11 @@ test("what central holds is taken into an empty store with its numbers, and neve
   await store.restoreReadings(first);
   // Whoever heard nothing says it again.
   await store.restoreReadings(first);
-  for (const batch of batches) await store.restoreReadings(batch);
+  // Of what overlaps only the rest is new.
+  await store.restoreReadings(
+    (await shifted.batchAfter({ epoch: first.epoch, after_seq: 300, readings_max: 1_000 })) as Batch,
+  );
+  for (const batch of [...batches, first]) await store.restoreReadings(batch);
   checkCounts(spare.path);
   const own = await ownEpoch(store);
   expect(await store.epochs()).toEqual([
@@ -98,6 +104,8 @@ test("what central holds is taken into an empty store with its numbers, and neve
   expect(await store.batchAfter({ epoch: own, after_seq: 0, readings_max: 10 })).toBeUndefined();
 
   expect(await servedBy(spare.path)).toEqual(await servedBy(directory.path));
+
+  await shifted.close();
 
   const running = await openGateway(spare.path);
   expect(await running.append(events(3))).toMatchObject({ first_seq: 5_601 });

@@ -33,6 +33,20 @@ test("a condition says who listened, which devices were alive, and what is known
     silences: [{ device: 0, start_ms, stop_ms: start_ms + 20 * hour_ms }],
     gaps: [{ device: 0, from_ms: start_ms, to_ms: start_ms + 5, reason: "missed_broadcasts", lost: 3 }],
   });
+  // One at a time, in the order in which they were told, whatever they are.
+  const one = async (after_note: number) => {
+    const { outages, silences, gaps, to_note } = await store.conditionAfter(after_note, 1);
+    return [to_note, outages.length, silences.length, gaps.length];
+  };
+  const from_ms = start_ms + 25 * hour_ms;
+  await gateway.append([], { listening: [{ listener: "zigbee", from_ms, to_ms: from_ms }] });
+  expect([await one(0), await one(1), await one(2), await one(3), await one(4)]).toEqual([
+    [1, 1, 0, 0],
+    [2, 0, 1, 0],
+    [3, 0, 0, 1],
+    [4, 1, 0, 0],
+    [4, 0, 0, 0],
+  ]);
   await store.close();
   await gateway.close();
 });

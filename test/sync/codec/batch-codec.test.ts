@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { constants, zstdCompressSync } from "node:zlib";
 import { type Batch, batch_readings_max, readingsIn } from "../../../src/batch.ts";
 import { BatchFault, decodeBatch, decodeReadings, encodeBatch } from "../../../src/sync/batch-codec.ts";
+import { predictions } from "../../../src/sync/codec/predictions.ts";
 import { below, seeded } from "../../store/sample.ts";
 import { bytesWith, everySeries, randomBatch, readingsOfDay, textOf } from "./sample.ts";
 
@@ -20,6 +21,49 @@ describe("what was written comes back", () => {
     for (let round = 0; round < 60; round += 1) {
       const batch = randomBatch(random, below(random, round < 50 ? 200 : 3_000));
       expect(decodeBatch(written(batch)), `seed ${seed}, round ${round}`).toEqual(batch);
+    }
+  });
+
+  test("of numbers at the edge of what is exact", () => {
+    const { watch_epochs } = everySeries.series;
+    const edges = (values: readonly number[]): Batch => {
+      const rows = values.map(() => 0);
+      const column = values.map(() => 1);
+      return {
+        ...everySeries,
+        from_seq: 1,
+        to_seq: values.length,
+        missing: [],
+        series: {
+          watch_epochs: {
+            seq: values.map((_value, row) => row + 1),
+            device: values.map(() => watch_epochs?.device[0] ?? 0),
+            stamp_ms: rows,
+            clock: rows,
+            device_ms: rows,
+            offset_ms: rows,
+            fields: [
+              column,
+              values,
+              values.map((value) => Math.trunc(value) % 2 ** 53 || 0),
+              column,
+              column,
+              column,
+            ],
+          },
+        },
+      };
+    };
+    for (const values of [
+      [1e15 + 0.5, 0],
+      [2 ** 53 - 1, 1 - 2 ** 53, 2 ** 53 - 1],
+      [2 ** 52, 0.1, -0.1],
+      [1e308, 5e-324, 1e-7, 1 / 3, 0.1 + 0.2],
+      [2 ** 46, 0, 2 ** 46, 1],
+      [-5, 2 ** 46 - 1, 3],
+      Array.from({ length: 300 }, (_, row) => 1e15 + 0.5 + row),
+    ]) {
+      expect(decodeBatch(written(edges(values)))).toEqual(edges(values));
     }
   });
 
@@ -47,14 +91,34 @@ describe("what was written comes back", () => {
 describe("version 1 is read for ever", () => {
   const bytes = new Uint8Array(readFileSync(join(golden, "version-1.zst")));
 
-  test("a file of it holds what it held", () => {
-    expect(decodeBatch(bytes)).toEqual(JSON.parse(readFileSync(join(golden, "version-1.json"), "utf8")));
+  const files = readdirSync(golden).filter((name) => name.endsWith(".zst"));
+
+  test("there are files of it that use every form", () => {
+    expect(files).toContain("version-1.zst");
+    const texts = files.map((name) => textOf(new Uint8Array(readFileSync(join(golden, name))))).join();
+    for (const by of Object.keys(predictions)) expect(texts).toContain(`"by":"${by}"`);
+    const members = [
+      "unit",
+      "decimals",
+      "of",
+      "times",
+      "symbols",
+      "sizes",
+      "bits",
+      "signs",
+      "words",
+      "learned",
+    ];
+    for (const member of [...members, "numbers", "predicted"]) expect(texts).toContain(`"${member}":`);
   });
 
-  test("and is the same when it is written again", () => {
-    expect(decodeBatch(written(decodeBatch(bytes)))).toEqual(everySeries);
-    expect(JSON.parse(textOf(bytes)).version).toBe(1);
-  });
+  for (const name of files) {
+    test(`${name} holds what it held, and is the same when it is written again`, () => {
+      const held = decodeReadings(new Uint8Array(readFileSync(join(golden, name))));
+      expect(held).toEqual(JSON.parse(readFileSync(join(golden, name.replace(".zst", ".json")), "utf8")));
+      expect(decodeReadings(written(held))).toEqual(held);
+    });
+  }
 
   test("a newer version is refused by its number, and by the number of its dictionary", () => {
     const text = JSON.parse(textOf(bytes));
@@ -170,6 +234,11 @@ const faults: readonly { what: string; change: (text: Text) => void; says: strin
   {
     what: "null where the series has none",
     change: (text) => (text.series.scale_heart.fields.heartRate = { words: [null] }),
+    says: "cannot be null",
+  },
+  {
+    what: "null among numbers where the series has none",
+    change: (text) => (text.series.scale_heart.fields.heartRate = { by: "base", signs: "C" }),
     says: "cannot be null",
   },
   {
