@@ -44,9 +44,16 @@ export function byDevice(device: ArrayLike<number>, from: number, devices: numbe
 
 /** Puts readings into the table of their series by COPY; they are to be counted besides. */
 export async function copyRows(sql: SqlRunner, rows: SeriesRows): Promise<void> {
-  if (rows.order.length === 0) return;
-  const bytes = copyBytes(rows.order, copyColumns(rows));
-  await copyIn(sql, copySql[rows.series], chunksOf(bytes));
+  if (rows.order.length > 0) await copyMade(sql, rows.series, madeReady(rows));
+}
+
+/** Readings as COPY takes them. */
+export function madeReady(rows: SeriesRows): Buffer {
+  return copyBytes(rows.order, copyColumns(rows));
+}
+
+export function copyMade(sql: SqlRunner, series: SeriesName, bytes: Buffer): Promise<void> {
+  return copyIn(sql, copySql[series], chunksOf(bytes));
 }
 
 function* chunksOf(bytes: Buffer): Generator<Buffer> {
