@@ -1,6 +1,5 @@
 import type { Kind } from "../../kinds.ts";
 import type { GapReason } from "../../reading.ts";
-import type { Item } from "../../records/item.ts";
 import {
   type CoverageFacts,
   coverageOf,
@@ -22,7 +21,8 @@ export class CoverageReads {
 
   coverage(request: CoverageRequest): CoverageInterval[] {
     const { item } = request;
-    const facts = this.#facts(item, ({ home, listener }) => ({
+    const rows = this.#database.query(`${stays} WHERE key = ?`).all(item) as StayRow[];
+    const facts = factsOf(rows, ({ home, listener }) => ({
       silences: this.#spans(
         "SELECT start_ms, stop_ms FROM silences WHERE item = ? AND home = ? ORDER BY start_ms",
         item,
@@ -34,37 +34,21 @@ export class CoverageReads {
     return facts === undefined ? [] : coverageOf({ ...facts, gaps: this.#gaps(item) }, request);
   }
 
-  /** Whether an item has been silent for too long by now; false where nobody knows. */
-  overdue(item: number): boolean {
-    const facts = this.#facts(item, ({ home, listener, heard_ms }) => ({
-      silences: [],
-      driverOutages: this.#outages(home, listener ?? "", heard_ms),
-      gatewayOutages: [],
-    }));
-    return facts !== undefined && isOverdue(facts);
-  }
-
-  #facts(
-    item: number,
-    interruptions: (row: StayRow) => Pick<Stay, "silences" | "driverOutages" | "gatewayOutages">,
-  ): Omit<CoverageFacts, "gaps"> | undefined {
-    const rows = this.#database
-      .query(
-        `SELECT record, states.home, states.first_ms, heard_ms, listener, last_ms
-         FROM items JOIN item_states AS states ON item = key
-           LEFT JOIN listeners ON listeners.home = states.home AND name = listener
-         WHERE key = ?`,
-      )
-      .all(item) as StayRow[];
-    if (rows[0] === undefined) return undefined;
-    const { typename, subtypename } = JSON.parse(rows[0].record) as Item;
-    const stays = rows.map((row) => ({
-      first_ms: row.first_ms,
-      heard_ms: row.heard_ms,
-      ...(row.last_ms === null ? {} : { listened_ms: row.last_ms }),
-      ...interruptions(row),
-    }));
-    return { kind: typename as Kind, subtype: subtypename, stays };
+  /** Keys of the items that have been silent for too long by now. */
+  overdue(): Set<number> {
+    const rows = this.#database.query(stays).all() as StayRow[];
+    const nothing = { silences: [], driverOutages: [], gatewayOutages: [] };
+    const late = [...Map.groupBy(rows, ({ key }) => key)].filter(([, of]) => {
+      const facts = factsOf(of, () => nothing);
+      if (facts === undefined || !isOverdue(facts)) return false;
+      // Only of these it matters whether their driver listened all the while.
+      const known = factsOf(of, ({ home, listener, heard_ms }) => ({
+        ...nothing,
+        driverOutages: this.#outages(home, listener ?? "", heard_ms),
+      }));
+      return known !== undefined && isOverdue(known);
+    });
+    return new Set(late.map(([key]) => key));
   }
 
   /** What ended after `since_ms`. */
@@ -92,8 +76,32 @@ export class CoverageReads {
   }
 }
 
+/** What is known of an item from the rows of its stays; undefined where there is none. */
+function factsOf(
+  rows: readonly StayRow[],
+  interruptions: (row: StayRow) => Pick<Stay, "silences" | "driverOutages" | "gatewayOutages">,
+): Omit<CoverageFacts, "gaps"> | undefined {
+  if (rows[0] === undefined) return undefined;
+  const { kind, subtype } = rows[0];
+  const known = rows.map((row) => ({
+    first_ms: row.first_ms,
+    heard_ms: row.heard_ms,
+    ...(row.last_ms === null ? {} : { listened_ms: row.last_ms }),
+    ...interruptions(row),
+  }));
+  return { kind, subtype, stays: known };
+}
+
+const stays = `
+  SELECT key, typename AS kind, record ->> '$.subtypename' AS subtype, states.home, states.first_ms, heard_ms,
+    listener, last_ms
+  FROM items JOIN item_states AS states ON item = key
+    LEFT JOIN listeners ON listeners.home = states.home AND name = listener`;
+
 interface StayRow {
-  readonly record: string;
+  readonly key: number;
+  readonly kind: Kind;
+  readonly subtype: string;
   readonly home: number;
   readonly first_ms: number;
   readonly heard_ms: number;

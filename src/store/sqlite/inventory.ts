@@ -50,6 +50,7 @@ export class Inventory {
       .query("SELECT item, series, total AS count, newest_stamp AS newest_ms FROM heads ORDER BY series")
       .all() as SeriesTotal[];
     const series = seriesByItem(heads);
+    const overdue = coverage.overdue();
     const rows = this.#database
       .query(
         `SELECT key, record, provisional, heard_ms, battery_percent, battery_mv, linkquality,
@@ -65,7 +66,7 @@ export class Inventory {
         ...facts,
         record: JSON.parse(record),
         provisional: provisional === 1,
-        overdue: coverage.overdue(key),
+        overdue: overdue.has(key),
         series: series.get(key) ?? [],
       }),
     );
