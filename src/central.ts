@@ -14,6 +14,7 @@ import type { CentralStore } from "./store/central-store.ts";
 import { AlertKeeper } from "./sync/fleet/alert-keeper.ts";
 import type { GatewayReport } from "./sync/protocol.ts";
 import { type Receiver, receiverOf } from "./sync/receiver/receiver.ts";
+import type { ReceptionBounds } from "./sync/receiver/reception.ts";
 
 /** A central server at work. */
 export interface Central {
@@ -42,12 +43,14 @@ export async function startCentral(options: {
   metrics: boolean;
   /** Where the store is, where that is a directory: for the metrics. */
   directory?: string;
+  /** How many gateways are taken in at once, and wait. */
+  reception?: Partial<ReceptionBounds>;
   clock: Clock;
   log: Log;
 }): Promise<Central> {
   const { store, listen, settings, realm, tls, metrics, clock, log } = options;
   try {
-    const receiver = receiverOf({ store, clock, version: packageFile.version });
+    const receiver = receiverOf({ store, clock, version: packageFile.version, ...options.reception });
     const server = await startServer({
       store,
       clock,

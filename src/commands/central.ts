@@ -2,7 +2,10 @@ import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import { startCentral } from "../central.ts";
 import { OperatorError } from "../errors.ts";
-import { openCentral } from "./central-place.ts";
+import type { Log } from "../log.ts";
+import { databasePath } from "../store/sqlite/connection.ts";
+import { watchFile } from "../store/sqlite/file-watch.ts";
+import { type CentralPlace, openCentral } from "./central-place.ts";
 import { type CommandContext, helpAfter, wholeNumber } from "./command.ts";
 import { serve, serverLog } from "./serving.ts";
 import { centralPlace, databaseVariable, defaultCentralData } from "./store-options.ts";
@@ -63,6 +66,7 @@ async function central(options: CentralOptions, context: CommandContext): Promis
     log,
     start: async (onFailure) => {
       const store = await openCentral(place, { clock, log: log.named("store"), onFailure });
+      const stopWatching = watchData(place, { context, log, onFailure });
       const started = await startCentral({
         store,
         listen: { hostname: options.listen, port: options.port },
@@ -81,10 +85,40 @@ async function central(options: CentralOptions, context: CommandContext): Promis
         log.warn(
           "without TLS tokens and data travel in the open: give --tls-certificate and --tls-key, or put a proxy before it",
         );
-      return started;
+      return {
+        url,
+        alive: () => started.alive(),
+        stop: async () => {
+          stopWatching();
+          await started.stop();
+        },
+      };
     },
   });
 }
+
+/** Ends central where its database is taken away under it: what it would confirm from then on would be lost. */
+function watchData(
+  place: CentralPlace,
+  {
+    context,
+    log,
+    onFailure,
+  }: { context: CommandContext; log: Log; onFailure: (fault: OperatorError) => void },
+): () => void {
+  if ("database" in place) return () => {};
+  return watchFile({
+    path: databasePath(place.directory),
+    clock: context.clock,
+    interval_ms: data_watch_ms,
+    onGone: (fault) => {
+      log.error(fault.message);
+      onFailure(fault);
+    },
+  });
+}
+
+const data_watch_ms = 1_000;
 
 function tlsOf({ tlsCertificate, tlsKey }: CentralOptions): { certificate: string; key: string } | undefined {
   if (tlsCertificate === undefined && tlsKey === undefined) return undefined;

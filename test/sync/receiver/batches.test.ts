@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { batch_readings_max } from "../../../src/batch.ts";
 import { eventsOf, keyOf } from "../../store/central-sample.ts";
 import { sensor } from "../../store/sample.ts";
 import { encoded, gatewayOf, headerOf, type Receiving, receive, reportBody } from "./receiving.ts";
@@ -93,32 +92,6 @@ describe("a batch", () => {
           .status,
       ).toBe(422);
   });
-
-  test("held already is answered at more than 1,000,000 readings a second", async () => {
-    const gateway = gatewayOf(24, 1);
-    const { epoch } = gateway;
-    await receiving.send(24, gateway.all());
-    // As many bytes as a full batch has, of numbers that are held: the header is all that is read.
-    const body = new Uint8Array(200_000);
-    const repeats = 64;
-    const headers = { "Lintel-Batch": `${epoch} 1 1` };
-    const started = performance.now();
-    for (let sent = 0; sent < repeats; sent += 8)
-      await Promise.all(
-        Array.from({ length: 8 }, async () => {
-          const answer = await receiving.ask(24, "POST", "/batches", {
-            body,
-            type: "application/vnd.lintel.batch",
-            headers,
-          });
-          expect(await answer.json()).toEqual({ held_seq: 1, taken: 0 });
-        }),
-      );
-    const seconds = (performance.now() - started) / 1000;
-    const readings_per_s = Math.round((repeats * batch_readings_max) / seconds);
-    console.log(`replay of held batches: ${readings_per_s} readings a second`);
-    expect(readings_per_s).toBeGreaterThan(0);
-  });
 });
 
 test("200 homes that post at once are each taken exactly once", async () => {
@@ -134,6 +107,30 @@ test("200 homes that post at once are each taken exactly once", async () => {
     .map(({ series }) => series[0]?.count);
   expect(counts).toEqual(homes.map(() => 50));
 });
+
+test("a central that is full tells homes when to come back, before their bodies are read, and takes them all", async () => {
+  await using full = await receive({ reception: { under_way_max: 1, guests_max: 8 } });
+  const homes = Array.from({ length: 24 }, (_, index) => 1 + index);
+  for (const home of homes) await full.homeToken(home);
+  let later = 0;
+  await Promise.all(
+    homes.map(async (home) => {
+      for (let attempt = 1; attempt < 20; attempt += 1) {
+        const answer = await full.send(home, gatewayOf(home, 2_000).all());
+        if (answer.status === 200) return;
+        later += 1;
+        const { code } = (await answer.json()) as { code: number };
+        expect([answer.status, code, Number(answer.headers.get("Retry-After"))]).toEqual([429, 42902, 1]);
+        // Waiting is what it was told to do.
+        await Bun.sleep(1_000);
+      }
+      throw new Error(`home ${home} has starved`);
+    }),
+  );
+  expect(later).toBeGreaterThan(0);
+  const { items } = await full.store.overview();
+  expect(items.map(({ series }) => series[0]?.count)).toEqual(homes.map(() => 2_000));
+}, 30_000);
 
 test("two requests of one home at once follow each other; a third is told when to come back", async () => {
   const gateway = gatewayOf(25, 400);

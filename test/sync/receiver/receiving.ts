@@ -9,6 +9,7 @@ import type { CentralStore } from "../../../src/store/central-store.ts";
 import { openCentralStore } from "../../../src/store/sqlite/central-open.ts";
 import { encodeBatch } from "../../../src/sync/batch-codec.ts";
 import { batchHeader, batchType } from "../../../src/sync/protocol.ts";
+import type { ReceptionBounds } from "../../../src/sync/receiver/reception.ts";
 import { mintToken, type Scope } from "../../../src/token.ts";
 import { sensor, start_ms } from "../../store/sample.ts";
 import { SimulatedGateway } from "../../store/simulated-gateway.ts";
@@ -44,6 +45,7 @@ export async function receive(
     open?: (directory: string) => Promise<CentralStore>;
     directory?: string;
     metrics?: boolean;
+    reception?: Partial<ReceptionBounds>;
   } = {},
 ): Promise<Receiving> {
   const { clock = new SystemClock(), metrics = false } = options;
@@ -60,6 +62,7 @@ export async function receive(
     settings: { address: "--listen", port: "--port", certificate: "--tls-certificate", key: "--tls-key" },
     realm: "lintel",
     metrics,
+    ...(options.reception === undefined ? {} : { reception: options.reception }),
     clock,
     log,
   });
