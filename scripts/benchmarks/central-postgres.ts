@@ -9,10 +9,11 @@ import type { Batch } from "../../src/batch.ts";
 import { SystemClock } from "../../src/clock.ts";
 import { lineLog } from "../../src/log.ts";
 import { Connections } from "../../src/store/postgres/connection.ts";
+import { copyIn } from "../../src/store/postgres/copy-in.ts";
 import { migrate } from "../../src/store/postgres/migrations.ts";
 import { openPostgresCentral } from "../../src/store/postgres/open.ts";
 import { Partitions } from "../../src/store/postgres/partitions.ts";
-import { byDevice, copyMade, madeReady } from "../../src/store/postgres/series-rows.ts";
+import { byDevice, copyOf } from "../../src/store/postgres/series-rows.ts";
 import { decodeBatch, encodeBatch } from "../../src/sync/batch-codec.ts";
 import { postgresServer } from "../../test/store/postgres/server.ts";
 
@@ -54,11 +55,11 @@ function addressOf(home: number, number: number): string {
 }
 
 /** The rows of a batch as they will be stored, so that copying them is all that is left. */
-function rowsOf(batch: Batch): Buffer {
+function madeReady(batch: Batch): { statement: string; bytes: Buffer } {
   const columns = batch.series[series];
   if (columns === undefined) throw new Error("a batch without readings");
   const home = Number.parseInt(batch.epoch, 16);
-  return madeReady({
+  const { statement, chunks } = copyOf({
     series,
     home,
     columns,
@@ -66,6 +67,7 @@ function rowsOf(batch: Batch): Buffer {
     item: Float64Array.from(columns.device, (place) => home * items + place),
     own: Float64Array.from(columns.seq, (seq) => home * 1e9 + seq),
   });
+  return { statement, bytes: Buffer.concat([...chunks]) };
 }
 
 async function seconds(work: () => Promise<unknown>): Promise<number> {
@@ -97,12 +99,12 @@ async function measure(rounds: number): Promise<void> {
     for (const batch of plain) {
       await partitions.make(series, batch.series[series]?.stamp_ms ?? [], 0);
     }
-    const ready = plain.map(rowsOf);
+    const ready = plain.map(madeReady);
     const encoded = (home: number, count: number) =>
       Array.from({ length: count }, () => encodeBatch(next(home)) ?? new Uint8Array());
     const [one, left, right] = [encoded(2, 4), encoded(3, 4), encoded(4, 4)];
     const bare_s = await seconds(async () => {
-      for (const rows of ready) await bare.write((sql) => copyMade(sql, series, rows));
+      for (const { statement, bytes } of ready) await bare.write((sql) => copyIn(sql, statement, [bytes]));
     });
     const one_s = await seconds(() => receive(2, one));
     const two_s = await seconds(() => Promise.all([receive(3, left), receive(4, right)]));

@@ -1,5 +1,6 @@
 import type { SeriesName } from "../../series.ts";
 import type { SqlRunner } from "./connection.ts";
+import type { SeriesRows } from "./series-rows.ts";
 
 /**
  * Readings are counted in spans of three widths, each beginning at a multiple of its width: whatever `skip` asks for is found by
@@ -17,18 +18,31 @@ export class CountChanges {
   readonly #hours = new Map<number, Map<number, number>>();
   readonly #heads = new Map<number, Head>();
 
-  add(item: number, stamp_ms: number, own: number): void {
-    this.#count(item, stamp_ms, 1);
-    const head = this.#head(item);
-    head.total += 1;
-    head.newest_own = Math.max(head.newest_own, own);
-    head.newest_ms = Math.max(head.newest_ms, stamp_ms);
+  /** Counts readings that come. */
+  addAll({ order, item, own, columns }: Omit<SeriesRows, "series" | "home">): void {
+    // Most follow one of the same item and hour.
+    let last: { item: number; start_ms: number; count: number; head: Head } | undefined;
+    for (const index of order) {
+      const of = item[index] as number;
+      const stamp_ms = columns.stamp_ms[index] as number;
+      const number = own[index] as number;
+      if (last?.item !== of || stamp_ms < last.start_ms || stamp_ms >= last.start_ms + hour_ms) {
+        if (last !== undefined) this.shift(last.item, last.start_ms, last.count);
+        last = { item: of, start_ms: spanStart(stamp_ms, hour_ms), count: 0, head: this.#head(of) };
+      }
+      last.count += 1;
+      if (number > last.head.newest_own) last.head.newest_own = number;
+      if (stamp_ms > last.head.newest_ms) last.head.newest_ms = stamp_ms;
+    }
+    if (last !== undefined) this.shift(last.item, last.start_ms, last.count);
   }
 
-  /** The same of many readings at once that lie in one hour, or of fewer than were counted. */
+  /** Counts readings of an hour, by its start: how many more there are, or fewer. */
   shift(item: number, hour_start_ms: number, change: number): void {
-    this.#count(item, hour_start_ms, change);
     this.#head(item).total += change;
+    const hours = this.#hours.get(item) ?? new Map<number, number>();
+    this.#hours.set(item, hours);
+    hours.set(hour_start_ms, (hours.get(hour_start_ms) ?? 0) + change);
   }
 
   /** Something that was held is another now, or gone. */
@@ -63,16 +77,6 @@ export class CountChanges {
     ]);
     this.#hours.clear();
     this.#heads.clear();
-  }
-
-  #count(item: number, stamp_ms: number, change: number): void {
-    let hours = this.#hours.get(item);
-    if (hours === undefined) {
-      hours = new Map();
-      this.#hours.set(item, hours);
-    }
-    const start = spanStart(stamp_ms, hour_ms);
-    hours.set(start, (hours.get(start) ?? 0) + change);
   }
 
   #head(item: number): Head {

@@ -6,7 +6,7 @@ import type { Connections, SqlRunner } from "./connection.ts";
 import { CountChanges } from "./count-spans.ts";
 import type { HeardDevice, ItemKeeper } from "./items.ts";
 import type { Partitions } from "./partitions.ts";
-import { byDevice, copyRows, countRows, refuseMisfits } from "./series-rows.ts";
+import { byDevice, copyRows, refuseMisfits } from "./series-rows.ts";
 import { holdSource, noteHeld, sourceOf } from "./sources.ts";
 
 /** Takes in batches: see `CentralStore.receive`. */
@@ -78,8 +78,7 @@ export class Receiving {
       const own = Float64Array.from(seq, (number) => first_own + number - from_seq);
       const rows = { series, home, columns, order, item, own };
       const changes = new CountChanges();
-      await copyRows(sql, rows);
-      countRows(rows, changes);
+      await copyRows(sql, rows, changes);
       await changes.write(sql, series, home);
       taken += order.length;
     }

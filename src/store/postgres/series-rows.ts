@@ -42,22 +42,16 @@ export function byDevice(device: ArrayLike<number>, from: number, devices: numbe
   return order;
 }
 
-/** Puts readings into the table of their series by COPY; they are to be counted besides. */
-export async function copyRows(sql: SqlRunner, rows: SeriesRows): Promise<void> {
-  if (rows.order.length > 0) await copyMade(sql, rows.series, madeReady(rows));
+/** Puts readings into the table of their series by COPY, and counts them meanwhile. */
+export async function copyRows(sql: SqlRunner, rows: SeriesRows, changes?: CountChanges): Promise<void> {
+  if (rows.order.length === 0) return;
+  const { statement, chunks } = copyOf(rows);
+  await copyIn(sql, statement, chunks, () => changes?.addAll(rows));
 }
 
-/** Readings as COPY takes them. */
-export function madeReady(rows: SeriesRows): Buffer {
-  return copyBytes(rows.order, copyColumns(rows));
-}
-
-export function copyMade(sql: SqlRunner, series: SeriesName, bytes: Buffer): Promise<void> {
-  return copyIn(sql, copySql[series], chunksOf(bytes));
-}
-
-function* chunksOf(bytes: Buffer): Generator<Buffer> {
-  for (let at = 0; at < bytes.length; at += chunk_bytes) yield bytes.subarray(at, at + chunk_bytes);
+/** The statement that takes readings, and what it takes. */
+export function copyOf(rows: SeriesRows): { statement: string; chunks: Iterable<Buffer> } {
+  return { statement: copySql[rows.series], chunks: copyBytes(rows.order, copyColumns(rows)) };
 }
 
 /**
@@ -96,13 +90,6 @@ const rulesOf = forEverySeries((series) =>
   }),
 );
 
-/** Counts readings that were put into the table. */
-export function countRows({ columns, order, item, own }: SeriesRows, changes: CountChanges): void {
-  for (const index of order) {
-    changes.add(item[index] as number, columns.stamp_ms[index] as number, own[index] as number);
-  }
-}
-
 /** The columns of the table, as `seriesColumns` orders them. */
 function copyColumns({ series, home, columns, item, own }: SeriesRows): CopyColumn[] {
   const none: ArrayLike<Value> = [];
@@ -123,6 +110,3 @@ const copySql = forEverySeries((series) => {
   const names = seriesColumns(series).map(({ name }) => name);
   return `COPY ${series} (${quoted(names)}) FROM STDIN (FORMAT binary)`;
 });
-
-/** What is handed to the connection at once. */
-const chunk_bytes = 1024 * 1024;
