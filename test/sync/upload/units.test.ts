@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const units = new URL("../../../systemd/", import.meta.url).pathname;
-const names = ["lintel-upload.service", "lintel-upload.timer", "lintel.service"];
+const names = ["lintel-upload.service", "lintel-upload.timer", "lintel.service", "lintel-central.service"];
 const directory = mkdtempSync(join(tmpdir(), "lintel-units-"));
 afterAll(() => rmSync(directory, { recursive: true }));
 const analyze = Bun.which("systemd-analyze");
