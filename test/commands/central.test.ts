@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { renameSync } from "node:fs";
+import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type LintelProcess, Site } from "../gateway/processes.ts";
 import { postgresServer } from "../store/postgres/server.ts";
+import { sensor } from "../store/sample.ts";
 import { encoded, gatewayOf } from "../sync/receiver/receiving.ts";
 
 let site: Site;
@@ -99,6 +100,40 @@ describe.each(["SQLite", "PostgreSQL"] as const)("central on %s", (kind) => {
     expect(await again.process.exited).toBe(0);
   }, 60_000);
 });
+
+test("import, items, export and report work on the database that --database names", async () => {
+  await using database = await (await postgresServer()).database();
+  const store = ["--database", database.url];
+  const file = join(site.directory, "programme.json");
+  writeFileSync(
+    file,
+    JSON.stringify({
+      items: [{ itemid: 7, itemname: "hall", typename: "wirelesssensors", macaddress: sensor(12).address }],
+    }),
+  );
+  const imported = await site.lintel("import", file, ...store, "--json");
+  expect([imported.code, imported.said]).toEqual([0, ""]);
+  const { process, url } = await central(store);
+  const sent = await fetch(new URL("/sync/v1/batches", url), {
+    method: "POST",
+    headers: {
+      authorization: `bearer ${await token(store, "--scope", "sync", "--home", "12")}`,
+      "content-type": "application/vnd.lintel.batch",
+    },
+    body: encoded(gatewayOf(12, 10).all()),
+  });
+  expect(sent.status).toBe(200);
+  const { out } = await site.lintel("items", "--json", ...store);
+  expect(JSON.parse(out)).toMatchObject([{ itemname: "hall", provisional: false, series: [{ count: 10 }] }]);
+  const csv = join(site.directory, "events.csv");
+  const series = ["--series", "wirelesssensor_events", "--format", "csv", "--output", csv];
+  const exported = await site.lintel("export", ...series, ...store);
+  expect([exported.code, (await Bun.file(csv).text()).trimEnd().split("\n").length]).toEqual([0, 11]);
+  const report = await site.lintel("report", "--json", ...store);
+  expect(JSON.parse(report.out)).toMatchObject({ pillboxes: [], walking: [] });
+  process.kill("SIGTERM");
+  expect(await process.exited).toBe(0);
+}, 60_000);
 
 test("central whose data are moved away under it says so and ends with 1", async () => {
   const data = join(site.directory, "central");
