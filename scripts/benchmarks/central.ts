@@ -7,9 +7,10 @@
  */
 import { parseArgs } from "node:util";
 import { Report } from "./api/report.ts";
+import { http } from "./central/http.ts";
 import { wire } from "./central/wire.ts";
 
-const parts: Readonly<Record<string, (report: Report) => Promise<void>>> = { wire };
+const parts: Readonly<Record<string, (report: Report) => Promise<void>>> = { wire, http };
 
 const { values: options, positionals } = parseArgs({
   options: { help: { type: "boolean", default: false } },

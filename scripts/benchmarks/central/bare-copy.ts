@@ -1,0 +1,66 @@
+import type { Batch } from "../../../src/batch.ts";
+import { seriesNames } from "../../../src/series.ts";
+import { Connections } from "../../../src/store/postgres/connection.ts";
+import { copyIn } from "../../../src/store/postgres/copy-in.ts";
+import { migrate } from "../../../src/store/postgres/migrations.ts";
+import { Partitions } from "../../../src/store/postgres/partitions.ts";
+import { byDevice, copyOf } from "../../../src/store/postgres/series-rows.ts";
+import { postgresServer } from "../../../test/store/postgres/server.ts";
+
+/** The rows of a batch as they are stored, in the binary form of COPY: so copying them is all that is left. */
+export type Ready = readonly { readonly statement: string; readonly chunks: readonly Buffer[] }[];
+
+/** COPY into tables as central has them, with the same keys and partitions, and nothing else: no items, counts or watermarks. */
+export class BareCopy implements AsyncDisposable {
+  readonly #connections: Connections;
+  readonly #partitions: Partitions;
+  readonly #drop: () => Promise<void>;
+
+  private constructor(connections: Connections, drop: () => Promise<void>) {
+    this.#connections = connections;
+    this.#partitions = new Partitions(connections);
+    this.#drop = drop;
+  }
+
+  static async open(): Promise<BareCopy> {
+    const database = await (await postgresServer()).database();
+    const connections = new Connections(database.url);
+    await migrate(connections, "bare");
+    return new BareCopy(connections, async () => database[Symbol.asyncDispose]());
+  }
+
+  /** The rows sorted by item, as central's are: that is the faster order for PostgreSQL. */
+  async ready(batch: Batch): Promise<Ready> {
+    const home = Number.parseInt(batch.epoch, 16);
+    const ready = [];
+    for (const series of seriesNames) {
+      const columns = batch.series[series];
+      if (columns === undefined) continue;
+      await this.#partitions.make(series, columns.stamp_ms, 0);
+      const { statement, chunks } = copyOf({
+        series,
+        home,
+        columns,
+        order: byDevice(columns.device, 0, batch.devices.length),
+        item: Float64Array.from(columns.device, (place) => home * batch.devices.length + place),
+        own: Float64Array.from(columns.seq, (seq) => home * 1e9 + seq),
+      });
+      ready.push({ statement, chunks: Array.from(chunks, (chunk) => Buffer.from(chunk)) });
+    }
+    return ready;
+  }
+
+  /** One transaction for each batch, one after the other on one connection. */
+  async copy(batches: readonly Ready[]): Promise<void> {
+    for (const batch of batches) {
+      await this.#connections.write(async (sql) => {
+        for (const { statement, chunks } of batch) await copyIn(sql, statement, chunks);
+      });
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#connections.close();
+    await this.#drop();
+  }
+}

@@ -1,0 +1,142 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SystemClock } from "../../../src/clock.ts";
+import { type CentralPlace, openCentral } from "../../../src/commands/central-place.ts";
+import { lineLog } from "../../../src/log.ts";
+import type { CentralStore } from "../../../src/store/central-store.ts";
+import { encodeBatch } from "../../../src/sync/batch-codec.ts";
+import { type BatchAnswer, batchHeader, batchType, syncPath } from "../../../src/sync/protocol.ts";
+import { mintToken, type Scope } from "../../../src/token.ts";
+import { postgresServer } from "../../../test/store/postgres/server.ts";
+import { residentOf, startCommand } from "../api/server-process.ts";
+import type { HomeData } from "./home-data.ts";
+
+export type Kept = "sqlite" | "postgres";
+export const keptIn: Readonly<Record<Kept, string>> = { sqlite: "SQLite", postgres: "PostgreSQL" };
+
+/** `lintel central` as a process of its own, on data of its own that are gone at the end. */
+export class CentralServer implements AsyncDisposable {
+  readonly place: CentralPlace;
+  /** `http://127.0.0.1:1234`. */
+  readonly origin: string;
+  readonly readToken: string;
+  /** The sync token of each home. */
+  readonly tokens: ReadonlyMap<number, string>;
+  readonly #process: Awaited<ReturnType<typeof startCommand>>;
+  readonly #remove: () => Promise<void>;
+
+  private constructor(options: {
+    place: CentralPlace;
+    process: Awaited<ReturnType<typeof startCommand>>;
+    tokens: ReadonlyMap<number, string>;
+    readToken: string;
+    remove: () => Promise<void>;
+  }) {
+    this.place = options.place;
+    this.#process = options.process;
+    this.tokens = options.tokens;
+    this.readToken = options.readToken;
+    this.#remove = options.remove;
+    this.origin = new URL((options.process.said as { url: string }).url).origin;
+  }
+
+  /** Starts one with sync tokens of these homes, on a store that `fill` may have put something into before. */
+  static async start(options: {
+    kept: Kept;
+    homes: readonly number[];
+    fill?: (store: CentralStore) => Promise<void>;
+  }): Promise<CentralServer> {
+    const { kept, homes, fill } = options;
+    const { place, remove } = await placeOf(kept);
+    const store = await openStore(place);
+    await fill?.(store);
+    const tokens = new Map<number, string>();
+    for (const home of homes) tokens.set(home, await addToken(store, "sync", home));
+    const readToken = await addToken(store, "read");
+    await store.close();
+    const where =
+      "directory" in place
+        ? (["--data", place.directory] as const)
+        : (["--database", place.database] as const);
+    const process = await startCommand([
+      ...[globalThis.process.execPath, main, "central", "--json"],
+      ...["--listen", "127.0.0.1", "--port", "0", ...where],
+    ]);
+    return new CentralServer({ place, process, tokens, readToken, remove });
+  }
+
+  /** Sends a batch as the gateway of a home; `header` says what is in it, as gateways do. */
+  async send(home: number, { bytes, header }: Encoded): Promise<BatchAnswer> {
+    const response = await fetch(`${this.origin}${syncPath}/batches`, {
+      method: "POST",
+      headers: {
+        authorization: `bearer ${this.tokens.get(home)}`,
+        "content-type": batchType,
+        ...(header === undefined ? {} : { [batchHeader]: header }),
+      },
+      body: bytes,
+    });
+    if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`);
+    return (await response.json()) as BatchAnswer;
+  }
+
+  resident_mb(): number {
+    return residentOf(this.#process.pid);
+  }
+
+  /** Ends the process, so that its store can be looked at. */
+  stop(): Promise<void> {
+    return this.#process.stop();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+    await this.#remove();
+  }
+}
+
+/** A batch as it travels. */
+export interface Encoded {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** What `Lintel-Batch` says; absent where it is not sent. */
+  readonly header?: string;
+}
+
+/** The next batches of a home. */
+export function encodedNext(data: HomeData, home: number, count: number): Encoded[] {
+  return Array.from({ length: count }, () => {
+    const batch = data.next(home);
+    const bytes = encodeBatch(batch);
+    if (bytes === null) throw new Error("a batch is too large");
+    return { bytes, header: `${batch.epoch} ${batch.from_seq} ${batch.to_seq}` };
+  });
+}
+
+export function openStore(place: CentralPlace): Promise<CentralStore> {
+  return openCentral(place, { clock, log: lineLog({ write: () => {}, clock }) });
+}
+
+async function placeOf(kept: Kept): Promise<{ place: CentralPlace; remove: () => Promise<void> }> {
+  if (kept === "postgres") {
+    const database = await (await postgresServer()).database();
+    return { place: { database: database.url }, remove: async () => database[Symbol.asyncDispose]() };
+  }
+  const directory = mkdtempSync(join(tmpdir(), "lintel-bench-central-"));
+  return { place: { directory }, remove: async () => rmSync(directory, { recursive: true, force: true }) };
+}
+
+async function addToken(store: CentralStore, scope: Scope, home?: number): Promise<string> {
+  const { token, text } = mintToken({ name: scope, scope, clock, ...(home === undefined ? {} : { home }) });
+  await store.addToken(token);
+  return text;
+}
+
+export async function seconds(work: () => Promise<unknown>): Promise<number> {
+  const began_ms = performance.now();
+  await work();
+  return (performance.now() - began_ms) / 1000;
+}
+
+const clock = new SystemClock();
+const main = join(import.meta.dir, "../../../src/main.ts");
