@@ -2,6 +2,7 @@ import type { Clock } from "../../clock.ts";
 import type { OperatorError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import type { CentralStore } from "../central-store.ts";
+import { distribute } from "./citus.ts";
 import { Connections } from "./connection.ts";
 import { epochOf, migrate, schemaVersion } from "./migrations.ts";
 import { PostgresCentralStore } from "./postgres-store.ts";
@@ -31,7 +32,8 @@ export async function openPostgresCentral(options: {
       log.info(`brought ${connections.name} from schema ${before} to ${schemaVersion}`);
     }
     const epoch = await connections.read(epochOf);
-    return new PostgresCentralStore({ connections, epoch });
+    const distributed = await distribute(connections);
+    return new PostgresCentralStore({ connections, epoch, distributed });
   } catch (thrown) {
     await connections.close();
     throw thrown;

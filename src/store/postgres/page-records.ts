@@ -1,6 +1,6 @@
 import { type SeriesName, seriesOf } from "../../series.ts";
-import type { PageRequest, SeriesRecord } from "../store.ts";
-import type { SqlRunner } from "./connection.ts";
+import type { Precision, SeriesRecord } from "../store.ts";
+import type { Run } from "./ranks.ts";
 import { forEverySeries, quoted } from "./series-tables.ts";
 import { servedText } from "./stored-text.ts";
 
@@ -17,16 +17,17 @@ export function pageReader(
     s: pageSql(series, `${series}.stamp / 1000 AS stamp`, condition, parameters, order),
     ms: pageSql(series, `${series}.stamp`, condition, parameters, order),
   }));
-  return async (sql, { series, precision }, ...values) => {
-    const rows = await sql.unsafe<SeriesRecord[]>(texts[series][precision], values, { prepare: true });
+  return async ({ sql, series, item, among }, precision, values) => {
+    const text = texts[series][precision](among);
+    const rows = await sql.unsafe<SeriesRecord[]>(text, [item, ...values], { prepare: true });
     return served(series, rows);
   };
 }
 
 export type PageReader = (
-  sql: SqlRunner,
-  request: Pick<PageRequest, "series" | "precision">,
-  ...values: number[]
+  run: Run,
+  precision: Precision,
+  values: readonly number[],
 ) => Promise<SeriesRecord[]>;
 
 function served(series: SeriesName, rows: readonly SeriesRecord[]): SeriesRecord[] {
@@ -45,10 +46,10 @@ function pageSql(
   condition: string,
   parameters: number,
   order: "ASC" | "DESC",
-): string {
+): (among: string) => string {
   const fields = quoted(Object.keys(seriesOf(series).fields));
   // Ordered by the column, not by what is served under its name: only then the index has the order.
-  return `SELECT ${stamp}, ${fields} FROM ${series} WHERE item = $1 AND ${condition}
+  return (among) => `SELECT ${stamp}, ${fields} FROM ${series} WHERE item = $1${among} AND ${condition}
     ORDER BY ${series}.stamp ${order}, ${series}.seq ${order} LIMIT $${parameters + 2} OFFSET $${parameters + 3}`;
 }
 

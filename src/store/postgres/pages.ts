@@ -1,5 +1,6 @@
 import { lastSecond } from "../last-second.ts";
 import type { Page, PageRequest, PageStart, SeriesRecord } from "../store.ts";
+import type { AmongHomes } from "./citus.ts";
 import type { Connections, SqlRunner } from "./connection.ts";
 import { widths_ms } from "./count-spans.ts";
 import { type PageReader, pageReader } from "./page-records.ts";
@@ -8,9 +9,11 @@ import { below, countedBelow, type Head, headOf, hourOf, numbered, type Run } fr
 /** Reads pages of series: how `skip` is found by counts and why `through` is needed is told in ../README.md. */
 export class Pages {
   readonly #connections: Connections;
+  readonly #amongHomes: AmongHomes;
 
-  constructor(connections: Connections) {
+  constructor(connections: Connections, amongHomes: AmongHomes) {
     this.#connections = connections;
+    this.#amongHomes = amongHomes;
   }
 
   async page(request: PageRequest): Promise<Page> {
@@ -20,8 +23,9 @@ export class Pages {
       throw new RangeError(`a page through ${request.through} must start at a whole second`);
     }
     return this.#connections.snapshotPage(async (sql) => {
-      const head = await headOf({ sql, series: request.series, item: request.item });
-      return head === undefined ? { records: [] } : new PageRead(sql, request, end, bound_ms, head).read();
+      const run = await this.#run(sql, request);
+      const head = await headOf(run);
+      return head === undefined ? { records: [] } : new PageRead(run, request, end, bound_ms, head).read();
     });
   }
 
@@ -33,17 +37,17 @@ export class Pages {
     const { series, item, before_ms, skip, limit, through = "", ascending_from_ms = "", precision } = request;
     return this.#connections.snapshotPage(async (sql) => {
       const hour_end_ms = Math.ceil(before_ms / hour_ms) * hour_ms;
-      const [[head], count] = await Promise.all([
-        sql<{ newest_stamp: number | null; revision: number | null }[]>`
-          SELECT max(newest_stamp) AS newest_stamp, sum(revision) AS revision FROM heads
-          WHERE item = ${item} AND series = ${series}`,
-        countedBelow({ sql, series, item }, hour_end_ms),
-      ]);
+      const run = await this.#run(sql, request);
+      const [head, count] = await Promise.all([headOf(run), countedBelow(run, hour_end_ms)]);
       // However far above the newest reading a window ends, it is the same window.
       const everything = through === "" && before_ms > (head?.newest_stamp ?? 0);
       const window = `${ascending_from_ms} ${everything ? "all" : before_ms} ${through}`;
       return `${series} ${item} ${precision} ${window} ${skip} ${limit} ${count} ${head?.revision ?? 0}`;
     });
+  }
+
+  async #run(sql: SqlRunner, { series, item }: PageRequest): Promise<Run> {
+    return { sql, series, item, among: await this.#amongHomes(sql, item) };
   }
 }
 
@@ -58,11 +62,11 @@ class PageRead {
   readonly #run: Run;
   readonly #head: Head;
 
-  constructor(sql: SqlRunner, request: PageRequest, end: End, bound_ms: number, head: Head) {
+  constructor(run: Run, request: PageRequest, end: End, bound_ms: number, head: Head) {
     this.#request = request;
     this.#end = end;
     this.#bound_ms = bound_ms;
-    this.#run = { sql, series: request.series, item: request.item };
+    this.#run = run;
     this.#head = head;
   }
 
@@ -84,14 +88,8 @@ class PageRead {
       const counted = await this.#numbered(bound_ms, second_end, 0, through);
       if (skip >= counted) return this.#far(second_end, skip - counted);
     }
-    return this.#end.through(
-      this.#run.sql,
-      this.#request,
-      ...this.#bounds(bound_ms),
-      second_end,
-      through,
-      ...this.#window(skip),
-    );
+    const bounds = [...this.#bounds(bound_ms), second_end, through];
+    return this.#end.through(this.#run, this.#request.precision, [...bounds, ...this.#window(skip)]);
   }
 
   /** Records from a bound on, after passing over `skip`: the counts lead to the hour, an offset to the record in it. */
@@ -109,13 +107,12 @@ class PageRead {
   }
 
   #plain(bound_ms: number, skip: number): Promise<SeriesRecord[]> {
-    return this.#end.plain(this.#run.sql, this.#request, ...this.#bounds(bound_ms), ...this.#window(skip));
+    const values = [...this.#bounds(bound_ms), ...this.#window(skip)];
+    return this.#end.plain(this.#run, this.#request.precision, values);
   }
 
   #bounds(bound_ms: number): number[] {
-    return this.#end.step < 0
-      ? [this.#request.item, bound_ms]
-      : [this.#request.item, bound_ms, this.#request.before_ms];
+    return this.#end.step < 0 ? [bound_ms] : [bound_ms, this.#request.before_ms];
   }
 
   #window(skip: number): [limit: number, offset: number] {

@@ -29,6 +29,7 @@ import type {
 import type { DayDigest, DayReadings, DigestRequest } from "../upload-store.ts";
 import { replaceAlerts } from "./alerts.ts";
 import { backups, putBackup } from "./backups.ts";
+import { amongHomes } from "./citus.ts";
 import type { Connections, SqlRunner } from "./connection.ts";
 import { coverage } from "./coverage.ts";
 import { digests } from "./digests.ts";
@@ -58,15 +59,16 @@ export class PostgresCentralStore implements CentralStore {
   readonly #mending: Mending;
   readonly #reports: Reports;
 
-  /** `connections`: to a database of this program's schema version; `epoch`: its name. */
-  constructor(options: { connections: Connections; epoch: string }) {
+  /** `connections`: to a database of this program's schema version; `epoch`: its name; `distributed`: it is spread over workers by home. */
+  constructor(options: { connections: Connections; epoch: string; distributed: boolean }) {
     const { connections } = options;
     this.#connections = connections;
     this.epoch = options.epoch;
     const items = new ItemKeeper(connections);
     const partitions = new Partitions(connections);
-    this.#pages = new Pages(connections);
-    this.#oldestFirst = new OldestFirstReads(connections);
+    const among = amongHomes(options.distributed);
+    this.#pages = new Pages(connections, among);
+    this.#oldestFirst = new OldestFirstReads(connections, among);
     this.#imports = new Imports(connections);
     this.#receiving = new Receiving({ connections, partitions, items });
     this.#mending = new Mending({ connections, partitions, items });

@@ -5,8 +5,9 @@ import type { SqlRunner } from "./connection.ts";
 
 /** What is held of an epoch; undefined where nothing of it has come yet. Nothing is locked. */
 export async function sourceOf(sql: SqlRunner, epoch: string): Promise<Source | undefined> {
-  const [row] = await sql<SourceRow[]>`
-    SELECT sources.* FROM epochs JOIN sources USING (home, epoch) WHERE epoch = ${epoch}`;
+  const [owner] = await sql<{ home: number }[]>`SELECT home FROM epochs WHERE epoch = ${epoch}`;
+  if (owner === undefined) return undefined;
+  const [row] = await sql<SourceRow[]>`SELECT * FROM sources WHERE home = ${owner.home} AND epoch = ${epoch}`;
   return row === undefined ? undefined : known(row);
 }
 
@@ -76,8 +77,7 @@ function known({ first_seq, digest, ...rest }: SourceRow): Source {
 
 /** The epoch as another home has it. */
 async function sourceOfOther(sql: SqlRunner, epoch: string, home: number): Promise<KnownSource | undefined> {
-  const [row] = await sql<{ home: number; held_seq: number }[]>`
-    SELECT epochs.home, coalesce(held_seq, 0) AS held_seq FROM epochs LEFT JOIN sources USING (home, epoch)
-    WHERE epoch = ${epoch} AND epochs.home <> ${home}`;
-  return row;
+  const [owner] = await sql<{ home: number }[]>`SELECT home FROM epochs WHERE epoch = ${epoch}`;
+  if (owner === undefined || owner.home === home) return undefined;
+  return (await sourceOf(sql, epoch)) ?? { home: owner.home, held_seq: 0 };
 }

@@ -77,6 +77,13 @@ export class PostgresServer {
     }
   }
 
+  /** Puts an extension of our own among those that `CREATE EXTENSION` finds: what `sql` makes. */
+  addExtension(name: string, sql: string): void {
+    const path = join(this.#directory, "native/share/postgresql/extension", name);
+    writeFileSync(`${path}.control`, "default_version = '1'\n");
+    writeFileSync(`${path}--1.sql`, sql);
+  }
+
   /** All that the server has logged so far. */
   log(): string {
     return readFileSync(join(this.#directory, "log"), "utf8");
