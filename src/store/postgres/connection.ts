@@ -87,7 +87,12 @@ function clientOf(url: string, settings: Record<string, string>, onClose: () => 
     onclose: onClose,
     connect_timeout: connect_max_s,
     idle_timeout: idle_max_s,
-    types: { bigint: number(20), numeric: number(1700), bigints: list(1016), texts: list(1009) },
+    types: {
+      bigint: number(20),
+      numeric: number(1700),
+      bigints: list(1016, integersText),
+      texts: list(1009, textsText),
+    },
     // Asking for the types of arrays is a question of the library's own, and if it is not answered the process ends.
     fetch_types: false,
     onnotice: () => {},
@@ -109,14 +114,20 @@ function number(oid: number): postgres.PostgresType<number> {
 }
 
 /** An array type of PostgreSQL, which is only ever sent. */
-function list(oid: number): postgres.PostgresType<readonly (string | number | null)[]> {
-  return { to: oid, from: [], serialize: listText, parse: (text: string) => [text] };
+function list(oid: number, serialize: (values: List) => string): postgres.PostgresType<List> {
+  return { to: oid, from: [], serialize, parse: (text: string) => [text] };
 }
 
-/** An array as PostgreSQL reads it: its manual has the form under "Array Input and Output Syntax". */
-function listText(values: readonly (string | number | null)[]): string {
+type List = readonly (string | number | null)[];
+
+/** An array as PostgreSQL reads it: its manual has the form under "Array Input and Output Syntax". JSON writes whole numbers and null the same way. */
+function integersText(values: List): string {
+  return `{${JSON.stringify(values).slice(1, -1)}}`;
+}
+
+function textsText(values: List): string {
   const texts = values.map((value) => {
-    return typeof value === "string" ? `"${value.replace(/[\\"]/g, "\\$&")}"` : String(value ?? "NULL");
+    return typeof value === "string" ? `"${value.replace(/[\\"]/g, "\\$&")}"` : "NULL";
   });
   return `{${texts.join(",")}}`;
 }

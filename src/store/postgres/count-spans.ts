@@ -96,24 +96,39 @@ export class CountChanges {
       start: [] as number[],
       count: [] as number[],
     };
+    const add = (item: number, width: number, start: number, count: number) => {
+      if (count === 0) return;
+      columns.item.push(item);
+      columns.width.push(width);
+      columns.start.push(start);
+      columns.count.push(count);
+    };
     for (const [item, hours] of this.#hours) {
       for (const width of widths_ms) {
-        const counts = new Map<number, number>();
-        for (const [hour, count] of hours) {
-          const start = spanStart(hour, width);
-          counts.set(start, (counts.get(start) ?? 0) + count);
-        }
-        for (const [start, count] of counts) {
-          if (count === 0) continue;
-          columns.item.push(item);
-          columns.width.push(width);
-          columns.start.push(start);
-          columns.count.push(count);
-        }
+        for (const [start, count] of width === hour_ms ? hours : summed(hours, width))
+          add(item, width, start, count);
       }
     }
     return columns;
   }
+}
+
+/** Hours in wider spans. Those that follow each other are mostly in the same one. */
+function summed(hours: ReadonlyMap<number, number>, width: number): Map<number, number> {
+  const sums = new Map<number, number>();
+  let start = Number.NaN;
+  let sum = 0;
+  for (const [hour, count] of hours) {
+    if (!(hour >= start && hour < start + width)) {
+      sums.set(start, sum);
+      start = spanStart(hour, width);
+      sum = sums.get(start) ?? 0;
+    }
+    sum += count;
+  }
+  sums.set(start, sum);
+  sums.delete(Number.NaN);
+  return sums;
 }
 
 /**
