@@ -11,20 +11,30 @@ export const copiedTables = [
   ...["listeners", "outages", "item_states", "silences", "gaps"],
 ] as const;
 
-/** Spreads the tables of a database where it has Citus and that has not been done; answers whether it has. */
+/**
+ * Spreads the tables of a database where it has Citus and that has not been done; answers whether it has Citus. Each in a transaction of its
+ * own, as Citus wants it, so that what was interrupted goes on where it was.
+ */
 export async function distribute(connections: Connections): Promise<boolean> {
-  return await connections.write(async (sql) => {
-    const extensions = await sql`SELECT 1 FROM pg_extension WHERE extname = 'citus'`;
-    if (extensions.length === 0) return false;
+  const extensions = await connections.read((sql) => sql`SELECT 1 FROM pg_extension WHERE extname = 'citus'`);
+  if (extensions.length === 0) return false;
+  for (const table of copiedTables) await spread(connections, table, `create_reference_table('${table}')`);
+  const [first, ...others] = tablesByHome;
+  await spread(connections, first, `create_distributed_table('${first}', 'home')`);
+  for (const table of others) {
+    const beside = `create_distributed_table('${table}', 'home', colocate_with => '${first}')`;
+    await spread(connections, table, beside);
+  }
+  return true;
+}
+
+async function spread(connections: Connections, table: string, call: string): Promise<void> {
+  await connections.write(async (sql) => {
+    // What is in the tables already is moved, and that may be much.
+    await sql`SET LOCAL statement_timeout = 0`;
     await sql`SELECT pg_advisory_xact_lock(7813243, 0)`;
-    const spread = await sql`SELECT 1 FROM pg_dist_partition WHERE logicalrel = 'sources'::regclass`;
-    if (spread.length > 0) return true;
-    for (const table of copiedTables) await sql.unsafe(`SELECT create_reference_table('${table}')`);
-    for (const [index, table] of tablesByHome.entries()) {
-      const beside = index === 0 ? "" : `, colocate_with => '${tablesByHome[0]}'`;
-      await sql.unsafe(`SELECT create_distributed_table('${table}', 'home'${beside})`);
-    }
-    return true;
+    const known = await sql`SELECT 1 FROM pg_dist_partition WHERE logicalrel = ${table}::regclass`;
+    if (known.length === 0) await sql.unsafe(`SELECT ${call}`);
   });
 }
 

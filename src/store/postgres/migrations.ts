@@ -19,6 +19,9 @@ export async function migrate(connections: Connections, epoch: string): Promise<
   let before: number | undefined;
   for (let done = false; !done; ) {
     done = await connections.write(async (sql) => {
+      // A large table may take long to change, and others may wait for it.
+      await sql`SET LOCAL statement_timeout = 0`;
+      await sql`SET LOCAL lock_timeout = 0`;
       await sql`SELECT pg_advisory_xact_lock(7813243, 0)`;
       const version = await versionOf(sql);
       before ??= version;
