@@ -2,6 +2,7 @@ import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { Batch, BatchDevice, SeriesColumns } from "../../../src/batch.ts";
 import { kinds } from "../../../src/kinds.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../../../src/series.ts";
+import { BatchFault, encodeBatch } from "../../../src/sync/batch-codec.ts";
 import dictionary from "../../../src/sync/codec/dictionary-1.txt" with { type: "text" };
 import { below } from "../../store/sample.ts";
 
@@ -222,4 +223,22 @@ export function bytesWith(text: string | Uint8Array): Uint8Array {
     dictionary: Buffer.from(dictionary),
     params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
   });
+}
+
+/** The bytes of a batch. */
+export function written(batch: Batch): Uint8Array<ArrayBuffer> {
+  const bytes = encodeBatch(batch);
+  if (bytes === null) throw new Error("it is too large");
+  return bytes;
+}
+
+/** What a BatchFault says; anything else that is thrown, or that nothing is, fails the test. */
+export function fault(decode: () => unknown): string {
+  try {
+    decode();
+  } catch (thrown) {
+    if (thrown instanceof BatchFault) return thrown.message;
+    throw thrown;
+  }
+  throw new Error("it was taken for a batch");
 }
