@@ -77,6 +77,11 @@ export class PostgresServer {
     }
   }
 
+  /** Makes a directory the server's own, as a tablespace has to be. */
+  own(path: string): void {
+    give(path, this.#user);
+  }
+
   /** Puts an extension of our own among those that `CREATE EXTENSION` finds: what `sql` makes. */
   addExtension(name: string, sql: string): void {
     const path = join(this.#directory, "native/share/postgresql/extension", name);
