@@ -4,31 +4,31 @@ import type { SeriesRows } from "./series-rows.ts";
 
 /**
  * Readings are counted in spans of three widths, each beginning at a multiple of its width: whatever `skip` asks for is found by
- * a few hundred of them, and at most an hour of readings. Each width is a multiple of the next. README.md says how they are used.
+ * a few hundred of them, and at most four hours of readings. Each width is a multiple of the next. README.md says how they are used.
  */
-export const widths_ms = [32 * 24 * 3_600_000, 24 * 3_600_000, 3_600_000] as const;
+export const widths_ms = [32 * 24 * 3_600_000, 24 * 3_600_000, 4 * 3_600_000] as const;
 
 /** Where the span of this width begins that a stamp lies in. */
 export function spanStart(stamp_ms: number, width_ms: number): number {
   return Math.floor(stamp_ms / width_ms) * width_ms;
 }
 
-/** How many readings come to (or leave) the series of items, by hour: what a transaction changes in the counts. */
+/** How many readings come to (or leave) the series of items, by the finest spans: what a transaction changes in the counts. */
 export class CountChanges {
-  readonly #hours = new Map<number, Map<number, number>>();
+  readonly #counts = new Map<number, Map<number, number>>();
   readonly #heads = new Map<number, Head>();
 
   /** Counts readings that come. */
   addAll({ order, item, own, columns }: Omit<SeriesRows, "series" | "home">): void {
-    // Most follow one of the same item and hour.
+    // Most follow one of the same item and span.
     let last: { item: number; start_ms: number; count: number; head: Head } | undefined;
     for (const index of order) {
       const of = item[index] as number;
       const stamp_ms = columns.stamp_ms[index] as number;
       const number = own[index] as number;
-      if (last?.item !== of || stamp_ms < last.start_ms || stamp_ms >= last.start_ms + hour_ms) {
+      if (last?.item !== of || stamp_ms < last.start_ms || stamp_ms >= last.start_ms + finest_ms) {
         if (last !== undefined) this.shift(last.item, last.start_ms, last.count);
-        last = { item: of, start_ms: spanStart(stamp_ms, hour_ms), count: 0, head: this.#head(of) };
+        last = { item: of, start_ms: spanStart(stamp_ms, finest_ms), count: 0, head: this.#head(of) };
       }
       last.count += 1;
       if (number > last.head.newest_own) last.head.newest_own = number;
@@ -37,12 +37,12 @@ export class CountChanges {
     if (last !== undefined) this.shift(last.item, last.start_ms, last.count);
   }
 
-  /** Counts readings of an hour, by its start: how many more there are, or fewer. */
-  shift(item: number, hour_start_ms: number, change: number): void {
+  /** Counts readings of one of the finest spans, by its start: how many more there are, or fewer. */
+  shift(item: number, start_ms: number, change: number): void {
     this.#head(item).total += change;
-    const hours = this.#hours.get(item) ?? new Map<number, number>();
-    this.#hours.set(item, hours);
-    hours.set(hour_start_ms, (hours.get(hour_start_ms) ?? 0) + change);
+    const spans = this.#counts.get(item) ?? new Map<number, number>();
+    this.#counts.set(item, spans);
+    spans.set(start_ms, (spans.get(start_ms) ?? 0) + change);
   }
 
   /** Something that was held is another now, or gone. */
@@ -75,7 +75,7 @@ export class CountChanges {
           newest_stamp = greatest(heads.newest_stamp, excluded.newest_stamp),
           revision = heads.revision + excluded.revision`,
     ]);
-    this.#hours.clear();
+    this.#counts.clear();
     this.#heads.clear();
   }
 
@@ -88,7 +88,7 @@ export class CountChanges {
     return head;
   }
 
-  /** The hours, and what they sum up to in the other widths, as columns. */
+  /** The finest spans, and what they sum up to in the other widths, as columns. */
   #spans(): { item: number[]; width: number[]; start: number[]; count: number[] } {
     const columns = {
       item: [] as number[],
@@ -103,9 +103,9 @@ export class CountChanges {
       columns.start.push(start);
       columns.count.push(count);
     };
-    for (const [item, hours] of this.#hours) {
+    for (const [item, spans] of this.#counts) {
       for (const width of widths_ms) {
-        for (const [start, count] of width === hour_ms ? hours : summed(hours, width))
+        for (const [start, count] of width === finest_ms ? spans : summed(spans, width))
           add(item, width, start, count);
       }
     }
@@ -113,15 +113,15 @@ export class CountChanges {
   }
 }
 
-/** Hours in wider spans. Those that follow each other are mostly in the same one. */
-function summed(hours: ReadonlyMap<number, number>, width: number): Map<number, number> {
+/** Counts of spans in wider ones. Those that follow each other are mostly in the same one. */
+function summed(spans: ReadonlyMap<number, number>, width: number): Map<number, number> {
   const sums = new Map<number, number>();
   let start = Number.NaN;
   let sum = 0;
-  for (const [hour, count] of hours) {
-    if (!(hour >= start && hour < start + width)) {
+  for (const [narrow, count] of spans) {
+    if (!(narrow >= start && narrow < start + width)) {
       sums.set(start, sum);
-      start = spanStart(hour, width);
+      start = spanStart(narrow, width);
       sum = sums.get(start) ?? 0;
     }
     sum += count;
@@ -132,7 +132,7 @@ function summed(hours: ReadonlyMap<number, number>, width: number): Map<number, 
 }
 
 /**
- * Makes the counts of a series of an item in a span of whole hours what the table holds; with `changed`, readings in it have been
+ * Makes the counts of a series of an item in a stretch of whole days what the table holds; with `changed`, readings in it have been
  * changed too.
  */
 export async function recount(
@@ -141,17 +141,17 @@ export async function recount(
   { changed }: { changed: boolean },
 ): Promise<void> {
   const { series, home, item, from_ms, before_ms } = of;
-  const hours = await sql.unsafe<{ start: number; change: number }[]>(
+  const spans = await sql.unsafe<{ start: number; change: number }[]>(
     `SELECT start, coalesce(held.count, 0) - coalesce(counted.count, 0) AS change FROM (
-       SELECT stamp / ${hour_ms} * ${hour_ms} AS start, count(*) AS count FROM ${series}
+       SELECT stamp / ${finest_ms} * ${finest_ms} AS start, count(*) AS count FROM ${series}
        WHERE item = $1 AND home = $2 AND stamp >= $3 AND stamp < $4 GROUP BY 1
      ) AS held FULL JOIN (
        SELECT start, count FROM counts
-       WHERE item = $1 AND home = $2 AND start >= $3 AND start < $4 AND width = ${hour_ms} AND series = $5
+       WHERE item = $1 AND home = $2 AND start >= $3 AND start < $4 AND width = ${finest_ms} AND series = $5
      ) AS counted USING (start)`,
     [item, home, from_ms, before_ms, series],
   );
-  const wrong = hours.filter(({ change }) => change !== 0);
+  const wrong = spans.filter(({ change }) => change !== 0);
   const changes = new CountChanges();
   for (const { start, change } of wrong) changes.shift(item, start, change);
   if (changed || wrong.length > 0) changes.noteChange(item);
@@ -166,4 +166,4 @@ interface Head {
   changed: 0 | 1;
 }
 
-const hour_ms = widths_ms[2];
+const finest_ms = widths_ms[2];

@@ -4,7 +4,7 @@ import type { AmongHomes } from "./citus.ts";
 import type { Connections, SqlRunner } from "./connection.ts";
 import { widths_ms } from "./count-spans.ts";
 import { type PageReader, pageReader } from "./page-records.ts";
-import { below, countedBelow, type Head, headOf, hourOf, numbered, type Run } from "./ranks.ts";
+import { below, countedBelow, type Head, headOf, numbered, type Run, spanOf } from "./ranks.ts";
 
 /** Reads pages of series: how `skip` is found by counts and why `through` is needed is told in ../README.md. */
 export class Pages {
@@ -30,15 +30,15 @@ export class Pages {
   }
 
   /**
-   * What a page is recognised by: what was asked for, and two counts: of the readings in the hours that the window has a part in, and of
+   * What a page is recognised by: what was asked for, and two counts: of the readings in the spans that the window has a part in, and of
    * the times that a reading that was held changed or left. Readings are only added otherwise.
    */
   mark(request: PageRequest): Promise<string> {
     const { series, item, before_ms, skip, limit, through = "", ascending_from_ms = "", precision } = request;
     return this.#connections.snapshotPage(async (sql) => {
-      const hour_end_ms = Math.ceil(before_ms / hour_ms) * hour_ms;
+      const span_end_ms = Math.ceil(before_ms / finest_ms) * finest_ms;
       const run = await this.#run(sql, request);
-      const [head, count] = await Promise.all([headOf(run), countedBelow(run, hour_end_ms)]);
+      const [head, count] = await Promise.all([headOf(run), countedBelow(run, span_end_ms)]);
       // However far above the newest reading a window ends, it is the same window.
       const everything = through === "" && before_ms > (head?.newest_stamp ?? 0);
       const window = `${ascending_from_ms} ${everything ? "all" : before_ms} ${through}`;
@@ -92,14 +92,14 @@ class PageRead {
     return this.#end.through(this.#run, this.#request.precision, [...bounds, ...this.#window(skip)]);
   }
 
-  /** Records from a bound on, after passing over `skip`: the counts lead to the hour, an offset to the record in it. */
+  /** Records from a bound on, after passing over `skip`: the counts lead to the span, an offset to the record in it. */
   async #far(bound_ms: number, skip: number): Promise<SeriesRecord[]> {
     const rankAtBound = await below(this.#run, this.#head, bound_ms);
     const rank = this.#end.rankAfter(rankAtBound, skip);
     if (rank < 0 || rank >= this.#head.total) return [];
-    const hour = await hourOf(this.#run, rank);
-    const { from_ms, before_ms, first_rank, count } = hour;
-    // In the hour of the bound itself the readings on its other side must not be passed over.
+    const span = await spanOf(this.#run, rank);
+    const { from_ms, before_ms, first_rank, count } = span;
+    // In the span of the bound itself the readings on its other side must not be passed over.
     if (bound_ms > from_ms && bound_ms < before_ms) return this.#plain(bound_ms, skip);
     return this.#end.step < 0
       ? this.#plain(before_ms, first_rank + count - 1 - rank)
@@ -182,6 +182,6 @@ const ends: Record<"newest" | "oldest", End> = {
   },
 };
 
-/** Up to here PostgreSQL passes over readings by itself: no dearer than an hour of them. */
+/** Up to here PostgreSQL passes over readings by itself: no dearer than a span of them. */
 const offset_max = 1_000;
-const hour_ms = widths_ms[2];
+const finest_ms = widths_ms[2];

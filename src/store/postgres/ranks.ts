@@ -46,7 +46,7 @@ export async function below(run: Run, head: Head, before_ms: number): Promise<nu
   return counted + (rest[0]?.count ?? 0);
 }
 
-/** How many readings lie in whole hours below a stamp: a sum over a few hundred spans, however many readings there are. */
+/** How many readings lie in whole spans below a stamp: a sum over a few hundred spans, however many readings there are. */
 export async function countedBelow({ sql, series, item, among }: Run, before_ms: number): Promise<number> {
   const [row] = await sql.unsafe<{ count: number | null }[]>(
     `SELECT sum(count) AS count FROM counts WHERE item = $1 AND series = $2${among} AND (
@@ -59,8 +59,8 @@ export async function countedBelow({ sql, series, item, among }: Run, before_ms:
   return row?.count ?? 0;
 }
 
-/** The hour that the reading of a rank lies in: the oldest has rank 0, and there is one of that rank. */
-export async function hourOf({ sql, series, item, among }: Run, rank: number): Promise<Hour> {
+/** The finest span that the reading of a rank lies in: the oldest has rank 0, and there is one of that rank. */
+export async function spanOf({ sql, series, item, among }: Run, rank: number): Promise<CountedSpan> {
   let from_ms: number = Number.MIN_SAFE_INTEGER;
   let before_ms: number = Number.MAX_SAFE_INTEGER;
   let first_rank = 0;
@@ -84,7 +84,7 @@ export async function hourOf({ sql, series, item, among }: Run, rank: number): P
   return { from_ms, before_ms, first_rank, count };
 }
 
-export interface Hour {
+export interface CountedSpan {
   readonly from_ms: number;
   readonly before_ms: number;
   /** Rank of the oldest reading in it. */

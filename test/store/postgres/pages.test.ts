@@ -82,7 +82,7 @@ test("a page is one walk along the index, partition by partition, without sortin
   }
 });
 
-test("however far a page is passed over, the counts leave at most an hour to walk", async () => {
+test("however far a page is passed over, the counts leave at most four hours to walk", async () => {
   await using central = await temporaryCentral();
   const gateway = new SimulatedGateway(12, "one");
   for (let event = 0; event < 20_000; event += 1) {
@@ -105,7 +105,7 @@ test("however far a page is passed over, the counts leave at most an hour to wal
     rows.push(...plans.flatMap((plan) => rowsRead(plan)));
   }
   expect(rows.length).toBeGreaterThan(4);
-  expect(Math.max(...rows)).toBeLessThan(200);
+  expect(Math.max(...rows)).toBeLessThan(300);
 });
 
 const hour_ms = 3_600_000;
