@@ -10,10 +10,11 @@ import { prepareDatabase } from "../store/sqlite/prepare.ts";
 import { isWhole } from "../store/sqlite/salvage.ts";
 import { homeFilesAt } from "../sync/home-files.ts";
 import { TryAgainLater } from "../sync/upload/outcome.ts";
+import { putCursors } from "../uploader/home-files.ts";
+import { connect, type UploadSite } from "../uploader/uploader.ts";
 import { type Manifest, readManifest } from "./backup/manifest.ts";
 import { directoryToCopy } from "./backup/place.ts";
 import { type CommandContext, helpAfter, wholeNumber } from "./command.ts";
-import { putCursors } from "./home-files.ts";
 import { interruptible } from "./interruptible.ts";
 import { copyBackup, putConfiguration } from "./restore/from-backup.ts";
 import { buildFromCentral } from "./restore/from-central.ts";
@@ -22,7 +23,7 @@ import { type SentFromRemains, sendFromRemains } from "./restore/salvaged.ts";
 import { serverLog } from "./serving.ts";
 import { bytesText, momentText } from "./spans.ts";
 import { addStoreOptions, type StoreOptions } from "./store-options.ts";
-import { connect, type Site, siteOf } from "./uploading.ts";
+import { siteOf } from "./uploading.ts";
 
 /** `lintel restore`: a spare box, or an emptied one, becomes the one that was lost. */
 export function define(command: Command, context: CommandContext): void {
@@ -173,7 +174,7 @@ async function restoreFromCentral(run: Run): Promise<void> {
       const left = await sendRemains(site, building, run);
       const back = await buildFromCentral({
         building,
-        central: connect(site.target, run),
+        central: connect(site.target, { ...run, clock }),
         days: options.days,
         clock,
         log,
@@ -202,14 +203,18 @@ async function restoreFromCentral(run: Run): Promise<void> {
 }
 
 /** Sends what central has not got of a damaged database that is to be replaced; undefined where there is none. */
-async function sendRemains(site: Site, building: string, run: Run): Promise<SentFromRemains | undefined> {
+async function sendRemains(
+  site: UploadSite,
+  building: string,
+  run: Run,
+): Promise<SentFromRemains | undefined> {
   const { context, log, stop } = run;
   const damaged = databasePath(site.data);
   if (!existsSync(damaged) || isWhole(damaged)) return undefined;
   return sendFromRemains({
     damaged,
     building,
-    connect: () => connect(site.target, run),
+    connect: () => connect(site.target, { ...run, clock: context.clock }),
     clock: context.clock,
     log,
     stop,
@@ -237,7 +242,12 @@ async function filesAtCentral(run: Run): Promise<ReadonlyMap<string, Uint8Array>
   const cancel = context.clock.after(central_ms_max, () => giveUp("it does not answer"));
   try {
     // A restore in a cellar has no network, and should not wait for one.
-    const impatient = { ...run, stop: AbortSignal.any([stop, late.signal]), onRetry: giveUp };
+    const impatient = {
+      log,
+      clock: context.clock,
+      stop: AbortSignal.any([stop, late.signal]),
+      onRetry: giveUp,
+    };
     return (await homeFilesAt(connect(target, impatient))).files;
   } catch (thrown) {
     if (stop.aborted || !(thrown instanceof OperatorError)) throw thrown;

@@ -1,21 +1,15 @@
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { defaultConfigFiles, findConfig, uploadDescriptionOf } from "../config.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import type { Log } from "../log.ts";
-import { takeLock, uploadPost } from "../store/sqlite/lock.ts";
-import { openUploadStore } from "../store/sqlite/open.ts";
-import { describeGateway } from "../sync/gateway-report.ts";
-import { Central } from "../sync/upload/central.ts";
 import { TryAgainLater } from "../sync/upload/outcome.ts";
-import { type Uploaded, upload } from "../sync/upload/upload.ts";
+import type { Uploaded } from "../sync/upload/upload.ts";
 import { machineTimezone } from "../timezone.ts";
-import { default_bytes_per_s, tokenIn, type UploadTarget } from "../upload-section.ts";
+import { default_bytes_per_s } from "../upload-section.ts";
+import { type UploadSite, uploadFrom } from "../uploader/uploader.ts";
 import { type CommandContext, wholeNumber } from "./command.ts";
-import { gatherHomeFiles } from "./home-files.ts";
 import { interruptible } from "./interruptible.ts";
-import { takeRoster } from "./roster.ts";
 import { serverLog } from "./serving.ts";
 import { UploadMeter } from "./upload-meter.ts";
 
@@ -66,7 +60,7 @@ export async function runUpload(
   const site = siteOf(options);
   for (const warning of site.warnings) log.warn(warning);
   try {
-    const done = await interruptible(context, (stop) => uploadFrom(site, { everyDay, stop, log, context }));
+    const done = await interruptible(context, (stop) => metered(site, { everyDay, stop, log, context }));
     if (done === undefined) {
       terminal.say("Interrupted: what central has confirmed stays, and the next upload goes on from there.");
     }
@@ -79,78 +73,33 @@ export async function runUpload(
   }
 }
 
-async function uploadFrom(
-  site: Site,
+async function metered(
+  site: UploadSite,
   run: { everyDay: boolean; stop: AbortSignal; log: Log; context: CommandContext },
 ): Promise<Uploaded> {
   const { everyDay, stop, log, context } = run;
-  const { terminal, clock, version } = context;
-  const { data, target, timezone } = site;
-  const store = await openUploadStore({ directory: data, clock, log });
+  const { terminal, clock } = context;
+  const meter = new UploadMeter({ terminal, clock, log, atTerminal: process.stderr.isTTY === true });
   try {
-    const lock = takeLock(data, uploadPost);
-    // As they are before anything is sent: then central has what the cursors among them have passed.
-    const homeFiles = gatherHomeFiles(data);
-    const meter = new UploadMeter({ terminal, clock, log, atTerminal: process.stderr.isTTY === true });
-    try {
-      return await upload({
-        store,
-        connect: () => connect(target, { stop, log, context }),
-        clock,
-        log,
-        stop,
-        everyDay,
-        ...(target.keep_days === undefined ? {} : { keep_days: target.keep_days }),
-        describe: () => describeGateway({ store, clock, directory: data, version, timezone }),
-        homeFiles,
-        takeRoster: (document) => takeRoster({ store, directory: data, document }),
-        onProgress: (progress) => meter.show(progress),
-      });
-    } finally {
-      terminal.progress("");
-      lock.release();
-    }
+    return await uploadFrom(site, {
+      everyDay,
+      stop,
+      clock,
+      log,
+      onProgress: (progress) => meter.show(progress),
+    });
   } finally {
-    await store.close();
+    terminal.progress("");
   }
 }
 
-/** Central, asked with the token and at the pace of a target. @throws OperatorError where a file of it cannot be read */
-export function connect(
-  target: UploadTarget,
-  run: {
-    readonly stop: AbortSignal;
-    readonly log: Log;
-    readonly context: CommandContext;
-    readonly onRetry?: (reason: string) => void;
-  },
-): Central {
-  const { stop, log, context } = run;
-  const { url, bytes_per_s, certificate } = target;
-  return new Central({
-    url,
-    token: tokenIn(target.token_file),
-    ...(certificate === undefined ? {} : { certificate: certificateIn(certificate) }),
-    bytes_per_s,
-    clock: context.clock,
-    random: () => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32,
-    stop,
-    onRetry:
-      run.onRetry ??
-      ((reason, delay_ms) => log.warn(`${reason}: asking again in ${(delay_ms / 1000).toFixed(1)} s`)),
-  });
-}
-
-/** A gateway's data, and where they go. */
-export interface Site {
-  readonly data: string;
-  readonly timezone: string;
-  readonly target: UploadTarget;
+/** What the options name, and what is amiss with its files, one line each. */
+export interface NamedSite extends UploadSite {
   readonly warnings: readonly string[];
 }
 
 /** @throws OperatorError where the options name no gateway, or none that has a central */
-export function siteOf(options: UploadingOptions): Site {
+export function siteOf(options: UploadingOptions): NamedSite {
   const { url, tokenFile, certificate, bytesPerSecond } = options;
   const given = {
     ...(url === undefined ? {} : { url }),
@@ -186,17 +135,6 @@ export function siteOf(options: UploadingOptions): Site {
       "add the section with url and token_file, as systemd/lintel.toml shows it",
     );
   return { data, timezone, target: { ...section, ...given }, warnings };
-}
-
-function certificateIn(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (thrown) {
-    throw new OperatorError(
-      `the certificate ${file} cannot be read (${messageOf(thrown)})`,
-      "name central's own certificate as a PEM file, readable for the gateway's user",
-    );
-  }
 }
 
 const line_max = 2_000;

@@ -1,26 +1,19 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import packageFile from "../../package.json" with { type: "json" };
-import { type Central as CentralServer, startCentral } from "../central.ts";
+import { type Central, startCentral } from "../central.ts";
 import type { Clock } from "../clock.ts";
-import { gatherHomeFiles } from "../commands/home-files.ts";
-import { takeRoster } from "../commands/roster.ts";
 import { messageOf, type OperatorError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { ImportedRecord } from "../store/record-store.ts";
 import { openCentralStore } from "../store/sqlite/central-open.ts";
-import { openUploadStore } from "../store/sqlite/open.ts";
-import { describeGateway } from "../sync/gateway-report.ts";
-import { Central } from "../sync/upload/central.ts";
-import { upload } from "../sync/upload/upload.ts";
 import { mintToken, type Token } from "../token.ts";
+import { uploadFrom } from "../uploader/uploader.ts";
 
 /** The demo's central server, and the uploads of its one gateway, whose nights are a minute long. */
 export class DemoCentral {
-  readonly #server: CentralServer;
+  readonly #server: Central;
   readonly #directory: string;
   readonly #timezone: string;
-  readonly #token: string;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #uploaded: (sent: number) => void;
@@ -28,9 +21,8 @@ export class DemoCentral {
   #uploading: Promise<void> = Promise.resolve();
   #cancel = () => {};
 
-  private constructor(server: CentralServer, token: string, options: DemoCentralOptions) {
+  private constructor(server: Central, options: DemoCentralOptions) {
     this.#server = server;
-    this.#token = token;
     this.#directory = options.directory;
     this.#timezone = options.timezone;
     this.#clock = options.clock;
@@ -62,7 +54,7 @@ export class DemoCentral {
       for (const token of [...tokens, sync.token]) await store.addToken(token);
       mkdirSync(directory, { recursive: true });
       writeFileSync(join(directory, tokenFile), `${sync.text}\n`, { mode: 0o600 });
-      return new DemoCentral(server, sync.text, options);
+      return new DemoCentral(server, options);
     } catch (error) {
       await server.stop();
       throw error;
@@ -98,44 +90,23 @@ export class DemoCentral {
   }
 
   async #upload(): Promise<void> {
-    const clock = this.#clock;
-    const log = this.#log.named("upload");
-    const directory = this.#directory;
-    const stop = this.#stop.signal;
-    const store = await openUploadStore({ directory, clock, log });
-    try {
-      const { sent } = await upload({
-        store,
-        connect: () =>
-          new Central({
-            url: this.origin,
-            token: this.#token,
-            bytes_per_s,
-            clock,
-            random: Math.random,
-            stop,
-            onRetry: (reason) => log.warn(reason),
-          }),
-        clock,
-        log,
-        stop,
-        everyDay: false,
-        describe: () =>
-          describeGateway({
-            store,
-            clock,
-            directory,
-            version: packageFile.version,
-            timezone: this.#timezone,
-          }),
-        takeRoster: (document) => takeRoster({ store, directory, document }),
-        homeFiles: gatherHomeFiles(directory),
-        onProgress: () => {},
-      });
-      this.#uploaded(sent);
-    } finally {
-      await store.close();
-    }
+    const site = {
+      data: this.#directory,
+      timezone: this.#timezone,
+      target: {
+        url: this.origin,
+        token_file: join(this.#directory, tokenFile),
+        at: "",
+        bytes_per_s,
+      },
+    };
+    const { sent } = await uploadFrom(site, {
+      everyDay: false,
+      stop: this.#stop.signal,
+      clock: this.#clock,
+      log: this.#log.named("upload"),
+    });
+    this.#uploaded(sent);
   }
 }
 

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import type { TSchema } from "@sinclair/typebox";
 import { TypeGuard } from "@sinclair/typebox";
 import { SystemClock } from "../../src/clock.ts";
-import { takeRoster } from "../../src/commands/roster.ts";
 import {
   definitionOf,
   type RecordType,
@@ -17,6 +16,7 @@ import { openCentralStore } from "../../src/store/sqlite/central-open.ts";
 import { openStoreBeside, openUploadStore } from "../../src/store/sqlite/open.ts";
 import { rosterOf } from "../../src/sync/roster.ts";
 import { isUnixTime } from "../../src/unix-time.ts";
+import { takeRoster } from "../../src/uploader/roster-import.ts";
 import { keptLog, sensor, temporaryDirectory } from "../store/sample.ts";
 
 const clock = new SystemClock();

@@ -46,14 +46,6 @@ export async function contentOf(
   return { bytes, sha256: hash.digest("hex") };
 }
 
-/** Writes a small file so that it is on disk, closed to everybody else. */
-export async function writeDurably(path: string, content: string | Uint8Array): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  await using file = await open(path, "w", 0o600);
-  await file.writeFile(content);
-  await file.sync();
-}
-
 /** @throws OperatorError where the disk of a directory has no room for so many bytes */
 export async function requireSpace(directory: string, bytes: number): Promise<void> {
   const { bavail, bsize } = await statfs(directory);

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } fr
 import { rename } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { parse } from "smol-toml";
+import { writeDurably } from "../../../drivers/wire/durable-file.ts";
 import type { Clock } from "../../clock.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
 import { databasePath } from "../../store/sqlite/connection.ts";
@@ -16,7 +17,6 @@ import {
   requireSpace,
   syncDirectory,
   syncTree,
-  writeDurably,
 } from "./durable-copy.ts";
 import { checkFiles, databaseName, isOwnDirectory, type Manifest, manifestName } from "./manifest.ts";
 
@@ -156,9 +156,7 @@ async function checkWritten(
 async function putManifest(into: string, manifest: Manifest): Promise<void> {
   const path = join(into, manifestName);
   await syncDirectory(into);
-  await writeDurably(`${path}.new`, `${JSON.stringify(manifest, null, 2)}\n`);
-  await rename(`${path}.new`, path);
-  await syncDirectory(into);
+  writeDurably(path, `${JSON.stringify(manifest, null, 2)}\n`);
   for (const name of readdirSync(into))
     if (name.startsWith("backup-") && name !== manifest.directory)
       rmSync(join(into, name), { recursive: true, force: true });

@@ -7,8 +7,8 @@ import { homeFilesAt } from "../../sync/home-files.ts";
 import { restoreHistory } from "../../sync/restore.ts";
 import { followRoster } from "../../sync/roster-following.ts";
 import type { Central } from "../../sync/upload/central.ts";
-import { putHomeFiles } from "../home-files.ts";
-import { takeRoster } from "../roster.ts";
+import { putHomeFiles } from "../../uploader/home-files.ts";
+import { takeRoster } from "../../uploader/roster-import.ts";
 
 /** What came back from central. */
 export interface BroughtBack {

@@ -12,7 +12,7 @@ import { sendHomeFiles } from "../../sync/home-files.ts";
 import type { Central } from "../../sync/upload/central.ts";
 import { TryAgainLater } from "../../sync/upload/outcome.ts";
 import { upload } from "../../sync/upload/upload.ts";
-import { gatherHomeFiles } from "../home-files.ts";
+import { gatherHomeFiles } from "../../uploader/home-files.ts";
 
 /** What became of the readings of a damaged database that central did not have. */
 export interface SentFromRemains {

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { type Central as CentralServer, startCentral } from "../../../src/central.ts";
 import { type Clock, clockQuality } from "../../../src/clock.ts";
 import { type CentralPlace, openCentral } from "../../../src/commands/central-place.ts";
-import { takeRoster } from "../../../src/commands/roster.ts";
 import type { Log } from "../../../src/log.ts";
 import type { Reading } from "../../../src/reading.ts";
 import type { CentralStore } from "../../../src/store/central-store.ts";
@@ -17,6 +16,7 @@ import { describeGateway } from "../../../src/sync/gateway-report.ts";
 import { Central } from "../../../src/sync/upload/central.ts";
 import { type Uploaded, type UploadOptions, upload } from "../../../src/sync/upload/upload.ts";
 import { mintToken } from "../../../src/token.ts";
+import { takeRoster } from "../../../src/uploader/roster-import.ts";
 import { TravellingClock } from "../../drivers/travelling-clock.ts";
 import { keptLog, seeded, sensor, sensorEvent } from "../../store/sample.ts";
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
-import { rename } from "node:fs/promises";
 import { join } from "node:path";
+import { writeDurably } from "../../drivers/wire/durable-file.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import { type Fault, ImportRefused } from "../import/fault.ts";
 import { importDocument } from "../import/import.ts";
@@ -8,7 +8,6 @@ import type { Item } from "../records/item.ts";
 import { identityOf, type RecordType, recordTypes, type StoredRecord } from "../records/record-table.ts";
 import type { Imported, ImportedRecord } from "../store/record-store.ts";
 import type { UploadStore } from "../store/upload-store.ts";
-import { writeDurably } from "./backup/durable-copy.ts";
 
 /**
  * Takes the roster of central into a gateway's store, after the checks of any import: all of it or, where anything does not fit, nothing.
@@ -31,8 +30,7 @@ export async function takeRoster(options: {
   const gone = goneFrom(before, JSON.parse(document));
   await store.forgetRecords(gone);
   await releaseItems(store, gone);
-  await writeDurably(`${path}.new`, document);
-  await rename(`${path}.new`, path);
+  writeDurably(path, document);
   return imported;
 }
 

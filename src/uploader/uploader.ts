@@ -1,0 +1,103 @@
+import { readFileSync } from "node:fs";
+import packageFile from "../../package.json" with { type: "json" };
+import type { Clock } from "../clock.ts";
+import { messageOf, OperatorError } from "../errors.ts";
+import type { Log } from "../log.ts";
+import { takeLock, uploadPost } from "../store/sqlite/lock.ts";
+import { openUploadStore } from "../store/sqlite/open.ts";
+import { describeGateway } from "../sync/gateway-report.ts";
+import { Central } from "../sync/upload/central.ts";
+import { type Uploaded, type UploadProgress, upload } from "../sync/upload/upload.ts";
+import { tokenIn, type UploadTarget } from "../upload-section.ts";
+import { gatherHomeFiles } from "./home-files.ts";
+import { takeRoster } from "./roster-import.ts";
+
+/** A gateway's data directory, and where its readings go. */
+export interface UploadSite {
+  readonly data: string;
+  readonly timezone: string;
+  readonly target: UploadTarget;
+}
+
+/**
+ * Puts an upload together and runs it, beside the running gateway or without it, as the only one on its data directory.
+ *
+ * @param run.stop ends it where it leaves things in order; the call rejects with the signal's reason
+ * @throws TryAgainLater where that may go better by itself; OperatorError where somebody has to do something
+ */
+export async function uploadFrom(
+  site: UploadSite,
+  run: {
+    readonly everyDay: boolean;
+    readonly stop: AbortSignal;
+    readonly clock: Clock;
+    readonly log: Log;
+    readonly onProgress?: (progress: UploadProgress) => void;
+  },
+): Promise<Uploaded> {
+  const { everyDay, stop, clock, log, onProgress = () => {} } = run;
+  const { data, target, timezone } = site;
+  const store = await openUploadStore({ directory: data, clock, log });
+  try {
+    const lock = takeLock(data, uploadPost);
+    try {
+      // As they are before anything is sent: then central has what the cursors among them have passed.
+      const homeFiles = gatherHomeFiles(data);
+      return await upload({
+        store,
+        connect: () => connect(target, { stop, clock, log }),
+        clock,
+        log,
+        stop,
+        everyDay,
+        ...(target.keep_days === undefined ? {} : { keep_days: target.keep_days }),
+        describe: () =>
+          describeGateway({ store, clock, directory: data, version: packageFile.version, timezone }),
+        homeFiles,
+        takeRoster: (document) => takeRoster({ store, directory: data, document }),
+        onProgress,
+      });
+    } finally {
+      lock.release();
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+/** Central, asked with the token and at the pace of a target. @throws OperatorError where a file of it cannot be read */
+export function connect(
+  target: UploadTarget,
+  run: {
+    readonly stop: AbortSignal;
+    readonly clock: Clock;
+    readonly log: Log;
+    readonly onRetry?: (reason: string) => void;
+  },
+): Central {
+  const { stop, clock, log } = run;
+  const { url, bytes_per_s, certificate } = target;
+  return new Central({
+    url,
+    token: tokenIn(target.token_file),
+    ...(certificate === undefined ? {} : { certificate: certificateIn(certificate) }),
+    bytes_per_s,
+    clock,
+    random: () => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32,
+    stop,
+    onRetry:
+      run.onRetry ??
+      ((reason, delay_ms) => log.warn(`${reason}: asking again in ${(delay_ms / 1000).toFixed(1)} s`)),
+  });
+}
+
+function certificateIn(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (thrown) {
+    throw new OperatorError(
+      `the certificate ${file} cannot be read (${messageOf(thrown)})`,
+      "name central's own certificate as a PEM file, readable for the gateway's user",
+    );
+  }
+}
