@@ -1,5 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { connect } from "./connection.ts";
 import { nameOf, openQuietly, readingOf } from "./data.ts";
 import { quantile, type Report } from "./report.ts";
 import { startServer } from "./server-process.ts";
@@ -54,43 +55,4 @@ async function fill(directory: string, events: number): Promise<void> {
     await store.append(batch.map(readingOf));
   }
   await store.close();
-}
-
-/** One connection, which tells how long each answer took, milliseconds. */
-async function connect(port: number) {
-  let missing = 0;
-  let done: () => void = () => {};
-  let fail: (error: Error) => void = () => {};
-  const socket = await Bun.connect({
-    hostname: "127.0.0.1",
-    port,
-    socket: {
-      data: (_, chunk) => {
-        if (missing === 0) {
-          const head = chunk.toString("latin1", 0, 2_048);
-          const length = /content-length: (\d+)/i.exec(head)?.[1];
-          if (!head.startsWith("HTTP/1.1 200") || length === undefined) fail(new Error(head));
-          missing = Number(length) + head.indexOf("\r\n\r\n") + 4;
-        }
-        missing -= chunk.length;
-        if (missing === 0) done();
-      },
-      close: () => fail(new Error("the server closed the connection")),
-    },
-  });
-  return {
-    ask: async (request: string) => {
-      const started = performance.now();
-      await new Promise<void>((resolve, reject) => {
-        done = resolve;
-        fail = reject;
-        socket.write(request);
-      });
-      return performance.now() - started;
-    },
-    close: () => {
-      fail = () => {};
-      socket.end();
-    },
-  };
 }
