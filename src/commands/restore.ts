@@ -9,7 +9,7 @@ import { newEpoch } from "../store/sqlite/open.ts";
 import { prepareDatabase } from "../store/sqlite/prepare.ts";
 import { isWhole } from "../store/sqlite/salvage.ts";
 import { homeFilesAt } from "../sync/home-files.ts";
-import { TryAgainLater } from "../sync/upload/outcome.ts";
+import { TryAgainLater } from "../sync/line/outcome.ts";
 import { putCursors } from "../uploader/home-files.ts";
 import { connect, type UploadSite } from "../uploader/uploader.ts";
 import { type Manifest, readManifest } from "./backup/manifest.ts";

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { defaultConfigFiles, findConfig, uploadDescriptionOf } from "../config.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import type { Log } from "../log.ts";
-import { TryAgainLater } from "../sync/upload/outcome.ts";
+import { TryAgainLater } from "../sync/line/outcome.ts";
 import type { Uploaded } from "../sync/upload/upload.ts";
 import { machineTimezone } from "../timezone.ts";
 import { default_bytes_per_s } from "../upload-section.ts";

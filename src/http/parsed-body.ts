@@ -1,11 +1,15 @@
-import { gunzipSync, zstdDecompressSync } from "node:zlib";
 import { messageOf } from "../errors.ts";
 import { type BodyCoding, codingOf } from "./body.ts";
 import { HttpError } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
+import { expanders } from "./expansion.ts";
 
 /** What a body says as JSON, decompressed as its Content-Encoding says to at most `text_bytes_max`. */
-export function parseBody(exchange: Exchange, bytes: Uint8Array, text_bytes_max: number): unknown {
+export function parseBody(
+  exchange: Exchange,
+  bytes: Uint8Array<ArrayBuffer>,
+  text_bytes_max: number,
+): unknown {
   const expand = expanders[codingOf(exchange) as BodyCoding];
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(expand(bytes, text_bytes_max)));
@@ -15,10 +19,3 @@ export function parseBody(exchange: Exchange, bytes: Uint8Array, text_bytes_max:
     throw new HttpError("body_malformed", { fault: messageOf(thrown) });
   }
 }
-
-/** Each expands to no more than it is told. */
-const expanders: Readonly<Record<BodyCoding, (bytes: Uint8Array, bytes_max: number) => Uint8Array>> = {
-  zstd: (bytes, bytes_max) => zstdDecompressSync(bytes, { maxOutputLength: bytes_max }),
-  gzip: (bytes, bytes_max) => gunzipSync(bytes, { maxOutputLength: bytes_max }),
-  identity: (bytes) => bytes,
-};

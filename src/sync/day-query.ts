@@ -16,3 +16,8 @@ export function dayReadingsOf(query: Static<typeof DayQuery>): DayReadings {
     after_seq: after,
   };
 }
+
+/** The query that names a day. */
+export function dayQueryOf({ through_seq, after_seq, ...of }: DayReadings): Static<typeof DayQuery> {
+  return { ...of, through: through_seq, after: after_seq };
+}

@@ -10,7 +10,7 @@ import { salvage } from "../../store/sqlite/salvage.ts";
 import { describeGateway } from "../../sync/gateway-report.ts";
 import { sendHomeFiles } from "../../sync/home-files.ts";
 import type { Central } from "../../sync/upload/central.ts";
-import { TryAgainLater } from "../../sync/upload/outcome.ts";
+import { TryAgainLater } from "../../sync/line/outcome.ts";
 import { upload } from "../../sync/upload/upload.ts";
 import { gatherHomeFiles } from "../../uploader/home-files.ts";
 

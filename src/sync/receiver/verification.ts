@@ -1,8 +1,9 @@
 import { HttpError } from "../../http/errors.ts";
 import type { CentralStore } from "../../store/central-store.ts";
-import type { DayDigest } from "../../store/upload-store.ts";
 import { jsonAnswer } from "../answer.ts";
 import { decodeReadings } from "../batch-codec.ts";
+import { day_ms } from "../compare/days.ts";
+import { differing } from "../compare/differing.ts";
 import { dayReadingsOf } from "../day-query.ts";
 import { DayQuery, type MendAnswer, type VerifyAnswer, VerifyBody, verify_days_max } from "../protocol.ts";
 import { readQuery } from "../query.ts";
@@ -61,32 +62,5 @@ export function daysRoute(store: CentralStore, counts: Receptions): HomeRoute {
   };
 }
 
-/** What is not the same on both sides, as it is `here`; with a count of 0 where nothing is. */
-export function differing(there: readonly DayDigest[], here: readonly DayDigest[]): DayDigest[] {
-  const unmatched = new Map(there.map((digest) => [nameOf(digest), digest]));
-  const byItem = new Map(
-    there.flatMap((digest) => (digest.itemid === undefined ? [] : [[itemNameOf(digest), digest]])),
-  );
-  const found: DayDigest[] = [];
-  for (const digest of here) {
-    // An item may have lost its address on one side, or been given its number on one.
-    const match = unmatched.get(nameOf(digest)) ?? byItem.get(itemNameOf(digest));
-    if (match !== undefined) unmatched.delete(nameOf(match));
-    if (match?.count !== digest.count || match.hash !== digest.hash) found.push(digest);
-  }
-  for (const digest of unmatched.values()) found.push({ ...digest, count: 0, hash: nothing });
-  return found;
-}
-
-function nameOf({ day, series, kind, address, itemid }: DayDigest): string {
-  return `${day} ${series} ${kind} ${address === "" ? `#${itemid}` : address}`;
-}
-
-function itemNameOf({ day, series, kind, itemid }: DayDigest): string {
-  return `${day} ${series} ${kind} #${itemid}`;
-}
-
-const nothing = "0".repeat(16);
-const day_ms = 86_400_000;
 const bytes_max = 4 * 1024 * 1024;
 const text_bytes_max = 32 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import { type Condition, condition_notes_max } from "../../condition.ts";
 import type { UploadStore } from "../../store/upload-store.ts";
-import { TryAgainLater } from "./outcome.ts";
+import { TryAgainLater } from "../line/outcome.ts";
 
 /** A condition that says nothing: for a report that only asks where central stands. */
 export const nothingNoted: Condition = {

@@ -1,9 +1,10 @@
 import type { Batch } from "../../batch.ts";
 import type { EpochSpan, UploadStore } from "../../store/upload-store.ts";
 import { encodedBatch } from "../encoded-batch.ts";
+import { type Answered, TryAgainLater } from "../line/outcome.ts";
+import type { PeerRequest } from "../line/peer.ts";
 import { BatchAnswer, BatchRefusalBody, batchHeader, batchType } from "../protocol.ts";
-import type { Central, CentralRequest } from "./central.ts";
-import { type Answered, TryAgainLater } from "./outcome.ts";
+import type { Central } from "./central.ts";
 
 /**
  * Sends the readings of a span of numbers from central's word on, batch by batch, until central holds them all. While one is under way the next is read.
@@ -53,7 +54,7 @@ async function sendAfter(
   let made = await reader.take(after_seq);
   if (made === undefined) return {};
   let failed = 0;
-  const answer = await central.ask(async (failures): Promise<CentralRequest> => {
+  const answer = await central.ask(async (failures): Promise<PeerRequest> => {
     if (failures > failed) {
       failed = failures;
       reader.shrink();

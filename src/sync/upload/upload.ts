@@ -5,17 +5,18 @@ import { messageOf, OperatorError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import type { Imported } from "../../store/record-store.ts";
 import type { EpochSpan, UploadState, UploadStore } from "../../store/upload-store.ts";
+import { type Compared, Comparison } from "../compare/compare.ts";
+import { addDays, allSpans, day_ms, daysAfter, spansOf } from "../compare/days.ts";
 import type { GatewayDescription } from "../gateway-report.ts";
 import { sendHomeFiles } from "../home-files.ts";
+import { TryAgainLater } from "../line/outcome.ts";
 import { ReportAnswer } from "../protocol.ts";
 import { followRoster } from "../roster-following.ts";
 import type { Central } from "./central.ts";
-import { type Compared, Comparison } from "./compare.ts";
-import { addDays, allSpans, day_ms, spansOf } from "./days.ts";
 import { nothingNoted, sendNotes } from "./notes.ts";
-import { TryAgainLater } from "./outcome.ts";
 import { pruneByPolicy } from "./prune.ts";
 import { sendEpoch } from "./send.ts";
+import { sidesOf } from "./sides.ts";
 
 export interface UploadOptions {
   readonly store: UploadStore;
@@ -207,20 +208,16 @@ class Upload {
   }
 
   /** Days of what central held before, but was never compared: an upload may have ended between the two. */
-  async #uncompared({ span, held_seq }: Course): Promise<Set<number>> {
-    const days = new Set<number>();
-    if (this.#everyDay) return days;
-    const until_seq = Math.min(held_seq, span.last_seq);
-    let after_seq = Math.max(span.first_seq - 1, Math.min(this.#state.verified_seq ?? 0, until_seq));
-    while (after_seq < until_seq) {
-      this.#options.stop.throwIfAborted();
-      const readings_max = Math.min(uncompared_readings_max, until_seq - after_seq);
-      const batch = await this.#options.store.batchAfter({ epoch: span.epoch, after_seq, readings_max });
-      if (batch === undefined) break;
-      addDays(days, batch);
-      after_seq = batch.to_seq;
-    }
-    return days;
+  #uncompared({ span, held_seq }: Course): Promise<Set<number>> {
+    const { store, stop } = this.#options;
+    return daysAfter({
+      after_seq: this.#everyDay ? held_seq : Math.max(span.first_seq - 1, this.#state.verified_seq ?? 0),
+      until_seq: Math.min(held_seq, span.last_seq),
+      batchAfter: (after_seq, readings_max) => {
+        stop.throwIfAborted();
+        return store.batchAfter({ epoch: span.epoch, after_seq, readings_max });
+      },
+    });
   }
 
   /** All of them, once a week; also where central has gone back, or this machine's clock has. */
@@ -238,7 +235,7 @@ class Upload {
     const { pruned_before_ms = 0 } = this.#state;
     const first_day = Math.ceil(pruned_before_ms / day_ms);
     const everyDay = this.#everyDay;
-    const comparison = new Comparison({ store, central: this.#central });
+    const comparison = new Comparison(sidesOf(store, this.#central));
     for (const [{ span, held_seq }, touched] of days) {
       const through_seq = Math.min(held_seq, span.last_seq);
       if (through_seq < span.first_seq) continue;
@@ -342,5 +339,3 @@ function numbersMissing({ missing }: Batch): number {
 const failure_length_max = 200;
 const clock_off_max_ms = 300_000;
 const every_day_ms = 7 * day_ms;
-/** Read at once to learn their days. */
-const uncompared_readings_max = 65_536;

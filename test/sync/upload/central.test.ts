@@ -2,8 +2,9 @@ import { afterEach, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import type { Server, TCPSocketListener } from "bun";
 import { OperatorError } from "../../../src/errors.ts";
-import { Central, type CentralOptions, jsonBody } from "../../../src/sync/upload/central.ts";
-import { TryAgainLater } from "../../../src/sync/upload/outcome.ts";
+import { TryAgainLater } from "../../../src/sync/line/outcome.ts";
+import { jsonBody } from "../../../src/sync/line/peer.ts";
+import { Central, type CentralOptions } from "../../../src/sync/upload/central.ts";
 import { TravellingClock } from "../../drivers/travelling-clock.ts";
 import { seeded } from "../../store/sample.ts";
 

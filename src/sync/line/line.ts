@@ -1,9 +1,11 @@
 import type { Clock } from "../../clock.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
+import { expanders } from "../../http/expansion.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Pace } from "./pace.ts";
+import type { PeerWords } from "./peer-words.ts";
 
-/** One request to central. */
+/** One request. */
 export interface LineRequest {
   readonly method: "GET" | "POST" | "PUT";
   readonly url: URL;
@@ -16,8 +18,13 @@ export interface LineOptions {
   readonly pace: Pace;
   /** Ends what is under way; the call rejects with the signal's reason. */
   readonly stop: AbortSignal;
-  /** The certificate of a central that no authority vouches for, in PEM. */
+  /** The certificate of a peer that no authority vouches for, in PEM. */
   readonly certificate?: string;
+  /** From the end of a request to the first word of the answer, milliseconds. */
+  readonly answer_ms_max: number;
+  /** Bytes of an answer, on the wire and expanded. */
+  readonly answer_bytes_max: number;
+  readonly words: PeerWords;
 }
 
 /**
@@ -31,22 +38,29 @@ export async function requestOnce(request: LineRequest, options: LineOptions): P
   const { method, url, headers, body } = request;
   const signal = AbortSignal.any([options.stop, patience.signal]);
   try {
-    patience.expect(body === undefined ? answer_ms_max : stall_ms_max);
+    patience.expect(body === undefined ? options.answer_ms_max : stall_ms_max);
     const response = await fetch(url, {
       method,
-      headers: body === undefined ? headers : { ...headers, "content-length": String(body.length) },
+      headers: {
+        ...headers,
+        "accept-encoding": Object.keys(expanders).join(", "),
+        ...(body === undefined ? {} : { "content-length": String(body.length) }),
+      },
       ...(body === undefined ? {} : { body: paced(body, patience, { ...options, stop: signal }) }),
       // The token is for this address and no other.
       redirect: "manual",
+      // Bun would expand 1 GiB out of 32 KiB at once.
+      decompress: false,
       signal,
       ...(options.certificate === undefined ? {} : { tls: { ca: options.certificate } }),
     });
-    return { status: response.status, headers: response.headers, body: await bodyOf(response, patience) };
+    const sent = await bodyOf(response, patience, options);
+    return { status: response.status, headers: response.headers, body: expanded(response, sent, options) };
   } catch (thrown) {
     if (options.stop.aborted) throw options.stop.reason;
     if (thrown instanceof OperatorError) throw thrown;
     const code = codeOf(thrown);
-    throwCertificateFault(code, messageOf(thrown), url);
+    throwCertificateFault(code, messageOf(thrown), url, options.words);
     return { failure: patience.exhausted ?? plainWords[code] ?? messageOf(thrown) };
   } finally {
     patience.end();
@@ -91,7 +105,7 @@ class Patience {
 function paced(
   body: Uint8Array<ArrayBuffer>,
   patience: Patience,
-  { pace, stop }: LineOptions,
+  { pace, stop, answer_ms_max }: LineOptions,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   let at = 0;
   return new ReadableStream(
@@ -110,27 +124,52 @@ function paced(
   );
 }
 
-async function bodyOf(response: Response, patience: Patience): Promise<Uint8Array<ArrayBuffer>> {
+async function bodyOf(
+  response: Response,
+  patience: Patience,
+  options: LineOptions,
+): Promise<Uint8Array<ArrayBuffer>> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
   patience.expect(stall_ms_max);
   for await (const part of response.body ?? []) {
     patience.expect(stall_ms_max);
     bytes += part.length;
-    if (bytes > answer_bytes_max)
-      throw new OperatorError(
-        `the answer to ${response.url} has more than ${answer_bytes_max} bytes`,
-        "check that [upload] url is the address of a Lintel central server",
-      );
+    if (bytes > options.answer_bytes_max) throw tooLarge(response, options);
     parts.push(part);
   }
   return new Uint8Array(Buffer.concat(parts));
 }
 
-function throwCertificateFault(code: string, message: string, { host }: URL): void {
+/** The body as its Content-Encoding says; one that ends before it should is a failure of the line. */
+function expanded(
+  response: Response,
+  bytes: Uint8Array<ArrayBuffer>,
+  options: LineOptions,
+): Uint8Array<ArrayBuffer> {
+  const coding = response.headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
+  const expand = new Map(Object.entries(expanders)).get(coding);
+  if (bytes.length === 0) return bytes;
+  if (expand === undefined) throw new Error(`it answers in the coding ${coding}`);
+  try {
+    return expand(bytes, options.answer_bytes_max);
+  } catch (thrown) {
+    if (codeOf(thrown) === "ERR_BUFFER_TOO_LARGE") throw tooLarge(response, options);
+    throw thrown;
+  }
+}
+
+function tooLarge({ url }: Response, { answer_bytes_max, words }: LineOptions): OperatorError {
+  return new OperatorError(
+    `the answer to ${url} has more than ${answer_bytes_max} bytes`,
+    `check that ${words.url_setting} is the address of ${words.kind}`,
+  );
+}
+
+function throwCertificateFault(code: string, message: string, { host }: URL, words: PeerWords): void {
   const fault = certificateFaults.find(({ codes }) => codes.test(code) || codes.test(message));
   if (fault !== undefined)
-    throw new OperatorError(`${host} ${fault.what} (${code || message})`, fault.remedy);
+    throw new OperatorError(`${host} ${fault.what} (${code || message})`, fault.remedy(words));
 }
 
 function codeOf(thrown: unknown): string {
@@ -138,32 +177,36 @@ function codeOf(thrown: unknown): string {
 }
 
 /** What TLS says, in words of who has to mend it. */
-const certificateFaults: readonly { codes: RegExp; what: string; remedy: string }[] = [
+const certificateFaults: readonly {
+  codes: RegExp;
+  what: string;
+  remedy: (words: PeerWords) => string;
+}[] = [
   {
     codes: /CERT_HAS_EXPIRED/,
     what: "has a certificate that has expired",
-    remedy: "renew it at central; if it has not, set this machine's clock",
+    remedy: ({ name }) => `renew it at ${name}; if it has not, set this machine's clock`,
   },
   {
     codes: /CERT_NOT_YET_VALID/,
     what: "has a certificate that is not valid yet",
-    remedy: "set this machine's clock: lintel doctor says whether it is synchronised",
+    remedy: () => "set this machine's clock: timedatectl says whether it is synchronised",
   },
   {
     codes: /ALTNAME_INVALID|HOSTNAME_MISMATCH/,
     what: "has a certificate for another name",
-    remedy: "write the name that the certificate is for into [upload] url",
+    remedy: ({ url_setting }) => `write the name that the certificate is for into ${url_setting}`,
   },
   {
     codes: /SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|CERT_|certificate/i,
     what: "has a certificate that no authority vouches for",
-    remedy:
-      'name central\'s own certificate in [upload] certificate = "…", or give central one of an authority',
+    remedy: ({ name, certificate_setting }) =>
+      `name the certificate of ${name} in ${certificate_setting} = "…", or give ${name} one of an authority`,
   },
   {
     codes: /ERR_SSL|ERR_TLS|EPROTO|WRONG_VERSION_NUMBER/,
     what: "does not speak TLS as this machine does",
-    remedy: "check that [upload] url has the right scheme (http or https) and port",
+    remedy: ({ url_setting }) => `check that ${url_setting} has the right scheme (http or https) and port`,
   },
 ];
 
@@ -185,7 +228,4 @@ const plainWords: Readonly<Record<string, string>> = {
 const piece_bytes = 16 * 1024;
 /** For a connection to come about, and between two pieces. */
 const stall_ms_max = 60_000;
-/** From the end of a body to the answer: central may be busy with other homes. */
-const answer_ms_max = 120_000;
 const request_ms_max = 900_000;
-const answer_bytes_max = 64 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { jittered_ms } from "../../../src/retry.ts";
-import { Pace, pause } from "../../../src/sync/upload/pace.ts";
+import { Pace, pause } from "../../../src/sync/line/pace.ts";
 import { SimulatedMachine } from "../../fakes/simulated-machine.ts";
 import { seeded } from "../../store/sample.ts";
 

@@ -1,7 +1,7 @@
-import type { Batch } from "../../batch.ts";
+import { type Batch, batch_readings_max } from "../../batch.ts";
 import { kindNames } from "../../kinds.ts";
 import { seriesNames, seriesOf } from "../../series.ts";
-import type { UploadStore } from "../../store/upload-store.ts";
+import type { Store } from "../../store/store.ts";
 import { verify_days_max } from "../protocol.ts";
 
 export const day_ms = 86_400_000;
@@ -16,6 +16,23 @@ export interface DaySpan {
 export function addDays(days: Set<number>, batch: Batch): void {
   for (const { stamp_ms } of Object.values(batch.series))
     for (const stamp of stamp_ms) days.add(Math.floor(stamp / day_ms));
+}
+
+/** The days of the readings numbered above `after_seq` up to `until_seq`, which are read for it. */
+export async function daysAfter(options: {
+  readonly after_seq: number;
+  readonly until_seq: number;
+  readonly batchAfter: (after_seq: number, readings_max: number) => Promise<Batch | undefined>;
+}): Promise<Set<number>> {
+  const { until_seq, batchAfter } = options;
+  const days = new Set<number>();
+  for (let { after_seq } = options; after_seq < until_seq; ) {
+    const batch = await batchAfter(after_seq, Math.min(batch_readings_max, until_seq - after_seq));
+    if (batch === undefined || batch.to_seq <= after_seq) break;
+    addDays(days, batch);
+    after_seq = batch.to_seq;
+  }
+  return days;
 }
 
 /** Spans that cover the days, each short enough to be compared at once. */
@@ -34,7 +51,7 @@ export function* spansOf(days: Iterable<number>): Generator<DaySpan> {
 }
 
 /** The same for every day on which anything happened, from `from_ms` on; years in which nothing did cost nothing. */
-export async function* allSpans(store: UploadStore, from_ms: number): AsyncGenerator<DaySpan> {
+export async function* allSpans(store: DatedStore, from_ms: number): AsyncGenerator<DaySpan> {
   const lists = await listsOf(store);
   let next_ms = await nextReading_ms(store, lists, from_ms);
   while (next_ms !== undefined) {
@@ -45,9 +62,18 @@ export async function* allSpans(store: UploadStore, from_ms: number): AsyncGener
   }
 }
 
+/** The first day from a time on that has a reading; undefined where there is none. */
+export async function nextDay_ms(store: DatedStore, from_ms: number): Promise<number | undefined> {
+  const next_ms = await nextReading_ms(store, await listsOf(store), from_ms);
+  return next_ms === undefined ? undefined : Math.floor(next_ms / day_ms) * day_ms;
+}
+
+/** What tells when the readings of a store happened. */
+export type DatedStore = Pick<Store, "items" | "item" | "oldestFirst">;
+
 type List = { readonly item: number; readonly series: (typeof seriesNames)[number] };
 
-async function listsOf(store: UploadStore): Promise<List[]> {
+async function listsOf(store: DatedStore): Promise<List[]> {
   const lists: List[] = [];
   for (const kind of kindNames)
     for (let skip = 0; ; skip += items_per_read) {
@@ -64,7 +90,7 @@ async function listsOf(store: UploadStore): Promise<List[]> {
 }
 
 async function nextReading_ms(
-  store: UploadStore,
+  store: DatedStore,
   lists: readonly List[],
   from_ms: number,
 ): Promise<number | undefined> {

@@ -1,0 +1,29 @@
+import type { DayDigest } from "../../store/upload-store.ts";
+
+/** What is not the same on both sides, as it is `here`; with a count of 0 where nothing is. */
+export function differing(there: readonly DayDigest[], here: readonly DayDigest[]): DayDigest[] {
+  const unmatched = new Map(there.map((digest) => [nameOf(digest), digest]));
+  const byItem = new Map(
+    there.flatMap((digest) => (digest.itemid === undefined ? [] : [[itemNameOf(digest), digest]])),
+  );
+  const found: DayDigest[] = [];
+  for (const digest of here) {
+    // An item may have lost its address on one side, or been given its number on one.
+    const match = unmatched.get(nameOf(digest)) ?? byItem.get(itemNameOf(digest));
+    if (match !== undefined) unmatched.delete(nameOf(match));
+    if (match?.count !== digest.count || match.hash !== digest.hash) found.push(digest);
+  }
+  for (const digest of unmatched.values()) found.push({ ...digest, count: 0, hash: nothing });
+  return found;
+}
+
+/** Names what a digest is of. The address wins over the number in the inventory, which may be known on one side only. */
+export function nameOf({ day, series, kind, address, itemid }: DayDigest): string {
+  return `${day} ${series} ${kind} ${address === "" ? `#${itemid}` : address}`;
+}
+
+function itemNameOf({ day, series, kind, itemid }: DayDigest): string {
+  return `${day} ${series} ${kind} #${itemid}`;
+}
+
+const nothing = "0".repeat(16);

@@ -1,0 +1,267 @@
+import type { Static, TSchema } from "@sinclair/typebox";
+import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
+import type { Clock } from "../../clock.ts";
+import { messageOf, OperatorError } from "../../errors.ts";
+import { jittered_ms, retryAfter_ms, retryDelay_ms } from "../../retry.ts";
+import { syncPath } from "../protocol.ts";
+import { type LineRequest, requestOnce } from "./line.ts";
+import { type Answered, type Failed, TryAgainLater } from "./outcome.ts";
+import { Pace, pause } from "./pace.ts";
+import type { PeerWords } from "./peer-words.ts";
+
+/** What is asked of a peer, below `/sync/v1`. */
+export interface PeerRequest {
+  readonly method: LineRequest["method"];
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Body;
+  /** Statuses that are an answer too, besides those from 200 to 299. */
+  readonly accept?: readonly number[];
+  /** Bytes that the answer may have; `answer_bytes_max` unless said otherwise. */
+  readonly answer_bytes_max?: number;
+}
+
+/** Sent as it is; `coding` says how it is compressed beyond what its type says. */
+export interface Body {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly type: string;
+  readonly coding?: "zstd";
+}
+
+export interface PeerBounds {
+  /** For a whole run: after this, nothing more is asked. */
+  readonly run_ms_max: number;
+  /** In a row, for one request. */
+  readonly failures_max: number;
+  /** From the end of a request to the first word of its answer. */
+  readonly answer_ms_max: number;
+}
+
+export interface PeerOptions {
+  /** The address, with nothing of the interface behind it: `https://central.example`. */
+  readonly url: string;
+  /** A token that the peer has made. */
+  readonly token: string;
+  /** The certificate of a peer that no authority vouches for, in PEM. */
+  readonly certificate?: string;
+  readonly bytes_per_s: number;
+  readonly clock: Clock;
+  /** From 0 up to 1. */
+  readonly random: () => number;
+  /** Ends what is under way; calls reject with the signal's reason. */
+  readonly stop: AbortSignal;
+  readonly onRetry: (reason: string, delay_ms: number) => void;
+  readonly words: PeerWords;
+  readonly bounds: PeerBounds;
+}
+
+/**
+ * The other side of sync, asked with a token, at a pace, and again, a bounded number of times, where the line or the peer fails. Whatever is
+ * asked may be said twice, so a lost answer means asking again.
+ */
+export class Peer {
+  readonly url: URL;
+  readonly #options: PeerOptions;
+  readonly #pace: Pace;
+  readonly #deadline_ms: number;
+  readonly #checks = new Map<TSchema, TypeCheck<TSchema>>();
+
+  /** @throws OperatorError for what is no address of a server */
+  constructor(options: PeerOptions) {
+    this.url = addressOf(options);
+    this.#options = options;
+    this.#pace = new Pace(options);
+    this.#deadline_ms = options.clock.now().monotonic_ms + options.bounds.run_ms_max;
+  }
+
+  /** Who it is and where, as a sentence begins: `central at central.example`. */
+  get title(): string {
+    return `${this.#options.words.name} at ${this.url.host}`;
+  }
+
+  /**
+   * Asks until there is an answer. `request` is made anew for each attempt, and told how many have failed, so that what does not get through
+   * can be cut smaller.
+   *
+   * @throws TryAgainLater where there is none in the end; OperatorError where asking again cannot help
+   */
+  async ask(request: PeerRequest | ((failures: number) => Promise<PeerRequest>)): Promise<Answered> {
+    let failures = 0;
+    for (let attempt = 1; ; attempt += 1) {
+      this.#options.stop.throwIfAborted();
+      const made = typeof request === "function" ? await request(failures) : request;
+      const outcome = await this.#once(made);
+      if ("status" in outcome) return outcome;
+      if (outcome.answered !== 429) failures += 1;
+      const delay_ms = jittered_ms(
+        outcome.retry_ms ?? retryDelay_ms(Math.max(1, failures)),
+        this.#options.random(),
+        outcome.retry_ms !== undefined,
+      );
+      this.#giveUp(outcome, { failures, attempt, delay_ms });
+      this.#options.onRetry(`${this.url.host}: ${outcome.failure}`, delay_ms);
+      await pause(delay_ms, this.#options.clock, this.#options.stop);
+    }
+  }
+
+  /** Asks for, or with, JSON; the answer is checked against the schema. */
+  async askJson<Schema extends TSchema>(
+    request: Omit<PeerRequest, "body">,
+    schema: Schema,
+    body?: unknown,
+  ): Promise<Static<Schema>> {
+    const answer = await this.ask({ ...request, ...(body === undefined ? {} : { body: jsonBody(body) }) });
+    return this.read(answer, schema);
+  }
+
+  /** The body of an answer, checked. @throws OperatorError */
+  read<Schema extends TSchema>(answer: Answered, schema: Schema): Static<Schema> {
+    const check = this.#checks.get(schema) ?? TypeCompiler.Compile(schema);
+    this.#checks.set(schema, check);
+    let body: unknown;
+    try {
+      body = JSON.parse(new TextDecoder().decode(answer.body));
+    } catch (thrown) {
+      throw this.strange(messageOf(thrown));
+    }
+    if (check.Check(body)) return body as Static<Schema>;
+    const first = check.Errors(body).First();
+    throw this.strange(`${first?.path ?? ""} ${first?.message ?? ""}`.trim());
+  }
+
+  /** An answer that is not what was asked for. */
+  strange(what: string): OperatorError {
+    const { words } = this.#options;
+    return new OperatorError(
+      `the answer of ${this.url.host} is not what ${words.kind} answers (${what})`,
+      `check ${words.url_setting}, and what stands between this machine and ${words.name}`,
+    );
+  }
+
+  /** @throws TryAgainLater once a run has taken as long as one may */
+  checkTime(): void {
+    const { clock, words, bounds } = this.#options;
+    if (clock.now().monotonic_ms <= this.#deadline_ms) return;
+    throw new TryAgainLater(
+      `this ${words.run} has taken ${bounds.run_ms_max / 3_600_000} h`,
+      `nothing is lost, and the next one goes on from here; ${words.hastening}`,
+    );
+  }
+
+  /** Throws for an answer of status 409 with which a run cannot go on; otherwise it is one that `accept` names, or is refused. */
+  protected judgeConflict(_answer: Answered, _request: PeerRequest): void {}
+
+  async #once(request: PeerRequest): Promise<Answered | Failed> {
+    const { clock, stop, token, certificate, words, bounds } = this.#options;
+    const url = new URL(`${this.url.pathname.replace(/\/+$/, "")}${syncPath}${request.path}`, this.url);
+    for (const [name, value] of Object.entries(request.query ?? {}))
+      if (value !== undefined) url.searchParams.set(name, String(value));
+    const outcome = await requestOnce(
+      {
+        method: request.method,
+        url,
+        headers: {
+          authorization: `bearer ${token}`,
+          accept: "application/json",
+          ...(request.body === undefined ? {} : { "content-type": request.body.type }),
+          ...(request.body?.coding === undefined ? {} : { "content-encoding": request.body.coding }),
+          ...request.headers,
+        },
+        ...(request.body === undefined ? {} : { body: request.body.bytes }),
+      },
+      {
+        clock,
+        pace: this.#pace,
+        stop,
+        ...(certificate === undefined ? {} : { certificate }),
+        answer_ms_max: bounds.answer_ms_max,
+        answer_bytes_max: request.answer_bytes_max ?? answer_bytes_max,
+        words,
+      },
+    );
+    if (!("status" in outcome)) return outcome;
+    const { status, headers } = outcome;
+    if (status === 409) this.judgeConflict(outcome, request);
+    if ((status >= 200 && status < 300) || request.accept?.includes(status)) return outcome;
+    // A request that was cut short on the way is answered 400 or 408.
+    if (status === 400 || status === 408 || status === 429 || status >= 500) {
+      const retry_ms = retryAfter_ms(headers.get("retry-after"), clock.now().unix_ms);
+      const failure = `it answers ${status}${said(outcome)}`;
+      return { failure, answered: status, ...(retry_ms === undefined ? {} : { retry_ms }) };
+    }
+    throw this.#refusal(outcome, url);
+  }
+
+  #giveUp(outcome: Failed, tried: { failures: number; attempt: number; delay_ms: number }): void {
+    const { clock, words, bounds } = this.#options;
+    const late = clock.now().monotonic_ms + tried.delay_ms > this.#deadline_ms;
+    if (!late && tried.failures < bounds.failures_max && tried.attempt < attempts_max) return;
+    const spent = late ? `for ${bounds.run_ms_max / 3_600_000} h` : `${tried.attempt} attempts`;
+    throw new TryAgainLater(
+      `${this.title} ${outcome.answered === undefined ? "cannot be reached" : "cannot take this now"} (${outcome.failure}; ${spent})`,
+      `nothing is lost, and the next ${words.run} goes on from here; if it stays so, check the network and ${words.url_setting}`,
+    );
+  }
+
+  #refusal(answer: Answered, url: URL): OperatorError {
+    const { status, headers } = answer;
+    const { words } = this.#options;
+    if (status === 401 || status === 403)
+      return new OperatorError(`${this.title} refuses the token${said(answer)}`, words.token_remedy);
+    if (status >= 300 && status < 400)
+      return new OperatorError(
+        `${this.title} sends ${words.asker} elsewhere (${status}, ${headers.get("location") ?? "nowhere"})`,
+        `write the address that answers itself into ${words.url_setting}`,
+      );
+    if (status === 404 || status === 405)
+      return new OperatorError(
+        `${url.origin}${url.pathname} is answered ${status}: no ${words.kind.replace(/^an? /, "")} is there`,
+        `check ${words.url_setting}: it is the address without a version, such as ${words.url_example}`,
+      );
+    return new OperatorError(
+      `${this.title} does not take what ${words.asker} sends (${status}${said(answer)})`,
+      "run the same version of Lintel on both; if it is, this is a fault of the program",
+    );
+  }
+}
+
+/** A value as JSON; compressed where that is worth it. */
+export function jsonBody(value: unknown): Body {
+  const bytes = new TextEncoder().encode(JSON.stringify(value));
+  const type = "application/json";
+  if (bytes.length < compress_bytes_min) return { bytes, type };
+  return { bytes: new Uint8Array(Bun.zstdCompressSync(bytes)), type, coding: "zstd" };
+}
+
+/** Whether a text is the address of a server, with nothing of its interface behind it. */
+export function isServerAddress(text: string): boolean {
+  const url = URL.parse(text);
+  return (
+    url !== null &&
+    /^https?:$/.test(url.protocol) &&
+    url.search === "" &&
+    url.username === "" &&
+    url.hash === ""
+  );
+}
+
+function addressOf({ url, words }: PeerOptions): URL {
+  if (isServerAddress(url)) return new URL(url);
+  throw new OperatorError(`${url} is not the address of a server`, `give one such as ${words.url_example}`);
+}
+
+/** What the body of an error says, as an addition to a sentence. */
+function said({ body }: Answered): string {
+  try {
+    const { message } = JSON.parse(new TextDecoder().decode(body));
+    return typeof message === "string" ? `: ${messageOf(message)}` : "";
+  } catch {
+    return "";
+  }
+}
+
+const compress_bytes_min = 1_024;
+/** For one request, with those at which the peer said when to come back. */
+const attempts_max = 100;
+const answer_bytes_max = 64 * 1024 * 1024;
