@@ -49,6 +49,11 @@ export function readingsIn(batch: Batch): number {
   return Object.values(batch.series).reduce((sum, { seq }) => sum + seq.length, 0);
 }
 
+/** How many readings its sender has lost to damage. */
+export function numbersMissing({ missing }: Batch): number {
+  return missing.reduce((sum, [from_seq, to_seq]) => sum + to_seq - from_seq + 1, 0);
+}
+
 /** Readings in one batch: about 0.2 MB compressed, and what a box with 1 GB holds in memory without noticing. */
 export const batch_readings_max = 65_536;
 /** Bytes of a batch on the wire, compressed. */

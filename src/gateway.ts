@@ -223,6 +223,8 @@ function sourceOf(options: {
       })),
       differing_days: 0,
     }),
+    // Loaded when central first asks.
+    homeFiles: async () => (await import("./uploader/home-files.ts")).gatherHomeFiles(directory),
     home: config.home.id,
   });
 }

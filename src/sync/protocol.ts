@@ -17,9 +17,10 @@ import { seriesNames } from "../series.ts";
  * | PUT, GET /sync/v1/backups | central | sync | BackupsBody: files such as the backup of the Zigbee network |
  * | GET /sync/v1/history | central | sync | batches for a box that is restored, by HistoryQuery; 204 at the end |
  * | GET /sync/v1/fleet | central | admin | what `lintel fleet` shows |
- * | GET /sync/v1/report | gateway | sync, admin | ReportBody, by ReportQuery |
+ * | GET /sync/v1/report | gateway | sync, admin | SourceReport, by ReportQuery |
  * | GET /sync/v1/batches | gateway | sync, admin | the batch after BatchQuery; 204 where there is none |
  * | GET /sync/v1/digests, /sync/v1/days | gateway | sync, admin | digests of one day at most by DigestQuery, a batch of one day by DayQuery |
+ * | GET /sync/v1/backups | gateway | sync, admin | BackupsBody: what an upload would have central keep |
  *
  * Times are unix milliseconds.
  *
@@ -143,6 +144,19 @@ export const ReportBody = Type.Object(
 );
 export type ReportBody = Static<typeof ReportBody>;
 
+/** What a gateway says of itself to a central that comes to it. */
+export const SourceReport = Type.Object(
+  {
+    ...ReportBody.properties,
+    /** The home that it is in, where it knows. */
+    home: Type.Optional(number),
+    /** Stamps below this may have been pruned: days before it are not compared. */
+    pruned_before_ms: Type.Optional(time_ms),
+  },
+  closed,
+);
+export type SourceReport = Static<typeof SourceReport>;
+
 export const ReportAnswer = Type.Object({
   /** The home that the token is bound to. */
   home: number,
@@ -178,8 +192,11 @@ export const Digest = Type.Object(
   closed,
 );
 
-/** What a gateway answers to GET /digests. */
-export const DigestsAnswer = Type.Object({ digests: Type.Array(Digest) });
+/** What a gateway answers to GET /digests; `next_ms` is the first day after those that were asked for on which anything happened. */
+export const DigestsAnswer = Type.Object({
+  digests: Type.Array(Digest, { maxItems: 100_000 }),
+  next_ms: Type.Optional(time_ms),
+});
 export type DigestsAnswer = Static<typeof DigestsAnswer>;
 
 /** At most `verify_days_max` days at once, so that neither side works for long on one request. */

@@ -1,6 +1,7 @@
 import { HttpError } from "../../http/errors.ts";
-import { backup_bytes_max, backups_max, type CentralStore } from "../../store/central-store.ts";
+import type { CentralStore } from "../../store/central-store.ts";
 import { emptyAnswer, jsonAnswer } from "../answer.ts";
+import { bodyOfFiles, FilesFault, filesInBody, keepFiles } from "../kept-files.ts";
 import { BackupsBody } from "../protocol.ts";
 import { bodyReader, jsonForm } from "./checked-body.ts";
 import type { HomeRoute } from "./home-route.ts";
@@ -13,13 +14,13 @@ export function keepBackupsRoute(store: CentralStore): HomeRoute {
     path: "/backups",
     body: jsonForm(bytes_max),
     answer: async (call) => {
-      const files = Object.entries(read(call).files).map(
-        ([name, text]) => [name, contentOf(name, text)] as const,
-      );
-      const names = new Set([...(await store.backups(call.home)).keys(), ...files.map(([name]) => name)]);
-      if (names.size > backups_max)
-        throw new HttpError("body_unsuitable", { fault: `a home keeps ${backups_max} files at most` });
-      for (const [name, content] of files) await store.putBackup(call.home, name, content);
+      const body = read(call);
+      try {
+        await keepFiles(store, call.home, filesInBody(body));
+      } catch (thrown) {
+        if (thrown instanceof FilesFault) throw new HttpError("body_unsuitable", { fault: thrown.message });
+        throw thrown;
+      }
       return emptyAnswer();
     },
   };
@@ -30,23 +31,8 @@ export function backupsRoute(store: CentralStore): HomeRoute {
   return {
     method: "GET",
     path: "/backups",
-    answer: async ({ exchange, home }) => {
-      const files = [...(await store.backups(home))].map(([name, content]) => [name, content.toBase64()]);
-      return jsonAnswer(exchange, { files: Object.fromEntries(files) } satisfies BackupsBody);
-    },
+    answer: async ({ exchange, home }) => jsonAnswer(exchange, bodyOfFiles(await store.backups(home))),
   };
-}
-
-function contentOf(name: string, text: string): Uint8Array<ArrayBuffer> {
-  let content: Uint8Array<ArrayBuffer>;
-  try {
-    content = Uint8Array.fromBase64(text);
-  } catch {
-    throw new HttpError("body_unsuitable", { fault: `${name} is not base64` });
-  }
-  if (content.length > backup_bytes_max)
-    throw new HttpError("body_unsuitable", { fault: `${name} has more than ${backup_bytes_max} bytes` });
-  return content;
 }
 
 const bytes_max = 8 * 1024 * 1024;

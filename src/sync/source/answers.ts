@@ -3,8 +3,10 @@ import { HttpError } from "../../http/errors.ts";
 import type { UploadStore } from "../../store/upload-store.ts";
 import { batchAnswer, emptyAnswer, jsonAnswer } from "../answer.ts";
 import { encodeBatch } from "../batch-codec.ts";
+import { type DatedStore, nextDay_ms } from "../compare/days.ts";
 import { dayReadingsOf } from "../day-query.ts";
 import { encodedBatch } from "../encoded-batch.ts";
+import { bodyOfFiles, type HomeFiles } from "../kept-files.ts";
 import {
   BatchQuery,
   DayQuery,
@@ -19,19 +21,25 @@ import type { Call } from "../route.ts";
 /** What of a gateway's store central reads. */
 export type SourceStore = Pick<
   UploadStore,
-  "epochs" | "batchAfter" | "conditionAfter" | "digests" | "readingsOfDay"
->;
+  "epochs" | "batchAfter" | "conditionAfter" | "digests" | "readingsOfDay" | "uploadState"
+> &
+  DatedStore;
 
 /** What the gateway says of itself, and which epochs it holds. */
 export async function report(
   { exchange }: Call,
-  { store, describe }: { store: SourceStore; describe: () => Promise<GatewayReport> },
+  {
+    store,
+    describe,
+    home,
+  }: { store: SourceStore; describe: () => Promise<GatewayReport>; home: number | undefined },
 ): Promise<Response> {
   const { after_note } = readQuery(ReportQuery, exchange.query);
-  const [epochs, condition, said] = await Promise.all([
+  const [epochs, condition, said, { pruned_before_ms }] = await Promise.all([
     store.epochs(),
     store.conditionAfter(after_note, condition_notes_max),
     describe(),
+    store.uploadState(),
   ]);
   const own = epochs.filter(({ restored }) => !restored);
   return jsonAnswer(exchange, {
@@ -39,6 +47,8 @@ export async function report(
     epochs: own.map(({ epoch, first_seq, last_seq }) => ({ epoch, first_seq, last_seq })),
     condition,
     report: said,
+    ...(home === undefined ? {} : { home }),
+    ...(pruned_before_ms === undefined ? {} : { pruned_before_ms }),
   });
 }
 
@@ -60,8 +70,12 @@ export async function digests({ exchange }: Call, store: SourceStore): Promise<R
       parameter: "before",
       expected: "at most one day after from",
     });
-  const found = await store.digests({ epoch, through_seq: through, from_ms: from, before_ms: before });
-  return jsonAnswer(exchange, { digests: [...found] } satisfies DigestsAnswer);
+  const [found, next_ms] = await Promise.all([
+    store.digests({ epoch, through_seq: through, from_ms: from, before_ms: before }),
+    nextDay_ms(store, before),
+  ]);
+  const answer: DigestsAnswer = { digests: [...found], ...(next_ms === undefined ? {} : { next_ms }) };
+  return jsonAnswer(exchange, answer);
 }
 
 /** The readings of one series and day. */
@@ -70,6 +84,11 @@ export async function days({ exchange }: Call, store: SourceStore): Promise<Resp
   const bytes = encodeBatch(await store.readingsOfDay(request));
   if (bytes === null) throw new Error(`the ${request.series} of one day are larger than a batch may be`);
   return batchAnswer(bytes);
+}
+
+/** What central keeps of the home besides readings and records. */
+export async function backups({ exchange }: Call, files: HomeFiles): Promise<Response> {
+  return jsonAnswer(exchange, bodyOfFiles(files));
 }
 
 /** Readings in one answer: the thread that answers also stamps what the drivers hear, and must not be busy for long. */

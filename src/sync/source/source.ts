@@ -1,4 +1,5 @@
 import type { App } from "../../http/app.ts";
+import type { HomeFiles } from "../kept-files.ts";
 import type { GatewayReport } from "../protocol.ts";
 import { type Route, syncApp } from "../route.ts";
 import type { SourceStore } from "./answers.ts";
@@ -12,19 +13,21 @@ export function sourceApp(options: {
   /** Opens what is read, or answers what it opened before. */
   store: () => Promise<SourceStore>;
   describe: () => Promise<GatewayReport>;
+  /** What a spare box would need besides readings and records, by name. */
+  homeFiles: () => Promise<HomeFiles>;
   /** The home that the gateway is in, where that is known: a token of another home opens nothing here. */
   home: number | undefined;
 }): App {
-  const { home } = options;
+  const { home, describe, homeFiles } = options;
   const rows: readonly [path: string, answer: Route["answer"]][] = [
     [
       "/report",
-      async (call) =>
-        (await answers()).report(call, { store: await options.store(), describe: options.describe }),
+      async (call) => (await answers()).report(call, { store: await options.store(), describe, home }),
     ],
     ["/batches", async (call) => (await answers()).batches(call, await options.store())],
     ["/digests", async (call) => (await answers()).digests(call, await options.store())],
     ["/days", async (call) => (await answers()).days(call, await options.store())],
+    ["/backups", async (call) => (await answers()).backups(call, await homeFiles())],
   ];
   return syncApp(
     rows.map(([path, answer]) => ({

@@ -1,4 +1,4 @@
-import { type Batch, readingsIn } from "../../batch.ts";
+import { numbersMissing, readingsIn } from "../../batch.ts";
 import type { Clock } from "../../clock.ts";
 import type { Condition } from "../../condition.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
@@ -329,10 +329,6 @@ class Upload {
     }
     return confirmed_seq;
   }
-}
-
-function numbersMissing({ missing }: Batch): number {
-  return missing.reduce((sum, [from_seq, to_seq]) => sum + to_seq - from_seq + 1, 0);
 }
 
 /** Characters of a failure that are kept, and told to central. */

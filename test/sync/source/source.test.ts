@@ -3,7 +3,7 @@ import { Value } from "@sinclair/typebox/value";
 import { SystemClock } from "../../../src/clock.ts";
 import { type Gateway, startGateway } from "../../../src/gateway.ts";
 import { decodeBatch, decodeReadings } from "../../../src/sync/batch-codec.ts";
-import { DigestsAnswer, ReportBody } from "../../../src/sync/protocol.ts";
+import { DigestsAnswer, SourceReport } from "../../../src/sync/protocol.ts";
 import { mintToken, type Scope } from "../../../src/token.ts";
 import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../../store/sample.ts";
 
@@ -62,6 +62,7 @@ const paths = () => [
   `/batches?epoch=${epoch}&after=0`,
   `/digests?epoch=${epoch}&through=${readings}&from=${day * 86_400_000}&before=${(day + 1) * 86_400_000}`,
   `/days?epoch=${epoch}&${dayQuery}`,
+  "/backups",
 ];
 
 describe("central at a gateway", () => {
@@ -83,10 +84,11 @@ describe("central at a gateway", () => {
 
   test("hears the report that an upload would begin with", async () => {
     const body = await (await ask(paths()[0] as string)).json();
-    expect([...Value.Errors(ReportBody, body)]).toEqual([]);
+    expect([...Value.Errors(SourceReport, body)]).toEqual([]);
     expect(body).toMatchObject({
       epochs: [{ epoch, first_seq: 1, last_seq: readings }],
       report: { timezone: "Europe/London", last_seq: readings },
+      home: 12,
     });
   });
 
