@@ -1,12 +1,18 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, isAbsolute, resolve } from "node:path";
-import { type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
-import { Value } from "@sinclair/typebox/value";
-import { parse, TomlError } from "smol-toml";
-import { messageOf, OperatorError } from "./errors.ts";
-import { nearest } from "./nearest.ts";
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { OperatorError } from "./errors.ts";
+import { isServerAddress } from "./server-address.ts";
 import { isTimezone, machineTimezone } from "./timezone.ts";
-import { lineOf } from "./toml-lines.ts";
+import {
+  checkTable,
+  checkValue,
+  type Document,
+  readDocument,
+  type TextChecks,
+  unknownKey,
+  where,
+} from "./toml-document.ts";
 import { tokenFileWarning, type UploadTarget, uploadSection, uploadTargetOf } from "./upload-section.ts";
 import { faultOfLine, type WalkingLine, walkingLinesOf, walkingSection } from "./walking-line.ts";
 
@@ -68,11 +74,13 @@ const coreSections = {
 
 const dataSchema = Type.String({ minLength: 1, description: "the path of a directory" });
 
+const configuration = { name: "configuration", option: "--config" } as const;
+
 /** What a value must satisfy beyond its type, by section and key; `*` is any section. */
-const checks: Readonly<Record<string, (value: string) => boolean>> = {
+const checks: TextChecks = {
   "home.timezone": isTimezone,
   "api.listen": (value) => parseListen(value) !== undefined,
-  "upload.url": (value) => URL.canParse(value) && /^https?:/.test(value),
+  "upload.url": isServerAddress,
   "upload.at": (value) => /^([01]\d|2[0-3]):[0-5]\d$/.test(value),
   "*.port": isPort,
 };
@@ -82,13 +90,13 @@ const checks: Readonly<Record<string, (value: string) => boolean>> = {
  * Throws an OperatorError that names file, line and key and says what was expected there.
  */
 export function loadConfig(file: string, sections: ReadonlyMap<string, TSchema>): Config {
-  const document = readDocument(file);
+  const document = readDocument(file, configuration);
   const known = new Map<string, TSchema>([...sections, ...Object.entries(coreSections)]);
   for (const [key, value] of Object.entries(document.values)) {
     const schema = known.get(key);
-    if (key === "data") checkValue(document, ["data"], dataSchema, value);
+    if (key === "data") checkValue(document, ["data"], dataSchema, value, checks);
     else if (schema === undefined) throw unknownKey(document, [key], ["data", ...known.keys()]);
-    else checkSection(document, key, schema, value);
+    else checkTable(document, [key], schema, value, checks);
   }
   const { home, api } = document.values as {
     home?: Static<typeof coreSections.home>;
@@ -122,9 +130,9 @@ export function loadConfig(file: string, sections: ReadonlyMap<string, TSchema>)
 export function uploadDescriptionOf(
   file: string,
 ): Pick<Config, "file" | "data" | "upload" | "warnings"> & { readonly timezone?: string } {
-  const document = readDocument(file);
+  const document = readDocument(file, configuration);
   if (document.values["upload"] !== undefined)
-    checkSection(document, "upload", coreSections.upload, document.values["upload"]);
+    checkTable(document, ["upload"], coreSections.upload, document.values["upload"], checks);
   const { timezone } = homeDescriptionOf(file);
   return {
     file,
@@ -136,9 +144,9 @@ export function uploadDescriptionOf(
 
 /** The data directory that a configuration names, with the rest of the file unread; for commands on a store. */
 export function dataDirectoryOf(file: string): string {
-  const document = readDocument(file);
+  const document = readDocument(file, configuration);
   if (document.values["data"] !== undefined) {
-    checkValue(document, ["data"], dataSchema, document.values["data"]);
+    checkValue(document, ["data"], dataSchema, document.values["data"], checks);
   }
   return dataOf(document);
 }
@@ -148,10 +156,10 @@ export function dataDirectoryOf(file: string): string {
  * make sense of a store.
  */
 export function homeDescriptionOf(file: string): { timezone?: string; walking: readonly WalkingLine[] } {
-  const document = readDocument(file);
+  const document = readDocument(file, configuration);
   for (const name of ["home", "walking"] as const)
     if (document.values[name] !== undefined)
-      checkSection(document, name, coreSections[name], document.values[name]);
+      checkTable(document, [name], coreSections[name], document.values[name], checks);
   const home = document.values["home"] as Static<typeof coreSections.home> | undefined;
   return {
     ...(home?.timezone === undefined ? {} : { timezone: home.timezone }),
@@ -162,112 +170,6 @@ export function homeDescriptionOf(file: string): { timezone?: string; walking: r
 /** The file that a command without `--config` uses; undefined where there is none. */
 export function findConfig(): string | undefined {
   return defaultConfigFiles.find((file) => existsSync(file));
-}
-
-interface Document {
-  readonly file: string;
-  readonly text: string;
-  readonly values: Readonly<Record<string, unknown>>;
-}
-
-function readDocument(file: string): Document {
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch (error) {
-    const absent = (error as NodeJS.ErrnoException).code === "ENOENT";
-    throw new OperatorError(
-      absent
-        ? `there is no configuration file ${file}`
-        : `cannot read the configuration ${file} (${messageOf(error)})`,
-      absent
-        ? "create it or name another with --config FILE"
-        : "make it a file that this user may read, or name another with --config FILE",
-      { cause: error },
-    );
-  }
-  try {
-    return { file, text, values: parse(text) };
-  } catch (error) {
-    if (!(error instanceof TomlError)) throw error;
-    const reason = (error.message.split("\n")[0] ?? "").replace(/^Invalid TOML document:\s*/, "");
-    throw new OperatorError(
-      `${file} line ${error.line}, column ${error.column} is not valid TOML (${reason})`,
-      "correct that line",
-      { cause: error },
-    );
-  }
-}
-
-function checkSection(document: Document, name: string, schema: TSchema, value: unknown): void {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new OperatorError(
-      `${where(document, [name])}: ${name} must be a section`,
-      `write [${name}] on a line of its own and its keys below`,
-    );
-  }
-  const { properties, additionalProperties: other } = schema as TObject;
-  for (const [key, held] of Object.entries(value)) {
-    const property = properties[key] ?? (typeof other === "object" ? other : undefined);
-    if (property === undefined) throw unknownKey(document, [name, key], Object.keys(properties));
-    checkValue(document, [name, key], property, held);
-  }
-  const missing = ((schema as TObject).required ?? []).find((key) => !Object.hasOwn(value, key));
-  if (missing !== undefined) {
-    const property = properties[missing];
-    throw new OperatorError(
-      `${where(document, [name])}: [${name}] has no ${missing}`,
-      `add ${missing} = …${property === undefined ? "" : ` (${expectation(property)})`}`,
-    );
-  }
-}
-
-function checkValue(document: Document, path: readonly string[], schema: TSchema, value: unknown): void {
-  const check = checks[path.join(".")] ?? checks[`*.${path.at(-1)}`];
-  const good = Value.Check(schema, value) && (typeof value !== "string" || (check?.(value) ?? true));
-  if (good) return;
-  throw new OperatorError(
-    `${where(document, path)}: ${path.join(".")} is ${shown(value)}`,
-    `it must be ${expectation(schema)}`,
-  );
-}
-
-function unknownKey(
-  document: Document,
-  path: readonly string[],
-  candidates: readonly string[],
-): OperatorError {
-  const key = path.at(-1) ?? "";
-  const near = nearest(key, candidates);
-  const inside = path.length > 1 ? ` in [${path[0]}]` : "";
-  return new OperatorError(
-    `${where(document, path)}: unknown key "${key}"${inside}`,
-    near === undefined ? `known here: ${candidates.join(", ")}` : `did you mean "${near}"?`,
-  );
-}
-
-function where(document: Document, path: readonly string[]): string {
-  return `${document.file} line ${lineOf(document.text, path)}`;
-}
-
-function shown(value: unknown): string {
-  const text = value instanceof Date ? value.toISOString() : JSON.stringify(value);
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
-}
-
-/** What a schema asks for, in words: its own description where it has one, with the bounds it states. */
-function expectation(schema: TSchema): string {
-  const bounds = [
-    schema["minimum"] === undefined ? "" : ` from ${schema["minimum"]}`,
-    schema["maximum"] === undefined ? "" : ` to ${schema["maximum"]}`,
-  ].join("");
-  const literals = (schema["anyOf"] as { const?: unknown }[] | undefined)?.map((one) =>
-    JSON.stringify(one.const),
-  );
-  const type = literals?.join(" or ") ?? `a ${schema["type"]}`.replace(/^a (?=[aeiou])/, "an ");
-  const description = schema.description ?? "";
-  if (description === "") return `${type}${bounds}`;
-  return bounds === "" ? description : `${type}${bounds} (${description})`;
 }
 
 function dataOf(document: Document): string {

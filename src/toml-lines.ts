@@ -1,5 +1,6 @@
 /**
- * The line, from 1, on which a key of a TOML document stands; `path` is its table and name. Falls back to the
+ * The line, from 1, on which a key of a TOML document stands; `path` is its table and name, with the place, from 0, of a
+ * table in an array of them: `["gateway", "2", "url"]`. Falls back to the
  * nearest table around it that has a line of its own, and to line 1. The document must have parsed already:
  * this only finds what is known to be there.
  */
@@ -17,6 +18,7 @@ function keyLines(toml: string): Map<string, number> {
   const lines = new Map<string, number>();
   let table: string[] = [];
   let until: string | undefined;
+  const places = new Map<string, number>();
   toml.split(/\r?\n/).forEach((text, index) => {
     if (until !== undefined) {
       if (text.includes(until)) until = undefined;
@@ -25,7 +27,12 @@ function keyLines(toml: string): Map<string, number> {
     const header = /^\s*\[\[?([^\]]*)\]/.exec(text);
     const assignment = /^\s*((?:"[^"]*"|'[^']*'|[\w-]+|\s*\.\s*)+?)\s*=(.*)$/.exec(text);
     if (header) table = keysOf(header[1] ?? "");
-    else if (!assignment) return;
+    if (header && /^\s*\[\[/.test(text)) {
+      const place = places.get(joined(table)) ?? 0;
+      places.set(joined(table), place + 1);
+      table.push(String(place));
+    }
+    if (!header && !assignment) return;
     const path = assignment && !header ? [...table, ...keysOf(assignment[1] ?? "")] : table;
     for (let length = 1; length <= path.length; length++) {
       const key = joined(path.slice(0, length));

@@ -3,6 +3,7 @@ import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import type { Clock } from "../../clock.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
 import { jittered_ms, retryAfter_ms, retryDelay_ms } from "../../retry.ts";
+import { isServerAddress } from "../../server-address.ts";
 import { syncPath } from "../protocol.ts";
 import { type LineRequest, requestOnce } from "./line.ts";
 import { type Answered, type Failed, TryAgainLater } from "./outcome.ts";
@@ -232,18 +233,6 @@ export function jsonBody(value: unknown): Body {
   const type = "application/json";
   if (bytes.length < compress_bytes_min) return { bytes, type };
   return { bytes: new Uint8Array(Bun.zstdCompressSync(bytes)), type, coding: "zstd" };
-}
-
-/** Whether a text is the address of a server, with nothing of its interface behind it. */
-export function isServerAddress(text: string): boolean {
-  const url = URL.parse(text);
-  return (
-    url !== null &&
-    /^https?:$/.test(url.protocol) &&
-    url.search === "" &&
-    url.username === "" &&
-    url.hash === ""
-  );
 }
 
 function addressOf({ url, words }: PeerOptions): URL {
