@@ -1,0 +1,181 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { mkdirSync, rmSync } from "node:fs";
+import { isIP } from "node:net";
+import { join } from "node:path";
+import { readIfThere, writeDurably } from "../../drivers/wire/durable-file.ts";
+import { type Clock, clockQuality, sane_unix_ms } from "../clock.ts";
+import { messageOf, OperatorError } from "../errors.ts";
+import type { Log } from "../log.ts";
+import type { TlsFiles, TlsSetting } from "../tls-section.ts";
+import { type Machine, serverNames, thisMachine } from "./names.ts";
+
+export interface KeepingOptions {
+  /** Where certificate and key are kept; made if it is missing. */
+  readonly directory: string;
+  /** What the setting that names the directory is called: for messages. */
+  readonly directorySetting: string;
+  /** The address that the server listens on. */
+  readonly listen: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Absent: as the system says. */
+  readonly machine?: Machine;
+}
+
+/**
+ * The files to serve TLS with: those that are given, or the certificate of this server's own, which is made where there is none.
+ *
+ * The own one stays the same over restarts, because clients were told it: a new one is made only where one of its two files is missing,
+ * or where it has expired by a clock that is known to be right. It is valid from before any clock without a battery begins, so
+ * that the first start need not know the time.
+ *
+ * @throws OperatorError where the files of the own one are damaged, are no pair, or cannot be read or written: nothing is replaced
+ */
+export async function tlsFilesOf(setting: TlsSetting, options: KeepingOptions): Promise<TlsFiles> {
+  if ("certificate" in setting) return setting;
+  const { directory, listen, clock, log, machine = thisMachine() } = options;
+  const names = serverNames({ given: setting.names, listen, machine });
+  const files = ownFiles(directory);
+  const held = heldIn(files);
+  const reason = reasonToMake(held, files, clock);
+  if (reason !== undefined) {
+    if (reason !== "")
+      log.warn(`${reason}: another is made, and clients that were told the old one refuse it`);
+    await make(files, names, options);
+  }
+  const certificate = reason === undefined ? held.certificate : heldIn(files).certificate;
+  if (certificate === undefined) throw new Error(`${files.certificate} has gone`);
+  if (reason === undefined) warnOfNames(certificate, names, files, log);
+  log.info(`TLS by the certificate ${files.certificate}, SHA-256 fingerprint ${certificate.fingerprint256}`);
+  return files;
+}
+
+/** What a directory has of an own certificate: for whoever shows it. */
+export function ownCertificateIn(
+  directory: string,
+): { readonly certificate: string; readonly fingerprint: string } | { readonly problem: string } | undefined {
+  const files = ownFiles(directory);
+  try {
+    const { certificate } = heldIn(files);
+    return certificate && { certificate: files.certificate, fingerprint: certificate.fingerprint256 };
+  } catch (thrown) {
+    return { problem: messageOf(thrown) };
+  }
+}
+
+/** Where an own certificate and its key are kept. */
+export function ownFiles(directory: string): TlsFiles {
+  return { certificate: join(directory, "tls-certificate.pem"), key: join(directory, "tls-key.pem") };
+}
+
+interface Held {
+  readonly certificate: X509Certificate | undefined;
+  readonly hasKey: boolean;
+}
+
+/** @throws OperatorError where what is there is not sound */
+function heldIn(files: TlsFiles): Held {
+  const certificateText = readPem(files.certificate);
+  const keyText = readPem(files.key);
+  if (certificateText === undefined || keyText === undefined)
+    return { certificate: undefined, hasKey: keyText !== undefined };
+  const certificate = sound(files.certificate, files, () => new X509Certificate(certificateText));
+  const key = sound(files.key, files, () => createPrivateKey(keyText));
+  if (certificate.checkPrivateKey(key)) return { certificate, hasKey: true };
+  throw new OperatorError(
+    `TLS key ${files.key} does not belong to certificate ${files.certificate}`,
+    remedyOf(files),
+  );
+}
+
+/** Why a certificate has to be made: empty where there was none. */
+function reasonToMake({ certificate, hasKey }: Held, files: TlsFiles, clock: Clock): string | undefined {
+  if (certificate === undefined) {
+    if (hasKey) return `the TLS certificate ${files.certificate} is missing`;
+    return readPem(files.certificate) === undefined ? "" : `the TLS key ${files.key} is missing`;
+  }
+  const { unix_ms, quality } = clock.now();
+  const hasExpired = certificate.validToDate.getTime() < unix_ms;
+  return hasExpired && quality === clockQuality.synchronised
+    ? `the TLS certificate ${files.certificate} expired on ${certificate.validTo}`
+    : undefined;
+}
+
+async function make(files: TlsFiles, names: readonly string[], options: KeepingOptions): Promise<void> {
+  const { directory, directorySetting, machine = thisMachine(), clock, log } = options;
+  // Asked for once in ten years: a gateway has better uses for the memory.
+  const { issueCertificate } = await import("./certificate.ts");
+  const notAfter_ms = Math.max(clock.now().unix_ms, sane_unix_ms) + valid_ms;
+  const issued = issueCertificate({
+    subject: `Lintel ${machine.hostname}`.slice(0, subject_length_max).trim(),
+    names,
+    serial: crypto.getRandomValues(new Uint8Array(16)),
+    notBefore_ms,
+    notAfter_ms,
+  });
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    // Cut off at any point, one of the two is missing, and both are made again.
+    rmSync(files.certificate, { force: true });
+    writeDurably(files.key, issued.key);
+    writeDurably(files.certificate, issued.certificate);
+  } catch (thrown) {
+    throw new OperatorError(
+      `the TLS certificate cannot be kept in ${directory} (${messageOf(thrown)})`,
+      `give this user write access to it, or set ${directorySetting} to another directory`,
+      { cause: thrown },
+    );
+  }
+  const until = new Date(notAfter_ms).toISOString().slice(0, 10);
+  log.info(`made a self-signed TLS certificate, valid until ${until}, for ${names.join(", ")}`);
+}
+
+/** One line where clients that use a name of this machine would refuse the certificate. */
+function warnOfNames(
+  certificate: X509Certificate,
+  names: readonly string[],
+  files: TlsFiles,
+  log: Log,
+): void {
+  // The last part of an IPv6 address changes by itself, so nobody writes one down.
+  const missing = names.filter((name) => isIP(name) !== 6 && !isFor(certificate, name));
+  if (missing.length > 0)
+    log.warn(
+      `the TLS certificate ${files.certificate} is not for ${missing.join(", ")}: clients that ask by that name refuse it; to have another made, remove it and ${files.key} and start again`,
+    );
+}
+
+function isFor(certificate: X509Certificate, name: string): boolean {
+  return (isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name)) !== undefined;
+}
+
+function readPem(path: string): string | undefined {
+  try {
+    return readIfThere(path);
+  } catch (thrown) {
+    throw new OperatorError(
+      `${path} cannot be read (${messageOf(thrown)})`,
+      "make it a file that this user may read",
+      { cause: thrown },
+    );
+  }
+}
+
+function sound<Parsed>(path: string, files: TlsFiles, parse: () => Parsed): Parsed {
+  try {
+    return parse();
+  } catch (thrown) {
+    throw new OperatorError(`${path} is damaged (${messageOf(thrown)})`, remedyOf(files), { cause: thrown });
+  }
+}
+
+function remedyOf({ certificate, key }: TlsFiles): string {
+  return `put both back from a backup, or remove ${certificate} and ${key}: another certificate is made then, which clients have to be told`;
+}
+
+/** Before every clock that this program can meet: one without a battery begins at the last date that its system knew. */
+const notBefore_ms = Date.UTC(2020, 0, 1);
+/** Ten years. */
+const valid_ms = 3_652 * 86_400_000;
+/** X.520 has no room for more. */
+const subject_length_max = 64;
