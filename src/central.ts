@@ -15,6 +15,7 @@ import { AlertKeeper } from "./sync/fleet/alert-keeper.ts";
 import type { GatewayReport } from "./sync/protocol.ts";
 import { type Receiver, receiverOf } from "./sync/receiver/receiver.ts";
 import type { ReceptionBounds } from "./sync/receiver/reception.ts";
+import type { TlsFiles } from "./tls-section.ts";
 
 /** A central server at work. */
 export interface Central {
@@ -39,7 +40,8 @@ export async function startCentral(options: {
   listen: { hostname: string; port: number };
   settings: SettingNames;
   realm: string;
-  tls?: { certificate: string; key: string };
+  /** Answers the paths of PEM files; absent: plain HTTP. */
+  tls?: () => Promise<TlsFiles>;
   metrics: boolean;
   /** Where the store is, where that is a directory: for the metrics. */
   directory?: string;
@@ -58,7 +60,7 @@ export async function startCentral(options: {
       listen,
       settings,
       realm,
-      ...(tls === undefined ? {} : { tls }),
+      ...(tls === undefined ? {} : { tls: await tls() }),
       apps: [
         apiApp({ store, cache_bytes_max }),
         receiver.app,

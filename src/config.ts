@@ -1,9 +1,10 @@
 import { existsSync } from "node:fs";
-import { dirname, isAbsolute, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { OperatorError } from "./errors.ts";
 import { isServerAddress } from "./server-address.ts";
 import { isTimezone, machineTimezone } from "./timezone.ts";
+import { type TlsSetting, tlsKeys, tlsSettingOf } from "./tls-section.ts";
 import {
   checkTable,
   checkValue,
@@ -28,8 +29,8 @@ export interface Config {
     /** 0 takes a free port. */
     readonly port: number;
     readonly realm: string;
-    /** Absolute paths of PEM files. */
-    readonly tls?: { readonly certificate: string; readonly key: string };
+    /** Absent: plain HTTP. */
+    readonly tls?: TlsSetting;
     /** Present where metrics are to be served. */
     readonly metrics?: true;
   };
@@ -64,8 +65,7 @@ const coreSections = {
         description: "a name of letters, digits, spaces, dots and dashes, at most 64",
       }),
     ),
-    tls_certificate: Type.Optional(Type.String({ minLength: 1, description: "the path of a PEM file" })),
-    tls_key: Type.Optional(Type.String({ minLength: 1, description: "the path of a PEM file" })),
+    ...tlsKeys,
     metrics: Type.Optional(Type.Boolean({ description: "true to serve metrics at /metrics, or false" })),
   }),
   upload: uploadSection,
@@ -207,19 +207,10 @@ function tlsOf(
   document: Document,
   api: Static<typeof coreSections.api> | undefined,
 ): Pick<Config["api"], "tls"> {
-  const { tls_certificate: certificate, tls_key: key } = api ?? {};
-  if (certificate === undefined && key === undefined) return {};
-  if (certificate === undefined || key === undefined) {
-    const [present, absent] =
-      key === undefined ? ["tls_certificate", "tls_key"] : ["tls_key", "tls_certificate"];
-    throw new OperatorError(
-      `${where(document, ["api", present])}: [api] has ${present} but no ${absent}`,
-      `add ${absent}, or take ${present} out to serve without TLS`,
-    );
-  }
-  const absolute = (path: string) =>
-    isAbsolute(path) ? path : resolve(dirname(resolve(document.file)), path);
-  return { tls: { certificate: absolute(certificate), key: absolute(key) } };
+  const tls = tlsSettingOf(api ?? {}, dirname(resolve(document.file)));
+  if (tls === undefined) return {};
+  if ("what" in tls) throw new OperatorError(`${where(document, ["api", tls.key])}: ${tls.what}`, tls.remedy);
+  return { tls };
 }
 
 const defaultListen = "0.0.0.0:8080";

@@ -30,6 +30,7 @@ import type { GatewayStore } from "./store/store.ts";
 import type { UploadStore } from "./store/upload-store.ts";
 import { describeGateway } from "./sync/gateway-report.ts";
 import { sourceApp } from "./sync/source/source.ts";
+import type { TlsFiles } from "./tls-section.ts";
 
 /** A gateway at work. */
 export interface Gateway {
@@ -111,7 +112,8 @@ async function assemble(
     onCommit: (duration_ms) => commits.observe(duration_ms / 1000),
   });
   started.push({ name: "ingest", stop: () => ingest.close() });
-  const { hostname, port, realm, tls } = config.api;
+  const { hostname, port, realm } = config.api;
+  const tls = await tlsOf(config, clock, log);
   const server = await startServer({
     store,
     clock,
@@ -160,6 +162,7 @@ async function assemble(
     version: packageFile.version,
     pid: process.pid,
     url,
+    ...(server.certificate === undefined ? {} : { tls: server.certificate }),
     started_ms,
     now_ms: clock.now().unix_ms,
     memory_bytes: process.memoryUsage.rss(),
@@ -186,6 +189,12 @@ async function assemble(
     alive: () => store.addDropped(new Map()).catch((error) => log.debug(messageOf(error))),
     stop: () => unwind(started, log),
   };
+}
+
+async function tlsOf({ api, data }: Config, clock: Clock, log: Log): Promise<TlsFiles | undefined> {
+  if (api.tls === undefined || "certificate" in api.tls) return api.tls;
+  const { tlsFilesOf } = await import("./tls/self-signed.ts");
+  return tlsFilesOf(api.tls, { directory: data, directorySetting: "data", listen: api.hostname, clock, log });
 }
 
 function familiesOf(status: GatewayStatus, commits: Histogram): Family[] {

@@ -1,11 +1,11 @@
-import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import { startCentral } from "../central.ts";
-import { OperatorError } from "../errors.ts";
+import type { OperatorError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { databasePath } from "../store/sqlite/connection.ts";
 import { watchFile } from "../store/sqlite/file-watch.ts";
 import { type CentralPlace, openCentral } from "./central-place.ts";
+import { addTlsOptions, type CentralTlsOptions, tlsFilesFor, tlsSettingFor } from "./central-tls.ts";
 import { type CommandContext, helpAfter, wholeNumber } from "./command.ts";
 import { serve, serverLog } from "./serving.ts";
 import { centralPlace, databaseVariable, defaultCentralData } from "./store-options.ts";
@@ -19,9 +19,8 @@ export function define(command: Command, context: CommandContext): void {
     .option(
       "--database <url>",
       `keep everything in this PostgreSQL database instead (default: $${databaseVariable})`,
-    )
-    .option("--tls-certificate <file>", "serve TLS with this certificate, PEM; needs --tls-key")
-    .option("--tls-key <file>", "its key, PEM")
+    );
+  addTlsOptions(command)
     .option("--realm <name>", "named in the challenge to who has no token", "lintel")
     .option("--metrics", "serve metrics at /metrics to holders of read or admin tokens")
     .option("--json", "print one line of JSON when ready: url, dashboard")
@@ -31,6 +30,10 @@ export function define(command: Command, context: CommandContext): void {
         examples: [
           ["lintel central --data /srv/lintel", "on SQLite: right for some hundred homes"],
           ["lintel central --database postgres://lintel@localhost/lintel", "an empty database is set up"],
+          [
+            "lintel central --tls self-signed --tls-names central.example",
+            "gateways are given the PEM file that the log names",
+          ],
           ["lintel token create home-12 --scope sync --home 12 --data /srv/lintel", "lets a home upload"],
         ],
         notes: [
@@ -44,13 +47,11 @@ export function define(command: Command, context: CommandContext): void {
     .action((options: CentralOptions) => central(options, context));
 }
 
-interface CentralOptions {
+interface CentralOptions extends CentralTlsOptions {
   readonly port: number;
   readonly listen: string;
   readonly data?: string;
   readonly database?: string;
-  readonly tlsCertificate?: string;
-  readonly tlsKey?: string;
   readonly realm: string;
   readonly metrics?: boolean;
   readonly json?: boolean;
@@ -59,7 +60,7 @@ interface CentralOptions {
 async function central(options: CentralOptions, context: CommandContext): Promise<void> {
   const { terminal, clock } = context;
   const place = centralPlace(options);
-  const tls = tlsOf(options);
+  const tls = tlsSettingFor(options);
   const log = serverLog(context, "info");
   await serve({
     context,
@@ -72,7 +73,7 @@ async function central(options: CentralOptions, context: CommandContext): Promis
         listen: { hostname: options.listen, port: options.port },
         settings: { address: "--listen", port: "--port", certificate: "--tls-certificate", key: "--tls-key" },
         realm: options.realm,
-        ...(tls === undefined ? {} : { tls }),
+        ...(tls === undefined ? {} : { tls: () => tlsFilesFor(tls, options, { place, clock, log }) }),
         metrics: options.metrics === true,
         ...("directory" in place ? { directory: place.directory } : {}),
         clock,
@@ -83,7 +84,7 @@ async function central(options: CentralOptions, context: CommandContext): Promis
       log.info(`serving ${url} from ${"directory" in place ? place.directory : "PostgreSQL"}`);
       if (tls === undefined && !isLocal(options.listen))
         log.warn(
-          "without TLS tokens and data travel in the open: give --tls-certificate and --tls-key, or put a proxy before it",
+          "without TLS tokens and data travel in the open: give --tls self-signed, or --tls-certificate and --tls-key, or put a proxy before it",
         );
       return {
         url,
@@ -119,13 +120,6 @@ function watchData(
 }
 
 const data_watch_ms = 1_000;
-
-function tlsOf({ tlsCertificate, tlsKey }: CentralOptions): { certificate: string; key: string } | undefined {
-  if (tlsCertificate === undefined && tlsKey === undefined) return undefined;
-  if (tlsCertificate === undefined || tlsKey === undefined)
-    throw new OperatorError("TLS needs a certificate and a key", "give both --tls-certificate and --tls-key");
-  return { certificate: resolve(tlsCertificate), key: resolve(tlsKey) };
-}
 
 function isLocal(address: string): boolean {
   return address === "localhost" || address === "::1" || address.startsWith("127.");

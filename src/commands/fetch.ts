@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
@@ -17,6 +18,7 @@ export function define(command: Command, context: CommandContext): void {
     .requiredOption("--url <url>", "the gateway or central server, as it prints it: http://gateway:8080/v0.9")
     .option("--token <token>", "a read token; who else uses this machine may see it in the list of processes")
     .option("--token-file <file>", "a file that holds the token")
+    .option("--certificate <file>", "the server's own certificate, where no authority vouches for it")
     .option("--output <dir>", "where the files go", "lintel-data")
     .option("--json", "print what was downloaded as JSON")
     .addHelpText(
@@ -45,6 +47,7 @@ interface FetchOptions extends FileOptions {
   readonly url: string;
   readonly token?: string;
   readonly tokenFile?: string;
+  readonly certificate?: string;
   readonly output: string;
   readonly json?: boolean;
 }
@@ -52,6 +55,7 @@ interface FetchOptions extends FileOptions {
 async function fetchAll(options: FetchOptions, context: CommandContext): Promise<void> {
   const { terminal, clock } = context;
   const token = tokenOf(options);
+  const certificate = options.certificate === undefined ? undefined : readCertificate(options.certificate);
   const { series, items } = options;
   const started_ms = clock.now().monotonic_ms;
   const meter = new DownloadMeter({
@@ -63,6 +67,7 @@ async function fetchAll(options: FetchOptions, context: CommandContext): Promise
     download({
       url: options.url,
       token,
+      ...(certificate === undefined ? {} : { certificate }),
       directory: resolve(options.output),
       format: options.format,
       stamp: options.stamp,
@@ -118,6 +123,19 @@ function readToken(file: string): string {
     throw new OperatorError(
       `${file} cannot be read (${messageOf(thrown)})`,
       "name the file that holds the token",
+    );
+  }
+}
+
+function readCertificate(file: string): string {
+  try {
+    const text = readFileSync(file, "utf8");
+    new X509Certificate(text);
+    return text;
+  } catch (thrown) {
+    throw new OperatorError(
+      `${file} cannot be read as a certificate (${messageOf(thrown)})`,
+      "name a PEM file: `lintel status` at the gateway says where its own is",
     );
   }
 }

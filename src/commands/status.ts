@@ -1,9 +1,11 @@
 import type { Command } from "commander";
 import { ControlClient } from "../control/client.ts";
 import type { GatewayStatus } from "../control/status.ts";
+import { storedRole } from "../store/sqlite/role.ts";
 import type { ItemOverview, Overview } from "../store/store.ts";
 import type { UploadState } from "../store/upload-store.ts";
-import { withUploadStore } from "./beside.ts";
+import { ownCertificateIn } from "../tls/self-signed.ts";
+import { withStore, withUploadStore } from "./beside.ts";
 import { type CommandContext, helpAfter } from "./command.ts";
 import { newest_ms } from "./items.ts";
 import { bytesText, momentText, spanText } from "./spans.ts";
@@ -12,7 +14,7 @@ import { table } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
 import { uploadStanding } from "./upload-words.ts";
 
-/** `lintel status`: what the gateway is doing, and when each item was last heard. */
+/** `lintel status`: what the gateway is doing, and when each item was last heard; of central, what it holds and serves TLS with. */
 export function define(command: Command, context: CommandContext): void {
   addDirectoryOptions(command)
     .option("--json", "print it as JSON; running is false where only the store could be asked")
@@ -23,7 +25,10 @@ export function define(command: Command, context: CommandContext): void {
           ["lintel status", "drivers, items, what was dropped"],
           ["lintel status --json", "for a monitor"],
         ],
-        notes: ["Without a running gateway it shows what the store knows, and says so."],
+        notes: [
+          "Without a running gateway it shows what the store knows, and says so. On central's directory it shows how much",
+          "that holds and the certificate that central made; lintel fleet shows its homes.",
+        ],
         exits: { 0: "shown, whether a gateway runs or not" },
       }),
     )
@@ -33,22 +38,62 @@ export function define(command: Command, context: CommandContext): void {
 async function status(options: StoreOptions & { json?: boolean }, context: CommandContext): Promise<void> {
   const { terminal, clock } = context;
   const directory = dataDirectory(options);
+  // A store that is older, damaged or missing is found out first.
+  const role = await withStore({ data: directory }, context, async () => storedRole(directory));
+  if (role === "central") return centralStatus(directory, options, context);
   const running = await new ControlClient(directory).statusIfRunning();
   const { store, upload } = await withUploadStore(directory, context, async (open) => ({
     store: running?.store ?? (await open.overview()),
     upload: await open.uploadState(),
   }));
+  const tls = running === undefined ? ownCertificateIn(directory) : running.tls;
   if (options.json) {
-    terminal.printJson({ running: running !== undefined, directory, ...running, store, upload });
+    const shown = tls === undefined ? {} : { tls };
+    terminal.printJson({ running: running !== undefined, directory, ...running, ...shown, store, upload });
     return;
   }
   if (running === undefined) {
     const { yellow } = terminal.colours;
     terminal.print(yellow(`No gateway is running on ${directory}; this is what its store knows.`));
   } else printGateway(running, terminal);
+  printTls(tls, terminal);
   const now_ms = running?.now_ms ?? clock.now().unix_ms;
   printStore(store, now_ms, terminal);
   printUpload(upload, store, now_ms, terminal);
+}
+
+/** What central's directory holds; its homes are the business of `lintel fleet`. */
+async function centralStatus(
+  directory: string,
+  options: { json?: boolean },
+  context: CommandContext,
+): Promise<void> {
+  const { terminal } = context;
+  const store = await withStore({ data: directory }, context, (open) => open.overview());
+  const tls = ownCertificateIn(directory);
+  if (options.json) {
+    terminal.printJson({ role: "central", directory, ...(tls === undefined ? {} : { tls }), store });
+    return;
+  }
+  const size = `${store.last_seq} readings of ${store.items.length} items, ${bytesText(store.bytesOnDisk)}`;
+  terminal.print(
+    `${terminal.colours.bold("Central")}  ${size}, in ${directory}; lintel fleet shows its homes.`,
+  );
+  printTls(tls, terminal);
+}
+
+/** Whoever is to trust a certificate compares its fingerprint with this one. */
+function printTls(
+  tls: GatewayStatus["tls"] | ReturnType<typeof ownCertificateIn>,
+  { print, colours }: Terminal,
+): void {
+  if (tls === undefined) return;
+  print("");
+  if ("problem" in tls) print(`${colours.bold("TLS")}  ${colours.red(`✗ ${tls.problem}`)}`);
+  else {
+    print(`${colours.bold("TLS")}  certificate ${tls.certificate}`);
+    print(`  SHA-256 fingerprint ${tls.fingerprint}`);
+  }
 }
 
 function printGateway(gateway: GatewayStatus, { print, colours }: Terminal): void {

@@ -6,6 +6,8 @@ export interface GatewayStatus {
   readonly version: string;
   readonly pid: number;
   readonly url: string;
+  /** What it serves TLS with; absent: plain HTTP. */
+  readonly tls?: { readonly certificate: string; readonly fingerprint: string };
   readonly started_ms: number;
   readonly now_ms: number;
   /** Resident memory of the process. */

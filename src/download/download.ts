@@ -17,6 +17,8 @@ import type { StampForm } from "./stamp-form.ts";
 export interface DownloadOptions {
   readonly url: string;
   readonly token: string;
+  /** The certificate of a server that no authority vouches for, in PEM. */
+  readonly certificate?: string;
   /** Where the files go, made if it is missing. */
   readonly directory: string;
   readonly format: Format;

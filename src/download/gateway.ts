@@ -19,6 +19,7 @@ export class Gateway {
   /** With the version, without a slash at the end. */
   readonly url: string;
   readonly #token: string;
+  readonly #certificate: string | undefined;
   readonly #clock: Clock;
   readonly #stop: AbortSignal;
   readonly #onRetry: (reason: string, delay_ms: number) => void;
@@ -27,6 +28,8 @@ export class Gateway {
   constructor(options: {
     url: string;
     token: string;
+    /** The certificate of a server that no authority vouches for, in PEM. */
+    certificate?: string;
     clock: Clock;
     /** Ends what is under way; the call rejects with the signal's reason. */
     stop: AbortSignal;
@@ -34,6 +37,7 @@ export class Gateway {
   }) {
     this.url = versionedUrl(options.url);
     this.#token = options.token;
+    this.#certificate = options.certificate;
     this.#clock = options.clock;
     this.#stop = options.stop;
     this.#onRetry = options.onRetry;
@@ -81,6 +85,7 @@ export class Gateway {
         // The token is for this address and no other.
         redirect: "manual",
         signal: AbortSignal.any([this.#stop, timeout.signal]),
+        ...(this.#certificate === undefined ? {} : { tls: { ca: this.#certificate } }),
       });
       const text = await bodyOf(response, url);
       if (response.status !== 429 && response.status < 500) return { response, text };
@@ -93,7 +98,9 @@ export class Gateway {
       if (certificateFault.test(messageOf(thrown)) || certificateFault.test(codeOf(thrown)))
         throw new OperatorError(
           `the certificate of ${new URL(url).host} is not one that this machine trusts (${messageOf(thrown)})`,
-          "name the certificate's own file in the environment: NODE_EXTRA_CA_CERTS=gateway.pem",
+          wrongName.test(messageOf(thrown)) || wrongName.test(codeOf(thrown))
+            ? "give --url a name that the certificate is for"
+            : "name the server's own certificate with --certificate FILE, if it has one; `lintel status` there says which",
         );
       return { reason: messageOf(thrown) };
     } finally {
@@ -210,6 +217,7 @@ function codeOf(thrown: unknown): string {
   return thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
 }
 
+const wrongName = /ALTNAME_INVALID|HOSTNAME_MISMATCH/;
 const certificateFault = /certificate|CERT_|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS/i;
 
 /** The version that this program asks: older ones don't have stamps in milliseconds. */

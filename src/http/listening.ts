@@ -25,7 +25,7 @@ export const configuredSettings: SettingNames = {
 export function listen(options: {
   hostname: string;
   port: number;
-  tls?: Tls;
+  tls?: Pick<Tls, "certificate" | "key">;
   idle_s: number;
   body_bytes_max: number;
   settings: SettingNames;
@@ -58,6 +58,8 @@ export function reachableHost(hostname: string): string {
 export interface Tls {
   readonly certificate: string;
   readonly key: string;
+  /** SHA-256 of the certificate, as 32 pairs of hex digits with colons. */
+  readonly fingerprint: string;
 }
 
 /** Reads PEM files and holds them against each other. @throws OperatorError that names the file at fault */
@@ -85,7 +87,7 @@ export async function readTls(
     options.log.warn(
       `TLS certificate ${paths.certificate} expired on ${parsed.validTo}: clients will refuse it, renew it`,
     );
-  return { certificate, key };
+  return { certificate, key, fingerprint: parsed.fingerprint256 };
 }
 
 /** One of the two files, and what the setting that names it is called. */

@@ -17,6 +17,8 @@ export interface HttpServer {
   /** Where it is reached: `http://127.0.0.1:8080`, with 127.0.0.1 for an address that means all of them. */
   readonly origin: string;
   readonly port: number;
+  /** What TLS is served with: the path of a PEM file, and its SHA-256 fingerprint as 32 pairs of hex digits with colons; absent: plain HTTP. */
+  readonly certificate?: { readonly certificate: string; readonly fingerprint: string };
   /** Takes no more requests, lets those under way finish within `stop_ms`, and keeps when tokens were used. */
   stop(): Promise<void>;
 }
@@ -93,15 +95,16 @@ export async function startServer(
     return { refuse: refuseFor, ...build({ authorization, log: own, refuse: refuseFor }) };
   });
   const body_bytes_max = Math.max(bounds.body_bytes_max, ...served.map((app) => app.body_bytes_max ?? 0));
-  const tls = files === undefined ? {} : { tls: await readTls(files, { clock, log, settings }) };
+  const tls = files && (await readTls(files, { clock, log, settings }));
   const fetch = admission({ apps: served, bounds, clock, log, outages });
-  const server = listen({ ...bounds, ...address, ...tls, body_bytes_max, settings, fetch });
+  const server = listen({ ...bounds, ...address, ...(tls && { tls }), body_bytes_max, settings, fetch });
   const scheme = files === undefined ? "http" : "https";
   const port = server.port ?? address.port;
   let stopped: Promise<void> | undefined;
   return {
     origin: `${scheme}://${reachableHost(address.hostname)}:${port}`,
     port,
+    ...(files && tls && { certificate: { certificate: files.certificate, fingerprint: tls.fingerprint } }),
     stop: () => {
       stopped ??= stop({ server, clock, uses, stop_ms: bounds.stop_ms });
       return stopped;

@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { messageOf } from "../../errors.ts";
+import { ownFiles } from "../../tls/self-signed.ts";
 import { type Finding, fault, fine, note, type Surroundings } from "./check.ts";
 
 /** The API's port is free, or the gateway on this data serves on it. */
@@ -37,8 +38,11 @@ export async function checkListen({ config, running }: Surroundings): Promise<Fi
 
 /** Certificate and key can be read, belong together, and hold for a while yet. */
 export async function checkTls({ config, clock }: Surroundings): Promise<Finding[]> {
-  const tls = config?.api.tls;
-  if (tls === undefined) return [];
+  if (config?.api.tls === undefined) return [];
+  const own = !("certificate" in config.api.tls);
+  const tls = "certificate" in config.api.tls ? config.api.tls : ownFiles(config.data);
+  if (own && !existsSync(tls.certificate))
+    return [note(`[api] the TLS certificate ${tls.certificate} is made at the start of the gateway`)];
   const read = (path: string) => {
     try {
       return { bytes: readFileSync(path) };
@@ -68,7 +72,7 @@ export async function checkTls({ config, clock }: Surroundings): Promise<Finding
       return [
         fault(
           `[api] ${tls.certificate} ${left_days < 0 ? "has expired" : `expires in ${left_days} days`}`,
-          "renew it",
+          own ? "start the gateway again once it has: it makes another" : "renew it",
         ),
       ];
     }
