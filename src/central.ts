@@ -3,6 +3,7 @@ import packageFile from "../package.json" with { type: "json" };
 import { apiApp, apiUrl } from "./api/app.ts";
 import type { Clock } from "./clock.ts";
 import { messageOf } from "./errors.ts";
+import type { GatewayList, ListedGateway } from "./gateway-list.ts";
 import type { App } from "./http/app.ts";
 import type { SettingNames } from "./http/listening.ts";
 import { startServer } from "./http/server.ts";
@@ -12,10 +13,15 @@ import { centralFamilies } from "./metrics/central.ts";
 import { programFamilies } from "./metrics/program.ts";
 import type { CentralStore } from "./store/central-store.ts";
 import { AlertKeeper } from "./sync/fleet/alert-keeper.ts";
+import type { Peer } from "./sync/line/peer.ts";
 import type { GatewayReport } from "./sync/protocol.ts";
+import { gatewayPeer } from "./sync/pull/gateway-peer.ts";
+import { Pull } from "./sync/pull/pull.ts";
+import { Pulling } from "./sync/pull/pulling.ts";
 import { type Receiver, receiverOf } from "./sync/receiver/receiver.ts";
 import type { ReceptionBounds } from "./sync/receiver/reception.ts";
 import type { TlsFiles } from "./tls-section.ts";
+import { certificateIn, tokenIn } from "./upload-section.ts";
 
 /** A central server at work. */
 export interface Central {
@@ -32,7 +38,7 @@ export interface Central {
 }
 
 /**
- * Puts a central server together on its store, which is its own from here on, and starts it: receiver, API, the keeper of alerts. What a
+ * Puts a central server together on its store, which is its own from here on, and starts it: receiver, API, the keeper of alerts, and what reads gateways. What a
  * person must mend (port taken, TLS files) is thrown as an OperatorError, and what had started is stopped again.
  */
 export async function startCentral(options: {
@@ -45,6 +51,8 @@ export async function startCentral(options: {
   metrics: boolean;
   /** Where the store is, where that is a directory: for the metrics. */
   directory?: string;
+  /** Gateways that central reads by itself. */
+  gateways?: GatewayList;
   /** How many gateways are taken in at once, and wait. */
   reception?: Partial<ReceptionBounds>;
   clock: Clock;
@@ -70,6 +78,8 @@ export async function startCentral(options: {
     });
     const alerts = new AlertKeeper({ store, clock, log: log.named("alerts") });
     alerts.start();
+    const pulling = await pullingOf(options, receiver);
+    pulling.start();
     return {
       url: apiUrl(server),
       origin: server.origin,
@@ -78,6 +88,7 @@ export async function startCentral(options: {
       // Nothing to note is still an errand for the store: its answer, also a refusal, shows that it turns.
       alive: () => store.noteTokenUse(new Map()).catch((thrown) => log.debug(messageOf(thrown))),
       stop: async () => {
+        await pulling.stop();
         await alerts.stop();
         await server.stop();
         await store.close();
@@ -87,6 +98,51 @@ export async function startCentral(options: {
     await store.close();
     throw thrown;
   }
+}
+
+/** What reads the gateways that are listed, from where it was left. */
+async function pullingOf(
+  options: { store: CentralStore; gateways?: GatewayList; clock: Clock; log: Log },
+  { counts }: Receiver,
+): Promise<Pulling> {
+  const { store, gateways: list, clock } = options;
+  const log = options.log.named("pull");
+  for (const warning of list?.warnings ?? []) log.warn(warning);
+  const known = new Map((await store.gateways()).map((gateway) => [gateway.home, gateway]));
+  const pulls = (list?.gateways ?? []).map((gateway) => {
+    const before = known.get(gateway.home);
+    return new Pull({
+      gateway,
+      store,
+      connect: (listed, stop) => connect(listed, { clock, log, stop }),
+      clock,
+      log,
+      counts,
+      ...(before === undefined ? {} : { known: before }),
+    });
+  });
+  return new Pulling({ pulls, every_ms: list?.every_ms ?? 0, clock, log, random });
+}
+
+/** The files are read each time, so that another token needs no restart. */
+function connect(gateway: ListedGateway, run: { clock: Clock; log: Log; stop: AbortSignal }): Peer {
+  const { home, token_file, certificate } = gateway;
+  const { clock, log, stop } = run;
+  return gatewayPeer(gateway, {
+    token: tokenIn(
+      token_file,
+      `\`lintel token create central --scope sync --home ${home}\` printed at the gateway`,
+    ),
+    ...(certificate === undefined ? {} : { certificate: certificateIn(certificate) }),
+    clock,
+    random,
+    stop,
+    onRetry: (reason, delay_ms) => log.debug(`${reason}: asking again in ${(delay_ms / 1000).toFixed(1)} s`),
+  });
+}
+
+function random(): number {
+  return (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32;
 }
 
 function metricsOf(

@@ -50,22 +50,42 @@ export function tokenFileWarning(file: string): string | undefined {
   return `${file} can be read by every user of this machine, and holds a secret: chmod 640 ${file}`;
 }
 
-/** The token that a file holds, alone. @throws OperatorError */
-export function tokenIn(file: string): string {
+/**
+ * The token that a file holds, alone.
+ *
+ * @param made which command makes it, and where
+ * @throws OperatorError
+ */
+export function tokenIn(
+  file: string,
+  made = "`lintel token create NAME --scope sync --home ID` printed at central",
+): string {
   let text: string;
   try {
     text = readFileSync(file, "utf8").trim();
   } catch (thrown) {
     throw new OperatorError(
       `the token file ${file} cannot be read (${messageOf(thrown)})`,
-      "write into it what `lintel token create NAME --scope sync --home ID` printed at central, readable for the gateway's user",
+      `write into it what ${made}, readable for the user that this runs as`,
     );
   }
   if (/^[\x21-\x7e]{1,500}$/.test(text)) return text;
   throw new OperatorError(
     `${file} does not hold a token alone`,
-    "write into it the text that `lintel token create` printed at central, and nothing else",
+    `write into it the text that ${made}, and nothing else`,
   );
+}
+
+/** A certificate that no authority vouches for, in PEM. @throws OperatorError where the file cannot be read */
+export function certificateIn(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (thrown) {
+    throw new OperatorError(
+      `the certificate ${file} cannot be read (${messageOf(thrown)})`,
+      "name the other side's own certificate as a PEM file, readable for the user that this runs as",
+    );
+  }
 }
 
 const others_may_read = 0o004;

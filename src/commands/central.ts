@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { startCentral } from "../central.ts";
 import type { OperatorError } from "../errors.ts";
+import { readGatewayList } from "../gateway-list.ts";
 import type { Log } from "../log.ts";
 import { databasePath } from "../store/sqlite/connection.ts";
 import { watchFile } from "../store/sqlite/file-watch.ts";
@@ -21,6 +22,7 @@ export function define(command: Command, context: CommandContext): void {
       `keep everything in this PostgreSQL database instead (default: $${databaseVariable})`,
     );
   addTlsOptions(command)
+    .option("--gateways <file>", "also read the gateways that this file lists, as docs/central.md says")
     .option("--realm <name>", "named in the challenge to who has no token", "lintel")
     .option("--metrics", "serve metrics at /metrics to holders of read or admin tokens")
     .option("--json", "print one line of JSON when ready: url, dashboard")
@@ -35,10 +37,15 @@ export function define(command: Command, context: CommandContext): void {
             "gateways are given the PEM file that the log names",
           ],
           ["lintel token create home-12 --scope sync --home 12 --data /srv/lintel", "lets a home upload"],
+          [
+            "lintel central --data /srv/lintel --gateways gateways.toml",
+            "goes to gateways that it can reach",
+          ],
         ],
         notes: [
           'Gateways upload to its address: [upload] url = "https://this-machine:8090". Serve TLS, here or before it:',
           "tokens and people's data travel. The log goes to standard error; SIGINT and SIGTERM stop it cleanly.",
+          'gateways.toml: every = "1h", then for each a [[gateway]] with home, url, token_file and, if need be, certificate.',
           `A password in --database is seen by everybody on the machine: put the URL into $${databaseVariable}.`,
         ],
         exits: { 0: "stopped by a signal", 1: "ended by a fault of the program" },
@@ -52,6 +59,7 @@ interface CentralOptions extends CentralTlsOptions {
   readonly listen: string;
   readonly data?: string;
   readonly database?: string;
+  readonly gateways?: string;
   readonly realm: string;
   readonly metrics?: boolean;
   readonly json?: boolean;
@@ -61,6 +69,7 @@ async function central(options: CentralOptions, context: CommandContext): Promis
   const { terminal, clock } = context;
   const place = centralPlace(options);
   const tls = tlsSettingFor(options);
+  const gateways = options.gateways === undefined ? undefined : readGatewayList(options.gateways);
   const log = serverLog(context, "info");
   await serve({
     context,
@@ -76,12 +85,15 @@ async function central(options: CentralOptions, context: CommandContext): Promis
         ...(tls === undefined ? {} : { tls: () => tlsFilesFor(tls, options, { place, clock, log }) }),
         metrics: options.metrics === true,
         ...("directory" in place ? { directory: place.directory } : {}),
+        ...(gateways === undefined ? {} : { gateways }),
         clock,
         log,
       });
       const { url, dashboard } = started;
       if (options.json) terminal.printJson({ url, dashboard });
       log.info(`serving ${url} from ${"directory" in place ? place.directory : "PostgreSQL"}`);
+      if (gateways !== undefined)
+        log.info(`reading ${gateways.gateways.length} gateways every ${gateways.every_ms / 60_000} minutes`);
       if (tls === undefined && !isLocal(options.listen))
         log.warn(
           "without TLS tokens and data travel in the open: give --tls self-signed, or --tls-certificate and --tls-key, or put a proxy before it",

@@ -1,14 +1,12 @@
-import { readFileSync } from "node:fs";
 import packageFile from "../../package.json" with { type: "json" };
 import type { Clock } from "../clock.ts";
-import { messageOf, OperatorError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { takeLock, uploadPost } from "../store/sqlite/lock.ts";
 import { openUploadStore } from "../store/sqlite/open.ts";
 import { describeGateway } from "../sync/gateway-report.ts";
 import { Central } from "../sync/upload/central.ts";
 import { type Uploaded, type UploadProgress, upload } from "../sync/upload/upload.ts";
-import { tokenIn, type UploadTarget } from "../upload-section.ts";
+import { certificateIn, tokenIn, type UploadTarget } from "../upload-section.ts";
 import { gatherHomeFiles } from "./home-files.ts";
 import { takeRoster } from "./roster-import.ts";
 
@@ -89,15 +87,4 @@ export function connect(
       run.onRetry ??
       ((reason, delay_ms) => log.warn(`${reason}: asking again in ${(delay_ms / 1000).toFixed(1)} s`)),
   });
-}
-
-function certificateIn(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (thrown) {
-    throw new OperatorError(
-      `the certificate ${file} cannot be read (${messageOf(thrown)})`,
-      "name central's own certificate as a PEM file, readable for the gateway's user",
-    );
-  }
 }

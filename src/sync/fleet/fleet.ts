@@ -20,7 +20,7 @@ export interface FleetHome {
   readonly disk_free_bytes: number | null;
   /** Days that differed at the last comparison. */
   readonly differing_days: number | null;
-  /** What stopped the last upload that failed. */
+  /** What stopped the last upload that failed, or why central cannot read the gateway now. */
   readonly failure: string | null;
   readonly items: number;
   readonly silent: readonly { readonly itemname: string; readonly heard_ms: number | null }[];
@@ -102,7 +102,10 @@ function needsOf(home: Omit<FleetHome, "needs">, now_ms: number): Need[] {
   const need = (type: NeedType, message: string) => needs.push({ type, message });
   const heard_ms = Math.max(home.last_upload_ms ?? 0, home.last_report_ms ?? 0);
   if (now_ms - heard_ms > upload_overdue_ms)
-    need("upload_overdue", `The gateway of home ${home.homeid} has not uploaded since ${dayText(heard_ms)}`);
+    need(
+      "upload_overdue",
+      `The gateway of home ${home.homeid} has not uploaded since ${dayText(heard_ms)}${home.failure === null ? "" : `: ${home.failure}`}`,
+    );
   if (home.rivals.length > 0)
     need(
       "two_gateways",

@@ -2,18 +2,6 @@ import { type Condition, condition_notes_max } from "../../condition.ts";
 import type { UploadStore } from "../../store/upload-store.ts";
 import { TryAgainLater } from "../line/outcome.ts";
 
-/** A condition that says nothing: for a report that only asks where central stands. */
-export const nothingNoted: Condition = {
-  devices: [],
-  listeners: [],
-  states: [],
-  after_note: 0,
-  to_note: 0,
-  outages: [],
-  silences: [],
-  gaps: [],
-};
-
 /**
  * Sends what is known besides readings, from the note on that central holds: listeners and states each time, notes a bounded number at once.
  *

@@ -10,10 +10,11 @@ import { addDays, allSpans, day_ms, daysAfter, spansOf } from "../compare/days.t
 import type { GatewayDescription } from "../gateway-report.ts";
 import { sendHomeFiles } from "../home-files.ts";
 import { TryAgainLater } from "../line/outcome.ts";
+import { nothingNoted } from "../nothing-noted.ts";
 import { ReportAnswer } from "../protocol.ts";
 import { followRoster } from "../roster-following.ts";
 import type { Central } from "./central.ts";
-import { nothingNoted, sendNotes } from "./notes.ts";
+import { sendNotes } from "./notes.ts";
 import { pruneByPolicy } from "./prune.ts";
 import { sendEpoch } from "./send.ts";
 import { sidesOf } from "./sides.ts";

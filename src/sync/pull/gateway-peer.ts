@@ -1,0 +1,38 @@
+import type { ListedGateway } from "../../gateway-list.ts";
+import { Peer, type PeerBounds, type PeerOptions } from "../line/peer.ts";
+
+/** A gateway as central asks it. `token` is a sync token that the gateway has made. */
+export function gatewayPeer(
+  { home, url, place }: ListedGateway,
+  options: Omit<PeerOptions, "url" | "words" | "bounds" | "bytes_per_s">,
+): Peer {
+  return new Peer({
+    ...options,
+    url,
+    bytes_per_s,
+    bounds,
+    words: {
+      name: `the gateway of home ${home}`,
+      kind: "a Lintel gateway",
+      asker: "central",
+      run: "pull",
+      hastening: "is the line to it a slow one?",
+      url_setting: `url (${place})`,
+      certificate_setting: `certificate (${place})`,
+      url_example: "http://10.8.0.12:8080",
+      token_remedy: `make one at the gateway with lintel token create central --scope sync --home ${home}, and write it into the token_file of ${place}`,
+    },
+  });
+}
+
+const bounds: PeerBounds = {
+  // Others wait for their turn meanwhile.
+  run_ms_max: 3_600_000,
+  // Who is not there is asked again later, and takes nobody's turn until then.
+  failures_max: 3,
+  // A Pi that reads its card for a batch; one that is off is given up after these.
+  answer_ms_max: 20_000,
+};
+
+/** Requests to gateways have no bodies. */
+const bytes_per_s = 1_000_000_000;

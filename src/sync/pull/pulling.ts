@@ -1,0 +1,147 @@
+import type { Clock } from "../../clock.ts";
+import { messageOf, type OperatorError, StoreOutage } from "../../errors.ts";
+import type { Log } from "../../log.ts";
+import { jittered_ms } from "../../retry.ts";
+import { TryAgainLater } from "../line/outcome.ts";
+import type { Pull } from "./pull.ts";
+
+export interface PullingOptions {
+  readonly pulls: readonly Pull[];
+  readonly every_ms: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** From 0 up to 1. */
+  readonly random: () => number;
+}
+
+/**
+ * Reads many gateways, each at its interval, a few at once. Who has waited longest has the next turn, and a turn is bounded: a gateway with a
+ * backlog of months goes to the end of the line like every other. One that cannot be read is asked again after a minute, then after
+ * two, and so on up to the interval; the log says so once, and once when it is over.
+ */
+export class Pulling {
+  readonly #options: PullingOptions;
+  readonly #stop = new AbortController();
+  readonly #waiting: Place[];
+  readonly #underWay = new Set<Promise<void>>();
+  #cancel = () => {};
+  /** Central's own store takes nothing now: said once, not for each gateway. */
+  #storeOut = false;
+
+  constructor(options: PullingOptions) {
+    this.#options = options;
+    this.#waiting = options.pulls.map((pull) => ({
+      pull,
+      due_ms: 0,
+      failures: 0,
+      since_ms: 0,
+      said: new Set(),
+    }));
+  }
+
+  start(): void {
+    this.#next();
+  }
+
+  /** Ends what is under way where it leaves things in order. */
+  async stop(): Promise<void> {
+    this.#stop.abort(new Error("central is stopped"));
+    this.#cancel();
+    await Promise.all(this.#underWay);
+  }
+
+  /** Gives turns to those that are due, as many as may be read at once, and comes back when the next one is. */
+  #next(): void {
+    this.#cancel();
+    if (this.#stop.signal.aborted) return;
+    const { clock } = this.#options;
+    const now_ms = clock.now().monotonic_ms;
+    while (this.#underWay.size < at_once_max) {
+      const place = this.#takeFirst(now_ms);
+      if (place === undefined) break;
+      const turn = this.#turn(place).finally(() => {
+        this.#underWay.delete(turn);
+        this.#waiting.push(place);
+        this.#next();
+      });
+      this.#underWay.add(turn);
+    }
+    if (this.#underWay.size >= at_once_max || this.#waiting.length === 0) return;
+    const due_ms = this.#waiting.reduce((least, place) => Math.min(least, place.due_ms), Infinity);
+    this.#cancel = clock.after(Math.max(0, due_ms - now_ms), () => this.#next());
+  }
+
+  #takeFirst(now_ms: number): Place | undefined {
+    let first = -1;
+    for (const [index, { due_ms }] of this.#waiting.entries())
+      if (due_ms <= now_ms && (first === -1 || due_ms < (this.#waiting[first]?.due_ms ?? 0))) first = index;
+    return first === -1 ? undefined : this.#waiting.splice(first, 1)[0];
+  }
+
+  async #turn(place: Place): Promise<void> {
+    const { every_ms, clock, random } = this.#options;
+    try {
+      const { more } = await place.pull.turn(this.#stop.signal);
+      this.#wentWell(place);
+      // A tenth more or less, so that a thousand do not come due in one second for ever.
+      const wait_ms = more ? 0 : every_ms * (0.9 + random() / 5);
+      place.due_ms = clock.now().monotonic_ms + wait_ms;
+    } catch (thrown) {
+      if (this.#stop.signal.aborted) return;
+      place.failures += 1;
+      const wait_ms = Math.min(every_ms, retry_ms_min * 2 ** Math.min(place.failures - 1, doublings_max));
+      place.due_ms = clock.now().monotonic_ms + jittered_ms(wait_ms, random(), false);
+      await this.#failed(place, thrown as OperatorError | Error);
+    }
+  }
+
+  #wentWell(place: Place): void {
+    const { log, clock } = this.#options;
+    this.#storeOut = false;
+    if (place.said.size > 0) {
+      const minutes = Math.round((clock.now().monotonic_ms - place.since_ms) / 60_000);
+      log.info(`the gateway of home ${place.pull.gateway.home} is read again, after ${minutes} minutes`);
+    }
+    place.said.clear();
+    place.failures = 0;
+  }
+
+  /** Says what is wrong, unless that is said already. */
+  async #failed(place: Place, fault: Error): Promise<void> {
+    const { log, clock } = this.#options;
+    const { home } = place.pull.gateway;
+    if (fault instanceof StoreOutage) {
+      if (!this.#storeOut) log.error(`${fault.message} (gateways are not read until then)`);
+      this.#storeOut = true;
+      return;
+    }
+    const kind = fault instanceof TryAgainLater ? "passing" : "lasting";
+    if (place.said.has(kind)) {
+      log.debug(`home ${home}: ${messageOf(fault)}`);
+      return;
+    }
+    if (place.said.size === 0) place.since_ms = clock.now().monotonic_ms;
+    place.said.add(kind);
+    log.warn(`home ${home}: ${messageOf(fault)} (said once; it is asked again until it can be read)`);
+    try {
+      await place.pull.noteFailure(messageOf(fault));
+    } catch (thrown) {
+      log.debug(`home ${home}: its failure could not be noted (${messageOf(thrown)})`);
+    }
+  }
+}
+
+interface Place {
+  readonly pull: Pull;
+  /** When its next turn is due, monotonic. */
+  due_ms: number;
+  /** Turns that failed in a row, since when, and the kinds of fault that the log has of them. */
+  failures: number;
+  since_ms: number;
+  readonly said: Set<"passing" | "lasting">;
+}
+
+/** Each holds a batch in memory, and central's writer takes one after the other anyway. */
+const at_once_max = 8;
+const retry_ms_min = 60_000;
+const doublings_max = 20;
