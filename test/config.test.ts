@@ -81,6 +81,13 @@ test("every key arrives where it belongs, and relative paths are meant from the 
   );
 });
 
+test("a certificate is made for the names that are given, where that is asked for", () => {
+  expect(load('[api]\ntls = "self-signed"').api.tls).toEqual({ names: [] });
+  const names = ["gateway.example", "pi", "10.8.0.12", "fd00::7"];
+  const { tls } = load(`[api]\ntls = "self-signed"\ntls_names = ${JSON.stringify(names)}`).api;
+  expect(tls).toEqual({ names });
+});
+
 test("a line of curtain sensors is any name with sensors in it, put in the order in which they hang", () => {
   const sensors = (places: readonly number[]) =>
     places.map((metres) => `{ item = "curtain-${metres}", metres = ${metres} }`).join(", ");
@@ -234,6 +241,27 @@ const faults: readonly [toml: string, what: string, remedy: string][] = [
     '[api]\ntls_key = "/k"',
     "lintel.toml line 2: [api] has tls_key but no tls_certificate",
     "add tls_certificate, or take tls_key out to serve without TLS",
+  ],
+  ['[api]\ntls = "yes"', 'lintel.toml line 2: api.tls is "yes"', 'it must be "self-signed"'],
+  [
+    '[api]\ntls = "self-signed"\ntls_certificate = "/c"\ntls_key = "/k"',
+    'lintel.toml line 3: [api] has both tls = "self-signed" and tls_certificate',
+    "take one of them out: a certificate is made, or files are given",
+  ],
+  [
+    '[api]\ntls = "self-signed"\ntls_names = ["pi", "https://pi"]',
+    'lintel.toml line 3: api.tls_names has "https://pi"',
+    "it must be a host name or an IP address, without scheme, port or brackets",
+  ],
+  [
+    '[api]\ntls_names = ["pi"]',
+    'lintel.toml line 2: [api] has tls_names but no tls = "self-signed"',
+    "add it, or take tls_names out",
+  ],
+  [
+    '[api]\ntls = "self-signed"\ntls_names = "pi"',
+    'lintel.toml line 3: api.tls_names is "pi"',
+    'it must be a list of host names and IP addresses, such as ["gateway.example", "10.8.0.12"]',
   ],
   [
     "zigbee = 1",

@@ -35,6 +35,11 @@ const rules: readonly { of: RegExp; may: RegExp; why: string }[] = [
     why: "listening, admission and tokens are below every interface that is served",
   },
   {
+    of: /^src\/tls\//,
+    may: new RegExp(`${foundation.source}|^drivers/wire/durable-file\\.ts$`),
+    why: "a certificate is made and kept without knowing who serves with it",
+  },
+  {
     of: /^src\/(ingest|api|dashboard|download|metrics)\//,
     may: new RegExp(`${foundation.source}|^src/store/store\\.ts$|^src/http/`),
     why: "layers meet only at the store",
