@@ -3,6 +3,8 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { messageOf, OperatorError } from "../errors.ts";
 import { type SeriesName, seriesTable, type Value } from "../series.ts";
+import { KeptReadings } from "./kept-readings.ts";
+import { merged, packed, unpacked } from "./packed-rows.ts";
 
 /** A reading as it is held: stamp in unix milliseconds, then the values in the order of the series' fields. */
 export type HeldRow = readonly [stamp_ms: number, ...values: Value[]];
@@ -30,16 +32,24 @@ export interface HeldPage {
   readonly newest_ms: number;
 }
 
+/** A row of a page. */
+export interface Place {
+  readonly page: HeldPage;
+  readonly from: number;
+}
+
 /**
  * What a download has received so far, in one SQLite file beside the result. A page and the place where its walk
  * goes on are one transaction, so whatever ends the program, what is held is a whole beginning of the walk. The
  * file is locked for as long as it is open.
  *
  * Walks go from new to old, and each ends where the one before it began: newest first, a run is its walks in
- * descending order with the pages of each in ascending order.
+ * descending order with the pages of each in ascending order. The pages are what the server is known to have;
+ * what it has no more is kept beside them, and is not forgotten.
  */
 export class HeldReadings {
   readonly #database: Database;
+  readonly #kept: KeptReadings;
   readonly #path: string;
 
   /**
@@ -51,7 +61,10 @@ export class HeldReadings {
     this.#database = opened(path);
     const database = this.#database;
     try {
-      database.transaction(() => database.run(schema))();
+      this.#kept = database.transaction(() => {
+        database.run(schema);
+        return new KeptReadings(database);
+      })();
       for (const [name, value] of Object.entries({ ...binding, form })) {
         const kept = this.setting(name);
         if (kept === undefined) this.keepSetting(name, value);
@@ -104,6 +117,7 @@ export class HeldReadings {
                ?3, ?4, ?5 FROM walks AS w WHERE series = ?1 AND item = ?2`,
           )
           .run(series, item, rows.length, newest[0], packed(rows));
+        this.#kept.release({ series, item }, rows);
       }
       database
         .query("UPDATE walks SET next = ?3, revision = revision + min(?4, 1) WHERE series = ?1 AND item = ?2")
@@ -129,38 +143,82 @@ export class HeldReadings {
     return row === undefined ? [] : unpacked(row[0] as Uint8Array);
   }
 
-  /** Lets go of everything newer than row `from` of a page; without a page, of everything. */
-  cut(run: Run, place?: { page: HeldPage; from: number }): void {
-    const { series, item } = run;
-    const database = this.#database;
-    const change = database.transaction(() => {
-      if (place === undefined) {
-        database.query("DELETE FROM pages WHERE series = ? AND item = ?").run(series, item);
-      } else {
-        const { walk, page } = place.page;
-        const kept = this.rows(run, place.page).slice(place.from);
-        database
-          .query(
-            "DELETE FROM pages WHERE series = ?1 AND item = ?2 AND (walk > ?3 OR (walk = ?3 AND page < ?4))",
-          )
-          .run(series, item, walk, page);
-        database
-          .query(
-            `UPDATE pages SET count = ?5, newest_ms = ?6, rows = ?7
-             WHERE series = ?1 AND item = ?2 AND walk = ?3 AND page = ?4`,
-          )
-          .run(series, item, walk, page, kept.length, kept[0]?.[0] ?? 0, packed(kept));
+  /** How many readings of a run are kept that are not among its pages. */
+  kept(run: Run): number {
+    return this.#kept.count(run);
+  }
+
+  /**
+   * Takes from the pages everything newer than row `from` of a page; without a page, everything. It is kept beside
+   * them, less what is received again.
+   */
+  cut(run: Run, place?: Place): void {
+    const change = this.#database.transaction(() => {
+      for (const page of this.pages(run)) {
+        const here = place?.page.walk === page.walk && place.page.page === page.page;
+        this.#take(run, page, here ? { from: 0, to: place.from } : {});
+        if (here) break;
       }
-      database
-        .query("UPDATE walks SET revision = revision + 1 WHERE series = ? AND item = ?")
-        .run(series, item);
     });
     this.#writing(change);
   }
 
-  /** Pages from the oldest to the newest, each with its rows oldest first. */
-  *oldestFirst(run: Run): Generator<HeldRow[]> {
+  /**
+   * Puts the rows that the server has, newest first, where the pages have what is as old as row `from` of a page, or
+   * older; what else they had there is kept beside them.
+   */
+  replaceBelow(run: Run, place: Place, rows: readonly HeldRow[]): void {
+    const { series, item } = run;
+    const change = this.#database.transaction(() => {
+      const pages = this.pages(run);
+      const at = pages.findIndex(({ walk, page }) => walk === place.page.walk && page === place.page.page);
+      for (const [index, page] of pages.entries())
+        if (index >= at) this.#take(run, page, { from: index === at ? place.from : 0 });
+      const [newest] = rows;
+      if (newest === undefined) return;
+      this.#database
+        .query("INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?)")
+        .run(series, item, place.page.walk, place.page.page + 1, rows.length, newest[0], packed(rows));
+      const before = this.#kept.count(run);
+      this.#kept.release(run, rows);
+      if (before - this.#kept.count(run) < rows.length) this.#revise(run);
+    });
+    this.#writing(change);
+  }
+
+  /** Takes rows from a page and keeps them beside. */
+  #take(run: Run, page: HeldPage, { from = 0, to = page.count }: { from?: number; to?: number }): void {
+    const { series, item } = run;
+    const rows = this.rows(run, page);
+    const left = [...rows.slice(0, from), ...rows.slice(to)];
+    const key = [series, item, page.walk, page.page] as const;
+    if (left.length === 0)
+      this.#database
+        .query("DELETE FROM pages WHERE series = ? AND item = ? AND walk = ? AND page = ?")
+        .run(...key);
+    else
+      this.#database
+        .query(
+          `UPDATE pages SET count = ?5, newest_ms = ?6, rows = ?7
+           WHERE series = ?1 AND item = ?2 AND walk = ?3 AND page = ?4`,
+        )
+        .run(...key, left.length, left[0]?.[0] ?? 0, packed(left));
+    this.#kept.keep(run, rows.slice(from, to));
+  }
+
+  /** Everything held of a run in order of time, a page or so at once. */
+  oldestFirst(run: Run): Generator<HeldRow[]> {
+    return merged(this.#pagesOldestFirst(run), this.#kept.oldestFirst(run));
+  }
+
+  *#pagesOldestFirst(run: Run): Generator<HeldRow[]> {
     for (const page of this.pages(run).reverse()) yield this.rows(run, page).reverse();
+  }
+
+  #revise({ series, item }: Run): void {
+    this.#database
+      .query("UPDATE walks SET revision = revision + 1 WHERE series = ? AND item = ?")
+      .run(series, item);
   }
 
   /** A number that changes with every change to what is held of a run. */
@@ -249,12 +307,4 @@ function otherDownload(directory: string, name: string, values: { kept: string; 
       : `${directory} holds a download with ${name} ${values.kept || "absent"}, not ${values.value || "absent"}`,
     "give the same as before, or another --output",
   );
-}
-
-function packed(rows: readonly HeldRow[]): Uint8Array {
-  return Bun.zstdCompressSync(JSON.stringify(rows), { level: 1 });
-}
-
-function unpacked(bytes: Uint8Array): HeldRow[] {
-  return JSON.parse(new TextDecoder().decode(Bun.zstdDecompressSync(bytes)));
 }

@@ -16,6 +16,8 @@ import { type Api, startApi } from "./starting.ts";
 export interface Serving extends AsyncDisposable {
   readonly api: Api;
   readonly store: GatewayStore;
+  /** Where the store is. */
+  readonly directory: string;
   /** The clock of the interface; the store has the machine's. */
   readonly clock: SettableClock;
   /** What the interface logged so far, without colours. */
@@ -74,6 +76,7 @@ export async function serve(
   return {
     api,
     store,
+    directory,
     clock,
     lines,
     tokens,
