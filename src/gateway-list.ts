@@ -39,7 +39,7 @@ export interface ListedGateway {
  * @throws OperatorError that names file, line and key and says what was expected there
  */
 export function readGatewayList(file: string): GatewayList {
-  const document = readDocument(file, { name: "list of gateways", option: "--gateways" });
+  const document = readDocument(file, { name: "gateway list", option: "--gateways" });
   const { gateway: tables = [], every = default_every, ...others } = document.values;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw unknownKey(document, [unknown], ["every", "gateway"]);

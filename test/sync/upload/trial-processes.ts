@@ -21,20 +21,30 @@ export function spawnLintel(words: readonly string[], directory: string): Lintel
 export class CentralProcess {
   readonly #place: CentralPlace;
   readonly #directory: string;
+  readonly #words: readonly string[];
   #process: LintelProcess;
   port: number;
 
-  private constructor(place: CentralPlace, directory: string, process: LintelProcess, port: number) {
+  private constructor(
+    place: CentralPlace,
+    directory: string,
+    words: readonly string[],
+    { process, port }: { process: LintelProcess; port: number },
+  ) {
     this.#place = place;
     this.#directory = directory;
+    this.#words = words;
     this.#process = process;
     this.port = port;
   }
 
-  /** Resolves once it serves. */
-  static async start(place: CentralPlace, directory: string): Promise<CentralProcess> {
-    const { process, port } = await started(place, directory, 0);
-    return new CentralProcess(place, directory, process, port);
+  /** Resolves once it serves. `words` are options besides those of the place. */
+  static async start(
+    place: CentralPlace,
+    directory: string,
+    words: readonly string[] = [],
+  ): Promise<CentralProcess> {
+    return new CentralProcess(place, directory, words, await started(place, directory, 0, words));
   }
 
   /** A sync token for a home. */
@@ -49,7 +59,7 @@ export class CentralProcess {
   /** As a power cut would, and then it is on again. */
   async restart(): Promise<void> {
     await this.kill();
-    this.#process = (await started(this.#place, this.#directory, this.port)).process;
+    this.#process = (await started(this.#place, this.#directory, this.port, this.#words)).process;
   }
 
   async kill(): Promise<void> {
@@ -68,9 +78,10 @@ async function started(
   place: CentralPlace,
   directory: string,
   port: number,
+  more: readonly string[],
 ): Promise<{ process: LintelProcess; port: number }> {
   const words = ["central", "--listen", "127.0.0.1", "--port", String(port), "--json"];
-  const process = spawnLintel([...words, ...storeWords(place)], directory);
+  const process = spawnLintel([...words, ...more, ...storeWords(place)], directory);
   const line = await process.line();
   if (line === undefined) throw new Error(`central did not start: ${await process.said()}`);
   return { process, port: Number(new URL(JSON.parse(line).url).port) };

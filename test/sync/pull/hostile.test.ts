@@ -1,0 +1,156 @@
+import { afterEach, expect, test } from "bun:test";
+import { zstdCompressSync } from "node:zlib";
+import type { Server, TCPSocketListener } from "bun";
+import type { ListedGateway } from "../../../src/gateway-list.ts";
+import { TryAgainLater } from "../../../src/sync/line/outcome.ts";
+import { batchType } from "../../../src/sync/protocol.ts";
+import { gatewayPeer } from "../../../src/sync/pull/gateway-peer.ts";
+import { Pull } from "../../../src/sync/pull/pull.ts";
+import { Receptions } from "../../../src/sync/receiver/receptions.ts";
+import { keptLog, seeded } from "../../store/sample.ts";
+import { encoded, gatewayOf, reportBody } from "../receiver/receiving.ts";
+import { Programme } from "../upload/programme.ts";
+
+const servers: (Server<undefined> | TCPSocketListener<undefined>)[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.stop(true);
+});
+
+const own = gatewayOf(12, 100);
+const report = reportBody(own);
+type Answers = Readonly<Record<string, (query: URLSearchParams) => Response>>;
+
+/** A gateway that answers well but for what is given. */
+function gatewayThat(answers: Answers): string {
+  const well: Answers = {
+    "/report": () => Response.json(report),
+    "/backups": () => Response.json({ files: {} }),
+    "/batches": (query) => batchAnswer(encoded(own.batch(Number(query.get("after")) + 1, 100))),
+    "/digests": () => Response.json({ digests: [] }),
+    ...answers,
+  };
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: ({ url }) => {
+      const { pathname, searchParams } = new URL(url);
+      return well[pathname.slice("/sync/v1".length)]?.(searchParams) ?? new Response(null, { status: 404 });
+    },
+  });
+  servers.push(server);
+  return `http://127.0.0.1:${server.port}`;
+}
+
+const batchAnswer = (bytes: Uint8Array<ArrayBuffer>) =>
+  new Response(bytes, { headers: { "Content-Type": batchType } });
+
+/** How a turn with a gateway ends. */
+async function ended(programme: Programme, url: string): Promise<Error | undefined> {
+  const gateway: ListedGateway = { home: 12, url, token_file: "", place: "gateways.toml line 3" };
+  const { clock, store } = programme;
+  const pull = new Pull({
+    gateway,
+    store,
+    connect: (listed, stop) =>
+      gatewayPeer(listed, {
+        token: "a.b",
+        clock,
+        random: seeded(1),
+        stop,
+        onRetry: (_, delay_ms) => void setTimeout(() => clock.travel(delay_ms), 0),
+      }),
+    clock,
+    log: keptLog("error").log,
+    counts: new Receptions(),
+  });
+  return pull.turn(new AbortController().signal).then(
+    () => undefined,
+    (thrown) => thrown as Error,
+  );
+}
+
+const zeros = new Uint8Array(zstdCompressSync(new Uint8Array(1024 * 1024 * 1024)));
+const compressed = { headers: { "content-encoding": "zstd" } };
+
+test("a gateway that answers well is taken in, so that each fault below is the only one", async () => {
+  await using programme = new Programme();
+  await programme.start();
+  expect(await ended(programme, gatewayThat({}))).toBeUndefined();
+  expect((await programme.store.held([own.epoch]))[0]?.held_seq).toBe(100);
+});
+
+test("what a gateway should not answer is one line that names it, and nothing of it is kept", async () => {
+  await using programme = new Programme();
+  await programme.start();
+  const before = process.memoryUsage.rss();
+  const strange: readonly [Answers, string][] = [
+    [{ "/report": () => new Response("<html>log in here</html>") }, "is not what a Lintel gateway answers"],
+    [
+      { "/report": () => Response.json({ ...report, epochs: [] }) },
+      "is not what a Lintel gateway answers (/epochs",
+    ],
+    [{ "/report": () => new Response(zeros, compressed) }, "has more than 16777216 bytes"],
+    [{ "/backups": () => new Response(zeros, compressed) }, "has more than 33554432 bytes"],
+    [{ "/backups": () => Response.json({ files: { a: "%" } }) }, "(a is not base64)"],
+    [{ "/batches": () => batchAnswer(zeros) }, "is not what a Lintel gateway answers"],
+    [{ "/batches": () => new Response("batch") }, "is not what a Lintel gateway answers"],
+    [
+      { "/batches": () => batchAnswer(encoded(gatewayOf(99, 10).all())) },
+      "a batch of another epoch than was asked for",
+    ],
+    [
+      { "/batches": () => new Response(null, { status: 404 }) },
+      "no Lintel gateway is there: check url (gateways.toml line 3)",
+    ],
+    [{ "/batches": () => Response.redirect("http://192.0.2.1/") }, "sends central elsewhere"],
+  ];
+  for (const [answers, said] of strange) {
+    const fault = await ended(programme, gatewayThat(answers));
+    expect(fault?.message).toContain(said);
+    expect(fault?.message).not.toContain("\n");
+  }
+  expect(await programme.store.held([own.epoch])).toMatchObject([{ held_seq: 0 }]);
+  expect(process.memoryUsage.rss() - before).toBeLessThan(400 * 1024 * 1024);
+});
+
+test("an answer without end is not read to its end, and one that stalls is given up", async () => {
+  await using programme = new Programme();
+  await programme.start();
+  const endless = () =>
+    new Response(new ReadableStream({ pull: (to) => to.enqueue(new Uint8Array(64 * 1024)) }));
+  expect((await ended(programme, gatewayThat({ "/batches": endless })))?.message).toContain(
+    "has more than 1048576 bytes",
+  );
+  const silent = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => {} } });
+  servers.push(silent);
+  const travelling = setInterval(() => {
+    const { idle_ms = 0 } = programme.clock;
+    if (idle_ms > 0) programme.clock.travel(Math.min(idle_ms, 30_000));
+  }, 5);
+  const fault = await ended(programme, `http://127.0.0.1:${silent.port}`).finally(() =>
+    clearInterval(travelling),
+  );
+  expect(fault).toBeInstanceOf(TryAgainLater);
+  expect(fault?.message).toContain("cannot be reached (nothing has moved for 20 s; 3 attempts)");
+});
+
+test("batches that go on in circles, and days that never end, are given up", async () => {
+  await using programme = new Programme();
+  await programme.start();
+  const first = encoded(own.batch(1, 10));
+  const circling = await ended(programme, gatewayThat({ "/batches": () => batchAnswer(first) }));
+  expect(circling).toBeInstanceOf(TryAgainLater);
+  expect(circling?.message).toContain("hands over batches that do not follow reading 10");
+  const backwards = () => Response.json({ digests: [], next_ms: 0 });
+  expect((await ended(programme, gatewayThat({ "/digests": backwards })))?.message).toContain(
+    "(a next day that is none)",
+  );
+  // A day later with each answer, until a turn has lasted as long as one may.
+  const onwards = (query: URLSearchParams) => {
+    programme.clock.travel(15_000);
+    return Response.json({ digests: [], next_ms: Number(query.get("before")) });
+  };
+  expect((await ended(programme, gatewayThat({ "/digests": onwards })))?.message).toContain(
+    "this pull has taken 1 h",
+  );
+});
