@@ -129,15 +129,17 @@ export function loadConfig(file: string, sections: ReadonlyMap<string, TSchema>)
 /** What `lintel upload` needs of a configuration, with the sections of drivers unread. */
 export function uploadDescriptionOf(
   file: string,
-): Pick<Config, "file" | "data" | "upload" | "warnings"> & { readonly timezone?: string } {
+): Pick<Config, "file" | "data" | "upload" | "warnings"> &
+  Partial<Pick<HomeDescription, "home" | "timezone">> {
   const document = readDocument(file, configuration);
   if (document.values["upload"] !== undefined)
     checkTable(document, ["upload"], coreSections.upload, document.values["upload"], checks);
-  const { timezone } = homeDescriptionOf(file);
+  const { home, timezone } = homeDescriptionOf(file);
   return {
     file,
     data: dataDirectoryOf(file),
     ...uploadOf(document),
+    ...(home === undefined ? {} : { home }),
     ...(timezone === undefined ? {} : { timezone }),
   };
 }
@@ -151,17 +153,25 @@ export function dataDirectoryOf(file: string): string {
   return dataOf(document);
 }
 
+/** The number of the home, where it is, and the lines in it. */
+export interface HomeDescription {
+  readonly home?: number;
+  readonly timezone?: string;
+  readonly walking: readonly WalkingLine[];
+}
+
 /**
  * What a configuration says of the home and of the lines in it, with the sections of drivers unread: for commands that
  * make sense of a store.
  */
-export function homeDescriptionOf(file: string): { timezone?: string; walking: readonly WalkingLine[] } {
+export function homeDescriptionOf(file: string): HomeDescription {
   const document = readDocument(file, configuration);
   for (const name of ["home", "walking"] as const)
     if (document.values[name] !== undefined)
       checkTable(document, [name], coreSections[name], document.values[name], checks);
   const home = document.values["home"] as Static<typeof coreSections.home> | undefined;
   return {
+    ...(home?.id === undefined ? {} : { home: home.id }),
     ...(home?.timezone === undefined ? {} : { timezone: home.timezone }),
     walking: linesOf(document),
   };

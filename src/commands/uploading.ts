@@ -128,13 +128,19 @@ export function siteOf(options: UploadingOptions): NamedSite {
       `no gateway is named, and there is no ${defaultConfigFiles.join(" or ")}`,
       "give --config FILE, or --data DIR with --url and --token-file",
     );
-  const { data, upload: section, timezone = local, warnings } = uploadDescriptionOf(file);
+  const { data, upload: section, home, timezone = local, warnings } = uploadDescriptionOf(file);
   if (section === undefined)
     throw new OperatorError(
       `${file} has no [upload]: this gateway sends nothing anywhere`,
       "add the section with url and token_file, as systemd/lintel.toml shows it",
     );
-  return { data, timezone, target: { ...section, ...given }, warnings };
+  return {
+    data,
+    timezone,
+    ...(home === undefined ? {} : { home }),
+    target: { ...section, ...given },
+    warnings,
+  };
 }
 
 const line_max = 2_000;

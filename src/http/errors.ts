@@ -56,6 +56,11 @@ export const errorTable = {
     status: 409,
     message: "Another reading is held here under the number before these: two gateways use epoch {epoch}",
   },
+  home_other: {
+    code: 40904,
+    status: 409,
+    message: "The token is of home {home}, and the gateway is in home {gateway_home}",
+  },
   body_too_large: { code: 41301, status: 413, message: "The body has more than {bytes_max} bytes" },
   body_expands: {
     code: 41302,

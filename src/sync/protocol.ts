@@ -132,6 +132,8 @@ export type GatewayReport = Static<typeof GatewayReport>;
 
 export const ReportBody = Type.Object(
   {
+    /** The home that the gateway's configuration names, where it names one: a token of another home is refused. */
+    home: Type.Optional(number),
     /** Every epoch of the gateway's store, oldest first. */
     epochs: Type.Array(Type.Object({ epoch: Epoch, first_seq: number, last_seq: number }, closed), {
       minItems: 1,
@@ -174,7 +176,12 @@ export type BatchAnswer = Static<typeof BatchAnswer>;
 export const BatchRefusalBody = Type.Object({
   code: Type.Integer(),
   message: Type.String(),
-  reason: Type.Union([Type.Literal("gap"), Type.Literal("foreign"), Type.Literal("diverged")]),
+  reason: Type.Union([
+    Type.Literal("gap"),
+    Type.Literal("foreign"),
+    Type.Literal("diverged"),
+    Type.Literal("home"),
+  ]),
   held_seq: number,
 });
 export type BatchRefusalBody = Static<typeof BatchRefusalBody>;

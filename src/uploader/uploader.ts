@@ -14,6 +14,8 @@ import { takeRoster } from "./roster-import.ts";
 export interface UploadSite {
   readonly data: string;
   readonly timezone: string;
+  /** The number of the home, where the configuration has it. */
+  readonly home?: number;
   readonly target: UploadTarget;
 }
 
@@ -34,7 +36,7 @@ export async function uploadFrom(
   },
 ): Promise<Uploaded> {
   const { everyDay, stop, clock, log, onProgress = () => {} } = run;
-  const { data, target, timezone } = site;
+  const { data, target, timezone, home } = site;
   const store = await openUploadStore({ directory: data, clock, log });
   try {
     const lock = takeLock(data, uploadPost);
@@ -49,6 +51,7 @@ export async function uploadFrom(
         stop,
         everyDay,
         ...(target.keep_days === undefined ? {} : { keep_days: target.keep_days }),
+        ...(home === undefined ? {} : { home }),
         describe: () =>
           describeGateway({ store, clock, directory: data, version: packageFile.version, timezone }),
         homeFiles,

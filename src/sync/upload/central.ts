@@ -63,6 +63,10 @@ const conflicts = {
     remedy:
       "check that the token file holds the token of the home that this box is in; a box that comes from another home starts with a data directory of its own",
   },
+  home: {
+    what: "knows the token as another home's",
+    remedy: "correct [home] id in the configuration, or write the token of this home into the token file",
+  },
   diverged: {
     what: "holds other readings under the numbers of this box: two boxes run on copies of one card",
     remedy:

@@ -31,6 +31,8 @@ export interface UploadOptions {
   readonly everyDay: boolean;
   /** Days to keep here; absent: everything. */
   readonly keep_days?: number;
+  /** The home that the configuration names; absent: none is compared with the token's. */
+  readonly home?: number;
   /** What this gateway says of itself now. */
   readonly describe: () => Promise<GatewayDescription>;
   /** Takes in a roster, an import document as JSON. Absent: none is asked for. */
@@ -300,10 +302,11 @@ class Upload {
   }
 
   async #report(condition: Condition): Promise<ReportAnswer> {
-    const { describe } = this.#options;
+    const { home, describe } = this.#options;
     const failure = this.#failure.slice(0, failure_length_max);
     const spans = await this.#spans();
     return this.#central.askJson({ method: "POST", path: "/report" }, ReportAnswer, {
+      ...(home === undefined ? {} : { home }),
       epochs: spans.map(({ epoch, first_seq, last_seq }) => ({ epoch, first_seq, last_seq })),
       condition,
       report: {

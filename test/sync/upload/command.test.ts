@@ -156,6 +156,25 @@ test("what a person has to mend is one line and exit 2, and nothing has changed"
   ]);
 });
 
+test("a token of another home than the configuration names is refused before central notes anything of the box", async () => {
+  const home = await site(10);
+  const upload = async (id: number, ...words: string[]) => {
+    home.configure({
+      sections: `[home]\nid = ${id}\n[upload]\nurl = "${url}"\ntoken_file = "${token}"`,
+    });
+    return home.lintel("upload", "--config", home.config, ...words);
+  };
+  const { code, out, said } = await upload(8);
+  expect([code, out]).toEqual([2, ""]);
+  expect(said).toBe(
+    `lintel: central at 127.0.0.1:${central.port} knows the token as another home's (The token is of home 7, and the gateway is in home 8): correct [home] id in the configuration, or write the token of this home into the token file\n`,
+  );
+  // Its own home's token finds the box unclaimed.
+  const eight = join(directory, "token-8");
+  writeFileSync(eight, await central.token(8), { mode: 0o600 });
+  expect(await upload(8, "--token-file", eight)).toMatchObject({ code: 0 });
+});
+
 test("a token that everybody on the machine can read is warned of at every upload", async () => {
   const home = await site(1);
   const open = join(home.directory, "token");
