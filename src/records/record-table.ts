@@ -255,3 +255,9 @@ export function identityOf(type: RecordType, record: StoredRecord): string {
   const values = definitionOf(type).identity.map((field) => record[field] ?? null);
   return values.length === 1 ? String(values[0]) : JSON.stringify(values);
 }
+
+/** The number that a record is found by: its owner's, or its own. */
+export function numberOf(type: RecordType, record: StoredRecord): number {
+  const { owner, identity } = definitionOf(type);
+  return Number(record[owner === undefined ? (identity[0] ?? "") : ownerField[owner]]);
+}

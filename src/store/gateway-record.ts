@@ -1,7 +1,7 @@
 import type { GatewayRecord } from "./central-store.ts";
 
 /** What central keeps of one epoch of a home. The contacts of a home (a new epoch, a report) are counted in order. */
-export interface GatewayFacts {
+interface GatewayFacts {
   readonly home: number;
   readonly epoch: string;
   readonly held_seq: number;
@@ -13,8 +13,28 @@ export interface GatewayFacts {
   readonly report?: Readonly<Record<string, unknown>>;
 }
 
+/** The gateways of all homes, from a row for each epoch of each of them, in order of home. */
+export function gatewayRecords(rows: readonly SourceRow[]): GatewayRecord[] {
+  const facts = rows.map(
+    ({ uploaded_ms, reported_ms, report, ...source }): GatewayFacts => ({
+      ...source,
+      ...(uploaded_ms === null ? {} : { uploaded_ms }),
+      ...(reported_ms === null ? {} : { reported_ms }),
+      ...(report === null ? {} : { report: JSON.parse(report) }),
+    }),
+  );
+  return [...Map.groupBy(facts, ({ home }) => home).values()].map(gatewayRecord);
+}
+
+/** The same facts as both databases have them. */
+export type SourceRow = Pick<GatewayFacts, "home" | "epoch" | "held_seq" | "began" | "reported"> & {
+  readonly uploaded_ms: number | null;
+  readonly reported_ms: number | null;
+  readonly report: string | null;
+};
+
 /** What is known of the gateway of a home, from all the epochs of the home; there is at least one. */
-export function gatewayRecord(epochs: readonly GatewayFacts[]): GatewayRecord {
+function gatewayRecord(epochs: readonly GatewayFacts[]): GatewayRecord {
   const current = epochs.reduce((latest, epoch) => (isLater(epoch, latest) ? epoch : latest));
   const uploaded_ms = latestOf(epochs.map((epoch) => epoch.uploaded_ms));
   const reported_ms = latestOf(epochs.map((epoch) => epoch.reported_ms));

@@ -5,9 +5,9 @@ import { type BatchRefusal, BatchRefused, type CentralStore } from "../../src/st
 import { homesDiffer } from "./central-homes.ts";
 import { everyPage } from "./central-pages.ts";
 import { reportsAgree } from "./central-reports.ts";
-import { all, events, eventsOf, item, keyOf, type MakeCentral, numbers, take } from "./central-sample.ts";
+import { all, events, eventsOf, keyOf, type MakeCentral, numbers, take } from "./central-sample.ts";
 import { verifying } from "./central-verify.ts";
-import { sensor, start_ms } from "./sample.ts";
+import { item, sensor, start_ms } from "./sample.ts";
 import { SimulatedGateway } from "./simulated-gateway.ts";
 
 /** What every store of a central server must do besides what every store must. */

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { readingsIn } from "../../src/batch.ts";
 import type { StoredRecord } from "../../src/records/record-table.ts";
 import { backup_bytes_max, backups_max, type HistoryPosition } from "../../src/store/central-store.ts";
-import { all, events, eventsOf, item, keyOf, type MakeCentral, numbers, take } from "./central-sample.ts";
-import { sensor, start_ms } from "./sample.ts";
+import { all, events, eventsOf, keyOf, type MakeCentral, numbers, take } from "./central-sample.ts";
+import { item, sensor, start_ms } from "./sample.ts";
 import { SimulatedGateway } from "./simulated-gateway.ts";
 
 /** What central must do because there are many homes. */

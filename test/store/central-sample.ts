@@ -62,32 +62,3 @@ export async function take(store: CentralStore, ...given: readonly Item[]): Prom
   const records: ImportedRecord[] = given.map((record) => ({ type: "items", record }));
   expect((await store.importRecords([records])).clashes).toEqual([]);
 }
-
-/** The item of sensor `itemid`, unless said otherwise. */
-export function item(itemid: number, changes: Partial<Item> = {}): Item {
-  return {
-    itemid,
-    itemname: `item-${itemid}`,
-    serialnum: null,
-    macaddress: sensor(itemid).address,
-    modelid: null,
-    modelname: null,
-    subjectspecific: null,
-    vendorid: null,
-    vendorname: null,
-    typeid: 2,
-    typename: "wirelesssensors",
-    subtypeid: null,
-    subtypename: "wall",
-    currenthomeid: null,
-    currenthomestart: null,
-    active: 1,
-    activename: "Active",
-    statusid: 1,
-    statusname: "Assigned",
-    batterymonths: null,
-    lastbatterychange: "null",
-    hasbatteries: 1,
-    ...changes,
-  };
-}

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { BatchRefused, type CentralStore, type Mended } from "../../src/store/central-store.ts";
 import type { DayDigest, DayReadings } from "../../src/store/upload-store.ts";
-import { all, events, eventsOf, item, keyOf, type MakeCentral, numbers, take } from "./central-sample.ts";
-import { sensor, start_ms } from "./sample.ts";
+import { all, events, eventsOf, keyOf, type MakeCentral, numbers, take } from "./central-sample.ts";
+import { item, sensor, start_ms } from "./sample.ts";
 import { day_ms, dayOf, inDigestOrder, SimulatedGateway } from "./simulated-gateway.ts";
 
 /** What central must do to be compared with a gateway, and to be put right. */

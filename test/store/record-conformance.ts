@@ -1,10 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import type { Item } from "../../src/records/item.ts";
 import type { RecordType, StoredRecord } from "../../src/records/record-table.ts";
 import type { Imported, ImportedRecord } from "../../src/store/record-store.ts";
 import type { GatewayStore } from "../../src/store/store.ts";
 import type { MakeStore } from "./conformance.ts";
-import { sensor, sensorEvent, start_ms } from "./sample.ts";
+import { item, sensor, sensorEvent, start_ms } from "./sample.ts";
 
 /** What every store must do with records, whatever it is built on. */
 export function storesAgreeOnRecords(name: string, make: MakeStore): void {
@@ -318,35 +317,6 @@ const all = {
   limit: 10_000,
   precision: "s",
 } as const;
-
-/** The item of sensor `itemid`, unless said otherwise. */
-function item(itemid: number, changes: Partial<Item> = {}): Item {
-  return {
-    itemid,
-    itemname: `item-${itemid}`,
-    serialnum: null,
-    macaddress: sensor(itemid % 10_000).address,
-    modelid: null,
-    modelname: null,
-    subjectspecific: null,
-    vendorid: null,
-    vendorname: null,
-    typeid: 2,
-    typename: "wirelesssensors",
-    subtypeid: null,
-    subtypename: "wall",
-    currenthomeid: null,
-    currenthomestart: null,
-    active: 1,
-    activename: "Active",
-    statusid: 1,
-    statusname: "Assigned",
-    batterymonths: null,
-    lastbatterychange: "null",
-    hasbatteries: 1,
-    ...changes,
-  };
-}
 
 function of(type: RecordType, ...given: StoredRecord[]): ImportedRecord[] {
   return given.map((record) => ({ type, record }));

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { clockQuality, SystemClock } from "../../src/clock.ts";
 import { type Level, type Log, lineLog } from "../../src/log.ts";
 import type { Device, Reading } from "../../src/reading.ts";
+import type { Item } from "../../src/records/item.ts";
 import type { SeriesName, Value } from "../../src/series.ts";
 
 /** When the samples begin. */
@@ -55,4 +56,33 @@ export function seeded(seed: number): () => number {
 
 export function below(random: () => number, bound: number): number {
   return Math.floor(random() * bound);
+}
+
+/** The item of sensor `itemid`, unless said otherwise. */
+export function item(itemid: number, changes: Partial<Item> = {}): Item {
+  return {
+    itemid,
+    itemname: `item-${itemid}`,
+    serialnum: null,
+    macaddress: sensor(itemid % 10_000).address,
+    modelid: null,
+    modelname: null,
+    subjectspecific: null,
+    vendorid: null,
+    vendorname: null,
+    typeid: 2,
+    typename: "wirelesssensors",
+    subtypeid: null,
+    subtypename: "wall",
+    currenthomeid: null,
+    currenthomestart: null,
+    active: 1,
+    activename: "Active",
+    statusid: 1,
+    statusname: "Assigned",
+    batterymonths: null,
+    lastbatterychange: "null",
+    hasbatteries: 1,
+    ...changes,
+  };
 }

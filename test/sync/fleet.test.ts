@@ -5,8 +5,8 @@ import { openCentralStore } from "../../src/store/sqlite/central-open.ts";
 import { AlertKeeper } from "../../src/sync/fleet/alert-keeper.ts";
 import { type FleetHome, fleetOf, upload_overdue_ms } from "../../src/sync/fleet/fleet.ts";
 import type { GatewayReport } from "../../src/sync/protocol.ts";
-import { events, item, take } from "../store/central-sample.ts";
-import { keptLog, sensor, start_ms, temporaryDirectory } from "../store/sample.ts";
+import { events, take } from "../store/central-sample.ts";
+import { item, keptLog, sensor, start_ms, temporaryDirectory } from "../store/sample.ts";
 import { SimulatedGateway } from "../store/simulated-gateway.ts";
 
 const hour_ms = 3_600_000;

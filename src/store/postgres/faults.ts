@@ -1,4 +1,5 @@
-import { messageOf, OperatorError, type OutageReason, StoreOutage } from "../../errors.ts";
+import { OperatorError } from "../../errors.ts";
+import { faultOf, type KnownFault } from "../fault-table.ts";
 
 /** Host, port and name of the database that a URL tells, for messages. @throws OperatorError where it is no such URL */
 export function nameOf(url: string): string {
@@ -16,14 +17,7 @@ export function nameOf(url: string): string {
 
 /** What was thrown while working on a database, as a fault that an operator can act on. An OperatorError passes unchanged. */
 export function databaseFault(thrown: unknown, name: string): OperatorError {
-  if (thrown instanceof OperatorError) return thrown;
-  const code = codeOf(thrown);
-  const fault = faults.find(({ codes }) => codes.test(code));
-  const what = fault?.what ?? `could not be worked on (${messageOf(thrown)})`;
-  const remedy = fault?.remedy ?? unforeseen;
-  return fault?.outage === undefined
-    ? new OperatorError(`${name} ${what}`, remedy, { cause: thrown })
-    : new StoreOutage(`${name} ${what}`, remedy, fault.outage, { cause: thrown });
+  return faultOf(thrown, { name, code: codeOf(thrown), faults });
 }
 
 /** SQLSTATE of an error of PostgreSQL, or the code of one of the connection. */
@@ -39,7 +33,7 @@ export function isConnectionLost(thrown: unknown): boolean {
 const lost = /^(CONNECTION_|ECONNRESET|EPIPE|08|57P0)/;
 
 /** SQLSTATEs are listed in appendix A of the manual of PostgreSQL. */
-const faults: readonly { codes: RegExp; what: string; remedy: string; outage?: OutageReason }[] = [
+const faults: readonly KnownFault[] = [
   {
     codes:
       /^(ECONNREFUSED|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|ENOENT|EAI_AGAIN|CONNECT_TIMEOUT|ConnectionRefused|FailedToOpenSocket)$/,
@@ -102,5 +96,3 @@ const faults: readonly { codes: RegExp; what: string; remedy: string; outage?: O
     remedy: "check the disk of the server and the log of PostgreSQL",
   },
 ];
-
-const unforeseen = "nobody foresaw this; please report it with the log";

@@ -1,13 +1,6 @@
 import { OperatorError } from "../../errors.ts";
 import type { Item } from "../../records/item.ts";
-import {
-  definitionOf,
-  identityOf,
-  ownerField,
-  type RecordType,
-  recordTypes,
-  type StoredRecord,
-} from "../../records/record-table.ts";
+import { identityOf, numberOf, type RecordType, recordTypes } from "../../records/record-table.ts";
 import { normalAddress } from "../address.ts";
 import type { Imported, ImportedRecord, RecordChanges, RecordStore } from "../record-store.ts";
 import type { Connections, SqlRunner } from "./connection.ts";
@@ -95,12 +88,6 @@ function itemRow(item: Item): CopyValue[] {
 
 function recordRow({ type, record }: ImportedRecord): CopyValue[] {
   return [type, numberOf(type, record), lookupText(identityOf(type, record)), JSON.stringify(record)];
-}
-
-/** The number that a record is found by: its owner's, or its own. */
-function numberOf(type: RecordType, record: StoredRecord): number {
-  const { owner, identity } = definitionOf(type);
-  return Number(record[owner === undefined ? (identity[0] ?? "") : ownerField[owner]]);
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Condition } from "../../condition.ts";
 import { refuseForeign } from "../batch-acceptance.ts";
 import type { GatewayRecord, ReportNote, Sender } from "../central-store.ts";
-import { type GatewayFacts, gatewayRecord } from "../gateway-record.ts";
+import { gatewayRecords, type SourceRow } from "../gateway-record.ts";
 import type { Connections, SqlRunner } from "./connection.ts";
 import type { HeardDevice, ItemKeeper } from "./items.ts";
 import { holdSource, sourceOf } from "./sources.ts";
@@ -129,20 +129,9 @@ async function noteInterruptions(
 
 /** See `CentralStore.gateways`. */
 export async function gateways(sql: SqlRunner): Promise<GatewayRecord[]> {
-  const rows = await sql<SourceRow[]>`
-    SELECT home, epoch, held_seq, began, reported, uploaded_ms, reported_ms, report
-    FROM sources ORDER BY home, began, epoch`;
-  const facts: GatewayFacts[] = rows.map(({ uploaded_ms, reported_ms, report, ...source }) => ({
-    ...source,
-    ...(uploaded_ms === null ? {} : { uploaded_ms }),
-    ...(reported_ms === null ? {} : { reported_ms }),
-    ...(report === null ? {} : { report: JSON.parse(report) }),
-  }));
-  return [...Map.groupBy(facts, ({ home }) => home).values()].map(gatewayRecord);
+  return gatewayRecords(
+    await sql<SourceRow[]>`
+      SELECT home, epoch, held_seq, began, reported, uploaded_ms, reported_ms, report
+      FROM sources ORDER BY home, began, epoch`,
+  );
 }
-
-type SourceRow = Pick<GatewayFacts, "home" | "epoch" | "held_seq" | "began" | "reported"> & {
-  readonly uploaded_ms: number | null;
-  readonly reported_ms: number | null;
-  readonly report: string | null;
-};

@@ -1,6 +1,7 @@
+import { lastSecond } from "../last-second.ts";
 import type { Page, PageRequest, PageStart, SeriesRecord } from "../store.ts";
 import type { Connection } from "./connection.ts";
-import { keepPage, lastSecond } from "./page-records.ts";
+import { keepPage } from "./page-records.ts";
 import { type Head, offset_max, type Ranks } from "./ranks.ts";
 
 /** Reads pages oldest first: the mirror image of what pages.ts reads. */

@@ -1,7 +1,7 @@
 import type { Batch } from "../../batch.ts";
 import type { Item } from "../../records/item.ts";
 import type { GatewayRecord, HeldEpoch, HistoryPosition } from "../central-store.ts";
-import { type GatewayFacts, gatewayRecord } from "../gateway-record.ts";
+import { gatewayRecords, type SourceRow } from "../gateway-record.ts";
 import type { DayDigest, DigestRequest } from "../upload-store.ts";
 import { CentralDigests } from "./central-digests.ts";
 import { CentralHistory } from "./central-history.ts";
@@ -40,14 +40,13 @@ export class CentralReads {
   }
 
   gateways(): GatewayRecord[] {
-    const rows = this.#database.query("SELECT * FROM sources ORDER BY home, source").all() as Source[];
-    const facts: GatewayFacts[] = rows.map(({ uploaded_ms, reported_ms, report, ...source }) => ({
-      ...source,
-      ...(uploaded_ms === null ? {} : { uploaded_ms }),
-      ...(reported_ms === null ? {} : { reported_ms }),
-      ...(report === null ? {} : { report: JSON.parse(report) }),
-    }));
-    return [...Map.groupBy(facts, ({ home }) => home).values()].map(gatewayRecord);
+    const rows = this.#database
+      .query(
+        `SELECT home, epoch, held_seq, began, reported, uploaded_ms, reported_ms, report
+         FROM sources ORDER BY home, source`,
+      )
+      .all();
+    return gatewayRecords(rows as SourceRow[]);
   }
 
   itemsHeardIn(home: number): Item[] {

@@ -1,19 +1,13 @@
 import { SQLiteError } from "bun:sqlite";
-import { messageOf, OperatorError, type OutageReason, StoreOutage } from "../../errors.ts";
+import type { OperatorError } from "../../errors.ts";
+import { faultOf, type KnownFault } from "../fault-table.ts";
 
 /**
  * What was thrown while working on `path` (a database file or a directory), as a fault that an operator can
  * act on. An OperatorError passes unchanged.
  */
 export function storeFault(thrown: unknown, path: string): OperatorError {
-  if (thrown instanceof OperatorError) return thrown;
-  const code = codeOf(thrown);
-  const fault = faults.find(({ codes }) => codes.test(code));
-  const what = fault?.what ?? `could not be worked on (${messageOf(thrown)})`;
-  const remedy = fault?.remedy ?? unforeseen;
-  return fault?.outage === undefined
-    ? new OperatorError(`${path} ${what}`, remedy, { cause: thrown })
-    : new StoreOutage(`${path} ${what}`, remedy, fault.outage, { cause: thrown });
+  return faultOf(thrown, { name: path, code: codeOf(thrown), faults });
 }
 
 /** True when SQLite refuses the values of one statement, not the database, the disk or the moment. */
@@ -31,7 +25,7 @@ function codeOf(thrown: unknown): string {
   return thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
 }
 
-const faults: readonly { codes: RegExp; what: string; remedy: string; outage?: OutageReason }[] = [
+const faults: readonly KnownFault[] = [
   {
     codes: /^(SQLITE_FULL|ENOSPC|EDQUOT)/,
     what: "cannot grow: the disk is full",
@@ -66,5 +60,3 @@ const faults: readonly { codes: RegExp; what: string; remedy: string; outage?: O
     remedy: "check the disk or SD card and its free space (`dmesg` has the details)",
   },
 ];
-
-const unforeseen = "nobody foresaw this; please report it with the log";

@@ -1,7 +1,8 @@
+import { lastSecond } from "../last-second.ts";
 import type { Page, PageRequest, PageStart, SeriesRecord } from "../store.ts";
 import { AscendingPages } from "./ascending-pages.ts";
 import type { Connection } from "./connection.ts";
-import { keepPage, lastSecond } from "./page-records.ts";
+import { keepPage } from "./page-records.ts";
 import { type Head, offset_max, Ranks } from "./ranks.ts";
 
 /** Reads pages of series: how `skip` is found by counts and why `through` is needed is told in ../README.md. */

@@ -1,13 +1,6 @@
 import type { Statement } from "bun:sqlite";
 import type { Item } from "../../records/item.ts";
-import {
-  definitionOf,
-  identityOf,
-  ownerField,
-  type RecordType,
-  recordTypes,
-  type StoredRecord,
-} from "../../records/record-table.ts";
+import { identityOf, numberOf, type RecordType, recordTypes } from "../../records/record-table.ts";
 import { normalAddress } from "../address.ts";
 import type { Imported, ImportedRecord, RecordChanges } from "../record-store.ts";
 import type { BlockKeeper } from "./block-keeper.ts";
@@ -91,12 +84,6 @@ export class RecordImport {
       rows.map(([type, added, updated, unchanged]) => [type, { added, updated, unchanged, adopted: 0 }]),
     );
   }
-}
-
-/** The number that a record is found by: its owner's, or its own. */
-export function numberOf(type: RecordType, record: StoredRecord): number {
-  const { owner, identity } = definitionOf(type);
-  return Number(record[owner === undefined ? (identity[0] ?? "") : ownerField[owner]]);
 }
 
 const stagingTables = `

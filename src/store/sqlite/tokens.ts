@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { Token } from "../store.ts";
+import { type TokenRow, tokenOf } from "../token-row.ts";
 
 /** The tokens of a database, on a connection that reads (`get`, `list`) or writes (the others). */
 export class Tokens {
@@ -47,28 +48,4 @@ export class Tokens {
     const update = this.#database.query("UPDATE tokens SET last_used_ms = ? WHERE id = ?");
     for (const [id, last_used_ms] of used) update.run(last_used_ms, id);
   }
-}
-
-interface TokenRow {
-  readonly id: string;
-  readonly name: string;
-  readonly scope: Token["scope"];
-  readonly home: number | null;
-  readonly hash: Uint8Array;
-  readonly created_ms: number;
-  readonly expires_ms: number | null;
-  readonly last_used_ms: number | null;
-}
-
-function tokenOf(row: TokenRow): Token {
-  return {
-    id: row.id,
-    name: row.name,
-    scope: row.scope,
-    hash: row.hash,
-    created_ms: row.created_ms,
-    ...(row.home === null ? {} : { home: row.home }),
-    ...(row.expires_ms === null ? {} : { expires_ms: row.expires_ms }),
-    ...(row.last_used_ms === null ? {} : { last_used_ms: row.last_used_ms }),
-  };
 }

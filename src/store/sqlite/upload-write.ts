@@ -1,13 +1,12 @@
 import type { Batch } from "../../batch.ts";
 import { OperatorError } from "../../errors.ts";
-import { identityOf } from "../../records/record-table.ts";
+import { identityOf, numberOf } from "../../records/record-table.ts";
 import { type SeriesName, seriesNames, type Value } from "../../series.ts";
 import type { ImportedRecord } from "../record-store.ts";
 import type { UploadState } from "../upload-store.ts";
 import type { Connection } from "./connection.ts";
 import { readEpochs } from "./epochs.ts";
 import { type PruneRequest, Pruning } from "./pruning.ts";
-import { numberOf } from "./record-import.ts";
 import { insertSql } from "./series-tables.ts";
 import { Writing } from "./write.ts";
 

@@ -3,7 +3,7 @@ import type { Item } from "../../../src/records/item.ts";
 import type { StoredRecord } from "../../../src/records/record-table.ts";
 import type { CentralStore } from "../../../src/store/central-store.ts";
 import type { ImportedRecord } from "../../../src/store/record-store.ts";
-import { seeded, sensor, start_ms } from "../sample.ts";
+import { item, seeded, sensor, start_ms } from "../sample.ts";
 import { SimulatedGateway } from "../simulated-gateway.ts";
 import { openCentral, temporaryCentral } from "./temporary-central.ts";
 
@@ -34,7 +34,7 @@ test("imports that merge histories and batches of the same devices go on at once
     let merged = 0;
     for (let turn = 0; sending > 0; turn += 1) {
       const { address } = devices[turn % devices.length] as (typeof devices)[number];
-      const { changes } = await take(store, item(1, { macaddress: address }));
+      const { changes } = await take(store, itemFrom1000(1, { macaddress: address }));
       merged += changes.items?.adopted ?? 0;
     }
     return merged;
@@ -53,7 +53,9 @@ test("two programs that import at once wait for each other, and both are whole",
   await using made = await temporaryCentral();
   const other = await openCentral(made.url);
   try {
-    const lists = [0, 1].map((of) => Array.from({ length: 300 }, (_, index) => item(index * 2 + of + 1)));
+    const lists = [0, 1].map((of) =>
+      Array.from({ length: 300 }, (_, index) => itemFrom1000(index * 2 + of + 1)),
+    );
     const imported = await Promise.all(
       [made.store, other].map((store, index) => take(store, ...(lists[index] ?? []))),
     );
@@ -74,11 +76,11 @@ test("keys of items follow each other, whatever was refused or broken off betwee
   const gateway = new SimulatedGateway(11, "one").add(heard(1), heard(2), heard(3));
   await store.receive(gateway.batch(1, 1), gateway.sender);
   async function* broken() {
-    yield [1, 2, 3].map((itemid): ImportedRecord => ({ type: "items", record: item(itemid + 10) }));
+    yield [1, 2, 3].map((itemid): ImportedRecord => ({ type: "items", record: itemFrom1000(itemid + 10) }));
     throw new Error("the file ended");
   }
   await store.importRecords(broken()).catch((fault: unknown) => fault);
-  await take(store, item(5, { macaddress: null }));
+  await take(store, itemFrom1000(5, { macaddress: null }));
   await store.receive(gateway.batch(2, 3), gateway.sender);
   const { items } = await store.overview();
   expect(items.map(({ record }) => record.itemid)).toEqual([5, 1_000_000_001, 1_000_000_003, 1_000_000_004]);
@@ -125,14 +127,14 @@ test("items are found by names and addresses that no index of PostgreSQL takes",
   const { store } = made;
   const names = ["\0", "a\0b", "n".repeat(5_000), `${"n".repeat(5_000)}!`, "\ud800", "name"];
   const items = names.map((itemname, index) =>
-    item(index + 1, { itemname, macaddress: `${index}${"z".repeat(4_000)}` }),
+    itemFrom1000(index + 1, { itemname, macaddress: `${index}${"z".repeat(4_000)}` }),
   );
   expect((await take(store, ...items)).clashes).toEqual([]);
   for (const record of items) {
     expect((await store.item("wirelesssensors", record.itemname))?.record).toEqual(record);
   }
   expect(await store.itemidsOf(names)).toEqual(new Map(names.map((name, index) => [name, index + 1])));
-  const { clashes } = await take(store, item(7, { itemname: names[2] as string }));
+  const { clashes } = await take(store, itemFrom1000(7, { itemname: names[2] as string }));
   expect(clashes.map(({ holder }) => holder)).toEqual([names[2] as string]);
 });
 
@@ -158,32 +160,8 @@ async function eventsOf(store: CentralStore, name: string): Promise<readonly unk
   return (await store.page({ ...page, ...window })).records;
 }
 
-function item(itemid: number, changes: Partial<Item> = {}): Item {
-  return {
-    itemid,
-    itemname: `item-${itemid}`,
-    serialnum: null,
-    macaddress: sensor(itemid + 1000).address,
-    modelid: null,
-    modelname: null,
-    subjectspecific: null,
-    vendorid: null,
-    vendorname: null,
-    typeid: 2,
-    typename: "wirelesssensors",
-    subtypeid: null,
-    subtypename: "wall",
-    currenthomeid: null,
-    currenthomestart: null,
-    active: 1,
-    activename: "Active",
-    statusid: 1,
-    statusname: "Assigned",
-    batterymonths: null,
-    lastbatterychange: "null",
-    hasbatteries: 1,
-    ...changes,
-  };
+function itemFrom1000(itemid: number, changes: Partial<Item> = {}): Item {
+  return item(itemid, { macaddress: sensor(itemid + 1000).address, ...changes });
 }
 
 const batches = 25;

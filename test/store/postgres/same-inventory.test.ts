@@ -6,7 +6,7 @@ import type { Item } from "../../../src/records/item.ts";
 import type { CentralStore } from "../../../src/store/central-store.ts";
 import type { ImportedRecord } from "../../../src/store/record-store.ts";
 import { openCentralStore } from "../../../src/store/sqlite/central-open.ts";
-import { below, keptLog, seeded, sensor, start_ms, temporaryDirectory } from "../sample.ts";
+import { below, item, keptLog, seeded, sensor, start_ms, temporaryDirectory } from "../sample.ts";
 import { SimulatedGateway } from "../simulated-gateway.ts";
 import { temporaryCentral } from "./temporary-central.ts";
 
@@ -131,30 +131,14 @@ function anyItem(random: () => number): Item {
   const itemid = anyItemid(random);
   const { address } = sensor(1 + below(random, addresses));
   const provisional = `wirelesssensor-${address.replaceAll(":", "")}`;
-  return {
-    itemid,
+  return item(itemid, {
     itemname: random() < 0.2 ? provisional : `item-${random() < 0.7 ? itemid : below(random, 6)}`,
-    serialnum: null,
     macaddress: random() < 0.3 ? null : address.toUpperCase(),
-    modelid: null,
-    modelname: null,
-    subjectspecific: null,
-    vendorid: null,
-    vendorname: null,
-    typeid: 2,
     typename: random() < 0.9 ? "wirelesssensors" : "scales",
-    subtypeid: null,
     subtypename: "null",
     currenthomeid: random() < 0.5 ? 11 + below(random, 3) : null,
-    currenthomestart: null,
-    active: 1,
-    activename: "Active",
-    statusid: 1,
-    statusname: "Assigned",
     batterymonths: below(random, 3),
-    lastbatterychange: "null",
-    hasbatteries: 1,
-  };
+  });
 }
 
 function anyItemid(random: () => number): number {

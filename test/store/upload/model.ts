@@ -6,8 +6,7 @@ import { readingDigest, SetDigest } from "../../../src/reading-digest.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../../../src/series.ts";
 import type { GatewayStore } from "../../../src/store/store.ts";
 import type { DayDigest, UploadStore } from "../../../src/store/upload-store.ts";
-import { item } from "../central-sample.ts";
-import { below, seeded, start_ms } from "../sample.ts";
+import { below, item, seeded, start_ms } from "../sample.ts";
 
 /** Everything that was appended, in a list: the slow and obvious store that uploads are held against. */
 export class UploadModel {

@@ -2,8 +2,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import type { Gap } from "../../../src/reading.ts";
 import type { GatewayStore, Notes } from "../../../src/store/store.ts";
-import { item } from "../central-sample.ts";
-import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
+import { item, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
 import { databaseOf, openGateway } from "../sqlite/opening.ts";
 import { openUpload } from "./opening.ts";
 

@@ -1,0 +1,30 @@
+import { messageOf, OperatorError, type OutageReason, StoreOutage } from "../errors.ts";
+
+/** What a store can run into, told apart by the codes of the database or the system. */
+export interface KnownFault {
+  readonly codes: RegExp;
+  /** What has happened to the thing that the fault names, and what to do. */
+  readonly what: string;
+  readonly remedy: string;
+  /** Present where it passes by itself, or once somebody has made room. */
+  readonly outage?: OutageReason;
+}
+
+/**
+ * What was thrown while working on `name`, as a fault that an operator can act on: the first of `faults` that knows its code. An
+ * OperatorError passes unchanged.
+ */
+export function faultOf(
+  thrown: unknown,
+  { name, code, faults }: { name: string; code: string; faults: readonly KnownFault[] },
+): OperatorError {
+  if (thrown instanceof OperatorError) return thrown;
+  const fault = faults.find(({ codes }) => codes.test(code));
+  const what = fault?.what ?? `could not be worked on (${messageOf(thrown)})`;
+  const remedy = fault?.remedy ?? unforeseen;
+  return fault?.outage === undefined
+    ? new OperatorError(`${name} ${what}`, remedy, { cause: thrown })
+    : new StoreOutage(`${name} ${what}`, remedy, fault.outage, { cause: thrown });
+}
+
+const unforeseen = "nobody foresaw this; please report it with the log";
