@@ -1,0 +1,102 @@
+import { SystemClock } from "../../../src/clock.ts";
+import { messageOf } from "../../../src/errors.ts";
+import { lineLog } from "../../../src/log.ts";
+import type { Imported } from "../../../src/store/record-store.ts";
+import { Central } from "../../../src/sync/upload/central.ts";
+import { upload } from "../../../src/sync/upload/upload.ts";
+import type { SimulatedGateway } from "../../../test/store/simulated-gateway.ts";
+import { nightOf } from "./home-night.ts";
+import { nightStore } from "./night-store.ts";
+
+/** What a process of gateways is given, as one line of JSON. */
+export interface CrowdOrder {
+  readonly origin: string;
+  readonly homes: readonly { readonly home: number; readonly token: string }[];
+}
+
+/** How the upload of a home went. */
+export interface HomeUpload {
+  readonly home: number;
+  readonly took_ms: number;
+  readonly sent: number;
+  readonly differing_days: number;
+  /** How often central said «later», and how often a request failed otherwise. */
+  readonly later: number;
+  readonly failed: number;
+  /** Bytes of the roster that was taken in. */
+  readonly roster_bytes: number;
+  readonly fault?: string;
+}
+
+/** Gateways of many homes in one process: says `ready`, waits for a second line, uploads all at once and tells how that went. */
+async function run(): Promise<void> {
+  const lines = console[Symbol.asyncIterator]();
+  const { origin, homes } = JSON.parse((await lines.next()).value) as CrowdOrder;
+  const gateways = homes.map(({ home, token }) => ({ gateway: nightOf(home), token }));
+  console.log("ready");
+  await lines.next();
+  const done = await Promise.all(gateways.map((one) => uploadOf({ ...one, origin })));
+  console.log(JSON.stringify(done));
+  process.exit();
+}
+
+async function uploadOf(options: {
+  gateway: SimulatedGateway;
+  token: string;
+  origin: string;
+}): Promise<HomeUpload> {
+  const { gateway, token, origin } = options;
+  const { home, last_seq } = gateway;
+  const began_ms = performance.now();
+  const stop = new AbortController().signal;
+  let [later, failed, roster_bytes] = [0, 0, 0];
+  const told = () => ({ home, took_ms: performance.now() - began_ms, later, failed, roster_bytes });
+  try {
+    const { sent, differing_days } = await upload({
+      store: nightStore(gateway, clock.now().unix_ms),
+      connect: () =>
+        new Central({
+          url: origin,
+          token,
+          bytes_per_s: 1e9,
+          clock,
+          random: Math.random,
+          stop,
+          onRetry: (reason) => {
+            if (reason.includes("answers 429")) later += 1;
+            else failed += 1;
+          },
+        }),
+      clock,
+      log,
+      stop,
+      everyDay: false,
+      describe: async () => ({
+        version: "0",
+        now_ms: clock.now().unix_ms,
+        clock_synchronised: true,
+        timezone: "Europe/Berlin",
+        last_seq,
+        waiting: 0,
+        disk_free_bytes: 1e10,
+        bytes_on_disk: 1e8,
+        dropped: {},
+      }),
+      takeRoster: async (document): Promise<Imported> => {
+        roster_bytes = document.length;
+        return { changes: {}, clashes: [] };
+      },
+      homeFiles: new Map([["zigbee-backup.json", crypto.getRandomValues(new Uint8Array(file_bytes))]]),
+      onProgress: () => {},
+    });
+    return { ...told(), sent, differing_days };
+  } catch (thrown) {
+    return { ...told(), sent: 0, differing_days: 0, fault: messageOf(thrown) };
+  }
+}
+
+const clock = new SystemClock();
+const log = lineLog({ write: (line) => void process.stderr.write(line), clock, least: "warn" });
+const file_bytes = 10_000;
+
+if (import.meta.main) await run();
