@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { SystemClock } from "../../../src/clock.ts";
 import { type Gateway, startGateway } from "../../../src/gateway.ts";
 import type { ListedGateway } from "../../../src/gateway-list.ts";
 import type { Reading } from "../../../src/reading.ts";
@@ -12,7 +13,10 @@ import { mintToken, type Scope } from "../../../src/token.ts";
 import type { TravellingClock } from "../../drivers/travelling-clock.ts";
 import { keptLog, seeded, temporaryDirectory } from "../../store/sample.ts";
 
-/** A real gateway with its HTTP server, without drivers, and central's side of reading it. */
+/**
+ * A real gateway with its HTTP server, without drivers, and central's side of reading it. The gateway keeps the time of this machine;
+ * central's clock is the test's.
+ */
 export class PulledHome implements AsyncDisposable {
   readonly home: number;
   readonly clock: TravellingClock;
@@ -21,6 +25,7 @@ export class PulledHome implements AsyncDisposable {
   readonly #said: number | null;
   #gateway: Gateway | undefined;
   #port = 0;
+  readonly #own = new SystemClock();
   readonly #kept = keptLog("warn");
   token = "";
 
@@ -51,7 +56,7 @@ export class PulledHome implements AsyncDisposable {
         drivers: new Map(),
         warnings: [],
       },
-      clock: this.clock,
+      clock: this.#own,
       log: keptLog("error").log,
       drivers: [],
       onFailure: () => {},
@@ -80,7 +85,7 @@ export class PulledHome implements AsyncDisposable {
 
   async mint(scope: Scope, home?: number): Promise<string> {
     const bound = home === undefined ? {} : { home };
-    const { token, text } = mintToken({ name: "central", scope, clock: this.clock, ...bound });
+    const { token, text } = mintToken({ name: "central", scope, clock: this.#own, ...bound });
     await this.gateway.store.addToken(token);
     return text;
   }
@@ -121,7 +126,7 @@ export class PulledHome implements AsyncDisposable {
   async bothSides(store: CentralStore): Promise<{ here: string[]; there: string[] }> {
     const own = await openUploadStore({
       directory: this.directory,
-      clock: this.clock,
+      clock: this.#own,
       log: keptLog("error").log,
     });
     try {
