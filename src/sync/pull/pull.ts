@@ -313,7 +313,7 @@ function daySpan(day: number): { readonly from_ms: number; readonly before_ms: n
 }
 
 /** Of thousands of readings each: then others have their turn. */
-const turn_batches_max = 64;
+const turn_batches_max = 32;
 /** That are remembered; more than these are all. */
 const days_max = 4_000;
 /** Ten million interruptions. */
