@@ -8,6 +8,7 @@ import type { Clock } from "../../clock.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
 import { databasePath } from "../../store/sqlite/connection.ts";
 import { storeFault } from "../../store/sqlite/faults.ts";
+import { holdsDatabase } from "../../store/sqlite/prepare.ts";
 import { filesBeside } from "./data-files.ts";
 import { copyDatabase, factsOf } from "./database-copy.ts";
 import {
@@ -49,7 +50,7 @@ export interface BackupProgress {
 export async function makeBackup(options: BackupOptions): Promise<Manifest> {
   const { data, into, clock, onProgress } = options;
   const database = databasePath(data);
-  if (!existsSync(database))
+  if (!holdsDatabase(data))
     throw new OperatorError(
       `there is no Lintel database in ${data}`,
       "name the data directory of a gateway or of a central server",

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import type { Clock } from "../../clock.ts";
 import { OperatorError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
@@ -8,7 +7,7 @@ import { databasePath, openForReading, openForWriting } from "./connection.ts";
 import { storeFault } from "./faults.ts";
 import { takeLock } from "./lock.ts";
 import { refuseNewer, schemaVersion, versionOf } from "./migrations.ts";
-import { prepareDatabase, prepareDirectory } from "./prepare.ts";
+import { holdsDatabase, prepareDatabase, prepareDirectory } from "./prepare.ts";
 import { checkRole } from "./role.ts";
 import { SqliteGatewayStore, SqliteStore } from "./sqlite-store.ts";
 import { SqliteUploadStore } from "./upload-store.ts";
@@ -94,7 +93,7 @@ export async function openUploadStore(options: BesideOptions): Promise<UploadSto
 export function openBeside<Opened>(options: BesideOptions, open: (path: string) => Opened): Opened {
   const { directory, log } = options;
   const path = databasePath(directory);
-  if (!existsSync(path)) {
+  if (!holdsDatabase(directory)) {
     if (!options.create) {
       throw new OperatorError(
         `there is no Lintel database in ${directory}`,
@@ -104,7 +103,7 @@ export function openBeside<Opened>(options: BesideOptions, open: (path: string) 
     prepareDirectory(directory);
   }
   try {
-    if (!existsSync(path) || foundVersion(path) < schemaVersion) {
+    if (!holdsDatabase(directory) || foundVersion(path) < schemaVersion) {
       const lock = takeLock(directory);
       try {
         const { database, versionBefore } = prepareDatabase(directory, newEpoch(options.random));

@@ -1,4 +1,5 @@
-import { accessSync, constants, mkdirSync } from "node:fs";
+import { accessSync, constants, mkdirSync, statSync } from "node:fs";
+import { OperatorError } from "../../errors.ts";
 import type { Connection } from "./connection.ts";
 import { databasePath, openForWriting } from "./connection.ts";
 import { storeFault } from "./faults.ts";
@@ -11,6 +12,23 @@ export function prepareDirectory(directory: string): void {
     accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (thrown) {
     throw storeFault(thrown, directory);
+  }
+}
+
+/** Whether a directory holds a database. Throws an OperatorError where this user may not look. */
+export function holdsDatabase(directory: string): boolean {
+  try {
+    statSync(databasePath(directory));
+    return true;
+  } catch (thrown) {
+    const code = (thrown as NodeJS.ErrnoException).code;
+    if (code === "ENOENT" || code === "ENOTDIR") return false;
+    if (code !== "EACCES") throw storeFault(thrown, directory);
+    throw new OperatorError(
+      `this user may not look into ${directory}`,
+      "run this as the one that owns it, for instance with sudo -u lintel or sudo -u lintel-central",
+      { cause: thrown },
+    );
   }
 }
 

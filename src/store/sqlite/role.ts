@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
-import { existsSync } from "node:fs";
 import { OperatorError } from "../../errors.ts";
 import { databasePath, openForReading } from "./connection.ts";
+import { holdsDatabase } from "./prepare.ts";
 
 /** Which of the two roles a database serves: a gateway numbers readings of its own, and central numbers what it receives. */
 export type Role = "gateway" | "central";
@@ -27,7 +27,7 @@ export function checkRole(path: string, directory: string, role: Role): void {
 /** Which role the database of a directory serves; undefined where there is none, or nobody has run on it yet. */
 export function storedRole(directory: string): Role | undefined {
   const path = databasePath(directory);
-  if (!existsSync(path)) return undefined;
+  if (!holdsDatabase(directory)) return undefined;
   const database = openForReading(path);
   try {
     return roleOf(database);

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
 import { mountSmall, mountsAllowed } from "./mount.ts";
@@ -136,6 +136,22 @@ test("a command beside a running gateway reads what is committed, and its tokens
   expect(await store.token(token.id)).toBeUndefined();
   await beside.close();
   await store.close();
+});
+
+test("a command of a user who may not look into the data directory is told so, not that there is nothing", async () => {
+  using directory = temporaryDirectory();
+  const path = join(directory.path, "data");
+  await (await openGateway(path)).close();
+  // Root may look everywhere: for a moment this process is nobody, who may not.
+  const root = process.geteuid?.() === 0;
+  if (root) process.seteuid?.(65_534);
+  else chmodSync(path, 0);
+  try {
+    expect(await refusal(openBeside(path))).toContain(`this user may not look into ${path}: run this as`);
+  } finally {
+    if (root) process.seteuid?.(0);
+    else chmodSync(path, 0o700);
+  }
 });
 
 test("a command needs a database, and makes one only where it is told to", async () => {
