@@ -61,7 +61,7 @@ async function fetchAll(options: FetchOptions, context: CommandContext): Promise
   const meter = new DownloadMeter({
     terminal,
     elapsed_ms: () => clock.now().monotonic_ms - started_ms,
-    atTerminal: process.stderr.isTTY === true,
+    atTerminal: terminal.redraws,
   });
   const done = await interruptible(context, (stop) =>
     download({

@@ -14,11 +14,15 @@ export function progressBar(
     advance: (count, now) => {
       done += count;
       const share = total === 0 ? 1 : Math.min(1, done / total);
-      const filled = Math.round(share * bar_columns);
-      const bar = "█".repeat(filled) + "░".repeat(bar_columns - filled);
-      terminal.progress(`${bar} ${String(Math.floor(share * 100)).padStart(3)} %  ${done} rows  ${now}`);
+      const words = `${String(Math.floor(share * 100)).padStart(3)} %  ${done} readings  ${now}`;
+      // On a narrow terminal the words come first.
+      const left = terminal.columns - words.length - 1;
+      const columns = Math.min(bar_columns_max, Math.max(bar_columns_min, left));
+      const filled = Math.round(share * columns);
+      terminal.progress(`${"█".repeat(filled)}${"░".repeat(columns - filled)} ${words}`);
     },
   };
 }
 
-const bar_columns = 30;
+const bar_columns_min = 5;
+const bar_columns_max = 30;

@@ -17,6 +17,10 @@ export interface Terminal {
   log(text: string): void;
   /** Whether somebody sits at standard output. */
   readonly interactive: boolean;
+  /** Whether text at the foot of standard error can replace itself: not in a pipe, nor on a dumb terminal. */
+  readonly redraws: boolean;
+  /** Columns of standard error that text at its foot may take. */
+  readonly columns: number;
   readonly colours: Colours;
   readonly errorColours: Colours;
   /** Resolves when all that was printed has been handed to the system. */
@@ -49,6 +53,8 @@ export function processTerminal(): Terminal {
     });
     writing.add(taken);
   };
+  const redraws = stderr.isTTY === true && env["TERM"] !== "dumb";
+  const footColumns = () => Math.max(10, (stderr.columns || 80) - 1);
   let foot = "";
   // A line written over the foot would leave its tail behind: clear, write, draw the foot again.
   const above = (stream: NodeJS.WriteStream, text: string) => {
@@ -62,13 +68,17 @@ export function processTerminal(): Terminal {
     say: (line) => above(stderr, `${line}\n`),
     log: (text) => above(stderr, text),
     progress: (text) => {
-      if (stderr.isTTY !== true || text === foot) return;
-      const width_max = Math.max(10, (stderr.columns || 80) - 1);
+      if (!redraws || text === foot) return;
+      const width_max = footColumns();
       if (foot !== "") write(stderr, clearLine);
       foot = Bun.stringWidth(text) > width_max ? text.slice(0, width_max) : text;
       write(stderr, foot);
     },
     interactive: stdout.isTTY === true,
+    redraws,
+    get columns() {
+      return footColumns();
+    },
     colours: pc.createColors(coloured(stdout, env)),
     errorColours: pc.createColors(coloured(stderr, env)),
     flushed: async () => {

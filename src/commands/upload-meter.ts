@@ -16,7 +16,7 @@ export class UploadMeter {
   #bar: ReturnType<typeof progressBar> | undefined;
   #shown = 0;
 
-  /** @param options.atTerminal whether standard error is one */
+  /** @param options.atTerminal whether standard error is one that redraws */
   constructor(options: { terminal: Terminal; clock: Clock; log: Log; atTerminal: boolean }) {
     this.#terminal = options.terminal;
     this.#clock = options.clock;

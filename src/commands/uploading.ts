@@ -79,7 +79,7 @@ async function metered(
 ): Promise<Uploaded> {
   const { everyDay, stop, log, context } = run;
   const { terminal, clock } = context;
-  const meter = new UploadMeter({ terminal, clock, log, atTerminal: process.stderr.isTTY === true });
+  const meter = new UploadMeter({ terminal, clock, log, atTerminal: terminal.redraws });
   try {
     return await uploadFrom(site, {
       everyDay,

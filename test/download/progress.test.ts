@@ -9,6 +9,8 @@ class Kept implements Terminal {
   readonly said: string[] = [];
   foot = "";
   readonly interactive = false;
+  readonly redraws = true;
+  columns = 79;
   readonly colours = pc.createColors(false);
   readonly errorColours = pc.createColors(false);
   print(): void {}
@@ -50,9 +52,19 @@ test("a bar fills as rows are written, and no further than its end", () => {
   const terminal = new Kept();
   const bar = progressBar(terminal, 1_000);
   bar.advance(250, "scale_heart");
-  expect(terminal.foot).toBe(`${"█".repeat(8)}${"░".repeat(22)}  25 %  250 rows  scale_heart`);
+  expect(terminal.foot).toBe(`${"█".repeat(8)}${"░".repeat(22)}  25 %  250 readings  scale_heart`);
   bar.advance(2_000, "scale_heart");
-  expect(terminal.foot).toBe(`${"█".repeat(30)} 100 %  2250 rows  scale_heart`);
+  expect(terminal.foot).toBe(`${"█".repeat(30)} 100 %  2250 readings  scale_heart`);
   progressBar(terminal, 0).advance(0, "nothing");
   expect(terminal.foot).toContain("100 %");
+});
+
+test("on a narrow terminal the bar makes room for the words", () => {
+  const terminal = new Kept();
+  terminal.columns = 39;
+  progressBar(terminal, 1_000).advance(500, "scale_heart");
+  expect(terminal.foot).toBe("███░░░  50 %  500 readings  scale_heart");
+  terminal.columns = 20;
+  progressBar(terminal, 1_000).advance(500, "scale_heart");
+  expect(terminal.foot).toBe("███░░  50 %  500 readings  scale_heart");
 });
