@@ -119,20 +119,23 @@ async function main(words: readonly string[]): Promise<number> {
       code = wanted;
     },
   };
+  let program: Command | undefined;
   try {
-    const program = await programFor(words, context);
+    program = await programFor(words, context);
     if (words.length === 0) program.outputHelp();
     else await program.parseAsync([...words], { from: "user" });
     return code;
   } catch (error) {
-    return explain(error, words);
+    return explain(error, commandIn(program, words));
   }
 }
 
 /** The command line, with the commands that occur in `words` loaded and the others by name and summary. */
 async function programFor(words: readonly string[], context: CommandContext): Promise<Command> {
   const program = new Command("lintel")
-    .description("Home gateway for research on ageing in place: hears the sensors of a home and serves them.")
+    .description(
+      "Home gateway for research on ageing in place, and the central server that gateways upload to.",
+    )
     .version(context.version, "-V, --version", "print the version")
     .exitOverride()
     .configureOutput({
@@ -171,18 +174,30 @@ function endOnSignal(): void {
   }
 }
 
+/** The command that the words name, as one asks for its help: `token create`; empty where they name none. */
+function commandIn(program: Command | undefined, words: readonly string[]): string {
+  const names: string[] = [];
+  let command = program;
+  for (const word of words) {
+    const named = command?.commands.find((one) => one.name() === word);
+    if (named === undefined) continue;
+    names.push(word);
+    command = named;
+  }
+  return names.join(" ");
+}
+
 /** Says in one line what ended a command, and picks its exit code. */
-function explain(error: unknown, words: readonly string[]): number {
+function explain(error: unknown, named: string): number {
   const red = terminal.errorColours.red;
   if (error instanceof CommanderError) {
     // Help and version end a command too, with 0.
     if (error.exitCode === 0) return 0;
-    const named = words.find((word) => commands.some(({ name }) => name === word));
     const what = error.message
       .replace(/^error: /, "")
       .replace(/\s*\n\s*/g, " ")
       .replace(/\.$/, "");
-    terminal.say(`${red("lintel:")} ${what}: see lintel ${named === undefined ? "" : `${named} `}--help`);
+    terminal.say(`${red("lintel:")} ${what}: see lintel ${named === "" ? "" : `${named} `}--help`);
     return exit_operator;
   }
   if (process.env["LINTEL_DEBUG"]) terminal.say(error instanceof Error ? (error.stack ?? "") : String(error));

@@ -65,7 +65,7 @@ function printFleet(
     for (const { message } of needs) print(`${colours.yellow("!")} home ${homeid}: ${message}`);
   const well = homes.length - needing.length;
   const hidden = all || well === 0 ? "" : colours.dim(" (--all lists them)");
-  print(`${well} of ${homes.length} ${homes.length === 1 ? "home" : "homes"} need nothing${hidden}`);
+  print(`${well} of ${homes.length} ${homes.length === 1 ? "home needs" : "homes need"} nothing${hidden}`);
 }
 
 const headings = ["home", "last upload", "backlog", "clock off", "silent", "low", "disk free", "version"];
@@ -85,5 +85,7 @@ function fleetRow(home: FleetHome, now_ms: number): (string | number | undefined
 }
 
 function offsetText(offset_ms: number): string {
-  return `${offset_ms < 0 ? "-" : "+"}${spanText(Math.abs(offset_ms))}`;
+  const span = spanText(Math.abs(offset_ms));
+  if (span === spanText(0)) return span;
+  return `${offset_ms < 0 ? "-" : "+"}${span}`;
 }

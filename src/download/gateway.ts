@@ -113,7 +113,7 @@ export class Gateway {
     if (response.status === 401)
       return new OperatorError(
         `${new URL(this.url).host} refuses the token${said}`,
-        "ask the keeper of the gateway for one: `lintel token create NAME` makes it",
+        "ask whoever keeps that server for a read token: `lintel token create NAME` makes it",
       );
     return new OperatorError(
       `${response.url} is answered ${response.status}${said}`,

@@ -32,12 +32,7 @@ export const errorTable = {
     status: 401,
     message: "The scope of the access token does not allow this request",
   },
-  token_homeless: {
-    code: 40105,
-    status: 401,
-    message:
-      "The sync token is bound to no home: make one with lintel token create NAME --scope sync --home ID",
-  },
+  token_homeless: { code: 40105, status: 401, message: "The sync token is bound to no home" },
   path_unknown: { code: 40401, status: 404, message: "There is nothing at this path" },
   typename_unknown: { code: 40402, status: 404, message: "No item type is named {typename}" },
   item_unknown: { code: 40403, status: 404, message: "No item of type {typename} is named {itemname}" },

@@ -31,14 +31,14 @@ test("without a command it shows its help; with --version its version", async ()
 const mistakes: readonly [words: string[], said: string][] = [
   [["tokn"], "lintel: unknown command 'tokn' (Did you mean token?): see lintel --help\n"],
   [["items", "--jsn"], "lintel: unknown option '--jsn' (Did you mean --json?): see lintel items --help\n"],
-  [["token", "revoke"], "lintel: missing required argument 'id': see lintel token --help\n"],
+  [["token", "revoke"], "lintel: missing required argument 'id': see lintel token revoke --help\n"],
   [
     ["pair", "--seconds", "255"],
     "lintel: option '--seconds <n>' argument '255' is invalid. It must be a whole number from 1 to 254: see lintel pair --help\n",
   ],
   [
     ["token", "create", "maria", "--expires", "soon"],
-    "lintel: option '--expires <span>' argument 'soon' is invalid. It must be a span such as 12h, 90d, 8w or 2y, at most 100y: see lintel token --help\n",
+    "lintel: option '--expires <span>' argument 'soon' is invalid. It must be a span such as 12h, 90d, 8w or 2y, at most 100y: see lintel token create --help\n",
   ],
   [
     ["token", "create", "ma\u001b[2Jria\n", "--data", "x"],

@@ -50,7 +50,7 @@ describe("a client of the interface", () => {
     const refusals: [Response, string][] = [
       [
         Response.json({ code: 40103, message: "The access token is invalid" }, { status: 401 }),
-        "refuses the token (The access token is invalid, code 40103): ask the keeper of the gateway for one: `lintel token create NAME` makes it",
+        "refuses the token (The access token is invalid, code 40103): ask whoever keeps that server for a read token: `lintel token create NAME` makes it",
       ],
       [new Response("<html>", { status: 400 }), "is answered 400: check that --url is the address"],
       [Response.redirect("http://192.0.2.1/elsewhere"), "is answered 302: check that --url is the address"],

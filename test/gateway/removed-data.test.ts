@@ -19,7 +19,7 @@ test.each(["removed", "moved away"])(
     expect(await process.exited).toBe(1);
     const errors = (await process.said()).split("\n").filter((line) => / error /.test(line));
     expect(errors).toHaveLength(1);
-    expect(errors[0]).toContain(`${site.data}/lintel.db was removed or replaced under the running gateway`);
+    expect(errors[0]).toContain(`${site.data}/lintel.db was removed or replaced under the running server`);
     await site.run();
     expect(existsSync(join(site.data, "lintel.db"))).toBe(true);
   },

@@ -21,7 +21,7 @@ export function watchFile(options: {
     else {
       onGone(
         new OperatorError(
-          `${path} was removed or replaced under the running gateway`,
+          `${path} was removed or replaced under the running server`,
           "leave the data directory alone while it runs; it ends now, and starts afresh from what is there",
         ),
       );
