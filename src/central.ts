@@ -61,6 +61,7 @@ export async function startCentral(options: {
   const { store, listen, settings, realm, tls, metrics, clock, log } = options;
   try {
     const receiver = receiverOf({ store, clock, version: packageFile.version, ...options.reception });
+    const pulling = await pullingOf(options, receiver);
     const server = await startServer({
       store,
       clock,
@@ -78,7 +79,6 @@ export async function startCentral(options: {
     });
     const alerts = new AlertKeeper({ store, clock, log: log.named("alerts") });
     alerts.start();
-    const pulling = await pullingOf(options, receiver);
     pulling.start();
     return {
       url: apiUrl(server),

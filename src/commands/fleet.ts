@@ -20,7 +20,7 @@ export function define(command: Command, context: CommandContext): void {
           ["lintel fleet --database postgres://localhost/lintel --json", "for a monitor"],
         ],
         notes: [
-          "A home is listed once its gateway has uploaded anything. What it needs also stands in the alerts of its subjects.",
+          "A home is listed once its gateway has uploaded anything, or was read. What it needs also stands in the alerts of its subjects.",
         ],
         exits: { 0: "shown, whether a home needs something or not" },
       }),

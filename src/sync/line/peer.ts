@@ -66,7 +66,6 @@ export class Peer {
   readonly #options: PeerOptions;
   readonly #pace: Pace;
   readonly #deadline_ms: number;
-  readonly #checks = new Map<TSchema, TypeCheck<TSchema>>();
 
   /** @throws OperatorError for what is no address of a server */
   constructor(options: PeerOptions) {
@@ -118,8 +117,8 @@ export class Peer {
 
   /** The body of an answer, checked. @throws OperatorError */
   read<Schema extends TSchema>(answer: Answered, schema: Schema): Static<Schema> {
-    const check = this.#checks.get(schema) ?? TypeCompiler.Compile(schema);
-    this.#checks.set(schema, check);
+    const check = checks.get(schema) ?? TypeCompiler.Compile(schema);
+    checks.set(schema, check);
     let body: unknown;
     try {
       body = JSON.parse(new TextDecoder().decode(answer.body));
@@ -249,6 +248,9 @@ function said({ body }: Answered): string {
     return "";
   }
 }
+
+/** Compiling takes milliseconds, and a central that reads a thousand gateways asks each anew. */
+const checks = new WeakMap<TSchema, TypeCheck<TSchema>>();
 
 const compress_bytes_min = 1_024;
 /** For one request, with those at which the peer said when to come back. */
