@@ -33,7 +33,7 @@ console.log(
   `${frames} mutated frames over ${streamParsers.length + messageParsers.length} parsers, seed ${seed}`,
 );
 const began_ms = performance.now();
-const result = fuzz({
+const result = await fuzz({
   seed,
   frames,
   progress: (done) => {
