@@ -7,6 +7,7 @@ import { databasePath } from "../store/sqlite/connection.ts";
 import { beginEpochIn } from "../store/sqlite/epochs.ts";
 import { newEpoch } from "../store/sqlite/open.ts";
 import { prepareDatabase } from "../store/sqlite/prepare.ts";
+import { storedRole } from "../store/sqlite/role.ts";
 import { isWhole } from "../store/sqlite/salvage.ts";
 import { homeFilesAt } from "../sync/home-files.ts";
 import { TryAgainLater } from "../sync/line/outcome.ts";
@@ -142,7 +143,10 @@ async function restoreFromBackup(from: string, run: Run): Promise<void> {
     terminal.say(
       `${directory} holds what the backup of ${momentText(made_ms)} held: readings up to number ${last_seq.toLocaleString("en")}.`,
     );
-    sayRest({ aside, failed }, context);
+    sayRest(
+      { aside, failed, next: storedRole(directory) === "central" ? next_at_central : next_at_home },
+      context,
+    );
   } catch (thrown) {
     for (const path of put) rmSync(path);
     throw thrown;
@@ -199,7 +203,7 @@ async function restoreFromCentral(run: Run): Promise<void> {
   const failed = network
     ? []
     : ["central has no copy of a Zigbee network: if this home has one, its sensors must be paired again"];
-  sayRest({ aside, failed }, context);
+  sayRest({ aside, failed, next: next_at_home }, context);
 }
 
 /** Sends what central has not got of a damaged database that is to be replaced; undefined where there is none. */
@@ -261,15 +265,16 @@ async function filesAtCentral(run: Run): Promise<ReadonlyMap<string, Uint8Array>
 }
 
 function sayRest(
-  { aside, failed }: { aside: string | undefined; failed: readonly string[] },
+  { aside, failed, next }: { aside: string | undefined; failed: readonly string[]; next: string },
   { terminal }: CommandContext,
 ): void {
   if (aside !== undefined) terminal.say(`What was there before is in ${aside}.`);
   for (const line of failed) terminal.say(terminal.errorColours.yellow(`! ${line}`));
-  terminal.say(
-    terminal.errorColours.dim("Next: lintel run, and lintel doctor to see that everything is plugged in."),
-  );
+  terminal.say(terminal.errorColours.dim(`Next: ${next}.`));
 }
+
+const next_at_home = "lintel run, and lintel doctor to see that everything is plugged in";
+const next_at_central = "lintel central, and lintel fleet to see which homes have uploaded since";
 
 const default_days = 30;
 const central_ms_max = 20_000;

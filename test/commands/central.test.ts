@@ -101,6 +101,21 @@ describe.each(["SQLite", "PostgreSQL"] as const)("central on %s", (kind) => {
   }, 60_000);
 });
 
+test("a copy of central's store, made beside it, goes on as a central elsewhere", async () => {
+  const store = ["--data", join(site.directory, "central")];
+  const backup = join(site.directory, "backup");
+  const first = await central(store);
+  await roundTrip(first.url, store);
+  expect(await site.lintel("backup", backup, ...store)).toMatchObject({ code: 0 });
+  const other = ["--data", join(site.directory, "elsewhere")];
+  const { code, said } = await site.lintel("restore", backup, ...other);
+  expect([code, said]).toEqual([0, expect.stringMatching(/^Next: lintel central, and lintel fleet .*\n$/m)]);
+  const again = await central(other);
+  const headers = { authorization: `bearer ${await token(other)}`, accept: "application/json" };
+  const items = await fetch(`${again.url}/inventory/wirelesssensors`, { headers });
+  expect(await items.json()).toHaveLength(1);
+}, 60_000);
+
 test("import, items, export and report work on the database that --database names", async () => {
   await using database = await (await postgresServer()).database();
   const store = ["--database", database.url];

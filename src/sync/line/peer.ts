@@ -200,7 +200,7 @@ export class Peer {
     const spent = late ? `for ${bounds.run_ms_max / 3_600_000} h` : `${tried.attempt} attempts`;
     throw new TryAgainLater(
       `${this.title} ${outcome.answered === undefined ? "cannot be reached" : "cannot take this now"} (${outcome.failure}; ${spent})`,
-      `nothing is lost, and the next ${words.run} goes on from here; if it stays so, check the network and ${words.url_setting}`,
+      `nothing is lost, and the next ${words.run} goes on from here; if it stays so, check the network, and scheme, host and port of ${words.url_setting}`,
     );
   }
 
