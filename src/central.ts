@@ -2,8 +2,10 @@ import { statfs } from "node:fs/promises";
 import packageFile from "../package.json" with { type: "json" };
 import { apiApp, apiUrl } from "./api/app.ts";
 import type { Clock } from "./clock.ts";
+import type { GatewayList, ListedGateway } from "./config/gateway-list.ts";
+import type { TlsFiles } from "./config/tls-section.ts";
+import { certificateIn, tokenIn } from "./config/upload-section.ts";
 import { messageOf } from "./errors.ts";
-import type { GatewayList, ListedGateway } from "./gateway-list.ts";
 import type { App } from "./http/app.ts";
 import type { SettingNames } from "./http/listening.ts";
 import { startServer } from "./http/server.ts";
@@ -20,8 +22,6 @@ import { Pull } from "./sync/pull/pull.ts";
 import { Pulling } from "./sync/pull/pulling.ts";
 import { type Receiver, receiverOf } from "./sync/receiver/receiver.ts";
 import type { ReceptionBounds } from "./sync/receiver/reception.ts";
-import type { TlsFiles } from "./tls-section.ts";
-import { certificateIn, tokenIn } from "./upload-section.ts";
 
 /** A central server at work. */
 export interface Central {

@@ -5,7 +5,8 @@ import type { DriverDefinition, Host } from "../drivers/driver.ts";
 import packageFile from "../package.json" with { type: "json" };
 import { apiApp, apiUrl } from "./api/app.ts";
 import { type Clock, clockQuality } from "./clock.ts";
-import type { Config } from "./config.ts";
+import type { Config } from "./config/config.ts";
+import type { TlsFiles } from "./config/tls-section.ts";
 import { AttachedDriver } from "./control/attached-driver.ts";
 import { Joining } from "./control/joining.ts";
 import { LampKeeper } from "./control/lamp.ts";
@@ -30,7 +31,6 @@ import type { GatewayStore } from "./store/store.ts";
 import type { UploadStore } from "./store/upload-store.ts";
 import { describeGateway } from "./sync/gateway-report.ts";
 import { sourceApp } from "./sync/source/source.ts";
-import type { TlsFiles } from "./tls-section.ts";
 
 /** A gateway at work. */
 export interface Gateway {

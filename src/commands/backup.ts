@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { findConfig } from "../config.ts";
+import { findConfig } from "../config/config.ts";
 import { type BackupProgress, makeBackup } from "./backup/make.ts";
 import { directoryToCopy } from "./backup/place.ts";
 import { type CommandContext, helpAfter } from "./command.ts";

@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Clock } from "../clock.ts";
+import { isServerName, type TlsFiles, type TlsSetting } from "../config/tls-section.ts";
 import { OperatorError } from "../errors.ts";
 import type { Log } from "../log.ts";
-import { isServerName, type TlsFiles, type TlsSetting } from "../tls-section.ts";
 import type { CentralPlace } from "./central-place.ts";
 import { defaultCentralData } from "./store-options.ts";
 

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { startCentral } from "../central.ts";
+import { readGatewayList } from "../config/gateway-list.ts";
 import type { OperatorError } from "../errors.ts";
-import { readGatewayList } from "../gateway-list.ts";
 import type { Log } from "../log.ts";
 import { databasePath } from "../store/sqlite/connection.ts";
 import { watchFile } from "../store/sqlite/file-watch.ts";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { drivers } from "../../drivers/index.ts";
-import { type Config, findConfig, loadConfig } from "../config.ts";
+import { type Config, findConfig, loadConfig } from "../config/config.ts";
 import { ControlClient } from "../control/client.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import { type CommandContext, helpAfter } from "./command.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
-import { findConfig, homeDescriptionOf } from "../config.ts";
+import { findConfig, homeDescriptionOf } from "../config/config.ts";
 import { OperatorError } from "../errors.ts";
 import { startOfDate_ms } from "../meaning/local-day.ts";
 import { type PillboxReport, reportOf, type WalkingReport } from "../meaning/report.ts";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { drivers } from "../../drivers/index.ts";
-import { defaultConfigFiles, findConfig, loadConfig } from "../config.ts";
+import { defaultConfigFiles, findConfig, loadConfig } from "../config/config.ts";
 import { OperatorError } from "../errors.ts";
 import { startGateway } from "../gateway.ts";
 import { type CommandContext, helpAfter } from "./command.ts";

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { dataDirectoryOf, defaultConfigFiles, findConfig } from "../config.ts";
+import { dataDirectoryOf, defaultConfigFiles, findConfig } from "../config/config.ts";
 import { OperatorError } from "../errors.ts";
 import type { CentralPlace } from "./central-place.ts";
 

@@ -1,12 +1,12 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { defaultConfigFiles, findConfig, uploadDescriptionOf } from "../config.ts";
+import { defaultConfigFiles, findConfig, uploadDescriptionOf } from "../config/config.ts";
+import { default_bytes_per_s } from "../config/upload-section.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { TryAgainLater } from "../sync/line/outcome.ts";
 import type { Uploaded } from "../sync/upload/upload.ts";
 import { machineTimezone } from "../timezone.ts";
-import { default_bytes_per_s } from "../upload-section.ts";
 import { type UploadSite, uploadFrom } from "../uploader/uploader.ts";
 import { type CommandContext, wholeNumber } from "./command.ts";
 import { interruptible } from "./interruptible.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { DriverDefinition } from "../../drivers/driver.ts";
 import type { Clock } from "../clock.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { ControlClient } from "../control/client.ts";
 import { joining_seconds_max } from "../control/joining.ts";
 import type { OperatorError } from "../errors.ts";

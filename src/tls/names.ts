@@ -1,5 +1,5 @@
 import { hostname, networkInterfaces } from "node:os";
-import { isServerName } from "../tls-section.ts";
+import { isServerName } from "../config/tls-section.ts";
 
 /** What a machine is known by in its network. */
 export interface Machine {

@@ -4,9 +4,9 @@ import { isIP } from "node:net";
 import { join } from "node:path";
 import { readIfThere, writeDurably } from "../../drivers/wire/durable-file.ts";
 import { type Clock, clockQuality, sane_unix_ms } from "../clock.ts";
+import type { TlsFiles, TlsSetting } from "../config/tls-section.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import type { Log } from "../log.ts";
-import type { TlsFiles, TlsSetting } from "../tls-section.ts";
 import { type Machine, serverNames, thisMachine } from "./names.ts";
 
 export interface KeepingOptions {

@@ -1,12 +1,12 @@
 import packageFile from "../../package.json" with { type: "json" };
 import type { Clock } from "../clock.ts";
+import { certificateIn, tokenIn, type UploadTarget } from "../config/upload-section.ts";
 import type { Log } from "../log.ts";
 import { takeLock, uploadPost } from "../store/sqlite/lock.ts";
 import { openUploadStore } from "../store/sqlite/open.ts";
 import { describeGateway } from "../sync/gateway-report.ts";
 import { Central } from "../sync/upload/central.ts";
 import { type Uploaded, type UploadProgress, upload } from "../sync/upload/upload.ts";
-import { certificateIn, tokenIn, type UploadTarget } from "../upload-section.ts";
 import { gatherHomeFiles } from "./home-files.ts";
 import { takeRoster } from "./roster-import.ts";
 

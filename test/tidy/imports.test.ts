@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { sourceFiles } from "./source.ts";
 
 /** Names of one subject each that everything may use: they import nothing but each other. */
-const foundation = /^src\/(?!main\.|gateway\.|central\.)[a-z-]+\.ts$|^src\/records\//;
+const foundation = /^src\/(?!main\.|gateway\.|central\.)[a-z-]+\.ts$|^src\/(records|config)\//;
 /** What a driver may know of the rest. */
 const driverContract =
   /^src\/(reading|clock|errors|log|kinds|series)\.ts$|^drivers\/(driver|peripheral)\.ts$|^drivers\/wire\//;

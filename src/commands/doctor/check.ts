@@ -1,5 +1,5 @@
 import type { Clock } from "../../clock.ts";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import type { GatewayStatus } from "../../control/status.ts";
 
 /** What one check found. */

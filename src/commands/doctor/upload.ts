@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
+import { tokenIn } from "../../config/upload-section.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
 import { lineLog } from "../../log.ts";
 import { databasePath } from "../../store/sqlite/connection.ts";
 import { openUploadStore } from "../../store/sqlite/open.ts";
-import { tokenIn } from "../../upload-section.ts";
 import { uploadStanding } from "../upload-words.ts";
 import { type Finding, fault, fine, note, type Surroundings } from "./check.ts";
 import { systemctl } from "./system.ts";

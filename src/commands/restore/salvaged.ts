@@ -9,8 +9,8 @@ import { prepareDatabase } from "../../store/sqlite/prepare.ts";
 import { salvage } from "../../store/sqlite/salvage.ts";
 import { describeGateway } from "../../sync/gateway-report.ts";
 import { sendHomeFiles } from "../../sync/home-files.ts";
-import type { Central } from "../../sync/upload/central.ts";
 import { TryAgainLater } from "../../sync/line/outcome.ts";
+import type { Central } from "../../sync/upload/central.ts";
 import { upload } from "../../sync/upload/upload.ts";
 import { gatherHomeFiles } from "../../uploader/home-files.ts";
 

@@ -1,9 +1,9 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import type { Clock } from "../../clock.ts";
+import { isServerAddress } from "../../config/server-address.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
 import { jittered_ms, retryAfter_ms, retryDelay_ms } from "../../retry.ts";
-import { isServerAddress } from "../../server-address.ts";
 import { syncPath } from "../protocol.ts";
 import { type LineRequest, requestOnce } from "./line.ts";
 import { type Answered, type Failed, TryAgainLater } from "./outcome.ts";

@@ -1,4 +1,4 @@
-import type { ListedGateway } from "../../gateway-list.ts";
+import type { ListedGateway } from "../../config/gateway-list.ts";
 import { Peer, type PeerBounds, type PeerOptions } from "../line/peer.ts";
 
 /** A gateway as central asks it. `token` is a sync token that the gateway has made. */

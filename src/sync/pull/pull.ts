@@ -1,8 +1,8 @@
 import { type Batch, numbersMissing } from "../../batch.ts";
 import type { Clock } from "../../clock.ts";
 import { type Condition, condition_notes_max } from "../../condition.ts";
+import type { ListedGateway } from "../../config/gateway-list.ts";
 import { OperatorError } from "../../errors.ts";
-import type { ListedGateway } from "../../gateway-list.ts";
 import type { Log } from "../../log.ts";
 import type { CentralStore, GatewayRecord, HeldEpoch } from "../../store/central-store.ts";
 import { Comparison } from "../compare/compare.ts";

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { zstdCompressSync } from "node:zlib";
 import type { Server, TCPSocketListener } from "bun";
-import type { ListedGateway } from "../../../src/gateway-list.ts";
+import type { ListedGateway } from "../../../src/config/gateway-list.ts";
 import { TryAgainLater } from "../../../src/sync/line/outcome.ts";
 import { batchType } from "../../../src/sync/protocol.ts";
 import { gatewayPeer } from "../../../src/sync/pull/gateway-peer.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { SystemClock } from "../../../src/clock.ts";
+import type { ListedGateway } from "../../../src/config/gateway-list.ts";
 import { type Gateway, startGateway } from "../../../src/gateway.ts";
-import type { ListedGateway } from "../../../src/gateway-list.ts";
 import type { Reading } from "../../../src/reading.ts";
 import type { CentralStore } from "../../../src/store/central-store.ts";
 import { openUploadStore } from "../../../src/store/sqlite/open.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startCentral } from "../../../src/central.ts";
-import { readGatewayList } from "../../../src/gateway-list.ts";
+import { readGatewayList } from "../../../src/config/gateway-list.ts";
 import { openCentralStore } from "../../../src/store/sqlite/central-open.ts";
 import { fleetOf } from "../../../src/sync/fleet/fleet.ts";
 import type { Pull } from "../../../src/sync/pull/pull.ts";

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const units = new URL("../../../systemd/", import.meta.url).pathname;
+const units = new URL("../../../systemd", import.meta.url).pathname;
 const names = ["lintel-upload.service", "lintel-upload.timer", "lintel.service", "lintel-central.service"];
 const directory = mkdtempSync(join(tmpdir(), "lintel-units-"));
 afterAll(() => rmSync(directory, { recursive: true }));

@@ -1,0 +1,157 @@
+import { readFileSync } from "node:fs";
+import type { TObject, TSchema } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { parse, TomlError } from "smol-toml";
+import { messageOf, OperatorError } from "../errors.ts";
+import { nearest } from "../nearest.ts";
+import { lineOf } from "./toml-lines.ts";
+
+/** A TOML file as it was read: not checked yet. */
+export interface Document {
+  readonly file: string;
+  readonly text: string;
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Reads a TOML file.
+ *
+ * @param kind what it is called, and the option that names another
+ * @throws OperatorError that names file, line and column
+ */
+export function readDocument(
+  file: string,
+  { name, option }: { readonly name: string; readonly option: string },
+): Document {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    const absent = (error as NodeJS.ErrnoException).code === "ENOENT";
+    throw new OperatorError(
+      absent ? `there is no ${name} file ${file}` : `cannot read the ${name} ${file} (${messageOf(error)})`,
+      absent
+        ? `create it or name another with ${option} FILE`
+        : `make it a file that this user may read, or name another with ${option} FILE`,
+      { cause: error },
+    );
+  }
+  try {
+    return { file, text, values: parse(text) };
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    const reason = (error.message.split("\n")[0] ?? "").replace(/^Invalid TOML document:\s*/, "");
+    throw new OperatorError(
+      `${file} line ${error.line}, column ${error.column} is not valid TOML (${reason})`,
+      "correct that line",
+      { cause: error },
+    );
+  }
+}
+
+/** What a text must satisfy beyond its type, by the names of its table and key; `*` is any table. */
+export type TextChecks = Readonly<Record<string, (value: string) => boolean>>;
+
+/**
+ * Checks a table and all that is in it.
+ *
+ * @param path of the table; a number is a place in an array of tables
+ * @throws OperatorError that names file, line and key and says what was expected there
+ */
+export function checkTable(
+  document: Document,
+  path: readonly string[],
+  schema: TSchema,
+  value: unknown,
+  checks: TextChecks,
+): void {
+  const name = nameOf(path);
+  const heading = path.some(isPlace) ? `[[${name}]]` : `[${name}]`;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new OperatorError(
+      `${where(document, path)}: ${name} must be a section`,
+      `write ${heading} on a line of its own and its keys below`,
+    );
+  }
+  const { properties, additionalProperties: other } = schema as TObject;
+  for (const [key, held] of Object.entries(value)) {
+    const property = properties[key] ?? (typeof other === "object" ? other : undefined);
+    if (property === undefined) throw unknownKey(document, [...path, key], Object.keys(properties));
+    checkValue(document, [...path, key], property, held, checks);
+  }
+  const missing = ((schema as TObject).required ?? []).find((key) => !Object.hasOwn(value, key));
+  if (missing !== undefined) {
+    const property = properties[missing];
+    throw new OperatorError(
+      `${where(document, path)}: ${heading} has no ${missing}`,
+      `add ${missing} = …${property === undefined ? "" : ` (${expectation(property)})`}`,
+    );
+  }
+}
+
+/** Checks one value. @throws OperatorError as `checkTable` does */
+export function checkValue(
+  document: Document,
+  path: readonly string[],
+  schema: TSchema,
+  value: unknown,
+  checks: TextChecks,
+): void {
+  const name = nameOf(path);
+  const check = checks[name] ?? checks[`*.${path.at(-1)}`];
+  const good = Value.Check(schema, value) && (typeof value !== "string" || (check?.(value) ?? true));
+  if (good) return;
+  throw new OperatorError(
+    `${where(document, path)}: ${name} is ${shown(value)}`,
+    `it must be ${expectation(schema)}`,
+  );
+}
+
+/** The fault of a key that nobody knows, with the nearest one that is known. */
+export function unknownKey(
+  document: Document,
+  path: readonly string[],
+  candidates: readonly string[],
+): OperatorError {
+  const key = path.at(-1) ?? "";
+  const near = nearest(key, candidates);
+  const table = nameOf(path.slice(0, -1));
+  const inside = table === "" ? "" : ` in ${path.some(isPlace) ? `[[${table}]]` : `[${table}]`}`;
+  return new OperatorError(
+    `${where(document, path)}: unknown key "${key}"${inside}`,
+    near === undefined ? `known here: ${candidates.join(", ")}` : `did you mean "${near}"?`,
+  );
+}
+
+/** File and line of a key. */
+export function where(document: Document, path: readonly string[]): string {
+  return `${document.file} line ${lineOf(document.text, path)}`;
+}
+
+function shown(value: unknown): string {
+  const text = value instanceof Date ? value.toISOString() : JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}
+
+/** What a schema asks for, in words: its own description where it has one, with the bounds it states. */
+function expectation(schema: TSchema): string {
+  const bounds = [
+    schema["minimum"] === undefined ? "" : ` from ${schema["minimum"]}`,
+    schema["maximum"] === undefined ? "" : ` to ${schema["maximum"]}`,
+  ].join("");
+  const literals = (schema["anyOf"] as { const?: unknown }[] | undefined)?.map((one) =>
+    JSON.stringify(one.const),
+  );
+  const type = literals?.join(" or ") ?? `a ${schema["type"]}`.replace(/^a (?=[aeiou])/, "an ");
+  const description = schema.description ?? "";
+  if (description === "") return `${type}${bounds}`;
+  return bounds === "" ? description : `${type}${bounds} (${description})`;
+}
+
+function nameOf(path: readonly string[]): string {
+  return path.filter((part) => !isPlace(part)).join(".");
+}
+
+function isPlace(part: string): boolean {
+  return /^\d+$/.test(part);
+}

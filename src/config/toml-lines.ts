@@ -1,0 +1,61 @@
+/**
+ * The line, from 1, on which a key of a TOML document stands; `path` is its table and name, with the place, from 0, of a
+ * table in an array of them: `["gateway", "2", "url"]`. Falls back to the
+ * nearest table around it that has a line of its own, and to line 1. The document must have parsed already:
+ * this only finds what is known to be there.
+ */
+export function lineOf(toml: string, path: readonly string[]): number {
+  const lines = keyLines(toml);
+  for (let length = path.length; length > 0; length--) {
+    const line = lines.get(joined(path.slice(0, length)));
+    if (line !== undefined) return line;
+  }
+  return 1;
+}
+
+/** Line on which each table and each key first appears at the start of a line, by its full path. */
+function keyLines(toml: string): Map<string, number> {
+  const lines = new Map<string, number>();
+  let table: string[] = [];
+  let until: string | undefined;
+  const places = new Map<string, number>();
+  toml.split(/\r?\n/).forEach((text, index) => {
+    if (until !== undefined) {
+      if (text.includes(until)) until = undefined;
+      return;
+    }
+    const header = /^\s*\[\[?([^\]]*)\]/.exec(text);
+    const assignment = /^\s*((?:"[^"]*"|'[^']*'|[\w-]+|\s*\.\s*)+?)\s*=(.*)$/.exec(text);
+    if (header) table = keysOf(header[1] ?? "");
+    if (header && /^\s*\[\[/.test(text)) {
+      const place = places.get(joined(table)) ?? 0;
+      places.set(joined(table), place + 1);
+      table.push(String(place));
+    }
+    if (!header && !assignment) return;
+    const path = assignment && !header ? [...table, ...keysOf(assignment[1] ?? "")] : table;
+    for (let length = 1; length <= path.length; length++) {
+      const key = joined(path.slice(0, length));
+      if (!lines.has(key)) lines.set(key, index + 1);
+    }
+    until = opensMultiline(header ? "" : (assignment?.[2] ?? ""));
+  });
+  return lines;
+}
+
+/** The quotes that a value leaves open at the end of its line. */
+function opensMultiline(value: string): string | undefined {
+  for (const quotes of ['"""', "'''"]) {
+    if (value.split(quotes).length === 2) return quotes;
+  }
+  return undefined;
+}
+
+/** `a . "b.c"` is the two keys `a` and `b.c`. */
+function keysOf(dotted: string): string[] {
+  return [...dotted.matchAll(/"([^"]*)"|'([^']*)'|([\w-]+)/g)].map((key) => key[1] ?? key[2] ?? key[3] ?? "");
+}
+
+function joined(path: readonly string[]): string {
+  return JSON.stringify(path);
+}
