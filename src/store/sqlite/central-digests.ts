@@ -1,5 +1,5 @@
 import { readingDigest, SetDigest } from "../../reading-digest.ts";
-import { type SeriesName, seriesOf, type Value } from "../../series.ts";
+import { type SeriesName, seriesNames, seriesOf, type Value } from "../../series.ts";
 import type { OwnNumbers } from "../own-numbers.ts";
 import type { DayDigest, DigestRequest } from "../upload-store.ts";
 import type { Sources } from "./central-sources.ts";
@@ -15,9 +15,10 @@ export class CentralDigests {
   constructor(database: Connection, sources: Sources) {
     this.#sources = sources;
     this.#heard = database.keep(
+      // Heads are found by series and item: without the names of all series, those of every home would be looked through.
       `SELECT series, key, address, itemid, provisional
        FROM item_homes JOIN items ON key = item_homes.item JOIN heads ON heads.item = key
-       WHERE home = ? ORDER BY key, series`,
+       WHERE home = ? AND series IN (${seriesNames.map((name) => `'${name}'`).join(", ")}) ORDER BY key, series`,
     );
     this.#rows = forEverySeries((series) =>
       database.keep(
