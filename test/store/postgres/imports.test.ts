@@ -5,6 +5,8 @@ import type { CentralStore } from "../../../src/store/central-store.ts";
 import type { ImportedRecord } from "../../../src/store/record-store.ts";
 import { item, seeded, sensor, start_ms } from "../sample.ts";
 import { SimulatedGateway } from "../simulated-gateway.ts";
+import { plansOf, rowsRead } from "./plans.ts";
+import { postgresServer } from "./server.ts";
 import { openCentral, temporaryCentral } from "./temporary-central.ts";
 
 test("imports that merge histories and batches of the same devices go on at once, and no reading is lost", async () => {
@@ -137,6 +139,39 @@ test("items are found by names and addresses that no index of PostgreSQL takes",
   const { clashes } = await take(store, itemFrom1000(7, { itemname: names[2] as string }));
   expect(clashes.map(({ holder }) => holder)).toEqual([names[2] as string]);
 });
+
+test("what the roster of a home asks of records is found without looking through those of others", async () => {
+  await using made = await temporaryCentral();
+  const numbers = Array.from({ length: 500 }, (_, index) => index + 1);
+  const records = numbers.flatMap((number): ImportedRecord[] => [
+    { type: "homes", record: { homeid: number } },
+    { type: "subjects", record: { subjectid: number } },
+    { type: "items", record: itemFrom1000(number) },
+    {
+      type: "project_enrollments",
+      record: { subjectid: number, projectid: 1, homeid: number, start: 1, stop: null },
+    },
+    { type: "subject_inventory", record: { subjectid: number, itemid: number, start: 1, stop: null } },
+    {
+      type: "issues",
+      record: { issueid: number, homeid: number, subjectid: number, itemid: number, start: 1 },
+    },
+  ]);
+  await made.store.importRecords([[{ type: "projects", record: { projectid: 1 } }, ...records]]);
+  await (await postgresServer()).run("ANALYZE records", new URL(made.url).pathname.slice(1));
+  const plans = await plansOf(made.url, "records", async (store) => {
+    for (const [type, fields] of Object.entries(asked) as [keyof typeof asked, readonly string[]][])
+      for (const field of fields) expect(await store.recordsWith(type, field, [7])).toHaveLength(1);
+  });
+  expect(plans).toHaveLength(5);
+  expect(plans.flatMap(rowsRead).filter((rows) => rows > 1)).toEqual([]);
+});
+
+const asked = {
+  project_enrollments: ["homeid"],
+  subject_inventory: ["itemid"],
+  issues: ["homeid", "subjectid", "itemid"],
+} as const;
 
 test("a backup's files come in the order of code points, whatever language the server has", async () => {
   await using made = await temporaryCentral();

@@ -2,7 +2,7 @@ import type { CentralStore } from "../../../src/store/central-store.ts";
 import { postgresServer } from "./server.ts";
 import { openCentral } from "./temporary-central.ts";
 
-/** How PostgreSQL has carried out the statements on readings that `work` made the store of a database run: their plans, as text. */
+/** How PostgreSQL has carried out the statements on a table that `work` made the store of a database run: their plans, as text. */
 export async function plansOf(
   url: string,
   table: string,
@@ -24,7 +24,7 @@ export async function plansOf(
     .log()
     .slice(before)
     .split(/^\d{4}-\d\d-\d\d /m);
-  return entries.filter((entry) => entry.includes("plan:") && entry.includes(` on ${table}_`));
+  return entries.filter((entry) => entry.includes("plan:") && entry.includes(` on ${table}`));
 }
 
 /** Rows that each scan of a plan has come by, those that it left out included. */
