@@ -3,6 +3,7 @@ import { drivers } from "../../drivers/index.ts";
 import { type Config, findConfig, loadConfig } from "../config/config.ts";
 import { ControlClient } from "../control/client.ts";
 import { messageOf, OperatorError } from "../errors.ts";
+import { storedRole } from "../store/sqlite/role.ts";
 import { type CommandContext, helpAfter } from "./command.ts";
 import { type Finding, fault, fine, note, type Surroundings } from "./doctor/check.ts";
 import { checkDrivers, checkPins, checkPorts } from "./doctor/hardware.ts";
@@ -26,6 +27,20 @@ const checks: readonly ((surroundings: Surroundings) => Promise<Finding[]>)[] = 
   checkTokens,
   checkService,
   checkUpload,
+];
+
+/** Of a central server: its options say the rest, and are not in a file. */
+const checksOfCentral: typeof checks = [
+  checkDirectory,
+  checkDiskSpace,
+  checkDatabase,
+  checkClock,
+  checkTokens,
+  async () => [
+    note(
+      "a central server keeps its data here: lintel status says what it holds, lintel fleet how homes are",
+    ),
+  ],
 ];
 
 /** `lintel doctor`: checks what a gateway needs, and says how to mend what it lacks. */
@@ -54,7 +69,7 @@ async function doctor(options: StoreOptions & { json?: boolean }, context: Comma
   };
   const surroundings = await survey(options, context, say);
   if (surroundings !== undefined) {
-    for (const check of checks) {
+    for (const check of keptByCentral(surroundings.directory) ? checksOfCentral : checks) {
       for (const finding of await foundBy(check, surroundings)) say(finding);
     }
   }
@@ -62,6 +77,15 @@ async function doctor(options: StoreOptions & { json?: boolean }, context: Comma
   const faults = findings.filter(({ state }) => state === "fault").length;
   if (!options.json) terminal.print(faults === 0 ? "All is fine." : `${faults} to mend.`);
   if (faults > 0) context.exitWith(1);
+}
+
+function keptByCentral(directory: string): boolean {
+  try {
+    return storedRole(directory) === "central";
+  } catch {
+    // A database that cannot be asked is what the checks are there to name.
+    return false;
+  }
 }
 
 /** Reads the configuration and asks the running gateway; undefined where no data directory is known. */

@@ -68,3 +68,17 @@ test("a gateway without a token is not fine; with one, running, all is", async (
   expect(shown.out).toEndWith("All is fine.");
   await gateway.stop();
 });
+
+test("at a central server it checks what a central needs, and nothing of a gateway", async () => {
+  const data = ["--data", join(site.directory, "central")];
+  const central = site.spawn(["central", "--port", "0", "--listen", "127.0.0.1", "--json", ...data]);
+  await central.line();
+  await site.lintel("token", "create", "home-12", "--scope", "sync", "--home", "12", ...data);
+  const { code, findings } = await doctor(...data);
+  central.kill("SIGTERM");
+  await central.exited;
+  const said = findings.map(({ text }) => text).join("\n");
+  expect([code, said]).toEqual([0, expect.stringContaining("a central server keeps its data here")]);
+  expect(said).toContain("1 of 1 tokens are accepted");
+  expect(said).not.toMatch(/gateway|driver/);
+});
