@@ -3,14 +3,7 @@
  *
  *   ./scripts/bench central [wire] [store] [http] [replay] [pages]
  *
- * Without a name all parts run in turn, each on data, a PostgreSQL and central servers of its own.
- *
- *   wire     bytes for each reading of the demo; at most 3
- *   store    rows a second into the store on PostgreSQL, without HTTP
- *   http     the same through a central server; at least 0.6 of a bare COPY, however many connections that has
- *   replay   rows a second of a backlog that is held already; at least 1,000,000
- *   pages    time of a page at 1,000 homes and 10,000,000 rows against 10 homes and 100,000; at most 1.2 times
- *
+ * Without a name all parts run in turn, each on data, a PostgreSQL and central servers of its own; --help says what each measures, and its bar.
  * Exits with 1 when a bar is missed.
  */
 import { parseArgs } from "node:util";
@@ -21,12 +14,18 @@ import { replay } from "./central/replay.ts";
 import { store } from "./central/store.ts";
 import { wire } from "./central/wire.ts";
 
-const parts: Readonly<Record<string, (report: Report) => Promise<void>>> = {
-  wire,
-  store,
-  http,
-  replay,
-  pages,
+const parts: Readonly<Record<string, { run: (report: Report) => Promise<void>; what: string }>> = {
+  wire: { run: wire, what: "bytes for each reading of the demo: at most 3" },
+  store: { run: store, what: "rows a second into the store on PostgreSQL, without HTTP" },
+  http: {
+    run: http,
+    what: "rows a second through a central server into PostgreSQL: at least 0.6 of a bare COPY of them, over one connection or several",
+  },
+  replay: { run: replay, what: "rows a second of what is held already: at least 1,000,000" },
+  pages: {
+    run: pages,
+    what: "time of a page at 1,000 homes and 10,000,000 rows: at most 1.2 times that at 10 homes and 100,000",
+  },
 };
 
 const { values: options, positionals } = parseArgs({
@@ -35,11 +34,12 @@ const { values: options, positionals } = parseArgs({
 });
 const unknown = positionals.find((name) => !Object.hasOwn(parts, name));
 if (options.help || unknown !== undefined) {
-  console.log(`./scripts/bench central [${Object.keys(parts).join(" | ")}]`);
+  console.log("./scripts/bench central [PART …]   without a name all parts");
+  for (const [name, { what }] of Object.entries(parts)) console.log(`  ${name.padEnd(8)}${what}`);
   process.exit(options.help ? 0 : 2);
 }
 const report = new Report();
-for (const [name, part] of Object.entries(parts)) {
-  if (positionals.length === 0 || positionals.includes(name)) await part(report);
+for (const [name, { run }] of Object.entries(parts)) {
+  if (positionals.length === 0 || positionals.includes(name)) await run(report);
 }
 process.exit(report.missed === 0 ? 0 : 1);
