@@ -136,7 +136,7 @@ const sensors = 2;
 const page_readings = 1_000;
 /** So many different pages of an item are asked for. */
 const skips = 200;
-const samples = 600;
+const samples = 1_500;
 const warm_up = 60;
 const lines = 4;
 const first_ms = Date.UTC(2026, 0, 1);
