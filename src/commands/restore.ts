@@ -178,7 +178,7 @@ async function restoreFromCentral(run: Run): Promise<void> {
       const left = await sendRemains(site, building, run);
       const back = await buildFromCentral({
         building,
-        central: connect(site.target, { ...run, clock }),
+        central: connect(site, { ...run, clock }),
         days: options.days,
         clock,
         log,
@@ -218,7 +218,7 @@ async function sendRemains(
   return sendFromRemains({
     damaged,
     building,
-    connect: () => connect(site.target, { ...run, clock: context.clock }),
+    connect: () => connect(site, { ...run, clock: context.clock }),
     clock: context.clock,
     log,
     stop,
@@ -234,9 +234,9 @@ async function sendRemains(
  */
 async function filesAtCentral(run: Run): Promise<ReadonlyMap<string, Uint8Array>> {
   const { options, context, log, stop } = run;
-  let target: ReturnType<typeof siteOf>["target"];
+  let site: UploadSite;
   try {
-    target = siteOf(options).target;
+    site = siteOf(options);
   } catch (thrown) {
     if (thrown instanceof OperatorError) return new Map();
     throw thrown;
@@ -252,7 +252,7 @@ async function filesAtCentral(run: Run): Promise<ReadonlyMap<string, Uint8Array>
       stop: AbortSignal.any([stop, late.signal]),
       onRetry: giveUp,
     };
-    return (await homeFilesAt(connect(target, impatient))).files;
+    return (await homeFilesAt(connect(site, impatient))).files;
   } catch (thrown) {
     if (stop.aborted || !(thrown instanceof OperatorError)) throw thrown;
     log.warn(

@@ -36,6 +36,8 @@ export const syncPath = "/sync/v1";
 export const batchType = "application/vnd.lintel.batch";
 /** `Lintel-Batch: <epoch> <from_seq> <to_seq>` on POST /batches. */
 export const batchHeader = "Lintel-Batch";
+/** `Lintel-Home: <id>` on whatever a gateway asks whose configuration names its home: central refuses it with a token of another one (409). */
+export const homeHeader = "Lintel-Home";
 /** `Lintel-Position: <seq> <at>` on an answer of GET /history: what the next request hands back. */
 export const positionHeader = "Lintel-Position";
 
@@ -132,8 +134,6 @@ export type GatewayReport = Static<typeof GatewayReport>;
 
 export const ReportBody = Type.Object(
   {
-    /** The home that the gateway's configuration names, where it names one: a token of another home is refused. */
-    home: Type.Optional(number),
     /** Every epoch of the gateway's store, oldest first. */
     epochs: Type.Array(Type.Object({ epoch: Epoch, first_seq: number, last_seq: number }, closed), {
       minItems: 1,

@@ -36,7 +36,7 @@ export async function uploadFrom(
   },
 ): Promise<Uploaded> {
   const { everyDay, stop, clock, log, onProgress = () => {} } = run;
-  const { data, target, timezone, home } = site;
+  const { data, target, timezone } = site;
   const store = await openUploadStore({ directory: data, clock, log });
   try {
     const lock = takeLock(data, uploadPost);
@@ -45,13 +45,12 @@ export async function uploadFrom(
       const homeFiles = gatherHomeFiles(data);
       return await upload({
         store,
-        connect: () => connect(target, { stop, clock, log }),
+        connect: () => connect(site, { stop, clock, log }),
         clock,
         log,
         stop,
         everyDay,
         ...(target.keep_days === undefined ? {} : { keep_days: target.keep_days }),
-        ...(home === undefined ? {} : { home }),
         describe: () =>
           describeGateway({ store, clock, directory: data, version: packageFile.version, timezone }),
         homeFiles,
@@ -66,9 +65,9 @@ export async function uploadFrom(
   }
 }
 
-/** Central, asked with the token and at the pace of a target. @throws OperatorError where a file of it cannot be read */
+/** Central, asked with the token and at the pace of a site. @throws OperatorError where a file of it cannot be read */
 export function connect(
-  target: UploadTarget,
+  { target, home }: Pick<UploadSite, "target" | "home">,
   run: {
     readonly stop: AbortSignal;
     readonly clock: Clock;
@@ -81,6 +80,7 @@ export function connect(
   return new Central({
     url,
     token: tokenIn(target.token_file),
+    ...(home === undefined ? {} : { home }),
     ...(certificate === undefined ? {} : { certificate: certificateIn(certificate) }),
     bytes_per_s,
     clock,

@@ -245,6 +245,14 @@ describe("restore", () => {
     expect(existsSync(join(box.site.data, "restoring"))).toBe(false);
   }, 60_000);
 
+  test("brings nothing of another home back, whose token the box was given", async () => {
+    await box.start();
+    const other = await box.central.token("--scope", "sync", "--home", "13");
+    writeFileSync(box.tokenFile, other, { mode: 0o600 });
+    expect(await refused("--from-central")).toMatch(/knows the token as another home's.*correct \[home\] id/);
+    expect(box.exists()).toBe(false);
+  }, 60_000);
+
   test("refuses a backup that is not what was written, by the name of the file, and changes nothing", async () => {
     await box.live(1, 10);
     await backup();

@@ -46,6 +46,8 @@ export interface PeerOptions {
   readonly token: string;
   /** The certificate of a peer that no authority vouches for, in PEM. */
   readonly certificate?: string;
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly bytes_per_s: number;
   readonly clock: Clock;
   /** From 0 up to 1. */
@@ -166,6 +168,7 @@ export class Peer {
           accept: "application/json",
           ...(request.body === undefined ? {} : { "content-type": request.body.type }),
           ...(request.body?.coding === undefined ? {} : { "content-encoding": request.body.coding }),
+          ...this.#options.headers,
           ...request.headers,
         },
         ...(request.body === undefined ? {} : { body: request.body.bytes }),

@@ -1,6 +1,8 @@
 import type { Clock } from "../../clock.ts";
 import { readBody, statedBytes } from "../../http/body.ts";
+import { HttpError } from "../../http/errors.ts";
 import type { Exchange } from "../../http/exchange.ts";
+import { homeHeader } from "../protocol.ts";
 import type { Route } from "../route.ts";
 import type { Reception } from "./reception.ts";
 
@@ -31,6 +33,7 @@ export function homeRoute(route: HomeRoute, options: { reception: Reception; clo
     answer: async (call) => {
       const { exchange } = call;
       const home = call.home();
+      requireHome(exchange, home);
       const early = await route.early?.({ exchange, home });
       if (early !== undefined) return early;
       const bytes_max = form?.bytes_max ?? 0;
@@ -49,6 +52,13 @@ export function homeRoute(route: HomeRoute, options: { reception: Reception; clo
       }
     },
   };
+}
+
+/** @throws HttpError where the gateway says that it is in another home than its token: nothing of either may get to the other */
+function requireHome(exchange: Exchange, home: number): void {
+  const said = exchange.header(homeHeader);
+  if (said !== null && said !== String(home))
+    throw new HttpError("home_other", { home, gateway_home: said }, {}, { reason: "home", held_seq: 0 });
 }
 
 /** At this, the largest batch needs 3.5 KB/s. */

@@ -1,4 +1,3 @@
-import { HttpError } from "../../http/errors.ts";
 import type { CentralStore } from "../../store/central-store.ts";
 import { jsonAnswer } from "../answer.ts";
 import { type ReportAnswer, ReportBody } from "../protocol.ts";
@@ -15,9 +14,7 @@ export function reportRoute(store: CentralStore, version: string): HomeRoute {
     body: jsonForm(bytes_max),
     answer: async (call) => {
       const { exchange, home } = call;
-      const { home: gateway_home, epochs, condition, report } = read(call);
-      if (gateway_home !== undefined && gateway_home !== home)
-        throw new HttpError("home_other", { home, gateway_home }, {}, { reason: "home", held_seq: 0 });
+      const { epochs, condition, report } = read(call);
       const names = epochs.map(({ epoch }) => epoch);
       await requireOwn(store, names, home);
       const at_ms = exchange.now_ms;

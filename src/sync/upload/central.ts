@@ -3,10 +3,13 @@ import { messageOf, OperatorError } from "../../errors.ts";
 import { type Answered, TryAgainLater } from "../line/outcome.ts";
 import { Peer, type PeerBounds, type PeerOptions, type PeerRequest } from "../line/peer.ts";
 import type { PeerWords } from "../line/peer-words.ts";
-import { BatchRefusalBody } from "../protocol.ts";
+import { BatchRefusalBody, homeHeader } from "../protocol.ts";
 
 /** `token` is a sync token of the home. */
-export type CentralOptions = Omit<PeerOptions, "words" | "bounds">;
+export interface CentralOptions extends Omit<PeerOptions, "words" | "bounds" | "headers"> {
+  /** The home that the configuration names; absent: none is compared with the token's. */
+  readonly home?: number;
+}
 
 /** Central as a gateway asks it. */
 export class Central extends Peer {
@@ -14,7 +17,9 @@ export class Central extends Peer {
   readonly readings_max: number;
 
   constructor(options: CentralOptions) {
-    super({ ...options, words, bounds });
+    const { home } = options;
+    const headers = home === undefined ? {} : { [homeHeader]: String(home) };
+    super({ ...options, headers, words, bounds });
     const carried = Math.floor((options.bytes_per_s * batch_s_max) / reading_bytes_max);
     this.readings_max = Math.max(1, Math.min(batch_readings_max, carried));
   }

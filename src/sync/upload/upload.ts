@@ -31,8 +31,6 @@ export interface UploadOptions {
   readonly everyDay: boolean;
   /** Days to keep here; absent: everything. */
   readonly keep_days?: number;
-  /** The home that the configuration names; absent: none is compared with the token's. */
-  readonly home?: number;
   /** What this gateway says of itself now. */
   readonly describe: () => Promise<GatewayDescription>;
   /** Takes in a roster, an import document as JSON. Absent: none is asked for. */
@@ -302,11 +300,10 @@ class Upload {
   }
 
   async #report(condition: Condition): Promise<ReportAnswer> {
-    const { home, describe } = this.#options;
+    const { describe } = this.#options;
     const failure = this.#failure.slice(0, failure_length_max);
     const spans = await this.#spans();
     return this.#central.askJson({ method: "POST", path: "/report" }, ReportAnswer, {
-      ...(home === undefined ? {} : { home }),
       epochs: spans.map(({ epoch, first_seq, last_seq }) => ({ epoch, first_seq, last_seq })),
       condition,
       report: {
