@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { startCentral } from "../central.ts";
 import { readGatewayList } from "../config/gateway-list.ts";
 import type { OperatorError } from "../errors.ts";
+import { requireListenable, type SettingNames } from "../http/listening.ts";
 import type { Log } from "../log.ts";
 import { databasePath } from "../store/sqlite/connection.ts";
 import { watchFile } from "../store/sqlite/file-watch.ts";
@@ -70,17 +71,19 @@ async function central(options: CentralOptions, context: CommandContext): Promis
   const place = centralPlace(options);
   const tls = tlsSettingFor(options);
   const gateways = options.gateways === undefined ? undefined : readGatewayList(options.gateways);
+  const listen = { hostname: options.listen, port: options.port };
   const log = serverLog(context, "info");
   await serve({
     context,
     log,
     start: async (onFailure) => {
+      await requireListenable({ ...listen, settings });
       const store = await openCentral(place, { clock, log: log.named("store"), onFailure });
       const stopWatching = watchData(place, { context, log, onFailure });
       const started = await startCentral({
         store,
-        listen: { hostname: options.listen, port: options.port },
-        settings: { address: "--listen", port: "--port", certificate: "--tls-certificate", key: "--tls-key" },
+        listen,
+        settings,
         realm: options.realm,
         ...(tls === undefined ? {} : { tls: () => tlsFilesFor(tls, options, { place, clock, log }) }),
         metrics: options.metrics === true,
@@ -109,6 +112,14 @@ async function central(options: CentralOptions, context: CommandContext): Promis
     },
   });
 }
+
+/** As the options have them. */
+const settings: SettingNames = {
+  address: "--listen",
+  port: "--port",
+  certificate: "--tls-certificate",
+  key: "--tls-key",
+};
 
 /** Ends central where its database is taken away under it: what it would confirm from then on would be lost. */
 function watchData(

@@ -4,7 +4,7 @@ import type { Clock } from "../clock.ts";
 import { type Demo, type DemoTeller, startDemo } from "../demo/demo.ts";
 import { flat } from "../demo/flat.ts";
 import { Words } from "../demo/words.ts";
-import { OperatorError } from "../errors.ts";
+import { requireListenable } from "../http/listening.ts";
 import type { Reading } from "../reading.ts";
 import { type CommandContext, helpAfter, wholeNumber } from "./command.ts";
 import { serve, serverLog } from "./serving.ts";
@@ -51,8 +51,8 @@ interface DemoOptions {
 
 async function demo(options: DemoOptions, context: CommandContext): Promise<void> {
   const { terminal, clock } = context;
-  requireFree(options.port, "--port");
-  requireFree(options.centralPort, "--central-port");
+  await requireFree(options.port, "--port");
+  await requireFree(options.centralPort, "--central-port");
   const log = serverLog(context, "warn");
   const stage = new Stage({ terminal, clock, json: options.json === true });
   stage.opening(options.days);
@@ -88,17 +88,9 @@ async function demo(options: DemoOptions, context: CommandContext): Promise<void
 }
 
 /** Says before any work that the port is taken: the API would say it in the words of a configuration. */
-function requireFree(port: number, option: string): void {
-  if (port === 0) return;
-  try {
-    Bun.listen({ hostname: "127.0.0.1", port, socket: { data: () => {} } }).stop(true);
-  } catch (error) {
-    throw new OperatorError(
-      `cannot listen on port ${port}: another program has it, or it needs more rights`,
-      `give another with ${option}, 0 takes a free one`,
-      { cause: error },
-    );
-  }
+async function requireFree(port: number, option: string): Promise<void> {
+  const settings = { address: option, port: option, certificate: "", key: "" };
+  await requireListenable({ hostname: "127.0.0.1", port, settings });
 }
 
 /** What the audience sees; with --json one line and nothing else. */

@@ -49,6 +49,20 @@ export function listen(options: {
   }
 }
 
+/**
+ * Takes an address and lets go of it again, for what would otherwise have made its data before it finds that it cannot be served.
+ *
+ * @throws OperatorError when the address cannot be had
+ */
+export async function requireListenable(address: {
+  hostname: string;
+  port: number;
+  settings: SettingNames;
+}): Promise<void> {
+  const fetch = async () => new Response(null, { status: 503 });
+  await listen({ ...address, idle_s: 1, body_bytes_max: 0, fetch }).stop(true);
+}
+
 /** What is between `http://` and the port for a client on this machine. */
 export function reachableHost(hostname: string): string {
   if (hostname === "0.0.0.0" || hostname === "::") return "127.0.0.1";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { renameSync, writeFileSync } from "node:fs";
+import { existsSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type LintelProcess, Site } from "../gateway/processes.ts";
 import { postgresServer } from "../store/postgres/server.ts";
@@ -199,6 +199,24 @@ describe("a start that cannot succeed is one line, a remedy and exit 2:", () => 
     },
     30_000,
   );
+
+  test("a port that another program has, and nothing is made", async () => {
+    const other = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => {} } });
+    const data = join(site.directory, "not-made");
+    const end = await site.lintel(
+      "central",
+      "--listen",
+      "127.0.0.1",
+      "--port",
+      `${other.port}`,
+      "--data",
+      data,
+    );
+    other.stop(true);
+    expect([end.code, end.out]).toEqual([2, ""]);
+    expect(end.said).toContain("another program has the port: ");
+    expect(existsSync(data)).toBe(false);
+  }, 30_000);
 
   test("a directory that is a gateway's, and one that another central has", async () => {
     site.configure();

@@ -172,6 +172,6 @@ test("a port that is taken is said in the words of the demo", async () => {
   other.stop(true);
   expect({ code, said }).toEqual({
     code: 2,
-    said: `lintel: cannot listen on port ${other.port}: another program has it, or it needs more rights: give another with --port, 0 takes a free one\n`,
+    said: `lintel: cannot listen on 127.0.0.1:${other.port}: another program has the port: stop that program, or set --port to another port, such as 0 for a free one\n`,
   });
 });
