@@ -33,7 +33,7 @@ export function define(command: Command, context: CommandContext): void {
         notes: [
           "Real drivers and libraries, simulated radios: a Zigbee stick, a bridge of pill boxes and a Bluetooth",
           "controller on pseudo-terminals. A dozen sensors join, somebody walks through the flat, takes her",
-          "pills, steps on the scale, and wears a watch. Once a minute all of it is uploaded to a central server.",
+          "pills, steps on the scale, and wears a watch. Every 15 seconds it uploads to a central server.",
         ],
         exits: { 0: "stopped by a signal", 1: "ended by a fault of the program" },
       }),
@@ -119,7 +119,7 @@ class Stage implements DemoTeller {
     this.#print(
       dim("Simulated are only the devices and their radios; drivers, database and API are the real ones."),
     );
-    this.#print(dim("It uploads to a central server, here on the same machine, once a minute."));
+    this.#print(dim("It uploads to a central server, here on the same machine, every 15 seconds."));
     if (days > 0) this.#print(`Writing ${days} days of history …`);
   }
 

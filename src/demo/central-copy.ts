@@ -9,7 +9,7 @@ import { openCentralStore } from "../store/sqlite/central-open.ts";
 import { mintToken, type Token } from "../token.ts";
 import { uploadFrom } from "../uploader/uploader.ts";
 
-/** The demo's central server, and the uploads of its one gateway, whose nights are a minute long. */
+/** The demo's central server, and the uploads of its one gateway, whose nights are 15 seconds apart. */
 export class DemoCentral {
   readonly #server: Central;
   readonly #directory: string;
@@ -128,6 +128,6 @@ export interface DemoCentralOptions {
 
 /** In the data directory: what `lintel upload` on the demo's data uploads with. */
 export const tokenFile = "upload-token";
-const night_ms = 60_000;
+const night_ms = 15_000;
 /** The line of a demo is this machine. */
 const bytes_per_s = 100_000_000;
