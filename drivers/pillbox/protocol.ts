@@ -6,7 +6,6 @@
 export const payload_max_bytes = 1_024;
 
 export const requestType = { status: 0x01, events: 0x02, setClock: 0x03, list: 0x04 } as const;
-export type RequestType = (typeof requestType)[keyof typeof requestType];
 /** Set in the type of a reply. */
 export const replyBit = 0x80;
 

@@ -1,3 +1,40 @@
+import { parseArgs } from "node:util";
+import type { TransportKind } from "./simulated-line.ts";
+
+/**
+ * What a simulator's process was told: where its line is to be, and the values of the options of its own. Prints `help` and ends where that
+ * was asked for.
+ */
+export function simulatorOptions<Own extends Record<string, { type: "string"; default?: string }>>(
+  help: string,
+  own: Own,
+): { line: { transport: TransportKind; port: number; link?: string } } & {
+  own: Partial<Record<keyof Own, string>>;
+} {
+  const { values } = parseArgs({
+    options: {
+      transport: { type: "string", default: "tcp" },
+      port: { type: "string", default: "0" },
+      link: { type: "string" },
+      ...own,
+      help: { type: "boolean", default: false },
+    },
+  });
+  const { help: asked, ...told } = values as { help?: boolean };
+  if (asked === true) {
+    console.log(help);
+    process.exit(0);
+  }
+  const { transport, port, link, ...others } = told as Record<string, string | undefined>;
+  return {
+    line: {
+      transport: transport === "pty" ? "pty" : "tcp",
+      port: Number(port),
+      ...(link === undefined ? {} : { link }),
+    },
+    own: others as Partial<Record<keyof Own, string>>,
+  };
+}
 /**
  * A simulator as a process of its own: says where it is reached as one JSON line, then answers each JSON line of
  * its input with one, `{"ok":true,…}` or `{"error":"…"}`. Closes the simulator and ends when its input does.

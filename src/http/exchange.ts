@@ -60,7 +60,7 @@ export function exchangeOf(
  * Path and query of a URL as Bun makes it from the request line and the Host header: without scheme and host
  * where that header is missing or malformed, and then this answers undefined.
  */
-export function splitUrl(url: string): { path: string; query: string } | undefined {
+function splitUrl(url: string): { path: string; query: string } | undefined {
   const origin = originForm.exec(url)?.[0];
   if (origin === undefined) return undefined;
   const mark = url.indexOf("?", origin.length);

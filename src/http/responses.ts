@@ -5,7 +5,7 @@ import type { Exchange } from "./exchange.ts";
 import type { Outages } from "./outages.ts";
 
 /** A JSON response. To HEAD, Bun sends the same without the body. */
-export function jsonResponse(
+function jsonResponse(
   body: unknown,
   options: { readonly status: number; readonly headers: Readonly<Record<string, string>> },
 ): Response {

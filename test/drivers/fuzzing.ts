@@ -1,3 +1,4 @@
+import { numbers } from "./numbers.ts";
 import { messageParsers, type OpenParser, streamParsers } from "./parsers.ts";
 
 /** What came of a run. */
@@ -138,15 +139,4 @@ function joined(...parts: readonly Uint8Array[]): Uint8Array {
 function heapInUse(): number {
   Bun.gc(true);
   return process.memoryUsage().heapUsed;
-}
-
-/** Numbers from 0 up to 1, xorshift32. */
-export function numbers(seed: number): () => number {
-  let state = seed >>> 0 || 1;
-  return () => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) / 2 ** 32;
-  };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { fuzz, numbers } from "./fuzzing.ts";
+import { fuzz } from "./fuzzing.ts";
+import { numbers } from "./numbers.ts";
 import { messageParsers, streamParsers } from "./parsers.ts";
 
 for (const { name, samples, recovers, open } of streamParsers) {

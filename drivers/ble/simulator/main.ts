@@ -1,5 +1,4 @@
-import { parseArgs } from "node:util";
-import { obeyLines } from "../../wire/simulated-process.ts";
+import { obeyLines, simulatorOptions } from "../../wire/simulated-process.ts";
 import { HciSimulator } from "./controller.ts";
 import type { SimulatedPeripheral } from "./peripheral.ts";
 
@@ -61,21 +60,6 @@ async function obey(controller: HciSimulator, command: Command): Promise<Answer>
   return toDevice(device, command);
 }
 
-const { values } = parseArgs({
-  options: {
-    transport: { type: "string", default: "tcp" },
-    port: { type: "string", default: "0" },
-    link: { type: "string" },
-    help: { type: "boolean", default: false },
-  },
-});
-if (values.help) {
-  console.log(help);
-  process.exit(0);
-}
-const controller = await HciSimulator.listen({
-  transport: values.transport === "pty" ? "pty" : "tcp",
-  port: Number(values.port),
-  ...(values.link === undefined ? {} : { link: values.link }),
-});
+const { line } = simulatorOptions(help, {});
+const controller = await HciSimulator.listen(line);
 await obeyLines<Command>({ simulator: controller, obey: (command) => obey(controller, command) });

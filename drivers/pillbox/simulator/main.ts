@@ -1,5 +1,4 @@
-import { parseArgs } from "node:util";
-import { obeyLines } from "../../wire/simulated-process.ts";
+import { obeyLines, simulatorOptions } from "../../wire/simulated-process.ts";
 import { SimulatedBox } from "./box.ts";
 import { BridgeSimulator } from "./bridge.ts";
 
@@ -91,21 +90,6 @@ async function obey(bridge: BridgeSimulator, command: Command): Promise<Answer> 
   return {};
 }
 
-const { values } = parseArgs({
-  options: {
-    transport: { type: "string", default: "tcp" },
-    port: { type: "string", default: "0" },
-    link: { type: "string" },
-    help: { type: "boolean", default: false },
-  },
-});
-if (values.help) {
-  console.log(help);
-  process.exit(0);
-}
-const bridge = await BridgeSimulator.listen({
-  transport: values.transport === "pty" ? "pty" : "tcp",
-  port: Number(values.port),
-  ...(values.link === undefined ? {} : { link: values.link }),
-});
+const { line } = simulatorOptions(help, {});
+const bridge = await BridgeSimulator.listen(line);
 await obeyLines<Command>({ simulator: bridge, obey: (command) => obey(bridge, command) });

@@ -1,5 +1,4 @@
-import { parseArgs } from "node:util";
-import { obeyLines } from "../../wire/simulated-process.ts";
+import { obeyLines, simulatorOptions } from "../../wire/simulated-process.ts";
 import type { Activity } from "../health-log.ts";
 import { plausibleLog } from "./log.ts";
 import { WatchSimulator } from "./watch.ts";
@@ -39,25 +38,9 @@ async function obey(simulator: WatchSimulator, command: Command): Promise<void> 
   await obeyed(simulator, command);
 }
 
-const { values } = parseArgs({
-  options: {
-    transport: { type: "string", default: "tcp" },
-    port: { type: "string", default: "0" },
-    link: { type: "string" },
-    days: { type: "string", default: "30" },
-    help: { type: "boolean", default: false },
-  },
-});
-if (values.help) {
-  console.log(help);
-  process.exit(0);
-}
-const simulator = await WatchSimulator.listen({
-  transport: values.transport === "pty" ? "pty" : "tcp",
-  port: Number(values.port),
-  ...(values.link === undefined ? {} : { link: values.link }),
-});
+const { line, own } = simulatorOptions(help, { days: { type: "string", default: "30" } });
+const simulator = await WatchSimulator.listen(line);
 const until_ms = Date.now();
-const from_ms = until_ms - Number(values.days) * 24 * 3600_000;
+const from_ms = until_ms - Number(own.days) * 24 * 3600_000;
 simulator.watch.blocks.push(...plausibleLog({ from_ms, until_ms, random: Math.random }));
 await obeyLines<Command>({ simulator: simulator, obey: (command) => obey(simulator, command) });

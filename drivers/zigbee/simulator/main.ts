@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { parseArgs } from "node:util";
-import { obeyLines } from "../../wire/simulated-process.ts";
+import { obeyLines, simulatorOptions } from "../../wire/simulated-process.ts";
 import { ZnpSimulator } from "./coordinator.ts";
 import type { InterviewFault, SimulatedDevice } from "./device.ts";
 
@@ -88,25 +87,11 @@ async function obey(znp: ZnpSimulator, command: Command): Promise<Answer> {
   return toDevice(device, command);
 }
 
-const { values } = parseArgs({
-  options: {
-    transport: { type: "string", default: "tcp" },
-    port: { type: "string", default: "0" },
-    link: { type: "string" },
-    state: { type: "string" },
-    help: { type: "boolean", default: false },
-  },
-});
-if (values.help) {
-  console.log(help);
-  process.exit(0);
-}
-const saved = values.state === undefined ? undefined : await Bun.file(values.state).json();
+const { line, own } = simulatorOptions(help, { state: { type: "string" } });
+const saved = own.state === undefined ? undefined : await Bun.file(own.state).json();
 const znp = await ZnpSimulator.listen({
-  transport: values.transport === "pty" ? "pty" : "tcp",
-  port: Number(values.port),
+  ...line,
   random: randomBytes,
-  ...(values.link === undefined ? {} : { link: values.link }),
   ...(saved === undefined ? {} : { saved }),
 });
 await obeyLines<Command>({ simulator: znp, obey: (command) => obey(znp, command) });

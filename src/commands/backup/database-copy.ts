@@ -72,7 +72,7 @@ export async function copyDatabase(options: {
 }
 
 /** @throws OperatorError where any page or index of a database is not what it should be */
-export function checkIntegrity(path: string): void {
+function checkIntegrity(path: string): void {
   const database = openForReading(path);
   try {
     const [found] = database.query("PRAGMA integrity_check(1)").values()[0] ?? [];

@@ -22,7 +22,7 @@ export async function overview(sql: SqlRunner, epoch: string): Promise<Overview>
 }
 
 /** What is known of every item, in order of type and itemid. To be read in one snapshot. */
-export async function itemOverviews(sql: SqlRunner): Promise<ItemOverview[]> {
+async function itemOverviews(sql: SqlRunner): Promise<ItemOverview[]> {
   const totals = await sql<SeriesTotal[]>`
     SELECT item, series, sum(total) AS count, max(newest_stamp) AS newest_ms
     FROM heads GROUP BY item, series ORDER BY item, series`;

@@ -55,7 +55,7 @@ export class AlertKeeper {
 }
 
 /** What a home needs, as an alert of everybody who lives in it. */
-export function alertsOf(home: FleetHome, subjectids: readonly number[]): Alert[] {
+function alertsOf(home: FleetHome, subjectids: readonly number[]): Alert[] {
   return subjectids.flatMap((subjectid) =>
     home.needs.map(({ type, message }) => ({
       subjectid,

@@ -4,6 +4,7 @@ import { SimulatedBox, type SimulatedBoxOptions } from "../../../drivers/pillbox
 import { BridgeSimulator } from "../../../drivers/pillbox/simulator/bridge.ts";
 import type { TransportKind } from "../../../drivers/wire/simulated-line.ts";
 import type { Reading } from "../../../src/reading.ts";
+import { numbers } from "../numbers.ts";
 import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
 import { TravellingClock } from "../travelling-clock.ts";
 
@@ -25,7 +26,7 @@ export async function household(
   const host = new RecordingHost({ directory: join(directory.path, "pillbox"), clock });
   const bridge = await BridgeSimulator.listen({
     transport: options.transport ?? "tcp",
-    random: seededNumbers(options.seed ?? 1),
+    random: numbers(options.seed ?? 1),
   });
   const box = new SimulatedBox({ mac, now_ms: clock.true_ms, ...options.box });
   bridge.boxes.push(box);
@@ -75,16 +76,6 @@ export async function household(
 
 /** What the driver waits for while it asks is shorter, what it waits for between polls longer. */
 const asked_ms = 1_000;
-
-export function seededNumbers(seed: number): () => number {
-  let state = seed >>> 0 || 1;
-  return () => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) / 2 ** 32;
-  };
-}
 
 /** How far the stamps of events are from what really happened, at most, in milliseconds; fails on a wrong order. */
 export function worstError_ms(

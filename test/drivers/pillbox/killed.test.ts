@@ -4,11 +4,12 @@ import { join } from "node:path";
 import { SimulatedBox } from "../../../drivers/pillbox/simulator/box.ts";
 import { BridgeSimulator } from "../../../drivers/pillbox/simulator/bridge.ts";
 import { type RunningGateway, Site } from "../../gateway/processes.ts";
-import { hour_ms, mac, seededNumbers } from "./household.ts";
+import { numbers } from "../numbers.ts";
+import { hour_ms, mac } from "./household.ts";
 
 test("kill -9 between a reply and its commit, again and again, loses no event and keeps none twice", async () => {
   const site = new Site();
-  const random = seededNumbers(Number(process.env["LINTEL_TEST_SEED"] ?? 3));
+  const random = numbers(Number(process.env["LINTEL_TEST_SEED"] ?? 3));
   const bridge = await BridgeSimulator.listen({ transport: "tcp" });
   const box = new SimulatedBox({ mac, now_ms: Date.now, ahead_ms: -hour_ms });
   bridge.boxes.push(box);
