@@ -1,8 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { OperatorError } from "../../src/errors.ts";
 import type { Driver, DriverDefinition, DriverStatus, Host } from "../driver.ts";
+import { type LineWork, openLineSession } from "../wire/line-session.ts";
 import { Reconnect, type RetryBounds, type Session } from "../wire/reconnect.ts";
-import { openSerialLine, type SerialLine } from "../wire/serial-line.ts";
+import type { SerialLine } from "../wire/serial-line.ts";
 import { type AskBounds, askBounds, Bridge, Unanswered } from "./bridge.ts";
 import { Poller } from "./poller.ts";
 
@@ -69,50 +70,35 @@ export class PillboxDriver implements Driver {
     return this.#connection.status();
   }
 
-  async #open(signal: AbortSignal): Promise<Session> {
+  #open(signal: AbortSignal): Promise<Session> {
+    const { config } = this.#options;
+    const { port, baud = baud_default } = config;
+    const line = { port, baud, device: "the pill box bridge", section: "[pillbox]" };
+    return openLineSession(line, signal, (open) => this.#polling(open));
+  }
+
+  #polling(line: SerialLine): LineWork {
     const { config, host } = this.#options;
-    let receive: (chunk: Uint8Array) => void = () => {};
-    const line = await openSerialLine(
-      {
-        port: config.port,
-        baud: config.baud ?? baud_default,
-        device: "the pill box bridge",
-        section: "[pillbox]",
-        onData: (chunk) => receive(chunk),
-      },
-      signal,
-    );
     const bridge = new Bridge({
       clock: host.clock,
       write: (bytes) => line.write(bytes),
       dropped: (what, count) => host.dropped(what, count),
       bounds: { ...askBounds, ...this.#options.askBounds },
     });
-    receive = (chunk) => bridge.receive(chunk, host.clock.now());
     const poller = new Poller({ host, bridge });
-    try {
-      await Promise.race([poller.list(signal), line.ended.then((reason) => Promise.reject(reason))]);
-    } catch (thrown) {
-      await line.close();
-      throw thrown instanceof Unanswered ? this.#silent() : thrown;
-    }
-    return this.#session(line, poller);
-  }
-
-  #session(line: SerialLine, poller: Poller): Session {
-    const stop = new AbortController();
-    const polling = poller.run(stop.signal);
-    const boxes = poller.count === 1 ? "1 box" : `${poller.count} boxes`;
     return {
-      detail: `pill box bridge on ${this.#options.config.port}, ${boxes}`,
-      ended: Promise.race([
-        line.ended,
-        polling.then((reason) => (reason instanceof Unanswered ? this.#silent() : reason)),
-      ]),
-      close: async () => {
-        stop.abort(new Error("the driver stops"));
-        await line.close();
-        await polling;
+      receive: (chunk) => bridge.receive(chunk, host.clock.now()),
+      greet: (signal) =>
+        poller.list(signal).catch((thrown: unknown) => {
+          throw thrown instanceof Unanswered ? this.#silent() : thrown;
+        }),
+      detail: () => {
+        const boxes = poller.count === 1 ? "1 box" : `${poller.count} boxes`;
+        return `pill box bridge on ${config.port}, ${boxes}`;
+      },
+      run: async (signal) => {
+        const reason = await poller.run(signal);
+        return reason instanceof Unanswered ? this.#silent() : reason;
       },
     };
   }

@@ -2,8 +2,9 @@ import { type Static, Type } from "@sinclair/typebox";
 import { messageOf, OperatorError } from "../../src/errors.ts";
 import type { Device } from "../../src/reading.ts";
 import type { Driver, DriverDefinition, DriverStatus, Host } from "../driver.ts";
+import { type LineWork, openLineSession } from "../wire/line-session.ts";
 import { Reconnect, type RetryBounds, type Session } from "../wire/reconnect.ts";
-import { openSerialLine, type SerialLine } from "../wire/serial-line.ts";
+import type { SerialLine } from "../wire/serial-line.ts";
 import { HealthFetch } from "./fetch.ts";
 import { stride_default_m } from "./readings.ts";
 
@@ -86,40 +87,25 @@ export class WatchDriver implements Driver {
     return this.#connection.status();
   }
 
-  async #open(signal: AbortSignal): Promise<Session> {
+  #open(signal: AbortSignal): Promise<Session> {
+    const { config } = this.#options;
+    const { port, baud = baud_default } = config;
+    const line = { port, baud, device: "the watch", section: "[watch]" };
+    return openLineSession(line, signal, (open) => this.#fetching(open));
+  }
+
+  #fetching(line: SerialLine): LineWork {
     const { config, host } = this.#options;
-    let receive: (chunk: Uint8Array) => void = () => {};
-    const line = await openSerialLine(
-      {
-        port: config.port,
-        baud: config.baud ?? baud_default,
-        device: "the watch",
-        section: "[watch]",
-        onData: (chunk) => receive(chunk),
-      },
-      signal,
-    );
     const fetch = new HealthFetch({
       host,
       device: this.#device,
       stride_m: config.stride_m ?? stride_default_m,
       send: (text) => line.write(new TextEncoder().encode(text)),
     });
-    receive = (chunk) => fetch.receive(chunk, host.clock.now());
-    return this.#session(line, fetch);
-  }
-
-  #session(line: SerialLine, fetch: HealthFetch): Session {
-    const stop = new AbortController();
-    const fetching = this.#fetchOn(fetch, stop.signal);
     return {
-      detail: `watch ${this.#device.address} on ${this.#options.config.port}`,
-      ended: Promise.race([line.ended, fetching]),
-      close: async () => {
-        stop.abort(new Error("the driver stops"));
-        await line.close();
-        await fetching;
-      },
+      receive: (chunk) => fetch.receive(chunk, host.clock.now()),
+      detail: () => `watch ${this.#device.address} on ${config.port}`,
+      run: (signal) => this.#fetchOn(fetch, signal),
     };
   }
 
