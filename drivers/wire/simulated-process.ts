@@ -5,12 +5,13 @@ import type { TransportKind } from "./simulated-line.ts";
  * What a simulator's process was told: where its line is to be, and the values of the options of its own. Prints `help` and ends where that
  * was asked for.
  */
-export function simulatorOptions<Own extends Record<string, { type: "string"; default?: string }>>(
+export async function simulatorOptions<Own extends Record<string, { type: "string"; default?: string }>>(
   help: string,
   own: Own,
-): { line: { transport: TransportKind; port: number; link?: string } } & {
+): Promise<{
+  line: { transport: TransportKind; port: number; link?: string };
   own: Partial<Record<keyof Own, string>>;
-} {
+}> {
   const { values } = parseArgs({
     options: {
       transport: { type: "string", default: "tcp" },
@@ -22,7 +23,7 @@ export function simulatorOptions<Own extends Record<string, { type: "string"; de
   });
   const { help: asked, ...told } = values as { help?: boolean };
   if (asked === true) {
-    console.log(help);
+    await Bun.write(Bun.stdout, `${help}\n`);
     process.exit(0);
   }
   const { transport, port, link, ...others } = told as Record<string, string | undefined>;

@@ -1,3 +1,4 @@
+import { LineSimulator } from "../../wire/line-simulator.ts";
 import { openTransport, type Transport, type TransportKind } from "../../wire/simulated-line.ts";
 import { encodeAddress } from "../address.ts";
 import { PacketReader, packetType } from "../h4.ts";
@@ -32,7 +33,7 @@ export interface HciSimulatorOptions {
  * around it. Takes one command at a time, as small controllers do: a host that sends another before the
  * answer loses it, which `overruns` counts.
  */
-export class HciSimulator {
+export class HciSimulator extends LineSimulator {
   readonly peripherals: SimulatedPeripheral[] = [];
   /** While true nothing is answered: firmware that hangs. */
   hung = false;
@@ -41,7 +42,6 @@ export class HciSimulator {
   /** Commands that are not in the table below, as opcodes. */
   readonly unknown = new Set<number>();
   readonly #options: HciSimulatorOptions;
-  readonly #transport: Transport;
   readonly #links = new Map<number, Link>();
   #reader = new PacketReader("host");
   #scan: { filter: boolean; active: boolean } | undefined;
@@ -53,8 +53,8 @@ export class HciSimulator {
   #lastHandle = 0x3f;
 
   private constructor(options: HciSimulatorOptions, transport: Transport) {
+    super(transport);
     this.#options = options;
-    this.#transport = transport;
     transport.onOpen = () => {
       this.#reader = new PacketReader("host");
       this.#busy = false;
@@ -67,11 +67,6 @@ export class HciSimulator {
   /** Starts a controller on a TCP port of the loopback, or on a pty. */
   static async listen(options: HciSimulatorOptions): Promise<HciSimulator> {
     return new HciSimulator(options, await openTransport(options));
-  }
-
-  /** What a gateway is configured with: `tcp://127.0.0.1:…` or the path of the pty. */
-  get path(): string {
-    return this.#transport.path;
   }
 
   get scanning(): boolean {
@@ -89,32 +84,14 @@ export class HciSimulator {
   }
 
   /** Takes the dongle out: connections break and the port is gone. */
-  async unplug(): Promise<void> {
+  override async unplug(): Promise<void> {
     this.#reset();
-    await this.#transport.unplug();
-  }
-
-  async replug(): Promise<void> {
-    await this.#transport.replug();
+    await super.unplug();
   }
 
   /** The firmware crashes and starts again: the line stays, everything that was set is forgotten. */
   reboot(): void {
     this.#reset();
-  }
-
-  /** Puts bytes on the line that are no packet. */
-  garbage(bytes: Uint8Array): void {
-    this.#transport.write(bytes);
-  }
-
-  /** Resolves when the host's end of the line has all that was sent. */
-  async drained(): Promise<void> {
-    await this.#transport.drained();
-  }
-
-  async close(): Promise<void> {
-    await this.unplug();
   }
 
   #take(packet: Buffer): void {
@@ -125,7 +102,7 @@ export class HciSimulator {
       this.#busy = true;
       setImmediate(() => {
         this.#busy = false;
-        if (this.#transport.plugged && !this.hung) this.#obey(decodeCommand(packet));
+        if (this.transport.plugged && !this.hung) this.#obey(decodeCommand(packet));
       });
     }
   }
@@ -225,7 +202,7 @@ export class HciSimulator {
   }
 
   #report(reports: readonly Report[]): boolean {
-    if (this.#scan === undefined || !this.#reportsLe || this.hung || !this.#transport.plugged) return false;
+    if (this.#scan === undefined || !this.#reportsLe || this.hung || !this.transport.plugged) return false;
     for (const report of reports) {
       const key = `${report.kind} ${report.address}`;
       if (report.kind === "scanResponse" && !this.#scan.active) continue;
@@ -254,7 +231,7 @@ export class HciSimulator {
   }
 
   #send(packet: Buffer): void {
-    this.#transport.write(packet);
+    this.transport.write(packet);
   }
 }
 

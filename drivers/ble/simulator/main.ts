@@ -60,6 +60,6 @@ async function obey(controller: HciSimulator, command: Command): Promise<Answer>
   return toDevice(device, command);
 }
 
-const { line } = simulatorOptions(help, {});
+const { line } = await simulatorOptions(help, {});
 const controller = await HciSimulator.listen(line);
 await obeyLines<Command>({ simulator: controller, obey: (command) => obey(controller, command) });

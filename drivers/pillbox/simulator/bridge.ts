@@ -1,4 +1,5 @@
 import { encodeFrame, FrameReader } from "../../wire/hdlc.ts";
+import { LineSimulator } from "../../wire/line-simulator.ts";
 import { openTransport, type Transport, type TransportKind } from "../../wire/simulated-line.ts";
 import {
   decodeRequest,
@@ -20,7 +21,7 @@ export interface BridgeSimulatorOptions {
 }
 
 /** The radio bridge with its boxes, at the other end of a line that may be noisy. */
-export class BridgeSimulator {
+export class BridgeSimulator extends LineSimulator {
   readonly boxes: SimulatedBox[] = [];
   noise: Noise = {};
   /** Says nothing to anybody. */
@@ -31,12 +32,11 @@ export class BridgeSimulator {
   readonly requests: Request[] = [];
   /** Is called before each reply that is sent; what it answers false to is lost. */
   onReply: (reply: Reply) => boolean = () => true;
-  readonly #transport: Transport;
   readonly #random: () => number;
   readonly #reader: FrameReader;
 
   private constructor(transport: Transport, random: () => number) {
-    this.#transport = transport;
+    super(transport);
     this.#random = random;
     this.#reader = new FrameReader({
       payload_max: payload_max_bytes,
@@ -50,34 +50,13 @@ export class BridgeSimulator {
     return new BridgeSimulator(await openTransport(options), options.random ?? Math.random);
   }
 
-  /** What a gateway opens. */
-  get path(): string {
-    return this.#transport.path;
-  }
-
-  garbage(bytes: Uint8Array): void {
-    this.#transport.write(bytes);
-  }
-
-  unplug(): Promise<void> {
-    return this.#transport.unplug();
-  }
-
-  replug(): Promise<void> {
-    return this.#transport.replug();
-  }
-
-  close(): Promise<void> {
-    return this.#transport.unplug();
-  }
-
   #answer(payload: Uint8Array): void {
     const decoded = decodeRequest(payload);
     if (decoded === undefined || this.silent) return;
     this.requests.push(decoded.request);
     const reply = this.#replyTo(decoded.request);
     if (reply === undefined || !this.onReply(reply)) return;
-    this.#transport.write(spoil(encodeFrame(encodeReply(reply, decoded.tag)), this.noise, this.#random));
+    this.transport.write(spoil(encodeFrame(encodeReply(reply, decoded.tag)), this.noise, this.#random));
   }
 
   /** Undefined when the box does not answer. */

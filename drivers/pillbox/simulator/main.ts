@@ -90,6 +90,6 @@ async function obey(bridge: BridgeSimulator, command: Command): Promise<Answer> 
   return {};
 }
 
-const { line } = simulatorOptions(help, {});
+const { line } = await simulatorOptions(help, {});
 const bridge = await BridgeSimulator.listen(line);
 await obeyLines<Command>({ simulator: bridge, obey: (command) => obey(bridge, command) });

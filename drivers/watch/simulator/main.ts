@@ -38,7 +38,7 @@ async function obey(simulator: WatchSimulator, command: Command): Promise<void> 
   await obeyed(simulator, command);
 }
 
-const { line, own } = simulatorOptions(help, { days: { type: "string", default: "30" } });
+const { line, own } = await simulatorOptions(help, { days: { type: "string", default: "30" } });
 const simulator = await WatchSimulator.listen(line);
 const until_ms = Date.now();
 const from_ms = until_ms - Number(own.days) * 24 * 3600_000;

@@ -1,3 +1,4 @@
+import { LineSimulator } from "../../wire/line-simulator.ts";
 import { LineReader } from "../../wire/lines.ts";
 import { openTransport, type Transport, type TransportKind } from "../../wire/simulated-line.ts";
 import { type Block, encodeBlock } from "../health-log.ts";
@@ -57,13 +58,12 @@ export class SimulatedWatch {
 }
 
 /** A simulated watch at the end of a wire. */
-export class WatchSimulator {
+export class WatchSimulator extends LineSimulator {
   readonly watch: SimulatedWatch;
-  readonly #transport: Transport;
 
   private constructor(watch: SimulatedWatch, transport: Transport) {
+    super(transport);
     this.watch = watch;
-    this.#transport = transport;
     watch.connect((text) => transport.write(new TextEncoder().encode(text)));
     transport.onData = (chunk) => watch.receive(chunk);
   }
@@ -75,27 +75,6 @@ export class WatchSimulator {
     watch?: SimulatedWatch;
   }): Promise<WatchSimulator> {
     return new WatchSimulator(options.watch ?? new SimulatedWatch(), await openTransport(options));
-  }
-
-  get path(): string {
-    return this.#transport.path;
-  }
-
-  /** Bytes that no watch would send. */
-  garbage(bytes: Uint8Array): void {
-    this.#transport.write(bytes);
-  }
-
-  unplug(): Promise<void> {
-    return this.#transport.unplug();
-  }
-
-  replug(): Promise<void> {
-    return this.#transport.replug();
-  }
-
-  close(): Promise<void> {
-    return this.#transport.unplug();
   }
 }
 

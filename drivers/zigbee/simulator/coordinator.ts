@@ -1,4 +1,5 @@
 import { type Clock, SystemClock } from "../../../src/clock.ts";
+import { LineSimulator } from "../../wire/line-simulator.ts";
 import { openTransport, type Transport, type TransportKind } from "../../wire/simulated-line.ts";
 import { commandTable, type Reply } from "./commands.ts";
 import { type DeviceExport, idle_status, SimulatedDevice, u16 } from "./device.ts";
@@ -42,7 +43,7 @@ export const deviceState = { hold: 0, coordinator: 9 } as const;
  * A Zigbee coordinator with Z-Stack 3.x firmware as its serial port shows it, and any number of devices on
  * the air around it. Its memory outlives connections, so that a gateway can be restarted against it.
  */
-export class ZnpSimulator {
+export class ZnpSimulator extends LineSimulator {
   readonly nv: NvMemory;
   readonly devices: SimulatedDevice[] = [];
   readonly endpoints = new Set<number>();
@@ -55,15 +56,14 @@ export class ZnpSimulator {
   readonly #eui: Buffer;
   readonly #random: (bytes: number) => Uint8Array;
   readonly #clock: Clock;
-  readonly #transport: Transport;
   #reader = new FrameReader();
   #joinUntil_ms = Number.NEGATIVE_INFINITY;
 
   private constructor(options: SimulatorOptions, transport: Transport) {
+    super(transport);
     const devices = options.saved?.devices ?? options.devices ?? [];
     this.#random = options.random;
     this.#clock = options.clock ?? new SystemClock();
-    this.#transport = transport;
     this.#eui = options.saved
       ? Buffer.from(options.saved.eui, "hex")
       : Buffer.concat([Buffer.from("00124b00", "hex"), options.random(4)]);
@@ -80,11 +80,6 @@ export class ZnpSimulator {
   /** Starts a coordinator on a TCP port of the loopback, or on a pty. */
   static async listen(options: SimulatorOptions): Promise<ZnpSimulator> {
     return new ZnpSimulator(options, await openTransport(options));
-  }
-
-  /** What a gateway is configured with: `tcp://127.0.0.1:…` or the path of the pty. */
-  get path(): string {
-    return this.#transport.path;
   }
 
   get discarded_bytes(): number {
@@ -125,28 +120,10 @@ export class ZnpSimulator {
   }
 
   /** Takes the stick out: the connection breaks and the port is gone. Memory and network stay. */
-  async unplug(): Promise<void> {
+  override async unplug(): Promise<void> {
     this.state = deviceState.hold;
     this.endpoints.clear();
-    await this.#transport.unplug();
-  }
-
-  async replug(): Promise<void> {
-    await this.#transport.replug();
-  }
-
-  /** Puts bytes on the line that are no answer to anything. */
-  garbage(bytes: Uint8Array): void {
-    this.#transport.write(bytes);
-  }
-
-  /** Resolves when all that was sent has been taken by the gateway's side of the line. */
-  drained(): Promise<void> {
-    return this.#transport.drained();
-  }
-
-  async close(): Promise<void> {
-    await this.#transport.unplug();
+    await super.unplug();
   }
 
   get joiningOpen(): boolean {
@@ -192,7 +169,7 @@ export class ZnpSimulator {
 
   /** Sends an event (AREQ) to the host. */
   event(command: number, data: Uint8Array): void {
-    this.#transport.write(encodeFrame(frameType.event, command, data));
+    this.transport.write(encodeFrame(frameType.event, command, data));
   }
 
   #answer(frame: Frame): void {
@@ -214,7 +191,7 @@ export class ZnpSimulator {
   }
 
   #respond(command: number, data: Uint8Array): void {
-    this.#transport.write(encodeFrame(frameType.response, command, data));
+    this.transport.write(encodeFrame(frameType.response, command, data));
   }
 
   /** A device is heard when the coordinator runs and both hold the same network key. */
@@ -222,7 +199,7 @@ export class ZnpSimulator {
     const key = this.nv.get(nvItem.activeKey)?.subarray(1);
     return (
       this.state === deviceState.coordinator &&
-      this.#transport.plugged &&
+      this.transport.plugged &&
       key !== undefined &&
       device.network_key !== undefined &&
       key.equals(device.network_key)

@@ -87,7 +87,7 @@ async function obey(znp: ZnpSimulator, command: Command): Promise<Answer> {
   return toDevice(device, command);
 }
 
-const { line, own } = simulatorOptions(help, { state: { type: "string" } });
+const { line, own } = await simulatorOptions(help, { state: { type: "string" } });
 const saved = own.state === undefined ? undefined : await Bun.file(own.state).json();
 const znp = await ZnpSimulator.listen({
   ...line,
