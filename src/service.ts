@@ -1,5 +1,6 @@
-import { dlopen, FFIType, ptr } from "bun:ffi";
+import { FFIType, ptr } from "bun:ffi";
 import { messageOf } from "./errors.ts";
+import { openLibc } from "./libc.ts";
 
 /** What a service tells systemd; see sd_notify(3) for the words. */
 export interface ServiceNotifier {
@@ -75,7 +76,7 @@ interface Datagrams {
  * this calls libc: socket(2), sendto(2), close(2) and the layout of sockaddr_un in unix(7).
  */
 function openDatagrams(address: string): Datagrams {
-  const libc = dlopen("libc.so.6", {
+  const libc = openLibc({
     socket: { args: [FFIType.i32, FFIType.i32, FFIType.i32], returns: FFIType.i32 },
     sendto: {
       args: [FFIType.i32, FFIType.ptr, FFIType.u64, FFIType.i32, FFIType.ptr, FFIType.u32],
@@ -89,12 +90,12 @@ function openDatagrams(address: string): Datagrams {
   target.writeUInt16LE(AF_UNIX, 0);
   name.copy(target, 2);
   if (address.startsWith("@")) target[2] = 0;
-  const socket = libc.symbols.socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  const socket = libc.socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (socket < 0) throw new Error("the system gave no socket");
   return {
     send(text) {
       const bytes = Buffer.from(text);
-      const sent = libc.symbols.sendto(
+      const sent = libc.sendto(
         socket,
         ptr(bytes),
         bytes.length,
@@ -105,8 +106,7 @@ function openDatagrams(address: string): Datagrams {
       return Number(sent) === bytes.length;
     },
     close() {
-      libc.symbols.close(socket);
-      libc.close();
+      libc.close(socket);
     },
   };
 }

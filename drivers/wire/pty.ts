@@ -1,5 +1,6 @@
-import { dlopen, ptr } from "bun:ffi";
+import { ptr } from "bun:ffi";
 import { closeSync, constants, openSync, writeSync } from "node:fs";
+import { openLibc } from "../../src/libc.ts";
 
 /**
  * The device's side of a wire: the master end of a pseudo-terminal. The program under test opens `path` as
@@ -147,15 +148,15 @@ const termios_bytes = 60;
 const path_bytes_max = 64;
 
 type Libc = ReturnType<typeof loadLibc>;
-let loaded: ReturnType<typeof openLibc> | undefined;
+let loaded: ReturnType<typeof load> | undefined;
 
 function loadLibc() {
-  loaded ??= openLibc();
-  return loaded.symbols;
+  loaded ??= load();
+  return loaded;
 }
 
-function openLibc() {
-  return dlopen("libc.so.6", {
+function load() {
+  return openLibc({
     posix_openpt: { args: ["i32"], returns: "i32" },
     grantpt: { args: ["i32"], returns: "i32" },
     unlockpt: { args: ["i32"], returns: "i32" },

@@ -9,12 +9,13 @@ import { type Finding, fault, fine, note, type Surroundings } from "./doctor/che
 import { checkDrivers, checkPins, checkPorts } from "./doctor/hardware.ts";
 import { checkListen, checkTls } from "./doctor/network.ts";
 import { checkDatabase, checkDirectory, checkDiskSpace, checkTokens } from "./doctor/storage.ts";
-import { checkClock, checkService } from "./doctor/system.ts";
+import { checkClock, checkLibc, checkService } from "./doctor/system.ts";
 import { checkUpload } from "./doctor/upload.ts";
 import { addDirectoryOptions, dataDirectory, type StoreOptions } from "./store-options.ts";
 
 /** Every check, in the order in which faults are best mended. */
 const checks: readonly ((surroundings: Surroundings) => Promise<Finding[]>)[] = [
+  checkLibc,
   checkDirectory,
   checkDiskSpace,
   checkDatabase,
@@ -31,6 +32,7 @@ const checks: readonly ((surroundings: Surroundings) => Promise<Finding[]>)[] = 
 
 /** Of a central server: its options say the rest, and are not in a file. */
 const checksOfCentral: typeof checks = [
+  checkLibc,
   checkDirectory,
   checkDiskSpace,
   checkDatabase,

@@ -1,5 +1,6 @@
 import type { Clock } from "../clock.ts";
 import { messageOf, type OperatorError } from "../errors.ts";
+import { requireLibc } from "../libc.ts";
 import { type Level, type Log, lineLog } from "../log.ts";
 import { serviceNotifier } from "../service.ts";
 import type { CommandContext } from "./command.ts";
@@ -27,7 +28,8 @@ export interface Served {
 /**
  * Starts a server and keeps it until SIGINT or SIGTERM, then stops it cleanly; a second signal ends the
  * process at once. Tells systemd, where it listens. A fault that nothing caught is one log line and exit 1
- * after a clean stop, so that the service manager starts afresh from what is on disk.
+ * after a clean stop, so that the service manager starts afresh from what is on disk. Throws an OperatorError, before
+ * anything starts, where the C library cannot be called.
  */
 export async function serve(options: {
   context: CommandContext;
@@ -36,6 +38,7 @@ export async function serve(options: {
   start: (onFailure: (fault: OperatorError) => void) => Promise<Served>;
 }): Promise<void> {
   const { context, log } = options;
+  requireLibc();
   const ending = endings(log, context.clock);
   const service = serviceNotifier({
     env: process.env,

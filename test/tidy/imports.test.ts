@@ -5,7 +5,7 @@ import { sourceFiles } from "./source.ts";
 const foundation = /^src\/(?!main\.|gateway\.|central\.)[a-z-]+\.ts$|^src\/(records|config)\//;
 /** What a driver may know of the rest. */
 const driverContract =
-  /^src\/(reading|clock|errors|log|kinds|series)\.ts$|^drivers\/(driver|peripheral)\.ts$|^drivers\/wire\//;
+  /^src\/(reading|clock|errors|libc|log|kinds|series)\.ts$|^drivers\/(driver|peripheral)\.ts$|^drivers\/wire\//;
 /** Composition roots: they alone know the drivers and put the layers together. */
 const composition = /^src\/(gateway|central)\.ts$|^src\/(commands|demo|uploader)\//;
 const entry = /^src\/main\.ts$/;

@@ -74,10 +74,11 @@ function load() {
         __errno_location: { args: [], returns: "ptr" },
       }).symbols;
     } catch (thrown) {
-      cause = thrown;
+      cause ??= thrown;
     }
   }
-  throw new Error(`no C library found (tried ${libraries.join(", ")}): epoll needs Linux`, { cause });
+  const why = cause instanceof Error ? cause.message : cause;
+  throw new Error(`the C library cannot be called, which epoll needs: ${why}`, { cause });
 }
 
 function failure(): Error & { code: string } {

@@ -50,10 +50,11 @@ function load() {
         __errno_location: { args: [], returns: "ptr" },
       }).symbols;
     } catch (thrown) {
-      cause = thrown;
+      cause ??= thrown;
     }
   }
-  throw new Error(`no C library found (tried ${libraries.join(", ")}): serial ports need Linux`, { cause });
+  const why = cause instanceof Error ? cause.message : cause;
+  throw new Error(`the C library cannot be called, which serial ports need: ${why}`, { cause });
 }
 
 function failure(): Failure {

@@ -1,6 +1,19 @@
 import { existsSync } from "node:fs";
 import { clockQuality } from "../../clock.ts";
+import { OperatorError } from "../../errors.ts";
+import { requireLibc } from "../../libc.ts";
 import { type Finding, fault, fine, note, type Surroundings } from "./check.ts";
+
+/** Bun can call the C library, as serial ports, GPIO and the word to systemd need. */
+export async function checkLibc(_: Surroundings): Promise<Finding[]> {
+  try {
+    requireLibc();
+    return [fine("the C library can be called, as serial ports, GPIO and systemd need")];
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    return [fault(error.what, error.remedy)];
+  }
+}
 
 export async function checkClock({ clock }: Surroundings): Promise<Finding[]> {
   if (clock.now().quality === clockQuality.synchronised) return [fine("the system clock is synchronised")];
