@@ -86,10 +86,10 @@ function openDatagrams(address: string): Datagrams {
   });
   const name = Buffer.from(address);
   if (name.length > path_bytes_max) throw new Error(`the name is longer than ${path_bytes_max} bytes`);
-  const target = Buffer.alloc(2 + name.length + (address.startsWith("@") ? 0 : 1));
+  const target = Buffer.alloc(path_at + name.length + (address.startsWith("@") ? 0 : 1));
   target.writeUInt16LE(AF_UNIX, 0);
-  name.copy(target, 2);
-  if (address.startsWith("@")) target[2] = 0;
+  name.copy(target, path_at);
+  if (address.startsWith("@")) target[path_at] = 0;
   const socket = libc.socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (socket < 0) throw new Error("the system gave no socket");
   return {
@@ -112,9 +112,11 @@ function openDatagrams(address: string): Datagrams {
 }
 
 /** Numbers of Linux's socket(2), the same on x86-64 and arm64. */
-const AF_UNIX = 1;
-const SOCK_DGRAM = 2;
-const SOCK_CLOEXEC = 0o2000000;
-const MSG_DONTWAIT = 0x40;
-const MSG_NOSIGNAL = 0x4000;
-const path_bytes_max = 107;
+export const AF_UNIX = 1;
+export const SOCK_DGRAM = 2;
+export const SOCK_CLOEXEC = 0o2000000;
+export const MSG_DONTWAIT = 0x40;
+export const MSG_NOSIGNAL = 0x4000;
+/** `struct sockaddr_un`: 16 bits of family, then the name, of which a last byte is 0. */
+export const path_at = 2;
+export const path_bytes_max = 107;

@@ -141,10 +141,11 @@ function readerOf(descriptor: number) {
 /** How long a full wire is left alone before the next try. */
 const retry_ms = 1;
 
-const openFlags = constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK | 0o2000000; // close on exec
+export const O_CLOEXEC = 0o2000000;
+const openFlags = constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK | O_CLOEXEC;
 
 /** `struct termios` of glibc and musl on Linux: 60 bytes, the same on x64 and aarch64. */
-const termios_bytes = 60;
+export const termios_bytes = 60;
 const path_bytes_max = 64;
 
 type Libc = ReturnType<typeof loadLibc>;

@@ -8,7 +8,10 @@ export interface ReadyEvent {
   readonly registration: number;
 }
 
-export const operations = { add: 1, remove: 2, modify: 3 } as const;
+export const EPOLL_CTL_ADD = 1;
+export const EPOLL_CTL_DEL = 2;
+export const EPOLL_CTL_MOD = 3;
+const operations = { add: EPOLL_CTL_ADD, remove: EPOLL_CTL_DEL, modify: EPOLL_CTL_MOD } as const;
 
 /** A new epoll instance, closed on exec. */
 export function createEpoll(): number {
@@ -17,7 +20,7 @@ export function createEpoll(): number {
   return epoll;
 }
 
-const EPOLL_CLOEXEC = 0o2000000;
+export const EPOLL_CLOEXEC = 0o2000000;
 
 /** Registers interest. `registration` comes back with each event, beside the descriptor. */
 export function control(
@@ -50,8 +53,8 @@ export function waitForOne(epoll: number): ReadyEvent | undefined {
 }
 
 /** `struct epoll_event` is packed on x64 alone: 32 bits of events, then 64 bits of the caller's. */
-const data_at = process.arch === "x64" ? 4 : 8;
-const event_bytes = data_at + 8;
+export const data_at = process.arch === "x64" ? 4 : 8;
+export const event_bytes = data_at + 8;
 
 /** The libraries to try: glibc's name, then musl's. */
 const libraries = ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`];

@@ -26,9 +26,9 @@ export function lock(fd: number, operation: "take" | "release"): Failure | undef
   return calls().flock(fd, flag) === -1 ? failure() : undefined;
 }
 
-const LOCK_EX = 2;
-const LOCK_NB = 4;
-const LOCK_UN = 8;
+export const LOCK_EX = 2;
+export const LOCK_NB = 4;
+export const LOCK_UN = 8;
 
 /** The libraries to try: glibc's name, then musl's. */
 const libraries = ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`];

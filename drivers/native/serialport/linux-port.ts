@@ -183,17 +183,18 @@ const retry_ms_max = 32;
 /** Written in one go, so that a fast line doesn't keep everything else waiting. */
 const turn_bytes_max = 64 * 1024;
 
-const TCSBRK = 0x5409;
-const TCFLSH = 0x540b;
-const TCIOFLUSH = 2;
-const TIOCEXCL = 0x540c;
-const TIOCNXCL = 0x540d;
-const TIOCOUTQ = 0x5411;
-const TIOCGEXCL = 0x80045440;
+export const TCSBRK = 0x5409;
+export const TCFLSH = 0x540b;
+export const TCIOFLUSH = 2;
+export const TIOCEXCL = 0x540c;
+export const TIOCNXCL = 0x540d;
+export const TIOCOUTQ = 0x5411;
+export const TIOCGEXCL = 0x80045440;
 
 const openFile = promisify(open);
 const closeDevice = promisify(close);
-const openFlags = constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK | 0o2000000; // close on exec
+export const O_CLOEXEC = 0o2000000;
+const openFlags = constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK | O_CLOEXEC;
 
 async function openDevice(path: string): Promise<number> {
   try {
@@ -237,8 +238,11 @@ function heldExclusively(fd: number): boolean {
 /** A pseudo-terminal remembers the flag for as long as its master lives, even when the holder was killed. */
 function isPseudoTerminal(fd: number): boolean {
   const major = (fstatSync(fd).rdev >> 8) & 0xfff;
-  return major >= 136 && major <= 143;
+  return major >= UNIX98_PTY_SLAVE_MAJOR && major < UNIX98_PTY_SLAVE_MAJOR + UNIX98_PTY_MAJOR_COUNT;
 }
+
+export const UNIX98_PTY_SLAVE_MAJOR = 136;
+export const UNIX98_PTY_MAJOR_COUNT = 8;
 
 function checkOptions(options: unknown): void {
   if (typeof options !== "object" || options === null || Array.isArray(options)) {

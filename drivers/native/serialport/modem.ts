@@ -15,8 +15,8 @@ export interface LinuxSetOptions extends SetOptions {
  * line of a pseudo-terminal) is not an error: there is nothing on it that could listen.
  */
 export function setLines(fd: number, path: string, { dtr, rts, brk, lowLatency }: LinuxSetOptions): void {
-  const up = (dtr === true ? DTR : 0) | (rts === true ? RTS : 0);
-  const down = (dtr === false ? DTR : 0) | (rts === false ? RTS : 0);
+  const up = (dtr === true ? TIOCM_DTR : 0) | (rts === true ? TIOCM_RTS : 0);
+  const down = (dtr === false ? TIOCM_DTR : 0) | (rts === false ? TIOCM_RTS : 0);
   if (up !== 0) raise(path, ioctl(fd, TIOCMBIS, int(up)));
   if (down !== 0) raise(path, ioctl(fd, TIOCMBIC, int(down)));
   if (brk !== undefined) raise(path, ioctl(fd, brk ? TIOCSBRK : TIOCCBRK, 0));
@@ -29,31 +29,31 @@ export function getLines(fd: number, path: string): LinuxPortStatus {
   raise(path, ioctl(fd, TIOCMGET, bits));
   const lines = new DataView(bits.buffer).getInt32(0, true);
   return {
-    cts: (lines & CTS) !== 0,
-    dsr: (lines & DSR) !== 0,
-    dcd: (lines & DCD) !== 0,
+    cts: (lines & TIOCM_CTS) !== 0,
+    dsr: (lines & TIOCM_DSR) !== 0,
+    dcd: (lines & TIOCM_CD) !== 0,
     lowLatency: lowLatencyOf(fd),
   };
 }
 
-const TIOCMGET = 0x5415;
-const TIOCMBIS = 0x5416;
-const TIOCMBIC = 0x5417;
-const TIOCSBRK = 0x5427;
-const TIOCCBRK = 0x5428;
-const TIOCGSERIAL = 0x541e;
-const TIOCSSERIAL = 0x541f;
+export const TIOCMGET = 0x5415;
+export const TIOCMBIS = 0x5416;
+export const TIOCMBIC = 0x5417;
+export const TIOCSBRK = 0x5427;
+export const TIOCCBRK = 0x5428;
+export const TIOCGSERIAL = 0x541e;
+export const TIOCSSERIAL = 0x541f;
 
-const DTR = 0x002;
-const RTS = 0x004;
-const CTS = 0x020;
-const DCD = 0x040;
-const DSR = 0x100;
+export const TIOCM_DTR = 0x002;
+export const TIOCM_RTS = 0x004;
+export const TIOCM_CTS = 0x020;
+export const TIOCM_CD = 0x040;
+export const TIOCM_DSR = 0x100;
 
 /** `struct serial_struct` on 64-bit Linux; its flags follow four 32-bit numbers. */
-const serial_bytes = 72;
-const flags_at = 16;
-const ASYNC_LOW_LATENCY = 1 << 13;
+export const serial_bytes = 72;
+export const flags_at = 16;
+export const ASYNC_LOW_LATENCY = 1 << 13;
 
 function lowLatencyOf(fd: number): boolean {
   const serial = new Uint8Array(serial_bytes);

@@ -31,11 +31,15 @@ const baud_max = 20_000_000;
 /** A receiver loses the byte when the rates differ by more: half a bit in ten. */
 const baud_error_max = 0.05;
 
-const dataBitsFlags: Readonly<Record<number, number>> = { 5: 0, 6: 0o20, 7: 0o40, 8: 0o60 };
+export const CS5 = 0;
+export const CS6 = 0o20;
+export const CS7 = 0o40;
+export const CS8 = 0o60;
+const dataBitsFlags: Readonly<Record<number, number>> = { 5: CS5, 6: CS6, 7: CS7, 8: CS8 };
 
-const PARENB = 0o400;
-const PARODD = 0o1000;
-const CMSPAR = 0o10000000000;
+export const PARENB = 0o400;
+export const PARODD = 0o1000;
+export const CMSPAR = 0o10000000000;
 const parityFlags: Readonly<Record<string, number>> = {
   none: 0,
   even: PARENB,
@@ -44,32 +48,33 @@ const parityFlags: Readonly<Record<string, number>> = {
   mark: PARENB | PARODD | CMSPAR,
 };
 
-const IGNPAR = 0o4;
-const IXON = 0o2000;
-const IXANY = 0o4000;
-const IXOFF = 0o10000;
-const CBAUD = 0o10017;
-const CIBAUD = CBAUD << 16;
-const BOTHER = 0o10000;
+export const IGNPAR = 0o4;
+export const IXON = 0o2000;
+export const IXANY = 0o4000;
+export const IXOFF = 0o10000;
+export const CBAUD = 0o10017;
+export const CIBAUD = CBAUD << 16;
+export const BOTHER = 0o10000;
 /** B50 to B38400 are 1 to 15; B57600 and the later ones count on from BOTHER. */
 const early_rates = 15;
-const CSTOPB = 0o100;
-const CREAD = 0o200;
-const HUPCL = 0o2000;
-const CLOCAL = 0o4000;
-const CRTSCTS = 0o20000000000;
+export const CSTOPB = 0o100;
+export const CREAD = 0o200;
+export const HUPCL = 0o2000;
+export const CLOCAL = 0o4000;
+export const CRTSCTS = 0o20000000000;
 
 /** `struct termios2`: four u32 of flags (input, output, control, local), line, 19 characters, two u32 speeds. */
-const termios2_bytes = 44;
-const iflag_at = 0;
-const cflag_at = 8;
-const vtime_at = 17 + 5;
-const vmin_at = 17 + 6;
-const ispeed_at = 36;
-const ospeed_at = 40;
+export const termios2_bytes = 44;
+export const iflag_at = 0;
+export const cflag_at = 8;
+export const cc_at = 17;
+export const VTIME = 5;
+export const VMIN = 6;
+export const ispeed_at = 36;
+export const ospeed_at = 40;
 
-const TCGETS2 = 0x802c542a;
-const TCSETS2 = 0x402c542b;
+export const TCGETS2 = 0x802c542a;
+export const TCSETS2 = 0x402c542b;
 
 /** Sets every property of the line: raw bytes, and what is asked. Throws an error that names the setting. */
 export function setLine(fd: number, path: string, settings: LineSettings): void {
@@ -88,9 +93,9 @@ export function encodeLine(settings: LineSettings): DataView<ArrayBuffer> {
   const line = new DataView(new ArrayBuffer(termios2_bytes));
   line.setUint32(iflag_at, inputFlags(settings), true);
   line.setUint32(cflag_at, (controlFlags(settings) | dataBits | parity) >>> 0, true);
-  line.setUint8(vtime_at, settings.vtime);
+  line.setUint8(cc_at + VTIME, settings.vtime);
   // A read of nothing would look like a hang-up, and reads here never block: at least one byte.
-  line.setUint8(vmin_at, Math.max(1, settings.vmin));
+  line.setUint8(cc_at + VMIN, Math.max(1, settings.vmin));
   setSpeed(line, settings.baudRate);
   return line;
 }
