@@ -1,5 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { messageOf } from "./errors.ts";
+import { kernelSynchronised } from "./kernel-clock.ts";
 
 /**
  * How the stamp of a reading was made; stored beside it as `clock`, and never changed afterwards.
@@ -38,12 +41,27 @@ export interface Clock {
   now(): Moment;
   /** Calls `action` once after `delay_ms`; the returned function cancels it. */
   after(delay_ms: number, action: () => void): () => void;
+  /** What whoever looks after this machine should know of how its clock is set, a line with its remedy each. */
+  cautions?(): readonly string[];
 }
 
-/** The clock of this machine. */
+/**
+ * The clock of this machine. It is taken for right once the kernel or systemd-timesyncd says that a time service has set it
+ * since the machine started, or where the machine has a clock of its own that runs on without power.
+ */
 export class SystemClock implements Clock {
   readonly boot = bootId();
+  readonly #root: string;
+  readonly #kernel: () => boolean;
   #synchronised = false;
+  #kernelFault: string | undefined;
+  #hardware: boolean | undefined;
+
+  /** @param options what tests replace: the root of the files that are looked at, and the kernel's own word */
+  constructor({ root = "/", kernel = kernelSynchronised }: { root?: string; kernel?: () => boolean } = {}) {
+    this.#root = root;
+    this.#kernel = kernel;
+  }
 
   now(): Moment {
     const unix_ms = Date.now();
@@ -55,19 +73,76 @@ export class SystemClock implements Clock {
     return () => clearTimeout(timer);
   }
 
+  cautions(): readonly string[] {
+    this.now();
+    const lines: string[] = [];
+    if (this.#kernelFault !== undefined) {
+      lines.push(
+        `the kernel cannot be asked whether a time service sets this machine's clock (${this.#kernelFault}): let the process call adjtimex and clock_adjtime, as systemd/lintel.service does`,
+      );
+    }
+    if (this.#synchronised && this.#hardware === true) {
+      lines.push(
+        "no time service has set this machine's clock, and its own hardware clock is believed: install systemd-timesyncd or chrony, if neither runs here",
+      );
+    }
+    return lines;
+  }
+
   #quality(unix_ms: number): ClockQuality {
-    // Once set since boot a clock stays set, so the flag is looked for only until it is seen.
-    this.#synchronised ||= existsSync(timesyncDirectory) ? existsSync(timesyncFlag) : unix_ms >= sane_unix_ms;
+    // Once set since boot a clock stays set, so it is asked for only until it is.
+    this.#synchronised ||= this.#isSet(unix_ms);
     return this.#synchronised ? clockQuality.synchronised : clockQuality.unsynchronised;
+  }
+
+  #isSet(unix_ms: number): boolean {
+    if (this.#kernelSaysSo()) return true;
+    // The kernel forgets it after nine hours in which no time server answered, and where the hardware clock shows local
+    // time it is never told. This flag stays until the machine is switched off.
+    if (existsSync(join(this.#root, timesyncFlag))) return true;
+    if (unix_ms < sane_unix_ms) return false;
+    this.#hardware ??= hasHardwareClock(this.#root);
+    return this.#hardware;
+  }
+
+  #kernelSaysSo(): boolean {
+    if (this.#kernelFault !== undefined) return false;
+    try {
+      return this.#kernel();
+    } catch (thrown) {
+      this.#kernelFault = messageOf(thrown);
+      return false;
+    }
   }
 }
 
 /** A system clock before this cannot be right: the program is younger. */
 export const sane_unix_ms = Date.UTC(2026, 0, 1);
 
-/** systemd-timesyncd makes the directory when it starts, and the flag in it once it has set the clock since boot. */
-const timesyncDirectory = "/run/systemd/timesync";
-const timesyncFlag = `${timesyncDirectory}/synchronized`;
+/** systemd-timesyncd makes it once it has set the clock since boot. */
+const timesyncFlag = "run/systemd/timesync/synchronized";
+
+/**
+ * Whether the system clock was set at boot from one that runs while the machine is off: a clock chip that shows a sane
+ * date, so not that of a Raspberry Pi 5 whose battery is missing, or on x86-64 the hypervisor of a virtual machine.
+ */
+function hasHardwareClock(root: string): boolean {
+  const chips = join(root, "sys/class/rtc");
+  const set = (existsSync(chips) ? readdirSync(chips) : []).some((chip) => {
+    const fact = (name: string) => Number(textOf(join(chips, chip, name)));
+    return fact("hctosys") === 1 && fact("since_epoch") * 1000 >= sane_unix_ms;
+  });
+  return set || /^flags\s*:.* hypervisor\b/m.test(textOf(join(root, "proc/cpuinfo")));
+}
+
+/** Empty where a file cannot be read: what it would say is then not known. */
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
 
 /**
  * When this process started, in milliseconds since the machine did: Bun counts `performance.now()`, and its

@@ -48,6 +48,7 @@ export async function serve(options: {
   try {
     const served = await options.start(() => ending.want(1));
     service?.ready(`serving ${served.url}`);
+    for (const caution of context.clock.cautions?.() ?? []) log.warn(caution);
     const stopWatchdog = petWatchdog(service, served, context.clock);
     const code = await ending.wanted;
     service?.stopping();

@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { SystemClock } from "../../src/clock.ts";
 import { Site } from "../gateway/processes.ts";
 
 const site = new Site();
@@ -67,6 +68,11 @@ test("a gateway without a token is not fine; with one, running, all is", async (
   expect(shown.out).toContain(`✓ the gateway serves ${gateway.url} (process ${gateway.process.pid})`);
   expect(shown.out).toEndWith("All is fine.");
   await gateway.stop();
+  const notes = after.findings.filter(({ state }) => state === "note").map(({ text }) => text);
+  const warnings = (await gateway.process.said()).split("\n").filter((line) => line.includes(" clock"));
+  const cautions = new SystemClock().cautions();
+  expect(notes.filter((text) => text.includes(" clock"))).toEqual([...cautions]);
+  expect(warnings).toEqual(cautions.map((caution) => expect.stringContaining(caution)));
 });
 
 test("at a central server it checks what a central needs, and nothing of a gateway", async () => {

@@ -15,13 +15,17 @@ export async function checkLibc(_: Surroundings): Promise<Finding[]> {
   }
 }
 
+/** The system clock is right, as far as can be known: readings wait until it is. */
 export async function checkClock({ clock }: Surroundings): Promise<Finding[]> {
-  if (clock.now().quality === clockQuality.synchronised) return [fine("the system clock is synchronised")];
+  const cautions = (clock.cautions?.() ?? []).map(note);
+  if (clock.now().quality === clockQuality.synchronised)
+    return [fine("the system clock is set, and taken for right"), ...cautions];
   return [
     fault(
-      "the system clock has not been synchronised since the machine started",
-      "check the network, then sudo timedatectl set-ntp true; readings are marked until it is",
+      "no time service has set the system clock since the machine started",
+      "check the network, then sudo timedatectl set-ntp true (or install systemd-timesyncd or chrony); readings wait, unserved, until it is set",
     ),
+    ...cautions,
   ];
 }
 

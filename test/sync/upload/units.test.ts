@@ -47,3 +47,13 @@ test("every line of the units is explained", () => {
     }
   }
 });
+
+test("a service may ask the kernel whether the clock is set, and has no right to set it", () => {
+  for (const name of names.filter((one) => one.endsWith(".service"))) {
+    const text = readFileSync(join(units, name), "utf8");
+    const filter = /^SystemCallFilter=(.*)$/m.exec(text)?.[1]?.split(" ");
+    expect([name, filter]).toEqual([name, expect.arrayContaining(["adjtimex", "clock_adjtime"])]);
+    expect(text).not.toMatch(/^ProtectClock=yes$/m);
+    expect(text).toMatch(/^CapabilityBoundingSet=$/m);
+  }
+});
