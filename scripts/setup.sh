@@ -17,7 +17,9 @@ bun_package() {
   system=$(uname -s) machine=$(uname -m)
   [ "$system" = Linux ] || lintel_fail "runs on Linux, this is $system: use a Raspberry Pi, a Debian machine or a Linux container"
   libc=
-  if ls /lib/ld-musl-* >/dev/null 2>&1; then libc=-musl; fi
+  # The loader that the machine's own programs name, at the head of the file. Debian has musl's beside its own where the
+  # package musl is installed, and Alpine glibc's with gcompat.
+  if head -c 4096 /bin/sh | grep -q /ld-musl-; then libc=-musl; fi
   case $machine in
     x86_64)
       if grep -q ' avx2 ' /proc/cpuinfo 2>/dev/null; then variant=; else variant=-baseline; fi

@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { mountsAllowed } from "../store/sqlite/mount.ts";
 
 const root = join(import.meta.dir, "../..");
 const { version, packageManager } = await Bun.file(join(root, "package.json")).json();
@@ -161,6 +162,45 @@ describe("the Bun that runs lintel", () => {
     expect(existsSync(kept())).toBe(false);
   });
 });
+
+describe.skipIf(!mountsAllowed)(
+  "the C library that Bun is fetched for is that of the machine's own programs",
+  () => {
+    /** What setup.sh would fetch after `mounts`, in a mount namespace of its own. */
+    function packageAfter(mounts: string): string {
+      const script = `set -e
+cd "$1"
+${mounts}
+. "$2/scripts/setup.sh"
+bun_package`;
+      const run = Bun.spawnSync(["unshare", "--mount", "bash", "-c", script, "bash", directory, root]);
+      return `${run.stdout}${run.stderr}`;
+    }
+
+    test("glibc on Debian, also where the package musl is installed", () => {
+      mkdirSync(join(directory, "lib"));
+      for (const machine of ["x86_64", "aarch64"])
+        writeFileSync(join(directory, `lib/ld-musl-${machine}.so.1`), "");
+      const beside =
+        "mount -t overlay -o lowerdir=lib:/usr/lib overlay /usr/lib\nls /lib/ld-musl-* >/dev/null";
+      expect(packageAfter(beside)).toMatch(/^bun-linux-(x64(-baseline)?|aarch64)$/);
+    });
+
+    test("musl on Alpine", () => {
+      // Its shell is busybox; what counts is which loader that names.
+      const shell = readFileSync("/bin/sh");
+      const named = shell
+        .subarray(0, 4096)
+        .toString("latin1")
+        .search(/\/lib[\w/-]*\/ld-linux-[\w.-]+/);
+      expect(named).toBeGreaterThan(0);
+      shell.fill(0, named, shell.indexOf(0, named));
+      shell.write("/lib/ld-musl-a.so.1", named);
+      writeFileSync(join(directory, "sh"), shell);
+      expect(packageAfter("mount --bind sh /bin/sh")).toMatch(/^bun-linux-(x64|aarch64)-musl(-baseline)?$/);
+    });
+  },
+);
 
 describe("a first run that is stopped", () => {
   test.each([
