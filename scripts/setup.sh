@@ -97,13 +97,22 @@ install_dependencies() {
   printf '%s\n' "$lock" >"$root/node_modules/.lintel-$1"
 }
 
+# Why nothing can be written into the checkout, and what to do.
+why_closed() {
+  if LC_ALL=C mkdir -p "$root/.bun/fetch.$$" 2>&1 | grep -q 'Read-only file system'; then
+    printf 'its file system is read-only: the SD card is failing, or was mounted so (dmesg says which)'
+  else
+    printf "%s may not write there: run 'sudo %s/scripts/lintel --version' once" "$(id -un)" "$root"
+  fi
+}
+
 # One at a time: two first runs would write into each other's node_modules. In a subshell, so that its traps,
 # mask and lock end with it.
 fetch_what_is_missing() (
   # The service's user reads what root fetches here, whatever root's mask is.
   umask 022
   mkdir -p "$root/.bun" 2>/dev/null && [ -w "$root/.bun" ] ||
-    lintel_fail "$root is not complete, and $(id -un) may not write there: run 'sudo $root/scripts/lintel --version' once"
+    lintel_fail "$root is not complete, and $(why_closed)"
   work=$root/.bun/fetch.$$
   trap 'rm -rf "$work"' EXIT
   trap 'exit 130' INT
@@ -156,7 +165,7 @@ lintel_bundle() {
   [ -z "${LINTEL_DEBUG:-}" ] || return 0
   made_of=$({ cd "$root" && pwd -P && find src/ drivers/ scripts/setup.sh package.json bun.lock -type f -exec cksum {} +; } | LC_ALL=C sort | cksum)
   bundle=$root/.bun/program/${made_of% *}
-  [ -d "$bundle" ] || make_bundle "$bundle"
+  [ -d "$bundle" ] || make_bundle "$bundle" || true
   # Where there is none, as in a checkout that only another user may write, the source does as well, in more memory.
   [ ! -d "$bundle" ] || program=$bundle/main.js
 }

@@ -27,8 +27,8 @@ export class StoreOutage extends OperatorError {
   }
 }
 
-/** Why a store is out: `disk_full`, or `unreachable`, such as a database server that restarts. */
-export type OutageReason = "disk_full" | "unreachable";
+/** Why a store is out: `disk_full`, `disk_read_only`, or `unreachable`, such as a database server that restarts. */
+export type OutageReason = "disk_full" | "disk_read_only" | "unreachable";
 
 /** Text of anything that was thrown, on one line and at most `length_max` characters long. */
 export function messageOf(thrown: unknown, length_max = 400): string {

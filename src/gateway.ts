@@ -191,7 +191,8 @@ async function assemble(
   };
 }
 
-async function tlsOf({ api, data }: Config, clock: Clock, log: Log): Promise<TlsFiles | undefined> {
+/** Paths of the PEM files that TLS is served with: given ones, or those that the gateway makes. */
+export async function tlsOf({ api, data }: Config, clock: Clock, log: Log): Promise<TlsFiles | undefined> {
   if (api.tls === undefined || "certificate" in api.tls) return api.tls;
   const { tlsFilesOf } = await import("./tls/self-signed.ts");
   return tlsFilesOf(api.tls, { directory: data, directorySetting: "data", listen: api.hostname, clock, log });

@@ -1,8 +1,9 @@
 import type { Command } from "commander";
 import { drivers } from "../../drivers/index.ts";
 import { defaultConfigFiles, findConfig, loadConfig } from "../config/config.ts";
-import { OperatorError } from "../errors.ts";
+import { OperatorError, StoreOutage } from "../errors.ts";
 import { startGateway } from "../gateway.ts";
+import { startReadOnlyGateway } from "../read-only-gateway.ts";
 import { type CommandContext, helpAfter } from "./command.ts";
 import { serve, serverLog } from "./serving.ts";
 
@@ -43,7 +44,11 @@ async function run(options: { config?: string; json?: boolean }, context: Comman
     context,
     log,
     start: async (onFailure) => {
-      const gateway = await startGateway({ config, clock, log, drivers, onFailure });
+      const gateway = await startGateway({ config, clock, log, drivers, onFailure }).catch((thrown) => {
+        if (!(thrown instanceof StoreOutage) || thrown.reason !== "disk_read_only") throw thrown;
+        log.error(`nothing is recorded, and no device is heard: ${thrown.message}`);
+        return startReadOnlyGateway({ config, clock, log, onWritable: onFailure });
+      });
       const { url, dashboard } = gateway;
       if (options.json) terminal.printJson({ url, dashboard });
       log.info(`serving ${url} from ${config.data}`);

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { ControlClient } from "../control/client.ts";
 import type { GatewayStatus } from "../control/status.ts";
+import { onReadOnlyDisk, readOnlyDisk } from "../read-only-disk.ts";
 import { storedRole } from "../store/sqlite/role.ts";
 import type { ItemOverview, Overview } from "../store/store.ts";
 import type { UploadState } from "../store/upload-store.ts";
@@ -47,15 +48,19 @@ async function status(options: StoreOptions & { json?: boolean }, context: Comma
     upload: await open.uploadState(),
   }));
   const tls = running === undefined ? ownCertificateIn(directory) : running.tls;
+  const disk_read_only = onReadOnlyDisk(directory);
   if (options.json) {
     const shown = tls === undefined ? {} : { tls };
-    terminal.printJson({ running: running !== undefined, directory, ...running, ...shown, store, upload });
+    const known = { running: running !== undefined, directory, disk_read_only };
+    terminal.printJson({ ...known, ...running, ...shown, store, upload });
     return;
   }
   if (running === undefined) {
     const { yellow } = terminal.colours;
     terminal.print(yellow(`No gateway is running on ${directory}; this is what its store knows.`));
   } else printGateway(running, terminal);
+  if (disk_read_only)
+    terminal.print(terminal.colours.red(`✗ ${directory} ${readOnlyDisk.what}: ${readOnlyDisk.remedy}`));
   printTls(tls, terminal);
   const now_ms = running?.now_ms ?? clock.now().unix_ms;
   printStore(store, now_ms, terminal);

@@ -102,6 +102,11 @@ export const errorTable = {
     status: 507,
     message: "The disk is full, nothing was changed: try again in {retry_s} s",
   },
+  disk_read_only: {
+    code: 50702,
+    status: 507,
+    message: "The disk is read-only, nothing was changed: try again in {retry_s} s",
+  },
 } as const satisfies Record<string, { code: number; status: number; message: string }>;
 
 export type ErrorName = keyof typeof errorTable;

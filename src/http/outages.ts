@@ -44,4 +44,5 @@ export class Outages {
 const answers = {
   unreachable: { error: "store_unreachable", retry_s: 15 },
   disk_full: { error: "disk_full", retry_s: 120 },
+  disk_read_only: { error: "disk_read_only", retry_s: 120 },
 } as const satisfies Record<OutageReason, { error: string; retry_s: number }>;

@@ -244,6 +244,25 @@ test("a user who may not write to an incomplete checkout hears who has to set it
   expect(said).toContain(`run 'sudo ${checkout}/scripts/lintel --version' once`);
 });
 
+test.skipIf(!mountsAllowed)(
+  "an incomplete checkout on a read-only card is not blamed on the user",
+  async () => {
+    const readOnly =
+      'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && exec "$1/scripts/lintel" --version';
+    const run = Bun.spawn(["unshare", "--mount", "sh", "-c", readOnly, "sh", checkout], {
+      env: { PATH: "/usr/bin:/bin:/usr/sbin:/sbin", HOME: "/nonexistent" },
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const { code, said } = await ended(run);
+    expect([code, said.trim().split("\n")]).toEqual([
+      1,
+      [expect.stringContaining("is not complete, and its file system is read-only: the SD card is failing")],
+    ]);
+  },
+);
+
 describe("a gateway", () => {
   const bundles = () => readdirSync(join(checkout, ".bun/program"));
 

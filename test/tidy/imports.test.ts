@@ -2,12 +2,13 @@ import { expect, test } from "bun:test";
 import { sourceFiles } from "./source.ts";
 
 /** Names of one subject each that everything may use: they import nothing but each other. */
-const foundation = /^src\/(?!main\.|gateway\.|central\.)[a-z-]+\.ts$|^src\/(records|config)\//;
+const foundation =
+  /^src\/(?!main\.|gateway\.|read-only-gateway\.|central\.)[a-z-]+\.ts$|^src\/(records|config)\//;
 /** What a driver may know of the rest. */
 const driverContract =
   /^src\/(reading|clock|errors|libc|log|kinds|series)\.ts$|^drivers\/(driver|peripheral)\.ts$|^drivers\/wire\//;
 /** Composition roots: they alone know the drivers and put the layers together. */
-const composition = /^src\/(gateway|central)\.ts$|^src\/(commands|demo|uploader)\//;
+const composition = /^src\/(gateway|read-only-gateway|central)\.ts$|^src\/(commands|demo|uploader)\//;
 const entry = /^src\/main\.ts$/;
 const proof = /^(test|scripts)\/|\/test\//;
 

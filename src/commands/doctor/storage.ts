@@ -3,6 +3,7 @@ import { statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { messageOf, OperatorError } from "../../errors.ts";
 import { lineLog } from "../../log.ts";
+import { onReadOnlyDisk, readOnlyDisk } from "../../read-only-disk.ts";
 import { databasePath, openForReading } from "../../store/sqlite/connection.ts";
 import { openStoreBeside } from "../../store/sqlite/open.ts";
 import { bytesText } from "../spans.ts";
@@ -15,6 +16,7 @@ export async function checkDirectory({ directory }: Surroundings): Promise<Findi
   if (!statSync(looked).isDirectory()) {
     return [fault(`${looked} is not a directory`, "set data to a directory in the configuration")];
   }
+  if (onReadOnlyDisk(looked)) return [fault(`${looked} ${readOnlyDisk.what}`, readOnlyDisk.remedy)];
   try {
     accessSync(looked, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch {

@@ -3,7 +3,7 @@ import type { CentralStore, GatewayRecord } from "../central-store.ts";
 import type { Store } from "../store.ts";
 import { CentralReads } from "./central-reads.ts";
 import { SqliteCentralStore } from "./central-store.ts";
-import { databasePath, openForWriting } from "./connection.ts";
+import { databasePath, openBesideServer } from "./connection.ts";
 import { storeFault } from "./faults.ts";
 import { newEpoch, type OpenOptions, openBeside, sayVersion } from "./open.ts";
 import { checkRole } from "./role.ts";
@@ -53,7 +53,7 @@ class SqliteCentralView extends SqliteStore implements CentralView {
   readonly #reads: CentralReads;
 
   constructor(path: string) {
-    super({ path, writer: new Writing({ path, database: openForWriting(path) }) });
+    super({ path, writer: new Writing({ path, database: openBesideServer(path) }) });
     this.#reads = new CentralReads(this.database, this.epoch);
   }
 

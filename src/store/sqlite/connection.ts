@@ -1,5 +1,8 @@
 import { constants, Database, type Statement } from "bun:sqlite";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { onReadOnlyDisk } from "../../read-only-disk.ts";
 
 /** The file of the database in a data directory. */
 export function databasePath(directory: string): string {
@@ -47,12 +50,51 @@ export function openForWriting(path: string): Connection {
   }
 }
 
+/** The connection of a command, which writes beside a server. On a read-only disk it reads, and refuses what would write. */
+export function openBesideServer(path: string): Connection {
+  try {
+    return openForWriting(path);
+  } catch (thrown) {
+    if (onReadOnlyDisk(dirname(path))) return openForReading(path);
+    throw thrown;
+  }
+}
+
 /** A connection that only reads. The file must exist; in WAL a reader never waits for the writer. */
 export function openForReading(path: string): Connection {
-  const database = new Connection(path, constants.SQLITE_OPEN_READONLY);
+  const database = openReadable(path);
   database.run(`PRAGMA busy_timeout = ${busy_max_ms}`);
   database.run("PRAGMA mmap_size = 0");
   database.run(`PRAGMA cache_size = -${read_cache_kib}`);
+  return database;
+}
+
+function openReadable(path: string): Connection {
+  const database = new Connection(path, constants.SQLITE_OPEN_READONLY);
+  try {
+    // SQLite looks at the file only now.
+    database.run("PRAGMA schema_version");
+    return database;
+  } catch (thrown) {
+    database.close();
+    if (!onReadOnlyDisk(dirname(path))) throw thrown;
+    return openUnchanging(path);
+  }
+}
+
+/**
+ * In WAL also a reader makes files beside the database, which a read-only disk does not take. Nothing changes there, so it
+ * can do without: the file alone is the database where no log is left, and otherwise the index of the log is kept in memory, as
+ * SQLite does for a connection that is alone. `unix-none` is its way to the files that takes no locks.
+ */
+function openUnchanging(path: string): Connection {
+  const log = existsSync(`${path}-wal`);
+  const how = log ? "vfs=unix-none" : "immutable=1";
+  const database = new Connection(
+    `${pathToFileURL(path)}?${how}`,
+    constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI,
+  );
+  if (log) database.run("PRAGMA locking_mode = EXCLUSIVE");
   return database;
 }
 

@@ -1,5 +1,8 @@
 import { SQLiteError } from "bun:sqlite";
+import { existsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import type { OperatorError } from "../../errors.ts";
+import { onReadOnlyDisk, readOnlyDisk } from "../../read-only-disk.ts";
 import { faultOf, type KnownFault } from "../fault-table.ts";
 
 /**
@@ -7,7 +10,13 @@ import { faultOf, type KnownFault } from "../fault-table.ts";
  * act on. An OperatorError passes unchanged.
  */
 export function storeFault(thrown: unknown, path: string): OperatorError {
-  return faultOf(thrown, { name: path, code: codeOf(thrown), faults });
+  const code = codeOf(thrown);
+  const readOnly = /^SQLITE_(READONLY|CANTOPEN|IOERR)/.test(code) && onReadOnlyDisk(directoryOf(path));
+  return faultOf(thrown, { name: path, code: readOnly ? "EROFS" : code, faults });
+}
+
+function directoryOf(path: string): string {
+  return existsSync(path) && statSync(path).isDirectory() ? path : dirname(path);
 }
 
 /** True when SQLite refuses the values of one statement, not the database, the disk or the moment. */
@@ -39,7 +48,12 @@ const faults: readonly KnownFault[] = [
       "`lintel restore --from-central --replace` sets it aside, sends what can still be read of it and brings the rest back; `lintel restore DIR --replace` does so from a backup",
   },
   {
-    codes: /^(SQLITE_READONLY|SQLITE_CANTOPEN|SQLITE_PERM|SQLITE_AUTH|EACCES|EPERM|EROFS)/,
+    codes: /^EROFS/,
+    ...readOnlyDisk,
+    outage: "disk_read_only",
+  },
+  {
+    codes: /^(SQLITE_READONLY|SQLITE_CANTOPEN|SQLITE_PERM|SQLITE_AUTH|EACCES|EPERM)/,
     what: "cannot be written",
     remedy: "give this user write access to it, or set another `data` directory",
   },

@@ -3,7 +3,7 @@ import { OperatorError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import type { GatewayStore, Store } from "../store.ts";
 import type { UploadStore } from "../upload-store.ts";
-import { databasePath, openForReading, openForWriting } from "./connection.ts";
+import { databasePath, openBesideServer, openForReading } from "./connection.ts";
 import { storeFault } from "./faults.ts";
 import { takeLock } from "./lock.ts";
 import { refuseNewer, schemaVersion, versionOf } from "./migrations.ts";
@@ -74,7 +74,7 @@ export type BesideOptions = OpenOptions & { readonly create?: boolean };
 export async function openStoreBeside(options: BesideOptions): Promise<Store> {
   return openBeside(options, (path) => {
     // Writing waits for the disk in this thread: right for a command that does one thing.
-    return new SqliteStore({ path, writer: new Writing({ path, database: openForWriting(path) }) });
+    return new SqliteStore({ path, writer: new Writing({ path, database: openBesideServer(path) }) });
   });
 }
 
@@ -84,7 +84,7 @@ export async function openUploadStore(options: BesideOptions): Promise<UploadSto
     checkRole(path, options.directory, "gateway");
     return new SqliteUploadStore({
       path,
-      writer: new UploadWriting({ path, database: openForWriting(path) }),
+      writer: new UploadWriting({ path, database: openBesideServer(path) }),
     });
   });
 }

@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { readOnlyDisk } from "../../../src/read-only-disk.ts";
 import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
 import { mountSmall, mountsAllowed } from "./mount.ts";
 import { databaseOf, openBeside, openGateway, refusal } from "./opening.ts";
@@ -58,7 +59,7 @@ test("a data directory that is a file is refused", async () => {
 test.skipIf(!mountsAllowed)("a data directory on a read-only file system is refused", async () => {
   using mount = mountSmall({ readOnly: true });
   expect(await refusal(openGateway(mount.path))).toBe(
-    `OperatorError ${mount.path} cannot be written: give this user write access to it, or set another \`data\` directory`,
+    `OperatorError ${mount.path} cannot be written: its file system is read-only: ${readOnlyDisk.remedy}`,
   );
 });
 

@@ -1,0 +1,68 @@
+import { apiApp, apiUrl } from "./api/app.ts";
+import type { Clock } from "./clock.ts";
+import type { Config } from "./config/config.ts";
+import { messageOf, OperatorError } from "./errors.ts";
+import { tlsOf } from "./gateway.ts";
+import { startServer } from "./http/server.ts";
+import type { Log } from "./log.ts";
+import { onReadOnlyDisk } from "./read-only-disk.ts";
+import { openStoreBeside } from "./store/sqlite/open.ts";
+
+/**
+ * What is left of a gateway whose disk is read-only: it serves what it has, and records nothing. No driver starts, because a
+ * device that was listened to would let go of what cannot be kept. `onWritable` is told once the disk takes changes again: end
+ * then, and be started as a whole gateway. Throws an OperatorError where there is nothing to serve.
+ */
+export async function startReadOnlyGateway(options: {
+  config: Config;
+  clock: Clock;
+  log: Log;
+  onWritable: (fault: OperatorError) => void;
+}): Promise<{ url: string; dashboard: string; alive(): Promise<void>; stop(): Promise<void> }> {
+  const { config, clock, log, onWritable } = options;
+  const store = await openStoreBeside({ directory: config.data, clock, log: log.named("store") });
+  try {
+    const { hostname, port, realm } = config.api;
+    const tls = await tlsOf(config, clock, log);
+    const server = await startServer({
+      // When tokens were used cannot be kept.
+      store: { token: (id) => store.token(id), noteTokenUse: async () => {} },
+      clock,
+      log,
+      listen: { hostname, port },
+      realm,
+      ...(tls === undefined ? {} : { tls }),
+      apps: [apiApp({ store })],
+    });
+    let cancel = () => {};
+    const look = () => {
+      if (onReadOnlyDisk(config.data)) cancel = clock.after(look_interval_ms, look);
+      else {
+        log.warn("the disk takes changes again: ending, to be started as a whole gateway");
+        onWritable(new OperatorError("the disk takes changes again", "start Lintel again"));
+      }
+    };
+    look();
+    const url = apiUrl(server);
+    return {
+      url,
+      dashboard: new URL("/", url).href,
+      alive: () =>
+        store.itemTypes().then(
+          () => undefined,
+          (thrown) => log.debug(messageOf(thrown)),
+        ),
+      stop: async () => {
+        cancel();
+        await server.stop();
+        await store.close();
+      },
+    };
+  } catch (thrown) {
+    await store.close();
+    throw thrown;
+  }
+}
+
+/** How soon a disk that was mended is noticed. */
+const look_interval_ms = 5_000;
