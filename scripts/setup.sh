@@ -149,10 +149,12 @@ make_bundle() (
     flock 9
   fi
   [ ! -d "$1" ] || exit 0
+  lintel_commit
   # The writer's thread by itself, or it would load what it shares a file with. onoff starts a thread from beside
   # its own file, and stays where it is.
   for entry in "src/main.ts --splitting" src/store/sqlite/writer.ts; do
-    "$bun" build "$root/"$entry --target bun --minify-syntax --minify-whitespace --external onoff --outdir "$work" \
+    "$bun" build "$root/"$entry --target bun --minify-syntax --minify-whitespace --external onoff \
+      --define "process.env.LINTEL_COMMIT=\"$LINTEL_COMMIT\"" --outdir "$work" \
       >"$root/.bun/bundle.log" 2>&1 || exit 0
   done
   sync
@@ -160,12 +162,46 @@ make_bundle() (
   ls -dt "$root"/.bun/program/*/ | tail -n +3 | while read -r old; do rm -rf "$old"; done
 )
 
+# What the program is made of.
+ingredients="src/ drivers/ scripts/setup.sh package.json bun.lock"
+
+# The commit that is checked out, ten digits; nothing where there is none. Read by hand: git refuses a checkout of another
+# user's, as the service's is.
+head_commit() {
+  git=$root/.git
+  if [ -f "$git" ]; then git=$(cd "$root" && cd "$(sed -n 's/^gitdir: //p' .git)" 2>/dev/null && pwd) || return 0; fi
+  [ -f "$git/HEAD" ] || return 0
+  common=$git
+  if [ -f "$git/commondir" ]; then common=$(cd "$git" && cd "$(cat commondir)" 2>/dev/null && pwd) || return 0; fi
+  head=$(cat "$git/HEAD")
+  case $head in
+    "ref: "*)
+      ref=${head#ref: }
+      if [ -f "$common/$ref" ]; then head=$(cat "$common/$ref"); else
+        head=$(sed -n "s|^\([0-9a-f]*\) $ref\$|\1|p" "$common/packed-refs" 2>/dev/null) || head=
+      fi
+      ;;
+  esac
+  printf '%.10s' "$head"
+}
+
+# Has the program say of which commit it is, and whether it was changed since, as far as there is a git to ask.
+lintel_commit() {
+  LINTEL_COMMIT=$(head_commit)
+  [ -z "$LINTEL_COMMIT" ] || ! command -v git >/dev/null 2>&1 ||
+    # shellcheck disable=SC2086
+    [ -z "$(git -C "$root" -c "safe.directory=$root" --no-optional-locks status --porcelain -- $ingredients 2>/dev/null)" ] ||
+    LINTEL_COMMIT=$LINTEL_COMMIT.changed
+  export LINTEL_COMMIT
+}
+
 lintel_bundle() {
   # What it shows then names the source.
-  [ -z "${LINTEL_DEBUG:-}" ] || return 0
-  made_of=$({ cd "$root" && pwd -P && find src/ drivers/ scripts/setup.sh package.json bun.lock -type f -exec cksum {} +; } | LC_ALL=C sort | cksum)
+  if [ -n "${LINTEL_DEBUG:-}" ]; then lintel_commit; return; fi
+  # shellcheck disable=SC2086
+  made_of=$({ head_commit; cd "$root" && pwd -P && find $ingredients -type f -exec cksum {} +; } | LC_ALL=C sort | cksum)
   bundle=$root/.bun/program/${made_of% *}
   [ -d "$bundle" ] || make_bundle "$bundle" || true
   # Where there is none, as in a checkout that only another user may write, the source does as well, in more memory.
-  [ ! -d "$bundle" ] || program=$bundle/main.js
+  if [ -d "$bundle" ]; then program=$bundle/main.js; else lintel_commit; fi
 }

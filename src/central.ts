@@ -1,5 +1,4 @@
 import { statfs } from "node:fs/promises";
-import packageFile from "../package.json" with { type: "json" };
 import { apiApp, apiUrl } from "./api/app.ts";
 import type { Clock } from "./clock.ts";
 import type { GatewayList, ListedGateway } from "./config/gateway-list.ts";
@@ -22,6 +21,7 @@ import { Pull } from "./sync/pull/pull.ts";
 import { Pulling } from "./sync/pull/pulling.ts";
 import { type Receiver, receiverOf } from "./sync/receiver/receiver.ts";
 import type { ReceptionBounds } from "./sync/receiver/reception.ts";
+import { version } from "./version.ts";
 
 /** A central server at work. */
 export interface Central {
@@ -60,7 +60,7 @@ export async function startCentral(options: {
 }): Promise<Central> {
   const { store, listen, settings, realm, tls, metrics, clock, log } = options;
   try {
-    const receiver = receiverOf({ store, clock, version: packageFile.version, ...options.reception });
+    const receiver = receiverOf({ store, clock, version, ...options.reception });
     const pulling = await pullingOf(options, receiver);
     const server = await startServer({
       store,
@@ -155,7 +155,7 @@ function metricsOf(
     return [
       ...programFamilies({
         role: "central",
-        version: packageFile.version,
+        version,
         memory_bytes: process.memoryUsage.rss(),
         started_ms,
       }),

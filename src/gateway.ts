@@ -2,7 +2,6 @@ import { mkdirSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { DriverDefinition, Host } from "../drivers/driver.ts";
-import packageFile from "../package.json" with { type: "json" };
 import { apiApp, apiUrl } from "./api/app.ts";
 import { type Clock, clockQuality } from "./clock.ts";
 import type { Config } from "./config/config.ts";
@@ -31,6 +30,7 @@ import type { GatewayStore } from "./store/store.ts";
 import type { UploadStore } from "./store/upload-store.ts";
 import { describeGateway } from "./sync/gateway-report.ts";
 import { sourceApp } from "./sync/source/source.ts";
+import { version } from "./version.ts";
 
 /** A gateway at work. */
 export interface Gateway {
@@ -159,7 +159,7 @@ async function assemble(
 
   const url = apiUrl(server);
   const status = async (): Promise<GatewayStatus> => ({
-    version: packageFile.version,
+    version,
     pid: process.pid,
     url,
     ...(server.certificate === undefined ? {} : { tls: server.certificate }),
@@ -228,7 +228,7 @@ function sourceOf(options: {
         store,
         clock,
         directory,
-        version: packageFile.version,
+        version,
         timezone: config.home.timezone,
       })),
       differing_days: 0,

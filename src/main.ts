@@ -1,9 +1,9 @@
 import { Command, CommanderError } from "commander";
-import packageFile from "../package.json" with { type: "json" };
 import { SystemClock } from "./clock.ts";
 import type { CommandContext, CommandModule } from "./commands/command.ts";
 import { processTerminal } from "./commands/terminal.ts";
 import { messageOf, OperatorError } from "./errors.ts";
+import { version } from "./version.ts";
 
 /**
  * Every command. A module is loaded only when its command is named, so that `lintel token list` does not
@@ -114,7 +114,7 @@ async function main(words: readonly string[]): Promise<number> {
   const context: CommandContext = {
     terminal,
     clock: new SystemClock(),
-    version: packageFile.version,
+    version,
     exitWith: (wanted) => {
       code = wanted;
     },

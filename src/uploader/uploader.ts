@@ -1,4 +1,3 @@
-import packageFile from "../../package.json" with { type: "json" };
 import type { Clock } from "../clock.ts";
 import { certificateIn, tokenIn, type UploadTarget } from "../config/upload-section.ts";
 import type { Log } from "../log.ts";
@@ -7,6 +6,7 @@ import { openUploadStore } from "../store/sqlite/open.ts";
 import { describeGateway } from "../sync/gateway-report.ts";
 import { Central } from "../sync/upload/central.ts";
 import { type Uploaded, type UploadProgress, upload } from "../sync/upload/upload.ts";
+import { version } from "../version.ts";
 import { gatherHomeFiles } from "./home-files.ts";
 import { takeRoster } from "./roster-import.ts";
 
@@ -51,8 +51,7 @@ export async function uploadFrom(
         stop,
         everyDay,
         ...(target.keep_days === undefined ? {} : { keep_days: target.keep_days }),
-        describe: () =>
-          describeGateway({ store, clock, directory: data, version: packageFile.version, timezone }),
+        describe: () => describeGateway({ store, clock, directory: data, version, timezone }),
         homeFiles,
         takeRoster: (document) => takeRoster({ store, directory: data, document }),
         onProgress,

@@ -263,6 +263,57 @@ test.skipIf(!mountsAllowed)(
   },
 );
 
+describe("the version", () => {
+  function git(...words: string[]): string {
+    const identity = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"];
+    const run = Bun.spawnSync(["git", "-C", checkout, ...identity, ...words]);
+    expect(run.stderr.toString()).not.toContain("fatal");
+    return run.stdout.toString().trim();
+  }
+  const shown = async (...words: string[]) => (await ended(start({}, ...words, "--version"))).out.trim();
+  const head = () => git("rev-parse", "--short=10", "HEAD");
+
+  test("names the commit, whether it was changed since, and no more than the release where there is no git", async () => {
+    bunOnPath();
+    writeFileSync(join(checkout, ".gitignore"), ".bun\nnode_modules\n");
+    expect(await shown()).toBe(version);
+    git("init");
+    git("add", ".");
+    git("commit", "--message", "first");
+    const first = head();
+    expect(await shown()).toBe(`${version}+${first}`);
+    writeFileSync(join(checkout, "scripts/setup.sh"), "# changed\n", { flag: "a" });
+    expect(await shown()).toBe(`${version}+${first}.changed`);
+    git("commit", "--all", "--message", "second");
+    git("pack-refs", "--all");
+    expect(head()).not.toBe(first);
+    expect(await shown()).toBe(`${version}+${head()}`);
+    git("checkout", "--detach");
+    expect(await shown()).toBe(`${version}+${head()}`);
+  });
+
+  test("is the same for a user whom git refuses the checkout, and in what a source tells that is not bundled", async () => {
+    if (process.getuid?.() !== 0) return;
+    bunOnPath();
+    chmodSync(directory, 0o755);
+    writeFileSync(join(checkout, ".gitignore"), ".bun\nnode_modules\n");
+    git("init");
+    git("add", ".");
+    git("commit", "--message", "first");
+    expect(await shown()).toBe(`${version}+${head()}`);
+    const told = async (user: readonly string[]) => {
+      const run = Bun.spawn([...user, join(checkout, "scripts/lintel"), "central", "--version"], {
+        env: { PATH: `${directory}/bin:/usr/bin:/bin`, HOME: "/nonexistent" },
+        stdin: "ignore",
+        stdout: "pipe",
+        stderr: "pipe",
+      });
+      return (await ended(run)).out.trim();
+    };
+    expect(await told(["setpriv", "--reuid=65534", "--clear-groups"])).toBe(`${version}+${head()}`);
+  });
+});
+
 describe("a gateway", () => {
   const bundles = () => readdirSync(join(checkout, ".bun/program"));
 
