@@ -14,7 +14,7 @@ import { ZnpSimulator } from "../../drivers/zigbee/simulator/coordinator.ts";
 import type { SimulatedDevice } from "../../drivers/zigbee/simulator/device.ts";
 import { ControlClient } from "../../src/control/client.ts";
 import { Random } from "../../src/demo/random.ts";
-import { eventually, type RunningGateway, Site } from "../../test/gateway/processes.ts";
+import { eventually, type RunningServer, Site } from "../../test/shipped/front-door.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -125,7 +125,7 @@ async function flood(devices: readonly SimulatedDevice[]): Promise<number[]> {
 
 /** How many sensors have other events in the API than they sent, in another order or number. */
 async function compare(
-  gateway: RunningGateway,
+  gateway: RunningServer,
   token: string,
   devices: readonly SimulatedDevice[],
   sent: readonly number[],
@@ -152,7 +152,7 @@ function difference(expected: readonly number[], stored: readonly number[]): str
 }
 
 async function newestIs(
-  gateway: RunningGateway,
+  gateway: RunningServer,
   token: string,
   name: string,
   event: number,
@@ -165,7 +165,7 @@ async function newestIs(
 
 /** Milliseconds from the frame that leaves the radio to the page that has its event, one at a time. */
 async function latency(
-  gateway: RunningGateway,
+  gateway: RunningServer,
   token: string,
   devices: readonly SimulatedDevice[],
   sent: readonly number[],

@@ -6,7 +6,7 @@ import { SystemClock } from "../../src/clock.ts";
 import { checkFiles, readManifest } from "../../src/commands/backup/manifest.ts";
 import { openGatewayStore } from "../../src/store/sqlite/open.ts";
 import type { GatewayStore } from "../../src/store/store.ts";
-import { eventually, Site } from "../gateway/processes.ts";
+import { eventually, Site } from "../shipped/front-door.ts";
 import { keptLog, sensor, sensorEvent, start_ms } from "../store/sample.ts";
 
 let site: Site;

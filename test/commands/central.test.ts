@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type LintelProcess, Site } from "../gateway/processes.ts";
+import { type LintelProcess, Site } from "../shipped/front-door.ts";
 import { postgresServer } from "../store/postgres/server.ts";
 import { sensor } from "../store/sample.ts";
 import { encoded, gatewayOf } from "../sync/receiver/receiving.ts";

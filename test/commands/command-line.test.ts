@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import packageFile from "../../package.json" with { type: "json" };
-import { Site } from "../gateway/processes.ts";
+import { Site } from "../shipped/front-door.ts";
 
 const site = new Site();
 afterAll(() => site.remove());

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { eventually, Site } from "../gateway/processes.ts";
+import { eventually, Site } from "../shipped/front-door.ts";
 
 let site: Site;
 beforeEach(() => {

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type LintelProcess, RunningGateway, Site } from "../gateway/processes.ts";
+import { type LintelProcess, RunningServer, Site } from "../shipped/front-door.ts";
 
 const boxProgram = join(import.meta.dir, "box-process.ts");
 
@@ -10,7 +10,7 @@ export class CentralProcess {
   readonly #site: Site;
   readonly data: string;
   #process: LintelProcess | undefined;
-  #served: RunningGateway | undefined;
+  #served: RunningServer | undefined;
   #readToken = "";
 
   constructor(site: Site) {
@@ -23,7 +23,7 @@ export class CentralProcess {
     const line = await process.line();
     if (line === undefined) throw new Error(`central did not start: ${await process.said()}`);
     this.#process = process;
-    this.#served = new RunningGateway(process, JSON.parse(line));
+    this.#served = new RunningServer(process, JSON.parse(line));
     this.#readToken = await this.token();
   }
 

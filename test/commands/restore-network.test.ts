@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ZnpSimulator } from "../../drivers/zigbee/simulator/coordinator.ts";
 import { seededRandom } from "../drivers/recording-host.ts";
-import { eventually, type RunningGateway } from "../gateway/processes.ts";
+import { eventually, type RunningServer } from "../shipped/front-door.ts";
 import { LostBox } from "./lost-box.ts";
 
 let box: LostBox;
@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => box[Symbol.asyncDispose]());
 
-async function listening(stick: ZnpSimulator): Promise<RunningGateway> {
+async function listening(stick: ZnpSimulator): Promise<RunningServer> {
   box.configure(`[zigbee]\nport = "${stick.path}"`);
   const gateway = await box.site.run();
   await eventually(async () => {

@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { readManifest } from "../../src/commands/backup/manifest.ts";
-import { eventually } from "../gateway/processes.ts";
+import { eventually } from "../shipped/front-door.ts";
 import { LostBox, numbers } from "./lost-box.ts";
 
 let box: LostBox;

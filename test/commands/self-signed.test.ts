@@ -4,7 +4,7 @@ import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "n
 import { join } from "node:path";
 import { openGatewayStore } from "../../src/store/sqlite/open.ts";
 import { TravellingClock } from "../drivers/travelling-clock.ts";
-import { type LintelProcess, type RunningGateway, Site } from "../gateway/processes.ts";
+import { type LintelProcess, type RunningServer, Site } from "../shipped/front-door.ts";
 import { postgresServer } from "../store/postgres/server.ts";
 import { keptLog } from "../store/sample.ts";
 import { daysOfEvents } from "../sync/upload/programme.ts";
@@ -26,7 +26,7 @@ async function asked(url: string, token: string, ca: string): Promise<number | s
 
 describe("a gateway with tls = self-signed", () => {
   const file = () => join(site.data, "tls-certificate.pem");
-  const run = async (): Promise<RunningGateway> => {
+  const run = async (): Promise<RunningServer> => {
     site.configure({ api: 'tls = "self-signed"\ntls_names = ["gateway.example"]' });
     return await site.run();
   };

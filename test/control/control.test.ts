@@ -12,7 +12,7 @@ import { startControl } from "../../src/control/server.ts";
 import type { GatewayStatus } from "../../src/control/status.ts";
 import { OperatorError } from "../../src/errors.ts";
 import { lineLog } from "../../src/log.ts";
-import { eventually } from "../gateway/processes.ts";
+import { eventually } from "../shipped/front-door.ts";
 
 const clock = new SystemClock();
 const device = {

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { belongings } from "../../src/demo/belongings.ts";
 import { flat } from "../../src/demo/flat.ts";
-import { eventually, RunningGateway, Site } from "../gateway/processes.ts";
+import { eventually, RunningServer, Site } from "../shipped/front-door.ts";
 
 const site = new Site();
 afterAll(() => site.remove());
@@ -17,7 +17,7 @@ test("the demo serves a furnished flat with history, then live events, and leave
   const ready = JSON.parse((await demo.line()) ?? "");
   const started_s = Math.floor(Date.now() / 1000);
   expect(Object.keys(ready)).toEqual(["url", "dashboard", "token", "central_url", "admin_token"]);
-  const gateway = new RunningGateway(demo, ready);
+  const gateway = new RunningServer(demo, ready);
 
   const inventory = await gateway.get("/inventory/wirelesssensors", ready.token);
   const items = (await inventory.json()) as { itemname: string }[];
@@ -105,7 +105,7 @@ test("a demo on kept data goes on where the last one ended: no event twice, noth
   let doorsBefore: Record<string, number>[] = [];
   for (let run = 0; run < 2; run++) {
     const demo = site.spawn(words);
-    const gateway = new RunningGateway(demo, JSON.parse((await demo.line()) ?? ""));
+    const gateway = new RunningServer(demo, JSON.parse((await demo.line()) ?? ""));
     const started_s = Math.floor(Date.now() / 1000);
     const { token } = gateway.ready as unknown as { token: string };
     const all = async (path: string) =>

@@ -7,7 +7,7 @@ import { seriesNames } from "../../src/series.ts";
 import { openGatewayStore } from "../../src/store/sqlite/open.ts";
 import type { GatewayStore, PageRequest, Store } from "../../src/store/store.ts";
 import { type Api, startApi } from "../api/starting.ts";
-import { Site } from "../gateway/processes.ts";
+import { Site } from "../shipped/front-door.ts";
 import { event, linesOf, oneOfEach, sensor } from "./filled.ts";
 
 const site = new Site();

@@ -2,27 +2,19 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { PillboxDriver } from "../../drivers/pillbox/driver.ts";
 import { WatchDriver } from "../../drivers/watch/driver.ts";
+import { SimulatorProcess } from "../shipped/simulator.ts";
 import { RecordingHost, temporaryDirectory } from "./recording-host.ts";
-import { simulatorProcess } from "./simulator-process.ts";
-
-/** A simulator that has said where it is reached. */
-async function simulator(name: string, ...options: string[]) {
-  const { child, answer, tell } = simulatorProcess(name, ...options);
-  const { path } = await answer();
-  return {
-    path: String(path),
-    tell,
-    end: async () => {
-      child.stdin.end();
-      return child.exited;
-    },
-  };
-}
 
 test("a simulated bridge in a process of its own is polled, and obeys", async () => {
   const directory = temporaryDirectory();
   const host = new RecordingHost({ directory: join(directory.path, "pillbox") });
-  const bridge = await simulator("pillbox", "--transport", "pty", "--link", join(directory.path, "bridge"));
+  const bridge = await SimulatorProcess.start(
+    "pillbox",
+    "--transport",
+    "pty",
+    "--link",
+    join(directory.path, "bridge"),
+  );
   const mac = "c0:ff:ee:00:00:01";
   expect(await bridge.tell({ do: "add", mac })).toEqual({ ok: true, mac });
   expect(await bridge.tell({ do: "fill", mac, count: 3, every_s: 600 })).toEqual({ ok: true });
@@ -34,7 +26,7 @@ test("a simulated bridge in a process of its own is polled, and obeys", async ()
     () => host.readings.filter(({ series }) => series === "pillbox_events").length === 3,
   );
   await driver.stop();
-  expect((await bridge.tell({ do: "boxes" })).boxes[0].history).toHaveLength(3);
+  expect((await bridge.tell({ do: "boxes" }))["boxes"][0].history).toHaveLength(3);
   expect(await bridge.end()).toBe(0);
   directory.remove();
 }, 20_000);
@@ -42,7 +34,7 @@ test("a simulated bridge in a process of its own is polled, and obeys", async ()
 test("a simulated watch in a process of its own is read, and obeys", async () => {
   const directory = temporaryDirectory();
   const host = new RecordingHost({ directory: join(directory.path, "watch") });
-  const watch = await simulator("watch", "--days", "1");
+  const watch = await SimulatorProcess.start("watch", "--days", "1");
   expect(await watch.tell({ do: "live", stp: 3 })).toEqual({ ok: true });
   expect(await watch.tell({ do: "nonsense" })).toEqual({ error: "RangeError: no command nonsense" });
   const driver = new WatchDriver({ config: { port: watch.path }, host });

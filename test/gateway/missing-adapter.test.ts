@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { ZnpSimulator } from "../../drivers/zigbee/simulator/coordinator.ts";
 import { Random } from "../../src/demo/random.ts";
-import { eventually, Site } from "./processes.ts";
+import { eventually, Site } from "../shipped/front-door.ts";
 
 const site = new Site();
 afterAll(() => site.remove());

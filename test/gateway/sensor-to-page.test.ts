@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ZnpSimulator } from "../../drivers/zigbee/simulator/coordinator.ts";
 import type { SimulatedDevice } from "../../drivers/zigbee/simulator/device.ts";
 import { Random } from "../../src/demo/random.ts";
-import { eventually, type RunningGateway, Site } from "./processes.ts";
+import { eventually, type RunningServer, Site } from "../shipped/front-door.ts";
 
 /** From one start to the listening radio; a coordinator forms its network in about three seconds. */
 const start_max_ms = 30_000;
@@ -12,7 +12,7 @@ for (const transport of ["tcp", "pty"] as const) {
     const site = new Site();
     const random = new Random(11);
     let simulator: ZnpSimulator;
-    let gateway: RunningGateway;
+    let gateway: RunningServer;
     let token = "";
     let sensor: SimulatedDevice;
     let name = "";

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { databasePath } from "../../src/store/sqlite/connection.ts";
 import { ServiceManager } from "../service-manager.ts";
-import { eventually, Site } from "./processes.ts";
+import { eventually, Site } from "../shipped/front-door.ts";
 
 const site = new Site();
 afterAll(() => site.remove());

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { databasePath } from "../../src/store/sqlite/connection.ts";
-import { type RunningGateway, Site } from "./processes.ts";
+import { type RunningServer, Site } from "../shipped/front-door.ts";
 
 // One gateway runs all the while: it holds a data directory and a port that the others want.
 const running = new Site();
-let gateway: RunningGateway;
+let gateway: RunningServer;
 
 beforeAll(async () => {
   running.configure();

@@ -5,7 +5,7 @@ import { SystemClock } from "../../src/clock.ts";
 import { startDemo } from "../../src/demo/demo.ts";
 import { lineLog } from "../../src/log.ts";
 import type { Report } from "../../src/meaning/report.ts";
-import { Site } from "../gateway/processes.ts";
+import { Site } from "../shipped/front-door.ts";
 
 /** A demo's data, made once: a month up to now, with no driver to add to it. */
 const site = new Site();

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { ControlClient } from "../../../src/control/client.ts";
-import { eventually, Site } from "../../../test/gateway/processes.ts";
+import { eventually, Site } from "../../../test/shipped/front-door.ts";
 import { Belongings } from "./belongings.ts";
 import { Samples } from "./samples.ts";
 import { Sensors } from "./sensors.ts";

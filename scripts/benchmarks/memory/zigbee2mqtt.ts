@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { eventually } from "../../../test/gateway/processes.ts";
+import { eventually } from "../../../test/shipped/front-door.ts";
 import { Samples } from "./samples.ts";
 import { Sensors } from "./sensors.ts";
 

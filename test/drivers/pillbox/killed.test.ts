@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { SimulatedBox } from "../../../drivers/pillbox/simulator/box.ts";
 import { BridgeSimulator } from "../../../drivers/pillbox/simulator/bridge.ts";
-import { type RunningGateway, Site } from "../../gateway/processes.ts";
+import { type RunningServer, Site } from "../../shipped/front-door.ts";
 import { numbers } from "../numbers.ts";
 import { hour_ms, mac } from "./household.ts";
 
@@ -40,7 +40,7 @@ test("kill -9 between a reply and its commit, again and again, loses no event an
 /** Runs a gateway until so many event replies have gone out and a moment more, in which some of it may be committed. */
 async function killedAfterReplies(
   bridge: BridgeSimulator,
-  run: () => Promise<RunningGateway>,
+  run: () => Promise<RunningServer>,
   { replies, delay_ms }: { replies: number; delay_ms: number },
 ): Promise<void> {
   const { promise: seen, resolve } = Promise.withResolvers<void>();

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { HciSimulator } from "../../../drivers/ble/simulator/controller.ts";
 import { SimulatedPillBox } from "../../../drivers/bthome/simulator/box.ts";
 import { SimulatedScale } from "../../../drivers/scale/simulator/scale.ts";
-import { Site } from "../../gateway/processes.ts";
+import { Site } from "../../shipped/front-door.ts";
 import { seededRandom } from "../recording-host.ts";
 
 const lives = 5;

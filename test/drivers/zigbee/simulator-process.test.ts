@@ -2,15 +2,15 @@ import { afterAll, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ZigbeeDriver } from "../../../drivers/zigbee/driver.ts";
+import { SimulatorProcess } from "../../shipped/simulator.ts";
 import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
-import { simulatorProcess } from "../simulator-process.ts";
 import { formedCoordinator } from "./formed.ts";
 
 const program = join(import.meta.dir, "../../../drivers/zigbee/simulator/main.ts");
 const directory = temporaryDirectory();
 afterAll(directory.remove);
 
-const simulator = (...options: string[]) => simulatorProcess("zigbee", ...options);
+const simulator = (...options: string[]) => SimulatorProcess.start("zigbee", ...options);
 
 test("a simulator that was killed takes up its network and sensors again, and the driver goes on", async () => {
   const host = new RecordingHost({ directory: directory.path });
@@ -19,8 +19,8 @@ test("a simulator that was killed takes up its network and sensors again, and th
   writeFileSync(state, JSON.stringify(formed.export()));
   await formed.close();
 
-  const first = simulator("--state", state);
-  const { path } = await first.answer();
+  const first = await simulator("--state", state);
+  const { path } = first;
   const driver = new ZigbeeDriver({ config: { port: path }, host, bounds: { least_ms: 20, most_ms: 100 } });
   driver.start();
   await host.until("the driver to listen", () => driver.status().state === "listening");
@@ -32,31 +32,28 @@ test("a simulator that was killed takes up its network and sensors again, and th
   expect(await first.tell({ do: "alarm", ieee })).toEqual({ ok: true, heard: true });
   expect(await first.tell({ do: "nonsense" })).toEqual({ error: "RangeError: no command nonsense" });
   await host.until("its event", () => host.readings.length === 1);
-  writeFileSync(state, JSON.stringify((await first.tell({ do: "export" })).state));
-  first.child.kill("SIGKILL");
+  writeFileSync(state, JSON.stringify((await first.tell({ do: "export" }))["state"]));
+  await first.kill();
   await host.until("the driver to notice", () => driver.status().state === "retrying");
 
-  const second = simulator("--state", state, "--port", new URL(path).port);
-  expect(await second.answer()).toEqual({ path });
+  const second = await simulator("--state", state, "--port", new URL(path).port);
+  expect(second.path).toBe(path);
   await host.until("the driver to listen", () => driver.status().state === "listening");
   await second.tell({ do: "restore", ieee });
   await host.until("another event", () => host.readings.length === 2);
   expect(host.readings.map(({ values }) => values["event"])).toEqual([0x32, 0x30]);
   await driver.stop();
-  second.child.stdin.end();
-  expect(await second.child.exited).toBe(0);
+  expect(await second.end()).toBe(0);
 }, 30_000);
 
 test("a simulator takes over the link of one that was killed, and no file that is somebody's own", async () => {
   const link = join(directory.path, "stick");
-  const first = simulator("--transport", "pty", "--link", link);
-  expect(await first.answer()).toEqual({ path: link });
-  first.child.kill("SIGKILL");
-  await first.child.exited;
-  const second = simulator("--transport", "pty", "--link", link);
-  expect(await second.answer()).toEqual({ path: link });
-  second.child.stdin.end();
-  expect(await second.child.exited).toBe(0);
+  const first = await simulator("--transport", "pty", "--link", link);
+  expect(first.path).toBe(link);
+  await first.kill();
+  const second = await simulator("--transport", "pty", "--link", link);
+  expect(second.path).toBe(link);
+  expect(await second.end()).toBe(0);
 
   writeFileSync(link, "mine");
   const third = Bun.spawn([process.execPath, program, "--transport", "pty", "--link", link], {

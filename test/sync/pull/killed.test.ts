@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { SystemClock } from "../../../src/clock.ts";
 import { type CentralPlace, openCentral } from "../../../src/commands/central-place.ts";
 import { openGatewayStore, openUploadStore } from "../../../src/store/sqlite/open.ts";
-import { Site } from "../../gateway/processes.ts";
+import { Site } from "../../shipped/front-door.ts";
 import { postgresServer } from "../../store/postgres/server.ts";
 import { below, keptLog, seeded } from "../../store/sample.ts";
 import { homeReadings } from "../upload/home-readings.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { TCPSocketListener } from "bun";
 import { openGatewayStore } from "../../../src/store/sqlite/open.ts";
 import { TravellingClock } from "../../drivers/travelling-clock.ts";
-import { eventually, Site } from "../../gateway/processes.ts";
+import { eventually, Site } from "../../shipped/front-door.ts";
 import { keptLog } from "../../store/sample.ts";
 import { daysOfEvents } from "./programme.ts";
 import { CentralProcess } from "./trial-processes.ts";

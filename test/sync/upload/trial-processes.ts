@@ -1,15 +1,12 @@
-import { join } from "node:path";
 import type { CentralPlace } from "../../../src/commands/central-place.ts";
-import { LintelProcess } from "../../gateway/processes.ts";
-
-const main = join(import.meta.dir, "../../../src/main.ts");
+import { LintelProcess, lintel } from "../../shipped/front-door.ts";
 
 /** Starts `lintel` with these words and returns at once. */
 export function spawnLintel(words: readonly string[], directory: string): LintelProcess {
   return new LintelProcess(
-    Bun.spawn([process.execPath, main, ...words], {
+    Bun.spawn([lintel, ...words], {
       cwd: directory,
-      env: { ...process.env, NO_COLOR: "1" },
+      env: { PATH: "/usr/bin:/bin", HOME: directory },
       stdin: "ignore",
       stdout: "pipe",
       stderr: "pipe",

@@ -7,7 +7,7 @@ import { openGatewayStore, openUploadStore } from "../../../src/store/sqlite/ope
 import type { GatewayStore } from "../../../src/store/store.ts";
 import type { DayDigest } from "../../../src/store/upload-store.ts";
 import { FaultyProxy } from "../../fakes/faulty-proxy.ts";
-import type { LintelProcess } from "../../gateway/processes.ts";
+import type { LintelProcess } from "../../shipped/front-door.ts";
 import { below, keptLog, seeded } from "../../store/sample.ts";
 import { homeReadings } from "./home-readings.ts";
 import { CentralProcess, spawnLintel } from "./trial-processes.ts";

@@ -1,19 +1,29 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, normalize } from "node:path";
 import type { Subprocess } from "bun";
+import { linesOf } from "./lines.ts";
+import { SimulatorProcess } from "./simulator.ts";
 
-const main = join(import.meta.dir, "../../src/main.ts");
+/** What people start. */
+export const lintel = normalize(join(import.meta.dir, "../../scripts/lintel"));
 
-/** A data directory and a configuration for real processes, removed at the end. */
+/**
+ * A machine with Lintel on it: a data directory, a configuration and an empty home directory for real processes, which are
+ * started as people start them, and all removed at the end. Nothing is in their environment but PATH and HOME.
+ */
 export class Site {
   readonly directory = mkdtempSync(join(tmpdir(), "lintel-site-"));
   readonly data = join(this.directory, "data");
   readonly config = join(this.directory, "lintel.toml");
+  readonly home = join(this.directory, "home");
   readonly #processes: Subprocess[] = [];
+  readonly #simulators: SimulatorProcess[] = [];
 
-  /** @param program what starts `lintel`; the source itself unless said */
-  constructor(readonly program: readonly string[] = [globalThis.process.execPath, main]) {}
+  /** @param program what starts `lintel`; `scripts/lintel` itself unless said */
+  constructor(readonly program: readonly string[] = [lintel]) {
+    mkdirSync(this.home);
+  }
 
   /** Writes the configuration: the data directory, a free port, and what is given. */
   configure(options: { listen?: string; api?: string; sections?: string; data?: string } = {}): void {
@@ -22,18 +32,36 @@ export class Site {
   }
 
   /** Starts `lintel run` and waits until it serves. */
-  async run(env: Readonly<Record<string, string>> = {}): Promise<RunningGateway> {
-    const process = this.spawn(["run", "--config", this.config, "--json"], env);
-    const line = await process.line();
-    if (line === undefined) throw new Error(`the gateway did not start: ${await process.said()}`);
-    return new RunningGateway(process, JSON.parse(line));
+  run(env: Readonly<Record<string, string>> = {}): Promise<RunningServer> {
+    return this.serve(["run", "--config", this.config, "--json"], env);
   }
 
-  /** Starts `lintel` with these words and returns at once. */
+  /** Starts `lintel central` at a free port, with these words besides, and waits until it serves. */
+  central(...words: readonly string[]): Promise<RunningServer> {
+    return this.serve(["central", "--listen", "127.0.0.1", "--port", "0", "--json", ...words]);
+  }
+
+  /** Starts a server with these words, `--json` among them, and waits until it serves. */
+  async serve(words: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<RunningServer> {
+    const process = this.spawn(words, env);
+    const line = await process.line();
+    if (line === undefined) throw new Error(`lintel ${words[0]} did not start: ${await process.said()}`);
+    return new RunningServer(process, JSON.parse(line));
+  }
+
+  /** Starts the simulator of a driver as a process of its own, at `<directory>/<driver>` on a pty. */
+  async simulator(driver: string, ...options: readonly string[]): Promise<SimulatorProcess> {
+    const link = join(this.directory, driver);
+    const simulator = await SimulatorProcess.start(driver, "--transport", "pty", "--link", link, ...options);
+    this.#simulators.push(simulator);
+    return simulator;
+  }
+
+  /** Starts `lintel` with these words and returns at once. `env` is what it has besides PATH and HOME. */
   spawn(words: readonly string[], env: Readonly<Record<string, string>> = {}): LintelProcess {
     const child = Bun.spawn([...this.program, ...words], {
       cwd: this.directory,
-      env: { ...globalThis.process.env, NO_COLOR: "1", ...env },
+      env: { PATH: "/usr/bin:/bin", HOME: this.home, ...env },
       stdin: "ignore",
       stdout: "pipe",
       stderr: "pipe",
@@ -49,24 +77,36 @@ export class Site {
     return { code, out, said };
   }
 
-  /** The text of a new read token. */
+  /** Runs `lintel` with these words, `--json` among them, to its good end: what it printed. */
+  async answer(...words: string[]) {
+    const { code, out, said } = await this.lintel(...words);
+    if (code !== 0) throw new Error(`lintel ${words[0]} ended with ${code}: ${said}`);
+    return JSON.parse(out);
+  }
+
+  /** The text of a new read token, or of what the words ask for. */
   async token(...words: string[]): Promise<string> {
-    const { out, said } = await this.lintel(
-      "token",
-      "create",
-      "test",
-      "--json",
-      "--data",
-      this.data,
-      ...words,
+    return (await this.answer("token", "create", "test", "--json", "--data", this.data, ...words)).token;
+  }
+
+  /** Waits until every driver of the gateway here hears its device, or those that are named. */
+  async listening(...names: string[]): Promise<void> {
+    await eventually(
+      async () => {
+        const { drivers } = (await this.answer("status", "--json", "--data", this.data)) as {
+          drivers?: { name: string; state: string }[];
+        };
+        const asked = drivers?.filter(({ name }) => names.length === 0 || names.includes(name)) ?? [];
+        return asked.length > 0 && asked.every(({ state }) => state === "listening") ? true : undefined;
+      },
+      `listening: ${names.join(", ") || "every driver"}`,
     );
-    if (out === "") throw new Error(`no token: ${said}`);
-    return JSON.parse(out).token;
   }
 
   async remove(): Promise<void> {
     for (const process of this.#processes) process.kill("SIGKILL");
     await Promise.all(this.#processes.map((process) => process.exited));
+    await Promise.all(this.#simulators.map((simulator) => simulator.kill()));
     rmSync(this.directory, { recursive: true, force: true });
   }
 }
@@ -114,15 +154,26 @@ export class LintelProcess {
   }
 }
 
-/** A gateway that serves. */
-export class RunningGateway {
+/** What a server says when it is ready; the demo says more. */
+export interface Ready {
+  /** Of the API, with its version. */
+  readonly url: string;
+  readonly dashboard: string;
+}
+
+/** A gateway or a central that serves. */
+export class RunningServer {
   readonly url: string;
 
   constructor(
     readonly process: LintelProcess,
-    readonly ready: { readonly url: string; readonly dashboard: string },
+    readonly ready: Ready,
   ) {
     this.url = ready.url;
+  }
+
+  get origin(): string {
+    return new URL(this.url).origin;
   }
 
   /** Asks the API; the path begins after the version. */
@@ -130,6 +181,13 @@ export class RunningGateway {
     return fetch(path.startsWith("http") ? path : this.url + path, {
       headers: { authorization: `bearer ${token}`, accept: "application/json" },
     });
+  }
+
+  /** The records that the API answers. */
+  async records<Record>(path: string, token: string): Promise<Record> {
+    const response = await this.get(path, token);
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as Record;
   }
 
   /** Events of an item, newest first, from as many pages as there are. */
@@ -164,15 +222,4 @@ export async function eventually<Answer>(
     await Bun.sleep(pause_ms);
   }
   throw new Error(`it never came: ${what}`);
-}
-
-async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let rest = "";
-  for await (const chunk of stream) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
-    rest = lines.pop() ?? "";
-    yield* lines;
-  }
-  if (rest !== "") yield rest;
 }
