@@ -5,32 +5,30 @@ import type { Cursor, Device, DeviceState, Gap, Reading } from "../reading.ts";
 import { type Appended, ReadingRefused } from "../store/store.ts";
 import { Dating, type DatingStore, type Entry, type Prepared } from "./dating.ts";
 import { NoteBook } from "./note-book.ts";
+import { Pace, type Pause } from "./pace.ts";
 import { RefusalLog } from "./refusal-log.ts";
 import { type Fault, faultOfCursor, faultOfGap, faultOfReading } from "./validity.ts";
 
 /**
- * Takes readings from drivers and commits them in groups, in the order in which they came. A reading waits at
- * most `groupInterval_ms` and one commit; while the disk fails it waits in memory, up to `queue_max` of them. What
- * comes before the time is known is committed without a number, and gets it later: see dating.ts.
+ * Takes readings from drivers and commits them in the order in which they came: at once after a quiet stretch, in
+ * groups while more come: see pace.ts. A reading waits at most one commit and `groupInterval_ms`; while the disk fails
+ * it waits in memory, up to `queue_max` of them. What comes before the time is known is committed without a number, and
+ * gets it later: see dating.ts.
  */
 export class Ingest {
   readonly #store: DatingStore;
   readonly #dating: Dating;
   readonly #clock: Clock;
   readonly #log: Log;
-  readonly #groupInterval_ms: number;
   readonly #group_max: number;
   readonly #queue_max: number;
+  readonly #pace: Pace;
   readonly #notes: NoteBook;
   readonly #refusals: RefusalLog;
   readonly #onCommit: ((duration_ms: number) => void) | undefined;
   /** What waits, oldest first; those of the commit in flight stay until it succeeds. */
   #queue: Queued[] = [];
-  #due = false;
-  #committing: Promise<void> | undefined;
-  #cancelTimer: (() => void) | undefined;
   #cancelLook: (() => void) | undefined;
-  #retry_ms = 0;
   #closed = false;
   #closing: Promise<void> | undefined;
   #committed = 0;
@@ -42,16 +40,20 @@ export class Ingest {
     this.#store = options.store;
     this.#clock = options.clock;
     this.#log = options.log;
-    this.#groupInterval_ms = options.groupInterval_ms ?? 100;
     this.#group_max = options.group_max ?? 2_000;
     this.#queue_max = options.queue_max ?? 20_000;
     this.#dating = new Dating({ ...options, release_max: this.#group_max });
     this.#refusals = new RefusalLog(options);
     this.#onCommit = options.onCommit;
+    this.#pace = new Pace({
+      clock: options.clock,
+      interval_ms: options.groupInterval_ms ?? 100,
+      commit: () => this.#commitNext(),
+    });
     this.#notes = new NoteBook({
       clock: options.clock,
       interval_ms: options.notesInterval_ms ?? 60_000,
-      onDue: () => this.#startTimer(),
+      onDue: () => this.#pace.want(),
       onRefused: (fault) => this.#refusals.say(fault, "the state is left out"),
     });
     // Where it fails, the first commit tries again, and says so.
@@ -88,7 +90,7 @@ export class Ingest {
   joined(device: Device, listener: string): void {
     if (this.#closed) return;
     this.heard({ device, heard_ms: this.#clock.now().unix_ms }, listener);
-    this.#startTimer();
+    this.#pace.want();
   }
 
   /** Resolves once the gap is on disk; rejects like `accept`. */
@@ -104,7 +106,7 @@ export class Ingest {
     if (this.#closed) return;
     this.#notes.listening(listener);
     // A clock that is looked at often can hide only small steps.
-    if (this.#dating.loaded && this.#dating.observe()) this.#startTimer();
+    if (this.#dating.loaded && this.#dating.observe()) this.#pace.want();
   }
 
   #put(entry: Entry, fault: Fault | undefined, remedy: string): Promise<void> {
@@ -114,8 +116,8 @@ export class Ingest {
       return Promise.reject(this.#refuse(fullFault, this.#fullRemedy()));
     return new Promise((resolve, reject) => {
       this.#queue.push({ ...entry, resolve, reject });
-      if (this.#queue.length >= this.#group_max) this.#pump();
-      this.#startTimer();
+      if (this.#queue.length >= this.#group_max) this.#pace.wantAtOnce();
+      else this.#pace.want();
     });
   }
 
@@ -146,13 +148,12 @@ export class Ingest {
     this.#closed = true;
     this.#notes.stop();
     this.#cancelLook?.();
-    await this.#committing;
+    await this.#pace.stop();
     for (let before = Infinity; this.#queue.length > 0 && this.#queue.length < before; ) {
       before = this.#queue.length;
       await this.#commit();
     }
     if (this.#queue.length === 0 && this.#notes.waiting) await this.#commit();
-    this.#stopTimer();
     if (this.#queue.length === 0) return;
     const lost = new OperatorError(
       `${this.#queue.length} readings were not on disk when Lintel stopped`,
@@ -162,38 +163,15 @@ export class Ingest {
     for (const { reject } of this.#queue.splice(0)) reject(lost);
   }
 
-  /** Sees to it that a commit follows, soon, or after a failure when it is worth trying again. */
-  #startTimer(): void {
-    if (this.#cancelTimer !== undefined || this.#due) return;
-    const delay_ms = this.#problem === undefined ? this.#groupInterval_ms : this.#retry_ms;
-    this.#cancelTimer = this.#clock.after(delay_ms, () => {
-      this.#cancelTimer = undefined;
-      this.#due = true;
-      this.#pump();
-    });
-  }
-
-  #stopTimer(): void {
-    this.#due = false;
-    this.#cancelTimer?.();
-    this.#cancelTimer = undefined;
-  }
-
-  /** Starts a commit if one is wanted and none is under way. */
-  #pump(): void {
-    if (this.#committing !== undefined || this.#closed) return;
-    const full = this.#queue.length >= this.#group_max && this.#problem === undefined;
-    if (!full && !this.#due) return;
-    this.#stopTimer();
-    this.#committing = this.#commit().then(() => {
-      this.#committing = undefined;
-      if (this.#queue.length > 0 || this.#problem !== undefined) this.#startTimer();
-      this.#pump();
-    });
+  /** A commit, and what is to follow it. */
+  async #commitNext(): Promise<Pause> {
+    const pause = await this.#commit();
+    if (this.#queue.length > 0 || pause !== "interval") this.#pace.want();
+    return pause === "interval" && this.#queue.length >= this.#group_max ? "none" : pause;
   }
 
   /** One commit of the oldest group and all notes, after whatever has waited for the time. Never rejects. */
-  async #commit(): Promise<void> {
+  async #commit(): Promise<Pause> {
     const group = this.#queue.slice(0, this.#group_max);
     const notes = this.#notes.take();
     let prepared: Prepared | undefined;
@@ -211,13 +189,19 @@ export class Ingest {
         this.#succeed(group, appended, started.monotonic_ms);
       }
       this.#recover();
+      return "interval";
     } catch (thrown) {
       this.#notes.giveBack(notes);
       const source = thrown instanceof ReadingRefused ? prepared?.sources[thrown.index] : undefined;
-      if (thrown instanceof ReadingRefused && source !== undefined) this.#leaveOut(thrown, source);
-      else this.#fail(thrown);
+      if (thrown instanceof ReadingRefused && source !== undefined) {
+        this.#leaveOut(thrown, source);
+        return "none";
+      }
+      this.#fail(thrown);
+      return "afterFailure";
+    } finally {
+      this.#lookLater();
     }
-    this.#lookLater();
   }
 
   /** Numbers everything that has waited for the time, where that is known now. */
@@ -252,7 +236,6 @@ export class Ingest {
   }
 
   #recover(): void {
-    this.#retry_ms = 0;
     if (this.#problem === undefined) return;
     const seconds = Math.round((this.#clock.now().monotonic_ms - this.#problem.since_ms) / 1000);
     this.#problem = undefined;
@@ -265,7 +248,7 @@ export class Ingest {
     if (!wanted || this.#closed || this.#cancelLook !== undefined) return;
     this.#cancelLook = this.#clock.after(look_interval_ms, () => {
       this.#cancelLook = undefined;
-      this.#startTimer();
+      this.#pace.want();
     });
   }
 
@@ -274,13 +257,9 @@ export class Ingest {
     const [entry] = this.#queue.splice(index, 1);
     const fault = { name: "readings that the store refused", detail: thrown.what };
     entry?.reject(this.#refuse(fault, thrown.remedy));
-    this.#due = true;
   }
 
   #fail(thrown: unknown): void {
-    // What came meanwhile must not make the next try come sooner.
-    this.#stopTimer();
-    this.#retry_ms = Math.min(Math.max(this.#retry_ms * 2, retry_first_ms), retry_most_ms);
     if (this.#problem?.text === messageOf(thrown)) return;
     const since_ms = this.#problem?.since_ms ?? this.#clock.now().monotonic_ms;
     this.#problem = { text: messageOf(thrown), since_ms };
@@ -304,9 +283,9 @@ export interface IngestOptions {
   readonly store: DatingStore;
   readonly clock: Clock;
   readonly log: Log;
-  /** From the first reading of a group to its commit. */
+  /** From the end of a commit to the next, which what came meanwhile shares. */
   readonly groupInterval_ms?: number;
-  /** Readings that are committed at once, without waiting for the interval. */
+  /** Readings of one commit at most; so many do not wait for the interval. */
   readonly group_max?: number;
   /** Readings that may wait for the disk. */
   readonly queue_max?: number;
@@ -347,7 +326,5 @@ function cursorsOf(entries: readonly Pick<Entry, "cursor">[]): Map<string, strin
 }
 
 const look_interval_ms = 10_000;
-const retry_first_ms = 250;
-const retry_most_ms = 30_000;
 const closedFault: Fault = { name: "readings after the end", detail: "Lintel is stopping" };
 const fullFault: Fault = { name: "readings that found the queue full", detail: "the queue is full" };

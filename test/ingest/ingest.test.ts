@@ -10,36 +10,115 @@ import { keptLog, reading, sensor, sensorEvent, start_ms, temporaryDirectory } f
 import { mountSmall, mountsAllowed } from "../store/sqlite/mount.ts";
 import { openGateway } from "../store/sqlite/opening.ts";
 
-test("readings of one interval are one commit, numbered in the order in which they came", async () => {
+test("a reading after a quiet stretch is committed at once", async () => {
   await using taking = await take();
-  const accepted = [1, 2, 3].map((event) =>
-    taking.ingest.accept(sensorEvent(sensor(event % 2), start_ms, event)),
-  );
-  expect(taking.ingest.status()).toMatchObject({ queued: 3, committed: 0 });
-  taking.clock.advance(99);
-  expect(taking.commits).toEqual([]);
-  taking.clock.advance(1);
-  await Promise.all(accepted);
-  expect(taking.commits).toEqual([[1, 2, 3]]);
+  for (const number of [1, 2, 3]) {
+    await taking.ingest.accept(event(number));
+    await taking.rest();
+    taking.clock.advance(100);
+  }
+  expect(taking.commits).toEqual([[1], [2], [3]]);
   expect(taking.ingest.status()).toMatchObject({ queued: 0, committed: 3, refused: 0 });
-  expect(taking.ingest.status().lastCommit).toMatchObject({ readings: 3 });
+  expect(taking.ingest.status().lastCommit).toMatchObject({ readings: 1 });
 });
 
-test("readings that come during a commit form the next one", async () => {
+test("readings that come within 100 ms after a commit share the next one, in the order in which they came", async () => {
   await using taking = await take();
-  const first = taking.ingest.accept(event(1));
-  taking.clock.advance(100);
-  const second = [event(2), event(3)].map((next) => taking.ingest.accept(next));
-  taking.clock.advance(100);
+  await taking.ingest.accept(event(1));
+  await taking.rest();
+  const accepted = [2, 3, 4].map((number) => {
+    taking.clock.advance(33);
+    return taking.ingest.accept(sensorEvent(sensor(number % 2), start_ms, number));
+  });
+  await taking.rest();
   expect(taking.tries()).toBe(1);
-  await Promise.all([first, ...second]);
+  expect(taking.ingest.status()).toMatchObject({ queued: 3, committed: 1 });
+  taking.clock.advance(1);
+  await Promise.all(accepted);
+  expect(taking.commits).toEqual([[1], [2, 3, 4]]);
+});
+
+test("readings that come during a commit share the next one, 100 ms after its end", async () => {
+  const disk = Promise.withResolvers<void>();
+  await using taking = await take({ disk: () => disk.promise });
+  const first = taking.ingest.accept(event(1));
+  await taking.rest();
+  const accepted = [2, 3].map((number) => taking.ingest.accept(event(number)));
+  taking.clock.advance(1_000);
+  await taking.rest();
+  expect(taking.tries()).toBe(1);
+  disk.resolve();
+  await first;
+  await taking.rest();
+  taking.clock.advance(99);
+  await taking.rest();
+  expect(taking.tries()).toBe(1);
+  taking.clock.advance(1);
+  await Promise.all(accepted);
   expect(taking.commits).toEqual([[1], [2, 3]]);
 });
 
-test("a full group does not wait for the interval", async () => {
-  await using taking = await take({ group_max: 3 });
-  await Promise.all([1, 2, 3].map((number) => taking.ingest.accept(event(number))));
+test("what is told in one breath is one commit: readings, and how their device is", async () => {
+  await using taking = await take();
+  const accepted = [1, 2, 3].map((number) => taking.ingest.accept(event(number)));
+  taking.ingest.heard({ device: sensor(1), heard_ms: start_ms, linkquality: 33 });
+  await Promise.all(accepted);
   expect(taking.commits).toEqual([[1, 2, 3]]);
+  expect((await taking.store.overview()).items).toMatchObject([{ linkquality: 33 }]);
+  await taking.rest();
+  taking.clock.advance(60_000);
+  await taking.rest();
+  expect(taking.tries()).toBe(1);
+});
+
+test("a full group waits for nothing but the commit under way, and one that is not full for the interval", async () => {
+  await using taking = await take({ group_max: 3 });
+  await taking.ingest.accept(event(1));
+  await taking.rest();
+  const accepted = [2, 3, 4, 5, 6, 7, 8].map((number) => taking.ingest.accept(event(number)));
+  await Promise.all(accepted.slice(0, 6));
+  await taking.rest();
+  expect(taking.commits).toEqual([[1], [2, 3, 4], [5, 6, 7]]);
+  taking.clock.advance(100);
+  await Promise.all(accepted);
+  expect(taking.commits).toEqual([[1], [2, 3, 4], [5, 6, 7], [8]]);
+});
+
+test("a disk that fails is tried again after 250 ms, then 500, however much comes meanwhile", async () => {
+  let fails = true;
+  await using taking = await take({
+    group_max: 2,
+    refuse: () => {
+      if (fails) throw new Error("the disk is gone");
+    },
+  });
+  const accepted = [1, 2, 3, 4].map((number) => taking.ingest.accept(event(number)));
+  await taking.rest();
+  for (const [tries, pause_ms] of [250, 500].entries()) {
+    accepted.push(taking.ingest.accept(event(5 + tries)));
+    taking.clock.advance(pause_ms - 1);
+    await taking.rest();
+    expect(taking.tries()).toBe(1 + tries);
+    taking.clock.advance(1);
+    await taking.rest();
+    expect(taking.tries()).toBe(2 + tries);
+  }
+  fails = false;
+  taking.clock.advance(1_000);
+  await Promise.all(accepted);
+  expect(taking.commits).toEqual([
+    [1, 2],
+    [3, 4],
+    [5, 6],
+  ]);
+});
+
+test("a device that is let in is an item at once", async () => {
+  await using taking = await take();
+  taking.ingest.joined(sensor(1), "zigbee");
+  await taking.rest();
+  expect(taking.commits).toEqual([[]]);
+  expect((await taking.store.overview()).items).toHaveLength(1);
 });
 
 test("an impossible reading is refused by name, counted, and said once a minute", async () => {
@@ -72,7 +151,6 @@ test("a full queue refuses what comes, and keeps what it has", async () => {
   const kept = [1, 2].map((number) => taking.ingest.accept(event(number)));
   const refused = await taking.ingest.accept(event(3)).catch((thrown: unknown) => thrown);
   expect(String(refused)).toContain("readings that found the queue full");
-  taking.clock.advance(100);
   await Promise.all(kept);
   expect(taking.commits).toEqual([[1, 2]]);
 });
@@ -85,7 +163,6 @@ test("a reading that the store refuses is left out, and the others of its group 
     },
   });
   const accepted = [1, 2, 3].map((number) => taking.ingest.accept(event(number)));
-  taking.clock.advance(100);
   const results = await Promise.allSettled(accepted);
   expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
   expect(taking.commits).toEqual([[1, 3]]);
@@ -103,10 +180,10 @@ test("what is learned of a device is kept once, with the next commit or within a
   clock.advance(59_999);
   expect(taking.tries()).toBe(0);
   clock.advance(1);
-  clock.advance(100);
-  expect(taking.tries()).toBe(1);
-  await ingest.close();
+  await taking.rest();
   expect(taking.commits).toEqual([[]]);
+  await ingest.close();
+  expect(taking.tries()).toBe(1);
   const { items, dropped } = await store.overview();
   expect(items).toMatchObject([
     { heard_ms: start_ms + 7, battery_percent: 90, linkquality: 33, provisional: true },
@@ -154,9 +231,8 @@ test.skipIf(!mountsAllowed)(
     const ballast = join(mount.path, "ballast");
     await using taking = await take({ directory: mount.path, queue_max: 50 });
     const { ingest, clock, lines, store } = taking;
-    const first = ingest.accept(event(1));
-    clock.advance(100);
-    await first;
+    await ingest.accept(event(1));
+    await taking.rest();
     fill(ballast);
     const waiting = Array.from({ length: 50 }, (_, n) => ingest.accept(event(n + 2)));
     clock.advance(100);
@@ -166,9 +242,12 @@ test.skipIf(!mountsAllowed)(
     const refused = await ingest.accept(event(99)).catch((thrown: unknown) => thrown);
     expect(String(refused)).toContain("the disk is full");
     const tries = taking.tries();
+    await taking.rest();
     clock.advance(249);
+    await taking.rest();
     expect(taking.tries()).toBe(tries);
     clock.advance(1);
+    await taking.rest();
     expect(taking.tries()).toBe(tries + 1);
     rmSync(ballast);
     await until(() => {
@@ -186,11 +265,12 @@ test.skipIf(!mountsAllowed)(
   },
 );
 
-/** Ingest on a real store, with a clock that the test moves; `refuse` may throw instead of the store. */
+/** Ingest on a real store, with a clock that the test moves; `refuse` may throw instead of the store, `disk` keep it waiting. */
 async function take(
   options: Omit<Partial<IngestOptions>, "store"> & {
     directory?: string;
     refuse?: (readings: readonly Reading[]) => void;
+    disk?: () => Promise<void>;
   } = {},
 ) {
   const directory = temporaryDirectory();
@@ -199,18 +279,29 @@ async function take(
   const { log, lines } = keptLog();
   const commits: Value[][] = [];
   let tries = 0;
+  const under = new Set<Promise<unknown>>();
+  const watch = <Result>(call: Promise<Result>): Promise<Result> => {
+    under.add(call);
+    call.then(
+      () => under.delete(call),
+      () => under.delete(call),
+    );
+    return call;
+  };
+  const append: IngestOptions["store"]["append"] = async (readings, notes) => {
+    tries += 1;
+    const group = readings.map(({ values }) => values["event"] ?? null);
+    options.refuse?.(readings);
+    await options.disk?.();
+    const appended = await watch(store.append(readings, notes));
+    commits.push(group);
+    return appended;
+  };
   const watched: IngestOptions["store"] = {
     timeKnown: () => store.timeKnown(),
     waiting: (limit) => store.waiting(limit),
     deviceOffset: (series, device) => store.deviceOffset(series, device),
-    append: async (readings, notes) => {
-      tries += 1;
-      const group = readings.map(({ values }) => values["event"] ?? null);
-      options.refuse?.(readings);
-      const appended = await store.append(readings, notes);
-      commits.push(group);
-      return appended;
-    },
+    append,
   };
   const ingest = new Ingest({ ...options, store: watched, clock, log });
   // It has asked the same by then.
@@ -223,12 +314,24 @@ async function take(
     /** The events of each group that the store has committed. */
     commits,
     tries: () => tries,
+    /** Waits until nothing is under way in the store, and what follows from its answers has followed. */
+    rest: async () => {
+      await turnOfTheLoop();
+      while (under.size > 0) {
+        await Promise.allSettled([...under]);
+        await turnOfTheLoop();
+      }
+    },
     async [Symbol.asyncDispose]() {
       await ingest.close();
       await store.close();
       directory[Symbol.dispose]();
     },
   };
+}
+
+function turnOfTheLoop(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function event(number: number): Reading {
