@@ -56,12 +56,12 @@ async function demo(options: DemoOptions, context: CommandContext): Promise<void
   await requireFree(options.centralPort, "--central-port");
   const log = serverLog(context, "warn");
   const stage = new Stage({ terminal, clock, json: options.json === true });
-  stage.opening(options.days);
   let playing: Promise<void> | undefined;
   await serve({
     context: { ...context, clock },
     log,
     start: async (onFailure) => {
+      stage.opening(options.days);
       const started = await startDemo({
         clock,
         log,

@@ -49,10 +49,10 @@ export class Site {
     return new RunningServer(process, JSON.parse(line));
   }
 
-  /** Starts the simulator of a driver as a process of its own, at `<directory>/<driver>` on a pty. */
-  async simulator(driver: string, ...options: readonly string[]): Promise<SimulatorProcess> {
-    const link = join(this.directory, driver);
-    const simulator = await SimulatorProcess.start(driver, "--transport", "pty", "--link", link, ...options);
+  /** Starts the simulator of a driver, or `air`, as a process of its own, on a pty that is linked at `<directory>/<name>`. */
+  async simulator(name: string, ...options: readonly string[]): Promise<SimulatorProcess> {
+    const link = join(this.directory, name);
+    const simulator = await SimulatorProcess.start(name, "--transport", "pty", "--link", link, ...options);
     this.#simulators.push(simulator);
     return simulator;
   }

@@ -2,7 +2,14 @@ import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { linesOf } from "./lines.ts";
 
-/** The simulator of a driver as a process of its own, which answers a line for each line. */
+/** Where the simulators are that tests start: of a driver, or what is in the air around a Bluetooth controller. */
+function programOf(name: string): string {
+  return name === "air"
+    ? join(import.meta.dir, "air.ts")
+    : join(import.meta.dir, "../../drivers", name, "simulator/main.ts");
+}
+
+/** A simulator as a process of its own, which answers a line for each line. */
 export class SimulatorProcess {
   readonly #child: Subprocess<"pipe", "pipe", "inherit">;
   readonly #answers: AsyncGenerator<string>;
@@ -13,12 +20,10 @@ export class SimulatorProcess {
     this.#answers = linesOf(child.stdout);
   }
 
-  /** Starts `drivers/<driver>/simulator/main.ts` with these options, and waits until it says where it is reached. */
-  static async start(driver: string, ...options: readonly string[]): Promise<SimulatorProcess> {
-    const program = join(import.meta.dir, "../../drivers", driver, "simulator/main.ts");
-    const simulator = new SimulatorProcess(
-      Bun.spawn([process.execPath, program, ...options], { stdin: "pipe", stderr: "inherit" }),
-    );
+  /** Starts that of a driver, or `air`, with these options, and waits until it says where it is reached. */
+  static async start(name: string, ...options: readonly string[]): Promise<SimulatorProcess> {
+    const command = [process.execPath, programOf(name), ...options];
+    const simulator = new SimulatorProcess(Bun.spawn(command, { stdin: "pipe", stderr: "inherit" }));
     simulator.#path = String((await simulator.#answer())["path"]);
     return simulator;
   }

@@ -1,18 +1,18 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { HciSimulator } from "../../../drivers/ble/simulator/controller.ts";
-import { SimulatedPillBox } from "../../../drivers/bthome/simulator/box.ts";
-import { SimulatedScale } from "../../../drivers/scale/simulator/scale.ts";
-import { Site } from "../../shipped/front-door.ts";
-import { seededRandom } from "../recording-host.ts";
+import { HciSimulator } from "../../drivers/ble/simulator/controller.ts";
+import { SimulatedPillBox } from "../../drivers/bthome/simulator/box.ts";
+import { SimulatedScale } from "../../drivers/scale/simulator/scale.ts";
+import { numbers } from "../drivers/numbers.ts";
+import { Site } from "./front-door.ts";
 
 const lives = 5;
 
 test("kill -9 while a scale and a pill box are heard, again and again, loses and repeats nothing", async () => {
   const site = new Site();
-  const random = seededRandom(Number(process.env["LINTEL_TEST_SEED"] ?? 7));
-  const controller = await HciSimulator.listen({ transport: "tcp" });
+  const random = numbers(Number(process.env["LINTEL_TEST_SEED"] ?? 7));
+  const controller = await HciSimulator.listen({ transport: "pty" });
   const scale = new SimulatedScale({ clock_ms: Date.now, composing_ms: 250 });
   const scaleOnAir = controller.addPeripheral({
     address: "c0:ff:ee:00:18:1d",
@@ -54,7 +54,7 @@ test("kill -9 while a scale and a pill box are heard, again and again, loses and
       if (last) await until(() => scale.stored.length === 0);
       else await until(() => scaleOnAir.connected);
       // Somewhere between the subscription and the last confirmation.
-      if (!last) await Bun.sleep((random(1)[0] ?? 0) * 2);
+      if (!last) await Bun.sleep(random() * 512);
       clearInterval(advertising);
       if (last) expect(await gateway.stop()).toBe(0);
       else {

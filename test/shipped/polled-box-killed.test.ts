@@ -1,16 +1,18 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { SimulatedBox } from "../../../drivers/pillbox/simulator/box.ts";
-import { BridgeSimulator } from "../../../drivers/pillbox/simulator/bridge.ts";
-import { type RunningServer, Site } from "../../shipped/front-door.ts";
-import { numbers } from "../numbers.ts";
-import { hour_ms, mac } from "./household.ts";
+import { SimulatedBox } from "../../drivers/pillbox/simulator/box.ts";
+import { BridgeSimulator } from "../../drivers/pillbox/simulator/bridge.ts";
+import { numbers } from "../drivers/numbers.ts";
+import { type RunningServer, Site } from "./front-door.ts";
+
+const hour_ms = 3_600_000;
+const mac = "c0:ff:ee:00:00:01";
 
 test("kill -9 between a reply and its commit, again and again, loses no event and keeps none twice", async () => {
   const site = new Site();
   const random = numbers(Number(process.env["LINTEL_TEST_SEED"] ?? 3));
-  const bridge = await BridgeSimulator.listen({ transport: "tcp" });
+  const bridge = await BridgeSimulator.listen({ transport: "pty" });
   const box = new SimulatedBox({ mac, now_ms: Date.now, ahead_ms: -hour_ms });
   bridge.boxes.push(box);
   const now_ms = Date.now();

@@ -1,9 +1,8 @@
 import { Database } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { databasePath } from "../../src/store/sqlite/connection.ts";
 import { ServiceManager } from "../service-manager.ts";
-import { eventually, Site } from "../shipped/front-door.ts";
+import { eventually, Site } from "./front-door.ts";
 
 const site = new Site();
 afterAll(() => site.remove());
@@ -17,7 +16,7 @@ test("the service manager hears of readiness, then of life while the store's wri
   expect(await eventually(() => manager.next(), "life")).toBe("WATCHDOG=1");
 
   // Whoever holds the database for writing makes the writer wait, as a disk that hangs does.
-  const database = new Database(databasePath(site.data));
+  const database = new Database(join(site.data, "lintel.db"));
   database.run("BEGIN IMMEDIATE");
   const heard: string[] = [];
   for (let look = 0; look < looks_while_held; look++) {

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ZnpSimulator } from "../../drivers/zigbee/simulator/coordinator.ts";
-import { seededRandom } from "../drivers/recording-host.ts";
-import { eventually, type RunningServer } from "../shipped/front-door.ts";
-import { LostBox } from "./lost-box.ts";
+import { LostBox } from "../commands/lost-box.ts";
+import { eventually, type RunningServer } from "./front-door.ts";
 
 let box: LostBox;
 beforeEach(async () => {
@@ -34,8 +34,21 @@ async function copied(address: string): Promise<void> {
   );
 }
 
-test("a spare box with another stick, restored from central, hears the sensors of the lost one without pairing", async () => {
-  const old = await ZnpSimulator.listen({ transport: "tcp", random: seededRandom(1) });
+/** The events that `lintel fetch` downloads from central, oldest first. */
+async function fetched(): Promise<number[]> {
+  const token = join(box.site.directory, "read-token");
+  writeFileSync(token, await box.central.token());
+  const from = ["--url", box.central.origin, "--token-file", token, "--output", "files"];
+  await box.run("fetch", ...from, "--format", "ndjson", "--series", "wirelesssensor_events");
+  const lines = readFileSync(join(box.site.directory, "files/wirelesssensor_events.ndjson"), "utf8");
+  return lines
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line).event);
+}
+
+test("a spare box with another stick, restored from central, hears the sensors of the lost one without pairing, and central hands all out", async () => {
+  const old = await ZnpSimulator.listen({ transport: "pty", random: randomBytes });
   const before = await listening(old);
   const pair = box.site.spawn(["pair", "--seconds", "60", "--json", "--data", box.site.data]);
   await pair.line();
@@ -52,8 +65,8 @@ test("a spare box with another stick, restored from central, hears the sensors o
   await before.process.exited;
   box.lose();
   const spare = await ZnpSimulator.listen({
-    transport: "tcp",
-    random: seededRandom(77),
+    transport: "pty",
+    random: randomBytes,
     devices: old.export().devices,
   });
   await old.close();
@@ -66,6 +79,7 @@ test("a spare box with another stick, restored from central, hears the sensors o
   await eventually(() => box.eventsHere().length === 2 || undefined, "the sensor is heard");
   expect(await box.upload()).toMatchObject({ sent: 1, differing_days: 0 });
   expect(await box.central.events()).toEqual([0x31, 0x32]);
+  expect(await fetched()).toEqual([0x31, 0x32]);
   expect(await after.stop()).toBe(0);
   await spare.close();
 }, 90_000);

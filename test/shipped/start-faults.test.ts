@@ -2,8 +2,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { databasePath } from "../../src/store/sqlite/connection.ts";
-import { type RunningServer, Site } from "../shipped/front-door.ts";
+import { type RunningServer, Site } from "./front-door.ts";
 
 // One gateway runs all the while: it holds a data directory and a port that the others want.
 const running = new Site();
@@ -53,7 +52,7 @@ const faults: readonly Fault[] = [
     arrange: async (site) => {
       site.configure();
       await site.token();
-      const database = new Database(databasePath(site.data));
+      const database = new Database(join(site.data, "lintel.db"));
       database.run("PRAGMA user_version = 999");
       database.close();
     },

@@ -1,0 +1,79 @@
+/**
+ * A simulated Bluetooth controller as a process of its own, with a standard scale, a broadcasting pill box and a watch around
+ * it: what drivers/ble/simulator is for one driver, for all that speak through it. Answers a line for each line.
+ */
+import { HciSimulator } from "../../drivers/ble/simulator/controller.ts";
+import type { SimulatedPeripheral } from "../../drivers/ble/simulator/peripheral.ts";
+import { SimulatedPillBox } from "../../drivers/bthome/simulator/box.ts";
+import { SimulatedScale } from "../../drivers/scale/simulator/scale.ts";
+import { nordicUart, SimulatedWatch } from "../../drivers/watch/simulator/watch.ts";
+import { obeyLines, simulatorOptions } from "../../drivers/wire/simulated-process.ts";
+
+const help = `bun air.ts [--transport tcp|pty] [--port 0] [--link PATH]
+  {"do":"turn","door":3}               a door of the pill box opens or closes
+  {"do":"weigh","weight_g":70000}      somebody steps on the scale
+  {"do":"block","ts":…,"steps":120}    ten minutes more in the log of the watch, until this unix time in ms`;
+
+interface Command {
+  readonly do: string;
+  readonly door?: number;
+  readonly weight_g?: number;
+  readonly ts?: number;
+  readonly steps?: number;
+}
+
+/** Every device is heard this often, as long as a gateway scans. */
+const advertising_ms = 100;
+
+const { line } = await simulatorOptions(help, {});
+const controller = await HciSimulator.listen(line);
+
+const boxOnAir = controller.addPeripheral({ address: "54:48:e6:8f:80:a5" });
+const box = new SimulatedPillBox({
+  address: boxOnAir.address,
+  clock_s: () => Math.floor(Date.now() / 1000),
+  send: (serviceData) => {
+    boxOnAir.say({ serviceData: { fcd2: serviceData } });
+    boxOnAir.advertise();
+  },
+});
+const scale = new SimulatedScale({ clock_ms: Date.now, composes: false });
+const scaleOnAir = controller.addPeripheral({
+  address: "c0:ff:ee:00:18:1d",
+  advertisement: { services: ["181d"] },
+  services: scale.services,
+  onDisconnected: () => scale.disconnected(),
+});
+scale.attach(scaleOnAir);
+const watch = new SimulatedWatch();
+const watchOnAir: SimulatedPeripheral = controller.addPeripheral({
+  address: "c0:ff:ee:00:00:09",
+  advertisement: { name: "Bangle.js c0ff" },
+  services: nordicUart(watch, () => watchOnAir),
+});
+
+const commands: Readonly<Record<string, (command: Command) => void>> = {
+  turn: ({ door = 0 }) => box.turn(door),
+  weigh: ({ weight_g = 70_000 }) => {
+    scale.weigh({ weight: { weight_g, shown_ms: Math.floor(Date.now() / 1000) * 1000 } });
+  },
+  block: ({ ts = Date.now(), steps = 0 }) => {
+    watch.blocks.push({ end_ms: ts, steps, activity: "WALKING" });
+  },
+};
+
+setInterval(() => {
+  box.repeat();
+  if (scale.stored.length > 0) scaleOnAir.advertise();
+  watchOnAir.advertise();
+}, advertising_ms);
+
+await obeyLines<Command>({
+  simulator: controller,
+  obey: (command) => {
+    const obeyed = commands[command.do];
+    if (obeyed === undefined) throw new RangeError(`no command ${command.do}`);
+    obeyed(command);
+    return { scanning: controller.scanning };
+  },
+});

@@ -1,0 +1,40 @@
+import { afterAll, expect, test } from "bun:test";
+import { eventually, Site } from "./front-door.ts";
+
+const site = new Site();
+afterAll(() => site.remove());
+
+test("a watch on a wire is read to the end of its log, and after it was pulled out, on from there", async () => {
+  const watch = await site.simulator("watch", "--days", "0");
+  const now_ms = Math.floor(Date.now() / block_ms) * block_ms;
+  const blocks = (first: number, last: number) =>
+    Array.from({ length: last - first + 1 }, (_, index) => first + index);
+  const wear = async (first: number, last: number) => {
+    for (const number of blocks(first, last))
+      await watch.tell({ do: "block", ts: now_ms - (100 - number) * block_ms, stp: number, act: "WALKING" });
+  };
+  await wear(1, 20);
+  site.configure({ sections: `[watch]\nport = "${watch.path}"` });
+  const gateway = await site.run();
+  const token = await site.token();
+  const steps = async () => {
+    const [item] = await gateway.records<{ itemname: string }[]>("/inventory/watches", token);
+    if (item === undefined) return [];
+    const epochs = await gateway.records<{ steps: number }[]>(
+      `/items/watches/${item.itemname}/epochs`,
+      token,
+    );
+    return epochs.map((epoch) => epoch.steps).toReversed();
+  };
+  const read = (last: number) =>
+    eventually(async () => ((await steps()).length >= last ? true : undefined), `${last} epochs`);
+  await read(20);
+  await watch.tell({ do: "unplug" });
+  await wear(21, 30);
+  await watch.tell({ do: "replug" });
+  await read(30);
+  expect(await steps()).toEqual(blocks(1, 30));
+  expect(await gateway.stop()).toBe(0);
+}, 30_000);
+
+const block_ms = 600_000;

@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { eventually, type RunningServer, Site } from "./front-door.ts";
+import type { SimulatorProcess } from "./simulator.ts";
+
+/** From one start to the listening radio; a coordinator forms its network in about three seconds. */
+const start_max_ms = 30_000;
+
+const site = new Site();
+let stick: SimulatorProcess;
+let gateway: RunningServer;
+let token = "";
+let ieee = "";
+let name = "";
+const notify = (status: number) => stick.tell({ do: "notify", ieee, status });
+
+beforeAll(async () => {
+  stick = await site.simulator("zigbee");
+  site.configure({ sections: `[zigbee]\nport = "${stick.path}"\nadapter = "zstack"` });
+  gateway = await site.run();
+  token = await site.token();
+  ({ ieee } = (await stick.tell({ do: "add", model: "3041" })) as { ieee: string });
+  name = `wirelesssensor-${ieee.replaceAll(":", "")}`;
+  await site.listening();
+}, start_max_ms);
+afterAll(() => site.remove());
+
+test(
+  "a sensor joins while lintel pair runs, which tells each step as a line of JSON",
+  async () => {
+    expect(await stick.tell({ do: "join", ieee })).toEqual({ ok: true, joined: false });
+    const pair = site.spawn(["pair", "--seconds", "60", "--json", "--data", site.data]);
+    expect(JSON.parse((await pair.line()) ?? "")).toEqual({
+      state: "open",
+      seconds: 60,
+      drivers: ["zigbee"],
+    });
+    expect(await stick.tell({ do: "join", ieee })).toEqual({ ok: true, joined: true });
+    expect(JSON.parse((await pair.line()) ?? "")).toEqual({
+      state: "joined",
+      address: ieee,
+      kind: "wirelesssensors",
+      subtype: "wall",
+      model: "3041",
+      vendor: "NYCE",
+    });
+    pair.kill("SIGINT");
+    expect(JSON.parse((await pair.line()) ?? "")).toEqual({ state: "closed", joined: 1, failed: 0 });
+    expect(await pair.exited).toBe(0);
+    await joiningClosed();
+  },
+  start_max_ms,
+);
+
+test("is an item as soon as it has joined, before it says anything", async () => {
+  const items = await eventually(async () => {
+    const found = await site.answer("items", "--json", "--data", site.data);
+    return found.length === 0 ? undefined : found;
+  }, "the item");
+  expect(items).toMatchObject([{ itemname: name }]);
+});
+
+test("sends three notifications within a second that come back as three events, newest first", async () => {
+  for (const event of [0x32, 0x30, 0x33]) await notify(event);
+  const events = await eventually(async () => {
+    const found = await gateway.events(name, token).catch(() => []);
+    return found.length >= 3 ? found : undefined;
+  }, "three events");
+  expect(events.map(({ event }) => event).slice(0, 3)).toEqual([0x33, 0x30, 0x32]);
+});
+
+test("is served to nobody without a token", async () => {
+  expect((await gateway.get(`/items/wirelesssensors/${name}/events`, "none")).status).toBe(401);
+});
+
+test("is seen in lintel status and lintel items", async () => {
+  const status = await site.answer("status", "--json", "--data", site.data);
+  expect(status).toMatchObject({ running: true, url: gateway.url, joining: false });
+  expect(status.drivers).toMatchObject([{ name: "zigbee", state: "listening" }]);
+  const shown = await site.lintel("status", "--data", site.data);
+  expect(shown.out).toMatch(new RegExp(`^${name}\\*? +wall `, "m"));
+  const [item] = await site.answer("items", "--json", "--data", site.data);
+  expect(item).toMatchObject({ itemname: name, macaddress: ieee, subtypename: "wall" });
+});
+
+test(
+  "loses nothing that was served to kill -9, and is heard again without pairing",
+  async () => {
+    let sent = 0x100;
+    for (const served of [7, 43]) {
+      const first = sent;
+      // Events keep coming while the process is killed, at whatever it is doing then.
+      let newest = 0;
+      while (newest < first + served) {
+        await notify(++sent);
+        const path = `/items/wirelesssensors/${name}/events?limit=1`;
+        newest = (await gateway.records<{ event: number }[]>(path, token))[0]?.event ?? 0;
+      }
+      await notify(++sent);
+      gateway.process.kill("SIGKILL");
+      await gateway.process.exited;
+      gateway = await site.run();
+      const kept = (await gateway.events(name, token))
+        .map(({ event }) => event)
+        .filter((event) => event > first);
+      expect(kept.filter((event) => event <= newest)).toEqual(
+        Array.from({ length: newest - first }, (_, back) => newest - back),
+      );
+      expect(new Set(kept).size).toBe(kept.length);
+      await site.listening();
+      await joiningClosed();
+      await notify(++sent);
+      await eventually(async () => {
+        const [event] = await gateway.events(name, token);
+        return event?.event === sent ? true : undefined;
+      }, `event ${sent} after the restart`);
+    }
+  },
+  2 * start_max_ms,
+);
+
+test("leaves with the gateway on SIGTERM, exit 0", async () => {
+  expect(await gateway.stop("SIGTERM")).toBe(0);
+  const status = await site.answer("status", "--json", "--data", site.data);
+  expect(status.running).toBe(false);
+  expect(status.store.items).toHaveLength(1);
+});
+
+/** Waits until the stick lets nobody in: it answers a stranger as closed networks do. */
+async function joiningClosed(): Promise<void> {
+  const { ieee: stranger } = await stick.tell({ do: "add", model: "3011" });
+  await eventually(async () => {
+    const { joined } = await stick.tell({ do: "join", ieee: stranger });
+    return joined === false ? true : undefined;
+  }, "joining closes");
+}
