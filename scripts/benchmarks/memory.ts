@@ -4,8 +4,8 @@
  *   ./scripts/bench memory [--quick] [--rate 600] [--without-node]
  *
  * This process is every device: 20 Zigbee sensors of 150 notifications a day, two pill boxes, scales, a watch and
- * the neighbours' broadcasts; the gateway is a process of its own, asked through its API every day. Then a gateway
- * with Zigbee alone, then Zigbee2MQTT under the same notifications. Exits with 1 when the gateway with all drivers
+ * the neighbours' broadcasts, each on a pty of its own; the gateway is started as people start it, and asked through its API
+ * every day. Then a gateway with Zigbee alone, then Zigbee2MQTT under the same notifications. Exits with 1 when the gateway with all drivers
  * grows in the last half of the month, or is above 0.6 of Zigbee2MQTT. --quick takes four days for the month.
  */
 import { parseArgs } from "node:util";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 
-const script = join(import.meta.dir, "../../scripts/soaks/requests.ts");
+const script = join(import.meta.dir, "../../scripts/soaks/with-source/requests.ts");
 
 test("the soak of requests runs, finds nothing wrong, and leaves no server behind", async () => {
   const soak = Bun.spawn([process.execPath, script, "--requests", "400", "--seed", "3"], {

@@ -83,7 +83,7 @@ export class LostBox implements AsyncDisposable {
   readonly home: number;
   readonly central: CentralProcess;
   readonly tokenFile = join(this.site.directory, "upload-token");
-  readonly #boxes = new Site([process.execPath, boxProgram]);
+  readonly #boxes = new Site({ program: [process.execPath, boxProgram] });
   readonly #ownCentral: boolean;
 
   /** @param options.central one that runs already; absent: it has one of its own */

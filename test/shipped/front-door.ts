@@ -14,14 +14,19 @@ export const lintel = normalize(join(import.meta.dir, "../../scripts/lintel"));
  */
 export class Site {
   readonly directory = mkdtempSync(join(tmpdir(), "lintel-site-"));
-  readonly data = join(this.directory, "data");
+  readonly data: string;
   readonly config = join(this.directory, "lintel.toml");
   readonly home = join(this.directory, "home");
   readonly #processes: Subprocess[] = [];
   readonly #simulators: SimulatorProcess[] = [];
 
-  /** @param program what starts `lintel`; `scripts/lintel` itself unless said */
-  constructor(readonly program: readonly string[] = [lintel]) {
+  /** What starts `lintel`. */
+  readonly program: readonly string[];
+
+  /** @param options.data a data directory that is there already, and stays */
+  constructor({ program = [lintel], data }: { program?: readonly string[]; data?: string } = {}) {
+    this.program = program;
+    this.data = data ?? join(this.directory, "data");
     mkdirSync(this.home);
   }
 

@@ -8,7 +8,7 @@ const mountable = Bun.spawnSync([...namespaces, layout, "true"]).exitCode === 0;
 if (!mountable) console.error("NOT TESTED: lamp and button of lintel run, for want of mounts");
 
 /** Its servers see a Raspberry Pi's header at /sys/class/gpio, each one of its own. */
-const pi = new Site([...namespaces, layout, lintel]);
+const pi = new Site({ program: [...namespaces, layout, lintel] });
 /** The same machine as its other users see it. */
 const site = new Site();
 afterAll(() => Promise.all([pi.remove(), site.remove()]));

@@ -12,6 +12,7 @@ const help = `bun main.ts [--transport tcp|pty] [--port 0] [--link PATH] [--stat
   {"do":"add","model":"3041","ieee":"00:0d:…"}     put a sensor on the air; answers its address
   {"do":"join","ieee":…}                           it asks to join; false while joining is closed
   {"do":"notify","ieee":…,"status":50,"delay":0}   Zone Status Change Notification
+  {"do":"chatter","ieee":…,"per_s":200}            notifies so often from now on; 0 no longer
   {"do":"alarm"|"restore"|"heartbeat"|"leave","ieee":…}
   {"do":"battery","ieee":…,"percent":80,"mv":2900}
   {"do":"fail","ieee":…,"step":"nodeDescriptor"}   interviews fail there; without step, no longer
@@ -29,11 +30,14 @@ interface Command {
   readonly delay?: number;
   readonly percent?: number;
   readonly mv?: number;
+  readonly per_s?: number;
   readonly step?: InterviewFault;
   readonly hex?: string;
 }
 
 type Answer = Readonly<Record<string, unknown>>;
+
+let chatter: ReturnType<typeof setInterval> | undefined;
 
 /** Commands to one device. */
 const deviceCommands: Readonly<Record<string, (device: SimulatedDevice, command: Command) => Answer>> = {
@@ -46,6 +50,12 @@ const deviceCommands: Readonly<Record<string, (device: SimulatedDevice, command:
   notify: (device, { status = 0x30, delay = 0 }) => ({
     heard: device.notify(status, { delay_quarter_s: delay }),
   }),
+  chatter: (device, { per_s = 0 }) => {
+    clearInterval(chatter);
+    let status = 0;
+    if (per_s > 0) chatter = setInterval(() => device.notify(status++ & 0xffff), 1000 / per_s);
+    return {};
+  },
   alarm: (device) => ({ heard: device.alarm() }),
   restore: (device) => ({ heard: device.restore() }),
   heartbeat: (device) => ({ heard: device.heartbeat() }),

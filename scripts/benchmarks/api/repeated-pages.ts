@@ -1,11 +1,11 @@
 import { type Data, nameOf } from "./data.ts";
 import type { FastifyServer } from "./fastify.ts";
+import { Gateway } from "./gateway.ts";
 import { type Load, loadOf } from "./load.ts";
 import type { Report } from "./report.ts";
-import { type ServerProcess, startServer } from "./server-process.ts";
 
 /**
- * Requests a second over loopback from a server with the gateway's own settings: pages that were never asked for,
+ * Requests a second over loopback from `lintel run`: pages that were never asked for,
  * against one page over and over, as a plain client asks for it, as one that takes gzip, and as one that holds it.
  */
 export async function repeatedPages(options: {
@@ -15,9 +15,9 @@ export async function repeatedPages(options: {
   fastify: FastifyServer | undefined;
 }): Promise<void> {
   const { data, report, seconds, fastify } = options;
-  const server = await startServer({ directory: data.store, cache_bytes_max: 32 * 1024 * 1024 });
+  await using server = await Gateway.start(data.store);
   report.note(
-    `a server on loopback, 16 connections: ${server.resident_mb().toFixed(0)} MB resident at the start`,
+    `a gateway on loopback, 16 connections: ${server.resident_mb().toFixed(0)} MB resident at the start`,
   );
   try {
     const gzip = "Accept-Encoding: gzip\r\n";
@@ -42,7 +42,6 @@ export async function repeatedPages(options: {
     report.note(`  ${server.resident_mb().toFixed(0)} MB resident at the end`);
     if (fastify !== undefined) await compare({ data, report, seconds, fastify, live: plain });
   } finally {
-    await server.stop();
     await fastify?.stop();
   }
 }
@@ -50,10 +49,10 @@ export async function repeatedPages(options: {
 /** Every page once, from where the last load stopped: the cache has room for fewer than there are. */
 class LivePages {
   readonly #data: Data;
-  readonly #server: ServerProcess;
+  readonly #server: Gateway;
   #round = 0;
 
-  constructor(data: Data, server: ServerProcess) {
+  constructor(data: Data, server: Gateway) {
     this.#data = data;
     this.#server = server;
   }
@@ -93,11 +92,8 @@ function pathOf({ item, before_s }: { item: number; before_s: number }): string 
   return `/items/wirelesssensors/${nameOf(item)}/events?before=${before_s}`;
 }
 
-async function etagOf(server: ServerProcess, path: string): Promise<string> {
-  const [, token = ""] = /Authorization: (.*)\r/.exec(server.get(path)) ?? [];
-  const response = await fetch(`http://127.0.0.1:${server.port}/v0.9${path}`, {
-    headers: { Authorization: token, Accept: "application/json" },
-  });
+async function etagOf(server: Gateway, path: string): Promise<string> {
+  const response = await server.ask(path);
   await response.arrayBuffer();
   const etag = response.headers.get("etag");
   if (etag === null) throw new Error("a page has no entity tag");

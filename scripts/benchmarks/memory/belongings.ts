@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { HciSimulator } from "../../../drivers/ble/simulator/controller.ts";
 import type { SimulatedPeripheral } from "../../../drivers/ble/simulator/peripheral.ts";
 import { SimulatedPillBox } from "../../../drivers/bthome/simulator/box.ts";
@@ -55,11 +56,13 @@ export class Belongings {
     );
   }
 
-  static async listen(days: number): Promise<Belongings> {
+  /** Each at the end of a pty, which is linked in this directory. */
+  static async listen(days: number, directory: string): Promise<Belongings> {
+    const at = (name: string) => ({ transport: "pty", link: join(directory, name) }) as const;
     return new Belongings({
-      bridge: await BridgeSimulator.listen({ transport: "tcp" }),
-      watch: await WatchSimulator.listen({ transport: "tcp" }),
-      controller: await HciSimulator.listen({ transport: "tcp" }),
+      bridge: await BridgeSimulator.listen(at("bridge")),
+      watch: await WatchSimulator.listen(at("watch")),
+      controller: await HciSimulator.listen(at("controller")),
       days,
     });
   }

@@ -1,6 +1,7 @@
+import { join } from "node:path";
 import { ZnpSimulator } from "../../../drivers/zigbee/simulator/coordinator.ts";
 import type { SimulatedDevice } from "../../../drivers/zigbee/simulator/device.ts";
-import { Random } from "../../../src/demo/random.ts";
+import { numbers } from "../../../test/drivers/numbers.ts";
 
 /** As many as the flats of the programme have at most. */
 const sensors_count = 20;
@@ -19,14 +20,16 @@ export class Sensors {
     this.devices = Array.from({ length: sensors_count }, () => simulator.addDevice({ model: "3041" }));
   }
 
-  static async listen(): Promise<Sensors> {
-    const random = new Random(11);
+  /** A stick on a pty, which is linked at `<directory>/stick`. */
+  static async listen(directory: string): Promise<Sensors> {
+    const next = numbers(11);
+    const random = (length: number) => Uint8Array.from({ length }, () => Math.floor(next() * 256));
     return new Sensors(
-      await ZnpSimulator.listen({ transport: "tcp", random: (length) => random.bytes(length) }),
+      await ZnpSimulator.listen({ transport: "pty", link: join(directory, "stick"), random }),
     );
   }
 
-  /** `tcp://127.0.0.1:…` */
+  /** The port that a gateway opens. */
   get path(): string {
     return this.#simulator.path;
   }

@@ -25,9 +25,9 @@ export async function zigbee2mqttMonth(options: {
   ).version;
   const node = Bun.spawnSync(["node", "--version"]).stdout.toString().trim();
   const samples = new Samples(`Zigbee2MQTT ${version} on Node ${node}`);
-  const sensors = await Sensors.listen();
-  const broker = await Broker.listen(directory);
   const data = mkdtempSync(join(tmpdir(), "lintel-bench-z2m-"));
+  const sensors = await Sensors.listen(data);
+  const broker = await Broker.listen(directory);
   writeFileSync(join(data, "configuration.yaml"), configuration(sensors.path, broker.port));
   const child = Bun.spawn(["node", join(directory, "node_modules/zigbee2mqtt/index.js")], {
     cwd: data,

@@ -8,7 +8,7 @@
  * at random. At the end the digests of every day must be the same on both sides. Exits with 1 when they are not.
  */
 import { parseArgs } from "node:util";
-import { runTrial } from "../../test/sync/upload/trial.ts";
+import { runTrial } from "../../../test/sync/upload/trial.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -68,7 +68,7 @@ try {
 process.exit();
 
 async function postgres(): Promise<{ url: string; restart: () => void }> {
-  const { postgresServer } = await import("../../test/store/postgres/server.ts");
+  const { postgresServer } = await import("../../../test/store/postgres/server.ts");
   const server = await postgresServer();
   const { url } = await server.database();
   return {

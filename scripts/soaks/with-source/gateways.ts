@@ -7,14 +7,19 @@
  * comparison of the days, roster, files. All begin in the same second. At the end central must have every reading of every home exactly once. Both stores
  * without --database. Exits with 1 when anything is missed.
  */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { Subprocess } from "bun";
-import type { CentralPlace } from "../../src/commands/central-place.ts";
-import { quantile, Report, sum } from "../benchmarks/api/report.ts";
-import { CentralServer, type Kept, keptIn, openStore } from "../benchmarks/central/central-server.ts";
+import type { CentralPlace } from "../../../src/commands/central-place.ts";
+import { quantile, Report, sum } from "../../benchmarks/api/report.ts";
+import {
+  CentralServer,
+  type Kept,
+  keptIn,
+  openStore,
+  wordsOf,
+} from "../../benchmarks/with-source/central/central-server.ts";
 import { nightOf } from "./gateways/home-night.ts";
 import type { CrowdOrder, HomeUpload } from "./gateways/main.ts";
 
@@ -46,7 +51,7 @@ process.exit(report.missed === 0 ? 0 : 1);
 
 async function night(kept: Kept): Promise<void> {
   await using central = await CentralServer.start({ kept, homes });
-  importProgramme(central.place);
+  await importProgramme(central);
   const processes = Math.min(Number(options.processes), homes.length);
   const crowds = Array.from({ length: processes }, (_, place) =>
     Crowd.start({
@@ -131,21 +136,17 @@ async function compare(kept: Kept, place: CentralPlace): Promise<void> {
 }
 
 /** A programme with a subject in every home, so that each has a roster. */
-function importProgramme(place: CentralPlace): void {
+async function importProgramme(central: CentralServer): Promise<void> {
   const document = {
     projects: [{ projectid: 1 }],
     homes: homes.map((homeid) => ({ homeid })),
     subjects: homes.map((subjectid) => ({ subjectid })),
     project_enrollments: homes.map((home) => ({ subjectid: home, projectid: 1, homeid: home, start: 10 })),
   };
-  const directory = mkdtempSync(join(tmpdir(), "lintel-soak-gateways-"));
-  const file = join(directory, "programme.json");
+  const file = join(central.site.directory, "programme.json");
   writeFileSync(file, JSON.stringify(document));
-  const where = "directory" in place ? ["--data", place.directory] : ["--database", place.database];
-  const main = join(import.meta.dir, "../../src/main.ts");
-  const { exitCode, stderr } = Bun.spawnSync([process.execPath, main, "import", file, ...where]);
-  rmSync(directory, { recursive: true, force: true });
-  if (exitCode !== 0) throw new Error(`the programme was not imported: ${stderr}`);
+  const { code, said } = await central.site.lintel("import", file, ...wordsOf(central.place));
+  if (code !== 0) throw new Error(`the programme was not imported: ${said}`);
 }
 
 /** A process of gateways. */

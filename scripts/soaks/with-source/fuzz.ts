@@ -6,8 +6,8 @@
  * The same seed tries the same frames. A crash names the parser and the bytes.
  */
 import { parseArgs } from "node:util";
-import { fuzz } from "../../test/drivers/fuzzing.ts";
-import { messageParsers, streamParsers } from "../../test/drivers/parsers.ts";
+import { fuzz } from "../../../test/drivers/fuzzing.ts";
+import { messageParsers, streamParsers } from "../../../test/drivers/parsers.ts";
 
 /** A thousand frames take a few milliseconds: this long is a hang that ended. */
 const slowest_most_ms = 2_000;

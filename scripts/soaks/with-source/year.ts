@@ -8,8 +8,8 @@
  * brings the same year again.
  */
 import { parseArgs } from "node:util";
-import { temporaryDirectory } from "../../test/store/sample.ts";
-import { live } from "../../test/time/household-life.ts";
+import { temporaryDirectory } from "../../../test/store/sample.ts";
+import { live } from "../../../test/time/household-life.ts";
 
 const { values } = parseArgs({
   options: {

@@ -1,7 +1,7 @@
-import { batch_readings_max } from "../../../src/batch.ts";
-import type { Reading } from "../../../src/reading.ts";
-import { defaultReception } from "../../../src/sync/receiver/reception.ts";
-import { quantile, type Report } from "../api/report.ts";
+import { batch_readings_max } from "../../../../src/batch.ts";
+import type { Reading } from "../../../../src/reading.ts";
+import { defaultReception } from "../../../../src/sync/receiver/reception.ts";
+import { quantile, type Report } from "../../api/report.ts";
 import { BareCopy } from "./bare-copy.ts";
 import { CentralServer, encodedNext, seconds } from "./central-server.ts";
 import { demoReadings, HomeData, sensorReadings } from "./home-data.ts";

@@ -1,10 +1,10 @@
-import { SystemClock } from "../../../src/clock.ts";
-import { messageOf } from "../../../src/errors.ts";
-import { lineLog } from "../../../src/log.ts";
-import type { Imported } from "../../../src/store/record-store.ts";
-import { Central } from "../../../src/sync/upload/central.ts";
-import { upload } from "../../../src/sync/upload/upload.ts";
-import type { SimulatedGateway } from "../../../test/store/simulated-gateway.ts";
+import { SystemClock } from "../../../../src/clock.ts";
+import { messageOf } from "../../../../src/errors.ts";
+import { lineLog } from "../../../../src/log.ts";
+import type { Imported } from "../../../../src/store/record-store.ts";
+import { Central } from "../../../../src/sync/upload/central.ts";
+import { upload } from "../../../../src/sync/upload/upload.ts";
+import type { SimulatedGateway } from "../../../../test/store/simulated-gateway.ts";
 import { nightOf } from "./home-night.ts";
 import { nightStore } from "./night-store.ts";
 

@@ -2,15 +2,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { constants, gzipSync, zstdCompressSync } from "node:zlib";
-import { type Batch, batch_readings_max, readingsIn } from "../../../src/batch.ts";
-import { SystemClock } from "../../../src/clock.ts";
-import { appendHistory } from "../../../src/demo/history.ts";
-import { lineLog } from "../../../src/log.ts";
-import { type SeriesName, seriesOf } from "../../../src/series.ts";
-import { openGatewayStore, openUploadStore } from "../../../src/store/sqlite/open.ts";
-import type { UploadStore } from "../../../src/store/upload-store.ts";
-import { decodeBatch, encodeBatch } from "../../../src/sync/batch-codec.ts";
-import type { Report } from "../api/report.ts";
+import { type Batch, batch_readings_max, readingsIn } from "../../../../src/batch.ts";
+import { SystemClock } from "../../../../src/clock.ts";
+import { appendHistory } from "../../../../src/demo/history.ts";
+import { lineLog } from "../../../../src/log.ts";
+import { type SeriesName, seriesOf } from "../../../../src/series.ts";
+import { openGatewayStore, openUploadStore } from "../../../../src/store/sqlite/open.ts";
+import type { UploadStore } from "../../../../src/store/upload-store.ts";
+import { decodeBatch, encodeBatch } from "../../../../src/sync/batch-codec.ts";
+import type { Report } from "../../api/report.ts";
 
 /**
  * Bytes on the wire for each reading of the demo's 30 days, in one piece and night by night, beside gzip-6 and zstd-19 of the same readings

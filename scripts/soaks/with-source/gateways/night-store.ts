@@ -1,6 +1,6 @@
-import type { Condition } from "../../../src/condition.ts";
-import type { UploadState, UploadStore } from "../../../src/store/upload-store.ts";
-import type { SimulatedGateway } from "../../../test/store/simulated-gateway.ts";
+import type { Condition } from "../../../../src/condition.ts";
+import type { UploadState, UploadStore } from "../../../../src/store/upload-store.ts";
+import type { SimulatedGateway } from "../../../../test/store/simulated-gateway.ts";
 
 /** The store of a gateway that has uploaded before, all in memory: a thousand of them fit on one machine. It has what an upload asks for. */
 export function nightStore(gateway: SimulatedGateway, now_ms: number): UploadStore {

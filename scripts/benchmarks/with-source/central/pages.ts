@@ -1,8 +1,8 @@
-import type { CentralStore } from "../../../src/store/central-store.ts";
-import { postgresServer } from "../../../test/store/postgres/server.ts";
-import { seeded, sensor, sensorEvent } from "../../../test/store/sample.ts";
-import { type Connection, connect } from "../api/connection.ts";
-import { quantile, type Report } from "../api/report.ts";
+import type { CentralStore } from "../../../../src/store/central-store.ts";
+import { postgresServer } from "../../../../test/store/postgres/server.ts";
+import { seeded, sensor, sensorEvent } from "../../../../test/store/sample.ts";
+import { type Connection, connect } from "../../api/connection.ts";
+import { quantile, type Report } from "../../api/report.ts";
 import { CentralServer, type Kept, keptIn, seconds } from "./central-server.ts";
 import { day_ms, deviceIn, HomeData } from "./home-data.ts";
 

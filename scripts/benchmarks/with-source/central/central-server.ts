@@ -1,21 +1,22 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SystemClock } from "../../../src/clock.ts";
-import { type CentralPlace, openCentral } from "../../../src/commands/central-place.ts";
-import { lineLog } from "../../../src/log.ts";
-import type { CentralStore } from "../../../src/store/central-store.ts";
-import { encodeBatch } from "../../../src/sync/batch-codec.ts";
-import { type BatchAnswer, batchHeader, batchType, syncPath } from "../../../src/sync/protocol.ts";
-import { mintToken, type Scope } from "../../../src/token.ts";
-import { postgresServer } from "../../../test/store/postgres/server.ts";
-import { residentOf, startCommand } from "../api/server-process.ts";
+import { SystemClock } from "../../../../src/clock.ts";
+import { type CentralPlace, openCentral } from "../../../../src/commands/central-place.ts";
+import { lineLog } from "../../../../src/log.ts";
+import type { CentralStore } from "../../../../src/store/central-store.ts";
+import { encodeBatch } from "../../../../src/sync/batch-codec.ts";
+import { type BatchAnswer, batchHeader, batchType, syncPath } from "../../../../src/sync/protocol.ts";
+import { mintToken, type Scope } from "../../../../src/token.ts";
+import { type RunningServer, Site } from "../../../../test/shipped/front-door.ts";
+import { postgresServer } from "../../../../test/store/postgres/server.ts";
+import { residentOf } from "../../api/resident.ts";
 import type { HomeData } from "./home-data.ts";
 
 export type Kept = "sqlite" | "postgres";
 export const keptIn: Readonly<Record<Kept, string>> = { sqlite: "SQLite", postgres: "PostgreSQL" };
 
-/** `lintel central` as a process of its own, on data of its own that are gone at the end. */
+/** `lintel central` as people start it, on data of its own that are gone at the end. */
 export class CentralServer implements AsyncDisposable {
   readonly place: CentralPlace;
   /** `http://127.0.0.1:1234`. */
@@ -23,22 +24,26 @@ export class CentralServer implements AsyncDisposable {
   readonly readToken: string;
   /** The sync token of each home. */
   readonly tokens: ReadonlyMap<number, string>;
-  readonly #process: Awaited<ReturnType<typeof startCommand>>;
+  /** Where commands beside it are run. */
+  readonly site: Site;
+  readonly #server: RunningServer;
   readonly #remove: () => Promise<void>;
 
   private constructor(options: {
     place: CentralPlace;
-    process: Awaited<ReturnType<typeof startCommand>>;
+    site: Site;
+    server: RunningServer;
     tokens: ReadonlyMap<number, string>;
     readToken: string;
     remove: () => Promise<void>;
   }) {
     this.place = options.place;
-    this.#process = options.process;
+    this.site = options.site;
+    this.#server = options.server;
     this.tokens = options.tokens;
     this.readToken = options.readToken;
     this.#remove = options.remove;
-    this.origin = new URL((options.process.said as { url: string }).url).origin;
+    this.origin = options.server.origin;
   }
 
   /** Starts one with sync tokens of these homes, on a store that `fill` may have put something into before. */
@@ -55,15 +60,9 @@ export class CentralServer implements AsyncDisposable {
     for (const home of homes) tokens.set(home, await addToken(store, "sync", home));
     const readToken = await addToken(store, "read");
     await store.close();
-    const where =
-      "directory" in place
-        ? (["--data", place.directory] as const)
-        : (["--database", place.database] as const);
-    const process = await startCommand([
-      ...[globalThis.process.execPath, main, "central", "--json"],
-      ...["--listen", "127.0.0.1", "--port", "0", ...where],
-    ]);
-    return new CentralServer({ place, process, tokens, readToken, remove });
+    const site = new Site();
+    const server = await site.central(...wordsOf(place));
+    return new CentralServer({ place, site, server, tokens, readToken, remove });
   }
 
   /** Sends a batch as the gateway of a home; `header` says what is in it, as gateways do. */
@@ -82,18 +81,24 @@ export class CentralServer implements AsyncDisposable {
   }
 
   resident_mb(): number {
-    return residentOf(this.#process.pid);
+    return residentOf(this.#server.process.pid);
   }
 
   /** Ends the process, so that its store can be looked at. */
-  stop(): Promise<void> {
-    return this.#process.stop();
+  async stop(): Promise<void> {
+    await this.#server.stop();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
+    await this.site.remove();
     await this.#remove();
   }
+}
+
+/** How a command is told of a store. */
+export function wordsOf(place: CentralPlace): string[] {
+  return "directory" in place ? ["--data", place.directory] : ["--database", place.database];
 }
 
 /** A batch as it travels. */
@@ -139,4 +144,3 @@ export async function seconds(work: () => Promise<unknown>): Promise<number> {
 }
 
 const clock = new SystemClock();
-const main = join(import.meta.dir, "../../../src/main.ts");

@@ -9,7 +9,7 @@
  * a rejection that nobody handled.
  */
 import { parseArgs } from "node:util";
-import { faultsOf, type Known, Trials, trialText } from "../../test/api/trials.ts";
+import { faultsOf, type Known, Trials, trialText } from "../../../test/api/trials.ts";
 
 const { values: options } = parseArgs({
   options: {

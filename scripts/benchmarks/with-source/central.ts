@@ -7,7 +7,7 @@
  * Exits with 1 when a bar is missed.
  */
 import { parseArgs } from "node:util";
-import { Report } from "./api/report.ts";
+import { Report } from "../api/report.ts";
 import { http } from "./central/http.ts";
 import { pages } from "./central/pages.ts";
 import { replay } from "./central/replay.ts";

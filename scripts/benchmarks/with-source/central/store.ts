@@ -1,7 +1,7 @@
-import { batch_readings_max } from "../../../src/batch.ts";
-import { decodeBatch } from "../../../src/sync/batch-codec.ts";
-import { postgresServer } from "../../../test/store/postgres/server.ts";
-import { quantile, type Report } from "../api/report.ts";
+import { batch_readings_max } from "../../../../src/batch.ts";
+import { decodeBatch } from "../../../../src/sync/batch-codec.ts";
+import { postgresServer } from "../../../../test/store/postgres/server.ts";
+import { quantile, type Report } from "../../api/report.ts";
 import { BareCopy, type Ready } from "./bare-copy.ts";
 import { type Encoded, encodedNext, openStore, seconds } from "./central-server.ts";
 import { demoReadings, HomeData } from "./home-data.ts";
