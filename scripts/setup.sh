@@ -4,6 +4,9 @@
 #   lintel_setup production|all   afterwards $bun is the Bun to run
 #   lintel_bundle                 afterwards $program is the bundle, where there can be one
 #
+# Whoever may not write here runs what was complete before, where the checkout has been changed since and not been
+# completed: $program is then that bundle, and $bun its Bun.
+#
 # Works with POSIX sh and any one of curl, wget, npm or the right Bun on PATH. Everything fetched lands in
 # $root/.bun and $root/node_modules; deleting both starts afresh. Once both are there, neither need be writable.
 
@@ -125,11 +128,28 @@ fetch_what_is_missing() (
   has_dependencies "$1" || install_dependencies "$1"
 )
 
+# Whether root has yet to complete what was changed here, as between the steps of an upgrade. Nobody can then run the
+# new program, and sensors are not to wait for it: the one before is there whole, in its bundle.
+use_previous() {
+  [ ! -w "$root" ] || return 1
+  previous=$(newest_bundles | head -n 1)
+  [ -n "$previous" ] && [ -x "$previous/bun" ] || return 1
+  bun=$previous/bun program=$previous/main.js
+  printf 'lintel: %s was changed and is not complete: running what was there before, until you run '"'sudo %s/scripts/lintel --version'"'\n' "$root" "$root" >&2
+}
+
+# The directories of bundles that are there, the newest first.
+newest_bundles() {
+  ls -dt "$root"/.bun/program/*/ 2>/dev/null | sed 's,/$,,'
+}
+
 lintel_setup() {
   # Bun keeps what it has compiled; in the checkout, not in the home directory of whoever runs it.
   export BUN_RUNTIME_TRANSPILER_CACHE_PATH="$root/.bun/compiled"
   bun_version=$(sed -n 's/.*"packageManager": "bun@\([^"]*\)".*/\1/p' "$root/package.json")
+  previous=
   if find_bun && has_dependencies "$1"; then return; fi
+  [ "$1" = all ] || ! use_previous || return 0
   fetch_what_is_missing "$1" || exit $?
   find_bun || lintel_fail "Bun $bun_version went away while it was being used: run this again"
 }
@@ -157,9 +177,11 @@ make_bundle() (
       --define "process.env.LINTEL_COMMIT=\"$LINTEL_COMMIT\"" --outdir "$work" \
       >"$root/.bun/bundle.log" 2>&1 || exit 0
   done
+  # With the Bun that it was made by, which a later checkout does not name any more.
+  ln -s "$bun" "$work/bun"
   sync
   mv "$work" "$1"
-  ls -dt "$root"/.bun/program/*/ | tail -n +3 | while read -r old; do rm -rf "$old"; done
+  newest_bundles | tail -n +3 | while read -r old; do rm -rf "$old"; done
 )
 
 # What the program is made of.
@@ -196,12 +218,19 @@ lintel_commit() {
 }
 
 lintel_bundle() {
+  [ -z "$previous" ] || return 0
   # What it shows then names the source.
   if [ -n "${LINTEL_DEBUG:-}" ]; then lintel_commit; return; fi
   # shellcheck disable=SC2086
   made_of=$({ head_commit; cd "$root" && pwd -P && find $ingredients -type f -exec cksum {} +; } | LC_ALL=C sort | cksum)
   bundle=$root/.bun/program/${made_of% *}
   [ -d "$bundle" ] || make_bundle "$bundle" || true
-  # Where there is none, as in a checkout that only another user may write, the source does as well, in more memory.
-  if [ -d "$bundle" ]; then program=$bundle/main.js; else lintel_commit; fi
+  if [ -d "$bundle" ]; then
+    program=$bundle/main.js
+    # The newest is the one that was completed last, also after going back to an older version.
+    [ ! -w "$bundle" ] || touch "$bundle"
+    return
+  fi
+  # Where none was ever made, the source does as well, in more memory.
+  use_previous || lintel_commit
 }

@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Item } from "../../src/records/item.ts";
-import { Site } from "../gateway/processes.ts";
+import { Site } from "../shipped/front-door.ts";
 import { sensor, sensorEvent, start_ms } from "../store/sample.ts";
 import { cardsAllowed, mountCard, mountSmall, mountsAllowed } from "../store/sqlite/mount.ts";
 import { databaseOf, openGateway } from "../store/sqlite/opening.ts";

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {
   chmodSync,
+  chownSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -43,9 +44,14 @@ beforeEach(() => {
     if (!name.startsWith(".lintel-"))
       symlinkSync(join(root, "node_modules", name), join(checkout, "node_modules", name));
   }
+  complete();
+});
+
+/** The dependencies are those of the lock file. */
+function complete(): void {
   const lock = Bun.spawnSync(["sh", "-c", 'cksum <"$1"', "sh", join(checkout, "bun.lock")]).stdout;
   writeFileSync(join(checkout, "node_modules/.lintel-production"), lock);
-});
+}
 
 afterEach(() => {
   rmSync(directory, { recursive: true, force: true });
@@ -114,6 +120,7 @@ async function ended(process: Bun.Subprocess<"ignore", "pipe", "pipe">) {
   return { out, said, code };
 }
 
+const nobody = 65534;
 const itself = { out: `${version}\n`, code: 0 };
 
 describe("the Bun that runs lintel", () => {
@@ -230,7 +237,7 @@ test("a user who may not write to an incomplete checkout hears who has to set it
   if (process.getuid?.() !== 0) return;
   chmodSync(directory, 0o755);
   const run = Bun.spawn(
-    ["setpriv", "--reuid=65534", "--clear-groups", join(checkout, "scripts/lintel"), "--version"],
+    ["setpriv", `--reuid=${nobody}`, "--clear-groups", join(checkout, "scripts/lintel"), "--version"],
     {
       env: { PATH: "/usr/bin:/bin", HOME: "/nonexistent" },
       stdin: "ignore",
@@ -350,6 +357,73 @@ describe("a gateway", () => {
     expect(new Set(bundles())).toEqual(new Set(made.slice(1)));
     expect(readdirSync(join(checkout, ".bun")).filter((name) => /^bundle\.\d/.test(name))).toEqual([]);
   });
+
+  /** Starts `lintel run` as a user who may not write to the checkout, as the service does, until it serves. */
+  async function ranAsService() {
+    chmodSync(directory, 0o755);
+    const config = join(directory, "service.toml");
+    const data = join(directory, "service");
+    writeFileSync(config, `data = "${data}"\n[api]\nlisten = "127.0.0.1:0"\n`);
+    mkdirSync(data, { recursive: true });
+    chownSync(data, nobody, nobody);
+    const gateway = Bun.spawn(
+      [
+        "setpriv",
+        `--reuid=${nobody}`,
+        "--clear-groups",
+        join(checkout, "scripts/lintel"),
+        "run",
+        "--config",
+        config,
+        "--json",
+      ],
+      {
+        env: { PATH: "/usr/bin:/bin", HOME: "/nonexistent" },
+        stdin: "ignore",
+        stdout: "pipe",
+        stderr: "pipe",
+      },
+    );
+    const { value } = await gateway.stdout.getReader().read();
+    const words = readFileSync(`/proc/${gateway.pid}/cmdline`, "utf8").split("\0");
+    const file = words.find((word) => /main\.[jt]s$/.test(word)) ?? "";
+    gateway.kill("SIGTERM");
+    const lines = (await new Response(gateway.stderr).text()).split("\n");
+    return {
+      serves: value !== undefined,
+      file: file.slice(checkout.length + 1),
+      said: lines.filter((line) => line.startsWith("lintel: ")),
+      code: await gateway.exited,
+    };
+  }
+
+  test.skipIf(process.getuid?.() !== 0).each([
+    ["the source", "scripts/setup.sh", "# changed\n"],
+    ["the lock file", "bun.lock", "\n"],
+  ])(
+    "whose checkout got a change of %s runs what was complete before, until somebody completes it",
+    async (_, file, change) => {
+      registry();
+      expect(await ended(start({}, "--version"))).toMatchObject(itself);
+      const [before] = bundles();
+      expect(await ranAsService()).toMatchObject({
+        serves: true,
+        file: `.bun/program/${before}/main.js`,
+        said: [],
+        code: 0,
+      });
+      writeFileSync(join(checkout, file), change, { flag: "a" });
+      const between = await ranAsService();
+      expect(between).toMatchObject({ serves: true, file: `.bun/program/${before}/main.js`, code: 0 });
+      expect(between.said).toHaveLength(1);
+      expect(between.said[0]).toContain(`until you run 'sudo ${checkout}/scripts/lintel --version'`);
+      complete();
+      expect(await ended(start({}, "--version"))).toMatchObject(itself);
+      const after = await ranAsService();
+      expect(after).toMatchObject({ serves: true, said: [], code: 0 });
+      expect(after.file).not.toBe(between.file);
+    },
+  );
 
   test("runs from its source where no bundle can be made", async () => {
     bunOnPath();
