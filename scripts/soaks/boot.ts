@@ -1,0 +1,114 @@
+/**
+ * Installs Lintel by README's own lines in a fresh Debian, boots it, and tries what happens to a box in a home
+ *
+ *   sudo ./scripts/soak boot [--cache DIR] [--hold]
+ *
+ * The Debian is this machine's own release, from the mirror that apt has here, and is kept in --cache for the next run. It is booted in a
+ * container by systemd-nspawn, with systemd as its first process and no network but for the commands that fetch. With --hold the box
+ * stays there after a fault, to be looked into, until Ctrl-C. Exits with 1 at the first step that does not hold, with 2 where it cannot run here.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, normalize } from "node:path";
+import { parseArgs } from "node:util";
+import { Box, removeGroup } from "./boot/box.ts";
+import { tryByHand, tryCentral } from "./boot/central.ts";
+import { tryFaults } from "./boot/faults.ts";
+import { installGateway } from "./boot/gateway.ts";
+import { untried } from "./boot/readme.ts";
+import { makeRoot } from "./boot/root.ts";
+import { SimulatedStick } from "./boot/stick.ts";
+import { step, type Trial } from "./boot/trial.ts";
+import { Releases, tryUpgrade } from "./boot/upgrade.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    cache: { type: "string", default: join(tmpdir(), "lintel-soak-boot") },
+    hold: { type: "boolean", default: false },
+    /** Where it works; told by itself to the process that has mounts and processes of its own. */
+    within: { type: "string" },
+    help: { type: "boolean", default: false },
+  },
+});
+if (options.help) {
+  console.log("sudo ./scripts/soak boot [--cache DIR] [--hold]");
+  process.exit();
+}
+process.exit(options.within === undefined ? await runApart() : await runWithin(options.within));
+
+/** In mounts and processes of its own, which end with it, so that nothing is left on this machine. */
+async function runApart(): Promise<number> {
+  const missing = ["debootstrap", "systemd-nspawn", "unshare", "nsenter"].filter(
+    (name) => Bun.which(name) === null,
+  );
+  if (process.getuid?.() !== 0 || missing.length > 0) {
+    console.error("soak boot: needs root, and sudo apt-get install debootstrap systemd-container");
+    return 2;
+  }
+  const directory = mkdtempSync(join(tmpdir(), "lintel-boot-"));
+  const apart = [
+    "unshare",
+    "--mount",
+    "--propagation",
+    "private",
+    "--pid",
+    "--fork",
+    "--kill-child",
+    "--mount-proc",
+  ];
+  const words = [
+    ...apart,
+    process.execPath,
+    import.meta.path,
+    ...process.argv.slice(2),
+    "--within",
+    directory,
+  ];
+  const child = Bun.spawn(["setpriv", "--pdeathsig", "KILL", ...words], {
+    stdio: ["inherit", "inherit", "inherit"],
+  });
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+    process.on(signal, () => child.kill("SIGKILL"));
+  const code = await child.exited;
+  removeGroup(directory);
+  rmSync(directory, { recursive: true });
+  return child.signalCode === null ? code : 130;
+}
+
+async function runWithin(directory: string): Promise<number> {
+  const root = join(directory, "root");
+  const checkout = normalize(join(import.meta.dir, "../.."));
+  const releases = new Releases({ checkout, directory: join(directory, "releases") });
+  await step("a fresh Debian", async () => makeRoot({ directory: root, cache: options.cache }));
+  const box = new Box({
+    directory: root,
+    repository: releases.repository,
+    console: join(directory, "console"),
+    group: directory,
+  });
+  try {
+    await step("it boots", () => box.boot());
+    const trial: Trial = { box, stick: new SimulatedStick(box), token: "", item: "", events: 0 };
+    await installGateway(trial);
+    await tryFaults(trial);
+    await tryUpgrade(trial, releases);
+    await tryCentral(trial);
+    await tryByHand(trial);
+    const rest = untried();
+    if (rest.length > 0) throw new Error(`no step runs the printed commands ${rest.join(", ")}`);
+    console.log("soak boot: all of it holds");
+    return 0;
+  } catch (thrown) {
+    console.error(`soak boot: ${thrown instanceof Error ? thrown.message : thrown}`);
+    console.error(await box.journal("lintel", "-2min").catch(() => ""));
+    if (options.hold) await holding();
+    return 1;
+  } finally {
+    await box.close();
+  }
+}
+
+function holding(): Promise<never> {
+  console.error("held until Ctrl-C");
+  return new Promise(() => setInterval(() => undefined, 3_600_000));
+}

@@ -1,0 +1,183 @@
+import { type Box, until } from "./box.ts";
+import { edit, hears, sees, served, tokenIn, walkAndSee } from "./gateway.ts";
+import { command } from "./readme.ts";
+import { installer } from "./root.ts";
+import { expect, step, type Trial } from "./trial.ts";
+
+const answer_ms_max = 60_000;
+const stamp = "/var/lib/systemd/timers/stamp-lintel-upload.timer";
+
+/** docs/central.md and README, "To a central server": central as a service on the same box, and a nightly upload to it. */
+export async function tryCentral(trial: Trial): Promise<void> {
+  const { box } = trial;
+  let atCentral = "";
+  await step("docs/central.md installs a central server", async () => {
+    for (const name of ["centralUser", "centralUnit", "centralEnable"] as const)
+      await box.must(command(name));
+    return box.property("lintel-central", "StatusText");
+  });
+  await step("it makes a token for the home, which README's lines put at the gateway", async () => {
+    const token = tokenIn(await box.must(command("homeToken")));
+    await box.must(command("uploadToken"), { input: `${token}\n` });
+    await edit(box, "# [upload] ", "[upload] ");
+    await edit(box, '# url = "https://central.example"', 'url = "http://localhost:8090"');
+    await edit(box, '# token_file = "/etc/lintel/upload-token"', 'token_file = "/etc/lintel/upload-token"');
+    atCentral = tokenIn(
+      await box.must("sudo -u lintel-central lintel token create soak --data /var/lib/lintel-central"),
+    );
+    return undefined;
+  });
+  await step("lintel-upload.timer waits for the night", async () => {
+    await box.must(command("uploadUnits"));
+    await box.must(command("uploadEnable"));
+    const next = await box.property("lintel-upload.timer", "NextElapseUSecRealtime");
+    expect(/ 02:\d\d:\d\d /.test(next), "a time from 02:00 to 03:00", next);
+    return next;
+  });
+  await step("lintel upload sends all there is", async () => {
+    const said = (await box.must(command("upload"))).trim().split("\n").at(-1);
+    await seenAtCentral(trial, atCentral);
+    return said;
+  });
+  await step("a night that was missed is made up for within the hour after the next start", async () => {
+    await walkAndSee(trial);
+    await trial.stick.unplug();
+    await box.must(`touch --date '3 days ago' ${stamp}`, { as: "root" });
+    await box.cutPower();
+    await box.boot();
+    await trial.stick.plugIn();
+    const next = await box.must(
+      'date --date "$(systemctl show lintel-upload.timer --property NextElapseUSecRealtime --value)" +%s',
+    );
+    const wait_s = Number(next) - Date.now() / 1000;
+    expect(wait_s < 3700, "the next run within the hour", `${wait_s} s`);
+    return `in ${(wait_s / 60).toFixed(0)} minutes`;
+  });
+  await step("and is uploaded then (here without the delay that is drawn for each box)", async () => {
+    await box.write(
+      "/etc/systemd/system/lintel-upload.timer.d/at-once.conf",
+      "[Timer]\nRandomizedDelaySec=0\n",
+    );
+    await box.must("systemctl daemon-reload && systemctl restart lintel-upload.timer", { as: "root" });
+    const end = await until("the timer has started a run that ended", answer_ms_max, async () => {
+      const ended = await box.property("lintel-upload.service", "ExecMainExitTimestamp");
+      return ended === "" ? undefined : ended;
+    });
+    expect((await box.property("lintel-upload.service", "Result")) === "success", "a run that went well");
+    await seenAtCentral(trial, atCentral);
+    return end;
+  });
+  await tryLostBox(trial, atCentral);
+}
+
+/** README, "When a box is lost", and docs/restore.md. */
+async function tryLostBox(trial: Trial, atCentral: string): Promise<void> {
+  const { box } = trial;
+  let atBackup = 0;
+  await hears(trial);
+  await step("lintel backup beside the running gateway", async () => {
+    await box.must("install -d -o lintel -m 700 /media/stick", { as: "root" });
+    const said = (await box.must(command("backup"))).trim().split("\n").at(-1);
+    atBackup = trial.events;
+    await walkAndSee(trial, 2);
+    await box.must(command("upload"));
+    return said;
+  });
+  await step("a spare box gets its readings from central, and hears the sensor without pairing", async () => {
+    await lose(box);
+    const said = (await box.must(command("restoreFromCentral"))).trim().split("\n").at(-1);
+    await box.must(command("startBox"));
+    trial.token = tokenIn(await box.must(command("token")));
+    await hears(trial);
+    await sees(trial);
+    await walkAndSee(trial);
+    await box.must(command("upload"));
+    await seenAtCentral(trial, atCentral);
+    return said;
+  });
+  await step("a spare box gets its readings from a backup, and central has every one once", async () => {
+    const all = trial.events;
+    await lose(box);
+    const said = (await box.must(command("restoreBackup"))).trim().split("\n").at(-1);
+    await box.must(command("startBox"));
+    trial.token = tokenIn(await box.must(command("token", { "create maria": "create maria-2" })));
+    await hears(trial);
+    trial.events = atBackup;
+    await sees(trial);
+    await walkAndSee(trial);
+    await box.must(command("upload"));
+    await seenAtCentral({ ...trial, events: all + 1 }, atCentral);
+    return said;
+  });
+}
+
+/** The card is gone: what central has, and what is on the stick, is all there is. */
+async function lose(box: Box): Promise<void> {
+  await box.must(command("stopBox"));
+  await box.must("find /var/lib/lintel -mindepth 1 -delete", { as: "root" });
+}
+
+/** README, "Run a central server", "Try it" and "Take it all with you", in a checkout of the installer's own. */
+export async function tryByHand(trial: Trial): Promise<void> {
+  const { box } = trial;
+  const cwd = `/home/${installer.name}/lintel`;
+  await step("lintel fetch downloads everything", async () => {
+    await box.must("git clone --quiet /mnt/repository lintel && lintel/scripts/lintel --version", {
+      network: true,
+    });
+    await box.must("umask 077 && cat >token", { cwd, input: trial.token });
+    await box.must(command("fetch"), { cwd });
+    return (await box.must("find . -name '*.parquet' -newer token | wc -l", { cwd })).trim();
+  });
+  await box.must("systemctl disable --now lintel lintel-central lintel-upload.timer", { as: "root" });
+  await step("lintel demo answers, and its central copy", () =>
+    whileRunning(box, { line: command("demo"), cwd, ports: [8080, 8090] }, async () => undefined),
+  );
+  await step("lintel central on SQLite, by hand", async () => {
+    await box.must(`install -d -o ${installer.name} /srv/lintel`, { as: "root" });
+    return whileRunning(box, { line: command("centralByHand"), cwd, ports: [8090] }, async () => {
+      tokenIn(await box.must(command("centralToken"), { cwd }));
+      return undefined;
+    });
+  });
+  await step("lintel central on PostgreSQL, by hand", async () => {
+    await box.must("systemctl start postgresql@*-main.service postgresql", { as: "root" });
+    await box.must(command("postgresDatabase"), { input: "word\nword\n" });
+    return whileRunning(
+      box,
+      { line: command("centralOnPostgres"), cwd, ports: [8090] },
+      async () => undefined,
+    );
+  });
+}
+
+/** Does something while a server runs as in a terminal, which Ctrl-C ends. */
+async function whileRunning(
+  box: Box,
+  server: { line: string; cwd: string; ports: readonly number[] },
+  attempt: () => Promise<string | undefined>,
+): Promise<string | undefined> {
+  const child = box.run(server.line, { cwd: server.cwd });
+  for (const port of server.ports) {
+    await until(`port ${port} answers`, answer_ms_max, async () => {
+      const { out } = await box.run(
+        `curl --silent --output /dev/null --write-out '%{http_code}' localhost:${port}/v0.9/items`,
+      );
+      return out === "401" ? true : undefined;
+    });
+  }
+  const seen = await attempt();
+  await box.must(`pkill --signal INT --full '^/.*main.[jt]s ${server.line.split(" ")[1]}'`, { as: "root" });
+  const { code, out, said } = await child;
+  expect(code === 0 || code === 130, "that Ctrl-C ends it", `${code}: ${out}${said}`);
+  return seen;
+}
+
+async function seenAtCentral(trial: Trial, token: string): Promise<void> {
+  const { box, item } = trial;
+  await until(`central serves ${trial.events} events`, answer_ms_max, async () => {
+    const seen = await served({ box, item, token }, 8090);
+    expect(seen <= trial.events, `${trial.events} events at central and no more`, `${seen}`);
+    return seen === trial.events ? true : undefined;
+  });
+}

@@ -1,0 +1,147 @@
+import type { Box } from "./box.ts";
+import { until } from "./box.ts";
+import { command } from "./readme.ts";
+import { stickPath } from "./stick.ts";
+import { expect, step, type Trial } from "./trial.ts";
+
+export const ready_s_max = 10;
+const answer_ms_max = 30_000;
+export const configuration = "/etc/lintel/lintel.toml";
+
+/** README, "On a Raspberry Pi": from an empty /opt to events in a page. */
+export async function installGateway(trial: Trial): Promise<void> {
+  const { box, stick } = trial;
+  await step("README installs it", async () => {
+    await box.must(command("clone", { "<this repository>": "/mnt/repository" }), { network: true });
+    for (const name of ["user", "configuration", "unit", "link"] as const) await box.must(command(name));
+    await edit(box, "id = 1 ", "id = 12 ");
+    await edit(box, '# [zigbee]\n# port = "/dev/serial/by-id/usb-…"', `[zigbee]\nport = "${stickPath}"`);
+    return (await box.must("lintel --version")).trim();
+  });
+  await step("systemd finds no fault in the units", async () => {
+    await box.must("systemd-analyze verify /opt/lintel/systemd/*.service /opt/lintel/systemd/*.timer", {
+      as: "root",
+    });
+    return (
+      await box.must("systemd-analyze --no-pager security --offline=yes /opt/lintel/systemd/lintel.service")
+    )
+      .trim()
+      .split("\n")
+      .at(-1);
+  });
+  await stick.plugIn();
+  await step("systemctl enable --now lintel", async () => {
+    const from_ms = performance.now();
+    await box.must(command("enable"));
+    const took_s = (performance.now() - from_ms) / 1000;
+    expect(took_s <= ready_s_max, `a gateway that is ready within ${ready_s_max} s`, `${took_s} s`);
+    return `ready after ${took_s.toFixed(1)} s`;
+  });
+  await step("it hears the simulated stick", () => hears(trial));
+  await step("its unit keeps from it devices that it does not name", async () => {
+    const enter = "echo $$ >/sys/fs/cgroup/system.slice/lintel.service/cgroup.procs && head -c 1 kernel-log";
+    const { said } = await box.run(`mknod -m 666 kernel-log c 1 11 && sh -c '${enter}'`, { as: "root" });
+    expect(said.includes("Operation not permitted"), "no leave to open the kernel's log", said);
+    return undefined;
+  });
+  await step("lintel doctor misses a token and nothing else", async () => {
+    const { code, out } = await box.run(command("doctor"));
+    const faults = out.split("\n").filter((line) => line.startsWith("✗"));
+    expect(code === 1 && faults.length === 1 && out.includes("there is no token"), "one thing to mend", out);
+    return "1 to mend";
+  });
+  await step("lintel pair lets a sensor in", async () => {
+    const pair = box.run(command("pair"));
+    await stick.pairSensor();
+    await until("its item is there", answer_ms_max, async () => {
+      trial.item = (await status(box)).store.items[0]?.record.itemname ?? "";
+      return trial.item === "" ? undefined : true;
+    });
+    await box.must("pkill --signal INT --full 'main.* pair '", { as: "root" });
+    const { out } = await pair;
+    expect(out.includes("1 joined, 0 failed"), "one that joined", out);
+    return trial.item;
+  });
+  await step("lintel token create gives maria one", async () => {
+    trial.token = tokenIn(await box.must(command("token")));
+    return undefined;
+  });
+  await step("what the sensor says is served, by README's curl", () => walkAndSee(trial, 3));
+  await step("lintel status shows it", async () => {
+    const out = await box.must(command("status"));
+    expect(out.includes(trial.item), `the item ${trial.item}`, out);
+    return undefined;
+  });
+  await step("lintel doctor is content", async () =>
+    (await box.must(command("doctor"))).trim().split("\n").at(-1),
+  );
+}
+
+/** Changes the configuration as an editor would; throws where what is to be changed is not there. */
+export async function edit(box: Box, from: string, to: string): Promise<void> {
+  const text = await box.must(`cat ${configuration}`, { as: "root" });
+  expect(text.includes(from), `${JSON.stringify(from)} in ${configuration}`, text);
+  await box.write(configuration, text.replace(from, to));
+}
+
+interface Status {
+  readonly running: boolean;
+  readonly version: string;
+  readonly pid: number;
+  readonly drivers: readonly { readonly name: string; readonly state: string; readonly detail?: string }[];
+  readonly store: { readonly items: readonly { readonly record: { readonly itemname: string } }[] };
+}
+
+export async function status(box: Box): Promise<Status> {
+  return JSON.parse(await box.must(`sudo -u lintel lintel status --json --config ${configuration}`));
+}
+
+/** Waits until the driver has opened the stick: what it says then. */
+export async function hears({ box }: Trial): Promise<string> {
+  return until("the stick is heard", answer_ms_max, async () => {
+    const { drivers } = await status(box);
+    const [zigbee] = drivers;
+    return zigbee?.state === "listening" ? `${zigbee.name} ${zigbee.state}` : undefined;
+  });
+}
+
+/** Somebody walks by some times; each must be in the page, and each that was there before. */
+export async function walkAndSee(trial: Trial, times = 1): Promise<string> {
+  for (let time = 0; time < times; time++) {
+    expect(await trial.stick.walkBy(), "an open port at the stick");
+    trial.events++;
+  }
+  return sees(trial);
+}
+
+export async function sees(trial: Trial): Promise<string> {
+  await until(`${trial.events} events are served`, answer_ms_max, async () => {
+    const seen = await served(trial);
+    expect(seen <= trial.events, `${trial.events} events and no more`, `${seen}`);
+    return seen === trial.events ? true : undefined;
+  });
+  return `${trial.events} events`;
+}
+
+/** Events of the sensor in the page that README's curl asks for; 0 where there is none. */
+export async function served(
+  { box, item, token }: Pick<Trial, "box" | "item" | "token">,
+  port = 8080,
+): Promise<number> {
+  const blanks = {
+    "kitchen-wall": item,
+    "limit=10": "limit=1000",
+    "gateway.local:8080": `gateway.local:${port}`,
+  };
+  const line = command("ask", blanks);
+  const { out } = await box.run(line, { env: { TOKEN: token } });
+  const page: unknown = out.startsWith("[") ? JSON.parse(out) : [];
+  return Array.isArray(page) ? page.length : 0;
+}
+
+/** The token that `lintel token create` shows. */
+export function tokenIn(out: string): string {
+  const [token] = /\b\w{12}\.[\w-]{43}/.exec(out) ?? [];
+  if (token === undefined) throw new Error(`expected a token; seen:\n${out}`);
+  return token;
+}

@@ -1,0 +1,91 @@
+import { readFileSync } from "node:fs";
+import { join, normalize } from "node:path";
+
+const root = normalize(join(import.meta.dir, "../../.."));
+
+/**
+ * The commands of the documents that the soak runs as they are printed, each found by what it begins with below a
+ * heading. What a document says is read from it, never written down here a second time, so neither can drift.
+ */
+export const printed = {
+  demo: ["README.md", "Try it", "./scripts/lintel demo"],
+  clone: ["README.md", "On a Raspberry Pi", "sudo git clone"],
+  user: ["README.md", "On a Raspberry Pi", "sudo systemd-sysusers"],
+  configuration: ["README.md", "On a Raspberry Pi", "sudo install -D -m 640"],
+  unit: ["README.md", "On a Raspberry Pi", "sudo install -m 644"],
+  enable: ["README.md", "On a Raspberry Pi", "sudo systemctl daemon-reload"],
+  link: ["README.md", "On a Raspberry Pi", "sudo ln -s"],
+  doctor: ["README.md", "On a Raspberry Pi", "sudo -u lintel lintel doctor"],
+  pair: ["README.md", "On a Raspberry Pi", "sudo -u lintel lintel pair"],
+  status: ["README.md", "On a Raspberry Pi", "sudo -u lintel lintel status"],
+  token: ["README.md", "On a Raspberry Pi", "sudo -u lintel lintel token create maria"],
+  uploadToken: ["README.md", "To a central server", "sudo install -m 640"],
+  uploadUnits: ["README.md", "To a central server", "sudo install -m 644"],
+  uploadEnable: ["README.md", "To a central server", "sudo systemctl daemon-reload"],
+  upload: ["README.md", "To a central server", "sudo -u lintel lintel upload"],
+  backup: ["README.md", "When a box is lost", "sudo -u lintel lintel backup"],
+  restoreFromCentral: ["README.md", "When a box is lost", "sudo -u lintel lintel restore"],
+  centralByHand: ["README.md", "Run a central server", "./scripts/lintel central --data "],
+  centralOnPostgres: ["README.md", "Run a central server", "./scripts/lintel central --database"],
+  centralToken: ["README.md", "Run a central server", "./scripts/lintel token create"],
+  ask: ["README.md", "Ask it", "curl -H"],
+  fetch: ["README.md", "Take it all with you", "./scripts/lintel fetch"],
+  upgradePull: ["docs/upgrade.md", "From one version to the next", "sudo git -C"],
+  upgradePrepare: ["docs/upgrade.md", "From one version to the next", "sudo /opt/lintel/scripts/lintel"],
+  upgradeUnits: ["docs/upgrade.md", "From one version to the next", "sudo install -m 644"],
+  upgradeRestart: ["docs/upgrade.md", "From one version to the next", "sudo systemctl daemon-reload"],
+  centralUser: ["docs/central.md", "Set it up", "sudo systemd-sysusers"],
+  centralUnit: ["docs/central.md", "Set it up", "sudo install -m 644"],
+  centralEnable: ["docs/central.md", "Set it up", "sudo systemctl daemon-reload"],
+  homeToken: ["docs/central.md", "Let homes in", "sudo -u lintel-central lintel token create"],
+  postgresDatabase: ["docs/central.md", "On PostgreSQL", "sudo -u postgres createuser"],
+  stopBox: ["docs/restore.md", "After: the spare box", "sudo systemctl stop"],
+  restoreBackup: ["docs/restore.md", "After: the spare box", "sudo -u lintel lintel restore /media"],
+  startBox: ["docs/restore.md", "After: the spare box", "sudo systemctl start"],
+} as const satisfies Readonly<Record<string, readonly [document: string, heading: string, begins: string]>>;
+
+export type Printed = keyof typeof printed;
+
+/** Commands of README that the soak leaves out, and why. */
+export const leftOut: Readonly<Record<string, string>> = {
+  "./scripts/test": "it runs every test, this one's quick relatives among them",
+};
+
+const tried = new Set<Printed>();
+
+/** A command as its document prints it, with `blanks` such as `<this repository>` filled in. */
+export function command(name: Printed, blanks: Readonly<Record<string, string>> = {}): string {
+  tried.add(name);
+  const [document, heading, begins] = printed[name];
+  const found = commandsOf(document, heading).filter((line) => line.startsWith(begins));
+  const [line] = found;
+  if (line === undefined || found.length > 1)
+    throw new Error(`${document}, "${heading}" has ${found.length} commands that begin with ${begins}`);
+  return Object.entries(blanks).reduce((text, [blank, value]) => {
+    if (!text.includes(blank)) throw new Error(`${document} prints no ${blank} in ${text}`);
+    return text.replaceAll(blank, value);
+  }, line);
+}
+
+/** Commands of README that no step has asked for yet. */
+export function untried(): Printed[] {
+  return (Object.keys(printed) as Printed[]).filter((name) => !tried.has(name));
+}
+
+/**
+ * The commands below a heading, or of the whole document: each line of its shell blocks, continued lines as one, and
+ * what stands in the text as code and begins with sudo.
+ */
+export function commandsOf(document: string, heading?: string): string[] {
+  const text = readFileSync(join(root, document), "utf8");
+  const sections = text.split(/^## /m).slice(1);
+  const chosen =
+    heading === undefined ? [text] : sections.filter((section) => section.startsWith(`${heading}\n`));
+  return chosen.flatMap((section) => {
+    const blocks = [...section.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = ""]) => block);
+    const lines = blocks.flatMap((block) => block.replaceAll(/\\\n\s*/g, "").split("\n"));
+    const prose = section.replaceAll(/^```.*?^```$/gms, "");
+    const inline = [...prose.matchAll(/`(sudo [^`]+)`/g)].map(([, code = ""]) => code);
+    return [...lines, ...inline].filter((line) => line.trim() !== "");
+  });
+}

@@ -1,0 +1,83 @@
+import type { Box } from "./box.ts";
+import { until } from "./box.ts";
+
+const answer_ms_max = 20_000;
+const state = "/root/stick.json";
+export const stickPath = "/dev/ttyUSB0";
+const ieee = "00:0d:6f:00:0a:0b:0c:0d";
+
+/**
+ * A simulated Zigbee stick with one sensor, on a pty of the box that has the name of a USB serial port. As a real one it
+ * keeps its network while the box is off. DevicePolicy=closed, which the gateway's unit has, leaves ptys open.
+ */
+export class SimulatedStick {
+  readonly #box: Box;
+  #process: Bun.Subprocess<"pipe", "pipe", "pipe"> | undefined;
+  #lines: AsyncIterator<string> | undefined;
+
+  constructor(box: Box) {
+    this.#box = box;
+  }
+
+  async plugIn(): Promise<void> {
+    const saved = `$(test -f ${state} && echo --state ${state})`;
+    const simulator = "/opt/lintel/drivers/zigbee/simulator/main.ts --transport pty";
+    const line = `exec /opt/lintel/.bun/*/bun ${simulator} --link ${stickPath} ${saved}`;
+    this.#process = this.#box.start(line, { as: "root" });
+    this.#lines = linesOf(this.#process.stdout);
+    await this.#answer();
+    // As udev gives a serial port to its group.
+    await this.#box.must(`chgrp dialout $(readlink ${stickPath}) && chmod 660 $(readlink ${stickPath})`, {
+      as: "root",
+    });
+  }
+
+  /** Before the box goes off. */
+  async unplug(): Promise<void> {
+    const { state: kept } = await this.tell({ do: "export" });
+    await this.#box.write(state, JSON.stringify(kept));
+    void this.#process?.stdin.end();
+    await this.#process?.exited;
+  }
+
+  /** Somebody puts the sensor into its pairing mode, until it is let in. */
+  async pairSensor(): Promise<void> {
+    await this.tell({ do: "add", model: "3041", ieee });
+    await until("the sensor is let in", answer_ms_max, async () => {
+      const { joined } = await this.tell({ do: "join", ieee });
+      return joined === true ? true : undefined;
+    });
+  }
+
+  /** Somebody walks by. Whether the message was written to an open port. */
+  async walkBy(): Promise<boolean> {
+    return (await this.tell({ do: "alarm", ieee }))["heard"] === true;
+  }
+
+  async tell(command: object): Promise<Readonly<Record<string, unknown>>> {
+    this.#process?.stdin.write(`${JSON.stringify(command)}\n`);
+    void this.#process?.stdin.flush();
+    const answer = await this.#answer();
+    if (answer["error"] !== undefined) throw new Error(`the simulated stick: ${answer["error"]}`);
+    return answer;
+  }
+
+  async #answer(): Promise<Readonly<Record<string, unknown>>> {
+    const line = await this.#lines?.next();
+    if (line === undefined || line.done) {
+      const said = this.#process === undefined ? "" : await new Response(this.#process.stderr).text();
+      throw new Error(`the simulated stick has ended: ${said}`);
+    }
+    return JSON.parse(line.value);
+  }
+}
+
+async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const bytes of stream) {
+    const lines = `${rest}${decoder.decode(bytes, { stream: true })}`.split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+}

@@ -1,0 +1,27 @@
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Glob } from "bun";
+import { command, commandsOf, leftOut, type Printed, printed } from "../../scripts/soaks/boot/readme.ts";
+
+const soak = join(import.meta.dir, "../../scripts/soaks/boot");
+const names = Object.keys(printed) as Printed[];
+
+test.each(["README.md", "docs/upgrade.md"])(
+  "every command of %s is run by the soak of a booted box",
+  (document) => {
+    const run = names.filter((name) => printed[name][0] === document).map((name) => command(name));
+    const missed = commandsOf(document).filter((line) => !(line in leftOut) && !run.includes(line));
+    expect(missed).toEqual([]);
+  },
+);
+
+test("what the soak runs is printed where it says, once", () => {
+  for (const name of names) expect(command(name)).toStartWith(printed[name][2]);
+});
+
+test("a step of the soak asks for each of them", () => {
+  const steps = [...new Glob("*.ts").scanSync(soak)].filter((file) => file !== "readme.ts");
+  const text = steps.map((file) => readFileSync(join(soak, file), "utf8")).join("\n");
+  expect(names.filter((name) => !text.includes(`"${name}"`))).toEqual([]);
+});
