@@ -1,0 +1,98 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ZnpSimulator } from "../../../drivers/zigbee/simulator/coordinator.ts";
+import type { SimulatedDevice } from "../../../drivers/zigbee/simulator/device.ts";
+import { type RunningServer, Site } from "../../../test/shipped/front-door.ts";
+
+/**
+ * A home with wall sensors, whose gateway was started as people start it: `scripts/lintel`, nothing in the environment but
+ * PATH and HOME, a stick on a pty, sensors let in by `lintel pair`. The simulated stick is in this process, which so
+ * knows when the last byte of a frame was written.
+ */
+export class StickHome {
+  private constructor(
+    readonly site: Site,
+    readonly stick: ZnpSimulator,
+    readonly gateway: RunningServer,
+    readonly token: string,
+    readonly sensors: readonly SimulatedDevice[],
+  ) {}
+
+  static async start(sensor_count: number): Promise<StickHome> {
+    const site = new Site();
+    const stick = await ZnpSimulator.listen({
+      transport: "pty",
+      link: join(site.directory, "stick"),
+      random: (length) => crypto.getRandomValues(new Uint8Array(length)),
+    });
+    try {
+      site.configure({ sections: `[zigbee]\nport = "${stick.path}"\nadapter = "zstack"` });
+      const gateway = await site.run();
+      const token = await site.token();
+      await site.listening("zigbee");
+      const sensors = Array.from({ length: sensor_count }, () => stick.addDevice({ model: "3041" }));
+      await letIn(site, sensors);
+      return new StickHome(site, stick, gateway, token, sensors);
+    } catch (thrown) {
+      await stick.close();
+      await site.remove();
+      throw thrown;
+    }
+  }
+
+  nameOf(sensor: SimulatedDevice): string {
+    return `wirelesssensor-${sensor.ieee.replaceAll(":", "")}`;
+  }
+
+  /** The event that a page has as the newest of this item; undefined while there is none. */
+  async newest(name: string): Promise<number | undefined> {
+    const page = `/items/wirelesssensors/${name}/events?limit=1`;
+    const [event] = await this.gateway.records<{ event: number }[]>(page, this.token);
+    return event?.event;
+  }
+
+  /** Stops the gateway, and answers its exit code; removes everything. */
+  async close(): Promise<number> {
+    try {
+      return await this.gateway.stop();
+    } finally {
+      await this.stick.close();
+      await this.site.remove();
+    }
+  }
+}
+
+/** Lets the sensors in one after the other. */
+async function letIn(site: Site, sensors: readonly SimulatedDevice[]): Promise<void> {
+  const pair = site.spawn(["pair", "--seconds", String(pairing_s), "--json", "--data", site.data]);
+  await stepOf(pair, "open");
+  for (const sensor of sensors) {
+    sensor.join();
+    await stepOf(pair, "joined");
+  }
+  pair.kill("SIGINT");
+  await pair.exited;
+}
+
+async function stepOf(pair: ReturnType<Site["spawn"]>, state: string): Promise<void> {
+  const line = await pair.line();
+  if (line === undefined) throw new Error(`lintel pair ended: ${await pair.said()}`);
+  const step: { state: string } = JSON.parse(line);
+  if (step.state !== state) throw new Error(`lintel pair: ${line} where ${state} was expected`);
+}
+
+/** Processor time and memory of a process, from proc(5). */
+export function usage(pid: number): { cpu_s: number; rss_mb: number; peak_mb: number } {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+  const ticks_per_s = 100;
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  const kb = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]);
+  return {
+    cpu_s: (Number(fields[11]) + Number(fields[12])) / ticks_per_s,
+    rss_mb: kb("VmRSS") / 1000,
+    peak_mb: kb("VmHWM") / 1000,
+  };
+}
+
+/** The most that a coordinator keeps joining open for. */
+const pairing_s = 254;
