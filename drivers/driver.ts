@@ -69,7 +69,7 @@ export interface Host {
    * no reading with that cursor is on its way.
    */
   gap(gap: Gap, cursor?: Cursor): Promise<void>;
-  /** Counts what had to be thrown away, under a stable name such as `zigbee frames with a bad checksum`. */
+  /** Counts what had to be thrown away, under a stable name such as `zigbee bytes outside frames`. */
   dropped(what: string, count?: number): void;
   /** Reports a step of a device that is joining. */
   joining(event: JoinEvent): void;

@@ -12,7 +12,6 @@ const startErrors_max = 5;
 
 /** Debug messages of zigbee-herdsman that tell of something thrown away, and the name it is counted under. */
 const discards: readonly { namespace: string; start: string; count: string }[] = [
-  { namespace: "zh:zstack:unpi:parser", start: "--> error", count: "zigbee frames with a bad checksum" },
   {
     namespace: "zh:controller",
     start: "Data is from unknown device",

@@ -9,7 +9,7 @@ import type { NetworkFiles } from "./files.ts";
 import type { HerdsmanLog } from "./herdsman-log.ts";
 import { deviceForgetter, releaseLeftovers, surviveErrors } from "./leftovers.ts";
 import type { Network } from "./network.ts";
-import { feedInSmallPieces } from "./parser.ts";
+import { findEveryFrame } from "./parser.ts";
 
 /** A coordinator at work. */
 export interface Radio extends Session {
@@ -47,7 +47,7 @@ export async function openRadio(options: RadioOptions, signal: AbortSignal): Pro
   const network = files.prepare(options.random);
   const paired = files.pairedDevices;
   setLogger(herdsmanLog);
-  await feedInSmallPieces(options.dropped);
+  await findEveryFrame(options.dropped);
   const forgetDevices = await deviceForgetter();
   const hangUp = new AbortController();
   herdsmanLog.starting(() => hangUp.abort(new Error("the other side closed the connection")));
