@@ -5,6 +5,7 @@ import { messageOf, OperatorError } from "../../src/errors.ts";
 import type { Driver, DriverDefinition, DriverStatus, Host } from "../driver.ts";
 import { Reconnect, type RetryBounds, type Session } from "../wire/reconnect.ts";
 import { type AdapterName, adapterNames } from "./adapters.ts";
+import type { Arrivals } from "./arrivals.ts";
 import { silentFault } from "./faults.ts";
 import { NetworkFiles } from "./files.ts";
 import { HerdsmanLog } from "./herdsman-log.ts";
@@ -81,8 +82,8 @@ export class ZigbeeDriver implements Driver {
       silent: silentFault(line),
       ...(bounds === undefined ? {} : { bounds }),
       open: async (signal) => {
-        const follow = (controller: Controller) => this.#follow(controller);
-        const options = { ...line, files: this.#files, herdsmanLog, clock, log, dropped, random, follow };
+        const follow = (controller: Controller, arrivals: Arrivals) => this.#follow(controller, arrivals);
+        const options = { ...line, follow, files: this.#files, herdsmanLog, clock, log, dropped, random };
         return this.#hold(await openRadio(options, signal));
       },
     });
@@ -110,14 +111,12 @@ export class ZigbeeDriver implements Driver {
   }
 
   /** Listens to a controller, from before it starts: a sensor may speak while it still does. */
-  #follow(controller: Controller): void {
+  #follow(controller: Controller, arrivals: Arrivals): void {
     controller.on("message", (message) => {
-      const moment = this.#host.clock.now();
-      this.#sensors.message(message, moment);
+      this.#sensors.message(message, arrivals.momentOf(message));
     });
     controller.on("lastSeenChanged", ({ device, reason }) => {
-      const moment = this.#host.clock.now();
-      if (reason !== "messageEmitted") this.#sensors.alive(device, moment);
+      if (reason !== "messageEmitted") this.#sensors.alive(device, arrivals.now());
     });
     this.#joining.follow(controller);
   }

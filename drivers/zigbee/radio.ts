@@ -4,7 +4,9 @@ import { messageOf, type OperatorError } from "../../src/errors.ts";
 import type { Log } from "../../src/log.ts";
 import type { Session } from "../wire/reconnect.ts";
 import type { AdapterName } from "./adapters.ts";
+import { type Adapter, Arrivals } from "./arrivals.ts";
 import { deafFault, requirePort, startFault, unpluggedFault } from "./faults.ts";
+import { whenSet } from "./field-watch.ts";
 import type { NetworkFiles } from "./files.ts";
 import type { HerdsmanLog } from "./herdsman-log.ts";
 import { deviceForgetter, releaseLeftovers, surviveErrors } from "./leftovers.ts";
@@ -27,7 +29,7 @@ export interface RadioOptions {
   readonly dropped: (what: string, count: number) => void;
   readonly random: (bytes: number) => Uint8Array;
   /** Is given the controller before it starts, to listen to its events. */
-  readonly follow: (controller: Controller) => void;
+  readonly follow: (controller: Controller, arrivals: Arrivals) => void;
 }
 
 /** A quiet coordinator is asked this often whether it still answers, and given up after so many failures. */
@@ -65,15 +67,22 @@ export async function openRadio(options: RadioOptions, signal: AbortSignal): Pro
     adapter: { disableLED: false },
     acceptJoiningDeviceHandler: async () => true,
   });
-  options.follow(controller);
+  const arrivals = new Arrivals(options);
+  options.follow(controller, arrivals);
+  // It makes its adapter in the course of its start, and has it open the port right after.
+  whenSet(controller, "adapter", (made) => arrivals.listenTo(made as Adapter));
   try {
     forgetDevices();
     const result = await abortable(controller.start(signal), AbortSignal.any([signal, hangUp.signal]));
     surviveErrors(controller);
+    // What came before belongs to the network that the adapter had before.
+    if (result !== "resumed") arrivals.discard();
+    arrivals.release(controller["adapter"]);
     if (result === "reset" && paired > 0) log.error(lostNetwork(port));
     if (result === "restored") log.info(`the network was restored from its backup onto the adapter ${port}`);
   } catch (thrown) {
     await releaseLeftovers(controller);
+    arrivals.discard();
     const fault = startFault(options, thrown, herdsmanLog.started());
     if (/identifiers/.test(fault.what) && paired === 0) files.forgetNetwork();
     throw fault;
@@ -83,12 +92,12 @@ export async function openRadio(options: RadioOptions, signal: AbortSignal): Pro
   clearInterval(controller["databaseSaveTimer"]);
   clearInterval(controller["backupTimer"]);
   const detail = await describe(controller, options, network);
-  return new OpenRadio(controller, network, detail, options);
+  return new OpenRadio(controller, network, detail, { ...options, arrivals });
 }
 
 class OpenRadio implements Radio {
   readonly ended: Promise<OperatorError>;
-  readonly #options: RadioOptions;
+  readonly #options: RadioOptions & { readonly arrivals: Arrivals };
   #end: (reason: OperatorError) => void = () => {};
   #cancelProbe = () => {};
   #heard = false;
@@ -98,7 +107,7 @@ class OpenRadio implements Radio {
     readonly controller: Controller,
     readonly network: Network,
     readonly detail: string,
-    options: RadioOptions,
+    options: RadioOptions & { readonly arrivals: Arrivals },
   ) {
     this.#options = options;
     this.ended = new Promise((resolve) => {
@@ -113,7 +122,11 @@ class OpenRadio implements Radio {
 
   async close(): Promise<void> {
     this.#cancelProbe();
-    this.controller.removeAllListeners();
+    // Its last words before the port is closed are readings as well.
+    for (const event of this.controller.eventNames()) {
+      if (event !== "message" && event !== "lastSeenChanged") this.controller.removeAllListeners(event);
+    }
+    this.#options.arrivals.closing();
     await new Promise<void>((resolve) => {
       const cancel = this.#options.clock.after(close_max_ms, resolve);
       this.controller

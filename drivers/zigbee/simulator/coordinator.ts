@@ -51,6 +51,8 @@ export class ZnpSimulator extends LineSimulator {
   channels = 0;
   /** While true nothing is answered: firmware that hangs. */
   hung = false;
+  /** Is told of each request of a host, as `subsystem << 8 | id`, before it is answered. */
+  onRequest: (command: number) => void = () => {};
   /** Requests that no row of the command table answers, as `type subsystem id`. */
   readonly unanswered = new Set<string>();
   readonly #eui: Buffer;
@@ -146,6 +148,27 @@ export class ZnpSimulator extends LineSimulator {
     return kept === undefined ? this.#eui : reversed(kept);
   }
 
+  /** Runs a network that a host has set up before: one with random identifiers, or the one that is given. */
+  runNetwork(network?: {
+    pan_id: number;
+    extended_pan_id: Uint8Array;
+    channel: number;
+    key: Uint8Array;
+  }): void {
+    const {
+      pan_id = 1 + (Buffer.from(this.#random(2)).readUInt16LE(0) % 0xfffd),
+      extended_pan_id = this.#random(8),
+      channel = 15,
+      key = this.#random(16),
+    } = network ?? {};
+    this.nv.set(nvItem.configured, Buffer.from([0x55]));
+    this.nv.set(nvItem.panId, u16(pan_id));
+    this.nv.set(nvItem.extendedPanId, reversed(extended_pan_id));
+    this.nv.set(nvItem.preconfiguredKey, Buffer.from(key));
+    this.channels = (1 << channel) >>> 0;
+    this.form();
+  }
+
   /** Makes the network that the settings in memory ask for. */
   form(): void {
     const key = this.nv.get(nvItem.preconfiguredKey) ?? Buffer.from(this.#random(16));
@@ -175,6 +198,7 @@ export class ZnpSimulator extends LineSimulator {
   #answer(frame: Frame): void {
     if (this.hung) return;
     const command = (frame.subsystem << 8) | frame.id;
+    this.onRequest(command);
     const handler = commandTable[command];
     if (handler === undefined) {
       this.unanswered.add(`${frame.type} ${command.toString(16)}`);

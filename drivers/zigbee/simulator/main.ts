@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { obeyLines, simulatorOptions } from "../../wire/simulated-process.ts";
 import { ZnpSimulator } from "./coordinator.ts";
 import type { InterviewFault, SimulatedDevice } from "./device.ts";
+import { Reports } from "./reports.ts";
 
 /**
  * A simulated coordinator as a process of its own. Prints one JSON line when it is ready, `{"path":…}`, then
@@ -12,10 +13,13 @@ const help = `bun main.ts [--transport tcp|pty] [--port 0] [--link PATH] [--stat
   {"do":"add","model":"3041","ieee":"00:0d:…"}     put a sensor on the air; answers its address
   {"do":"join","ieee":…}                           it asks to join; false while joining is closed
   {"do":"notify","ieee":…,"status":50,"delay":0}   Zone Status Change Notification
-  {"do":"chatter","ieee":…,"per_s":200}            notifies so often from now on; 0 no longer
   {"do":"alarm"|"restore"|"heartbeat"|"leave","ieee":…}
   {"do":"battery","ieee":…,"percent":80,"mv":2900}
   {"do":"fail","ieee":…,"step":"nodeDescriptor"}   interviews fail there; without step, no longer
+  {"do":"report","ieee":…,"every_ms":50}           notifies at that interval, the status counting up from 1; 0: no longer
+  {"do":"closed"}                                  the host has gone: the next ping is the first word of another
+  {"do":"reported"}                                answers the first report after that word, or null, and the last of all
+  {"do":"network"}                                 it runs a network that some other host has set up
   {"do":"unplug"} {"do":"replug"} {"do":"garbage","hex":"00ff"}
   {"do":"reset","ieee":…}                          a factory reset
   {"do":"export"}                                  all that --state FILE takes up again, as JSON`;
@@ -28,16 +32,16 @@ interface Command {
   readonly zone_type?: number;
   readonly status?: number;
   readonly delay?: number;
+  readonly every_ms?: number;
   readonly percent?: number;
   readonly mv?: number;
-  readonly per_s?: number;
   readonly step?: InterviewFault;
   readonly hex?: string;
 }
 
-type Answer = Readonly<Record<string, unknown>>;
+const reports = new Reports();
 
-let chatter: ReturnType<typeof setInterval> | undefined;
+type Answer = Readonly<Record<string, unknown>>;
 
 /** Commands to one device. */
 const deviceCommands: Readonly<Record<string, (device: SimulatedDevice, command: Command) => Answer>> = {
@@ -50,10 +54,8 @@ const deviceCommands: Readonly<Record<string, (device: SimulatedDevice, command:
   notify: (device, { status = 0x30, delay = 0 }) => ({
     heard: device.notify(status, { delay_quarter_s: delay }),
   }),
-  chatter: (device, { per_s = 0 }) => {
-    clearInterval(chatter);
-    let status = 0;
-    if (per_s > 0) chatter = setInterval(() => device.notify(status++ & 0xffff), 1000 / per_s);
+  report: (device, { every_ms = 0 }) => {
+    reports.every(device, every_ms);
     return {};
   },
   alarm: (device) => ({ heard: device.alarm() }),
@@ -84,6 +86,15 @@ const commands: Readonly<Record<string, (znp: ZnpSimulator, command: Command) =>
       znp.garbage(Buffer.from(hex, "hex"));
       return {};
     },
+    network: (znp) => {
+      znp.runNetwork();
+      return { pan_id: znp.network?.pan_id };
+    },
+    closed: () => {
+      reports.hostClosed();
+      return {};
+    },
+    reported: () => ({ first: reports.first, last: reports.last }),
     export: (znp) => ({ state: znp.export() }),
   };
 
@@ -104,4 +115,5 @@ const znp = await ZnpSimulator.listen({
   random: randomBytes,
   ...(saved === undefined ? {} : { saved }),
 });
+znp.onRequest = (command) => reports.hostSaid(command);
 await obeyLines<Command>({ simulator: znp, obey: (command) => obey(znp, command) });

@@ -38,7 +38,7 @@ export class Gateway implements AsyncDisposable {
     if (joined?.includes('"joined"') !== true) throw new Error(`the sensor did not join: ${joined}`);
     pair.kill("SIGINT");
     await pair.exited;
-    await stick.tell({ do: "chatter", ieee, per_s });
+    await stick.tell({ do: "report", ieee, every_ms: 1000 / per_s });
     return new Gateway(site, server, token);
   }
 
