@@ -26,6 +26,12 @@ export interface Driver {
   /** Present on a driver whose devices must be let in: opens joining, until closed or `seconds` have passed. */
   openJoining?(seconds: number): Promise<void>;
   closeJoining?(): Promise<void>;
+  /**
+   * Present on a driver whose adapter may hold a network that is not this gateway's, which it then refuses to use: has the
+   * adapter give that network up for a new one, at a try that begins at once. Throws an OperatorError, and does nothing,
+   * where there is no other network to give up.
+   */
+  formNewNetwork?(): void;
   /** Present on a driver with a lamp: shows what the gateway is doing. */
   show?(lamp: Lamp): void;
 }

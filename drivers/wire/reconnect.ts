@@ -57,6 +57,8 @@ export class Reconnect {
   #stop: AbortController | undefined;
   #running: Promise<void> = Promise.resolve();
   #failures = 0;
+  #again = false;
+  #endWait = () => {};
 
   constructor(options: {
     clock: Clock;
@@ -79,6 +81,14 @@ export class Reconnect {
     this.#stop = new AbortController();
     this.#status = this.#stateOf("starting", this.#options.target);
     this.#running = this.#run(this.#stop.signal);
+  }
+
+  /** Tries again at once, or right after a try that is under way, without a wait; nothing happens while all is well. */
+  retry(): void {
+    if (this.#status.state !== "retrying") return;
+    this.#status = this.#stateOf("starting", this.#options.target);
+    this.#again = true;
+    this.#endWait();
   }
 
   /** Resolves when all is closed, or has been given up after `stop_max_ms`. */
@@ -106,6 +116,7 @@ export class Reconnect {
   async #listen(session: Session, stop: AbortSignal): Promise<OperatorError | undefined> {
     const { clock, log, bounds } = this.#options;
     const began = clock.now();
+    this.#again = false;
     if (this.#failures > 0) log.info(`${session.detail}: works again`);
     else log.info(session.detail);
     this.#status = { state: "listening", since_ms: began.unix_ms, detail: session.detail };
@@ -142,6 +153,10 @@ export class Reconnect {
   }
 
   async #waitAfter(reason: OperatorError, stop: AbortSignal): Promise<void> {
+    if (this.#again) {
+      this.#again = false;
+      return;
+    }
     const { clock, log, target, bounds } = this.#options;
     const wait_ms = Math.min(bounds.most_ms, bounds.least_ms * 2 ** Math.min(this.#failures, doublings_max));
     this.#failures += 1;
@@ -154,9 +169,12 @@ export class Reconnect {
     let cancel = () => {};
     const waited = new Promise<void>((resolve) => {
       cancel = clock.after(wait_ms, resolve);
+      this.#endWait = resolve;
     });
     await untilRaised(waited, stop);
     cancel();
+    this.#endWait = () => {};
+    this.#again = false;
   }
 
   async #close(session: Session): Promise<void> {

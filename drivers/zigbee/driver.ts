@@ -11,7 +11,8 @@ import { NetworkFiles } from "./files.ts";
 import { HerdsmanLog } from "./herdsman-log.ts";
 import { Joining } from "./joining.ts";
 import { LastStatuses } from "./last-status.ts";
-import { openRadio, type Radio } from "./radio.ts";
+import { otherNetworkFault } from "./other-network.ts";
+import { openRadio, type Radio, type RadioOptions } from "./radio.ts";
 import { Sensors } from "./sensors.ts";
 
 const section = Type.Object(
@@ -62,6 +63,11 @@ export class ZigbeeDriver implements Driver {
   readonly #connection: Reconnect;
   #radio: Radio | undefined;
   #cancelKeep = () => {};
+  readonly #port: string;
+  /** Whether the last try found the adapter with another network, … */
+  #refused = false;
+  /** … and whether the next one may have it give that one up. */
+  #mayLeaveNetwork = false;
 
   constructor({ config, host, bounds, random = randomBytes }: ZigbeeOptions) {
     const { clock, log, directory } = host;
@@ -70,6 +76,7 @@ export class ZigbeeDriver implements Driver {
     const dropped = (what: string, count?: number) => host.dropped(what, count);
     const herdsmanLog = new HerdsmanLog({ log, clock, dropped });
     this.#host = host;
+    this.#port = config.port;
     this.#files = new NetworkFiles({ directory, log });
     this.#statuses = new LastStatuses({ directory, clock, log });
     this.#sensors = new Sensors({ host, statuses: this.#statuses });
@@ -84,7 +91,7 @@ export class ZigbeeDriver implements Driver {
       open: async (signal) => {
         const follow = (controller: Controller, arrivals: Arrivals) => this.#follow(controller, arrivals);
         const options = { ...line, follow, files: this.#files, herdsmanLog, clock, log, dropped, random };
-        return this.#hold(await openRadio(options, signal));
+        return this.#hold(await this.#openRadio(options, signal));
       },
     });
   }
@@ -110,6 +117,21 @@ export class ZigbeeDriver implements Driver {
     return this.#joining.close();
   }
 
+  formNewNetwork(): void {
+    const adapter = `the Zigbee adapter ${this.#port}`;
+    const { problem } = this.status();
+    if (!this.#refused && problem !== undefined)
+      throw new OperatorError(`${adapter} cannot form a network now`, problem);
+    if (!this.#refused) {
+      throw new OperatorError(
+        `${adapter} holds no other network that could be given up`,
+        "leave --new-network away",
+      );
+    }
+    this.#mayLeaveNetwork = true;
+    this.#connection.retry();
+  }
+
   /** Listens to a controller, from before it starts: a sensor may speak while it still does. */
   #follow(controller: Controller, arrivals: Arrivals): void {
     controller.on("message", (message) => {
@@ -119,6 +141,22 @@ export class ZigbeeDriver implements Driver {
       if (reason !== "messageEmitted") this.#sensors.alive(device, arrivals.now());
     });
     this.#joining.follow(controller);
+  }
+
+  /** What was said of an adapter's network holds for one try, since the next may be another adapter's. */
+  async #openRadio(options: Omit<RadioOptions, "requireLeave">, signal: AbortSignal): Promise<Radio> {
+    const mayLeave = this.#mayLeaveNetwork;
+    this.#mayLeaveNetwork = false;
+    let refused = false;
+    const requireLeave = (held: string) => {
+      refused = !mayLeave;
+      if (refused) throw otherNetworkFault(options.port, held);
+    };
+    try {
+      return await openRadio({ ...options, requireLeave }, signal);
+    } finally {
+      this.#refused = refused;
+    }
   }
 
   #hold(radio: Radio): Session {

@@ -1,5 +1,6 @@
 import { existsSync, renameSync } from "node:fs";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import type { Log } from "../../src/log.ts";
 import { parseIfWhole, readIfThere, writeDurably } from "../wire/durable-file.ts";
 import { Generations } from "./generations.ts";
@@ -52,6 +53,12 @@ export class NetworkFiles {
   get pairedDevices(): number {
     const lines = readIfThere(this.database)?.split("\n") ?? [];
     return lines.filter((line) => /"type":"(EndDevice|Router|GreenPower|Unknown)"/.test(line)).length;
+  }
+
+  /** Whether the coordinator's backup is there and of this network, so that any adapter can take it over. */
+  holdBackupOf(network: Network): boolean {
+    const kept = networkOfBackup(parseIfWhole(readIfThere(this.backup)));
+    return kept !== undefined && isDeepStrictEqual(kept, network);
   }
 
   /** Gives the network up so that the next start makes up another. */

@@ -11,6 +11,7 @@ import type { NetworkFiles } from "./files.ts";
 import type { HerdsmanLog } from "./herdsman-log.ts";
 import { deviceForgetter, releaseLeftovers, surviveErrors } from "./leftovers.ts";
 import type { Network } from "./network.ts";
+import { askBeforeLeavingNetwork } from "./other-network.ts";
 import { findEveryFrame } from "./parser.ts";
 
 /** A coordinator at work. */
@@ -30,6 +31,8 @@ export interface RadioOptions {
   readonly random: (bytes: number) => Uint8Array;
   /** Is given the controller before it starts, to listen to its events. */
   readonly follow: (controller: Controller, arrivals: Arrivals) => void;
+  /** Throws unless the adapter may give up the network that it holds (as text, where it is known), which is not that of `files`. */
+  readonly requireLeave: (held: string) => void;
 }
 
 /** A quiet coordinator is asked this often whether it still answers, and given up after so many failures. */
@@ -70,7 +73,12 @@ export async function openRadio(options: RadioOptions, signal: AbortSignal): Pro
   const arrivals = new Arrivals(options);
   options.follow(controller, arrivals);
   // It makes its adapter in the course of its start, and has it open the port right after.
-  whenSet(controller, "adapter", (made) => arrivals.listenTo(made as Adapter));
+  whenSet(controller, "adapter", (made) => {
+    arrivals.listenTo(made as Adapter);
+    askBeforeLeavingNetwork(made as Adapter, adapter, (held) => {
+      if (!files.holdBackupOf(network)) options.requireLeave(held);
+    });
+  });
   try {
     forgetDevices();
     const result = await abortable(controller.start(signal), AbortSignal.any([signal, hangUp.signal]));

@@ -156,6 +156,50 @@ test("stop during an attempt gives the attempt up, and during a connection close
   expect(open.lines).toEqual(["info stick 1"]);
 });
 
+test("a wait is ended on demand, and a demand during an attempt makes the next one follow at once", async () => {
+  const { log } = recorder();
+  const opens: PromiseWithResolvers<Session>[] = [];
+  // No wait is over on this clock unless the test says so.
+  let endWait = () => {};
+  const clock: Clock = {
+    boot: "one",
+    now: () => ({ unix_ms: 0, monotonic_ms: 0, quality: clockQuality.synchronised }),
+    after: (delay_ms, action) => {
+      if (delay_ms < hang_ms) endWait = action;
+      return () => {};
+    },
+  };
+  const open = () => {
+    const next = Promise.withResolvers<Session>();
+    opens.push(next);
+    return next.promise;
+  };
+  const silent = new OperatorError("the stick is silent", "wake it");
+  const connection = new Reconnect({ clock, log, target: "the stick", silent, bounds, open });
+  const until = async (attempts: number, state: string) => {
+    while (opens.length !== attempts || connection.status().state !== state)
+      await new Promise((resolve) => setImmediate(resolve));
+  };
+  connection.start();
+  await until(1, "starting");
+  opens[0]?.reject(missing);
+  await until(1, "retrying");
+  connection.retry();
+  await until(2, "starting");
+  opens[1]?.reject(missing);
+  await until(2, "retrying");
+  endWait();
+  await until(3, "retrying");
+  connection.retry();
+  opens[2]?.reject(missing);
+  await until(4, "starting");
+  opens[3]?.resolve(session({ close: async () => {} }));
+  await until(4, "listening");
+  connection.retry();
+  expect(connection.status().state).toBe("listening");
+  await connection.stop();
+});
+
 test("an attempt that takes too long is given up, and what it still opens is closed", async () => {
   const { log } = recorder();
   const { promise: late, resolve: finish } = Promise.withResolvers<Session>();
