@@ -15,6 +15,10 @@ export function define(command: Command, context: CommandContext): void {
       wholeNumber(1, joining_seconds_max),
       120,
     )
+    .option(
+      "--new-network",
+      "have a Zigbee adapter that holds another network give it up for a new one: all its sensors must be paired again",
+    )
     .option("--json", "print a line of JSON when joining is open, for each device, and at the end")
     .addHelpText(
       "after",
@@ -23,7 +27,9 @@ export function define(command: Command, context: CommandContext): void {
           ["lintel pair", "two minutes, then put each sensor into its pairing mode"],
           ["lintel pair --seconds 30 --json", "for a script"],
         ],
-        notes: ["Works beside a running gateway. Ctrl-C closes joining before its time is over."],
+        notes: [
+          "Works beside a running gateway, and waits for an adapter that is starting. Ctrl-C closes joining before its time is over.",
+        ],
         exits: { 0: "joining was open and is closed again" },
       }),
     )
@@ -32,6 +38,7 @@ export function define(command: Command, context: CommandContext): void {
 
 interface PairOptions extends StoreOptions {
   readonly seconds: number;
+  readonly newNetwork?: boolean;
   readonly json?: boolean;
 }
 
@@ -47,11 +54,12 @@ async function pair(options: PairOptions, { terminal, clock }: CommandContext): 
   process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
   const countdown = new Countdown(terminal, clock);
   try {
-    for await (const step of client.joining(options.seconds)) {
+    for await (const step of client.joining(options.seconds, options)) {
       if (step.state === "open") countdown.start(step.seconds);
-      // A device that has begun to join says next how it went: scripts wait for that.
-      if (options.json && step.state !== "started") terminal.printJson(step);
-      else if (!options.json) terminal.print(lineOfStep(step, terminal));
+      // Scripts wait for joining to open, and for how it went with a device that has begun to join.
+      if (!options.json) terminal.print(lineOfStep(step, terminal));
+      else if (step.state === "waiting") terminal.say(lineOfStep(step, terminal));
+      else if (step.state !== "started") terminal.printJson(step);
     }
   } finally {
     countdown.stop();
@@ -61,6 +69,8 @@ async function pair(options: PairOptions, { terminal, clock }: CommandContext): 
 
 function lineOfStep(step: JoiningStep, { colours }: Terminal): string {
   switch (step.state) {
+    case "waiting":
+      return `Waiting for the ${step.drivers.join(" and the ")} adapter, which is starting.`;
     case "open":
       return `Joining is open for ${step.seconds} s: put each device into its pairing mode. Ctrl-C closes.`;
     case "started":

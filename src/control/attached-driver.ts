@@ -68,6 +68,11 @@ export class AttachedDriver {
     await this.#driver?.openJoining?.(seconds);
   }
 
+  /** Throws what the driver says stands in the way; nothing happens in one whose adapter has no network of its own. */
+  formNewNetwork(): void {
+    this.#driver?.formNewNetwork?.();
+  }
+
   async closeJoining(): Promise<void> {
     try {
       await this.#driver?.closeJoining?.();

@@ -1,6 +1,6 @@
 import { OperatorError } from "../errors.ts";
 import type { JoiningStep } from "./joining.ts";
-import { controlPath } from "./server.ts";
+import { controlPath, type Refusal } from "./server.ts";
 import type { GatewayStatus } from "./status.ts";
 
 /** Speaks to the gateway that runs on a data directory. Every call throws an OperatorError where none does. */
@@ -18,9 +18,10 @@ export class ControlClient {
   }
 
   /** Opens joining and yields each step until it is closed. Closing it is `closeJoining`, or ending the loop. */
-  async *joining(seconds: number): AsyncGenerator<JoiningStep> {
+  async *joining(seconds: number, { newNetwork = false } = {}): AsyncGenerator<JoiningStep> {
     const leaving = new AbortController();
-    const answer = await this.#ask("POST", `/joining?seconds=${seconds}`, leaving.signal);
+    const path = `/joining?seconds=${seconds}${newNetwork ? "&new-network" : ""}`;
+    const answer = await this.#ask("POST", path, leaving.signal);
     if (answer === undefined) throw this.#notRunning();
     const decoder = new TextDecoder();
     let rest = "";
@@ -33,7 +34,8 @@ export class ControlClient {
         const lines = (rest + decoder.decode(value, { stream: true })).split("\n");
         rest = lines.pop() ?? "";
         for (const line of lines) {
-          const step = JSON.parse(line) as JoiningStep;
+          const step = JSON.parse(line) as JoiningStep | Refusal;
+          if (step.state === "refused") throw new OperatorError(step.what, step.remedy);
           yield step;
           if (step.state === "closed") return;
         }

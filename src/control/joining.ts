@@ -4,8 +4,10 @@ import { messageOf, OperatorError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { AttachedDriver } from "./attached-driver.ts";
 
-/** A step of an open joining, as it is told to whoever opened it; `lintel pair --json` prints them. */
+/** A step of a joining, as it is told to whoever opens it; `lintel pair --json` prints them from `open` on. */
 export type JoiningStep =
+  /** These drivers are starting; joining opens as soon as they are ready. */
+  | { readonly state: "waiting"; readonly drivers: readonly string[] }
   | { readonly state: "open"; readonly seconds: number; readonly drivers: readonly string[] }
   | { readonly state: "started"; readonly address: string }
   | {
@@ -26,6 +28,10 @@ export const joining_seconds_max = 254;
 
 /** What a button on the box opens. */
 const button_seconds = 120;
+
+/** A driver that starts is waited for this long, and looked at this often. */
+export const start_wait_max_ms = 60_000;
+const look_interval_ms = 100;
 
 /** Lets devices in, through every driver that can, one opening at a time. */
 export class Joining {
@@ -49,14 +55,19 @@ export class Joining {
   }
 
   get isOpen(): boolean {
-    return this.#opening !== undefined;
+    return this.#opening?.open === true;
   }
 
   /**
-   * Opens joining for `seconds`; `report` gets every step, the last is `closed`. Throws an OperatorError when
-   * it is open already or no driver can let devices in.
+   * Opens joining for `seconds`, once the drivers that are starting are ready; `report` gets every step, the last is
+   * `closed`. With `newNetwork` an adapter that holds a network of its own gives it up first. Throws an OperatorError when
+   * joining is open already, no driver can let devices in, or there is no network to give up.
    */
-  async open(seconds: number, report: (step: JoiningStep) => void): Promise<void> {
+  async open(
+    seconds: number,
+    report: (step: JoiningStep) => void,
+    { newNetwork = false } = {},
+  ): Promise<void> {
     if (this.#opening !== undefined) {
       throw new OperatorError(
         "joining is open already",
@@ -70,11 +81,30 @@ export class Joining {
         "add a [zigbee] section to its configuration and restart it",
       );
     }
-    const opening: Opening = { report, joined: 0, failed: 0, drivers: [], cancelTimer: () => {} };
+    const opening: Opening = {
+      report,
+      open: false,
+      joined: 0,
+      failed: 0,
+      drivers: [],
+      cancelTimer: () => {},
+    };
     this.#opening = opening;
     const refusals: string[] = [];
+    try {
+      await this.#started(able, opening);
+      if (newNetwork && this.#opening === opening) {
+        for (const driver of able) driver.formNewNetwork();
+        await this.#started(able, opening);
+      }
+    } catch (error) {
+      if (this.#opening === opening) this.#opening = undefined;
+      throw error;
+    }
     for (const driver of able) {
+      if (this.#opening !== opening) break;
       try {
+        requireListening(driver);
         await driver.openJoining(seconds);
         opening.drivers.push(driver);
         // Closed meanwhile, by a stop: what has just opened closes with it.
@@ -93,6 +123,7 @@ export class Joining {
         "see lintel status, mend it and try again",
       );
     }
+    opening.open = true;
     opening.cancelTimer = this.#clock.after(seconds * 1000, () => void this.close());
     this.#changed("opened");
     this.#log.info(`joining is open for ${seconds} s`);
@@ -106,9 +137,23 @@ export class Joining {
     this.#opening = undefined;
     opening.cancelTimer();
     await Promise.all(opening.drivers.map((driver) => driver.closeJoining()));
-    this.#log.info(`joining is closed: ${opening.joined} joined, ${opening.failed} failed`);
-    this.#changed("closed");
+    if (opening.open) {
+      this.#log.info(`joining is closed: ${opening.joined} joined, ${opening.failed} failed`);
+      this.#changed("closed");
+    }
     opening.report({ state: "closed", joined: opening.joined, failed: opening.failed });
+  }
+
+  /** Waits until no driver is starting any more, `start_wait_max_ms` at most, or until the opening is closed. */
+  async #started(drivers: readonly AttachedDriver[], opening: Opening): Promise<void> {
+    const starting = () => drivers.filter((driver) => driver.status().state === "starting");
+    const names = starting().map(({ name }) => name);
+    if (names.length === 0) return;
+    opening.report({ state: "waiting", drivers: names });
+    for (let waited_ms = 0; waited_ms < start_wait_max_ms; waited_ms += look_interval_ms) {
+      await new Promise<void>((resolve) => this.#clock.after(look_interval_ms, resolve));
+      if (starting().length === 0 || this.#opening !== opening) return;
+    }
   }
 
   /** Closes joining for good; devices that do not get in because of that are worth no warning. */
@@ -151,8 +196,17 @@ export class Joining {
   }
 }
 
+/** Throws what keeps a driver from letting devices in. */
+function requireListening(driver: AttachedDriver): void {
+  const { state, problem } = driver.status();
+  if (problem !== undefined) throw new Error(problem);
+  if (state === "starting") throw new Error(`is still starting after ${start_wait_max_ms / 1000} s`);
+}
+
 interface Opening {
   readonly report: (step: JoiningStep) => void;
+  /** Whether devices are let in; before that it waits for drivers. */
+  open: boolean;
   readonly drivers: AttachedDriver[];
   joined: number;
   failed: number;

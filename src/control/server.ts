@@ -11,10 +11,11 @@ import type { GatewayStatus } from "./status.ts";
  * directory that only the gateway's user may open.
  *
  *   GET    /status   GatewayStatus
- *   POST   /joining?seconds=120   a line of JSON per JoiningStep, until it closes; closes when the client goes
+ *   POST   /joining?seconds=120   a line of JSON per JoiningStep, until it closes; closes when the client goes.
+ *                                 With &new-network an adapter that holds another network gives it up first
  *   DELETE /joining  closes it
  *
- * A fault is `{"what","remedy"}` with status 409.
+ * A fault is `{"what","remedy"}` with status 409, or a line of its own where there has been one: `{"state":"refused",…}`.
  */
 export function startControl(options: {
   directory: string;
@@ -77,17 +78,28 @@ async function answered(action: () => Promise<Response>): Promise<Response> {
   try {
     return await action();
   } catch (error) {
-    const known = error instanceof OperatorError;
-    const fault = {
-      what: known ? error.what : `the gateway could not do that (${messageOf(error)})`,
-      remedy: known ? error.remedy : "see its log",
-    };
-    return Response.json(fault, { status: 409 });
+    return Response.json(faultOf(error), { status: 409 });
   }
 }
 
+function faultOf(error: unknown): { what: string; remedy: string } {
+  const known = error instanceof OperatorError;
+  return {
+    what: known ? error.what : `the gateway could not do that (${messageOf(error)})`,
+    remedy: known ? error.remedy : "see its log",
+  };
+}
+
+/** The last line where joining did not open after all. */
+export interface Refusal {
+  readonly state: "refused";
+  readonly what: string;
+  readonly remedy: string;
+}
+
 async function openJoining(joining: Joining, request: Request): Promise<Response> {
-  const seconds = Number(new URL(request.url).searchParams.get("seconds"));
+  const asked = new URL(request.url).searchParams;
+  const seconds = Number(asked.get("seconds"));
   if (!Number.isInteger(seconds) || seconds < 1 || seconds > joining_seconds_max) {
     throw new OperatorError(
       `joining cannot be open for ${seconds} s`,
@@ -98,11 +110,18 @@ async function openJoining(joining: Joining, request: Request): Promise<Response
   const writer = lines.writable.getWriter();
   // A client that has gone cannot be told: the next thing to do is to close, which its going does already.
   const gone = () => void joining.close();
-  const report = (step: JoiningStep) => {
+  const begun = Promise.withResolvers<void>();
+  let ended = false;
+  const report = (step: JoiningStep | Refusal) => {
+    if (ended) return;
+    ended = step.state === "closed" || step.state === "refused";
+    begun.resolve();
     writer.write(`${JSON.stringify(step)}\n`).catch(gone);
-    if (step.state === "closed") writer.close().catch(gone);
+    if (ended) writer.close().catch(gone);
   };
-  await joining.open(seconds, report);
+  const opening = joining.open(seconds, report, { newNetwork: asked.has("new-network") });
+  await Promise.race([opening, begun.promise]);
+  opening.catch((error) => report({ state: "refused", ...faultOf(error) }));
   request.signal.addEventListener("abort", gone);
   if (request.signal.aborted) gone();
   return new Response(lines.readable.pipeThrough(new TextEncoderStream()), {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
-import type { Driver, DriverDefinition, Host } from "../../drivers/driver.ts";
+import type { Driver, DriverDefinition, DriverStatus, Host } from "../../drivers/driver.ts";
 import { SystemClock } from "../../src/clock.ts";
 import { AttachedDriver } from "../../src/control/attached-driver.ts";
 import { ControlClient } from "../../src/control/client.ts";
@@ -40,10 +40,13 @@ afterEach(async () => {
 class Doorkeeper implements Driver {
   open = false;
   refusal: Error | undefined;
+  state: DriverStatus["state"] = "listening";
+  problem: string | undefined;
   start() {}
   async stop() {}
-  status() {
-    return { state: "listening", since_ms: 0, detail: "" } as const;
+  status(): DriverStatus {
+    const { state, problem } = this;
+    return { state, since_ms: 0, detail: "", ...(problem === undefined ? {} : { problem }) };
   }
   async openJoining() {
     if (this.refusal !== undefined) throw this.refusal;
@@ -194,6 +197,87 @@ test("a pairing that no driver can open says what stands in the way", async () =
     "no driver could open joining (doors the adapter is missing: plug it in): see lintel status, mend it and try again",
   );
   expect(joining.isOpen).toBe(false);
+});
+
+test("a pairing waits for a driver that is starting, and says so", async () => {
+  const keeper = new Doorkeeper();
+  keeper.state = "starting";
+  const { joining, client } = control([attach(keeper)]);
+  const steps: JoiningStep[] = [];
+  for await (const step of client.joining(60)) {
+    steps.push(step);
+    if (step.state === "waiting") {
+      expect({ open: keeper.open, isOpen: joining.isOpen }).toEqual({ open: false, isOpen: false });
+      keeper.state = "listening";
+    } else await client.closeJoining();
+  }
+  expect(steps).toEqual([
+    { state: "waiting", drivers: ["doors"] },
+    { state: "open", seconds: 60, drivers: ["doors"] },
+    { state: "closed", joined: 0, failed: 0 },
+  ]);
+});
+
+test("a pairing that waits ends with what is wrong with the driver, as soon as the driver knows", async () => {
+  const keeper = new Doorkeeper();
+  keeper.state = "starting";
+  const { joining, client } = control([attach(keeper)]);
+  const steps = client.joining(60);
+  expect((await steps.next()).value).toEqual({ state: "waiting", drivers: ["doors"] });
+  keeper.state = "retrying";
+  keeper.problem = "the adapter is not there: plug it in";
+  const refusal =
+    "no driver could open joining (doors the adapter is not there: plug it in): see lintel status, mend it and try again";
+  await expect(steps.next()).rejects.toThrow(refusal);
+  expect(joining.isOpen).toBe(false);
+  // At once, where it is known before.
+  await expect(client.joining(60).next()).rejects.toThrow(refusal);
+  expect(keeper.open).toBe(false);
+});
+
+test("a pairing that waits can be ended, and the driver is left alone", async () => {
+  const keeper = new Doorkeeper();
+  keeper.state = "starting";
+  const { changes, client } = control([attach(keeper)]);
+  const states: string[] = [];
+  for await (const step of client.joining(60)) {
+    states.push(step.state);
+    await client.closeJoining();
+  }
+  expect(states).toEqual(["waiting", "closed"]);
+  expect(changes).toEqual([]);
+  keeper.state = "listening";
+  for await (const step of client.joining(60)) {
+    expect(step.state).toBe("open");
+    break;
+  }
+});
+
+test("a new network is formed before joining opens, where there is another to give up", async () => {
+  const keeper = new Doorkeeper() as Doorkeeper & { formNewNetwork(): void };
+  keeper.state = "retrying";
+  keeper.problem = "the adapter holds another network: bring its files";
+  keeper.formNewNetwork = () => {
+    keeper.state = "starting";
+    keeper.problem = undefined;
+  };
+  const { client } = control([attach(keeper)]);
+  await expect(client.joining(60).next()).rejects.toThrow(
+    "the adapter holds another network: bring its files",
+  );
+  const states: string[] = [];
+  for await (const step of client.joining(60, { newNetwork: true })) {
+    states.push(step.state);
+    keeper.state = "listening";
+    if (step.state === "open") await client.closeJoining();
+  }
+  expect(states).toEqual(["waiting", "open", "closed"]);
+  keeper.formNewNetwork = () => {
+    throw new OperatorError("the adapter holds no other network", "leave --new-network away");
+  };
+  const refused = client.joining(60, { newNetwork: true }).next();
+  await expect(refused).rejects.toThrow("the adapter holds no other network: leave --new-network away");
+  expect(keeper.open).toBe(false);
 });
 
 test("a gateway without a driver that lets devices in says so", async () => {
