@@ -9,36 +9,61 @@ import {
   statSync,
 } from "node:fs";
 import { connect } from "node:net";
+import { spanText } from "../spans.ts";
 import { type Finding, fault, fine, note, type Surroundings } from "./check.ts";
 
-/** Every `port` of a driver's section leads to something that this user may open and nobody else holds. */
+/** Something is to be heard, and where a gateway runs its drivers hear it. */
+export async function checkDrivers({ config, running, clock }: Surroundings): Promise<Finding[]> {
+  if (config?.drivers.size === 0)
+    return [note("no driver is configured: nothing will be heard; add a section such as [zigbee]")];
+  if (running === undefined) return [];
+  const now_ms = clock.now().unix_ms;
+  const unknown = [...(config?.drivers.keys() ?? [])].filter((name) => driverOf(running, name) === undefined);
+  return [
+    ...running.drivers.map(({ name, state, since_ms, problem }) => {
+      const how = `[${name}] ${state} for ${spanText(now_ms - since_ms)} in the running gateway`;
+      if (problem !== undefined) return fault(`${how}: ${problem}`, "mend that; it tries again by itself");
+      return state === "listening" ? fine(how) : note(how);
+    }),
+    ...unknown.map((name) =>
+      fault(
+        `[${name}] is not what the gateway was started with`,
+        "restart it: sudo systemctl restart lintel",
+      ),
+    ),
+  ];
+}
+
+function driverOf(running: Surroundings["running"], name: string) {
+  return running?.drivers.find((one) => one.name === name);
+}
+
+/**
+ * Every `port` of a driver's section leads to something that this user may open and nobody else holds. Where the gateway runs,
+ * its drivers know better: of the port only what may explain their problem is said.
+ */
 export async function checkPorts({ config, running, clock }: Surroundings): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const [name, section] of config?.drivers ?? []) {
     const { port } = section as { port?: unknown };
-    if (typeof port !== "string") continue;
-    const driver = running?.drivers.find((one) => one.name === name);
-    if (driver?.state === "listening")
-      findings.push(fine(`[${name}] ${port}: the running gateway listens to it`));
-    else if (port.startsWith("tcp://")) {
-      const { hostname, port: number } = new URL(port.replace(/^tcp:/, "http:"));
-      const reached = await reaches({ hostname, port: Number(number), clock });
-      findings.push(
-        reached
-          ? fine(`[${name}] ${port} takes connections`)
-          : fault(
-              `[${name}] ${port} takes no connections`,
-              "check the address, and that ser2net or the adapter runs",
-            ),
-      );
-    } else findings.push(checkDevice(name, port, running?.pid));
-    if (driver?.problem !== undefined) {
-      findings.push(
-        fault(`[${name}] the running gateway says: ${driver.problem}`, "mend that; it tries again by itself"),
-      );
-    }
+    const driver = driverOf(running, name);
+    if (typeof port !== "string" || (driver !== undefined && driver.problem === undefined)) continue;
+    const finding = port.startsWith("tcp://")
+      ? await checkAddress(name, port, clock)
+      : checkDevice(name, port, running?.pid);
+    if (driver === undefined || finding.state === "fault") findings.push(finding);
   }
   return findings;
+}
+
+async function checkAddress(name: string, port: string, clock: Surroundings["clock"]): Promise<Finding> {
+  const { hostname, port: number } = new URL(port.replace(/^tcp:/, "http:"));
+  if (await reaches({ hostname, port: Number(number), clock }))
+    return fine(`[${name}] ${port} takes connections`);
+  return fault(
+    `[${name}] ${port} takes no connections`,
+    "check the address, and that ser2net or the adapter runs",
+  );
 }
 
 function checkDevice(name: string, port: string, gateway: number | undefined): Finding {
@@ -73,8 +98,8 @@ function checkDevice(name: string, port: string, gateway: number | undefined): F
 }
 
 /** GPIO pins are there and may be used, where the configuration has any. */
-export async function checkPins({ config }: Surroundings): Promise<Finding[]> {
-  if (!config?.drivers.has("gpio")) return [];
+export async function checkPins({ config, running }: Surroundings): Promise<Finding[]> {
+  if (!config?.drivers.has("gpio") || driverOf(running, "gpio")?.state === "listening") return [];
   const directory = "/sys/class/gpio";
   if (!existsSync(directory)) {
     return [fault("[gpio] this machine has no GPIO pins", "take [gpio] out of the configuration")];
@@ -89,7 +114,7 @@ export async function checkPins({ config }: Surroundings): Promise<Finding[]> {
       ),
     ];
   }
-  return [fine("[gpio] pins can be used")];
+  return running === undefined ? [fine("[gpio] pins can be used")] : [];
 }
 
 /** Serial ports that are plugged in, by names that stay the same wherever they are plugged. */
@@ -138,9 +163,3 @@ async function reaches(options: {
 
 /** Nothing on a home's network takes longer to answer. */
 const connect_max_ms = 3_000;
-
-/** Where no driver is configured there is nothing to hear. */
-export async function checkDrivers({ config }: Surroundings): Promise<Finding[]> {
-  if (config === undefined || config.drivers.size > 0) return [];
-  return [note("no driver is configured: nothing will be heard; add a section such as [zigbee]")];
-}

@@ -29,31 +29,79 @@ export async function checkClock({ clock }: Surroundings): Promise<Finding[]> {
   ];
 }
 
-/** The service is set up to start with the machine, where there is systemd and it is installed. */
+/** The service starts with the machine, and runs, as systemd says, where there is systemd and it is installed. */
 export async function checkService(_: Surroundings): Promise<Finding[]> {
   if (!existsSync("/run/systemd/system"))
     return [note("systemd does not run here: nothing starts the gateway by itself")];
-  const load = systemctl("show", unit, "--property=LoadState", "--value");
-  if (load !== "loaded") {
+  const shown = systemctl("show", unit, `--property=${properties.join(",")}`);
+  return serviceFindings(shown, () => lastLine(unit));
+}
+
+/**
+ * What systemd says of the service.
+ *
+ * @param shown what `systemctl show` prints of `properties`
+ * @param last the last line that the service itself has logged; empty where this user may not read it
+ */
+export function serviceFindings(shown: string, last: () => string): Finding[] {
+  const facts = new Map(shown.split("\n").map((line) => line.split(/=(.*)/s) as [string, string]));
+  const fact = (name: (typeof properties)[number]) => facts.get(name) ?? "";
+  if (fact("LoadState") !== "loaded")
     return [note(`${unit} is not installed: README.md, "On a Raspberry Pi", has the commands`)];
+  const findings: Finding[] = [];
+  if (fact("UnitFileState") !== "enabled")
+    findings.push(
+      fault(
+        `${unit} does not start with the machine (${fact("UnitFileState")})`,
+        `sudo systemctl enable ${unit}`,
+      ),
+    );
+  const restarts = Number(fact("NRestarts"));
+  const again = restarts > 0 ? `, started again ${restarts} times` : "";
+  const state = `${unit} is ${fact("ActiveState")} (${fact("SubState")}${again})`;
+  if (fact("ActiveState") === "active") {
+    const status = fact("StatusText");
+    findings.push(fine(status === "" ? state : `${state}: ${status}`));
+  } else if (fact("ActiveState") === "activating" && fact("SubState") !== "auto-restart") {
+    findings.push(note(`${state}: ask again in a moment; journalctl -u ${unit} shows what it does`));
+  } else {
+    const line = last();
+    const why = line === "" ? fact("Result") : `its last line is "${line}"`;
+    findings.push(
+      fault(
+        `${state}: ${why}`,
+        `mend what it says (sudo journalctl -u ${unit} -n 20), then sudo systemctl restart ${unit}`,
+      ),
+    );
   }
-  const enabled = systemctl("is-enabled", unit);
-  const active = systemctl("is-active", unit);
-  if (enabled !== "enabled") {
-    return [fault(`${unit} does not start with the machine (${enabled})`, `sudo systemctl enable ${unit}`)];
-  }
-  if (active !== "active") {
-    return [fault(`${unit} is ${active}`, `sudo systemctl start ${unit}, then journalctl -u ${unit}`)];
-  }
-  return [fine(`${unit} is enabled and active`)];
+  return findings;
+}
+
+/** What the processes of a unit have logged last, and not what systemd says about them. */
+function lastLine(of: string): string {
+  const words = [`_SYSTEMD_UNIT=${of}`, "--lines=1", "--output=cat", "--no-pager", "--quiet"];
+  return printed("journalctl", words);
 }
 
 /** What systemctl prints, trimmed; nothing within five seconds counts as empty. */
 export function systemctl(...words: string[]): string {
-  return Bun.spawnSync(["systemctl", ...words], { stderr: "ignore", timeout: systemctl_max_ms })
+  return printed("systemctl", words);
+}
+
+function printed(program: string, words: readonly string[]): string {
+  return Bun.spawnSync([program, ...words], { stderr: "ignore", timeout: systemctl_max_ms })
     .stdout.toString()
     .trim();
 }
 
 const unit = "lintel.service";
+const properties = [
+  "LoadState",
+  "UnitFileState",
+  "ActiveState",
+  "SubState",
+  "Result",
+  "NRestarts",
+  "StatusText",
+] as const;
 const systemctl_max_ms = 5_000;
