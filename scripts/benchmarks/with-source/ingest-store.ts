@@ -8,10 +8,10 @@ import { Database } from "bun:sqlite";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SystemClock } from "../../src/clock.ts";
-import { lineLog } from "../../src/log.ts";
-import type { Reading } from "../../src/reading.ts";
-import { openGatewayStore } from "../../src/store/sqlite/open.ts";
+import { SystemClock } from "../../../src/clock.ts";
+import { lineLog } from "../../../src/log.ts";
+import type { Reading } from "../../../src/reading.ts";
+import { openGatewayStore } from "../../../src/store/sqlite/open.ts";
 
 interface Side {
   append(events: readonly Event[]): Promise<void> | void;
