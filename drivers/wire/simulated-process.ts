@@ -27,9 +27,11 @@ export async function simulatorOptions<Own extends Record<string, { type: "strin
     process.exit(0);
   }
   const { transport, port, link, ...others } = told as Record<string, string | undefined>;
+  if (transport !== "pty" && transport !== "tcp")
+    throw new RangeError(`--transport is tcp or pty, not ${transport}`);
   return {
     line: {
-      transport: transport === "pty" ? "pty" : "tcp",
+      transport,
       port: Number(port),
       ...(link === undefined ? {} : { link }),
     },

@@ -10,6 +10,7 @@ import type { Item } from "../../src/records/item.ts";
 import { openGatewayStore } from "../../src/store/sqlite/open.ts";
 import type { GatewayStore, Store } from "../../src/store/store.ts";
 import { mintToken } from "../../src/token.ts";
+import { lintel } from "../shipped/front-door.ts";
 import { below, seeded } from "../store/sample.ts";
 import { now_ms, reading, type Serving, serve } from "./serving.ts";
 import { startApi } from "./starting.ts";
@@ -222,8 +223,7 @@ describe("a repeated page", () => {
       const headers = { Authorization: `bearer ${text}`, Accept: "application/json" };
       const status = async () => (await fetch(`${api.url}${path}?before=${now_s + 1}`, { headers })).status;
       expect([await status(), await status()]).toEqual([200, 200]);
-      const main = join(import.meta.dir, "../../src/main.ts");
-      const command = [process.execPath, main, "token", "revoke", token.id, "--data", directory];
+      const command = [lintel, "token", "revoke", token.id, "--data", directory];
       expect(await Bun.spawn(command, { stdout: "ignore" }).exited).toBe(0);
       expect(await status()).toBe(401);
     } finally {

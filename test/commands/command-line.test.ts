@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import packageFile from "../../package.json" with { type: "json" };
-import { Site } from "../shipped/front-door.ts";
+import { lintel, Site } from "../shipped/front-door.ts";
 
 const site = new Site();
 afterAll(() => site.remove());
@@ -107,8 +107,7 @@ test("output is plain in a pipe and coloured where colour is forced", async () =
 });
 
 test("a reader that goes away ends a command quietly", async () => {
-  const main = join(import.meta.dir, "../../src/main.ts");
-  const run = Bun.spawnSync(["sh", "-c", `"${process.execPath}" "${main}" --help | true`]);
+  const run = Bun.spawnSync(["sh", "-c", `"${lintel}" --help | true`]);
   expect(run.stderr.toString()).toBe("");
 });
 
