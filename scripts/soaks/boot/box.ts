@@ -98,7 +98,8 @@ export class Box {
 
   /** Runs a line of bash in the box, and waits for its end. */
   async run(line: string, options: RunOptions = {}): Promise<Ended> {
-    const child = this.start(line, options);
+    // By a pipe, which can be opened as /dev/stdin; what this program writes to cannot.
+    const child = this.start(options.input === undefined ? line : `cat | { ${line}\n}`, options);
     child.stdin.write(options.input ?? "");
     void child.stdin.end();
     const timer = setTimeout(() => child.kill("SIGKILL"), command_ms_max);

@@ -4,6 +4,8 @@ import { expect, step, type Trial } from "./trial.ts";
 
 const restart_ms_max = 180_000;
 const answer_ms_max = 60_000;
+/** Events that come while the disk is full. */
+const waiting_events = 20;
 const data = "/var/lib/lintel";
 
 /** What becomes of a gateway that hangs, is killed, has no power, no network, nothing to write to. */
@@ -62,6 +64,10 @@ async function tryFullDisk(trial: Trial): Promise<void> {
       trial.events++;
       return fullLine(await box.journal("lintel"));
     });
+    for (let event = 0; event < waiting_events; event++) {
+      expect(await stick.walkBy(), "an open port at the stick");
+      trial.events++;
+    }
     expect((await served(trial)) >= before, "that what is there is still served");
     await box.must(`rm ${data}/filler`, { as: "root" });
     await sees(trial);

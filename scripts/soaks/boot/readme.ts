@@ -34,6 +34,7 @@ export const printed = {
   upgradePrepare: ["docs/upgrade.md", "From one version to the next", "sudo /opt/lintel/scripts/lintel"],
   upgradeUnits: ["docs/upgrade.md", "From one version to the next", "sudo install -m 644"],
   upgradeRestart: ["docs/upgrade.md", "From one version to the next", "sudo systemctl daemon-reload"],
+  backAgain: ["docs/upgrade.md", "Back again", "sudo git -C"],
   centralUser: ["docs/central.md", "Set it up", "sudo systemd-sysusers"],
   centralUnit: ["docs/central.md", "Set it up", "sudo install -m 644"],
   centralEnable: ["docs/central.md", "Set it up", "sudo systemctl daemon-reload"],

@@ -85,6 +85,18 @@ export async function tryUpgrade(trial: Trial, releases: Releases): Promise<void
     await box.must(`test -d /opt/lintel/node_modules/${added}`);
     return heardAgain(trial);
   });
+  await step("back again to an older version, and from there to the newest", async () => {
+    for (const [commit, version] of [
+      ["HEAD~1", "0.1.91"],
+      ["main", "0.1.92"],
+    ] as const) {
+      await box.must(command("backAgain", { COMMIT: commit }));
+      await box.must(command("upgradePrepare"), { network: true });
+      for (const name of ["upgradeUnits", "upgradeRestart"] as const) await box.must(command(name));
+      await runs(trial, version);
+    }
+    return heardAgain(trial);
+  });
 }
 
 async function runs({ box }: Trial, version: string): Promise<void> {
