@@ -21,7 +21,7 @@ export async function step(name: string, attempt: () => Promise<string | undefin
   const seen = await attempt();
   const took_s = ((performance.now() - from_ms) / 1000).toFixed(1);
   const at_s = ((performance.now() - started_ms) / 1000).toFixed(0);
-  console.log(`${at_s.padStart(4)} s  ${name}: ${seen ?? "yes"} (${took_s} s)`);
+  console.log(`${at_s.padStart(4)} s  ${name}: ${seen || "yes"} (${took_s} s)`);
 }
 
 /** Throws, saying what was expected, where it is not so. */
