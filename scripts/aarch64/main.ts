@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { simulatorProcess } from "../../test/drivers/simulator-process.ts";
+import { SimulatorProcess } from "../../test/shipped/simulator.ts";
 import { makeDisk } from "./disk.ts";
 import { boot } from "./machine.ts";
 import { requireTools } from "./tools.ts";
@@ -27,10 +27,9 @@ try {
   requireTools();
   mkdirSync(cache, { recursive: true });
   const disk = await makeDisk(cache, say);
-  const stick = simulatorProcess("zigbee");
-  const { path } = await stick.answer();
+  const stick = await SimulatorProcess.start("zigbee");
   const { ieee } = await stick.tell({ do: "add", model: "3041" });
-  const machine = boot({ disk, stick: new URL(path), log: join(cache, "console.log") });
+  const machine = boot({ disk, stick: new URL(stick.path), log: join(cache, "console.log") });
   let passed = false;
   for await (const line of machine) {
     const [word, rest = ""] = line.split(/: (.*)/s);
@@ -38,8 +37,7 @@ try {
     else if (word === "sensor") await stick.tell({ do: rest, ieee });
     else if (word === "passed") passed = true;
   }
-  stick.child.stdin.end();
-  await stick.child.exited;
+  await stick.end();
   if (!passed) fail(`the step above failed; all that the machine said is in ${join(cache, "console.log")}`);
   say("passed");
 } catch (thrown) {

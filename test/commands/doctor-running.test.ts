@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import type { Finding } from "../../src/commands/doctor/check.ts";
 import { serviceFindings } from "../../src/commands/doctor/system.ts";
-import { eventually, Site } from "../gateway/processes.ts";
+import { eventually, Site } from "../shipped/front-door.ts";
 
 const site = new Site();
 afterAll(() => site.remove());

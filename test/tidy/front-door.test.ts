@@ -3,20 +3,18 @@ import { type SourceFile, sourceFiles } from "./source.ts";
 
 /** What shows or measures the program that people start. */
 const shipped = /^(test\/shipped|scripts\/(benchmarks|soaks)(?!\/with-source))\//;
-/** Lets its sensors in through the control socket itself. */
-const exempt = /^scripts\/benchmarks\/ingest\.ts$/;
 /** What may be around that program: tests and scripts without its source, and the devices that are simulated. */
 const around = /^(test|scripts)\/(?!.*with-source\/)|^drivers\/[^/]+\/simulator\/|^drivers\/wire\/simulated-/;
 
 test("what shows the shipped program imports nothing of it, not through others either", async () => {
   const files = new Map((await sourceFiles()).map((file) => [file.path, file]));
-  const starts = [...files.values()].filter(({ path }) => shipped.test(path) && !exempt.test(path));
+  const starts = [...files.values()].filter(({ path }) => shipped.test(path));
   expect(starts.length).toBeGreaterThan(20);
   expect(starts.flatMap((start) => ways(start, files))).toEqual([]);
 });
 
 test("nor does it name a file of the source, to start it or look into it", async () => {
-  const files = (await sourceFiles()).filter(({ path }) => shipped.test(path) && !exempt.test(path));
+  const files = (await sourceFiles()).filter(({ path }) => shipped.test(path));
   expect(files.filter(({ text }) => /\bsrc\//.test(text)).map(({ path }) => path)).toEqual([]);
 });
 

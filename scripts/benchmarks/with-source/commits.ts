@@ -11,15 +11,15 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { midnightsOf, Telling } from "../../src/demo/history.ts";
-import { mishapsBefore } from "../../src/demo/mishaps.ts";
-import { signsOfLife } from "../../src/demo/signs-of-life.ts";
-import { Ingest } from "../../src/ingest/ingest.ts";
-import { ListeningKeeper } from "../../src/ingest/listening-keeper.ts";
-import { lineLog } from "../../src/log.ts";
-import type { Reading } from "../../src/reading.ts";
-import { openGatewayStore } from "../../src/store/sqlite/open.ts";
-import { SimulatedMachine } from "../../test/fakes/simulated-machine.ts";
+import { midnightsOf, Telling } from "../../../src/demo/history.ts";
+import { mishapsBefore } from "../../../src/demo/mishaps.ts";
+import { signsOfLife } from "../../../src/demo/signs-of-life.ts";
+import { Ingest } from "../../../src/ingest/ingest.ts";
+import { ListeningKeeper } from "../../../src/ingest/listening-keeper.ts";
+import { lineLog } from "../../../src/log.ts";
+import type { Reading } from "../../../src/reading.ts";
+import { openGatewayStore } from "../../../src/store/sqlite/open.ts";
+import { SimulatedMachine } from "../../../test/fakes/simulated-machine.ts";
 
 const { values: options } = parseArgs({
   options: { days: { type: "string", default: "7" }, help: { type: "boolean", default: false } },
