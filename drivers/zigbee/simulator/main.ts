@@ -22,6 +22,7 @@ const help = `bun main.ts [--transport tcp|pty] [--port 0] [--link PATH] [--stat
   {"do":"network"}                                 it runs a network that some other host has set up
   {"do":"unplug"} {"do":"replug"} {"do":"garbage","hex":"00ff"}
   {"do":"reset","ieee":…}                          a factory reset
+  {"do":"joining"}                                 whether it lets anybody in
   {"do":"export"}                                  all that --state FILE takes up again, as JSON`;
 
 interface Command {
@@ -95,6 +96,7 @@ const commands: Readonly<Record<string, (znp: ZnpSimulator, command: Command) =>
       return {};
     },
     reported: () => ({ first: reports.first, last: reports.last }),
+    joining: (znp) => ({ open: znp.joiningOpen }),
     export: (znp) => ({ state: znp.export() }),
   };
 
