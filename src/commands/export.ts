@@ -75,7 +75,7 @@ async function exportSeries(options: ExportOptions, context: CommandContext): Pr
   else if (options.json) terminal.printJson({ files: written });
   else {
     const rows = written.map(({ file, rows }) => [file, rows]);
-    for (const line of table(["file", "rows"], rows, terminal.colours)) terminal.print(line);
+    for (const line of table(["file", "rows"], rows, terminal.colours, terminal)) terminal.print(line);
   }
 }
 

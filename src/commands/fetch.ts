@@ -96,7 +96,7 @@ function printSummary(done: Downloaded, seconds: number, terminal: Terminal): vo
     rows,
     written ? "written" : "unchanged",
   ]);
-  for (const line of table(["file", "rows", "state"], rows, terminal.colours)) terminal.print(line);
+  for (const line of table(["file", "rows", "state"], rows, terminal.colours, terminal)) terminal.print(line);
   terminal.print("");
   terminal.print(
     `${done.received} readings received in ${seconds < 60 ? `${seconds.toFixed(1)} s` : spanText(seconds * 1000)}, everything is in ${done.directory}`,

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { type FleetHome, fleetOf } from "../sync/fleet/fleet.ts";
 import { withCentralStore } from "./beside.ts";
 import { type CommandContext, helpAfter } from "./command.ts";
+import { folding } from "./fold.ts";
 import { bytesText, spanText } from "./spans.ts";
 import { addCentralOptions, type StoreOptions } from "./store-options.ts";
 import { table } from "./table.ts";
@@ -38,14 +39,14 @@ async function fleet(options: FleetOptions, context: CommandContext): Promise<vo
   const now_ms = clock.now().unix_ms;
   const homes = await withCentralStore(options, context, (store) => fleetOf(store, now_ms));
   if (options.json) terminal.printJson(homes);
-  else printFleet(homes, { terminal, now_ms, all: options.all === true });
+  else printFleet(homes, { terminal: folding(terminal), now_ms, all: options.all === true });
 }
 
 function printFleet(
   homes: readonly FleetHome[],
   { terminal, now_ms, all }: { terminal: Terminal; now_ms: number; all: boolean },
 ): void {
-  const { print, colours } = terminal;
+  const { print, colours, width } = terminal;
   if (homes.length === 0) {
     terminal.say("No home has uploaded yet: lintel token create NAME --scope sync --home ID lets one.");
     return;
@@ -57,6 +58,7 @@ function printFleet(
       headings,
       shown.map((home) => fleetRow(home, now_ms)),
       colours,
+      { width, least },
     ))
       print(line);
     print("");
@@ -69,6 +71,8 @@ function printFleet(
 }
 
 const headings = ["home", "last upload", "backlog", "clock off", "silent", "low", "disk free", "version"];
+/** Can be done without, the first first. */
+const least = ["version", "disk free", "clock off", "backlog"];
 
 function fleetRow(home: FleetHome, now_ms: number): (string | number | undefined)[] {
   const { last_upload_ms, clock_offset_ms, disk_free_bytes } = home;

@@ -107,7 +107,7 @@ function sayChanges({ changes }: Imported, dryRun: boolean, terminal: Terminal):
     return;
   }
   const headings = ["record", "added", "updated", "unchanged"];
-  for (const line of table(headings, rows, terminal.colours)) terminal.print(line);
+  for (const line of table(headings, rows, terminal.colours, terminal)) terminal.print(line);
   const adopted = Object.values(changes).reduce((sum, change: RecordChanges) => sum + change.adopted, 0);
   const { dim } = terminal.errorColours;
   if (adopted > 0) {

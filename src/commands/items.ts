@@ -3,6 +3,7 @@ import { kindNames } from "../kinds.ts";
 import type { ItemOverview } from "../store/store.ts";
 import { withStore } from "./beside.ts";
 import { type CommandContext, helpAfter } from "./command.ts";
+import { fold } from "./fold.ts";
 import { momentText } from "./spans.ts";
 import { addStoreOptions, type StoreOptions } from "./store-options.ts";
 import { table } from "./table.ts";
@@ -41,15 +42,20 @@ async function items(options: StoreOptions & { json?: boolean }, context: Comman
     terminal.say("There are no items yet: lintel pair lets devices join a running gateway.");
     return;
   }
-  for (const line of table(itemHeadings, overview.items.map(itemRow), terminal.colours)) terminal.print(line);
+  const { width, colours } = terminal;
+  for (const line of table(itemHeadings, overview.items.map(itemRow), colours, { width, least }))
+    terminal.print(line);
   const kinds = kindNames
     .map((kind) => ({ kind, count: overview.items.filter(({ record }) => record.typename === kind).length }))
     .filter(({ count }) => count > 0)
     .map(({ kind, count }) => `${count} ${kind}`);
-  terminal.say(terminal.errorColours.dim(`${kinds.join(", ")}; ${overview.last_seq} readings on disk`));
+  const sum = `${kinds.join(", ")}; ${overview.last_seq} readings on disk`;
+  for (const line of fold(sum, width)) terminal.say(terminal.errorColours.dim(line));
 }
 
 const itemHeadings = ["item", "type", "subtype", "address", "model", "status", "last event", "readings"];
+/** Can be done without, the first first. */
+const least = ["model", "type", "status", "readings", "subtype"];
 
 function itemRow(item: ItemOverview): (string | number | undefined)[] {
   const { record } = item;

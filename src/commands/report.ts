@@ -9,9 +9,11 @@ import { walkRejections } from "../meaning/walks.ts";
 import { machineTimezone } from "../timezone.ts";
 import { withStore } from "./beside.ts";
 import { type CommandContext, helpAfter } from "./command.ts";
+import { folding } from "./fold.ts";
 import { doseLines } from "./report/dose-grid.ts";
 import { speedLines } from "./report/speed-plot.ts";
 import { addStoreOptions, type StoreOptions } from "./store-options.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** `lintel report`: doses taken and missed, and walking speed, for people. */
 export function define(command: Command, context: CommandContext): void {
@@ -69,21 +71,27 @@ async function report(options: ReportCommandOptions, context: CommandContext): P
     terminal.say(
       "There is nothing to report on: no pill boxes, and no line of curtain sensors in [walking].",
     );
-  for (const box of found.pillboxes) printBox(box, context);
-  for (const line of found.walking) printWalking(line, context);
+  const folded = folding(terminal);
+  for (const box of found.pillboxes) printBox(box, folded);
+  for (const line of found.walking) printWalking(line, folded);
 }
 
-function printBox(box: PillboxReport, { terminal: { print, colours } }: CommandContext): void {
+/** Columns that are left where lines are indented by two. */
+function inside(width: number | undefined): number | undefined {
+  return width === undefined ? undefined : width - 2;
+}
+
+function printBox(box: PillboxReport, { print, colours, width }: Terminal): void {
   print(colours.bold(`Pill box ${box.itemname}`) + colours.dim(`  ${box.timezone}`));
-  for (const line of doseLines(box, colours)) print(line === "" ? "" : `  ${line}`);
+  for (const line of doseLines(box, colours, inside(width))) print(line === "" ? "" : `  ${line}`);
   print("");
 }
 
-function printWalking(line: WalkingReport, { terminal: { print, colours } }: CommandContext): void {
+function printWalking(line: WalkingReport, { print, colours, width }: Terminal): void {
   const [first, last] = [line.sensors[0]?.metres ?? 0, line.sensors.at(-1)?.metres ?? 0];
   const made = `${line.sensors.length} sensors over ${(last - first).toFixed(2)} m, ${line.timezone}`;
   print(colours.bold(`Walking speed, ${line.name}`) + colours.dim(`  m/s; ${made}`));
-  for (const text of speedLines(line, colours)) print(`  ${text}`);
+  for (const text of speedLines(line, colours, inside(width))) print(`  ${text}`);
   const rejected = Object.entries(line.rejected)
     .filter(([, count]) => count > 0)
     .map(([reason, count]) => `${count} ${walkRejections[reason as keyof typeof walkRejections]}`);

@@ -8,6 +8,7 @@ import type { UploadState } from "../store/upload-store.ts";
 import { ownCertificateIn } from "../tls/self-signed.ts";
 import { withStore, withUploadStore } from "./beside.ts";
 import { type CommandContext, helpAfter } from "./command.ts";
+import { folding } from "./fold.ts";
 import { newest_ms } from "./items.ts";
 import { bytesText, momentText, spanText } from "./spans.ts";
 import { addDirectoryOptions, dataDirectory, type StoreOptions } from "./store-options.ts";
@@ -37,7 +38,8 @@ export function define(command: Command, context: CommandContext): void {
 }
 
 async function status(options: StoreOptions & { json?: boolean }, context: CommandContext): Promise<void> {
-  const { terminal, clock } = context;
+  const { clock } = context;
+  const terminal = folding(context.terminal);
   const directory = dataDirectory(options);
   // A store that is older, damaged or missing is found out first.
   const role = await withStore({ data: directory }, context, async () => storedRole(directory));
@@ -61,7 +63,8 @@ async function status(options: StoreOptions & { json?: boolean }, context: Comma
   } else printGateway(running, terminal);
   if (disk_read_only)
     terminal.print(terminal.colours.red(`✗ ${directory} ${readOnlyDisk.what}: ${readOnlyDisk.remedy}`));
-  printTls(tls, terminal);
+  // Long names are to be copied, and stay on one line.
+  printTls(tls, context.terminal);
   const now_ms = running?.now_ms ?? clock.now().unix_ms;
   printStore(store, now_ms, terminal);
   printUpload(upload, store, now_ms, terminal);
@@ -144,7 +147,7 @@ function printUpload(
   if (failure !== undefined) print(`  ${colours.red(`✗ ${failure}`)}`);
 }
 
-function printStore(store: Overview, now_ms: number, { print, colours }: Terminal): void {
+function printStore(store: Overview, now_ms: number, { print, colours, width }: Terminal): void {
   print("");
   print(
     `${colours.bold("Store")}  ${store.last_seq} readings${store.waiting === 0 ? "" : ` (${store.waiting} more wait for the time)`}, ${bytesText(store.bytesOnDisk)}, epoch ${store.epoch}`,
@@ -153,7 +156,7 @@ function printStore(store: Overview, now_ms: number, { print, colours }: Termina
   if (store.items.length === 0) print("No items yet: lintel pair lets devices join.");
   else {
     const rows = store.items.map((item) => itemRow(item, now_ms));
-    for (const line of table(headings, rows, colours)) print(line);
+    for (const line of table(headings, rows, colours, { width, least })) print(line);
     const overdue = store.items.filter((item) => item.overdue).map(({ record }) => record.itemname);
     if (overdue.length > 0) {
       print("");
@@ -167,6 +170,8 @@ function printStore(store: Overview, now_ms: number, { print, colours }: Termina
   for (const [what, count] of dropped) print(`  ${colours.yellow(String(count))} ${what}`);
 }
 
+/** Can be done without, the first first. */
+const least = ["link", "subtype", "readings", "last event", "expected", "gaps"];
 const headings = [
   "item",
   "subtype",

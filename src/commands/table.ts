@@ -1,14 +1,46 @@
+import { fold } from "./fold.ts";
 import type { Colours } from "./terminal.ts";
 
+type Cell = string | number | undefined;
+
 /**
- * Rows as columns of text, each as wide as its widest cell; columns of numbers are set to the right. One line
- * a row below a dim heading.
+ * Rows as columns of text below a dim heading, a line each; columns of numbers are set to the right. What is wider than `width`
+ * loses columns, those that `least` names, the first of them first, and a line says which. Where that is not enough, each row is
+ * a block of lines, `heading  value`, with everything that it has.
+ *
+ * @param options.width columns of the terminal; absent: lines are as long as they are
+ * @param options.least headings of columns that can be done without
  */
 export function table(
   headings: readonly string[],
-  rows: readonly (readonly (string | number | undefined)[])[],
+  rows: readonly (readonly Cell[])[],
   colours: Colours,
+  { width, least = [] }: { width?: number | undefined; least?: readonly string[] } = {},
 ): string[] {
+  const hidden: string[] = [];
+  for (;;) {
+    const shown = headings.flatMap((heading, at) => (hidden.includes(heading) ? [] : [at]));
+    const lines = columnLines(
+      shown.map((at) => headings[at] ?? ""),
+      rows.map((row) => shown.map((at) => row[at])),
+    );
+    if (width === undefined || lines.every((line) => Bun.stringWidth(line) <= width)) {
+      const [head = "", ...body] = lines;
+      return [colours.dim(head), ...body, ...hiddenLines(headings, hidden, width).map(colours.dim)];
+    }
+    const next = least[hidden.length];
+    if (next === undefined) return blockLines(headings, rows, { width, colours });
+    hidden.push(next);
+  }
+}
+
+function hiddenLines(headings: readonly string[], hidden: readonly string[], width?: number): string[] {
+  if (hidden.length === 0) return [];
+  const names = headings.filter((heading) => hidden.includes(heading)).join(", ");
+  return fold(`(no room for ${names}: a wider window or | less -S shows all)`, width);
+}
+
+function columnLines(headings: readonly string[], rows: readonly (readonly Cell[])[]): string[] {
   const right = headings.map(
     (_, column) =>
       rows.length > 0 &&
@@ -27,5 +59,20 @@ export function table(
       })
       .join("  ")
       .trimEnd();
-  return [colours.dim(line(headings)), ...texts.map(line)];
+  return [line(headings), ...texts.map(line)];
+}
+
+/** The first cell is the title of a block; what a row has nothing for is left out. */
+function blockLines(
+  headings: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  { width, colours }: { width: number; colours: Colours },
+): string[] {
+  const wide = Math.max(...headings.slice(1).map((heading) => heading.length));
+  return rows.flatMap(([title, ...cells]) => [
+    ...fold(String(title ?? "–"), width).map(colours.bold),
+    ...cells.flatMap((cell, at) =>
+      cell === undefined ? [] : fold(`  ${(headings[at + 1] ?? "").padEnd(wide)}  ${cell}`, width),
+    ),
+  ]);
 }

@@ -17,6 +17,8 @@ export interface Terminal {
   log(text: string): void;
   /** Whether somebody sits at standard output. */
   readonly interactive: boolean;
+  /** Columns of standard output where somebody sits at it; undefined in a pipe, where lines are as long as they are. */
+  readonly width: number | undefined;
   /** Whether text at the foot of standard error can replace itself: not in a pipe, nor on a dumb terminal. */
   readonly redraws: boolean;
   /** Columns of standard error that text at its foot may take. */
@@ -75,6 +77,9 @@ export function processTerminal(): Terminal {
       write(stderr, foot);
     },
     interactive: stdout.isTTY === true,
+    get width() {
+      return stdout.isTTY === true ? stdout.columns || 80 : undefined;
+    },
     redraws,
     get columns() {
       return footColumns();

@@ -127,7 +127,7 @@ async function listTokens(
     token.last_used_ms === undefined ? "never" : momentText(token.last_used_ms),
   ]);
   const headings = ["id", "name", "scope", "created", "expires", "last used"];
-  for (const line of table(headings, rows, terminal.colours)) terminal.print(line);
+  for (const line of table(headings, rows, terminal.colours, terminal)) terminal.print(line);
 }
 
 async function revokeToken(

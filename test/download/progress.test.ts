@@ -10,6 +10,7 @@ class Kept implements Terminal {
   foot = "";
   readonly interactive = false;
   readonly redraws = true;
+  readonly width = undefined;
   columns = 79;
   readonly colours = pc.createColors(false);
   readonly errorColours = pc.createColors(false);

@@ -4,16 +4,34 @@ import type { PillboxReport } from "../../meaning/report.ts";
 import type { Colours } from "../terminal.ts";
 
 /** A pill box's doses as a calendar, a week a line, with what else is to be said of it below. */
-export function doseLines(box: PillboxReport, colours: Colours): string[] {
-  const heading = `${"".padEnd(weekWidth)}${weekdays.map((day) => day.padEnd(cellWidth)).join("")}`;
+export function doseLines(box: PillboxReport, colours: Colours, width = Number.POSITIVE_INFINITY): string[] {
+  const shape = shapes.find(({ cell }) => weekWidth + 7 * cell <= width) ?? narrowest;
+  const heading = `${"".padEnd(weekWidth)}${weekdays.map((day) => day.slice(0, shape.day).padEnd(shape.cell)).join("")}`;
   return [
     colours.dim(heading.trimEnd()),
-    ...weeksOf(box.doses).map((week) => weekLine(week, box.timezone, colours)),
+    ...weeksOf(box.doses).map((week) => weekLine(week, box.timezone, colours, shape)),
+    ...(shape === narrowest ? [colours.dim("(a wider window or | less -S shows times)")] : []),
     "",
     countLine(box, colours),
     ...remarks(box, colours),
   ];
 }
+
+/** How much of a dose there is room for; a cell ends with a space. */
+interface Shape {
+  readonly cell: number;
+  /** Letters of a weekday. */
+  readonly day: number;
+  readonly words: boolean;
+  readonly times: boolean;
+}
+
+const narrowest: Shape = { cell: 3, day: 2, words: false, times: false };
+const shapes: readonly Shape[] = [
+  { cell: 11, day: 3, words: true, times: true },
+  { cell: 8, day: 3, words: false, times: true },
+  narrowest,
+];
 
 /** Doses in weeks from Sunday to Saturday, with holes before the first and after the last. */
 function weeksOf(doses: readonly Dose[]): (Dose | undefined)[][] {
@@ -26,13 +44,14 @@ function weeksOf(doses: readonly Dose[]): (Dose | undefined)[][] {
   return weeks;
 }
 
-function weekLine(week: readonly (Dose | undefined)[], zone: string, colours: Colours): string {
+function weekLine(week: readonly (Dose | undefined)[], zone: string, colours: Colours, shape: Shape): string {
   const first = week.find((dose) => dose !== undefined);
   const cells = week.map((dose) => {
-    if (dose === undefined) return "".padEnd(cellWidth);
-    const { paint, text } = marks[dose.status];
-    const shown = dose.at_ms === undefined ? text : `${text}${localTime(zone, dose.at_ms)}`;
-    return colours[paint](shown.padEnd(cellWidth));
+    if (dose === undefined) return "".padEnd(shape.cell);
+    const { paint, mark, word = "" } = marks[dose.status];
+    const time = dose.at_ms === undefined || !shape.times ? "" : localTime(zone, dose.at_ms);
+    const shown = [mark, shape.words ? word : "", time].filter((part) => part !== "").join(" ");
+    return colours[paint](shown.padEnd(shape.cell));
   });
   return `${colours.dim((first?.date ?? "").padEnd(weekWidth))}${cells.join("")}`.trimEnd();
 }
@@ -41,7 +60,9 @@ function countLine({ doses }: PillboxReport, colours: Colours): string {
   return (Object.keys(marks) as DoseStatus[])
     .map((status) => ({ status, count: doses.filter((dose) => dose.status === status).length }))
     .filter(({ count }) => count > 0)
-    .map(({ status, count }) => colours[marks[status].paint](`${count} ${marks[status].name}`))
+    .map(({ status, count }) =>
+      colours[marks[status].paint](`${marks[status].mark} ${count} ${marks[status].name}`),
+    )
     .join("   ");
 }
 
@@ -79,18 +100,21 @@ function shortened(moments: readonly string[]): string {
   return more > 0 ? `${moments.slice(0, remarks_max).join(", ")} and ${more} more` : moments.join(", ");
 }
 
+/** How doses are shown; the line that counts them explains the marks. */
 const marks: Readonly<
-  Record<DoseStatus, { text: string; name: string; paint: "green" | "yellow" | "red" | "cyan" | "dim" }>
+  Record<
+    DoseStatus,
+    { mark: string; word?: string; name: string; paint: "green" | "yellow" | "red" | "cyan" | "dim" }
+  >
 > = {
-  taken: { text: "✓ ", name: "taken", paint: "green" },
-  late: { text: "+ ", name: "late, after midnight", paint: "yellow" },
-  missed: { text: "✗ missed", name: "missed", paint: "red" },
-  reload: { text: "r reload", name: "hidden by a reload", paint: "cyan" },
-  unknown: { text: "? unknown", name: "unknown", paint: "dim" },
-  due: { text: "· due", name: "due", paint: "dim" },
+  taken: { mark: "✓", name: "taken", paint: "green" },
+  late: { mark: "+", name: "late, after midnight", paint: "yellow" },
+  missed: { mark: "✗", word: "missed", name: "missed", paint: "red" },
+  reload: { mark: "r", word: "reload", name: "hidden by a reload", paint: "cyan" },
+  unknown: { mark: "?", word: "unknown", name: "unknown", paint: "dim" },
+  due: { mark: "·", word: "due", name: "due", paint: "dim" },
 };
 
 const weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"] as const;
 const weekWidth = 12;
-const cellWidth = 11;
 const remarks_max = 6;
