@@ -7,7 +7,7 @@ import { fold } from "../../src/commands/fold.ts";
 import { table } from "../../src/commands/table.ts";
 import { startDemo } from "../../src/demo/demo.ts";
 import { lineLog } from "../../src/log.ts";
-import { Site } from "../gateway/processes.ts";
+import { Site } from "../shipped/front-door.ts";
 
 const plain = pc.createColors(false);
 /** As long as an item's name may well be. */
