@@ -16,14 +16,19 @@ test("a scale, a broadcasting pill box and a watch are heard through one Bluetoo
   for (const door of [3, 3, 5]) await air.tell({ do: "turn", door });
   await air.tell({ do: "weigh", weight_g: 71_300 });
 
-  const newest = (kind: string, series: string) =>
+  const told = (kind: string, series: string, count: number) =>
     eventually(async () => {
       const [item] = await gateway.records<{ itemname: string }[]>(`/inventory/${kind}`, token);
-      const path = `/items/${kind}/${item?.itemname}/${series}`;
-      return item === undefined ? undefined : (await gateway.records<object[]>(path, token))[0];
-    }, `${series} of ${kind}`);
-  expect(await newest("pillboxes", "events")).toMatchObject({ event: 1 << 5 });
-  expect(await newest("scales", "weights")).toMatchObject({ weight: 71_300 });
-  expect(await newest("watches", "epochs")).toMatchObject({ steps: 321 });
+      if (item === undefined) return undefined;
+      const records = await gateway.records<object[]>(`/items/${kind}/${item.itemname}/${series}`, token);
+      return records.length >= count ? records : undefined;
+    }, `${count} of ${series} of ${kind}`);
+  expect(await told("pillboxes", "events", 3)).toMatchObject([
+    { event: 1 << 5 },
+    { event: 0 },
+    { event: 1 << 3 },
+  ]);
+  expect(await told("scales", "weights", 1)).toMatchObject([{ weight: 71_300 }]);
+  expect(await told("watches", "epochs", 1)).toMatchObject([{ steps: 321 }]);
   expect(await gateway.stop()).toBe(0);
 }, 30_000);
