@@ -74,7 +74,7 @@ export async function startNoble(
 ): Promise<OpenNoble> {
   // Otherwise it keeps advertisements back until the scan response. Read at each report.
   process.env["NOBLE_REPORT_ALL_HCI_EVENTS"] = "1";
-  const { default: withBindings } = (await import(bindingsModule)) as { default: WithBindings };
+  const withBindings = await loadNoble();
   const noble = withBindings("hci", {
     bindParams: { line },
     // The line is nobody else's: noble then answers L2CAP signalling itself and does not poll the port.
@@ -104,6 +104,12 @@ export async function startNoble(
     },
     stop: () => noble.stop(),
   };
+}
+
+/** What makes a noble. The first call reads its source. */
+export async function loadNoble(): Promise<WithBindings> {
+  const { default: withBindings } = (await import(bindingsModule)) as { default: WithBindings };
+  return withBindings;
 }
 
 /** Not noble's index, which makes bindings of its own for whatever the machine has. */

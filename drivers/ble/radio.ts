@@ -8,7 +8,7 @@ import { takeAdvertisement } from "./advertisement.ts";
 import { type NobleBearer, takeOver } from "./bearer.ts";
 import { type CommandAnswer, opcode, status } from "./hci.ts";
 import { ControllerLine, type LineOptions } from "./line.ts";
-import { type OpenNoble, startNoble } from "./noble.ts";
+import { loadNoble, type OpenNoble, startNoble } from "./noble.ts";
 import { ready } from "./ready.ts";
 
 export interface RadioOptions extends LineOptions {
@@ -54,20 +54,24 @@ export class Radio implements Session {
     this.ended = line.ended;
     void line.ended.then(() => this.#over.abort());
     line.onAnswer = (answer, command) => this.#answered(answer, command);
-    open.noble.on("discover", (peripheral: NoblePeripheral) => {
-      const moment = options.clock.now();
+    open.noble.on("discover", () => {
       this.#heard = true;
-      options.onAdvertisement(takeAdvertisement(peripheral), moment);
     });
     this.#watch();
   }
 
   /** Opens the controller and scans. Rejects with an OperatorError, and has then released the port. */
   static async open(options: RadioOptions, signal: AbortSignal): Promise<Radio> {
+    // Before the port is opened: it takes a tenth of a second, and a controller whose host was killed goes on reporting.
+    await loadNoble();
     const line = await ControllerLine.open(options, signal);
     let open: OpenNoble | undefined;
     try {
       open = await startNoble(line, (message) => options.log.debug(message));
+      open.noble.on("discover", (peripheral: NoblePeripheral) => {
+        const moment = options.clock.now();
+        options.onAdvertisement(takeAdvertisement(peripheral), moment);
+      });
       const detail = await ready(open, line, options.port, signal);
       const radio = new Radio(options, line, open, detail);
       await radio.scan();

@@ -39,6 +39,8 @@ export class HciSimulator extends LineSimulator {
   hung = false;
   overruns = 0;
   resets = 0;
+  /** Is told of each command of a host before it is obeyed. */
+  onCommand: (opcode: number) => void = () => {};
   /** Commands that are not in the table below, as opcodes. */
   readonly unknown = new Set<number>();
   readonly #options: HciSimulatorOptions;
@@ -102,7 +104,10 @@ export class HciSimulator extends LineSimulator {
       this.#busy = true;
       setImmediate(() => {
         this.#busy = false;
-        if (this.transport.plugged && !this.hung) this.#obey(decodeCommand(packet));
+        if (!this.transport.plugged || this.hung) return;
+        const command = decodeCommand(packet);
+        this.onCommand(command.opcode);
+        this.#obey(command);
       });
     }
   }
