@@ -21,6 +21,8 @@ interface RunOptions {
   readonly input?: string;
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** What takes longer is ended, and has failed. */
+  readonly ms_max?: number;
 }
 
 /**
@@ -102,7 +104,7 @@ export class Box {
     const child = this.start(options.input === undefined ? line : `cat | { ${line}\n}`, options);
     child.stdin.write(options.input ?? "");
     void child.stdin.end();
-    const timer = setTimeout(() => child.kill("SIGKILL"), command_ms_max);
+    const timer = setTimeout(() => child.kill("SIGKILL"), options.ms_max ?? command_ms_max);
     const [out, said, code] = await Promise.all([
       new Response(child.stdout).text(),
       new Response(child.stderr).text(),
@@ -165,10 +167,12 @@ function groupOf(name: string): string {
   return `/sys/fs/cgroup/${basename(name)}`;
 }
 
-/** Takes away the control group of a box that is off. */
+/** Takes away the control group of a box that is off, or whose last processes are ending. */
 export function removeGroup(name: string): void {
-  const remove = `${mountGroups} && if [ -d "$0" ]; then find "$0" -depth -type d -exec rmdir {} +; fi`;
-  run(["unshare", "--mount", "--propagation", "private", "sh", "-c", remove, groupOf(name)]);
+  const remove = `find "$0" -depth -type d -exec rmdir {} + 2>/dev/null`;
+  const within_s = 10;
+  const script = `${mountGroups} && for try in $(seq ${within_s}0); do [ -d "$0" ] && ! ${remove} || exit 0; sleep 0.1; done; exit 1`;
+  run(["unshare", "--mount", "--propagation", "private", "sh", "-c", script, groupOf(name)]);
 }
 
 const paths = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
