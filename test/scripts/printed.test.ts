@@ -20,6 +20,10 @@ test("what the soak runs is printed where it says, once", () => {
   for (const name of names) expect(command(name)).toStartWith(printed[name][2]);
 });
 
+test("what it leaves out is printed by README", () => {
+  expect(Object.keys(leftOut).filter((line) => !commandsOf("README.md").includes(line))).toEqual([]);
+});
+
 test("a step of the soak asks for each of them", () => {
   const steps = [...new Glob("*.ts").scanSync(soak)].filter((file) => file !== "readme.ts");
   const text = steps.map((file) => readFileSync(join(soak, file), "utf8")).join("\n");
