@@ -18,6 +18,6 @@ let libc:
   | undefined;
 
 /** struct timex of a 64-bit Linux, the same on x86-64 and arm64; its first field, `modes`, is 0: only look. */
-const timex_bytes = 208;
-const status_offset = 40;
-const STA_UNSYNC = 0x40;
+export const timex_bytes = 208;
+export const status_offset = 40;
+export const STA_UNSYNC = 0x40;

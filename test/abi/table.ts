@@ -102,7 +102,7 @@ const kernel: Headers = {
 
 /** The C library's, for its functions: libc6-dev. */
 const library: Headers = {
-  include: ["fcntl.h", "termios.h", "sys/epoll.h", "sys/file.h", "sys/socket.h", "sys/un.h"],
+  include: ["fcntl.h", "termios.h", "sys/epoll.h", "sys/file.h", "sys/socket.h", "sys/timex.h", "sys/un.h"],
   values: {
     O_RDWR: 0o2,
     O_NOCTTY: 0o400,
@@ -138,6 +138,9 @@ const library: Headers = {
     "offsetof(struct sockaddr_un, sun_path)": 2,
     "sizeof(((struct sockaddr_un *)0)->sun_path)": 108,
     "sizeof(struct termios)": 60,
+    STA_UNSYNC: 0x40,
+    "sizeof(struct timex)": 208,
+    "offsetof(struct timex, status)": 40,
   },
 };
 
