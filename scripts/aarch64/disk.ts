@@ -17,6 +17,8 @@ const installed = [
   "initramfs-tools",
   "systemd-sysv",
   "udev",
+  // Whom others than root ask about services.
+  "dbus",
   // README starts with curl.
   "curl",
 ];

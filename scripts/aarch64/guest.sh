@@ -38,9 +38,6 @@ export NO_COLOR=1 NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt
 step "lintel --version, which fetches Bun and the dependencies"
 scripts/lintel --version
 
-step "tests of serial ports, epoll, ptys and C's layouts"
-.bun/*/bun test --timeout 600000 drivers/native drivers/wire test/drivers/wire test/abi test/service.test.ts
-
 step "a serial adapter on USB"
 port=$(echo /dev/serial/by-id/*)
 seen "$port is $(readlink -f "$port")"
@@ -62,7 +59,8 @@ lintel doctor
 step "a sensor joins"
 listening() { lintel status | grep -q listening; }
 until_seen 60 listening
-lintel pair --seconds 120 --json >/tmp/pair &
+# What it counts down would stand before the next line of the console.
+lintel pair --seconds 120 --json >/tmp/pair 2>/tmp/pair.errors &
 until_seen 60 grep -q '"open"' /tmp/pair
 echo "sensor: join"
 until_seen 60 grep '"joined"' /tmp/pair
@@ -81,4 +79,8 @@ again() { [ "$(systemctl show --property=MainPID lintel)" != "$before" ] && syst
 until_seen 120 again
 served
 seen "memory: $(systemctl show --property=MemoryCurrent lintel), $(grep VmRSS "/proc/$(systemctl show --property=MainPID --value lintel)/status")"
+systemctl stop lintel
+
+step "tests of serial ports, epoll, ptys and C's layouts"
+.bun/*/bun test --timeout 600000 drivers/native drivers/wire test/drivers/wire test/abi test/service.test.ts
 echo passed

@@ -25,7 +25,7 @@ function fail(text: string): never {
 
 try {
   requireTools();
-  mkdirSync(cache, { recursive: true });
+  mkdirSync(cache, { recursive: true, mode: 0o700 });
   const disk = await makeDisk(cache, say);
   const stick = await SimulatorProcess.start("zigbee");
   const { ieee } = await stick.tell({ do: "add", model: "3041" });

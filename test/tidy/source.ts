@@ -36,15 +36,14 @@ export async function sourceFiles(): Promise<SourceFile[]> {
 
 /** Every file that git tracks or would, from the root. */
 export async function repositoryFiles(): Promise<string[]> {
-  const listed = Bun.spawnSync(["git", "ls-files", "--cached", "--others", "--exclude-standard"], {
-    cwd: root,
-  });
-  if (listed.exitCode === 0) {
+  const list = ["git", "ls-files", "--cached", "--others", "--exclude-standard"];
+  const listed = Bun.which("git") === null ? undefined : Bun.spawnSync(list, { cwd: root });
+  if (listed?.exitCode === 0) {
     const paths = listed.stdout.toString().split("\n").filter(Boolean);
     const present = await Promise.all(paths.map((path) => Bun.file(join(root, path)).exists()));
     return paths.filter((_, index) => present[index]);
   }
-  // A copy without git, as a release archive is: everything but what is installed.
+  // A copy without git, as a release archive is, or a machine without it: everything but what is installed.
   const found: string[] = [];
   for await (const path of new Glob("**/*").scan({ cwd: root, dot: true }))
     if (!/(^|\/)(node_modules|\.bun|\.git)\//.test(path)) found.push(path);
