@@ -15,7 +15,7 @@ seen() { echo "seen: $*"; }
 # lintel COMMAND …, as README has an installer do it.
 lintel() { runuser -u lintel -- scripts/lintel "$@" --config "$config"; }
 
-# until_seen SECONDS COMMAND …: repeats it until it succeeds.
+# until_seen TRIES COMMAND …: repeats it, a second apart, until it succeeds.
 until_seen() {
   tries=$1
   shift

@@ -37,6 +37,8 @@ export async function* boot(options: { disk: Disk; stick: URL; log: string }): A
   );
   const stop = () => machine.kill();
   process.on("SIGINT", stop).on("SIGTERM", stop);
+  // A writer begins at the start of a file, and leaves what an earlier run wrote behind it.
+  await Bun.write(log, "");
   const record = Bun.file(log).writer();
   try {
     let rest = "";

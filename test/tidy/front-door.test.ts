@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { type SourceFile, sourceFiles } from "./source.ts";
 
 /** What shows or measures the program that people start. */
-const shipped = /^(test\/shipped|scripts\/(benchmarks|soaks)(?!\/with-source))\//;
+const shipped = /^(test\/shipped|scripts\/(aarch64|benchmarks|soaks)(?!\/with-source))\//;
 /** What may be around that program: tests and scripts without its source, and the devices that are simulated. */
 const around = /^(test|scripts)\/(?!.*with-source\/)|^drivers\/[^/]+\/simulator\/|^drivers\/wire\/simulated-/;
 
