@@ -47,7 +47,7 @@ function shown(columns: number, ...words: string[]): string[] {
   const command = [...site.program, ...words].map((word) => `'${word}'`).join(" ");
   const run = Bun.spawnSync(
     ["script", "--quiet", "--return", "--command", `stty cols ${columns} rows 50; ${command}`, "/dev/null"],
-    { env: { ...process.env, TERM: "xterm", NO_COLOR: "" }, stdin: "ignore" },
+    { env: { PATH: process.env["PATH"], HOME: site.home, TERM: "xterm" }, stdin: "ignore" },
   );
   expect(run.exitCode).toBe(0);
   return Bun.stripANSI(run.stdout.toString()).replaceAll("\r", "").trimEnd().split("\n");
