@@ -3,8 +3,8 @@ import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, wri
 import { join } from "node:path";
 
 /**
- * What the box has besides Debian's smallest system: an init, what README names, and a database for central. `tzdata`
- * and the rest of a desktop are not there: what is missing here must be said by README.
+ * What the box has besides Debian's smallest system: an init, what README names, and a database for central. Whatever
+ * else Lintel needs is missing here, so that README has to name it.
  */
 const packages = [
   "systemd",
