@@ -1,5 +1,5 @@
 import type { Device } from "./reading.ts";
-import type { SeriesName, Value } from "./series.ts";
+import type { SeriesField, SeriesName, Value } from "./series.ts";
 
 /**
  * Readings as they travel between stores: the same for an upload, for central reading a gateway, and for a restored box. A reading is
@@ -28,20 +28,37 @@ export interface BatchDevice extends Device {
   readonly itemid?: number;
 }
 
-/** The readings of one series, as columns of equal length in order of `seq`. */
+/**
+ * The readings of one series, as columns of equal length in order of `seq`. This is the one form of a batch in memory: it is filled from a
+ * database or from what has come, and written from, without a row in between.
+ */
 export interface SeriesColumns {
-  readonly seq: readonly number[];
+  readonly seq: Float64Array;
   /** Places in `Batch.devices`. */
-  readonly device: readonly number[];
+  readonly device: Float64Array;
   /** Unix milliseconds. */
-  readonly stamp_ms: readonly number[];
-  /** ClockQuality. */
-  readonly clock: readonly number[];
-  /** Present for series of devices with a clock of their own: what it said, and what was added; null where unknown. */
-  readonly device_ms?: readonly (number | null)[];
-  readonly offset_ms?: readonly (number | null)[];
-  /** A column for each field of the series, in the order of its fields. */
-  readonly fields: readonly (readonly Value[])[];
+  readonly stamp_ms: Float64Array;
+  /** What else is kept of the readings: a column for each of `valueColumns`, in their order. */
+  readonly values: readonly Column[];
+}
+
+/** Values of one column: numbers, of which NaN is null, or texts. */
+export type Column = Float64Array | readonly (string | null)[];
+
+/** Makes the column of values that SQL keeps as `sql`. */
+export function columnOf(sql: SeriesField["sql"], values: readonly Value[]): Column {
+  if (sql === "TEXT") return values as readonly (string | null)[];
+  return Float64Array.from(values as readonly (number | null)[], (value) => value ?? Number.NaN);
+}
+
+export function valueAt(column: Column, row: number): Value {
+  const value = column[row] ?? null;
+  return Number.isNaN(value) ? null : value;
+}
+
+/** What is kept of the reading in a row, but for its item, stamp and number. */
+export function valuesAt({ values }: SeriesColumns, row: number): Value[] {
+  return values.map((column) => valueAt(column, row));
 }
 
 /** Readings that a batch holds; missing ones do not count. */
@@ -58,5 +75,5 @@ export function numbersMissing({ missing }: Batch): number {
 export const batch_readings_max = 65_536;
 /** Bytes of a batch on the wire, compressed. */
 export const batch_bytes_max = 1024 * 1024;
-/** Bytes of a batch once decompressed: sixteen times what the densest one needs. */
+/** Bytes of a batch once decompressed: several times what the largest one comes to. */
 export const batch_text_bytes_max = 16 * 1024 * 1024;

@@ -1,6 +1,6 @@
-import type { Batch, SeriesColumns } from "../batch.ts";
+import { type Batch, type SeriesColumns, valuesAt } from "../batch.ts";
 import { digestText, readingDigest } from "../reading-digest.ts";
-import { type SeriesName, seriesNames, type Value } from "../series.ts";
+import { seriesNames } from "../series.ts";
 import { BatchRefused, type Sender } from "./central-store.ts";
 
 /** What central knows of the epoch of a batch. */
@@ -18,7 +18,7 @@ export interface KnownSource {
  * held: see `BatchRefusal`.
  */
 export function firstNewSeq(
-  batch: CarriedBatch,
+  batch: Batch,
   source: KnownSource | undefined,
   sender: Sender,
 ): number | undefined {
@@ -56,12 +56,12 @@ export function refuseForeign(epoch: string, source: KnownSource, sender: Sender
 }
 
 /** What the batch says is the digest of the reading `held_seq`; undefined where it does not tell. */
-function digestOfHeld(batch: CarriedBatch, held_seq: number): string | undefined {
+function digestOfHeld(batch: Batch, held_seq: number): string | undefined {
   return batch.from_seq === held_seq + 1 ? batch.previous : digestAt(batch, held_seq);
 }
 
 /** Digest of the reading of a number; undefined where the batch does not hold it. */
-export function digestAt(batch: CarriedBatch, seq: number): string | undefined {
+export function digestAt(batch: Batch, seq: number): string | undefined {
   for (const series of seriesNames) {
     const columns = batch.series[series];
     if (columns === undefined) continue;
@@ -72,23 +72,13 @@ export function digestAt(batch: CarriedBatch, seq: number): string | undefined {
 }
 
 /** Digest of the reading at an index of its series. */
-export function digestOf(columns: CarriedColumns, index: number): bigint {
+export function digestOf(columns: SeriesColumns, index: number): bigint {
   return readingDigest(at(columns.seq, index), at(columns.stamp_ms, index), valuesAt(columns, index));
-}
-
-/** What is kept of the reading at an index besides its stamp: fields, clock and, where the series has them, device_ms and offset_ms. */
-export function valuesAt(columns: CarriedColumns, index: number): Value[] {
-  const values = columns.fields.map((column) => column[index] ?? null);
-  values.push(at(columns.clock, index));
-  const { device_ms, offset_ms } = columns;
-  if (device_ms !== undefined && offset_ms !== undefined)
-    values.push(device_ms[index] ?? null, offset_ms[index] ?? null);
-  return values;
 }
 
 /** The devices that a batch has readings of from a number on, in its order, each with the stamp of its first. */
 export function devicesFrom(
-  batch: CarriedBatch,
+  batch: Batch,
   from_seq: number,
 ): { readonly place: number; readonly first_ms: number }[] {
   const first: ({ seq: number; stamp_ms: number } | undefined)[] = batch.devices.map(() => undefined);
@@ -116,7 +106,7 @@ export function firstIndexFrom(column: ArrayLike<number>, seq: number): number {
   return low;
 }
 
-function columnsOf(batch: CarriedBatch): CarriedColumns[] {
+function columnsOf(batch: Batch): SeriesColumns[] {
   return seriesNames.flatMap((series) => batch.series[series] ?? []);
 }
 
@@ -127,17 +117,3 @@ function at(column: ArrayLike<number>, index: number): number {
 function named(epoch: string, { home }: Sender): string {
   return `gateway ${epoch.slice(0, 8)}… of home ${home}`;
 }
-
-/** A batch whose columns may be typed arrays. */
-export type CarriedBatch = Omit<Batch, "series"> & {
-  readonly series: Readonly<Partial<Record<SeriesName, CarriedColumns>>>;
-};
-
-/** As `SeriesColumns`. */
-export type CarriedColumns = {
-  readonly [Name in Exclude<keyof SeriesColumns, "fields" | "device_ms" | "offset_ms">]: ArrayLike<number>;
-} & {
-  readonly device_ms?: ArrayLike<number | null>;
-  readonly offset_ms?: ArrayLike<number | null>;
-  readonly fields: readonly ArrayLike<Value>[];
-};

@@ -1,53 +1,52 @@
-import type { Batch, BatchDevice } from "../batch.ts";
-import { type SeriesName, seriesOf, type Value } from "../series.ts";
+import { type Batch, type BatchDevice, columnOf, type SeriesColumns } from "../batch.ts";
+import { type SeriesName, seriesNames, type Value } from "../series.ts";
+import { valueColumns } from "../series-columns.ts";
 
-/** A reading as it is kept: stamp and number, then the fields of its series, clock and, where the series has them, device_ms and offset_ms. */
-export type ReadingRow = readonly [stamp_ms: number, seq: number, ...values: Value[]];
+/** A reading as it is read: its item and number around its stamp, in either order, then its values as `valueColumns` has them. */
+export type ReadingRow = readonly [key: number, stamp_ms: number, key: number, ...values: Value[]];
 
 /** Puts rows together to the columns of a batch; rows of a series come in order of number. */
 export class BatchColumns {
   readonly #places = new Map<BatchDevice, number>();
-  readonly #series = new Map<SeriesName, Columns>();
+  readonly #series = new Map<SeriesName, Rows>();
 
   /** Adds a reading under a number; a device is told from others by being the same object. */
-  add(series: SeriesName, device: BatchDevice, seq: number, [stamp_ms, , ...values]: ReadingRow): void {
+  add(series: SeriesName, device: BatchDevice, seq: number, row: ReadingRow): void {
     const place = this.#places.get(device) ?? this.#places.size;
     this.#places.set(device, place);
-    const columns = this.#series.get(series) ?? columnsFor(series);
-    this.#series.set(series, columns);
-    columns.seq.push(seq);
-    columns.device.push(place);
-    columns.stamp_ms.push(stamp_ms);
-    const fields = columns.fields.length;
-    for (let index = 0; index < fields; index += 1) columns.fields[index]?.push(values[index] ?? null);
-    columns.clock.push(Number(values[fields]));
-    columns.device_ms?.push(values[fields + 1] as number | null);
-    columns.offset_ms?.push(values[fields + 2] as number | null);
+    const rows = this.#series.get(series) ?? { seq: [], device: [], rows: [] };
+    this.#series.set(series, rows);
+    rows.seq.push(seq);
+    rows.device.push(place);
+    rows.rows.push(row);
   }
 
   columns(): Pick<Batch, "devices" | "series"> {
-    return { devices: [...this.#places.keys()], series: Object.fromEntries(this.#series) };
+    const series: Partial<Record<SeriesName, SeriesColumns>> = {};
+    for (const name of seriesNames) {
+      const rows = this.#series.get(name);
+      if (rows !== undefined) series[name] = columnsOf(name, rows);
+    }
+    return { devices: [...this.#places.keys()], series };
   }
 }
 
-interface Columns {
+interface Rows {
   readonly seq: number[];
   readonly device: number[];
-  readonly stamp_ms: number[];
-  readonly clock: number[];
-  readonly device_ms?: (number | null)[];
-  readonly offset_ms?: (number | null)[];
-  readonly fields: Value[][];
+  readonly rows: ReadingRow[];
 }
 
-function columnsFor(series: SeriesName): Columns {
-  const { fields, deviceClock } = seriesOf(series);
+function columnsOf(series: SeriesName, { seq, device, rows }: Rows): SeriesColumns {
   return {
-    seq: [],
-    device: [],
-    stamp_ms: [],
-    clock: [],
-    ...(deviceClock === true ? { device_ms: [], offset_ms: [] } : {}),
-    fields: Object.keys(fields).map(() => []),
+    seq: Float64Array.from(seq),
+    device: Float64Array.from(device),
+    stamp_ms: Float64Array.from(rows, ([, stamp_ms]) => stamp_ms),
+    values: valueColumns(series).map(({ sql }, place) =>
+      columnOf(
+        sql,
+        rows.map((row) => row[place + 3] as Value),
+      ),
+    ),
   };
 }

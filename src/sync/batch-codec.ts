@@ -1,123 +1,168 @@
+import { Value } from "@sinclair/typebox/value";
 import {
   type Batch,
+  type BatchDevice,
   batch_readings_max,
-  batch_text_bytes_max,
+  type Column,
+  numbersMissing,
   readingsIn,
   type SeriesColumns,
 } from "../batch.ts";
-import { type SeriesName, seriesNames } from "../series.ts";
-import { type BatchText, batchVersion, packText, unpackText } from "./codec/batch-text.ts";
-import { BatchFault } from "./codec/fault.ts";
-import { readNumbering, writeNumbering } from "./codec/numbering.ts";
-import { readOrder, writeOrder } from "./codec/order.ts";
-import { readSeries, type SeriesText, writeSeries } from "./codec/series-text.ts";
-import { TextBound } from "./codec/value-column.ts";
-
-export { BatchFault } from "./codec/fault.ts";
+import { type SeriesName, seriesNames, seriesOf } from "../series.ts";
+import type { SeriesColumn } from "../series-columns.ts";
+import { BatchFault, packFrame, unpackFrame } from "./batch-frame.ts";
+import { batchVersion, items_max, type SeriesText, textColumns } from "./batch-text.ts";
 
 /**
  * A batch as bytes: JSON, zstd-compressed, at most `batch_bytes_max`; null where it would be larger, so that the caller makes a smaller one.
  * One with holes between its numbers that are not missing, such as the readings of a day, is for `decodeReadings` alone. README.md describes the form.
  */
 export function encodeBatch(batch: Batch): Uint8Array<ArrayBuffer> | null {
-  if (readingsIn(batch) > batch_readings_max || charactersOf(batch) > batch_text_bytes_max) return null;
-  return packText(writeBatch(batch));
+  if (readingsIn(batch) > batch_readings_max) return null;
+  const { devices, series: columns, ...head } = batch;
+  const series: Partial<Record<SeriesName, SeriesText>> = {};
+  for (const name of seriesNames) {
+    const of = columns[name];
+    if (of !== undefined && of.seq.length > 0) series[name] = textOf(name, of, devices);
+  }
+  return packFrame({ version: batchVersion, ...head, series });
 }
 
 /** Reads what `encodeBatch` wrote. @throws BatchFault that says what is wrong with it; never expands beyond `batch_text_bytes_max` */
 export function decodeBatch(bytes: Uint8Array): Batch {
-  const text = unpackText(bytes);
-  if (text.numbers !== undefined)
-    throw new BatchFault("it holds single readings, where all of a span were asked for");
-  return readBatch(text);
+  const batch = decodeReadings(bytes);
+  const { from_seq, to_seq } = batch;
+  const asked = to_seq - from_seq + 1 - numbersMissing(batch);
+  const held = readingsIn(batch);
+  if (held === asked) return batch;
+  throw new BatchFault(`it holds ${held} readings, where ${from_seq} to ${to_seq} are ${asked}`);
 }
 
 /** As `decodeBatch`, also where numbers between `from_seq` and `to_seq` are left out without being missing. */
 export function decodeReadings(bytes: Uint8Array): Batch {
-  return readBatch(unpackText(bytes));
-}
-
-function writeBatch(batch: Batch): BatchText {
-  const present = seriesNames.flatMap((name) => {
-    const columns = batch.series[name];
-    return columns === undefined || columns.seq.length === 0 ? [] : [{ name, columns }];
-  });
-  const { numbers, order } = merged(present.map(({ columns }) => columns.seq));
-  const stamps = present.map(({ columns }) => columns.stamp_ms);
-  return {
-    version: batchVersion,
-    epoch: batch.epoch,
-    first_seq: batch.first_seq,
-    ...(batch.previous === undefined ? {} : { previous: batch.previous }),
-    ...writeNumbering(batch, numbers),
-    devices: batch.devices.map(({ kind, address, ...told }) => ({ kind, address, ...told })),
-    order: writeOrder(stamps, order),
-    series: Object.fromEntries(
-      present.map(({ name, columns }) => [name, writeSeries(name, columns, batch.devices.length)]),
-    ) as Record<SeriesName, SeriesText>,
-  };
-}
-
-function readBatch(text: BatchText): Batch {
-  const { epoch, first_seq, from_seq, to_seq, previous, missing, devices } = text;
-  const bound = new TextBound(batch_text_bytes_max);
-  const present = seriesNames.flatMap((name) => {
-    const columns = text.series[name];
-    return columns === undefined ? [] : [{ name, columns }];
-  });
-  const count = present.reduce((sum, { columns }) => sum + columns.count, 0);
-  if (count > batch_readings_max) throw new BatchFault(`it holds more than ${batch_readings_max} readings`);
-  const read = present.map(({ name, columns }) => readSeries(name, columns, { devices, bound }));
-  const order = readOrder(
-    text.order,
-    read.map(({ stamp_ms }) => stamp_ms),
-  );
-  const seqs = read.map((): number[] => []);
-  for (const [reading, seq] of readNumbering(text, count).entries())
-    seqs[order[reading] as number]?.push(seq);
+  const { version: _, series: texts, ...head } = unpackFrame(bytes);
+  const devices = new DeviceList();
   const series: Partial<Record<SeriesName, SeriesColumns>> = {};
-  for (const [place, { name }] of present.entries()) {
-    series[name] = { seq: seqs[place] as number[], ...(read[place] as Omit<SeriesColumns, "seq">) };
+  for (const name of seriesNames) {
+    const text = texts[name];
+    if (text !== undefined) series[name] = columnsOf(name, text, devices);
   }
-  return {
-    epoch,
-    first_seq,
-    from_seq,
-    to_seq,
-    ...(previous === undefined ? {} : { previous }),
-    missing,
-    devices,
-    series,
-  };
+  const batch: Batch = { ...head, devices: devices.list, series };
+  if (readingsIn(batch) > batch_readings_max)
+    throw new BatchFault(`it holds more than ${batch_readings_max} readings`);
+  requireNumbers(batch);
+  return batch;
 }
 
-/** All numbers ascending, and of which column each is. */
-function merged(columns: readonly (readonly number[])[]): { numbers: number[]; order: number[] } {
-  const numbers: number[] = [];
-  const order: number[] = [];
-  const next = columns.map(() => 0);
-  const count = columns.reduce((sum, { length }) => sum + length, 0);
-  while (numbers.length < count) {
-    let lowest = Infinity;
-    let place = 0;
-    for (let column = 0; column < columns.length; column += 1) {
-      const seq = columns[column]?.[next[column] as number] ?? Infinity;
-      if (seq < lowest) [lowest, place] = [seq, column];
-    }
-    numbers.push(lowest);
-    order.push(place);
-    next[place] = (next[place] as number) + 1;
-  }
-  return { numbers, order };
+function textOf(series: SeriesName, columns: SeriesColumns, devices: readonly BatchDevice[]): SeriesText {
+  const places = new Map<number, number>();
+  const item = columns.device.map((device) => {
+    const place = places.get(device) ?? places.size;
+    places.set(device, place);
+    return place;
+  });
+  const items = Array.from(places.keys(), (place) => {
+    const { kind: _, ...told } = devices[place] as BatchDevice;
+    return told;
+  });
+  const written = [item, columns.seq, columns.stamp_ms, ...columns.values];
+  const texts = textColumns(series).map(({ name, rising }, place): [string, unknown[]] => {
+    const column = written[place] as Column;
+    return [name, rising && column instanceof Float64Array ? differencesOf(column) : [...column]];
+  });
+  return { items, ...Object.fromEntries(texts) };
 }
 
-/** Characters of all strings, each as often as a reading has it: what `TextBound` counts when the batch is read. */
-function charactersOf(batch: Batch): number {
-  let characters = 0;
-  for (const { fields } of Object.values(batch.series)) {
-    for (const values of fields) {
-      for (const value of values) if (typeof value === "string") characters += value.length;
-    }
+/** The first number, then of each its distance from the one before. NaN, which JSON writes as null, is passed over. */
+function differencesOf(numbers: Float64Array): number[] {
+  let before = 0;
+  return Array.from(numbers, (number) => {
+    const difference = number - before;
+    if (!Number.isNaN(number)) before = number;
+    return difference;
+  });
+}
+
+/** @throws BatchFault that names the column where something is not as it must be */
+function columnsOf(series: SeriesName, text: SeriesText, devices: DeviceList): SeriesColumns {
+  const { kind } = seriesOf(series);
+  const places = text.items.map((item) => devices.place({ kind, ...item }));
+  const rows = text["seq"]?.length;
+  const [item, seq, stamp_ms, ...values] = textColumns(series).map((column): Column => {
+    const told = text[column.name] as (number | null)[] | (string | null)[];
+    const of = `${column.name} of ${series}`;
+    if (told.length !== rows) throw new BatchFault(`${of} has ${told.length} values for ${rows} readings`);
+    return column.sql === "TEXT" ? (told as string[]) : readNumbers(told as number[], column, of);
+  }) as [Float64Array, Float64Array, Float64Array, ...Column[]];
+  const device = item.map((place) => {
+    const known = places[place];
+    if (known === undefined) throw wrong(`item of ${series}`, place);
+    return known;
+  });
+  return { seq, device, stamp_ms, values };
+}
+
+function readNumbers(
+  values: readonly (number | null)[],
+  { rising, sql, schema }: SeriesColumn,
+  of: string,
+): Float64Array {
+  const numbers = new Float64Array(values.length);
+  let before = 0;
+  let least = Infinity;
+  let greatest = -Infinity;
+  for (let row = 0; row < values.length; row += 1) {
+    const value = values[row] ?? Number.NaN;
+    const number = rising ? before + value : value;
+    numbers[row] = number;
+    if (Number.isNaN(number)) continue;
+    if (sql === "INTEGER" && !Number.isSafeInteger(number)) throw wrong(of, number);
+    before = number;
+    if (number < least) least = number;
+    if (number > greatest) greatest = number;
   }
-  return characters;
+  // Others were checked as they are written.
+  const extremes = rising && least <= greatest ? [least, greatest] : [];
+  for (const number of extremes) if (!Value.Check(schema, number)) throw wrong(of, number);
+  return numbers;
+}
+
+function wrong(of: string, number: number): BatchFault {
+  return new BatchFault(`${of} cannot be ${number}`);
+}
+
+/** Throws a BatchFault unless every number is there once, in order in its series, within the span and not among the missing. */
+function requireNumbers({ from_seq, to_seq, missing, series }: Batch): void {
+  if (to_seq < from_seq - 1) throw new BatchFault("it ends before it begins");
+  let last = from_seq - 1;
+  for (const [first, end] of missing) {
+    if (first <= last || end < first || end > to_seq)
+      throw new BatchFault("its missing numbers are in disorder");
+    last = end;
+  }
+  const columns = Object.values(series).map(({ seq }) => seq);
+  if (columns.some((seq) => seq.some((number, row) => number <= (seq[row - 1] ?? 0))))
+    throw new BatchFault("its numbers do not ascend");
+  last = from_seq - 1;
+  let span = 0;
+  for (const number of Float64Array.from(columns.flatMap((seq) => [...seq])).sort()) {
+    while ((missing[span]?.[1] ?? Infinity) < number) span += 1;
+    if (number <= last || number > to_seq || number >= (missing[span]?.[0] ?? Infinity))
+      throw new BatchFault(`number ${number} is in it twice, or where it cannot be`);
+    last = number;
+  }
+}
+
+/** The devices of a batch, each once. */
+class DeviceList {
+  readonly list: BatchDevice[] = [];
+  readonly #places = new Map<string, number>();
+
+  place(device: BatchDevice): number {
+    const name = JSON.stringify(device);
+    const place = this.#places.get(name) ?? this.list.push(device) - 1;
+    this.#places.set(name, place);
+    if (place >= items_max) throw new BatchFault(`it has more than ${items_max} items`);
+    return place;
+  }
 }

@@ -27,7 +27,7 @@ import { decodeLine } from "../../drivers/watch/health-log.ts";
 import { encodeFrame, FrameReader } from "../../drivers/wire/hdlc.ts";
 import { LineReader } from "../../drivers/wire/lines.ts";
 import { FrameReader as ZnpReader } from "../../drivers/zigbee/simulator/frame.ts";
-import { batchParsers } from "../sync/codec/parsers.ts";
+import { batchParsers } from "../sync/batch/parsers.ts";
 import { bytesOf, exampleSets } from "./example-sets.ts";
 
 /** A parser that cuts what it finds out of a stream of bytes. */

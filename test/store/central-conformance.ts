@@ -205,7 +205,7 @@ function refusing(make: MakeCentral): void {
     const broken = new SimulatedGateway(12, "one").add(...events(1, 4), ...events(2, 1, 4));
     const wrong = broken.batch(1, 5);
     const columns = wrong.series.wirelesssensor_events;
-    (columns?.fields[0] as Value[])[4] = null;
+    (columns?.values[0] as Float64Array)[4] = Number.NaN;
     const thrown = await store.receive(wrong, broken.sender).catch((fault: unknown) => fault);
     expect(thrown).toBeInstanceOf(Error);
     expect((await store.overview()).items).toEqual([]);

@@ -3,6 +3,7 @@ import { readingsIn } from "../../src/batch.ts";
 import type { StoredRecord } from "../../src/records/record-table.ts";
 import { backup_bytes_max, backups_max, type HistoryPosition } from "../../src/store/central-store.ts";
 import { all, events, eventsOf, keyOf, type MakeCentral, numbers, take } from "./central-sample.ts";
+import { plainOf } from "./plain-batch.ts";
 import { item, sensor, start_ms } from "./sample.ts";
 import { SimulatedGateway } from "./simulated-gateway.ts";
 
@@ -84,10 +85,10 @@ export function homesDiffer(make: MakeCentral): void {
       expect(batch).toMatchObject({ from_seq: (after?.seq ?? 0) + 1, to_seq: position.seq, first_seq: 1 });
       expect(readingsIn(batch)).toBe(batch.to_seq - batch.from_seq + 1);
       expect(readingsIn(batch)).toBeLessThanOrEqual(64);
-      for (const { seq, stamp_ms, device, fields } of Object.values(batch.series)) {
+      for (const { seq, stamp_ms, device, values } of Object.values(batch.series)) {
         for (const [index, number] of seq.entries()) {
           const of = batch.devices[device[index] ?? -1];
-          seen.push({ seq: number, stamp_ms: stamp_ms[index] ?? 0, value: fields[0]?.[index], device: of });
+          seen.push({ seq: number, stamp_ms: stamp_ms[index] ?? 0, value: values[0]?.[index], device: of });
         }
       }
       after = position;
@@ -120,10 +121,10 @@ export function homesDiffer(make: MakeCentral): void {
     await store.receive(gateway.all(), gateway.sender);
     const history = await store.history({ home: 4, from_ms: 0, readings_max: 1_503 });
     const columns = history?.batch.series.wirelesssensor_events;
-    expect(columns?.fields[0]?.toReversed()).toEqual(numbers(1_503));
+    expect([...(columns?.values[0] ?? [])].toReversed()).toEqual(numbers(1_503));
     const after = history?.position ?? { seq: 0, at: "" };
     const rest = await store.history({ home: 4, from_ms: 0, readings_max: 1_503, after });
-    expect(rest?.batch.series.wirelesssensor_events).toMatchObject({
+    expect(rest && plainOf(rest.batch).series.wirelesssensor_events).toMatchObject({
       seq: [1_504, 1_505],
       fields: [[1_504, 1_505]],
     });

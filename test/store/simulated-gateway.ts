@@ -5,6 +5,7 @@ import { digestText, readingDigest, SetDigest } from "../../src/reading-digest.t
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../../src/series.ts";
 import type { ReportNote } from "../../src/store/central-store.ts";
 import type { DayDigest, DayReadings, DigestRequest } from "../../src/store/upload-store.ts";
+import { columnsOf } from "./plain-batch.ts";
 
 /** What a gateway holds and sends, told in the simplest way: a list of readings. */
 export class SimulatedGateway {
@@ -46,7 +47,7 @@ export class SimulatedGateway {
       to_seq,
       ...(previous === undefined ? {} : { previous: digestText(digestOf(previous)) }),
       missing: lost.map((seq) => [seq, seq] as const),
-      ...columnsOf(this.#between(from_seq, to_seq)),
+      ...columnsOfReadings(this.#between(from_seq, to_seq)),
     };
   }
 
@@ -84,7 +85,7 @@ export class SimulatedGateway {
       from_seq: after_seq + 1,
       to_seq: found.at(-1)?.seq ?? after_seq,
       missing: [],
-      ...columnsOf(found),
+      ...columnsOfReadings(found),
     };
   }
 
@@ -133,7 +134,7 @@ export function inDigestOrder(digests: readonly DayDigest[]): DayDigest[] {
   return digests.toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1));
 }
 
-function columnsOf(readings: readonly Numbered[]): Pick<Batch, "devices" | "series"> {
+function columnsOfReadings(readings: readonly Numbered[]): Pick<Batch, "devices" | "series"> {
   const names = new Map<string, number>();
   const devices: BatchDevice[] = [];
   const placeOf = (device: BatchDevice) => {
@@ -147,7 +148,7 @@ function columnsOf(readings: readonly Numbered[]): Pick<Batch, "devices" | "seri
     const of = readings.filter((reading) => reading.series === name);
     if (of.length === 0) continue;
     const { fields, deviceClock } = seriesOf(name);
-    series[name] = {
+    series[name] = columnsOf(name, {
       seq: of.map(({ seq }) => seq),
       device: of.map(({ device }) => placeOf(device)),
       stamp_ms: of.map(({ stamp_ms }) => stamp_ms),
@@ -159,7 +160,7 @@ function columnsOf(readings: readonly Numbered[]): Pick<Batch, "devices" | "seri
           }
         : {}),
       fields: Object.keys(fields).map((_, index) => of.map((reading) => reading.fields[index] ?? null)),
-    };
+    });
   }
   return { devices, series };
 }

@@ -1,11 +1,11 @@
-import type { Value } from "../../series.ts";
+import type { Column } from "../../batch.ts";
 import type { ColumnType } from "./series-tables.ts";
 import { storedText } from "./stored-text.ts";
 
 /** A column of a table that is filled: what each row has in it, or what all have. */
 export interface CopyColumn {
   readonly type: ColumnType;
-  readonly values: ArrayLike<Value> | number;
+  readonly values: Column | number;
 }
 
 /**
@@ -44,8 +44,7 @@ function addLengths({ type, values }: CopyColumn, order: Uint32Array, lengths: U
   const fixed = widths[type];
   for (let row = 0; row < order.length; row += 1) {
     const value = typeof values === "number" ? values : values[order[row] as number];
-    const width =
-      value === null || value === undefined ? 0 : (fixed ?? Buffer.byteLength(storedText(String(value))));
+    const width = isNull(value) ? 0 : (fixed ?? Buffer.byteLength(storedText(String(value))));
     lengths[row] = (lengths[row] as number) + 4 + width;
   }
 }
@@ -72,7 +71,7 @@ function writeIntegers({ view, order, cursor, values }: Target): void {
   for (let row = 0; row < order.length; row += 1) {
     const value = typeof values === "number" ? values : values[order[row] as number];
     const at = cursor[row] as number;
-    if (typeof value === "number") {
+    if (typeof value === "number" && !isNull(value)) {
       view.setInt32(at, 8);
       view.setInt32(at + 4, Math.floor(value / 2 ** 32));
       view.setUint32(at + 8, value >>> 0);
@@ -92,7 +91,7 @@ function writeNumbers(
   for (let row = 0; row < order.length; row += 1) {
     const value = typeof values === "number" ? values : values[order[row] as number];
     const at = cursor[row] as number;
-    if (typeof value === "number") {
+    if (typeof value === "number" && !isNull(value)) {
       view.setInt32(at, width);
       write(view, at + 4, value);
       cursor[row] = at + 4 + width;
@@ -107,11 +106,14 @@ function writeTexts({ bytes, view, order, cursor, values }: Target): void {
   for (let row = 0; row < order.length; row += 1) {
     const value = typeof values === "number" ? values : values[order[row] as number];
     const at = cursor[row] as number;
-    const isNull = value === null || value === undefined;
-    const length = isNull ? 0 : bytes.write(storedText(String(value)), at + 4, "utf8");
-    view.setInt32(at, isNull ? -1 : length);
+    const length = isNull(value) ? 0 : bytes.write(storedText(String(value)), at + 4, "utf8");
+    view.setInt32(at, isNull(value) ? -1 : length);
     cursor[row] = at + 4 + length;
   }
+}
+
+function isNull(value: string | number | null | undefined): boolean {
+  return value === null || value === undefined || Number.isNaN(value);
 }
 
 const piece_rows = 8_192;

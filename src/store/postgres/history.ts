@@ -39,8 +39,7 @@ export async function history(
   const columns = new BatchColumns();
   const devices = new Devices(items);
   for (const [index, { series, row }] of readings.entries()) {
-    const [item, ...reading] = row;
-    columns.add(series, devices.of(item, series), from_seq + index, reading);
+    columns.add(series, devices.of(row[0], series), from_seq + index, row);
   }
   const batch = { epoch, first_seq: 1, from_seq, to_seq, missing: [], ...columns.columns() };
   return { batch, position: { seq: to_seq, at: `${last.row[1]} ${last.row[2]}` } };

@@ -1,6 +1,6 @@
-import { type Batch, batch_readings_max } from "../../batch.ts";
+import { type Batch, batch_readings_max, type SeriesColumns, valuesAt } from "../../batch.ts";
 import type { SeriesName } from "../../series.ts";
-import { type CarriedColumns, refuseForeign, valuesAt } from "../batch-acceptance.ts";
+import { refuseForeign } from "../batch-acceptance.ts";
 import { BatchRefused, type Mended, type Sender } from "../central-store.ts";
 import type { OwnNumbers } from "../own-numbers.ts";
 import type { DayReadings } from "../upload-store.ts";
@@ -51,7 +51,7 @@ export class Mending {
   async #itemOf(
     sql: SqlRunner,
     request: DayReadings,
-    columns: CarriedColumns,
+    columns: SeriesColumns,
     { home }: Sender,
   ): Promise<number | undefined> {
     const heard = [{ device: request, heard_ms: columns.stamp_ms[0] ?? 0 }];
@@ -63,7 +63,7 @@ export class Mending {
 function refuseUnheld(
   source: Source | undefined,
   { epoch }: DayReadings,
-  { seq }: CarriedColumns,
+  { seq }: SeriesColumns,
   sender: Sender,
 ): asserts source is Source {
   if (source !== undefined) refuseForeign(epoch, source, sender);
@@ -109,16 +109,16 @@ class Day {
   }
 
   /** How many readings of the gateway, numbered up to `through_seq`, are held and not among those that were sent. */
-  notAmong(sent: ArrayLike<number>, through_seq: number): number {
-    const known = new Set(Array.from(sent));
+  notAmong(sent: Float64Array, through_seq: number): number {
+    const known = new Set(sent);
     return [...this.#held.keys()].filter((own) => {
       const seq = this.#numbers.seqOf(own);
       return seq !== undefined && seq > this.#request.after_seq && seq <= through_seq && !known.has(seq);
     }).length;
   }
 
-  async take(columns: CarriedColumns): Promise<{ added: number; corrected: number }> {
-    const own = Float64Array.from(columns.seq, (seq) => this.#ownOf(seq));
+  async take(columns: SeriesColumns): Promise<{ added: number; corrected: number }> {
+    const own = columns.seq.map((seq) => this.#ownOf(seq));
     const astray = await this.#astray(own.filter((number) => !this.#held.has(number)));
     const item = new Float64Array(own.length);
     const order: number[] = [];
@@ -213,12 +213,13 @@ function byOwn(rows: readonly StoredRow[]): Map<number, StoredRow> {
   return new Map(rows.map((row) => [row[2], row]));
 }
 
-function same([, stamp_ms, , ...values]: StoredRow, columns: CarriedColumns, index: number): boolean {
+function same([, stamp_ms, , ...values]: StoredRow, columns: SeriesColumns, index: number): boolean {
   return (
     stamp_ms === columns.stamp_ms[index] &&
     JSON.stringify(values) === JSON.stringify(valuesAt(columns, index))
   );
 }
 
-const nothing: CarriedColumns = { seq: [], device: [], stamp_ms: [], clock: [], fields: [] };
+const none = new Float64Array();
+const nothing: SeriesColumns = { seq: none, device: none, stamp_ms: none, values: [] };
 const day_ms = 86_400_000;

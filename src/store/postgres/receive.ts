@@ -74,8 +74,8 @@ export class Receiving {
       const { seq, device } = columns;
       const order = byDevice(device, firstIndexFrom(seq, from_seq), batch.devices.length);
       if (order.length === 0) continue;
-      const item = Float64Array.from(device, (place) => keyOf[place] as number);
-      const own = Float64Array.from(seq, (number) => first_own + number - from_seq);
+      const item = device.map((place) => keyOf[place] as number);
+      const own = seq.map((number) => first_own + number - from_seq);
       const rows = { series, home, columns, order, item, own };
       const changes = new CountChanges();
       await copyRows(sql, rows, changes);

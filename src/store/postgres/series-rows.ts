@@ -1,5 +1,6 @@
-import { type SeriesField, type SeriesName, seriesOf, type Value } from "../../series.ts";
-import type { CarriedColumns } from "../batch-acceptance.ts";
+import { type Column, type SeriesColumns, valueAt } from "../../batch.ts";
+import type { SeriesField, SeriesName, Value } from "../../series.ts";
+import { valueColumns } from "../../series-columns.ts";
 import { ReadingRefused } from "../store.ts";
 import type { SqlRunner } from "./connection.ts";
 import { type CopyColumn, copyBytes } from "./copy-bytes.ts";
@@ -11,7 +12,7 @@ import { forEverySeries, quoted, seriesColumns } from "./series-tables.ts";
 export interface SeriesRows {
   readonly series: SeriesName;
   readonly home: number;
-  readonly columns: CarriedColumns;
+  readonly columns: SeriesColumns;
   /** Which indexes of the columns are meant, in the order in which they are to be stored. */
   readonly order: Uint32Array;
   /** The item and our number of a reading, by its index in the columns. */
@@ -23,7 +24,7 @@ export interface SeriesRows {
  * The indexes of readings from `from` on, those of a device together: so that a page finds the readings of an item on few pages of
  * the table, and that the index grows at few places. Within a device they keep their order.
  */
-export function byDevice(device: ArrayLike<number>, from: number, devices: number): Uint32Array {
+export function byDevice(device: Float64Array, from: number, devices: number): Uint32Array {
   const starts = new Uint32Array(devices + 1);
   for (let index = from; index < device.length; index += 1) {
     const place = device[index] as number;
@@ -58,13 +59,13 @@ export function copyOf(rows: SeriesRows): { statement: string; chunks: Iterable<
  * Throws a ReadingRefused where a value does not fit its column, from an index on: PostgreSQL would refuse the batch without saying which
  * reading is at fault, and would never see that a number has a fraction.
  */
-export function refuseMisfits(series: SeriesName, columns: CarriedColumns, from: number): void {
+export function refuseMisfits(series: SeriesName, columns: SeriesColumns, from: number): void {
   const rules = rulesOf[series];
   for (let place = 0; place < rules.length; place += 1) {
-    const values = columns.fields[place] ?? [];
+    const values = columns.values[place] as Column;
     const fits = rules[place] as Rule;
     for (let index = from; index < columns.seq.length; index += 1) {
-      if (fits(values[index])) continue;
+      if (fits(valueAt(values, index))) continue;
       throw new ReadingRefused(
         `reading ${columns.seq[index]} of a batch does not fit ${series}`,
         "update the gateway or central, so that both have the same version",
@@ -80,10 +81,10 @@ const fitsType: Record<SeriesField["sql"], Rule> = {
   TEXT: (value) => typeof value === "string",
 };
 
-type Rule = (value: Value | undefined) => boolean;
+type Rule = (value: Value) => boolean;
 
 const rulesOf = forEverySeries((series) =>
-  Object.values(seriesOf(series).fields).map(({ sql, schema }): Rule => {
+  valueColumns(series).map(({ sql, schema }): Rule => {
     const nullable = schema["anyOf"]?.some(({ type }: { type: string }) => type === "null") === true;
     const fits = fitsType[sql];
     return (value) => (value === null ? nullable : fits(value));
@@ -92,18 +93,8 @@ const rulesOf = forEverySeries((series) =>
 
 /** The columns of the table, as `seriesColumns` orders them. */
 function copyColumns({ series, home, columns, item, own }: SeriesRows): CopyColumn[] {
-  const none: ArrayLike<Value> = [];
-  const clocks = [columns.device_ms ?? none, columns.offset_ms ?? none];
-  const values = [
-    item,
-    columns.stamp_ms,
-    own,
-    home,
-    ...columns.fields,
-    columns.clock,
-    ...(seriesOf(series).deviceClock === true ? clocks : []),
-  ];
-  return seriesColumns(series).map(({ type }, place) => ({ type, values: values[place] ?? none }));
+  const values = [item, columns.stamp_ms, own, home, ...columns.values];
+  return seriesColumns(series).map(({ type }, place) => ({ type, values: values[place] as Column | number }));
 }
 
 const copySql = forEverySeries((series) => {

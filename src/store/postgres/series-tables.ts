@@ -1,13 +1,13 @@
-import { type SeriesName, seriesNames, seriesOf } from "../../series.ts";
+import { type SeriesName, seriesNames } from "../../series.ts";
+import { valueColumns } from "../../series-columns.ts";
 
 /** The columns of a series table in order: its key, its fields, and how the stamp was made. */
 export function seriesColumns(series: SeriesName): SeriesColumn[] {
-  const { fields, deviceClock } = seriesOf(series);
   const key = ["item", "stamp", "seq", "home"].map((name) => ({ name, type: "int8" }) as const);
-  const values = Object.entries(fields).map(([name, { sql }]) => ({ name, type: typeOf[sql] }));
-  const made = [{ name: "clock", type: "int2" } as const];
-  const clocks = ["device_ms", "offset_ms"].map((name) => ({ name, type: "int8" }) as const);
-  return [...key, ...values, ...made, ...(deviceClock === true ? clocks : [])];
+  const values = valueColumns(series).map(
+    ({ name, sql }): SeriesColumn => ({ name, type: name === "clock" ? "int2" : typeOf[sql] }),
+  );
+  return [...key, ...values];
 }
 
 export interface SeriesColumn {

@@ -23,6 +23,11 @@ export class BatchDevices {
     this.#places.set(name, this.list.length - 1);
     return this.list.length - 1;
   }
+
+  /** The same object for the same item and kind, as `BatchColumns` asks. */
+  device(item: number, kind: Kind): BatchDevice {
+    return this.list[this.place(item, kind)] as BatchDevice;
+  }
 }
 
 /** Items as the devices that they are. */

@@ -23,7 +23,7 @@ export class CentralHistory {
     );
     this.#rows = forEverySeries((series) =>
       database.keep(
-        `SELECT ${seriesColumns(series).slice(1).join(", ")} FROM ${series}
+        `SELECT ${seriesColumns(series).join(", ")} FROM ${series}
          WHERE item = ? AND (stamp, seq) > (?, ?) ORDER BY stamp, seq LIMIT ?`,
       ),
     );
@@ -73,7 +73,7 @@ function mergedBatch(
     const row = run?.next;
     if (run === undefined || row === undefined) break;
     columns.add(run.series, run.device, seq, row);
-    last = [row[0], row[1]];
+    last = [row[1], row[2]];
     run.pass();
   }
   if (last === undefined) return undefined;
@@ -121,14 +121,14 @@ class Run {
     const mine = this.next;
     if (mine === undefined) return false;
     const theirs = other?.next;
-    return theirs === undefined || mine[0] < theirs[0] || (mine[0] === theirs[0] && mine[1] < theirs[1]);
+    return theirs === undefined || mine[1] < theirs[1] || (mine[1] === theirs[1] && mine[2] < theirs[2]);
   }
 
   pass(): void {
     const passed = this.next;
     this.#at += 1;
     if (passed === undefined || this.#at < this.#rows.length || this.#rows.length < this.#full) return;
-    this.#rows = this.#more([passed[0], passed[1]]);
+    this.#rows = this.#more([passed[1], passed[2]]);
     this.#at = 0;
   }
 }

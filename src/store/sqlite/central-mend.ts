@@ -1,6 +1,6 @@
-import { batch_readings_max } from "../../batch.ts";
+import { type Batch, batch_readings_max, valuesAt } from "../../batch.ts";
 import type { SeriesName, Value } from "../../series.ts";
-import { type CarriedBatch, refuseForeign, valuesAt } from "../batch-acceptance.ts";
+import { refuseForeign } from "../batch-acceptance.ts";
 import { BatchRefused, type Mended, type Sender } from "../central-store.ts";
 import type { OwnNumbers } from "../own-numbers.ts";
 import type { DayReadings } from "../upload-store.ts";
@@ -14,7 +14,7 @@ import { insertSql, seriesColumns } from "./series-tables.ts";
 export function mendDay(
   parts: { database: Connection; blocks: BlockKeeper; items: ItemKeeper; sources: Sources },
   request: DayReadings,
-  batch: CarriedBatch,
+  batch: Batch,
   sender: Sender,
 ): Mended {
   const source = parts.sources.find(request.epoch);

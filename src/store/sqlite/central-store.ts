@@ -15,7 +15,6 @@ import type {
   Sender,
 } from "../central-store.ts";
 import type { DayDigest, DayReadings, DigestRequest } from "../upload-store.ts";
-import { carried, columnBuffers } from "./carried-batch.ts";
 import { CentralReads } from "./central-reads.ts";
 import { planMaintenance, SqliteStore } from "./sqlite-store.ts";
 import type { WriterThread } from "./writer-thread.ts";
@@ -36,8 +35,7 @@ export class SqliteCentralStore extends SqliteStore implements CentralStore {
   async receive(batch: Batch, sender: Sender): Promise<Received> {
     const held = await this.reading(() => this.#heldAlready(batch, sender));
     if (held !== undefined) return held;
-    const sent = carried(batch);
-    return this.#writer.ask("receive", { batch: sent, sender }, columnBuffers(sent));
+    return this.#writer.ask("receive", { batch, sender });
   }
 
   held(epochs: readonly string[]): Promise<HeldEpoch[]> {
@@ -53,8 +51,7 @@ export class SqliteCentralStore extends SqliteStore implements CentralStore {
   }
 
   mendDay(request: DayReadings, readings: Batch, sender: Sender): Promise<Mended> {
-    const sent = carried(readings);
-    return this.#writer.ask("mendDay", { request, readings: sent, sender }, columnBuffers(sent));
+    return this.#writer.ask("mendDay", { request, readings, sender });
   }
 
   history(request: {

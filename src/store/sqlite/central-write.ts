@@ -1,15 +1,9 @@
+import { type Batch, type SeriesColumns, valuesAt } from "../../batch.ts";
 import { OperatorError } from "../../errors.ts";
 import type { Alert } from "../../records/alert.ts";
 import { identityOf } from "../../records/record-table.ts";
-import { type SeriesName, seriesNames, type Value } from "../../series.ts";
-import {
-  type CarriedBatch,
-  type CarriedColumns,
-  devicesFrom,
-  digestAt,
-  firstIndexFrom,
-  firstNewSeq,
-} from "../batch-acceptance.ts";
+import { type SeriesName, seriesNames } from "../../series.ts";
+import { devicesFrom, digestAt, firstIndexFrom, firstNewSeq } from "../batch-acceptance.ts";
 import {
   backup_bytes_max,
   backups_max,
@@ -45,7 +39,7 @@ export class CentralWriting extends Writing {
     this.#hear = database.keep("INSERT OR IGNORE INTO item_homes VALUES (?, ?)");
   }
 
-  receive(batch: CarriedBatch, sender: Sender): Received {
+  receive(batch: Batch, sender: Sender): Received {
     return this.transaction(() => {
       const found = this.#sources.find(batch.epoch);
       const from_seq = firstNewSeq(batch, found, sender);
@@ -72,7 +66,7 @@ export class CentralWriting extends Writing {
     this.transaction(() => this.#conditions.note(note, sender));
   }
 
-  mendDay(request: DayReadings, readings: CarriedBatch, sender: Sender): Mended {
+  mendDay(request: DayReadings, readings: Batch, sender: Sender): Mended {
     const { database, blocks, items } = this;
     const parts = { database, blocks, items, sources: this.#sources };
     return this.transaction(() => mendDay(parts, request, readings, sender));
@@ -107,7 +101,7 @@ export class CentralWriting extends Writing {
   }
 
   /** Keys of the items that readings are of from a number on, by the place of their device. */
-  #itemsOf(batch: CarriedBatch, from_seq: number, { home }: Sender): readonly number[] {
+  #itemsOf(batch: Batch, from_seq: number, { home }: Sender): readonly number[] {
     const items: number[] = [];
     for (const { place, first_ms } of devicesFrom(batch, from_seq)) {
       const device = batch.devices[place];
@@ -122,22 +116,18 @@ export class CentralWriting extends Writing {
   /** Answers how many rows that were. */
   #insert(
     series: SeriesName,
-    columns: CarriedColumns,
+    columns: SeriesColumns,
     { from_seq, first_own, items }: { from_seq: number; first_own: number; items: readonly number[] },
   ): number {
-    const { seq, device, stamp_ms, clock, device_ms, offset_ms } = columns;
+    const { seq, device, stamp_ms } = columns;
     const statement = this.#rows[series];
     const first = firstIndexFrom(seq, from_seq);
     for (let index = first; index < seq.length; index += 1) {
       const item = items[device[index] as number] as number;
       const stamp = stamp_ms[index] as number;
       const own = first_own + (seq[index] as number) - from_seq;
-      const row: Value[] = [item, stamp, own];
-      for (const field of columns.fields) row.push(field[index] as Value);
-      row.push(clock[index] as number);
-      if (device_ms !== undefined) row.push(device_ms[index] ?? null, offset_ms?.[index] ?? null);
       try {
-        statement.run(...row);
+        statement.run(item, stamp, own, ...valuesAt(columns, index));
       } catch (thrown) {
         throw isRefusedValue(thrown) ? refusal(series, seq[index] as number, index) : thrown;
       }

@@ -1,10 +1,9 @@
-import { type SeriesName, seriesNames, seriesOf } from "../../series.ts";
+import { type SeriesName, seriesNames } from "../../series.ts";
+import { valueColumns } from "../../series-columns.ts";
 
 /** The columns of a series table in order: its key, its fields, and how the stamp was made. */
 export function seriesColumns(series: SeriesName): string[] {
-  const { fields, deviceClock } = seriesOf(series);
-  const made = deviceClock === true ? ["clock", "device_ms", "offset_ms"] : ["clock"];
-  return [...seriesKey, ...Object.keys(fields), ...made];
+  return [...seriesKey, ...valueColumns(series).map(({ name }) => name)];
 }
 
 /** Insert of one reading; parameters in the order of `seriesColumns`. */

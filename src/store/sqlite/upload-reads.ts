@@ -1,6 +1,7 @@
-import type { Batch, SeriesColumns } from "../../batch.ts";
+import type { Batch } from "../../batch.ts";
 import { digestText, readingDigest, SetDigest } from "../../reading-digest.ts";
-import { type SeriesName, seriesNames, seriesOf, type Value } from "../../series.ts";
+import { type SeriesName, seriesNames, seriesOf } from "../../series.ts";
+import { BatchColumns } from "../batch-columns.ts";
 import type { DayDigest, DayReadings, DigestRequest, EpochSpan } from "../upload-store.ts";
 import { BatchDevices, Items } from "./batch-devices.ts";
 import type { Connection } from "./connection.ts";
@@ -131,31 +132,13 @@ export class UploadReads {
 
   #columns(rows: Partial<NumberedRows>): Pick<Batch, "devices" | "series"> {
     const devices = new BatchDevices(this.#items);
-    const series: Partial<Record<SeriesName, SeriesColumns>> = {};
-    for (const name of seriesNames) {
-      const found = rows[name];
-      if (found !== undefined && found.length > 0) series[name] = columnsFrom(name, found, devices);
+    const columns = new BatchColumns();
+    for (const series of seriesNames) {
+      const { kind } = seriesOf(series);
+      for (const row of rows[series] ?? []) columns.add(series, devices.device(row[2], kind), row[0], row);
     }
-    return { devices: devices.list, series };
+    return columns.columns();
   }
-}
-
-function columnsFrom(series: SeriesName, rows: readonly NumberedRow[], devices: BatchDevices): SeriesColumns {
-  const { kind, fields, deviceClock } = seriesOf(series);
-  const column = (place: number) => rows.map((row) => row[place] as Value);
-  const first = 3;
-  const clock = first + Object.keys(fields).length;
-  return {
-    seq: rows.map(([seq]) => seq),
-    device: rows.map((row) => devices.place(row[2], kind)),
-    stamp_ms: rows.map((row) => row[1]),
-    clock: column(clock) as number[],
-    ...(deviceClock === true && {
-      device_ms: column(clock + 1) as (number | null)[],
-      offset_ms: column(clock + 2) as (number | null)[],
-    }),
-    fields: Object.keys(fields).map((_name, place) => column(first + place)),
-  };
 }
 
 /** Takes the reading before `from_seq` out of the rows; its digest, where there is one. */

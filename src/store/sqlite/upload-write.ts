@@ -1,7 +1,7 @@
-import type { Batch } from "../../batch.ts";
+import { type Batch, valuesAt } from "../../batch.ts";
 import { OperatorError } from "../../errors.ts";
 import { identityOf, numberOf } from "../../records/record-table.ts";
-import { type SeriesName, seriesNames, type Value } from "../../series.ts";
+import { type SeriesName, seriesNames } from "../../series.ts";
 import type { ImportedRecord } from "../record-store.ts";
 import type { UploadState } from "../upload-store.ts";
 import type { Connection } from "./connection.ts";
@@ -87,12 +87,7 @@ export class UploadWriting extends Writing {
       if (device === undefined)
         throw new Error(`a batch names device ${columns.device[index]} of ${batch.devices.length}`);
       const item = this.items.keyOf(device, stamp_ms, []);
-      const row: Value[] = [item, stamp_ms, seq];
-      for (const field of columns.fields) row.push(field[index] as Value);
-      row.push(columns.clock[index] as number);
-      if (columns.device_ms !== undefined)
-        row.push(columns.device_ms[index] ?? null, columns.offset_ms?.[index] ?? null);
-      statement.run(...row);
+      statement.run(item, stamp_ms, seq, ...valuesAt(columns, index));
       this.blocks.add(series, item, stamp_ms, seq);
     }
   }

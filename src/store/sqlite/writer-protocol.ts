@@ -1,6 +1,6 @@
+import type { Batch as ReadingsBatch } from "../../batch.ts";
 import { OperatorError, type OutageReason, StoreOutage } from "../../errors.ts";
 import type { Alert } from "../../records/alert.ts";
-import type { CarriedBatch } from "../batch-acceptance.ts";
 import {
   type BatchRefusal,
   BatchRefused,
@@ -22,9 +22,9 @@ export interface WriterCalls {
   /** At a gateway. */
   commit(batch: Batch): Appended;
   /** At central: see `CentralStore`. */
-  receive(call: { batch: CarriedBatch; sender: Sender }): Received;
+  receive(call: { batch: ReadingsBatch; sender: Sender }): Received;
   noteReport(call: { report: ReportNote; sender: Sender }): void;
-  mendDay(call: { request: DayReadings; readings: CarriedBatch; sender: Sender }): Mended;
+  mendDay(call: { request: DayReadings; readings: ReadingsBatch; sender: Sender }): Mended;
   replaceAlerts(call: { home: number; alerts: readonly Alert[] }): void;
   putBackup(call: { home: number; name: string; content: Uint8Array }): void;
   /** At both. */

@@ -32,8 +32,6 @@ export class WriterThread {
   ask<Call extends keyof WriterCalls>(
     call: Call,
     argument: Parameters<WriterCalls[Call]>[0],
-    /** Memory of the argument that is handed over instead of copied. */
-    handedOver: ArrayBuffer[] = [],
   ): Promise<ReturnType<WriterCalls[Call]>> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     if (this.#closing) return Promise.reject(new OperatorError("the store is closed", "open it again"));
@@ -42,7 +40,7 @@ export class WriterThread {
     const request: Request = { id: this.#asked, call, argument };
     return new Promise((resolve, reject) => {
       this.#waiting.set(request.id, { resolve: resolve as (value: unknown) => void, reject });
-      this.#worker.postMessage(request, handedOver);
+      this.#worker.postMessage(request);
     });
   }
 

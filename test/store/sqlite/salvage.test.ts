@@ -60,7 +60,7 @@ async function salvaged(path: string, into: string) {
     const columns = batch.series.wirelesssensor_events;
     columns?.seq.forEach((seq, index) => {
       // Each reading is what it was: the event is its number, and the stamp follows from it.
-      expect([columns.fields[0]?.[index], columns.stamp_ms[index]]).toEqual([seq, start_ms + seq * 10]);
+      expect([columns.values[0]?.[index], columns.stamp_ms[index]]).toEqual([seq, start_ms + seq * 10]);
       events.push(seq);
     });
     missing.push(...(batch.missing as [number, number][]));

@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import type { Batch, BatchDevice } from "../../../src/batch.ts";
+import { type Batch, type BatchDevice, valuesAt } from "../../../src/batch.ts";
 import { clockQuality } from "../../../src/clock.ts";
 import type { Device, Reading } from "../../../src/reading.ts";
 import { readingDigest, SetDigest } from "../../../src/reading-digest.ts";
@@ -129,13 +129,11 @@ export function rowsOf({ devices, series }: Batch): unknown[][] {
   const rows = seriesNames.flatMap((name) => {
     const columns = series[name];
     if (columns === undefined) return [];
-    const { device, stamp_ms, clock, device_ms, offset_ms, fields } = columns;
-    return columns.seq.map((seq, row) => {
+    const { device, stamp_ms } = columns;
+    return Array.from(columns.seq, (seq, row): [number, ...unknown[]] => {
       const { address, itemid, kind } = devices[device[row] as number] as BatchDevice;
       if (kind !== seriesOf(name).kind) throw new Error(`${name} has a reading of one of the ${kind}`);
-      const values = [...fields.map((field) => field[row]), clock[row]];
-      if (device_ms !== undefined) values.push(device_ms[row], offset_ms?.[row]);
-      return [seq, name, address, itemid, stamp_ms[row], ...values] as [number, ...unknown[]];
+      return [seq, name, address, itemid, stamp_ms[row], ...valuesAt(columns, row)];
     });
   });
   return rows.sort((one, other) => one[0] - other[0]);

@@ -2,11 +2,19 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { constants, gzipSync, zstdCompressSync } from "node:zlib";
-import { type Batch, batch_readings_max, readingsIn } from "../../../../src/batch.ts";
+import {
+  type Batch,
+  batch_readings_max,
+  type Column,
+  readingsIn,
+  type SeriesColumns,
+  valuesAt,
+} from "../../../../src/batch.ts";
 import { SystemClock } from "../../../../src/clock.ts";
 import { appendHistory } from "../../../../src/demo/history.ts";
 import { lineLog } from "../../../../src/log.ts";
-import { type SeriesName, seriesOf } from "../../../../src/series.ts";
+import type { SeriesName } from "../../../../src/series.ts";
+import { valueColumns } from "../../../../src/series-columns.ts";
 import { openGatewayStore, openUploadStore } from "../../../../src/store/sqlite/open.ts";
 import type { UploadStore } from "../../../../src/store/upload-store.ts";
 import { decodeBatch, encodeBatch } from "../../../../src/sync/batch-codec.ts";
@@ -45,7 +53,7 @@ async function measure(store: UploadStore, report: Report): Promise<void> {
   const count = readingsIn(whole);
   report.note(`${count} readings of ${whole.devices.length} devices in ${days} days of the demo`);
   compare("in one batch", [whole], report);
-  report.bar("bytes on the wire for each reading", { value: bytesOf(whole) / count, most: 3 });
+  report.bar("bytes on the wire for each reading", { value: bytesOf(whole) / count, most: 5 });
   compare("a batch for each night", nightsOf(whole), report);
   time(repeated(whole), report);
 }
@@ -113,15 +121,10 @@ function nightsOf(whole: Batch): Batch[] {
 /** The readings of a batch numbered from one to another. */
 function cut(batch: Batch, from_seq: number, to_seq: number): Batch {
   const series = Object.entries(batch.series).flatMap(([name, columns]) => {
-    const rows = [...columns.seq.keys()].filter((row) => {
-      const seq = columns.seq[row] as number;
-      return seq >= from_seq && seq <= to_seq;
-    });
-    const of = <Kept>(column: readonly Kept[]) => rows.map((row) => column[row] as Kept);
-    const { device_ms, offset_ms, fields, ...others } = columns;
-    const kept = Object.fromEntries(Object.entries(others).map(([key, column]) => [key, of(column)]));
-    const own = device_ms && offset_ms && { device_ms: of(device_ms), offset_ms: of(offset_ms) };
-    return rows.length === 0 ? [] : [[name, { ...kept, ...own, fields: fields.map(of) }]];
+    const first = columns.seq.findIndex((seq) => seq >= from_seq);
+    const beyond = columns.seq.findIndex((seq) => seq > to_seq);
+    const kept = mapped(columns, (column) => column.slice(first, beyond < 0 ? undefined : beyond));
+    return first < 0 || kept.seq.length === 0 ? [] : [[name, kept]];
   });
   return { ...batch, from_seq, to_seq, previous: "0123456789abcdef", series: Object.fromEntries(series) };
 }
@@ -132,36 +135,46 @@ function repeated(batch: Batch): Batch {
   const times = Math.ceil(batch_readings_max / count);
   const rounds = Array.from({ length: times }, (_, round) => round);
   const series = Object.entries(batch.series).map(([name, columns]) => {
-    const of = <Kept>(column: readonly Kept[], later = (value: Kept, _round: number) => value) =>
-      rounds.flatMap((round) => column.map((value) => later(value, round)));
-    const { device_ms, offset_ms } = columns;
-    const own = device_ms && offset_ms && { device_ms: of(device_ms), offset_ms: of(offset_ms) };
-    const made = {
-      seq: of(columns.seq, (seq, round) => seq + round * count),
-      device: of(columns.device),
-      stamp_ms: of(columns.stamp_ms, (stamp_ms, round) => stamp_ms + round * days * day_ms),
-      clock: of(columns.clock),
-      ...own,
-      fields: columns.fields.map((values) => of(values)),
-    };
-    return [name, made];
+    const later = (column: Float64Array, by: number) =>
+      Float64Array.from(rounds.flatMap((round) => Array.from(column, (value) => value + round * by)));
+    const again = mapped(columns, (column) => {
+      const all = rounds.flatMap(() => [...column]);
+      return column instanceof Float64Array ? Float64Array.from(all as number[]) : (all as string[]);
+    });
+    return [
+      name,
+      { ...again, seq: later(columns.seq, count), stamp_ms: later(columns.stamp_ms, days * day_ms) },
+    ];
   });
   const all: Batch = { ...batch, to_seq: batch.to_seq * times, series: Object.fromEntries(series) };
   return cut(all, 1, batch_readings_max);
 }
 
+function mapped(
+  { seq, device, stamp_ms, values }: SeriesColumns,
+  made: (column: Column) => Column,
+): SeriesColumns {
+  const [seqs, devices, stamps] = [seq, device, stamp_ms].map(made) as [
+    Float64Array,
+    Float64Array,
+    Float64Array,
+  ];
+  return { seq: seqs, device: devices, stamp_ms: stamps, values: values.map(made) };
+}
+
 function plainJson(batch: Batch): string {
   const readings = Object.entries(batch.series).flatMap(([series, columns]) => {
-    const names = Object.keys(seriesOf(series as SeriesName).fields);
-    return columns.seq.map((seq, row) => ({
-      seq,
-      series,
-      device: batch.devices[columns.device[row] as number]?.address,
-      stamp: columns.stamp_ms[row],
-      ...Object.fromEntries(names.map((name, field) => [name, columns.fields[field]?.[row]])),
-      clock: columns.clock[row],
-      ...(columns.device_ms && { device_ms: columns.device_ms[row], offset_ms: columns.offset_ms?.[row] }),
-    }));
+    const names = valueColumns(series as SeriesName).map(({ name }) => name);
+    return Array.from(columns.seq, (seq, row) => {
+      const values = valuesAt(columns, row);
+      return {
+        seq,
+        series,
+        device: batch.devices[columns.device[row] as number]?.address,
+        stamp: columns.stamp_ms[row],
+        ...Object.fromEntries(names.map((name, place) => [name, values[place]])),
+      };
+    });
   });
   return JSON.stringify(readings.sort((one, other) => one.seq - other.seq));
 }

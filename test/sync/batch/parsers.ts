@@ -1,5 +1,6 @@
 import { type Batch, readingsIn } from "../../../src/batch.ts";
-import { BatchFault, decodeReadings, encodeBatch } from "../../../src/sync/batch-codec.ts";
+import { decodeReadings, encodeBatch } from "../../../src/sync/batch-codec.ts";
+import { BatchFault } from "../../../src/sync/batch-frame.ts";
 import { bytesWith, everySeries, readingsOfDay, textOf } from "./sample.ts";
 
 const samples = [everySeries, readingsOfDay].map((batch) => encodeBatch(batch) ?? new Uint8Array());
@@ -27,10 +28,8 @@ function parse(bytes: Uint8Array): Batch | string {
 
 function requireSound(batch: Batch): void {
   const seqs: number[] = [];
-  for (const { seq, device, stamp_ms, clock, device_ms = seq, offset_ms = seq, fields } of Object.values(
-    batch.series,
-  )) {
-    for (const column of [device, stamp_ms, clock, device_ms, offset_ms, ...fields]) {
+  for (const { seq, device, stamp_ms, values } of Object.values(batch.series)) {
+    for (const column of [device, stamp_ms, ...values]) {
       if (column.length !== seq.length) throw new Error("columns of different lengths");
     }
     if (!seq.every((number, row) => number > (seq[row - 1] ?? 0)))

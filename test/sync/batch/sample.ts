@@ -1,15 +1,16 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import type { Batch, BatchDevice, SeriesColumns } from "../../../src/batch.ts";
+import type { Batch, BatchDevice } from "../../../src/batch.ts";
 import { kinds } from "../../../src/kinds.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../../../src/series.ts";
-import { BatchFault, encodeBatch } from "../../../src/sync/batch-codec.ts";
-import dictionary from "../../../src/sync/codec/dictionary-1.txt" with { type: "text" };
+import { encodeBatch } from "../../../src/sync/batch-codec.ts";
+import { BatchFault } from "../../../src/sync/batch-frame.ts";
+import { batchOf, type PlainColumns } from "../../store/plain-batch.ts";
 import { below } from "../../store/sample.ts";
 
 const at = Date.UTC(2026, 10, 20, 12, 0, 0, 123);
 
 /** A batch made by hand: every series, nulls, lost numbers, a late reading, and a device whose address nobody knows. */
-export const everySeries: Batch = {
+export const everySeries: Batch = batchOf({
   epoch: "0f1e2d3c4b5a69788796a5b4c3d2e1f0",
   first_seq: 7,
   from_seq: 100,
@@ -104,10 +105,10 @@ export const everySeries: Batch = {
       ],
     },
   },
-};
+});
 
 /** The readings of a day: their numbers do not follow each other. */
-export const readingsOfDay: Batch = {
+export const readingsOfDay: Batch = batchOf({
   epoch: everySeries.epoch,
   first_seq: 1,
   from_seq: 51,
@@ -123,7 +124,7 @@ export const readingsOfDay: Batch = {
       fields: [[48, 50, 48, 50]],
     },
   },
-};
+});
 
 /** A batch of `count` readings of any series in any order, with whatever values their schemas allow. */
 export function randomBatch(random: () => number, count: number): Batch {
@@ -142,7 +143,7 @@ export function randomBatch(random: () => number, count: number): Batch {
     addReading(columns, name, { seq, random, devices });
     seq += 1;
   }
-  return {
+  return batchOf({
     epoch: Array.from({ length: 32 }, () => below(random, 16).toString(16)).join(""),
     first_seq: 1 + below(random, from_seq),
     from_seq,
@@ -156,11 +157,11 @@ export function randomBatch(random: () => number, count: number): Batch {
         }),
     missing,
     devices,
-    series: columns as Batch["series"],
-  };
+    series: columns as Partial<Record<SeriesName, PlainColumns>>,
+  });
 }
 
-type Mutable = { [Name in keyof SeriesColumns]: Name extends "fields" ? Value[][] : (number | null)[] };
+type Mutable = { [Name in keyof PlainColumns]: Name extends "fields" ? Value[][] : (number | null)[] };
 
 function addReading(
   columns: Partial<Record<SeriesName, Mutable>>,
@@ -204,23 +205,22 @@ function randomValue(random: () => number, field: string): Value {
 function randomDevices(random: () => number): BatchDevice[] {
   const many = random() < 0.2 ? 150 : 2;
   return Object.keys(kinds).flatMap((kind) =>
-    Array.from({ length: 1 + below(random, many) }, (_, number) => ({
-      kind: kind as BatchDevice["kind"],
-      address: random() < 0.1 ? "" : `00:${number.toString(16).padStart(2, "0")}`,
-      ...(random() < 0.5 ? {} : { itemid: number }),
-    })),
+    Array.from({ length: 1 + below(random, many) }, (_, number) => {
+      const address = random() < 0.1 ? "" : `00:${number.toString(16).padStart(2, "0")}`;
+      const adopted = address === "" || random() < 0.5;
+      return { kind: kind as BatchDevice["kind"], address, ...(adopted ? { itemid: number } : {}) };
+    }),
   );
 }
 
 /** What is inside a batch. */
 export function textOf(bytes: Uint8Array): string {
-  return zstdDecompressSync(bytes, { dictionary: Buffer.from(dictionary) }).toString("utf8");
+  return zstdDecompressSync(bytes).toString("utf8");
 }
 
 /** A batch with this inside, whatever it is. */
-export function bytesWith(text: string | Uint8Array): Uint8Array {
+export function bytesWith(text: string | Uint8Array): Uint8Array<ArrayBuffer> {
   return zstdCompressSync(text, {
-    dictionary: Buffer.from(dictionary),
     params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
   });
 }

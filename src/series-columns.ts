@@ -1,0 +1,54 @@
+import { type TSchema, Type } from "@sinclair/typebox";
+import { clockQuality } from "./clock.ts";
+import { type SeriesField, type SeriesName, seriesOf } from "./series.ts";
+import { isUnixTime } from "./unix-time.ts";
+
+/** A column of the table of a series. */
+export interface SeriesColumn {
+  readonly name: string;
+  readonly sql: SeriesField["sql"];
+  readonly schema: TSchema;
+  /** A time or a number that mostly rises: a batch writes how far each value is from the one before. */
+  readonly rising?: true;
+}
+
+/**
+ * The columns that keep a reading of a series besides its item, stamp and number, in the order of its table: the fields, then how the
+ * stamp was made. `device_ms` and `offset_ms` are what a device's own clock said and what was added to it, null where that is unknown.
+ */
+export function valueColumns(series: SeriesName): SeriesColumn[] {
+  const { fields, deviceClock } = seriesOf(series);
+  const named = Object.entries(fields).map(
+    ([name, { sql, schema }]): SeriesColumn => ({
+      name,
+      sql,
+      schema,
+      ...(isUnixTime(schema) ? { rising: true } : {}),
+    }),
+  );
+  return [...named, clock, ...(deviceClock === true ? [device_ms, offset_ms] : [])];
+}
+
+/** What JavaScript takes for a time, in milliseconds, and the first of the year 1: no two lie further apart than a number is exact. */
+const time_max_ms = 8_640_000_000_000_000;
+const time_min_ms = -62_135_596_800_000;
+
+/** Unix milliseconds. */
+export const stampSchema = Type.Integer({ minimum: 0, maximum: time_max_ms });
+
+const clock: SeriesColumn = {
+  name: "clock",
+  sql: "INTEGER",
+  schema: Type.Integer({ minimum: 0, maximum: Math.max(...Object.values(clockQuality)) }),
+};
+const device_ms: SeriesColumn = {
+  name: "device_ms",
+  sql: "INTEGER",
+  schema: Type.Union([Type.Integer({ minimum: time_min_ms, maximum: time_max_ms }), Type.Null()]),
+  rising: true,
+};
+const offset_ms: SeriesColumn = {
+  name: "offset_ms",
+  sql: "INTEGER",
+  schema: Type.Union([Type.Integer({ minimum: -time_max_ms, maximum: time_max_ms }), Type.Null()]),
+};
