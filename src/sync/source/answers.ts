@@ -1,55 +1,22 @@
-import { condition_notes_max } from "../../condition.ts";
 import { HttpError } from "../../http/errors.ts";
-import type { UploadStore } from "../../store/upload-store.ts";
 import { batchAnswer, emptyAnswer, jsonAnswer } from "../answer.ts";
 import { encodeBatch } from "../batch-codec.ts";
-import { type DatedStore, nextDay_ms } from "../compare/days.ts";
 import { dayReadingsOf } from "../day-query.ts";
 import { encodedBatch } from "../encoded-batch.ts";
 import { bodyOfFiles, type HomeFiles } from "../kept-files.ts";
-import {
-  BatchQuery,
-  DayQuery,
-  DigestQuery,
-  type DigestsAnswer,
-  type GatewayReport,
-  ReportQuery,
-} from "../protocol.ts";
+import { BatchQuery, DayQuery, DigestQuery, type DigestsAnswer, ReportQuery } from "../protocol.ts";
 import { readQuery } from "../query.ts";
 import type { Call } from "../route.ts";
-
-/** What of a gateway's store central reads. */
-export type SourceStore = Pick<
-  UploadStore,
-  "epochs" | "batchAfter" | "conditionAfter" | "digests" | "readingsOfDay" | "uploadState"
-> &
-  DatedStore;
+import { nextDay_ms } from "../transfer/days.ts";
+import { type SourceStore, StoreSource } from "../transfer/store-source.ts";
 
 /** What the gateway says of itself, and which epochs it holds. */
 export async function report(
   { exchange }: Call,
-  {
-    store,
-    describe,
-    home,
-  }: { store: SourceStore; describe: () => Promise<GatewayReport>; home: number | undefined },
+  options: ConstructorParameters<typeof StoreSource>[0],
 ): Promise<Response> {
   const { after_note } = readQuery(ReportQuery, exchange.query);
-  const [epochs, condition, said, { pruned_before_ms }] = await Promise.all([
-    store.epochs(),
-    store.conditionAfter(after_note, condition_notes_max),
-    describe(),
-    store.uploadState(),
-  ]);
-  const own = epochs.filter(({ restored }) => !restored);
-  return jsonAnswer(exchange, {
-    // What came from central is not told back to it.
-    epochs: own.map(({ epoch, first_seq, last_seq }) => ({ epoch, first_seq, last_seq })),
-    condition,
-    report: said,
-    ...(home === undefined ? {} : { home }),
-    ...(pruned_before_ms === undefined ? {} : { pruned_before_ms }),
-  });
+  return jsonAnswer(exchange, await new StoreSource(options).report(after_note));
 }
 
 /** The readings of an epoch after a number, as many as go into one batch. */

@@ -2,7 +2,7 @@ import type { App } from "../../http/app.ts";
 import type { HomeFiles } from "../kept-files.ts";
 import type { GatewayReport } from "../protocol.ts";
 import { type Route, syncApp } from "../route.ts";
-import type { SourceStore } from "./answers.ts";
+import type { SourceStore } from "../transfer/store-source.ts";
 
 /**
  * The gateway's side of sync where central comes to it: the same report, batches, digests and days that an upload sends, read-only.

@@ -1,23 +1,22 @@
-import { numbersMissing, readingsIn } from "../../batch.ts";
+import { readingsIn } from "../../batch.ts";
 import type { Clock } from "../../clock.ts";
-import type { Condition } from "../../condition.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import type { Imported } from "../../store/record-store.ts";
-import type { EpochSpan, UploadState, UploadStore } from "../../store/upload-store.ts";
-import { type Compared, Comparison } from "../compare/compare.ts";
-import { addDays, allSpans, day_ms, daysAfter, spansOf } from "../compare/days.ts";
+import type { UploadState, UploadStore } from "../../store/upload-store.ts";
 import type { GatewayDescription } from "../gateway-report.ts";
 import { sendHomeFiles } from "../home-files.ts";
 import { TryAgainLater } from "../line/outcome.ts";
 import { nothingNoted } from "../nothing-noted.ts";
-import { ReportAnswer } from "../protocol.ts";
+import type { GatewayReport } from "../protocol.ts";
 import { followRoster } from "../roster-following.ts";
+import { CentralTarget } from "../transfer/central-target.ts";
+import type { Source, Target } from "../transfer/ends.ts";
+import { StoreSource } from "../transfer/store-source.ts";
+import { TouchedDays } from "../transfer/touched-days.ts";
+import { type Transferred, transfer } from "../transfer/transfer.ts";
 import type { Central } from "./central.ts";
-import { sendNotes } from "./notes.ts";
 import { pruneByPolicy } from "./prune.ts";
-import { sendEpoch } from "./send.ts";
-import { sidesOf } from "./sides.ts";
 
 export interface UploadOptions {
   readonly store: UploadStore;
@@ -84,26 +83,12 @@ export async function upload(options: UploadOptions): Promise<Uploaded> {
   }
 }
 
-/** One span of numbers, and how far central holds it. */
-interface Course {
-  readonly span: EpochSpan;
-  held_seq: number;
-}
-
 class Upload {
   readonly #options: UploadOptions;
   readonly #central: Central;
-  #state: UploadState = {};
-  #courses: Course[] = [];
-  #held_note = 0;
-  #everyDay = false;
-  /** What to take for now where things are removed: see `pruneByPolicy`. */
-  #now_ms = 0;
   /** What stopped the upload before this one; in the last report, what is wrong with this one. */
   #failure = "";
-  #sent = 0;
-  #lost = 0;
-  #compared: Compared = { differing: new Set(), mended: 0, kept: 0, unmended: new Set() };
+  #differing_days = 0;
 
   constructor(options: UploadOptions, central: Central) {
     this.#options = options;
@@ -111,168 +96,81 @@ class Upload {
   }
 
   async run(): Promise<Uploaded> {
-    const { store, keep_days, stop } = this.#options;
-    this.#state = await store.uploadState();
-    this.#failure = this.#state.failure ?? "";
-    await this.#begin();
-    const days = await this.#send();
-    const confirmed_seq = this.#confirmed();
-    await store.noteUpload({ confirmed_seq });
-    await sendNotes({ store, held_note: this.#held_note, report: (condition) => this.#note(condition) });
-    const verified_seq = await this.#compare(days, confirmed_seq);
+    const { store, clock, log, keep_days, stop } = this.#options;
+    const state = await store.uploadState();
+    this.#failure = state.failure ?? "";
+    const source = new StoreSource({ store, describe: () => this.#describe() });
+    const target = new CentralTarget({ central: this.#central, clock, log });
+    const { sent, ...done } = await this.#transfer({ source, target, state });
+    const { confirmed_seq, verified_seq, lost, compared } = done;
+    const { differing, mended, kept } = compared;
+    this.#differing_days = differing.size;
     const rosterFault = await this.#followRoster();
-    await this.#putHomeFiles();
+    // After the readings: what is in these files may rest on readings that central then has.
+    await sendHomeFiles(this.#central, this.#options.homeFiles);
+    const { now_ms } = target;
     const pruned =
       keep_days === undefined
         ? 0
-        : await pruneByPolicy({ store, keep_days, now_ms: this.#now_ms, through_seq: verified_seq, stop });
+        : await pruneByPolicy({ store, keep_days, now_ms, through_seq: verified_seq, stop });
     this.#failure = rosterFault?.message ?? "";
-    await this.#report(nothingNoted);
+    await target.note({ ...(await source.report(0)), condition: nothingNoted });
     if (rosterFault !== undefined) throw rosterFault;
-    const { differing, mended, kept } = this.#compared;
-    return {
-      sent: this.#sent,
-      confirmed_seq,
-      differing_days: differing.size,
-      mended,
-      kept,
-      lost: this.#lost,
-      pruned,
-    };
+    return { sent, confirmed_seq, differing_days: differing.size, mended, kept, lost, pruned };
   }
 
-  /** Asks where central stands, and holds that against this store. */
-  async #begin(): Promise<void> {
-    const { clock, log } = this.#options;
-    const answer = await this.#report(nothingNoted);
-    const here_ms = clock.now().unix_ms;
-    this.#now_ms = Math.min(here_ms, answer.now_ms);
-    const ahead_ms = here_ms - answer.now_ms;
-    if (Math.abs(ahead_ms) > clock_off_max_ms)
-      log.warn(
-        `the clock of this machine is ${Math.round(Math.abs(ahead_ms) / 60_000)} minutes ${ahead_ms > 0 ? "ahead of" : "behind"} central's: readings are sent with the times they have; lintel doctor says whether the clock is synchronised`,
-      );
-    // Read again: the gateway beside this process may have numbered more, and central, if it reads gateways itself, may have them.
-    const spans = await this.#spans();
-    const held = new Map(answer.epochs.map((one) => [one.epoch, one]));
-    this.#courses = spans.map((span) => {
-      const held_seq = Math.max(held.get(span.epoch)?.held_seq ?? 0, span.first_seq - 1);
-      return { span, held_seq };
-    });
-    const last = this.#courses.at(-1);
-    this.#held_note = held.get(last?.span.epoch ?? "")?.held_note ?? 0;
-    if (last !== undefined && last.held_seq > last.span.last_seq)
-      throw new OperatorError(
-        `central holds readings up to ${last.held_seq} of this box, which itself has them up to ${last.span.last_seq}: it runs on an older copy of its data`,
-        "stop lintel, set the data directory aside and run lintel restore, which brings the readings back and goes on with numbers of its own",
-      );
-    this.#everyDay = this.#dueForEveryDay();
-    const { confirmed_seq = 0 } = this.#state;
-    if (this.#confirmed() < confirmed_seq)
-      log.warn(
-        `central had confirmed readings up to ${confirmed_seq} and now holds them up to ${this.#confirmed()} (was it restored from a backup?): sending them again`,
-      );
-  }
-
-  /** Sends every reading that central does not hold; the days on which anything happened that was not compared yet. */
-  async #send(): Promise<Map<Course, Set<number>>> {
-    const { store, log, onProgress } = this.#options;
-    const total = this.#courses.reduce(
-      (sum, { span, held_seq }) => sum + Math.max(0, span.last_seq - held_seq),
-      0,
-    );
-    const days = new Map<Course, Set<number>>();
-    const tell = () => onProgress({ sent: this.#sent, total, now: "sending" });
-    tell();
-    for (const course of this.#courses) {
-      const { span } = course;
-      const touched = await this.#uncompared(course);
-      days.set(course, touched);
-      course.held_seq = await sendEpoch({
-        store,
-        central: this.#central,
-        span,
-        held_seq: course.held_seq,
-        onBatch: (batch) => {
-          addDays(touched, batch);
-          this.#sent += readingsIn(batch);
-          this.#lost += numbersMissing(batch);
-          tell();
-        },
-      });
-    }
-    if (this.#lost > 0)
-      log.warn(
-        `${this.#lost} readings that central does not hold are not in this store any more: central counts them as lost`,
-      );
-    return days;
-  }
-
-  /** Days of what central held before, but was never compared: an upload may have ended between the two. */
-  #uncompared({ span, held_seq }: Course): Promise<Set<number>> {
-    const { store, stop } = this.#options;
-    return daysAfter({
-      after_seq: this.#everyDay ? held_seq : Math.max(span.first_seq - 1, this.#state.verified_seq ?? 0),
-      until_seq: Math.min(held_seq, span.last_seq),
-      batchAfter: (after_seq, readings_max) => {
+  /** Readings, condition and comparison; `sent` counts the readings that central has confirmed. */
+  async #transfer(ends: {
+    source: Source;
+    target: Target;
+    state: UploadState;
+  }): Promise<Transferred & { readonly sent: number }> {
+    const { source, target, state } = ends;
+    const { store, clock, log, stop, onProgress } = this.#options;
+    const { confirmed_seq = 0, verified_seq = 0, verified_all_ms = 0 } = state;
+    const touched = new TouchedDays(verified_seq, days_max);
+    touched.all = this.#options.everyDay;
+    let sent = 0;
+    let total = 0;
+    const tell = () => onProgress({ sent, total, now: "sending" });
+    const done = await transfer({
+      source,
+      target,
+      clock,
+      log,
+      gateway: "this box",
+      earlier: () => ({ confirmed_seq, verified_seq, verified_all_ms }),
+      touched,
+      held_note: 0,
+      remember: (changed) => store.noteUpload(changed),
+      batches_max: Number.POSITIVE_INFINITY,
+      checkTime: () => {
         stop.throwIfAborted();
-        return store.batchAfter({ epoch: span.epoch, after_seq, readings_max });
+        this.#central.checkTime();
+      },
+      onBegin: (readings) => {
+        total = readings;
+        tell();
+      },
+      onBatch: (batch) => {
+        sent += readingsIn(batch);
+        tell();
+      },
+      onCompare: (from_ms) => {
+        const day = new Date(from_ms).toISOString().slice(0, 10);
+        onProgress({ sent, total: sent, now: `comparing ${day}` });
       },
     });
+    return { ...done, sent };
   }
 
-  /** All of them, once a week; also where central has gone back, or this machine's clock has. */
-  #dueForEveryDay(): boolean {
-    const { verified_all_ms = 0, confirmed_seq = 0 } = this.#state;
-    const age_ms = this.#options.clock.now().unix_ms - verified_all_ms;
-    return (
-      this.#options.everyDay || age_ms >= every_day_ms || age_ms < 0 || this.#confirmed() < confirmed_seq
-    );
-  }
-
-  /** Compares days with central's, as far as it has confirmed; up to where all was found equal or put right. */
-  async #compare(days: ReadonlyMap<Course, ReadonlySet<number>>, confirmed_seq: number): Promise<number> {
-    const { store, clock, log, onProgress } = this.#options;
-    const { pruned_before_ms = 0 } = this.#state;
-    const first_day = Math.ceil(pruned_before_ms / day_ms);
-    const everyDay = this.#everyDay;
-    const comparison = new Comparison(sidesOf(store, this.#central));
-    for (const [{ span, held_seq }, touched] of days) {
-      const through_seq = Math.min(held_seq, span.last_seq);
-      if (through_seq < span.first_seq) continue;
-      const tell = (from_ms: number) =>
-        onProgress({
-          sent: this.#sent,
-          total: this.#sent,
-          now: `comparing ${new Date(from_ms).toISOString().slice(0, 10)}`,
-        });
-      const whole = everyDay
-        ? allSpans(store, first_day * day_ms)
-        : spansOf([...touched].filter((day) => day >= first_day));
-      for await (const one of whole) {
-        tell(one.from_ms);
-        await comparison.compare(span.epoch, through_seq, one);
-      }
-      for (const one of spansOf([...touched].filter((day) => day < first_day))) {
-        tell(one.from_ms);
-        await comparison.putBeside(span.epoch, through_seq, one);
-      }
-    }
-    this.#compared = comparison.result;
-    const { differing, mended, kept, unmended } = this.#compared;
-    if (differing.size > 0)
-      log.warn(
-        `${differing.size} days differed from central's: ${mended} readings were sent again${kept === 0 ? "" : `, and central keeps ${kept} that this store has not`}`,
-      );
-    if (unmended.size > 0) {
-      log.warn(`${unmended.size} days still differ from central's: they are compared again the next time`);
-      return this.#state.verified_seq ?? 0;
-    }
-    await store.noteUpload({
-      verified_seq: confirmed_seq,
-      ...(everyDay ? { verified_all_ms: clock.now().unix_ms } : {}),
-    });
-    return confirmed_seq;
+  async #describe(): Promise<GatewayReport> {
+    const failure = this.#failure.slice(0, failure_length_max);
+    return {
+      ...(await this.#options.describe()),
+      differing_days: this.#differing_days,
+      ...(failure === "" ? {} : { failure }),
+    };
   }
 
   /** Records come down; what is wrong with them is said at the end, because it holds up nothing else. */
@@ -288,51 +186,9 @@ class Upload {
       return thrown;
     }
   }
-
-  /** After the readings: what is in these files may rest on readings that central then has. */
-  #putHomeFiles(): Promise<void> {
-    return sendHomeFiles(this.#central, this.#options.homeFiles);
-  }
-
-  async #note(condition: Condition): Promise<number> {
-    const { epochs } = await this.#report(condition);
-    return epochs.at(-1)?.held_note ?? 0;
-  }
-
-  async #report(condition: Condition): Promise<ReportAnswer> {
-    const { describe } = this.#options;
-    const failure = this.#failure.slice(0, failure_length_max);
-    const spans = await this.#spans();
-    return this.#central.askJson({ method: "POST", path: "/report" }, ReportAnswer, {
-      epochs: spans.map(({ epoch, first_seq, last_seq }) => ({ epoch, first_seq, last_seq })),
-      condition,
-      report: {
-        ...(await describe()),
-        differing_days: this.#compared.differing.size,
-        ...(failure === "" ? {} : { failure }),
-      },
-    });
-  }
-
-  /** Numbers that this store has given itself; what came from central is not told back. */
-  async #spans(): Promise<EpochSpan[]> {
-    return (await this.#options.store.epochs()).filter(({ restored }) => !restored);
-  }
-
-  /** Up to which number central holds every reading of this store. */
-  #confirmed(): number {
-    let confirmed_seq = 0;
-    for (const { span, held_seq } of this.#courses) {
-      const held = Math.min(held_seq, span.last_seq);
-      // Where a span has no number yet, that is all before it: what came from central needs no confirming.
-      confirmed_seq = Math.max(confirmed_seq, held);
-      if (held < span.last_seq) break;
-    }
-    return confirmed_seq;
-  }
 }
 
 /** Characters of a failure that are kept, and told to central. */
 const failure_length_max = 200;
-const clock_off_max_ms = 300_000;
-const every_day_ms = 7 * day_ms;
+/** Days of one upload that are remembered, a hundred years; more than these are all. */
+const days_max = 36_500;

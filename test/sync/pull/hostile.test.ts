@@ -140,7 +140,7 @@ test("batches that go on in circles, and days that never end, are given up", asy
   const first = encoded(own.batch(1, 10));
   const circling = await ended(programme, gatewayThat({ "/batches": () => batchAnswer(first) }));
   expect(circling).toBeInstanceOf(TryAgainLater);
-  expect(circling?.message).toContain("hands over batches that do not follow reading 10");
+  expect(circling?.message).toContain("central stays at reading 10, whatever the gateway");
   const backwards = () => Response.json({ digests: [], next_ms: 0 });
   expect((await ended(programme, gatewayThat({ "/digests": backwards })))?.message).toContain(
     "(a next day that is none)",

@@ -212,7 +212,7 @@ test("what central has otherwise is mended: on the days that were touched, and o
   await expectOnce(home, programme, 5_000);
   expect(home.lines).toEqual([
     expect.stringMatching(
-      /^warn {2}1 days of the gateway of home 12 at .* differed: \d+ readings were taken again$/,
+      /^warn {2}1 days of the gateway of home 12 at .* differed from central's: \d+ readings were sent again$/,
     ),
   ]);
   const [gateway] = await programme.store.gateways();

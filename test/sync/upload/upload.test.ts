@@ -152,7 +152,7 @@ test("a day that differs at central is put right and counted", async () => {
   });
   await expectEqual(home);
   expect(programme.lines.filter((line) => line.includes("differed"))).toEqual([
-    "warn  1 days differed from central's: 3 readings were sent again",
+    "warn  1 days of this box differed from central's: 3 readings were sent again",
   ]);
   expect(await home.upload({ everyDay: true })).toMatchObject({ differing_days: 0 });
 });
@@ -173,7 +173,7 @@ test("readings that central alone still has stay there, are said, and hold nothi
   const { there } = await home.bothSides();
   expect(there.reduce((sum, line) => sum + Number.parseInt(line, 10), 0)).toBe(400);
   expect(programme.lines.filter((line) => line.includes("differ"))).toEqual([
-    "warn  1 days differed from central's: 0 readings were sent again, and central keeps 3 that this store has not",
+    "warn  1 days of this box differed from central's: 0 readings were sent again, and central keeps 3 that it alone has",
   ]);
 });
 
@@ -193,7 +193,7 @@ test("central that was restored from an older backup gets again what it lost", a
   expect(await home.upload()).toMatchObject({ sent: 300, confirmed_seq: 500, lost: 0, differing_days: 0 });
   await expectEqual(home);
   expect(programme.lines.filter((line) => line.includes("restored from a backup?"))).toEqual([
-    "warn  central had confirmed readings up to 500 and now holds them up to 200 (was it restored from a backup?): sending them again",
+    "warn  central had confirmed readings of this box up to 500 and now holds them up to 200 (was it restored from a backup?): they are sent again",
   ]);
 });
 

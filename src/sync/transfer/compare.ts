@@ -1,26 +1,8 @@
-import { batch_readings_max } from "../../batch.ts";
-import type { Mended } from "../../store/central-store.ts";
-import type { DayDigest, DayReadings, DigestRequest } from "../../store/upload-store.ts";
+import { batch_readings_max, readingsIn } from "../../batch.ts";
+import type { DayDigest, DigestRequest } from "../../store/upload-store.ts";
 import { type DaySpan, day_ms } from "./days.ts";
 import { nameOf } from "./differing.ts";
-
-/** A gateway and central, whichever of them asks. */
-export interface Sides {
-  /** What the gateway has. */
-  digests(request: DigestRequest): Promise<readonly DayDigest[]>;
-  /** Which of these, the gateway's, are not the same at central; and what central alone has. */
-  differing(request: DigestRequest, digests: readonly DayDigest[]): Promise<readonly DayDigest[]>;
-  /** Has central take what the gateway has of one series of one device on one day, from a number on. */
-  mend(request: DayReadings): Promise<MendedPart>;
-  /** @throws TryAgainLater once a run has taken as long as one may */
-  checkTime(): void;
-}
-
-export interface MendedPart extends Mended {
-  /** Readings that were handed over, and the number of the last. */
-  readonly readings: number;
-  readonly to_seq: number;
-}
+import type { Source, Target } from "./ends.ts";
 
 /** What a comparison of days came to. */
 export interface Compared {
@@ -33,32 +15,28 @@ export interface Compared {
   readonly unmended: ReadonlySet<number>;
 }
 
-/** Compares days of a gateway with central's, and has central take again what differs. */
-export class Comparison {
-  readonly #sides: Sides;
-  readonly #differing = new Set<number>();
-  readonly #unmended = new Set<number>();
-  #mended = 0;
-  #kept = 0;
+/** Compares days of a gateway with central's, and has central take again what differs; itself what that came to so far. */
+export class Comparison implements Compared {
+  readonly differing = new Set<number>();
+  readonly unmended = new Set<number>();
+  mended = 0;
+  kept = 0;
+  readonly #source: Source;
+  readonly #target: Target;
+  readonly #checkTime: () => void;
 
-  constructor(sides: Sides) {
-    this.#sides = sides;
-  }
-
-  get result(): Compared {
-    return {
-      differing: this.#differing,
-      mended: this.#mended,
-      kept: this.#kept,
-      unmended: this.#unmended,
-    };
+  /** `checkTime` throws where a run has taken as long as one may. */
+  constructor(options: { source: Source; target: Target; checkTime: () => void }) {
+    this.#source = options.source;
+    this.#target = options.target;
+    this.#checkTime = options.checkTime;
   }
 
   /** Compares a span by its digests; what differs is handed over, and compared once more. */
   async compare(epoch: string, through_seq: number, span: DaySpan): Promise<void> {
-    this.#sides.checkTime();
+    this.#checkTime();
     const request = { epoch, through_seq, ...span };
-    const digests = await this.#sides.digests(request);
+    const digests = await this.#source.digests(request);
     if (digests.length === 0) return;
     if (digests.length > digests_max && span.before_ms - span.from_ms > day_ms) {
       const middle_ms = span.from_ms + Math.floor((span.before_ms - span.from_ms) / day_ms / 2) * day_ms;
@@ -70,29 +48,29 @@ export class Comparison {
     if (differing.length === 0) return;
     const extra = new Set<string>();
     for (const digest of differing) {
-      this.#differing.add(digest.day);
+      this.differing.add(digest.day);
       const kept = await this.#mend(request, digest);
       if (kept > 0) extra.add(nameOf(digest));
     }
     // Where central holds more than the gateway, all of the gateway's readings are there: that is what was to be shown.
     for (const digest of await this.#differingOf(request, digests))
-      if (!extra.has(nameOf(digest))) this.#unmended.add(digest.day);
+      if (!extra.has(nameOf(digest))) this.unmended.add(digest.day);
   }
 
   /** Puts all that the gateway still has of some days beside central's: for days of which the rest was pruned. */
   async putBeside(epoch: string, through_seq: number, span: DaySpan): Promise<void> {
-    this.#sides.checkTime();
+    this.#checkTime();
     const request = { epoch, through_seq, ...span };
-    for (const digest of await this.#sides.digests(request)) {
-      const before = this.#mended;
+    for (const digest of await this.#source.digests(request)) {
+      const before = this.mended;
       await this.#mend(request, digest);
-      if (this.#mended > before) this.#differing.add(digest.day);
+      if (this.mended > before) this.differing.add(digest.day);
     }
   }
 
   /** What differs of what the gateway has; what central alone has is its own. */
   async #differingOf(request: DigestRequest, digests: readonly DayDigest[]): Promise<DayDigest[]> {
-    const differing = await this.#sides.differing(request, digests);
+    const differing = await this.#target.differing(request, digests);
     const there = new Map(digests.map((digest) => [nameOf(digest), digest]));
     return differing.map((digest) => there.get(nameOf(digest))).filter((digest) => digest !== undefined);
   }
@@ -111,13 +89,17 @@ export class Comparison {
     };
     let kept = 0;
     for (let after_seq = 0; ; ) {
-      this.#sides.checkTime();
-      const part = await this.#sides.mend({ ...of, after_seq });
-      this.#mended += part.added + part.corrected;
+      this.#checkTime();
+      const request = { ...of, after_seq };
+      const readings = await this.#source.readingsOfDay(request);
+      const { to_seq } = readings;
+      const count = readingsIn(readings);
+      const part = await this.#target.mendDay(request, readings);
+      this.mended += part.added + part.corrected;
       kept += part.kept;
-      this.#kept += part.kept;
-      if (part.readings < batch_readings_max || part.to_seq <= after_seq) return kept;
-      after_seq = part.to_seq;
+      this.kept += part.kept;
+      if (count < batch_readings_max || to_seq <= after_seq) return kept;
+      after_seq = to_seq;
     }
   }
 }

@@ -1,4 +1,4 @@
-import { type Batch, batch_readings_max } from "../../batch.ts";
+import type { Batch } from "../../batch.ts";
 import { kindNames } from "../../kinds.ts";
 import { seriesNames, seriesOf } from "../../series.ts";
 import type { Store } from "../../store/store.ts";
@@ -16,23 +16,6 @@ export interface DaySpan {
 export function addDays(days: Set<number>, batch: Batch): void {
   for (const { stamp_ms } of Object.values(batch.series))
     for (const stamp of stamp_ms) days.add(Math.floor(stamp / day_ms));
-}
-
-/** The days of the readings numbered above `after_seq` up to `until_seq`, which are read for it. */
-export async function daysAfter(options: {
-  readonly after_seq: number;
-  readonly until_seq: number;
-  readonly batchAfter: (after_seq: number, readings_max: number) => Promise<Batch | undefined>;
-}): Promise<Set<number>> {
-  const { until_seq, batchAfter } = options;
-  const days = new Set<number>();
-  for (let { after_seq } = options; after_seq < until_seq; ) {
-    const batch = await batchAfter(after_seq, Math.min(batch_readings_max, until_seq - after_seq));
-    if (batch === undefined || batch.to_seq <= after_seq) break;
-    addDays(days, batch);
-    after_seq = batch.to_seq;
-  }
-  return days;
 }
 
 /** Spans that cover the days, each short enough to be compared at once. */

@@ -1,0 +1,169 @@
+import type { Batch } from "../../batch.ts";
+import type { Clock } from "../../clock.ts";
+import { OperatorError } from "../../errors.ts";
+import type { Log } from "../../log.ts";
+import type { Mended } from "../../store/central-store.ts";
+import type { DayDigest, DayReadings, DigestRequest } from "../../store/upload-store.ts";
+import { encodeBatch } from "../batch-codec.ts";
+import { dayQueryOf } from "../day-query.ts";
+import { encodedBatch } from "../encoded-batch.ts";
+import type { PeerRequest } from "../line/peer.ts";
+import { nothingNoted } from "../nothing-noted.ts";
+import {
+  BatchAnswer,
+  BatchRefusalBody,
+  batchHeader,
+  batchType,
+  MendAnswer,
+  ReportAnswer,
+  VerifyAnswer,
+} from "../protocol.ts";
+import type { Central } from "../upload/central.ts";
+import type { HeldSpan, ReadAfter, Report, Taken, Taker, Target } from "./ends.ts";
+
+/** A central server that is asked. */
+export class CentralTarget implements Target {
+  readonly #central: Central;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  /** The earlier of this machine's time and central's, as `held` found them, unix milliseconds. */
+  now_ms = 0;
+
+  constructor(options: { central: Central; clock: Clock; log: Log }) {
+    this.#central = options.central;
+    this.#clock = options.clock;
+    this.#log = options.log;
+  }
+
+  async held(report: Report): Promise<readonly HeldSpan[]> {
+    const answer = await this.#report({ ...report, condition: nothingNoted });
+    const here_ms = this.#clock.now().unix_ms;
+    this.now_ms = Math.min(here_ms, answer.now_ms);
+    const ahead_ms = here_ms - answer.now_ms;
+    if (Math.abs(ahead_ms) > clock_off_max_ms)
+      this.#log.warn(
+        `the clock of this machine is ${Math.round(Math.abs(ahead_ms) / 60_000)} minutes ${ahead_ms > 0 ? "ahead of" : "behind"} central's: readings are sent with the times they have; lintel doctor says whether the clock is synchronised`,
+      );
+    return answer.epochs;
+  }
+
+  async note(report: Report): Promise<readonly HeldSpan[]> {
+    return (await this.#report(report)).epochs;
+  }
+
+  /** While a batch is under way the next one is read and encoded. */
+  taker(read: ReadAfter): Taker {
+    const reader = new BatchReader(read, this.#central.readings_max);
+    return (after_seq) => this.#sendAfter(reader, after_seq);
+  }
+
+  async differing(request: DigestRequest, digests: readonly DayDigest[]): Promise<readonly DayDigest[]> {
+    const body = { ...request, digests };
+    const answer = await this.#central.askJson({ method: "POST", path: "/verify" }, VerifyAnswer, body);
+    return answer.differing;
+  }
+
+  async mendDay(request: DayReadings, readings: Batch): Promise<Mended> {
+    const bytes = encodeBatch(readings);
+    if (bytes === null)
+      throw new OperatorError(
+        `the ${request.series} of ${request.kind} ${request.address} on one day are too large to be sent`,
+        "this is a fault of the program: please report it",
+      );
+    const answer = await this.#central.ask({
+      method: "PUT",
+      path: "/days",
+      query: dayQueryOf(request),
+      body: { bytes, type: batchType },
+    });
+    return this.#central.read(answer, MendAnswer);
+  }
+
+  #report({ epochs, condition, report }: Report): Promise<ReportAnswer> {
+    const body = { epochs, condition, report };
+    return this.#central.askJson({ method: "POST", path: "/report" }, ReportAnswer, body);
+  }
+
+  async #sendAfter(reader: BatchReader, after_seq: number): Promise<Taken | undefined> {
+    const central = this.#central;
+    let made = await reader.take(after_seq);
+    if (made === undefined) return undefined;
+    let failed = 0;
+    const answer = await central.ask(async (failures): Promise<PeerRequest> => {
+      if (failures > failed) {
+        failed = failures;
+        reader.shrink();
+        made = (await reader.take(after_seq)) ?? made;
+      }
+      const { batch, bytes } = made as Encoded;
+      reader.readAhead(batch.to_seq);
+      return {
+        method: "POST",
+        path: "/batches",
+        headers: { [batchHeader]: `${batch.epoch} ${batch.from_seq} ${batch.to_seq}` },
+        body: { bytes, type: batchType },
+        // A gap: central says where to go on.
+        accept: [409],
+      };
+    });
+    if (answer.status === 409) return { held_seq: central.read(answer, BatchRefusalBody).held_seq };
+    reader.grow();
+    return { held_seq: central.read(answer, BatchAnswer).held_seq, batch: made.batch };
+  }
+}
+
+interface Encoded {
+  readonly readings_max: number;
+  readonly batch: Batch;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** Reads and encodes batches, one ahead, and as large as the line has lately let through. */
+class BatchReader {
+  readonly #read: ReadAfter;
+  readonly #most: number;
+  #readings_max: number;
+  #ahead: { readonly after_seq: number; readonly made: Promise<Encoded | undefined> } | undefined;
+
+  constructor(read: ReadAfter, readings_max: number) {
+    this.#read = read;
+    this.#most = readings_max;
+    this.#readings_max = readings_max;
+  }
+
+  /** A line that cuts every hundred kilobytes lets small batches through. */
+  shrink(): void {
+    this.#readings_max = Math.max(Math.min(readings_min, this.#most), this.#readings_max >> 1);
+  }
+
+  grow(): void {
+    this.#readings_max = Math.min(this.#most, this.#readings_max * 2);
+  }
+
+  /** The batch after a number; undefined where there is none. */
+  async take(after_seq: number): Promise<Encoded | undefined> {
+    const ahead = this.#ahead;
+    this.#ahead = undefined;
+    const made = ahead?.after_seq === after_seq ? await ahead.made : undefined;
+    return made !== undefined && made.readings_max <= this.#readings_max ? made : this.#make(after_seq);
+  }
+
+  /** Begins to make the batch that is likely wanted next. */
+  readAhead(after_seq: number): void {
+    const made = this.#make(after_seq);
+    // Its fault is told to whoever takes it.
+    made.catch(() => undefined);
+    this.#ahead = { after_seq, made };
+  }
+
+  #make(after_seq: number): Promise<Encoded | undefined> {
+    return encodedBatch(async (readings_max) => {
+      const handed = await this.#read(after_seq, readings_max);
+      return handed && { batch: handed.batch, readings_max };
+    }, this.#readings_max);
+  }
+}
+
+/** Below this a batch is not much more than its request. */
+const readings_min = 256;
+const clock_off_max_ms = 300_000;

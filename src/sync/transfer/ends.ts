@@ -1,0 +1,78 @@
+import type { Batch } from "../../batch.ts";
+import type { Condition } from "../../condition.ts";
+import type { Mended } from "../../store/central-store.ts";
+import type { DayDigest, DayReadings, DigestRequest } from "../../store/upload-store.ts";
+import type { SourceReport } from "../protocol.ts";
+import type { DaySpan } from "./days.ts";
+
+/** What a gateway says of itself, with what it knows besides readings. */
+export type Report = Omit<SourceReport, "condition"> & { readonly condition: Condition };
+
+/** The gateway whose readings are transferred: a store on this machine, or a gateway that is asked. */
+export interface Source {
+  /** What it says of itself, which epochs it has, and what it knows besides readings from a note on. */
+  report(after_note: number): Promise<Report>;
+
+  /** The readings of an epoch after a number, as many as go into a batch but at most `readings_max`; undefined where there are none. */
+  batchAfter(request: {
+    readonly epoch: string;
+    readonly after_seq: number;
+    readonly readings_max: number;
+  }): Promise<HandedBatch | undefined>;
+
+  digests(request: DigestRequest): Promise<readonly DayDigest[]>;
+
+  readingsOfDay(request: DayReadings): Promise<Batch>;
+
+  /** Spans that cover some days, given in any order, counted from 1970 in UTC; each short enough for one call of `digests`. */
+  spansOf(days: readonly number[]): Iterable<DaySpan>;
+
+  /** The same for every day with readings from `from_ms` on; the digests of each are asked for before the next. */
+  allSpans(from_ms: number): AsyncIterable<DaySpan>;
+}
+
+export interface HandedBatch {
+  readonly batch: Batch;
+  /** What came over a line for it. */
+  readonly bytes: number;
+}
+
+/** Central, which takes the readings: a store on this machine, or a central server that is asked. */
+export interface Target {
+  /** How far central holds each epoch of a report, in its order. @throws OperatorError where they are another home's */
+  held(report: Report): Promise<readonly HeldSpan[]>;
+
+  /** Has central keep a report with its condition, and answers as `held`. */
+  note(report: Report): Promise<readonly HeldSpan[]>;
+
+  /**
+   * Makes what hands the readings of one epoch to central, a batch after the other. `read` is asked for them: for fewer at once where
+   * those before did not get through.
+   */
+  taker(read: ReadAfter): Taker;
+
+  /** Which of these digests, the gateway's, are not the same at central, as central has them; and what central alone has. */
+  differing(request: DigestRequest, digests: readonly DayDigest[]): Promise<readonly DayDigest[]>;
+
+  /** Has central take what the gateway has of one series of one device on one day. */
+  mendDay(request: DayReadings, readings: Batch): Promise<Mended>;
+}
+
+export type ReadAfter = (after_seq: number, readings_max: number) => Promise<HandedBatch | undefined>;
+
+/** Hands over the batch after a number; undefined where there is none. */
+export type Taker = (after_seq: number) => Promise<Taken | undefined>;
+
+export interface Taken {
+  /** Up to where central holds the epoch then: its word, also where it goes back. */
+  readonly held_seq: number;
+  /** Absent where central refused it because readings before it are not held. */
+  readonly batch?: Batch;
+}
+
+export interface HeldSpan {
+  readonly epoch: string;
+  readonly held_seq: number;
+  /** Up to which note the condition is held. */
+  readonly held_note: number;
+}

@@ -1,0 +1,101 @@
+import { type Batch, batch_readings_max } from "../../batch.ts";
+import type { Clock } from "../../clock.ts";
+import { OperatorError } from "../../errors.ts";
+import { BatchRefused, type CentralStore, type Mended, type Sender } from "../../store/central-store.ts";
+import type { DayDigest, DayReadings, DigestRequest } from "../../store/upload-store.ts";
+import type { Receptions } from "../receiver/receptions.ts";
+import { differing } from "./differing.ts";
+import type { HeldSpan, ReadAfter, Report, Taker, Target } from "./ends.ts";
+
+export interface StoreTargetOptions {
+  readonly store: CentralStore;
+  readonly home: number;
+  readonly clock: Clock;
+  readonly counts: Receptions;
+  /** The gateway, as a sentence about it begins, and where it is listed. */
+  readonly title: string;
+  readonly place: string;
+  /** What central adds to a report of the gateway. */
+  readonly remarks: () => Readonly<Record<string, unknown>>;
+}
+
+/** Central by its store on this machine, taking in what a gateway of one home has. */
+export class StoreTarget implements Target {
+  readonly #options: StoreTargetOptions;
+
+  constructor(options: StoreTargetOptions) {
+    this.#options = options;
+  }
+
+  async held(report: Report): Promise<readonly HeldSpan[]> {
+    const { store, home, title, place } = this.#options;
+    if (report.home !== undefined && report.home !== home)
+      throw new OperatorError(
+        `${title} is in home ${report.home}, and is listed for home ${home}`,
+        `correct home or url (${place}), or [home] id at the gateway`,
+      );
+    const held = await store.held(report.epochs.map(({ epoch }) => epoch));
+    const foreign = held.find((one) => one.home !== undefined && one.home !== home);
+    if (foreign !== undefined)
+      throw new OperatorError(
+        `${title} has readings that central holds as home ${foreign.home}'s`,
+        `correct home or url (${place}); a box that comes from another home starts with a data directory of its own`,
+      );
+    return held;
+  }
+
+  async note({ epochs, condition, report }: Report): Promise<readonly HeldSpan[]> {
+    const { store, remarks } = this.#options;
+    const epoch = epochs.at(-1)?.epoch ?? "";
+    await store.noteReport({ epoch, condition, report: { ...report, ...remarks() } }, this.#sender);
+    return store.held(epochs.map((one) => one.epoch));
+  }
+
+  taker(read: ReadAfter): Taker {
+    const { store, counts } = this.#options;
+    return async (after_seq) => {
+      const handed = await read(after_seq, batch_readings_max);
+      if (handed === undefined) return undefined;
+      const { batch, bytes } = handed;
+      try {
+        const { held_seq, taken } = await store.receive(batch, this.#sender);
+        counts.taken(taken, bytes);
+        return { held_seq, batch };
+      } catch (thrown) {
+        return { held_seq: this.#heldAfter(thrown) };
+      }
+    };
+  }
+
+  async differing(request: DigestRequest, digests: readonly DayDigest[]): Promise<readonly DayDigest[]> {
+    return differing(digests, await this.#options.store.digests(request));
+  }
+
+  async mendDay(request: DayReadings, readings: Batch): Promise<Mended> {
+    const { store, counts } = this.#options;
+    try {
+      const mended = await store.mendDay(request, readings, this.#sender);
+      counts.mended += mended.added + mended.corrected;
+      return mended;
+    } catch (thrown) {
+      throw thrown instanceof BatchRefused ? this.#refusal(thrown) : thrown;
+    }
+  }
+
+  get #sender(): Sender {
+    const { home, clock } = this.#options;
+    return { home, at_ms: clock.now().unix_ms };
+  }
+
+  /** Where to go on after a refusal. @throws what else was thrown, and refusals that somebody has to mend */
+  #heldAfter(thrown: unknown): number {
+    if (!(thrown instanceof BatchRefused)) throw thrown;
+    this.#options.counts.refused(thrown.reason);
+    if (thrown.reason !== "gap") throw this.#refusal(thrown);
+    return thrown.held_seq;
+  }
+
+  #refusal({ what, remedy }: BatchRefused): OperatorError {
+    return new OperatorError(`${this.#options.title}: ${what}`, remedy);
+  }
+}

@@ -1,0 +1,291 @@
+import { type Batch, batch_readings_max, numbersMissing } from "../../batch.ts";
+import type { Clock } from "../../clock.ts";
+import { condition_notes_max } from "../../condition.ts";
+import { OperatorError } from "../../errors.ts";
+import type { Log } from "../../log.ts";
+import { TryAgainLater } from "../line/outcome.ts";
+import { type Compared, Comparison } from "./compare.ts";
+import { day_ms } from "./days.ts";
+import type { HeldSpan, Report, Source, Target } from "./ends.ts";
+import type { TouchedDays } from "./touched-days.ts";
+
+export interface TransferOptions {
+  readonly source: Source;
+  readonly target: Target;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The gateway in what is said of it, such as `this box`. */
+  readonly gateway: string;
+  /** What earlier transfers from the store with this epoch came to, and the days that they left to compare. */
+  readonly earlier: (epoch: string) => Earlier;
+  readonly touched: TouchedDays;
+  /** Up to which note of the condition central was found to hold it, so that the first report is asked for what follows; 0 where that is unknown. */
+  readonly held_note: number;
+  /** Keeps what has changed of that. */
+  readonly remember: (changed: Partial<Earlier>) => Promise<void>;
+  /** Batches after which the rest is left for another transfer. */
+  readonly batches_max: number;
+  /** Throws where the transfer is to end, or has taken as long as one may. */
+  readonly checkTime: () => void;
+  /** Called with the readings that central does not hold, as they are counted first. */
+  readonly onBegin?: (readings: number) => void;
+  /** Called for each batch once central holds it. */
+  readonly onBatch?: (batch: Batch) => void;
+  /** Called before each span of days is compared, with the first one, unix milliseconds. */
+  readonly onCompare?: (from_ms: number) => void;
+}
+
+/** What a gateway and central came to before. */
+export interface Earlier {
+  /** Number up to which central confirmed every reading, and up to which every day was compared and found equal, or put right. */
+  readonly confirmed_seq: number;
+  readonly verified_seq: number;
+  /** When all days were last compared, unix milliseconds. */
+  readonly verified_all_ms: number;
+}
+
+export interface Transferred {
+  /** Readings are left for another transfer, and nothing was compared. */
+  readonly more: boolean;
+  /** The last report that the source gave. */
+  readonly report: Report;
+  readonly held_note: number;
+  readonly confirmed_seq: number;
+  readonly verified_seq: number;
+  /** Every day was compared. */
+  readonly everyDay: boolean;
+  readonly compared: Compared;
+  /** Numbers that neither side has a reading of. */
+  readonly lost: number;
+}
+
+/**
+ * Brings central up to what a gateway has, and compares both. Either end may be on this machine and the other one asked. However it ends, the
+ * next one goes on from what central holds.
+ *
+ * @throws TryAgainLater where the next one may go better by itself; OperatorError where somebody has to do something
+ */
+export function transfer(options: TransferOptions): Promise<Transferred> {
+  return new Transfer(options).run();
+}
+
+/** Numbers of one epoch, and how far central holds them. */
+interface EpochProgress {
+  readonly epoch: string;
+  readonly first_seq: number;
+  readonly last_seq: number;
+  held_seq: number;
+}
+
+class Transfer {
+  readonly #options: TransferOptions;
+  #epochs: readonly EpochProgress[] = [];
+  #earlier: Earlier = { confirmed_seq: 0, verified_seq: 0, verified_all_ms: 0 };
+  #held_note = 0;
+  #lost = 0;
+  readonly #comparison: Comparison;
+
+  constructor(options: TransferOptions) {
+    this.#options = options;
+    this.#comparison = new Comparison(options);
+  }
+
+  async run(): Promise<Transferred> {
+    const { touched, remember } = this.#options;
+    let report = await this.#begin();
+    const more = !(await this.#handReadings());
+    const everyDay = touched.all;
+    const confirmed_seq = this.#confirmed();
+    let { verified_seq } = this.#earlier;
+    if (!more) {
+      await remember({ confirmed_seq });
+      report = await this.#handNotes(report);
+      verified_seq = await this.#compareDays(report, confirmed_seq);
+    }
+    const done = { more, report, confirmed_seq, verified_seq, everyDay };
+    return { ...done, held_note: this.#held_note, compared: this.#comparison, lost: this.#lost };
+  }
+
+  /** Asks where central stands, and holds that against what the gateway has. */
+  async #begin(): Promise<Report> {
+    const { source, target, gateway, log, clock, touched, onBegin } = this.#options;
+    const report = await source.report(this.#options.held_note);
+    const held = await target.held(report);
+    await this.#requireNewest(report, held);
+    this.#epochs = report.epochs.map((span, index) => ({
+      ...span,
+      held_seq: Math.max(held[index]?.held_seq ?? 0, span.first_seq - 1),
+    }));
+    this.#held_note = held.at(-1)?.held_note ?? 0;
+    this.#earlier = this.#options.earlier(report.epochs.at(-1)?.epoch ?? "");
+    const { confirmed_seq, verified_all_ms } = this.#earlier;
+    const wentBack = this.#confirmed() < confirmed_seq;
+    if (wentBack)
+      log.warn(
+        `central had confirmed readings of ${gateway} up to ${confirmed_seq} and now holds them up to ${this.#confirmed()} (was it restored from a backup?): they are sent again`,
+      );
+    const age_ms = clock.now().unix_ms - verified_all_ms;
+    touched.all ||= wentBack || age_ms >= every_day_ms || age_ms < 0;
+    onBegin?.(this.#epochs.reduce((sum, one) => sum + Math.max(0, one.last_seq - one.held_seq), 0));
+    return report;
+  }
+
+  /** A box on an older copy of its card has less than central holds; one that is read from both ends may have numbered more meanwhile. */
+  async #requireNewest(report: Report, held: readonly HeldSpan[]): Promise<void> {
+    const { source, gateway } = this.#options;
+    const last = report.epochs.at(-1);
+    const held_seq = held.at(-1)?.held_seq ?? 0;
+    if (last === undefined || held_seq <= last.last_seq) return;
+    const again = await source.report(this.#options.held_note);
+    const now = again.epochs.find(({ epoch }) => epoch === last.epoch);
+    if (now !== undefined && held_seq <= now.last_seq) return;
+    throw new OperatorError(
+      `central holds readings up to ${held_seq} of ${gateway}, which itself has them up to ${last.last_seq}: it runs on an older copy of its data`,
+      "on that box stop lintel, set its data directory aside and run lintel restore, which brings the readings back and goes on with numbers of its own",
+    );
+  }
+
+  /** Hands over every reading that central does not hold. Answers whether that is all of them. */
+  async #handReadings(): Promise<boolean> {
+    const { gateway, log, batches_max } = this.#options;
+    let batches = 0;
+    try {
+      for (const progress of this.#epochs) {
+        await this.#addUncompared(progress);
+        batches += await this.#handEpoch(progress, batches_max - batches);
+        if (progress.held_seq < progress.last_seq && batches >= batches_max) return false;
+      }
+      return true;
+    } finally {
+      if (this.#lost > 0)
+        log.warn(
+          `${this.#lost} readings that central does not hold are not at ${gateway} any more either: central counts them as lost`,
+        );
+    }
+  }
+
+  /** Hands over one epoch, batch by batch, each in one transaction at central with how far it holds them. Answers how many batches. */
+  async #handEpoch(progress: EpochProgress, batches_max: number): Promise<number> {
+    const { source, target, gateway, touched, checkTime, onBatch } = this.#options;
+    const { epoch } = progress;
+    const take = target.taker((after_seq, readings_max) =>
+      source.batchAfter({ epoch, after_seq, readings_max }),
+    );
+    let batches = 0;
+    let standing = 0;
+    while (progress.held_seq < progress.last_seq && batches < batches_max) {
+      checkTime();
+      const taken = await take(progress.held_seq);
+      if (taken === undefined) break;
+      batches += 1;
+      // Central's word wins, also where it goes back; but not for ever.
+      standing = taken.held_seq > progress.held_seq ? 0 : standing + 1;
+      progress.held_seq = taken.held_seq;
+      if (taken.batch !== undefined) {
+        touched.add(taken.batch);
+        this.#lost += numbersMissing(taken.batch);
+        onBatch?.(taken.batch);
+      }
+      if (standing >= standing_max)
+        throw new TryAgainLater(
+          `central stays at reading ${progress.held_seq}, whatever ${gateway} hands over`,
+          again,
+        );
+    }
+    return batches;
+  }
+
+  /** Days of what central held before, but was never compared: a transfer may have ended between the two. */
+  async #addUncompared({ epoch, first_seq, last_seq, held_seq }: EpochProgress): Promise<void> {
+    const { source, touched, checkTime } = this.#options;
+    const until_seq = Math.min(held_seq, last_seq);
+    if (touched.all || touched.seen_seq >= until_seq) return;
+    for (let after_seq = Math.max(first_seq - 1, touched.seen_seq); after_seq < until_seq; ) {
+      checkTime();
+      const readings_max = Math.min(batch_readings_max, until_seq - after_seq);
+      const handed = await source.batchAfter({ epoch, after_seq, readings_max });
+      if (handed === undefined || handed.batch.to_seq <= after_seq) break;
+      touched.add(handed.batch);
+      after_seq = handed.batch.to_seq;
+    }
+    touched.seen_seq = Math.max(touched.seen_seq, until_seq);
+  }
+
+  /** Hands over listeners, states and interruptions, from the note on that central holds. Answers the last report. */
+  async #handNotes(first: Report): Promise<Report> {
+    const { source, target, gateway } = this.#options;
+    let report =
+      first.condition.after_note === this.#held_note ? first : await source.report(this.#held_note);
+    for (let reports = 1; ; reports += 1) {
+      const held_note = (await target.note(report)).at(-1)?.held_note ?? 0;
+      const { outages, silences, gaps, to_note } = report.condition;
+      const all = outages.length + silences.length + gaps.length < condition_notes_max;
+      const moved = held_note > this.#held_note;
+      this.#held_note = held_note;
+      if (all && held_note >= to_note) return report;
+      if (reports >= reports_max || !moved)
+        throw new TryAgainLater(
+          `central stays at note ${held_note} of the interruptions of ${gateway}`,
+          again,
+        );
+      report = await source.report(held_note);
+    }
+  }
+
+  /** Compares the days that were touched, or all, as far as central holds them; up to where all was found equal or put right. */
+  async #compareDays({ pruned_before_ms = 0 }: Report, confirmed_seq: number): Promise<number> {
+    const { source, clock, log, gateway, touched, remember, onCompare } = this.#options;
+    const first_day = Math.ceil(pruned_before_ms / day_ms);
+    const everyDay = touched.all;
+    const comparison = this.#comparison;
+    for (const { epoch, first_seq, last_seq, held_seq } of this.#epochs) {
+      const through_seq = Math.min(held_seq, last_seq);
+      if (through_seq < first_seq) continue;
+      const days = touched.of(epoch);
+      const whole = days.filter((day) => day >= first_day);
+      const spans = everyDay ? source.allSpans(first_day * day_ms) : source.spansOf(whole);
+      for await (const span of spans) {
+        onCompare?.(span.from_ms);
+        await comparison.compare(epoch, through_seq, span);
+      }
+      for (const span of source.spansOf(days.filter((day) => day < first_day))) {
+        onCompare?.(span.from_ms);
+        await comparison.putBeside(epoch, through_seq, span);
+      }
+    }
+    const { differing, mended, kept, unmended } = comparison;
+    if (differing.size > 0)
+      log.warn(
+        `${differing.size} days of ${gateway} differed from central's: ${mended} readings were sent again${kept === 0 ? "" : `, and central keeps ${kept} that it alone has`}`,
+      );
+    if (unmended.size > 0) {
+      log.warn(
+        `${unmended.size} days of ${gateway} still differ from central's: they are compared again the next time`,
+      );
+      return this.#earlier.verified_seq;
+    }
+    const all = everyDay ? { verified_all_ms: clock.now().unix_ms } : {};
+    await remember({ verified_seq: confirmed_seq, ...all });
+    touched.settle(confirmed_seq);
+    return confirmed_seq;
+  }
+
+  /** Up to which number central holds every reading of the gateway. */
+  #confirmed(): number {
+    let confirmed_seq = 0;
+    for (const { held_seq, last_seq } of this.#epochs) {
+      const held = Math.min(held_seq, last_seq);
+      // Where an epoch has no number yet, that is all before it: what came from central needs no confirming.
+      confirmed_seq = Math.max(confirmed_seq, held);
+      if (held < last_seq) break;
+    }
+    return confirmed_seq;
+  }
+}
+
+const again = "look at the logs of both; nothing is lost, and the next time goes on from here";
+/** How often in a row central may stay where it is, or go back. */
+const standing_max = 5;
+/** Ten million interruptions. */
+const reports_max = 1_000;
+const every_day_ms = 7 * day_ms;
