@@ -50,6 +50,13 @@ export interface Store extends RecordStore {
   oldestFirst(request: OldestFirstRequest): Promise<OldestFirst>;
 
   /**
+   * A page of a series of an item in the order in which its readings came into the store. Going on from `position` neither drops nor
+   * repeats a reading, whatever arrives or is cleared away meanwhile, and for as long as the store exists. Undefined where `after` is a
+   * position of another store, or readings before it have been changed or joined with others since: then only the beginning is left.
+   */
+  arrivals(request: ArrivalsRequest): Promise<Arrivals | undefined>;
+
+  /**
    * What is known of the time before `before_ms`, newest first: each instant from the first sign of life of an item
    * to the latest is in one interval. What came after the latest is listed only where the item is overdue.
    */
@@ -262,6 +269,36 @@ export interface OldestFirst {
 export interface ReadingPosition {
   readonly stamp_ms: number;
   readonly seq: number;
+}
+
+export interface ArrivalsRequest {
+  readonly series: SeriesName;
+  readonly item: number;
+  /** Only readings with a stamp from `from_ms` on, and below `before_ms`; the same for the whole walk. */
+  readonly span: { readonly from_ms: number; readonly before_ms: number };
+  /** The `position` of the answer before; absent: from the beginning. */
+  readonly after?: ArrivalPosition;
+  readonly limit: number;
+  readonly precision: Precision;
+}
+
+export interface Arrivals {
+  /** The first readings after the position; fewer than `limit` where there are no more now. */
+  readonly records: readonly SeriesRecord[];
+  /** Where to go on, now or later. */
+  readonly position: ArrivalPosition;
+}
+
+/** A place in the order of arrival of one series of one item. */
+export interface ArrivalPosition {
+  /** Of the store. */
+  readonly epoch: string;
+  /** How often readings of the series of the item had been changed or joined with others. */
+  readonly revision: number;
+  /** The number of the last reading before it; 0 at the beginning. */
+  readonly seq: number;
+  /** The stamp of the last reading before it that came in order of time, unix milliseconds. */
+  readonly stamp_ms: number;
 }
 
 export interface CoverageRequest {

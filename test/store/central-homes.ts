@@ -59,6 +59,29 @@ export function homesDiffer(make: MakeCentral): void {
     expect(await eventsOf(store, 1)).toEqual([6, 5, 4, 3, 2, 1]);
   });
 
+  test("that heard one item have its readings in order of arrival, whichever was heard first", async () => {
+    await using made = await make();
+    const { store } = made;
+    const walk = { ...all, item: 1, span: { from_ms: 0, before_ms: all.before_ms }, limit: 7 };
+    const later = new SimulatedGateway(2, "later").add(...events(1, 30, 20));
+    const sooner = new SimulatedGateway(1, "sooner").add(...events(1, 20), ...events(1, 30, 50));
+    await store.receive(later.batch(1, 25), later.sender);
+    await store.receive(sooner.batch(1, 30), sooner.sender);
+    const seen: unknown[] = [];
+    let page = await store.arrivals(walk);
+    for (let pages = 0; page !== undefined && page.records.length > 0 && pages < 50; pages += 1) {
+      seen.push(...page.records.map(({ event }) => event));
+      if (pages === 2) await store.receive(later.batch(26, 30), later.sender);
+      if (pages === 4) await store.receive(sooner.batch(31, 50), sooner.sender);
+      page = await store.arrivals({ ...walk, after: page.position });
+    }
+    const [first, second] = [numbers(80).reverse().slice(20, 50), numbers(80).reverse()];
+    expect(seen).toEqual([
+      ...[...first.slice(0, 25), ...second.slice(0, 20), ...second.slice(50, 60)],
+      ...[...first.slice(25), ...second.slice(60)],
+    ]);
+  });
+
   test("have the history of what is in them now, old to new, whoever heard it", async () => {
     await using made = await make();
     const { store } = made;

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { BatchRefused, type CentralStore, type Mended } from "../../src/store/central-store.ts";
+import type { ArrivalPosition, Arrivals } from "../../src/store/store.ts";
 import type { DayDigest, DayReadings } from "../../src/store/upload-store.ts";
 import { all, events, eventsOf, keyOf, type MakeCentral, numbers, take } from "./central-sample.ts";
 import { item, sensor, start_ms } from "./sample.ts";
@@ -86,6 +87,38 @@ export function verifying(make: MakeCentral): void {
       expect(await eventsOf(store, 1, 2)).toEqual(numbers(3_008));
     },
   );
+
+  test("has a walk in order of arrival begin again when it puts a reading right, and only then", async () => {
+    await using made = await make();
+    const { store } = made;
+    const gateway = new SimulatedGateway(12, "one").add(...events(1, 40));
+    await store.receive(gateway.all(), gateway.sender);
+    const walk = { ...all, item: 1, span: { from_ms: 0, before_ms: all.before_ms } };
+    const before = await store.arrivals(walk);
+    for (const seq of [3, 20]) gateway.lost.add(seq);
+    await mend(store, gateway);
+    expect(await store.arrivals({ ...walk, ...goingOn(before) })).toEqual({
+      ...before,
+      records: [],
+    } as never);
+    gateway.lost.clear();
+    // One reading is gone, the other is where it does not belong: behind all that came after it.
+    for (const [after, how] of [
+      [2, "gone"],
+      [19, "day"],
+    ] as const)
+      await made.damage({ series: "wirelesssensor_events", item: 1, stamp_ms: start_ms + after * 1000 }, how);
+    const nextDay = { ...dayRequest(gateway), day: dayOf(start_ms) + 2 };
+    await mend(store, gateway);
+    await store.mendDay(nextDay, gateway.day(nextDay), gateway.sender);
+    expect(await store.arrivals({ ...walk, ...goingOn(before) })).toBeUndefined();
+    const again = await store.arrivals(walk);
+    expect(again?.records.map(({ event }) => event)).toEqual(numbers(40).reverse());
+    gateway.add(...events(1, 2, 40));
+    await store.receive(gateway.batch(41, 42), gateway.sender);
+    const later = await store.arrivals({ ...walk, ...goingOn(again) });
+    expect(later?.records.map(({ event }) => event)).toEqual([41, 42]);
+  });
 
   test("changes the mark of a page when it puts a reading right", async () => {
     await using made = await make();
@@ -174,6 +207,12 @@ export function verifying(make: MakeCentral): void {
     expect(foreign).toMatchObject({ reason: "foreign" });
     expect(await eventsOf(store, 1)).toEqual(numbers(10));
   });
+}
+
+/** Where a walk goes on after a page. */
+function goingOn(page: Arrivals | undefined): { after: ArrivalPosition } {
+  if (page === undefined) throw new Error("the walk does not go on");
+  return { after: page.position };
 }
 
 /** The day that everything of sensor 1 was heard on. */

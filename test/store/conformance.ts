@@ -10,6 +10,7 @@ import {
   type SeriesRecord,
   type Token,
 } from "../../src/store/store.ts";
+import { arrivals } from "./arrival-conformance.ts";
 import { PageOracle } from "./page-oracle.ts";
 import { below, reading, seeded, sensor, sensorEvent, start_ms } from "./sample.ts";
 
@@ -23,6 +24,7 @@ export function storesAgree(name: string, make: MakeStore): void {
     describe("pages", () => pages(make));
     describe("walks", () => walks(make));
     describe("all readings", () => oldestFirst(make));
+    describe("arrivals", () => arrivals(make));
     describe("inventory", () => inventory(make));
     describe("tokens", () => tokens(make));
   });

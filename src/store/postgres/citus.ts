@@ -5,7 +5,7 @@ import type { Connections, SqlRunner } from "./connection.ts";
  * On a server with the Citus extension the readings of homes and what is known of them are spread over its workers by home, so that a batch is
  * one shard's business. Everything else is small and wanted by everybody: each worker has a copy.
  */
-export const tablesByHome = [...seriesNames, "sources", "batches", "heads", "counts"] as const;
+export const tablesByHome = [...seriesNames, "sources", "batches", "heads", "counts", "late"] as const;
 export const copiedTables = [
   ...["meta", "epochs", "items", "item_keys", "item_homes", "records", "tokens", "home_alerts", "backups"],
   ...["listeners", "outages", "item_states", "silences", "gaps"],

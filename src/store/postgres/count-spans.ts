@@ -45,9 +45,11 @@ export class CountChanges {
     spans.set(start_ms, (spans.get(start_ms) ?? 0) + change);
   }
 
-  /** Something that was held is another now, or gone. */
-  noteChange(item: number): void {
-    this.#head(item).changed = 1;
+  /** Something that was held is another now, or gone; none of what is held where it was is newer than `newest_ms`. */
+  noteChange(item: number, newest_ms: number): void {
+    const head = this.#head(item);
+    head.changed = 1;
+    head.newest_ms = Math.max(head.newest_ms, newest_ms);
   }
 
   /** Writes what has changed; after it nothing has. */
@@ -141,9 +143,9 @@ export async function recount(
   { changed }: { changed: boolean },
 ): Promise<void> {
   const { series, home, item, from_ms, before_ms } = of;
-  const spans = await sql.unsafe<{ start: number; change: number }[]>(
-    `SELECT start, coalesce(held.count, 0) - coalesce(counted.count, 0) AS change FROM (
-       SELECT stamp / ${finest_ms} * ${finest_ms} AS start, count(*) AS count FROM ${series}
+  const spans = await sql.unsafe<{ start: number; change: number; newest_ms: number | null }[]>(
+    `SELECT start, coalesce(held.count, 0) - coalesce(counted.count, 0) AS change, held.newest_ms FROM (
+       SELECT stamp / ${finest_ms} * ${finest_ms} AS start, count(*) AS count, max(stamp) AS newest_ms FROM ${series}
        WHERE item = $1 AND home = $2 AND stamp >= $3 AND stamp < $4 GROUP BY 1
      ) AS held FULL JOIN (
        SELECT start, count FROM counts
@@ -154,7 +156,8 @@ export async function recount(
   const wrong = spans.filter(({ change }) => change !== 0);
   const changes = new CountChanges();
   for (const { start, change } of wrong) changes.shift(item, start, change);
-  if (changed || wrong.length > 0) changes.noteChange(item);
+  const newest_ms = spans.reduce((newest, span) => Math.max(newest, span.newest_ms ?? 0), 0);
+  if (changed || wrong.length > 0) changes.noteChange(item, newest_ms);
   await changes.write(sql, series, home);
 }
 

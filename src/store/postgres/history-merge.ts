@@ -1,5 +1,6 @@
 import { seriesNames } from "../../series.ts";
 import type { SqlRunner } from "./connection.ts";
+import { findLateAgain } from "./late-readings.ts";
 
 /** Everything that is known of the item `from` is to become the item `into`'s. */
 export interface Merge {
@@ -22,6 +23,7 @@ async function mergeSome(sql: SqlRunner, merges: readonly Merge[]): Promise<void
   const run = (text: string) => sql.unsafe(text, [from, into]);
   for (const series of seriesNames) await run(`UPDATE ${series} SET item = ${taker} WHERE ${given}`);
   for (const text of moves) await run(text);
+  for (const series of seriesNames) await findLateAgain(sql, series, into);
   for (const table of moved) await sql.unsafe(`DELETE FROM ${table} WHERE ${given}`, [from]);
   await sql`DELETE FROM items WHERE key = ANY (${from}::bigint[])`;
 }
@@ -41,7 +43,7 @@ const laterState = stateFields
 
 const moves = [
   `INSERT INTO heads (item, series, home, total, newest_number, newest_stamp, revision)
-   SELECT ${taker}, series, home, total, newest_number, newest_stamp, revision FROM heads WHERE ${given}
+   SELECT ${taker}, series, home, total, newest_number, newest_stamp, revision + 1 FROM heads WHERE ${given}
    ON CONFLICT (item, series, home) DO UPDATE SET
      total = heads.total + excluded.total,
      newest_number = greatest(heads.newest_number, excluded.newest_number),
@@ -65,6 +67,6 @@ const moves = [
    SELECT ${taker}, from_ms, to_ms, reason, lost FROM gaps WHERE ${given}
    ON CONFLICT (item, from_ms, to_ms, reason) DO UPDATE SET lost = excluded.lost`,
 ];
-const moved = ["heads", "counts", "item_homes", "item_states", "silences", "gaps"] as const;
+const moved = ["heads", "counts", "late", "item_homes", "item_states", "silences", "gaps"] as const;
 
 const merges_at_once = 100;

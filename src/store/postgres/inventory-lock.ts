@@ -16,3 +16,8 @@ export async function holdInventory(sql: SqlRunner): Promise<void> {
 
 /** "lintel" in letters of a telephone's keys, 1: any number that nobody else locks in this database. */
 const lock = 5_468_351;
+
+/** Waits for whoever else adds readings to one of these items, and keeps others from it until the transaction ends. */
+export async function holdItems(sql: SqlRunner, items: readonly number[]): Promise<void> {
+  await sql`SELECT key FROM items WHERE key = ANY (${[...new Set(items)]}::bigint[]) ORDER BY key FOR NO KEY UPDATE`;
+}

@@ -6,7 +6,9 @@ import type { OwnNumbers } from "../own-numbers.ts";
 import type { DayReadings } from "../upload-store.ts";
 import type { Connections, SqlRunner } from "./connection.ts";
 import { recount } from "./count-spans.ts";
+import { holdItems } from "./inventory-lock.ts";
 import type { ItemKeeper } from "./items.ts";
+import { findLateAgain } from "./late-readings.ts";
 import type { Partitions } from "./partitions.ts";
 import { rowColumns, type StoredRow, servedRow } from "./reading-rows.ts";
 import { copyRows, refuseMisfits } from "./series-rows.ts";
@@ -132,6 +134,8 @@ class Day {
       order.push(index);
     }
     const { series } = this.#request;
+    const items = [...new Set([this.#item, ...order.map((index) => item[index] as number)])];
+    await holdItems(this.#sql, items);
     await this.#remove(gone);
     await copyRows(this.#sql, {
       series,
@@ -142,6 +146,7 @@ class Day {
       own,
     });
     await this.#recount([...astray.values()], order.length > 0);
+    if (order.length > 0) await findLateAgain(this.#sql, series, items);
     return { added: order.length - gone.length, corrected: gone.length };
   }
 

@@ -16,6 +16,8 @@ import type {
 } from "../central-store.ts";
 import type { Imported, LoneType, OwnedType, RecordOf, RecordStore } from "../record-store.ts";
 import type {
+  Arrivals,
+  ArrivalsRequest,
   CoverageInterval,
   CoverageRequest,
   OldestFirst,
@@ -28,6 +30,7 @@ import type {
 } from "../store.ts";
 import type { DayDigest, DayReadings, DigestRequest } from "../upload-store.ts";
 import { replaceAlerts } from "./alerts.ts";
+import { ArrivalReads } from "./arrivals.ts";
 import { backups, putBackup } from "./backups.ts";
 import { amongHomes } from "./citus.ts";
 import type { Connections, SqlRunner } from "./connection.ts";
@@ -54,6 +57,7 @@ export class PostgresCentralStore implements CentralStore {
   readonly #connections: Connections;
   readonly #pages: Pages;
   readonly #oldestFirst: OldestFirstReads;
+  readonly #arrivals: ArrivalReads;
   readonly #imports: Imports;
   readonly #receiving: Receiving;
   readonly #mending: Mending;
@@ -69,6 +73,7 @@ export class PostgresCentralStore implements CentralStore {
     const among = amongHomes(options.distributed);
     this.#pages = new Pages(connections, among);
     this.#oldestFirst = new OldestFirstReads(connections, among);
+    this.#arrivals = new ArrivalReads({ connections, amongHomes: among, epoch: options.epoch });
     this.#imports = new Imports(connections);
     this.#receiving = new Receiving({ connections, partitions, items });
     this.#mending = new Mending({ connections, partitions, items });
@@ -107,6 +112,10 @@ export class PostgresCentralStore implements CentralStore {
 
   oldestFirst(request: OldestFirstRequest): Promise<OldestFirst> {
     return this.#oldestFirst.read(request);
+  }
+
+  arrivals(request: ArrivalsRequest): Promise<Arrivals | undefined> {
+    return this.#arrivals.read(request);
   }
 
   coverage(request: CoverageRequest): Promise<CoverageInterval[]> {

@@ -4,7 +4,9 @@ import { devicesFrom, digestAt, firstIndexFrom, firstNewSeq } from "../batch-acc
 import type { Received, Sender } from "../central-store.ts";
 import type { Connections, SqlRunner } from "./connection.ts";
 import { CountChanges } from "./count-spans.ts";
+import { holdItems } from "./inventory-lock.ts";
 import type { HeardDevice, ItemKeeper } from "./items.ts";
+import { addLate } from "./late-readings.ts";
 import type { Partitions } from "./partitions.ts";
 import { byDevice, copyRows, refuseMisfits } from "./series-rows.ts";
 import { holdSource, noteHeld, sourceOf } from "./sources.ts";
@@ -77,6 +79,7 @@ export class Receiving {
       const item = device.map((place) => keyOf[place] as number);
       const own = seq.map((number) => first_own + number - from_seq);
       const rows = { series, home, columns, order, item, own };
+      await addLate(sql, rows);
       const changes = new CountChanges();
       await copyRows(sql, rows, changes);
       await changes.write(sql, series, home);
@@ -100,7 +103,7 @@ export function heardFrom(batch: Batch, from_seq: number): HeardDevice[] {
  */
 async function numbersFor(sql: SqlRunner, items: readonly number[], amount: number): Promise<number> {
   const [, [taken]] = await Promise.all([
-    sql`SELECT key FROM items WHERE key = ANY (${[...new Set(items)]}::bigint[]) ORDER BY key FOR NO KEY UPDATE`,
+    holdItems(sql, items),
     sql<{ first: number }[]>`SELECT take_numbers(${amount}::bigint) AS first`,
   ]);
   return taken?.first as number;

@@ -1,9 +1,10 @@
 import type { SeriesName } from "../../series.ts";
 import type { Connection } from "./connection.ts";
+import { LateReadings } from "./late-readings.ts";
 import { forEverySeries } from "./series-tables.ts";
 
 /**
- * Keeps the counts that make `skip` cheap, in the transaction that inserts the readings: see ../README.md.
+ * Keeps the counts that make `skip` cheap, and the list of late readings, in the transaction that inserts the readings: see ../README.md.
  * Call `add` after each insert, `settle` once before the commit, and `forget` after a rollback.
  */
 export class BlockKeeper {
@@ -17,13 +18,14 @@ export class BlockKeeper {
   readonly #listBlocks;
   readonly #countRows;
   readonly #newestStamp;
+  readonly #late: LateReadings;
 
   constructor(database: Connection) {
     this.#readHead = database.keep(
-      `SELECT generation, start_stamp, start_seq, count, min_seq, max_seq, total, newest_stamp
+      `SELECT generation, start_stamp, start_seq, count, min_seq, max_seq, total, newest_stamp, revision
        FROM heads WHERE series = ? AND item = ?`,
     );
-    this.#writeHead = database.keep("INSERT OR REPLACE INTO heads VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    this.#writeHead = database.keep("INSERT OR REPLACE INTO heads VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     this.#findBlock = database.keep(
       `SELECT start_stamp, start_seq, count, min_seq, max_seq FROM blocks
        WHERE series = ? AND item = ? AND (start_stamp, start_seq) <= (?, ?)
@@ -49,6 +51,7 @@ export class BlockKeeper {
     this.#newestStamp = forEverySeries((series) =>
       database.keep(`SELECT stamp FROM ${series} WHERE item = ? ORDER BY stamp DESC LIMIT 1`),
     );
+    this.#late = new LateReadings(database);
   }
 
   /** Counts a reading that was inserted. */
@@ -56,6 +59,7 @@ export class BlockKeeper {
     const touched = this.#touch(series, item);
     const { head } = touched;
     head.total += 1;
+    if (stamp < head.newest_stamp) this.#late.add(series, item, seq, stamp);
     head.newest_stamp = Math.max(head.newest_stamp, stamp);
     count(isFrom(head, stamp, seq) ? head : this.#closedBlock(touched, stamp, seq), seq);
   }
@@ -82,6 +86,11 @@ export class BlockKeeper {
     touched.recounted = true;
   }
 
+  /** Notes that a series of an item has readings that were not added one by one in the order of their numbers. */
+  rearrange(series: SeriesName, item: number): void {
+    this.#touch(series, item).rearranged = true;
+  }
+
   /** The newest stamp of a series of an item; 0 where there is none. */
   newest(series: SeriesName, item: number): number {
     return (this.#heads.get(`${series} ${item}`) ?? this.#loadHead(series, item)).newest_stamp;
@@ -91,7 +100,11 @@ export class BlockKeeper {
   settle(): void {
     for (const touched of this.#touched.values()) {
       const { series, item, head, closed } = touched;
-      let changed = closed.size > 0 || touched.recounted === true;
+      let changed = closed.size > 0 || touched.recounted;
+      if (touched.rearranged) {
+        head.revision += 1;
+        this.#late.findAgain(series, item);
+      }
       for (const block of [...closed.values()]) {
         for (const piece of this.#split(touched, block)) this.#write(touched, piece);
       }
@@ -114,6 +127,7 @@ export class BlockKeeper {
         head.max_seq,
         head.total,
         head.newest_stamp,
+        head.revision,
       );
     }
     this.#touched.clear();
@@ -132,7 +146,7 @@ export class BlockKeeper {
     if (known !== undefined) return known;
     const head = this.#heads.get(name) ?? this.#loadHead(series, item);
     this.#heads.set(name, head);
-    const touched: Touched = { series, item, head, closed: new Map() };
+    const touched: Touched = { series, item, head, closed: new Map(), recounted: false, rearranged: false };
     this.#touched.set(name, touched);
     return touched;
   }
@@ -222,6 +236,8 @@ interface Head extends Block {
   generation: number;
   total: number;
   newest_stamp: number;
+  /** Rises whenever readings were changed or joined with those of another item. */
+  revision: number;
 }
 
 interface Touched {
@@ -229,7 +245,8 @@ interface Touched {
   readonly item: number;
   readonly head: Head;
   readonly closed: Map<string, Block>;
-  recounted?: boolean;
+  recounted: boolean;
+  rearranged: boolean;
 }
 
 type Key = [stamp: number, seq: number];
@@ -248,6 +265,7 @@ const emptyHead: Head = {
   start_seq: 0,
   total: 0,
   newest_stamp: 0,
+  revision: 0,
 };
 
 function count(block: Block, seq: number): void {

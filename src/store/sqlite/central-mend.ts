@@ -103,6 +103,7 @@ class Day {
     const astray = this.#astray(sent.map(({ own }) => own).filter((own) => !this.#held.has(own)));
     let added = 0;
     let corrected = 0;
+    const items = new Set<number>();
     for (const reading of sent) {
       const held = this.#held.get(reading.own) ?? astray.get(reading.own);
       if (held !== undefined && same(held, reading)) continue;
@@ -112,11 +113,14 @@ class Day {
         this.#remove(held);
       }
       // What the inventory has given to another item since stays there.
-      this.#put({ ...reading, item: held?.item ?? this.#item });
+      const item = held?.item ?? this.#item;
+      this.#put({ ...reading, item });
+      items.add(item);
     }
     // Whatever made them differ may have left the counts wrong too.
     this.#blocks.recount(this.#series, this.#item, this.#from_ms, this.#end_ms);
     for (const { item, stamp } of astray.values()) this.#blocks.recount(this.#series, item, stamp, stamp + 1);
+    for (const item of items) this.#blocks.rearrange(this.#series, item);
     this.#blocks.settle();
     return { added, corrected };
   }

@@ -33,6 +33,7 @@ export function mergeHistories(
     while (after !== undefined) {
       const keys: [number, number][] = page.values(from, ...after) as [number, number][];
       for (const [stamp, seq] of keys) blocks.add(series, into, stamp, seq);
+      if (keys.length > 0) blocks.rearrange(series, into);
       after = keys.at(-1);
     }
     page.finalize();
@@ -41,6 +42,7 @@ export function mergeHistories(
   }
   run("DELETE FROM heads WHERE item = ?", from);
   run("DELETE FROM blocks WHERE item = ?", from);
+  run("DELETE FROM late WHERE item = ?", from);
   // What was heard last counts; what only the other has told stays.
   run(
     `INSERT INTO item_states (item, home, heard_ms, first_ms, battery_percent, battery_mv, linkquality, listener)

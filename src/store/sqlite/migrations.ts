@@ -8,6 +8,7 @@ import cursors from "./migrations/0005_cursors.sql" with { type: "text" };
 import upload from "./migrations/0006_upload.sql" with { type: "text" };
 import central from "./migrations/0007_central.sql" with { type: "text" };
 import notes from "./migrations/0008_notes.sql" with { type: "text" };
+import arrivals from "./migrations/0009_arrivals.sql" with { type: "text" };
 
 /** The schema, step by step: entry n (from 1) takes a database of version n − 1 to n. Add, never change. */
 const migrations: readonly string[] = [
@@ -19,6 +20,7 @@ const migrations: readonly string[] = [
   upload,
   central,
   notes,
+  arrivals,
 ];
 
 /** The schema that this program works on. */

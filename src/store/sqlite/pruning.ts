@@ -10,6 +10,7 @@ export class Pruning {
   readonly #runs;
   readonly #oldest;
   readonly #removeRows;
+  readonly #removeLate;
   readonly #removeBlocks;
   readonly #lowerBlock;
   readonly #lowerHead;
@@ -24,6 +25,9 @@ export class Pruning {
     );
     this.#removeRows = forEverySeries((series) =>
       database.keep(`DELETE FROM ${series} WHERE item = ? AND (stamp, seq) < (?, ?)`),
+    );
+    this.#removeLate = database.keep(
+      "DELETE FROM late WHERE series = ? AND item = ? AND (stamp, seq) < (?, ?)",
     );
     this.#removeBlocks = database.keep(
       "DELETE FROM blocks WHERE series = ? AND item = ? AND (start_stamp, start_seq) < (?, ?)",
@@ -86,6 +90,7 @@ export class Pruning {
     if (end === undefined) return 0;
     const { start_stamp, start_seq } = end;
     this.#removeRows[series].run(item, start_stamp, start_seq);
+    this.#removeLate.run(series, item, start_stamp, start_seq);
     this.#removeBlocks.run(series, item, start_stamp, start_seq);
     // The oldest block that remains starts below every key, as the first one always does.
     this.#lowerBlock.run(series, item, start_stamp, start_seq);

@@ -127,6 +127,7 @@ class Salvage {
       if (!this.#put(put, row)) return;
       this.#readings += 1;
       this.#blocks.add(series, item, stamp, seq);
+      this.#blocks.rearrange(series, item);
     });
     return all ? undefined : reached;
   }
@@ -191,6 +192,6 @@ function keyOf(database: Database, table: string): string[] {
 }
 
 /** Series are copied item by item; counts are made anew. */
-const derived = new Set<string>([...seriesNames, "heads", "blocks"]);
+const derived = new Set<string>([...seriesNames, "heads", "blocks", "late"]);
 /** Stretches of a series of an item that are tried, two reads each: enough to close in on twenty damaged pages. */
 const tries_max = 1_000;

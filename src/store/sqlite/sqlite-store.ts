@@ -11,6 +11,8 @@ import type { SeriesName } from "../../series.ts";
 import type { Imported, ImportedRecord, LoneType, OwnedType, RecordOf } from "../record-store.ts";
 import type {
   Appended,
+  Arrivals,
+  ArrivalsRequest,
   BootTime,
   CoverageInterval,
   CoverageRequest,
@@ -26,6 +28,7 @@ import type {
   Token,
   Waiting,
 } from "../store.ts";
+import { ArrivalReads } from "./arrivals.ts";
 import type { Connection } from "./connection.ts";
 import { openForReading } from "./connection.ts";
 import { CoverageReads } from "./coverage-reads.ts";
@@ -59,6 +62,7 @@ export class SqliteStore implements Store {
   readonly #path: string;
   readonly #pages: Pages;
   readonly #oldestFirst: OldestFirstReads;
+  readonly #arrivals: ArrivalReads;
   readonly #inventory: Inventory;
   readonly #records: Records;
   readonly #coverage: CoverageReads;
@@ -73,6 +77,7 @@ export class SqliteStore implements Store {
     this.database = openForReading(options.path);
     this.#pages = new Pages(this.database);
     this.#oldestFirst = new OldestFirstReads(this.database);
+    this.#arrivals = new ArrivalReads(this.database);
     this.#inventory = new Inventory(this.database);
     this.#records = new Records(this.database);
     this.#coverage = new CoverageReads(this.database);
@@ -161,6 +166,10 @@ export class SqliteStore implements Store {
 
   oldestFirst(request: OldestFirstRequest): Promise<OldestFirst> {
     return this.reading(() => this.#oldestFirst.read(request));
+  }
+
+  arrivals(request: ArrivalsRequest): Promise<Arrivals | undefined> {
+    return this.reading(() => this.#arrivals.read(request));
   }
 
   token(id: string): Promise<Token | undefined> {

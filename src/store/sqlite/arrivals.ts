@@ -1,0 +1,53 @@
+import { type SeriesName, seriesOf } from "../../series.ts";
+import { type ArrivalRow, type ArrivalState, arrivalsFrom, arrivedBefore } from "../arrival.ts";
+import type { Arrivals, ArrivalsRequest } from "../store.ts";
+import type { Connection } from "./connection.ts";
+import { forEverySeries } from "./series-tables.ts";
+
+/** Reads a series of an item in order of arrival: see ../README.md. */
+export class ArrivalReads {
+  readonly #database: Connection;
+  readonly #state;
+  readonly #inOrder;
+  readonly #late;
+
+  constructor(database: Connection) {
+    this.#database = database;
+    this.#state = database.keep(
+      `SELECT (SELECT value FROM meta WHERE name = 'last_seq') AS last_seq,
+         (SELECT value FROM meta WHERE name = 'epoch') AS epoch,
+         coalesce((SELECT revision FROM heads WHERE series = ? AND item = ?), 0) AS revision`,
+    );
+    this.#inOrder = forEverySeries((series) =>
+      database.keep(
+        `SELECT ${columnsOf(series)} FROM ${series} AS reading
+         WHERE item = ? AND (stamp, seq) > (?, ?) AND stamp < ? AND NOT EXISTS (
+           SELECT 1 FROM late WHERE late.series = '${series}' AND late.item = reading.item AND late.seq = reading.seq)
+         ORDER BY stamp, seq LIMIT ?`,
+      ),
+    );
+    this.#late = forEverySeries((series) =>
+      database.keep(
+        `SELECT ${columnsOf(series)} FROM late JOIN ${series} AS reading USING (item, stamp, seq)
+         WHERE late.series = '${series}' AND item = ? AND seq > ? AND stamp >= ? AND stamp < ?
+         ORDER BY late.seq LIMIT ?`,
+      ),
+    );
+  }
+
+  read(request: ArrivalsRequest): Arrivals | undefined {
+    return this.#database.transaction(() => {
+      const { series, item, limit } = request;
+      const from = arrivedBefore(request, this.#state.get(series, item) as ArrivalState);
+      if (from === undefined) return undefined;
+      const { from_ms, before_ms } = request.span;
+      const inOrder = this.#inOrder[series].values(item, from.stamp_ms, from.seq, before_ms, limit);
+      const late = this.#late[series].values(item, from.seq, from_ms, before_ms, limit);
+      return arrivalsFrom(request, from, inOrder as ArrivalRow[], late as ArrivalRow[]);
+    })();
+  }
+}
+
+function columnsOf(series: SeriesName): string {
+  return ["seq", "stamp", ...Object.keys(seriesOf(series).fields)].join(", ");
+}
