@@ -72,6 +72,32 @@ export class Lintel {
     );
   }
 
+  /**
+   * The readings of a series of an item in the order in which they arrived, a page at a time, up to what is newest now. Each page comes with
+   * the cursor behind it: kept, and handed back as `since`, it leads to what has arrived from then on, late readings too. A cursor that the
+   * server does not know any more is a `LintelError` with code 41001: begin again without one.
+   */
+  async *arrivals<Name extends keyof Series>(
+    name: Name,
+    itemname: string,
+    options: ArrivalOptions = {},
+  ): AsyncGenerator<{ readings: Series[Name][]; since: string }, void, undefined> {
+    const { kind, path } = seriesPaths[name];
+    const url = `${this.#url}/items/${kind}/${encodeURIComponent(itemname)}/${path}`;
+    const query = new URLSearchParams({ since: options.since ?? "" });
+    for (const parameter of ["limit", "precision"] as const)
+      if (options[parameter] !== undefined) query.set(parameter, String(options[parameter]));
+    for (;;) {
+      const response = await this.#ask(`${url}?${query}`, options);
+      const readings = (await response.json()) as Series[Name][];
+      const next = nextPage(response.headers.get("link"), url);
+      if (next === undefined) return;
+      const since = new URL(next).searchParams.get("since") ?? "";
+      query.set("since", since);
+      yield { readings, since };
+    }
+  }
+
   /** The records of a list: subjects, homes, projects, studies or issues. */
   records<Name extends Lists>(
     name: Name,
@@ -126,6 +152,11 @@ export interface SeriesOptions extends Asking {
   readonly before?: number;
   /** The unit of stamps: seconds unless said. */
   readonly precision?: "s" | "ms";
+}
+
+export interface ArrivalOptions extends Omit<SeriesOptions, "before"> {
+  /** The cursor to go on from; absent: from the beginning. */
+  readonly since?: string;
 }
 
 /** A refusal of the server. */

@@ -39,6 +39,24 @@ export const through = Type.Optional(
   }),
 );
 
+export const since = Type.Optional(
+  Type.String({
+    description:
+      "an addition: return records in the order in which they arrived, those after a cursor. Empty: from the beginning; " +
+      "`@` and a unix time, with a second one behind `/` where it is to end: only records with a stamp from the one on " +
+      "and below the other. The cursor that follows is in the next link, which every page with records has; a page " +
+      "without records says that nothing is newer, and its own cursor is the one to come back with. Not to be given " +
+      "together with `before`, `skip` or `through`",
+    pattern: "^(|@[0-9]{1,12}(/[0-9]{1,12})?|[A-Za-z0-9_-]{40,200})$",
+    title: "empty, @ and a unix time to begin with, or the cursor of a next link",
+  }),
+);
+
+/** Parameters that others cannot be given with. `after` is known to older versions alone. */
+const exclusive: Readonly<Record<string, readonly string[]>> = {
+  since: ["before", "after", "skip", "through"],
+};
+
 export const precision = Type.Union([Type.Literal("s"), Type.Literal("ms")], {
   description: "an addition: unit of the stamps returned, seconds or milliseconds",
   default: "s",
@@ -77,7 +95,7 @@ export function decodeQuery(text: string): Query {
 /**
  * Values of the parameters that `schema` names, defaults filled in.
  *
- * @throws HttpError that names the first parameter that is malformed, out of bounds or repeated, and its bounds
+ * @throws HttpError that names the first parameter that is malformed, out of bounds, repeated or given with one that it excludes
  */
 export function readQuery<Schema extends TObject>(schema: Schema, query: Query): Static<Schema> {
   const values: Record<string, unknown> = {};
@@ -88,6 +106,8 @@ export function readQuery<Schema extends TObject>(schema: Schema, query: Query):
     const first = given[0];
     if (first !== undefined) values[name] = readValue(name, property, first[1]);
     else if (property.default !== undefined) values[name] = property.default;
+    const other = exclusive[name]?.find((other) => first !== undefined && query.some(([of]) => of === other));
+    if (other !== undefined) throw new HttpError("parameters_exclusive", { parameter: name, other });
   }
   return values as Static<Schema>;
 }
@@ -117,8 +137,9 @@ interface ParameterSchema {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly anyOf?: readonly { readonly const?: unknown }[];
-  /** Of a time as text: its form, and what that is in words. */
+  /** Of a text: its form, and what that is in words; `date-time` is one that exists. */
   readonly pattern?: string;
+  readonly format?: string;
   readonly title?: string;
   readonly default?: unknown;
 }
@@ -136,12 +157,13 @@ function readValue(name: string, schema: ParameterSchema, text: string | undefin
 
 function readForm(schema: ParameterSchema, text: string | undefined): number | string | undefined {
   if (schema.type === "integer") return readInteger(schema, text);
-  return schema.pattern === undefined ? readChoice(schema, text) : readTime(schema.pattern, text);
+  return schema.pattern === undefined ? readChoice(schema, text) : readText(schema, text);
 }
 
-/** The text itself where it is a time that exists: there is no 30 February, however the text looks. */
-function readTime(pattern: string, text: string | undefined): string | undefined {
+/** The text itself where it has the form, and where it is a time, one that exists: there is no 30 February, however the text looks. */
+function readText({ pattern = "", format }: ParameterSchema, text: string | undefined): string | undefined {
   if (text === undefined || !new RegExp(pattern).test(text)) return undefined;
+  if (format !== "date-time") return text;
   const time = new Date(text);
   return Number.isNaN(time.getTime()) || !time.toISOString().startsWith(text.slice(0, -1)) ? undefined : text;
 }
@@ -157,7 +179,8 @@ function readChoice(schema: ParameterSchema, text: string | undefined): string |
   return schema.anyOf?.some((choice) => choice.const === text) ? text : undefined;
 }
 
-function expectationOf(schema: ParameterSchema): string {
+/** What a refusal says that a value must be. */
+export function expectationOf(schema: ParameterSchema): string {
   if (schema.type === "integer" && schema.minimum === Number.MIN_SAFE_INTEGER) return "an integer";
   if (schema.type === "integer") return `an integer from ${schema.minimum} to ${schema.maximum}`;
   if (schema.title !== undefined) return schema.title;

@@ -1,10 +1,11 @@
 import { type TObject, Type } from "@sinclair/typebox";
 import { HttpError } from "../http/errors.ts";
 import { type SeriesDefinition, type SeriesName, seriesOf } from "../series.ts";
-import type { Page, PageRequest } from "../store/store.ts";
+import type { ArrivalsRequest, Page, PageRequest, Store } from "../store/store.ts";
 import { isUnixTime, unixTime, unixTime_max } from "../unix-time.ts";
-import { type Endpoint, endpoint, readers } from "./endpoint.ts";
-import { before, limit, precision, skip, through } from "./parameters.ts";
+import { type Cursor, cursorText, readCursor } from "./cursor.ts";
+import { type Answer, type Endpoint, endpoint, readers } from "./endpoint.ts";
+import { before, expectationOf, limit, precision, since, skip, through } from "./parameters.ts";
 
 /** The endpoint of a series: `/items/{kind}/{itemname}/{path}`, made from its entry in the series table alone. */
 export function seriesEndpoint(series: SeriesName): Endpoint {
@@ -19,22 +20,24 @@ export function seriesEndpoint(series: SeriesName): Endpoint {
     path: Type.Object({
       itemname: Type.String({ description: "name of an item, or its itemid where no item has that name" }),
     }),
-    query: Type.Object({ skip, limit, before, through, precision }),
+    query: Type.Object({ skip, limit, before, since, through, precision }),
     response: Type.Array(seriesRecord(definition)),
-    refusals: ["item_unknown"],
+    refusals: ["item_unknown", "cursor_gone", "parameters_exclusive"],
     handle: async ({ store, path, query, now_ms, oldestFirst = false }) => {
+      const walk = query.since === undefined ? undefined : walkOf(query.since);
       const item = await store.item(definition.kind, path.itemname);
       if (item === undefined)
         throw new HttpError("item_unknown", { typename: definition.kind, itemname: path.itemname });
+      const { limit, through, precision } = query;
       if (!hasSeries(definition, item.record.subtypename)) return { body: [] };
-      const { limit, through } = query;
+      if (walk !== undefined) return arrivals(store, walk, { series, item: item.key, limit, precision });
       const request: PageRequest = {
         series,
         item: item.key,
         ...windowOf(query.before, { now_ms, oldestFirst }),
         skip: query.skip,
         limit,
-        precision: query.precision,
+        precision,
         ...(through === undefined ? {} : { through }),
       };
       // The mark before the page: a reading that comes in between makes the page newer than its mark, never older.
@@ -50,6 +53,38 @@ export function seriesEndpoint(series: SeriesName): Endpoint {
       };
     },
   });
+}
+
+/** Records in order of arrival, with a link wherever there are any: its cursor is where to go on, now or later. */
+async function arrivals(
+  store: Store,
+  { span, cursor }: Walk,
+  of: Omit<ArrivalsRequest, "span" | "after">,
+): Promise<Answer> {
+  const { series, item, limit } = of;
+  const ofAnother = cursor !== undefined && (cursor.series !== series || cursor.item !== item);
+  const after = cursor === undefined ? {} : { after: cursor.position };
+  const page = ofAnother ? undefined : await store.arrivals({ ...of, span, ...after });
+  if (page === undefined) throw new HttpError("cursor_gone", {});
+  const { records, position } = page;
+  if (records.length === 0) return { body: records };
+  return { body: records, next: { since: cursorText({ series, item, span, position }), limit } };
+}
+
+/** A walk in order of arrival: one that begins, or that goes on from a cursor. */
+interface Walk {
+  readonly span: ArrivalsRequest["span"];
+  readonly cursor?: Cursor;
+}
+
+/** The walk that `since` means. @throws HttpError for what looks like a cursor and is none */
+function walkOf(text: string): Walk {
+  const [, from_s = 0, before_s] = /^@([0-9]+)(?:\/([0-9]+))?$/.exec(text) ?? [];
+  const before_ms = before_s === undefined ? Number.MAX_SAFE_INTEGER : Number(before_s) * 1000;
+  if (text === "" || text.startsWith("@")) return { span: { from_ms: Number(from_s) * 1000, before_ms } };
+  const cursor = readCursor(text);
+  if (cursor !== undefined) return { span: cursor.span, cursor };
+  throw new HttpError("parameter_malformed", { parameter: "since", expected: expectationOf(since) });
 }
 
 /** A record of a series as it is served: `stamp`, then the fields in the order of the table. */

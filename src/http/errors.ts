@@ -56,6 +56,12 @@ export const errorTable = {
     status: 409,
     message: "The token is of home {home}, and the gateway is in home {gateway_home}",
   },
+  cursor_gone: {
+    code: 41001,
+    status: 410,
+    message:
+      "The cursor is of another store or series, or readings before it have changed: begin again with an empty since",
+  },
   body_too_large: { code: 41301, status: 413, message: "The body has more than {bytes_max} bytes" },
   body_expands: {
     code: 41302,
@@ -81,6 +87,11 @@ export const errorTable = {
     message: "{parameter} in the path is not percent-encoded UTF-8",
   },
   body_unsuitable: { code: 42204, status: 422, message: "The body is not what is expected here: {fault}" },
+  parameters_exclusive: {
+    code: 42205,
+    status: 422,
+    message: "{parameter} cannot be given together with {other}",
+  },
   attempts_exceeded: {
     code: 42901,
     status: 429,

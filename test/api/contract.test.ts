@@ -184,18 +184,22 @@ class Client {
   queriesOf(parameter: object): string[] {
     const { name, place, schema } = this.#parameter(parameter);
     if (place !== "query") return [];
-    const { minimum, maximum, anyOf = [], format } = schema;
+    const { minimum, maximum, anyOf = [], format, pattern } = schema;
     const values = [minimum, maximum, ...anyOf.map((choice) => choice.const), schema.default];
     if (format === "date-time")
       values.push("2026-11-20T11:59:59Z", "0000-01-01T00:00:00Z", "9999-12-31T23:59:59Z");
+    else if (pattern !== undefined)
+      values.push(...patterned.filter((text) => new RegExp(pattern).test(text)));
     return values.filter((value) => value !== undefined).map((value) => `?${name}=${value}`);
   }
 
   wrongQueriesOf(parameter: object): string[] {
     const { name, place, schema } = this.#parameter(parameter);
     if (place !== "query") return [];
-    const { minimum, maximum, format } = schema;
-    const values: unknown[] = ["", "x", "%zz", "1e3"];
+    const { minimum, maximum, format, pattern } = schema;
+    const wrong = ["", "x", "%zz", "1e3"];
+    const values: unknown[] =
+      pattern === undefined ? wrong : wrong.filter((text) => !new RegExp(pattern).test(text));
     if (minimum !== undefined) values.push(minimum - 1);
     // The number after the greatest safe one may be the same number.
     if (maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER) values.push(maximum + 1);
@@ -215,10 +219,14 @@ class Client {
   }
 }
 
+/** Texts of which those that a parameter's form allows are tried. */
+const patterned = ["", "@0", "@1700000000", "@0/1700000000"];
+
 interface ParameterSchema {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly format?: string;
+  readonly pattern?: string;
   readonly anyOf?: readonly { readonly const: string }[];
   readonly default?: unknown;
 }

@@ -47,6 +47,7 @@ test(`${requests} random requests to all versions are each answered as the order
 
 /** Refusals that come of what stands in the path. */
 const ofPaths = [
+  "parameters_exclusive",
   "path_unknown",
   "method_not_allowed",
   "typename_unknown",

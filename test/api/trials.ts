@@ -4,7 +4,7 @@ import { contractOf } from "../../src/api/contract/openapi.ts";
 import type { Endpoint } from "../../src/api/endpoint.ts";
 import { endpoints } from "../../src/api/endpoints.ts";
 import { versionsOf } from "../../src/api/versions/history.ts";
-import { type ApiVersion, versions } from "../../src/api/versions.ts";
+import { type ApiVersion, newestVersion, versions } from "../../src/api/versions.ts";
 import { errorTable } from "../../src/http/errors.ts";
 import { kindNames } from "../../src/kinds.ts";
 import { ContractCheck } from "./contract-check.ts";
@@ -40,7 +40,8 @@ export class Trials {
   }
 
   next(): Trial {
-    const version = this.#pick(versions);
+    // The newest has most to try.
+    const version = this.#chance(0.3) ? newestVersion : this.#pick(versions);
     const path = this.#path(version);
     const query = this.#query(path.endpoint);
     const method = this.#chance(0.75)
@@ -117,8 +118,9 @@ export class Trials {
     const parts: string[] = [];
     let code: number | undefined;
     const parameters = endpoint?.query.properties ?? {};
-    for (const name of ["skip", "limit", "before", "after", "through", "precision"]) {
-      if (!this.#chance(0.3)) continue;
+    const drawn = parameterNames.filter(() => this.#chance(0.3));
+    const excluded = ["skip", "before", "after", "through"].some((name) => drawn.includes(name));
+    for (const name of drawn) {
       const schema: TSchema | undefined = parameters[name];
       const good = this.#chance(0.85);
       const value = good ? this.#goodValue(name, schema) : this.#badValue(name);
@@ -128,6 +130,7 @@ export class Trials {
       if (schema === undefined || code !== undefined) continue;
       if (twice) code = errorTable.parameter_repeated.code;
       else if (!good) code = errorTable.parameter_malformed.code;
+      else if (name === "since" && excluded) code = errorTable.parameters_exclusive.code;
     }
     // What is not known is ignored, wherever it stands.
     if (this.#chance(0.2)) parts.unshift(`u${this.#garbage()}=${this.#garbage()}`);
@@ -140,6 +143,7 @@ export class Trials {
     const at_s = Math.floor(this.#known.now_ms / 1000);
     if (name === "limit") return String(1 + Math.floor(this.#random() * 1000));
     if (name === "precision") return this.#pick(["s", "ms"]);
+    if (name === "since") return this.#pick(["", "@0", `@${at_s - 4_000_000}`, `@0/${at_s}`]);
     if (name !== "before" && name !== "after") return this.#pick(["0", "1", "7", "1000000000000", "0012"]);
     const time = this.#pick([0, at_s - 5, at_s, at_s + 1, 253_402_300_799]);
     if (schema?.["format"] !== "date-time") return String(time);
@@ -147,19 +151,9 @@ export class Trials {
   }
 
   #badValue(name: string): string {
-    const values = [
-      "",
-      "-1",
-      "1.5",
-      "0x1",
-      "1e2",
-      "%zz",
-      "%ff",
-      "١",
-      "9".repeat(17),
-      "&x",
-      `n${this.#garbage()}`,
-    ];
+    const values = ["-1", "1.5", "0x1", "1e2", "%zz", "%ff", "١", "9".repeat(17), `n${this.#garbage()}`];
+    // Without a value; only one parameter takes that.
+    if (name !== "since") values.push("", "&x");
     if (name === "before" || name === "after")
       values.push("2026-02-30T00:00:00Z", "2026-11-20", "2026-11-20T12:00:00");
     return this.#pick(values);
@@ -249,6 +243,9 @@ export function trialText({ version, path, query, method, headers }: Trial): str
   const token = Authorization === undefined ? "no token" : `${Authorization.split(" ")[0]} …`;
   return `${method} /v${version}${path}${query} ${token} ${JSON.stringify(others)}`;
 }
+
+/** Parameters of all versions, in the order in which endpoints have them. */
+const parameterNames = ["skip", "limit", "before", "after", "since", "through", "precision"];
 
 interface DrawnPath {
   text: string;

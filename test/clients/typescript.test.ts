@@ -85,6 +85,35 @@ describe("the TypeScript client", () => {
     expect(asked).toBe(1);
   });
 
+  test("gives what has arrived, late readings too, with the cursor to come back with", async () => {
+    await using own = await serve();
+    const client = new Lintel({ url: own.api.url, token: own.tokens.read });
+    const { created } = await own.store.append(
+      [2, 1, 3].map((at) => event(sensor(8), now_ms - 9_000 + at, at)),
+    );
+    const walk = (options: { since?: string } = {}) =>
+      collected(
+        client.arrivals("wirelesssensor_events", created[0] ?? "", { limit: 2, precision: "ms", ...options }),
+      );
+    const first = await walk();
+    expect(first.map(({ readings }) => readings)).toEqual([
+      [
+        { stamp: now_ms - 8_998, event: 2 },
+        { stamp: now_ms - 8_999, event: 1 },
+      ],
+      [{ stamp: now_ms - 8_997, event: 3 }],
+    ]);
+    const since = first.at(-1)?.since ?? "";
+    expect(await walk({ since })).toEqual([]);
+    await own.store.append([event(sensor(8), now_ms - 9_500, 4)]);
+    expect((await walk({ since })).flatMap(({ readings }) => readings)).toEqual([
+      { stamp: now_ms - 9_500, event: 4 },
+    ]);
+    const unknown = Buffer.from(`${"0".repeat(32)} wirelesssensor_events 1 0 0 0 0 0`).toString("base64url");
+    const gone = await walk({ since: unknown }).catch((thrown) => thrown);
+    expect([gone instanceof LintelError, gone.status, gone.code]).toEqual([true, 410, 41_001]);
+  });
+
   test("knows the inventory", async () => {
     const types = await lintel.itemTypes();
     expect(types.map(({ typename }) => typename)).toEqual(kindNames);

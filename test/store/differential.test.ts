@@ -90,7 +90,9 @@ async function answerOf(api: Api, { version, path, query, method, headers }: Tri
   const link = response.headers
     .get("Link")
     ?.replace(origin, "")
-    .replace(/through=\d+/, "through=…");
+    .replace(/through=\d+/, "through=…")
+    // The store's name is in it.
+    .replace(/since=[\w-]+/, "since=…");
   const told = ["Content-Type", "WWW-Authenticate", "Allow"].map((name) => response.headers.get(name));
   return [response.status, ...told, link ?? "no link", await response.text()].join(" | ");
 }
@@ -104,11 +106,13 @@ async function sameWalks(
 ): Promise<number> {
   let records = 0;
   for (const path of paths) {
-    const query = `?limit=${1 + below(random, 60)}&precision=ms&skip=${below(random, 5)}`;
-    const [first, ...others] = await Promise.all(apis.map((api) => walk(api, `${path}${query}`, token)));
-    for (const other of others)
-      expect({ path, query, walk: other }).toEqual({ path, query, walk: first ?? [] });
-    records += first?.length ?? 0;
+    for (const beginning of [`skip=${below(random, 5)}`, "since="]) {
+      const query = `?limit=${1 + below(random, 60)}&precision=ms&${beginning}`;
+      const [first, ...others] = await Promise.all(apis.map((api) => walk(api, `${path}${query}`, token)));
+      for (const other of others)
+        expect({ path, query, walk: other }).toEqual({ path, query, walk: first ?? [] });
+      records += first?.length ?? 0;
+    }
   }
   return records;
 }

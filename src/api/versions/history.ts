@@ -6,6 +6,7 @@ import { devicesRenamed } from "./devices-renamed.ts";
 import { firmwareRenamed } from "./firmware-renamed.ts";
 import { orderDescending } from "./order-descending.ts";
 import { precisionAdded } from "./precision-added.ts";
+import { sinceAdded } from "./since-added.ts";
 import { timesAsNumbers } from "./times-as-numbers.ts";
 
 /**
@@ -14,6 +15,7 @@ import { timesAsNumbers } from "./times-as-numbers.ts";
  */
 export const changes: readonly Change[] = [
   precisionAdded,
+  sinceAdded,
   devicesRenamed,
   timesAsNumbers,
   orderDescending,

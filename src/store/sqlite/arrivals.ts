@@ -18,21 +18,8 @@ export class ArrivalReads {
          (SELECT value FROM meta WHERE name = 'epoch') AS epoch,
          coalesce((SELECT revision FROM heads WHERE series = ? AND item = ?), 0) AS revision`,
     );
-    this.#inOrder = forEverySeries((series) =>
-      database.keep(
-        `SELECT ${columnsOf(series)} FROM ${series} AS reading
-         WHERE item = ? AND (stamp, seq) > (?, ?) AND stamp < ? AND NOT EXISTS (
-           SELECT 1 FROM late WHERE late.series = '${series}' AND late.item = reading.item AND late.seq = reading.seq)
-         ORDER BY stamp, seq LIMIT ?`,
-      ),
-    );
-    this.#late = forEverySeries((series) =>
-      database.keep(
-        `SELECT ${columnsOf(series)} FROM late JOIN ${series} AS reading USING (item, stamp, seq)
-         WHERE late.series = '${series}' AND item = ? AND seq > ? AND stamp >= ? AND stamp < ?
-         ORDER BY late.seq LIMIT ?`,
-      ),
-    );
+    this.#inOrder = forEverySeries((series) => database.keep(inOrderSql(series)));
+    this.#late = forEverySeries((series) => database.keep(lateSql(series)));
   }
 
   read(request: ArrivalsRequest): Arrivals | undefined {
@@ -46,6 +33,21 @@ export class ArrivalReads {
       return arrivalsFrom(request, from, inOrder as ArrivalRow[], late as ArrivalRow[]);
     })();
   }
+}
+
+/** Readings that came in order of time: parameters are item, stamp and number of the last one before, the end of the span, and the limit. */
+export function inOrderSql(series: SeriesName): string {
+  return `SELECT ${columnsOf(series)} FROM ${series} AS reading
+    WHERE item = ? AND (stamp, seq) > (?, ?) AND stamp < ? AND NOT EXISTS (
+      SELECT 1 FROM late WHERE late.series = '${series}' AND late.item = reading.item AND late.seq = reading.seq)
+    ORDER BY stamp, seq LIMIT ?`;
+}
+
+/** Late readings: parameters are item, the number of the last one before, both ends of the span, and the limit. */
+export function lateSql(series: SeriesName): string {
+  return `SELECT ${columnsOf(series)} FROM late JOIN ${series} AS reading USING (item, stamp, seq)
+    WHERE late.series = '${series}' AND item = ? AND seq > ? AND stamp >= ? AND stamp < ?
+    ORDER BY late.seq LIMIT ?`;
 }
 
 function columnsOf(series: SeriesName): string {

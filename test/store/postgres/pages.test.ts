@@ -75,6 +75,16 @@ test("a page is one walk along the index, partition by partition, without sortin
       expect((await store.oldestFirst(span)).rows).toHaveLength(20);
     });
     expect(plans).toHaveLength(requests.length + 1);
+    const arrivals = await plansOf(central.url, series, async (store) => {
+      const span = { from_ms, before_ms: start_ms + 1 };
+      const walk = { series, item: 2, span, limit: 20, precision: "s" } as const;
+      const first = await store.arrivals(walk);
+      expect(first?.records).toHaveLength(20);
+      if (first === undefined) throw new Error("there is no first page");
+      expect((await store.arrivals({ ...walk, after: first.position }))?.records).toHaveLength(20);
+    });
+    expect(arrivals.length).toBeGreaterThan(2);
+    plans.push(...arrivals);
     for (const plan of plans) {
       expect(plan).toMatch(/Index Scan( Backward)? using wirelesssensor_events_\d+_pkey/);
       expect(plan).not.toMatch(/Sort|Seq Scan|Bitmap/);
