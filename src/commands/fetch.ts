@@ -101,8 +101,6 @@ function printSummary(done: Downloaded, seconds: number, terminal: Terminal): vo
   terminal.print(
     `${done.received} readings received in ${seconds < 60 ? `${seconds.toFixed(1)} s` : spanText(seconds * 1000)}, everything is in ${done.directory}`,
   );
-  if (done.kept > 0)
-    terminal.say(`${done.kept} readings in the files are not on the server any more: they stay here.`);
   if (done.absent.length > 0) terminal.say(`This server has no list of: ${done.absent.join(", ")}.`);
 }
 

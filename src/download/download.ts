@@ -48,8 +48,6 @@ export interface Downloaded {
   readonly directory: string;
   /** Readings that came over the network this time. */
   readonly received: number;
-  /** Readings in the files that this server no longer has, because it has cleared them away or was restored. */
-  readonly kept: number;
   /** Each file by name without ending, with its rows, and whether this call wrote it. */
   readonly files: Readonly<Record<string, { readonly rows: number; readonly written: boolean }>>;
   /** Lists that this server does not have. */
@@ -82,7 +80,6 @@ export async function download(options: DownloadOptions): Promise<Downloaded> {
     const received = await receive(gateway, held, items, { ...options, failed });
     const files: Record<string, { rows: number; written: boolean }> = {};
     const absent: string[] = [];
-    let kept = 0;
     for (const list of recordLists) {
       options.onProgress({ ...received, now: list.name });
       const rows = await fetchList({ ...options, gateway, list, path: join(directory, list.name) });
@@ -94,9 +91,8 @@ export async function download(options: DownloadOptions): Promise<Downloaded> {
       if (sources.length === 0 && options.series === undefined) continue;
       options.onProgress({ ...received, now: `writing ${series}` });
       files[series] = await assemble(held, series, sources, options);
-      for (const { itemid } of sources) kept += held.kept({ series, item: itemid });
     }
-    return { directory, received: received.received, kept, files, absent };
+    return { directory, received: received.received, files, absent };
   } finally {
     held.close();
   }

@@ -56,6 +56,7 @@ export class Gateway {
       if ("response" in outcome) {
         const { response, text } = outcome;
         if (response.status === 404) return undefined;
+        if (response.status === 410) throw new Gone(`${url} is gone${messageIn(text)}`, "begin again");
         if (!response.ok) throw this.#refusal(response, text);
         const body = this.#checked(url, text, schema);
         return { body: body as Body, next: nextQuery(response.headers.get("link"), url) };
@@ -152,6 +153,9 @@ export class Gateway {
     });
   }
 }
+
+/** What a query goes on from is not known any more. */
+export class Gone extends OperatorError {}
 
 /**
  * The query of the page that a Link header names as the next; undefined where it names none. It must be another

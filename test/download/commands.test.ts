@@ -5,7 +5,7 @@ import { SystemClock } from "../../src/clock.ts";
 import { lineLog } from "../../src/log.ts";
 import { seriesNames } from "../../src/series.ts";
 import { openGatewayStore } from "../../src/store/sqlite/open.ts";
-import type { GatewayStore, PageRequest, Store } from "../../src/store/store.ts";
+import type { ArrivalsRequest, GatewayStore, Store } from "../../src/store/store.ts";
 import { type Api, startApi } from "../api/starting.ts";
 import { Site } from "../shipped/front-door.ts";
 import { event, linesOf, oneOfEach, sensor } from "./filled.ts";
@@ -29,14 +29,14 @@ beforeAll(async () => {
   await store.append(oneOfEach(start_ms));
   const counted: Store = new Proxy(store, {
     get: (target, name) => {
-      if (name !== "page") {
+      if (name !== "arrivals") {
         const value = Reflect.get(target, name);
         return typeof value === "function" ? value.bind(target) : value;
       }
-      return (request: PageRequest) => {
+      return (request: ArrivalsRequest) => {
         pages += 1;
         onPage(pages);
-        return target.page(request);
+        return target.arrivals(request);
       };
     },
   });
