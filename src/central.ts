@@ -8,15 +8,15 @@ import { messageOf } from "./errors.ts";
 import type { App } from "./http/app.ts";
 import type { SettingNames } from "./http/listening.ts";
 import { startServer } from "./http/server.ts";
+import type { HttpClient } from "./http-client/http-client.ts";
 import type { Log } from "./log.ts";
 import { metricsApp } from "./metrics/app.ts";
 import { centralFamilies } from "./metrics/central.ts";
 import { programFamilies } from "./metrics/program.ts";
 import type { CentralStore } from "./store/central-store.ts";
 import { AlertKeeper } from "./sync/fleet/alert-keeper.ts";
-import type { Peer } from "./sync/line/peer.ts";
 import type { GatewayReport } from "./sync/protocol.ts";
-import { gatewayPeer } from "./sync/pull/gateway-peer.ts";
+import { gatewayClient } from "./sync/pull/gateway-client.ts";
 import { Pull } from "./sync/pull/pull.ts";
 import { Pulling } from "./sync/pull/pulling.ts";
 import { type Receiver, receiverOf } from "./sync/receiver/receiver.ts";
@@ -125,10 +125,10 @@ async function pullingOf(
 }
 
 /** The files are read each time, so that another token needs no restart. */
-function connect(gateway: ListedGateway, run: { clock: Clock; log: Log; stop: AbortSignal }): Peer {
+function connect(gateway: ListedGateway, run: { clock: Clock; log: Log; stop: AbortSignal }): HttpClient {
   const { home, token_file, certificate } = gateway;
   const { clock, log, stop } = run;
-  return gatewayPeer(gateway, {
+  return gatewayClient(gateway, {
     token: tokenIn(
       token_file,
       `\`lintel token create central --scope sync --home ${home}\` printed at the gateway`,

@@ -75,6 +75,7 @@ async function fetchAll(options: FetchOptions, context: CommandContext): Promise
       ...(series === undefined ? {} : { series }),
       ...(items === undefined ? {} : { items }),
       clock,
+      random: Math.random,
       stop,
       onProgress: (progress) => meter.show(progress),
       onRetry: (reason, delay_ms) =>

@@ -7,8 +7,8 @@ import { Item } from "../records/item.ts";
 import { ItemType } from "../records/item-type.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../series.ts";
 import type { Format } from "./format.ts";
-import { Gateway } from "./gateway.ts";
 import { HeldReadings } from "./held-readings.ts";
+import { InterfaceClient } from "./interface-client.ts";
 import { fetchList, pagesOf, recordLists } from "./record-lists.ts";
 import { fileExists, writeSeries } from "./series-file.ts";
 import { bringUpToDate, type Span } from "./series-walk.ts";
@@ -29,6 +29,8 @@ export interface DownloadOptions {
   /** Names of items; absent: all of them. */
   readonly items?: readonly string[];
   readonly clock: Clock;
+  /** From 0 up to 1, for the waits between attempts. */
+  readonly random: () => number;
   readonly stop: AbortSignal;
   readonly onProgress: (progress: Progress) => void;
   readonly onRetry: (reason: string, delay_ms: number) => void;
@@ -63,26 +65,26 @@ export interface Downloaded {
  */
 export async function download(options: DownloadOptions): Promise<Downloaded> {
   const failed = new AbortController();
-  const gateway = new Gateway({ ...options, stop: AbortSignal.any([options.stop, failed.signal]) });
+  const server = new InterfaceClient({ ...options, stop: AbortSignal.any([options.stop, failed.signal]) });
   const { span, directory } = options;
   const held = new HeldReadings(join(directory, stateFile), {
-    url: gateway.url,
+    url: server.url,
     since: moment(span.since_s),
     until: moment(span.until_s),
   });
   try {
-    if ((await gateway.get("/items", "", Type.Array(ItemType))) === undefined)
+    if ((await server.get("/items", "", Type.Array(ItemType))) === undefined)
       throw new OperatorError(
-        `there is no Lintel interface at ${gateway.url}`,
+        `there is no Lintel interface at ${server.url}`,
         "give --url the address that the gateway or central server prints when it starts",
       );
-    const items = chosen(await inventory(gateway), options.items);
-    const received = await receive(gateway, held, items, { ...options, failed });
+    const items = chosen(await inventory(server), options.items);
+    const received = await receive(server, held, items, { ...options, failed });
     const files: Record<string, { rows: number; written: boolean }> = {};
     const absent: string[] = [];
     for (const list of recordLists) {
       options.onProgress({ ...received, now: list.name });
-      const rows = await fetchList({ ...options, gateway, list, path: join(directory, list.name) });
+      const rows = await fetchList({ ...options, server, list, path: join(directory, list.name) });
       if (rows === undefined) absent.push(list.name);
       else files[list.name] = { rows, written: true };
     }
@@ -103,7 +105,7 @@ export async function download(options: DownloadOptions): Promise<Downloaded> {
  * fails, `failed` ends the others, and all have ended when this rejects.
  */
 async function receive(
-  gateway: Gateway,
+  server: InterfaceClient,
   held: HeldReadings,
   items: readonly Item[],
   { failed, ...options }: DownloadOptions & { failed: AbortController },
@@ -120,7 +122,7 @@ async function receive(
       const tell = () => options.onProgress({ ...progress, now: `${item.itemname} ${series}` });
       tell();
       await bringUpToDate({
-        gateway,
+        server,
         held,
         run: { series, item: item.itemid },
         itemname: item.itemname,
@@ -163,10 +165,10 @@ async function assemble(
   return { rows, written: true };
 }
 
-async function inventory(gateway: Gateway): Promise<Item[]> {
+async function inventory(server: InterfaceClient): Promise<Item[]> {
   const items: Item[] = [];
   for (const kind of kindNames)
-    for await (const page of pagesOf(gateway, `/inventory/${kind}`, Item)) items.push(...(page as Item[]));
+    for await (const page of pagesOf(server, `/inventory/${kind}`, Item)) items.push(...(page as Item[]));
   return items;
 }
 

@@ -5,7 +5,7 @@ import { recordPaths } from "../records/record-paths.ts";
 import { definitionOf, ownerField, recordTable } from "../records/record-table.ts";
 import { columnsOfSchema, rowOf } from "./column.ts";
 import type { Format } from "./format.ts";
-import type { Gateway } from "./gateway.ts";
+import type { InterfaceClient } from "./interface-client.ts";
 import type { StampForm } from "./stamp-form.ts";
 import { TableFile } from "./table-file.ts";
 
@@ -39,23 +39,23 @@ export const recordLists: readonly RecordList[] = [
  * @returns how many records; undefined, and no file, where the server doesn't have the list
  */
 export async function fetchList(options: {
-  gateway: Gateway;
+  server: InterfaceClient;
   list: RecordList;
   /** Of the file, without ending. */
   path: string;
   format: Format;
   stamp: StampForm;
 }): Promise<number | undefined> {
-  const { gateway, list, format, stamp } = options;
+  const { server, list, format, stamp } = options;
   const columns = columnsOfSchema(list.schema);
   const file = await TableFile.create({ path: `${options.path}.${format}`, format, columns, stamp });
   let served = false;
   try {
-    for await (const paths of pathsOf(gateway, list)) {
+    for await (const paths of pathsOf(server, list)) {
       // Without any owner nothing can be asked, and there are no records.
       served ||= paths.length === 0;
       for (const path of paths)
-        for await (const records of pagesOf(gateway, path, list.schema)) {
+        for await (const records of pagesOf(server, path, list.schema)) {
           served = true;
           await file.write(records.map((record) => rowOf(list.schema, record)));
         }
@@ -71,32 +71,32 @@ export async function fetchList(options: {
 
 /** Pages of a list; none where there is no such path. */
 export async function* pagesOf(
-  gateway: Gateway,
+  server: InterfaceClient,
   path: string,
   schema: TObject,
 ): AsyncGenerator<readonly ListRecord[]> {
   const array = arrayOf(schema);
   for (let query: string | undefined = ""; query !== undefined; ) {
-    const answer: Awaited<ReturnType<typeof gateway.get<readonly ListRecord[]>>> = await gateway.get(
+    const answer: Awaited<ReturnType<typeof server.get<readonly ListRecord[]>>> = await server.get(
       path,
       query,
       array,
     );
-    if (answer === undefined) return;
+    if (answer === undefined || answer === "gone") return;
     yield answer.body;
     query = answer.next;
   }
 }
 
 /** The list's own paths; for lists of owners, one for each owner of each page of owners. */
-async function* pathsOf(gateway: Gateway, list: RecordList): AsyncGenerator<readonly string[]> {
+async function* pathsOf(server: InterfaceClient, list: RecordList): AsyncGenerator<readonly string[]> {
   const { owner } = list;
   if (owner === undefined) {
     yield list.paths;
     return;
   }
   const schema = Type.Object({ [owner.field]: Type.Integer() });
-  for await (const owners of pagesOf(gateway, owner.path, schema))
+  for await (const owners of pagesOf(server, owner.path, schema))
     yield owners.map((record) => (list.paths[0] ?? "").replace("{id}", String(record[owner.field])));
 }
 

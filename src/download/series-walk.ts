@@ -1,8 +1,9 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { OperatorError } from "../errors.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../series.ts";
-import { type Gateway, Gone } from "./gateway.ts";
+
 import type { HeldReadings, Run } from "./held-readings.ts";
+import type { InterfaceClient } from "./interface-client.ts";
 import type { HeldRow } from "./oldest-first.ts";
 
 /** Whole unix seconds: from `since_s`, and below `until_s`. */
@@ -19,7 +20,7 @@ export interface Span {
  * @returns false where the server has no such series or item
  */
 export async function bringUpToDate(options: {
-  gateway: Gateway;
+  server: InterfaceClient;
   held: HeldReadings;
   run: Run;
   itemname: string;
@@ -27,23 +28,23 @@ export async function bringUpToDate(options: {
   /** Told of every page, with the readings it added. */
   onPage: (count: number) => void;
 }): Promise<boolean> {
-  const { gateway, held, run, span, onPage } = options;
+  const { server, held, run, span, onPage } = options;
   const path = pathOf(run.series, options.itemname);
   const first = `?since=${beginning(span)}&limit=${page_max}&precision=ms`;
   // Ends: each page lies behind the one before, and a walk is begun again only where it had begun.
   for (;;) {
     const next = held.next(run);
-    try {
-      const answer = await gateway.get<readonly ServedRecord[]>(path, next ?? first, pageSchemas[run.series]);
-      if (answer === undefined) return false;
-      const rows = answer.body.map((record) => rowOf(run.series, record));
-      if (rows.length > 0) held.add(run, rows, answer.next ?? noPlace(path));
-      onPage(rows.length);
-      if (rows.length < page_max) return true;
-    } catch (thrown) {
-      if (!(thrown instanceof Gone) || next === undefined) throw thrown;
+    const answer = await server.get<readonly ServedRecord[]>(path, next ?? first, pageSchemas[run.series]);
+    if (answer === undefined) return false;
+    if (answer === "gone") {
+      if (next === undefined) noPlace(path);
       held.beginAgain(run);
+      continue;
     }
+    const rows = answer.body.map((record) => rowOf(run.series, record));
+    if (rows.length > 0) held.add(run, rows, answer.next ?? noPlace(path));
+    onPage(rows.length);
+    if (rows.length < page_max) return true;
   }
 }
 
@@ -55,7 +56,7 @@ function beginning({ since_s, until_s }: Span): string {
 
 function noPlace(path: string): never {
   throw new OperatorError(
-    `the answer to ${path} does not say where to go on`,
+    `the answer to ${path} does not say where to begin or to go on`,
     "update the server: `since` came with version 0.9",
   );
 }

@@ -97,7 +97,7 @@ describe("a gateway with tls = self-signed", () => {
     expect([refused.code, refused.said]).toEqual([
       2,
       expect.stringMatching(
-        /is not one that this machine trusts .*: name the server's own certificate with --certificate/,
+        /has a certificate that no authority vouches for .*: name the certificate of the server with --certificate FILE/,
       ),
     ]);
     const fetched = await site.lintel(...words, "--json", "--certificate", file());

@@ -105,7 +105,7 @@ describe("lintel fetch", () => {
   const mistakes: [words: string[], said: RegExp][] = [
     [
       ["--token", "a.b"],
-      /^lintel: 127.0.0.1:\d+ refuses the token \(The access token is invalid, code 40103\): ask/,
+      /^lintel: the server at 127.0.0.1:\d+ refuses the token: The access token is invalid \(code 40103\): ask/,
     ],
     [["--token-file", "none"], /^lintel: none cannot be read/],
     [["--token", "x", "--token-file", "token"], /^lintel: a token is needed, once: give/],

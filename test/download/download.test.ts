@@ -73,6 +73,7 @@ function options(directory: string, rest: Partial<DownloadOptions> = {}): Downlo
     stamp: "iso",
     span: {},
     clock: new SystemClock(),
+    random: Math.random,
     stop: new AbortController().signal,
     onProgress: () => {},
     onRetry: () => {},
@@ -324,7 +325,7 @@ describe("a download that is disturbed", () => {
       if (received > 2_000) revoked ??= serving.store.revokeToken(token.id);
     };
     await expect(download(options(directory, { token: text, onProgress }))).rejects.toThrow(
-      /refuses the token \(The access token is invalid, code 40103\): ask/,
+      /refuses the token: The access token is invalid \(code 40103\): ask/,
     );
     expect(await revoked).toBe(true);
     const { received } = await download(options(directory));

@@ -55,6 +55,7 @@ function fetched(rest: Partial<DownloadOptions> = {}) {
     stamp: "iso",
     span: {},
     clock,
+    random: Math.random,
     stop: new AbortController().signal,
     onProgress: () => {},
     onRetry: () => {},

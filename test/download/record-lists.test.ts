@@ -75,6 +75,7 @@ function fetched(format: Format, from = { serving, directory }): Promise<Downloa
     stamp: "iso",
     span: {},
     clock: new SystemClock(),
+    random: Math.random,
     stop: new AbortController().signal,
     onProgress: () => {},
     onRetry: () => {},

@@ -27,9 +27,9 @@ const rules: readonly { of: RegExp; may: RegExp; why: string }[] = [
   {
     of: /^src\/sync\//,
     may: new RegExp(
-      `${foundation.source}|^src/store/(store|record-store|upload-store|central-store)\\.ts$|^src/http/`,
+      `${foundation.source}|^src/store/(store|record-store|upload-store|central-store)\\.ts$|^src/http(-client)?/`,
     ),
-    why: "sync knows the stores at both ends of a line, and how this house serves HTTP",
+    why: "sync knows the stores at both ends, how HTTP is served here, and how it is asked",
   },
   {
     of: /^src\/http\//,
@@ -37,12 +37,22 @@ const rules: readonly { of: RegExp; may: RegExp; why: string }[] = [
     why: "listening, admission and tokens are below every interface that is served",
   },
   {
+    of: /^src\/http-client\//,
+    may: new RegExp(`${foundation.source}|^src/http/expansion\\.ts$`),
+    why: "whoever asks over HTTP brings along what is asked for",
+  },
+  {
+    of: /^src\/download\//,
+    may: new RegExp(`${foundation.source}|^src/http-client/`),
+    why: "a download asks a server, and a file is written of rows, wherever they come from",
+  },
+  {
     of: /^src\/tls\//,
     may: new RegExp(`${foundation.source}|^drivers/wire/durable-file\\.ts$`),
     why: "a certificate is made and kept without knowing who serves with it",
   },
   {
-    of: /^src\/(ingest|api|dashboard|download|metrics)\//,
+    of: /^src\/(ingest|api|dashboard|metrics)\//,
     may: new RegExp(`${foundation.source}|^src/store/store\\.ts$|^src/http/`),
     why: "layers meet only at the store",
   },

@@ -18,7 +18,10 @@ export class ArrivalReads {
          (SELECT value FROM meta WHERE name = 'epoch') AS epoch,
          coalesce((SELECT revision FROM heads WHERE series = ? AND item = ?), 0) AS revision`,
     );
-    this.#inOrder = forEverySeries((series) => database.keep(inOrderSql(series)));
+    this.#inOrder = forEverySeries((series) => ({
+      all: database.keep(inOrderSql(series, "")),
+      unlisted: database.keep(inOrderSql(series, isUnlisted(series))),
+    }));
     this.#late = forEverySeries((series) => database.keep(lateSql(series)));
   }
 
@@ -28,19 +31,25 @@ export class ArrivalReads {
       const from = arrivedBefore(request, this.#state.get(series, item) as ArrivalState);
       if (from === undefined) return undefined;
       const { from_ms, before_ms } = request.span;
-      const inOrder = this.#inOrder[series].values(item, from.stamp_ms, from.seq, before_ms, limit);
       const late = this.#late[series].values(item, from.seq, from_ms, before_ms, limit);
+      // Late readings that the walk has passed have stamps below the position's: where no others follow, there is nothing to leave out.
+      const { all, unlisted } = this.#inOrder[series];
+      const following = late.length === 0 ? all : unlisted;
+      const inOrder = following.values(item, from.stamp_ms, from.seq, before_ms, limit);
       return arrivalsFrom(request, from, inOrder as ArrivalRow[], late as ArrivalRow[]);
     })();
   }
 }
 
 /** Readings that came in order of time: parameters are item, stamp and number of the last one before, the end of the span, and the limit. */
-export function inOrderSql(series: SeriesName): string {
+export function inOrderSql(series: SeriesName, condition: string): string {
   return `SELECT ${columnsOf(series)} FROM ${series} AS reading
-    WHERE item = ? AND (stamp, seq) > (?, ?) AND stamp < ? AND NOT EXISTS (
-      SELECT 1 FROM late WHERE late.series = '${series}' AND late.item = reading.item AND late.seq = reading.seq)
-    ORDER BY stamp, seq LIMIT ?`;
+    WHERE item = ? AND (stamp, seq) > (?, ?) AND stamp < ? ${condition} ORDER BY stamp, seq LIMIT ?`;
+}
+
+export function isUnlisted(series: SeriesName): string {
+  return `AND NOT EXISTS (
+    SELECT 1 FROM late WHERE late.series = '${series}' AND late.item = reading.item AND late.seq = reading.seq)`;
 }
 
 /** Late readings: parameters are item, the number of the last one before, both ends of the span, and the limit. */

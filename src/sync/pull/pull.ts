@@ -1,9 +1,9 @@
 import type { Clock } from "../../clock.ts";
 import type { ListedGateway } from "../../config/gateway-list.ts";
+import type { HttpClient } from "../../http-client/http-client.ts";
 import type { Log } from "../../log.ts";
 import type { CentralStore, GatewayRecord } from "../../store/central-store.ts";
 import { FilesFault, filesInBody, type HomeFiles, keepFiles } from "../kept-files.ts";
-import type { Peer } from "../line/peer.ts";
 import { nothingNoted } from "../nothing-noted.ts";
 import { BackupsBody } from "../protocol.ts";
 import type { Receptions } from "../receiver/receptions.ts";
@@ -18,7 +18,7 @@ export interface PullOptions {
   readonly gateway: ListedGateway;
   readonly store: CentralStore;
   /** Makes ready to ask the gateway; what it throws ends the turn. */
-  readonly connect: (gateway: ListedGateway, stop: AbortSignal) => Peer;
+  readonly connect: (gateway: ListedGateway, stop: AbortSignal) => HttpClient;
   readonly clock: Clock;
   readonly log: Log;
   readonly counts: Receptions;
@@ -53,15 +53,15 @@ export class Pull {
   async turn(stop: AbortSignal): Promise<{ readonly more: boolean }> {
     const { store, clock, log, counts, connect } = this.#options;
     const { home, place } = this.gateway;
-    const peer = connect(this.gateway, stop);
+    const client = connect(this.gateway, stop);
     const remarks = () => ({ differing_days: this.#state.differing_days, pulled: this.#state });
-    const { title } = peer;
+    const { title } = client;
     const target = new StoreTarget({ store, home, clock, counts, title, place, remarks });
     const filesDue = clock.now().unix_ms - this.#state.filed_ms >= day_ms;
     // As they are before anything is read: then central has what the cursors among them have passed.
-    const files = filesDue ? await readFiles(peer) : undefined;
+    const files = filesDue ? await readFiles(client) : undefined;
     const { more, report, held_note, everyDay, compared } = await transfer({
-      source: new GatewaySource(peer),
+      source: new GatewaySource(client),
       target,
       clock,
       log,
@@ -73,14 +73,14 @@ export class Pull {
         this.#state = { ...this.#state, ...changed };
       },
       batches_max: turn_batches_max,
-      checkTime: () => peer.checkTime(),
+      checkTime: () => client.checkTime(),
     });
     this.#held_note = held_note;
     if (!more) {
       const differing = compared.differing.size;
       const differing_days = everyDay ? differing : Math.max(this.#state.differing_days, differing);
       this.#state = { ...this.#state, differing_days };
-      if (files !== undefined) await this.#keepFiles(peer, files);
+      if (files !== undefined) await this.#keepFiles(client, files);
     }
     await target.note({ ...report, condition: nothingNoted });
     return { more };
@@ -104,24 +104,24 @@ export class Pull {
     return { confirmed_seq: verified_seq, verified_seq, verified_all_ms };
   }
 
-  async #keepFiles(peer: Peer, files: HomeFiles): Promise<void> {
+  async #keepFiles(client: HttpClient, files: HomeFiles): Promise<void> {
     const { store, clock } = this.#options;
     try {
       await keepFiles(store, this.gateway.home, files);
     } catch (thrown) {
-      throw thrown instanceof FilesFault ? peer.strange(thrown.message) : thrown;
+      throw thrown instanceof FilesFault ? client.strange(thrown.message) : thrown;
     }
     this.#state = { ...this.#state, filed_ms: clock.now().unix_ms };
   }
 }
 
-async function readFiles(peer: Peer): Promise<HomeFiles> {
+async function readFiles(client: HttpClient): Promise<HomeFiles> {
   const request = { method: "GET", path: "/backups", answer_bytes_max: files_bytes_max } as const;
-  const body = await peer.askJson(request, BackupsBody);
+  const body = await client.askJson(request, BackupsBody);
   try {
     return filesInBody(body);
   } catch (thrown) {
-    throw thrown instanceof FilesFault ? peer.strange(thrown.message) : thrown;
+    throw thrown instanceof FilesFault ? client.strange(thrown.message) : thrown;
   }
 }
 

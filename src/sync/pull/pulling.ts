@@ -1,8 +1,8 @@
 import type { Clock } from "../../clock.ts";
 import { messageOf, type OperatorError, StoreOutage } from "../../errors.ts";
+import { TryAgainLater } from "../../http-client/outcome.ts";
+import { jittered_ms } from "../../http-client/retry.ts";
 import type { Log } from "../../log.ts";
-import { jittered_ms } from "../../retry.ts";
-import { TryAgainLater } from "../line/outcome.ts";
 import type { Pull } from "./pull.ts";
 
 export interface PullingOptions {

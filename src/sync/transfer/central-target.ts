@@ -1,13 +1,13 @@
 import type { Batch } from "../../batch.ts";
 import type { Clock } from "../../clock.ts";
 import { OperatorError } from "../../errors.ts";
+import type { ClientRequest } from "../../http-client/http-client.ts";
 import type { Log } from "../../log.ts";
 import type { Mended } from "../../store/central-store.ts";
 import type { DayDigest, DayReadings, DigestRequest } from "../../store/upload-store.ts";
 import { encodeBatch } from "../batch-codec.ts";
 import { dayQueryOf } from "../day-query.ts";
 import { encodedBatch } from "../encoded-batch.ts";
-import type { PeerRequest } from "../line/peer.ts";
 import { nothingNoted } from "../nothing-noted.ts";
 import {
   BatchAnswer,
@@ -89,7 +89,7 @@ export class CentralTarget implements Target {
     let made = await reader.take(after_seq);
     if (made === undefined) return undefined;
     let failed = 0;
-    const answer = await central.ask(async (failures): Promise<PeerRequest> => {
+    const answer = await central.ask(async (failures): Promise<ClientRequest> => {
       if (failures > failed) {
         failed = failures;
         reader.shrink();

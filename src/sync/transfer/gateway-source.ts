@@ -1,25 +1,25 @@
 import { type Batch, batch_bytes_max } from "../../batch.ts";
+import type { HttpClient } from "../../http-client/http-client.ts";
 import type { DayDigest, DayReadings, DigestRequest } from "../../store/upload-store.ts";
 import { decodeBatch, decodeReadings } from "../batch-codec.ts";
 import { BatchFault } from "../batch-frame.ts";
 import { dayQueryOf } from "../day-query.ts";
-import type { Peer } from "../line/peer.ts";
 import { DigestsAnswer, SourceReport } from "../protocol.ts";
 import { type DaySpan, day_ms } from "./days.ts";
 import type { HandedBatch, Source } from "./ends.ts";
 
 /** A gateway that is asked, which answers a day at once. What it says is checked: it may be anybody. */
 export class GatewaySource implements Source {
-  readonly #peer: Peer;
+  readonly #gateway: HttpClient;
   /** The first day after the one whose digests were read last on which the gateway has readings, unix milliseconds. */
   #next_ms: number | undefined;
 
-  constructor(peer: Peer) {
-    this.#peer = peer;
+  constructor(gateway: HttpClient) {
+    this.#gateway = gateway;
   }
 
   report(after_note: number): Promise<SourceReport> {
-    return this.#peer.askJson(
+    return this.#gateway.askJson(
       { method: "GET", path: "/report", query: { after_note }, answer_bytes_max: report_bytes_max },
       SourceReport,
     );
@@ -29,7 +29,7 @@ export class GatewaySource implements Source {
     epoch,
     after_seq,
   }: Parameters<Source["batchAfter"]>[0]): Promise<HandedBatch | undefined> {
-    const answer = await this.#peer.ask({
+    const answer = await this.#gateway.ask({
       method: "GET",
       path: "/batches",
       query: { epoch, after: after_seq },
@@ -40,7 +40,7 @@ export class GatewaySource implements Source {
   }
 
   async digests({ epoch, through_seq, from_ms, before_ms }: DigestRequest): Promise<readonly DayDigest[]> {
-    const { digests, next_ms } = await this.#peer.askJson(
+    const { digests, next_ms } = await this.#gateway.askJson(
       {
         method: "GET",
         path: "/digests",
@@ -50,15 +50,15 @@ export class GatewaySource implements Source {
       DigestsAnswer,
     );
     if (digests.some(({ day }) => day * day_ms < from_ms || day * day_ms >= before_ms))
-      throw this.#peer.strange("digests of another day than was asked for");
+      throw this.#gateway.strange("digests of another day than was asked for");
     if (next_ms !== undefined && (next_ms < before_ms || next_ms % day_ms !== 0))
-      throw this.#peer.strange("a next day that is none");
+      throw this.#gateway.strange("a next day that is none");
     this.#next_ms = next_ms;
     return digests;
   }
 
   async readingsOfDay(request: DayReadings): Promise<Batch> {
-    const answer = await this.#peer.ask({
+    const answer = await this.#gateway.ask({
       method: "GET",
       path: "/days",
       query: dayQueryOf(request),
@@ -84,10 +84,10 @@ export class GatewaySource implements Source {
     try {
       batch = decode(bytes);
     } catch (thrown) {
-      if (thrown instanceof BatchFault) throw this.#peer.strange(thrown.message);
+      if (thrown instanceof BatchFault) throw this.#gateway.strange(thrown.message);
       throw thrown;
     }
-    if (batch.epoch !== epoch) throw this.#peer.strange("a batch of another epoch than was asked for");
+    if (batch.epoch !== epoch) throw this.#gateway.strange("a batch of another epoch than was asked for");
     return batch;
   }
 }

@@ -1,31 +1,38 @@
 import { batch_readings_max } from "../../batch.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
-import { type Answered, TryAgainLater } from "../line/outcome.ts";
-import { Peer, type PeerBounds, type PeerOptions, type PeerRequest } from "../line/peer.ts";
-import type { PeerWords } from "../line/peer-words.ts";
-import { BatchRefusalBody, homeHeader } from "../protocol.ts";
+import {
+  type ClientBounds,
+  type ClientOptions,
+  type ClientRequest,
+  HttpClient,
+} from "../../http-client/http-client.ts";
+import { type Answered, TryAgainLater } from "../../http-client/outcome.ts";
+import type { Wording } from "../../http-client/wording.ts";
+import { BatchRefusalBody, homeHeader, syncPath } from "../protocol.ts";
 
 /** `token` is a sync token of the home. */
-export interface CentralOptions extends Omit<PeerOptions, "words" | "bounds" | "headers"> {
+export interface CentralOptions
+  extends Omit<ClientOptions, "interface" | "wording" | "bounds" | "headers" | "bytes_per_s"> {
+  readonly bytes_per_s: number;
   /** The home that the configuration names; absent: none is compared with the token's. */
   readonly home?: number;
 }
 
 /** Central as a gateway asks it. */
-export class Central extends Peer {
+export class Central extends HttpClient {
   /** Readings that go to central at once: what a slow line carries in a minute. */
   readonly readings_max: number;
 
   constructor(options: CentralOptions) {
     const { home } = options;
     const headers = home === undefined ? {} : { [homeHeader]: String(home) };
-    super({ ...options, headers, words, bounds });
+    super({ ...options, interface: syncPath, headers, wording, bounds });
     const carried = Math.floor((options.bytes_per_s * batch_s_max) / reading_bytes_max);
     this.readings_max = Math.max(1, Math.min(batch_readings_max, carried));
   }
 
   /** The numbers of this box are taken by another; or readings that were held are not any more, where that is no answer. */
-  protected override judgeConflict(answer: Answered, { accept }: PeerRequest): void {
+  protected override judgeConflict(answer: Answered, { accept }: ClientRequest): void {
     const { reason, message } = this.read(answer, BatchRefusalBody);
     if (reason !== "gap")
       throw new OperatorError(
@@ -40,20 +47,20 @@ export class Central extends Peer {
   }
 }
 
-const words: PeerWords = {
+const wording: Wording = {
   name: "central",
   kind: "a Lintel central server",
   asker: "this gateway",
   run: "upload",
   hastening: "[upload] bytes_per_second makes it faster",
   url_setting: "[upload] url",
-  certificate_setting: "[upload] certificate",
+  certificate_setting: 'in [upload] certificate = "…"',
   url_example: "https://central.example",
   token_remedy:
     "make one at central with lintel token create NAME --scope sync --home ID, and write it into the token file",
 };
 
-const bounds: PeerBounds = {
+const bounds: ClientBounds = {
   // A run that began at two in the morning is over when the house wakes up.
   run_ms_max: 6 * 3_600_000,
   // Two minutes with the delays between them.

@@ -1,12 +1,12 @@
 import { readingsIn } from "../../batch.ts";
 import type { Clock } from "../../clock.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
+import { TryAgainLater } from "../../http-client/outcome.ts";
 import type { Log } from "../../log.ts";
 import type { Imported } from "../../store/record-store.ts";
 import type { UploadState, UploadStore } from "../../store/upload-store.ts";
 import type { GatewayDescription } from "../gateway-report.ts";
 import { sendHomeFiles } from "../home-files.ts";
-import { TryAgainLater } from "../line/outcome.ts";
 import { nothingNoted } from "../nothing-noted.ts";
 import type { GatewayReport } from "../protocol.ts";
 import { followRoster } from "../roster-following.ts";

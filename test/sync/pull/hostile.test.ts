@@ -2,9 +2,9 @@ import { afterEach, expect, test } from "bun:test";
 import { zstdCompressSync } from "node:zlib";
 import type { Server, TCPSocketListener } from "bun";
 import type { ListedGateway } from "../../../src/config/gateway-list.ts";
-import { TryAgainLater } from "../../../src/sync/line/outcome.ts";
+import { TryAgainLater } from "../../../src/http-client/outcome.ts";
 import { batchType } from "../../../src/sync/protocol.ts";
-import { gatewayPeer } from "../../../src/sync/pull/gateway-peer.ts";
+import { gatewayClient } from "../../../src/sync/pull/gateway-client.ts";
 import { Pull } from "../../../src/sync/pull/pull.ts";
 import { Receptions } from "../../../src/sync/receiver/receptions.ts";
 import { keptLog, seeded } from "../../store/sample.ts";
@@ -52,7 +52,7 @@ async function ended(programme: Programme, url: string): Promise<Error | undefin
     gateway,
     store,
     connect: (listed, stop) =>
-      gatewayPeer(listed, {
+      gatewayClient(listed, {
         token: "a.b",
         clock,
         random: seeded(1),

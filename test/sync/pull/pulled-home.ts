@@ -6,7 +6,7 @@ import type { Reading } from "../../../src/reading.ts";
 import type { CentralStore } from "../../../src/store/central-store.ts";
 import { openUploadStore } from "../../../src/store/sqlite/open.ts";
 import type { DayDigest } from "../../../src/store/upload-store.ts";
-import { gatewayPeer } from "../../../src/sync/pull/gateway-peer.ts";
+import { gatewayClient } from "../../../src/sync/pull/gateway-client.ts";
 import { Pull } from "../../../src/sync/pull/pull.ts";
 import { Receptions } from "../../../src/sync/receiver/receptions.ts";
 import { mintToken, type Scope } from "../../../src/token.ts";
@@ -108,7 +108,7 @@ export class PulledHome implements AsyncDisposable {
       gateway,
       store,
       connect: (listed, stop) =>
-        gatewayPeer(listed, {
+        gatewayClient(listed, {
           token,
           clock,
           random: seeded(1),

@@ -2,8 +2,8 @@ import { afterEach, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import type { Server, TCPSocketListener } from "bun";
 import { OperatorError } from "../../../src/errors.ts";
-import { TryAgainLater } from "../../../src/sync/line/outcome.ts";
-import { jsonBody } from "../../../src/sync/line/peer.ts";
+import { jsonBody } from "../../../src/http-client/http-client.ts";
+import { TryAgainLater } from "../../../src/http-client/outcome.ts";
 import { Central, type CentralOptions } from "../../../src/sync/upload/central.ts";
 import { TravellingClock } from "../../drivers/travelling-clock.ts";
 import { seeded } from "../../store/sample.ts";
@@ -102,7 +102,7 @@ test("what asking again cannot mend is said in one line with what to do", async 
   const refusals: [Response, string][] = [
     [
       Response.json({ code: 40103, message: "The access token is invalid" }, { status: 401 }),
-      "refuses the token: The access token is invalid: make one at central with lintel token create NAME --scope sync --home ID",
+      "refuses the token: The access token is invalid (code 40103): make one at central with lintel token create NAME --scope sync --home ID",
     ],
     [new Response("<html>", { status: 404 }), "no Lintel central server is there: check [upload] url"],
     [
@@ -111,7 +111,7 @@ test("what asking again cannot mend is said in one line with what to do", async 
     ],
     [
       Response.json({ code: 42204, message: "a batch of a later version" }, { status: 422 }),
-      "does not take what this gateway sends (422: a batch of a later version): run the same version of Lintel on both",
+      "does not take what this gateway sends (422: a batch of a later version (code 42204)): run the same version of Lintel on both",
     ],
     [new Response("<html>log in here</html>"), "is not what a Lintel central server answers"],
     [

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { TryAgainLater } from "../../../src/http-client/outcome.ts";
 import { importDocument } from "../../../src/import/import.ts";
-import { TryAgainLater } from "../../../src/sync/line/outcome.ts";
 import { FaultyProxy } from "../../fakes/faulty-proxy.ts";
 import { seeded, sensor, sensorEvent } from "../../store/sample.ts";
 import { mountSmall, mountsAllowed } from "../../store/sqlite/mount.ts";

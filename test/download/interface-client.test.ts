@@ -2,8 +2,8 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import type { Server } from "bun";
 import { SystemClock } from "../../src/clock.ts";
-import { Gateway, nextQuery } from "../../src/download/gateway.ts";
-import { retryAfter_ms, retryAfter_ms_max, retryDelay_ms } from "../../src/retry.ts";
+import { InterfaceClient, type InterfaceOptions, nextQuery } from "../../src/download/interface-client.ts";
+import { retryAfter_ms, retryAfter_ms_max, retryDelay_ms } from "../../src/http-client/retry.ts";
 import { SettableClock } from "../api/settable-clock.ts";
 
 const servers: Server<undefined>[] = [];
@@ -18,11 +18,12 @@ function answering(answer: (request: Request) => Response | Promise<Response>): 
   return `http://127.0.0.1:${server.port}`;
 }
 
-function gatewayAt(url: string, rest: Partial<ConstructorParameters<typeof Gateway>[0]> = {}): Gateway {
-  return new Gateway({
+function clientAt(url: string, rest: Partial<InterfaceOptions> = {}): InterfaceClient {
+  return new InterfaceClient({
     url,
     token: "a.b",
     clock: new SystemClock(),
+    random: () => 0.5,
     stop: new AbortController().signal,
     onRetry: () => {},
     ...rest,
@@ -40,25 +41,31 @@ describe("a client of the interface", () => {
       return Response.json([]);
     });
     for (const address of [url, `${url}/`, `${url}/v0.9`, `${url}/v0.9/`])
-      await gatewayAt(address).get("/items", "", anything);
+      await clientAt(address).get("/items", "", anything);
     expect(seen).toEqual(new Array(4).fill(["/v0.9/items", "bearer a.b", "application/json"]));
     for (const wrong of ["gateway", "ftp://gateway/", `${url}/v0.4`, `${url}/?x=1`, "http://me:pw@gateway/"])
-      expect(() => gatewayAt(wrong)).toThrow("--url");
+      expect(() => clientAt(wrong)).toThrow("--url");
   });
 
   test("says in one line what a refusal means and what to do", async () => {
     const refusals: [Response, string][] = [
       [
         Response.json({ code: 40103, message: "The access token is invalid" }, { status: 401 }),
-        "refuses the token (The access token is invalid, code 40103): ask whoever keeps that server for a read token: `lintel token create NAME` makes it",
+        "refuses the token: The access token is invalid (code 40103): ask whoever keeps that server for a read token: `lintel token create NAME` makes it",
       ],
-      [new Response("<html>", { status: 400 }), "is answered 400: check that --url is the address"],
-      [Response.redirect("http://192.0.2.1/elsewhere"), "is answered 302: check that --url is the address"],
-      [new Response("<html>"), "is not what version 0.9 answers"],
+      [
+        new Response("<html>", { status: 400 }),
+        "is not what a Lintel gateway or central server answers (400): check --url",
+      ],
+      [
+        Response.redirect("http://192.0.2.1/elsewhere"),
+        "sends this program elsewhere (302, http://192.0.2.1/elsewhere)",
+      ],
+      [new Response("<html>"), "is not what a Lintel gateway or central server answers"],
       [Response.json([{ stamp: "soon" }]), "(/0/stamp Expected integer)"],
     ];
     for (const [response, said] of refusals) {
-      const asked = gatewayAt(answering(() => response)).get(
+      const asked = clientAt(answering(() => response)).get(
         "/items",
         "",
         Type.Array(Type.Object({ stamp: Type.Integer() })),
@@ -82,18 +89,21 @@ describe("a client of the interface", () => {
         },
       });
     });
-    const gateway = gatewayAt(url, {
+    const client = clientAt(url, {
       clock,
       onRetry: (reason, delay_ms) => {
         waits.push([reason, delay_ms]);
         queueMicrotask(() => clock.advance(delay_ms));
       },
     });
-    const answer = await gateway.get<string[]>("/items", "", anything);
-    expect(answer?.body).toEqual(["here"]);
+    const answer = await client.get<string[]>("/items", "", anything);
+    expect(answer).toEqual({ body: ["here"], next: undefined });
     expect(waits).toEqual([
-      ["it answers 503 (Too many requests at once, code 50301)", 7_000],
-      ["it answers 429 (Too many requests at once, code 50301)", 60_000],
+      [
+        expect.stringMatching(/^127\.0\.0\.1:\d+: it answers 503: Too many requests at once \(code 50301\)$/),
+        8_750,
+      ],
+      [expect.stringContaining("it answers 429: Too many requests at once (code 50301)"), 72_813],
     ]);
   });
 
@@ -102,15 +112,15 @@ describe("a client of the interface", () => {
     for (const address of [url, "http://127.0.0.1:9"]) {
       const clock = new SettableClock(0);
       const waits: number[] = [];
-      const gateway = gatewayAt(address, {
+      const client = clientAt(address, {
         clock,
         onRetry: (_, delay_ms) => {
           waits.push(delay_ms);
           queueMicrotask(() => clock.advance(delay_ms));
         },
       });
-      await expect(gateway.get("/items", "", anything)).rejects.toThrow(
-        /does not answer \(.*; 10 attempts\): check .*; the same command goes on where this one ended/,
+      await expect(client.get("/items", "", anything)).rejects.toThrow(
+        /the server at 127\.0\.0\.1:\d+ cannot (answer now|be reached) \(.*; 10 attempts\): nothing is lost, and the next lintel fetch goes on from here; .* of --url/,
       );
       expect(waits).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
     }
@@ -127,8 +137,8 @@ describe("a client of the interface", () => {
         arrived();
         return answer();
       });
-      const gateway = gatewayAt(url, { stop: stop.signal, clock: new SettableClock(0) });
-      const asked = gateway.get("/items", "", anything).catch((thrown) => thrown);
+      const client = clientAt(url, { stop: stop.signal, clock: new SettableClock(0) });
+      const asked = client.get("/items", "", anything).catch((thrown) => thrown);
       await here;
       const reason = new Error("enough");
       stop.abort(reason);

@@ -1,13 +1,13 @@
-import type { Clock } from "../../clock.ts";
+import type { Clock } from "../clock.ts";
 
 /**
- * How fast bytes may leave this house: on average never more than the rate, in any stretch never more than a piece beyond
- * it, so that whoever else uses the line hardly notices.
+ * Limits how fast bytes leave: on average never more than the rate, in any stretch never more than a piece beyond
+ * it, so that whoever else uses the connection hardly notices.
  */
-export class Pace {
+export class RateLimiter {
   readonly #bytes_per_s: number;
   readonly #clock: Clock;
-  /** When all that was let go has had its time on the line, monotonic. */
+  /** When all that was let go has had its time on the way, monotonic. */
   #busy_until_ms = 0;
 
   constructor(options: { bytes_per_s: number; clock: Clock }) {

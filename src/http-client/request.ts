@@ -1,44 +1,45 @@
-import type { Clock } from "../../clock.ts";
-import { messageOf, OperatorError } from "../../errors.ts";
-import { expanders } from "../../http/expansion.ts";
+import type { Clock } from "../clock.ts";
+import { messageOf, OperatorError } from "../errors.ts";
+import { expanders } from "../http/expansion.ts";
 import type { Outcome } from "./outcome.ts";
-import type { Pace } from "./pace.ts";
-import type { PeerWords } from "./peer-words.ts";
+import type { RateLimiter } from "./rate-limiter.ts";
+import type { Wording } from "./wording.ts";
 
 /** One request. */
-export interface LineRequest {
+export interface HttpRequest {
   readonly method: "GET" | "POST" | "PUT";
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array<ArrayBuffer>;
 }
 
-export interface LineOptions {
+export interface RequestOptions {
   readonly clock: Clock;
-  readonly pace: Pace;
+  /** Absent: bodies leave as fast as they can. */
+  readonly limiter?: RateLimiter;
   /** Ends what is under way; the call rejects with the signal's reason. */
   readonly stop: AbortSignal;
-  /** The certificate of a peer that no authority vouches for, in PEM. */
+  /** The certificate of a server that no authority vouches for, in PEM. */
   readonly certificate?: string;
   /** From the end of a request to the first word of the answer, milliseconds. */
   readonly answer_ms_max: number;
   /** Bytes of an answer, on the wire and expanded. */
   readonly answer_bytes_max: number;
-  readonly words: PeerWords;
+  readonly wording: Wording;
 }
 
 /**
- * Makes one request, once. The body leaves at the given pace; each wait is bounded, so that a line that has gone dead without a word
- * is noticed. Resolves with what may go away by itself as a failure.
+ * Makes one request, once. The body leaves no faster than `limiter` allows; each wait is bounded, so that a connection that has gone dead
+ * without a word is noticed. Resolves with what may go away by itself as a failure.
  *
  * @throws OperatorError for what does not: a certificate that is not trusted, an answer that is too large
  */
-export async function requestOnce(request: LineRequest, options: LineOptions): Promise<Outcome> {
-  const patience = new Patience(options.clock);
+export async function requestOnce(request: HttpRequest, options: RequestOptions): Promise<Outcome> {
+  const timeouts = new Timeouts(options.clock);
   const { method, url, headers, body } = request;
-  const signal = AbortSignal.any([options.stop, patience.signal]);
+  const signal = AbortSignal.any([options.stop, timeouts.signal]);
   try {
-    patience.expect(body === undefined ? options.answer_ms_max : stall_ms_max);
+    timeouts.expect(body === undefined ? options.answer_ms_max : stall_ms_max);
     const response = await fetch(url, {
       method,
       headers: {
@@ -46,7 +47,7 @@ export async function requestOnce(request: LineRequest, options: LineOptions): P
         "accept-encoding": Object.keys(expanders).join(", "),
         ...(body === undefined ? {} : { "content-length": String(body.length) }),
       },
-      ...(body === undefined ? {} : { body: paced(body, patience, { ...options, stop: signal }) }),
+      ...(body === undefined ? {} : { body: paced(body, timeouts, { ...options, stop: signal }) }),
       // The token is for this address and no other.
       redirect: "manual",
       // Bun would expand 1 GiB out of 32 KiB at once.
@@ -54,21 +55,21 @@ export async function requestOnce(request: LineRequest, options: LineOptions): P
       signal,
       ...(options.certificate === undefined ? {} : { tls: { ca: options.certificate } }),
     });
-    const sent = await bodyOf(response, patience, options);
+    const sent = await bodyOf(response, timeouts, options);
     return { status: response.status, headers: response.headers, body: expanded(response, sent, options) };
   } catch (thrown) {
     if (options.stop.aborted) throw options.stop.reason;
     if (thrown instanceof OperatorError) throw thrown;
     const code = codeOf(thrown);
-    throwCertificateFault(code, messageOf(thrown), url, options.words);
-    return { failure: patience.exhausted ?? plainWords[code] ?? messageOf(thrown) };
+    throwCertificateFault(code, messageOf(thrown), url, options.wording);
+    return { failure: timeouts.exhausted ?? plainWords[code] ?? messageOf(thrown) };
   } finally {
-    patience.end();
+    timeouts.end();
   }
 }
 
 /** How long each step of a request may take, and the whole. */
-class Patience {
+class Timeouts {
   readonly #clock: Clock;
   readonly #abort = new AbortController();
   readonly #cancelWhole: () => void;
@@ -104,8 +105,8 @@ class Patience {
 
 function paced(
   body: Uint8Array<ArrayBuffer>,
-  patience: Patience,
-  { pace, stop, answer_ms_max }: LineOptions,
+  timeouts: Timeouts,
+  { limiter, stop, answer_ms_max }: RequestOptions,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   let at = 0;
   return new ReadableStream(
@@ -113,9 +114,9 @@ function paced(
       async pull(controller) {
         const piece = body.slice(at, at + piece_bytes);
         at += piece.length;
-        if (piece.length > 0) await pace.take(piece.length, stop);
+        if (piece.length > 0) await limiter?.take(piece.length, stop);
         if (stop.aborted) return;
-        patience.expect(at < body.length ? stall_ms_max : answer_ms_max);
+        timeouts.expect(at < body.length ? stall_ms_max : answer_ms_max);
         if (piece.length > 0) controller.enqueue(piece);
         if (at >= body.length) controller.close();
       },
@@ -126,14 +127,14 @@ function paced(
 
 async function bodyOf(
   response: Response,
-  patience: Patience,
-  options: LineOptions,
+  timeouts: Timeouts,
+  options: RequestOptions,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
-  patience.expect(stall_ms_max);
+  timeouts.expect(stall_ms_max);
   for await (const part of response.body ?? []) {
-    patience.expect(stall_ms_max);
+    timeouts.expect(stall_ms_max);
     bytes += part.length;
     if (bytes > options.answer_bytes_max) throw tooLarge(response, options);
     parts.push(part);
@@ -141,11 +142,11 @@ async function bodyOf(
   return new Uint8Array(Buffer.concat(parts));
 }
 
-/** The body as its Content-Encoding says; one that ends before it should is a failure of the line. */
+/** The body as its Content-Encoding says; one that ends before it should is a failure of the connection. */
 function expanded(
   response: Response,
   bytes: Uint8Array<ArrayBuffer>,
-  options: LineOptions,
+  options: RequestOptions,
 ): Uint8Array<ArrayBuffer> {
   const coding = response.headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
   const expand = new Map(Object.entries(expanders)).get(coding);
@@ -159,17 +160,17 @@ function expanded(
   }
 }
 
-function tooLarge({ url }: Response, { answer_bytes_max, words }: LineOptions): OperatorError {
+function tooLarge({ url }: Response, { answer_bytes_max, wording }: RequestOptions): OperatorError {
   return new OperatorError(
     `the answer to ${url} has more than ${answer_bytes_max} bytes`,
-    `check that ${words.url_setting} is the address of ${words.kind}`,
+    `check that ${wording.url_setting} is the address of ${wording.kind}`,
   );
 }
 
-function throwCertificateFault(code: string, message: string, { host }: URL, words: PeerWords): void {
+function throwCertificateFault(code: string, message: string, { host }: URL, wording: Wording): void {
   const fault = certificateFaults.find(({ codes }) => codes.test(code) || codes.test(message));
   if (fault !== undefined)
-    throw new OperatorError(`${host} ${fault.what} (${code || message})`, fault.remedy(words));
+    throw new OperatorError(`${host} ${fault.what} (${code || message})`, fault.remedy(wording));
 }
 
 function codeOf(thrown: unknown): string {
@@ -180,7 +181,7 @@ function codeOf(thrown: unknown): string {
 const certificateFaults: readonly {
   codes: RegExp;
   what: string;
-  remedy: (words: PeerWords) => string;
+  remedy: (wording: Wording) => string;
 }[] = [
   {
     codes: /CERT_HAS_EXPIRED/,
@@ -195,13 +196,13 @@ const certificateFaults: readonly {
   {
     codes: /ALTNAME_INVALID|HOSTNAME_MISMATCH/,
     what: "has a certificate for another name",
-    remedy: ({ url_setting }) => `write the name that the certificate is for into ${url_setting}`,
+    remedy: ({ url_setting }) => `give ${url_setting} the name that the certificate is for`,
   },
   {
     codes: /SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|CERT_|certificate/i,
     what: "has a certificate that no authority vouches for",
     remedy: ({ name, certificate_setting }) =>
-      `name the certificate of ${name} in ${certificate_setting} = "…", or give ${name} one of an authority`,
+      `name the certificate of ${name} ${certificate_setting}, or give ${name} one of an authority`,
   },
   {
     codes: /ERR_SSL|ERR_TLS|EPROTO|WRONG_VERSION_NUMBER/,

@@ -1,15 +1,15 @@
 import { expect, test } from "bun:test";
-import { jittered_ms } from "../../../src/retry.ts";
-import { Pace, pause } from "../../../src/sync/line/pace.ts";
-import { SimulatedMachine } from "../../fakes/simulated-machine.ts";
-import { seeded } from "../../store/sample.ts";
+import { pause, RateLimiter } from "../../src/http-client/rate-limiter.ts";
+import { jittered_ms } from "../../src/http-client/retry.ts";
+import { SimulatedMachine } from "../fakes/simulated-machine.ts";
+import { seeded } from "../store/sample.ts";
 
 const never = new AbortController().signal;
 
-function simulated(): { machine: SimulatedMachine; pace: Pace } {
+function simulated(): { machine: SimulatedMachine; pace: RateLimiter } {
   const machine = new SimulatedMachine({ now_ms: 0 });
   machine.start(0, 0);
-  return { machine, pace: new Pace({ bytes_per_s: 100_000, clock: machine.startProcess() }) };
+  return { machine, pace: new RateLimiter({ bytes_per_s: 100_000, clock: machine.startProcess() }) };
 }
 
 /** Takes pieces one after the other while time passes; what had gone at each instant. */

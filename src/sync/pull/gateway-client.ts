@@ -1,31 +1,32 @@
 import type { ListedGateway } from "../../config/gateway-list.ts";
-import { Peer, type PeerBounds, type PeerOptions } from "../line/peer.ts";
+import { type ClientBounds, type ClientOptions, HttpClient } from "../../http-client/http-client.ts";
+import { syncPath } from "../protocol.ts";
 
 /** A gateway as central asks it. `token` is a sync token that the gateway has made. */
-export function gatewayPeer(
+export function gatewayClient(
   { home, url, place }: ListedGateway,
-  options: Omit<PeerOptions, "url" | "words" | "bounds" | "bytes_per_s">,
-): Peer {
-  return new Peer({
+  options: Omit<ClientOptions, "url" | "interface" | "wording" | "bounds">,
+): HttpClient {
+  return new HttpClient({
     ...options,
     url,
-    bytes_per_s,
+    interface: syncPath,
     bounds,
-    words: {
+    wording: {
       name: `the gateway of home ${home}`,
       kind: "a Lintel gateway",
       asker: "central",
       run: "pull",
       hastening: "is the line to it a slow one?",
       url_setting: `url (${place})`,
-      certificate_setting: `certificate (${place})`,
+      certificate_setting: `in certificate = "…" (${place})`,
       url_example: "http://10.8.0.12:8080",
       token_remedy: `make one at the gateway with lintel token create central --scope sync --home ${home}, and write it into the token_file of ${place}`,
     },
   });
 }
 
-const bounds: PeerBounds = {
+const bounds: ClientBounds = {
   // Others wait for their turn meanwhile.
   run_ms_max: 3_600_000,
   // Who is not there is asked again later, and takes nobody's turn until then.
@@ -33,6 +34,3 @@ const bounds: PeerBounds = {
   // A Pi that reads its card for a batch; one that is off is given up after these.
   answer_ms_max: 20_000,
 };
-
-/** Requests to gateways have no bodies. */
-const bytes_per_s = 1_000_000_000;

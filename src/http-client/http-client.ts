@@ -1,18 +1,17 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
-import type { Clock } from "../../clock.ts";
-import { isServerAddress } from "../../config/server-address.ts";
-import { messageOf, OperatorError } from "../../errors.ts";
-import { jittered_ms, retryAfter_ms, retryDelay_ms } from "../../retry.ts";
-import { syncPath } from "../protocol.ts";
-import { type LineRequest, requestOnce } from "./line.ts";
+import type { Clock } from "../clock.ts";
+import { isServerAddress } from "../config/server-address.ts";
+import { messageOf, OperatorError } from "../errors.ts";
 import { type Answered, type Failed, TryAgainLater } from "./outcome.ts";
-import { Pace, pause } from "./pace.ts";
-import type { PeerWords } from "./peer-words.ts";
+import { pause, RateLimiter } from "./rate-limiter.ts";
+import { type HttpRequest, requestOnce } from "./request.ts";
+import { jittered_ms, retryAfter_ms, retryDelay_ms } from "./retry.ts";
+import type { Wording } from "./wording.ts";
 
-/** What is asked of a peer, below `/sync/v1`. */
-export interface PeerRequest {
-  readonly method: LineRequest["method"];
+/** A request to a server, below the path of its interface. */
+export interface ClientRequest {
+  readonly method: HttpRequest["method"];
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -30,56 +29,60 @@ export interface Body {
   readonly coding?: "zstd";
 }
 
-export interface PeerBounds {
-  /** For a whole run: after this, nothing more is asked. */
-  readonly run_ms_max: number;
+export interface ClientBounds {
+  /** For a whole run: after this, nothing more is asked; absent: a run ends by itself. */
+  readonly run_ms_max?: number;
   /** In a row, for one request. */
   readonly failures_max: number;
   /** From the end of a request to the first word of its answer. */
   readonly answer_ms_max: number;
 }
 
-export interface PeerOptions {
+export interface ClientOptions {
   /** The address, with nothing of the interface behind it: `https://central.example`. */
   readonly url: string;
-  /** A token that the peer has made. */
+  /** The path of the interface that is asked, put behind the address: `/sync/v1`. */
+  readonly interface: string;
+  /** A token that the server has made. */
   readonly token: string;
-  /** The certificate of a peer that no authority vouches for, in PEM. */
+  /** The certificate of a server that no authority vouches for, in PEM. */
   readonly certificate?: string;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
-  readonly bytes_per_s: number;
+  /** How fast bodies leave; absent: as fast as they can. */
+  readonly bytes_per_s?: number;
   readonly clock: Clock;
   /** From 0 up to 1. */
   readonly random: () => number;
   /** Ends what is under way; calls reject with the signal's reason. */
   readonly stop: AbortSignal;
   readonly onRetry: (reason: string, delay_ms: number) => void;
-  readonly words: PeerWords;
-  readonly bounds: PeerBounds;
+  readonly wording: Wording;
+  readonly bounds: ClientBounds;
 }
 
 /**
- * The other side of sync, asked with a token, at a pace, and again, a bounded number of times, where the line or the peer fails. Whatever is
+ * A server, asked with a token, and again, a bounded number of times, where the network or the server fails. Whatever is
  * asked may be said twice, so a lost answer means asking again.
  */
-export class Peer {
+export class HttpClient {
   readonly url: URL;
-  readonly #options: PeerOptions;
-  readonly #pace: Pace;
+  readonly #options: ClientOptions;
+  readonly #limiter: RateLimiter | undefined;
   readonly #deadline_ms: number;
 
   /** @throws OperatorError for what is no address of a server */
-  constructor(options: PeerOptions) {
+  constructor(options: ClientOptions) {
     this.url = addressOf(options);
     this.#options = options;
-    this.#pace = new Pace(options);
-    this.#deadline_ms = options.clock.now().monotonic_ms + options.bounds.run_ms_max;
+    const { bytes_per_s, clock, bounds } = options;
+    this.#limiter = bytes_per_s === undefined ? undefined : new RateLimiter({ bytes_per_s, clock });
+    this.#deadline_ms = clock.now().monotonic_ms + (bounds.run_ms_max ?? Number.POSITIVE_INFINITY);
   }
 
   /** Who it is and where, as a sentence begins: `central at central.example`. */
   get title(): string {
-    return `${this.#options.words.name} at ${this.url.host}`;
+    return `${this.#options.wording.name} at ${this.url.host}`;
   }
 
   /**
@@ -88,7 +91,7 @@ export class Peer {
    *
    * @throws TryAgainLater where there is none in the end; OperatorError where asking again cannot help
    */
-  async ask(request: PeerRequest | ((failures: number) => Promise<PeerRequest>)): Promise<Answered> {
+  async ask(request: ClientRequest | ((failures: number) => Promise<ClientRequest>)): Promise<Answered> {
     let failures = 0;
     for (let attempt = 1; ; attempt += 1) {
       this.#options.stop.throwIfAborted();
@@ -101,7 +104,7 @@ export class Peer {
         this.#options.random(),
         outcome.retry_ms !== undefined,
       );
-      this.#giveUp(outcome, { failures, attempt, delay_ms });
+      this.#giveUp(outcome, { failures, attempt, delay_ms, sends: made.body !== undefined });
       this.#options.onRetry(`${this.url.host}: ${outcome.failure}`, delay_ms);
       await pause(delay_ms, this.#options.clock, this.#options.stop);
     }
@@ -109,7 +112,7 @@ export class Peer {
 
   /** Asks for, or with, JSON; the answer is checked against the schema. */
   async askJson<Schema extends TSchema>(
-    request: Omit<PeerRequest, "body">,
+    request: Omit<ClientRequest, "body">,
     schema: Schema,
     body?: unknown,
   ): Promise<Static<Schema>> {
@@ -134,29 +137,32 @@ export class Peer {
 
   /** An answer that is not what was asked for. */
   strange(what: string): OperatorError {
-    const { words } = this.#options;
+    const { wording } = this.#options;
     return new OperatorError(
-      `the answer of ${this.url.host} is not what ${words.kind} answers (${what})`,
-      `check ${words.url_setting}, and what stands between this machine and ${words.name}`,
+      `the answer of ${this.url.host} is not what ${wording.kind} answers (${what})`,
+      `check ${wording.url_setting}, and what stands between this machine and ${wording.name}`,
     );
   }
 
   /** @throws TryAgainLater once a run has taken as long as one may */
   checkTime(): void {
-    const { clock, words, bounds } = this.#options;
+    const { clock, wording, bounds } = this.#options;
     if (clock.now().monotonic_ms <= this.#deadline_ms) return;
     throw new TryAgainLater(
-      `this ${words.run} has taken ${bounds.run_ms_max / 3_600_000} h`,
-      `nothing is lost, and the next one goes on from here; ${words.hastening}`,
+      `this ${wording.run} has taken ${(bounds.run_ms_max ?? 0) / 3_600_000} h`,
+      `nothing is lost, and the next one goes on from here; ${wording.hastening ?? "start it again"}`,
     );
   }
 
   /** Throws for an answer of status 409 with which a run cannot go on; otherwise it is one that `accept` names, or is refused. */
-  protected judgeConflict(_answer: Answered, _request: PeerRequest): void {}
+  protected judgeConflict(_answer: Answered, _request: ClientRequest): void {}
 
-  async #once(request: PeerRequest): Promise<Answered | Failed> {
-    const { clock, stop, token, certificate, words, bounds } = this.#options;
-    const url = new URL(`${this.url.pathname.replace(/\/+$/, "")}${syncPath}${request.path}`, this.url);
+  async #once(request: ClientRequest): Promise<Answered | Failed> {
+    const { clock, stop, token, certificate, wording, bounds } = this.#options;
+    const url = new URL(
+      `${this.url.pathname.replace(/\/+$/, "")}${this.#options.interface}${request.path}`,
+      this.url,
+    );
     for (const [name, value] of Object.entries(request.query ?? {}))
       if (value !== undefined) url.searchParams.set(name, String(value));
     const outcome = await requestOnce(
@@ -175,12 +181,12 @@ export class Peer {
       },
       {
         clock,
-        pace: this.#pace,
+        ...(this.#limiter === undefined ? {} : { limiter: this.#limiter }),
         stop,
         ...(certificate === undefined ? {} : { certificate }),
         answer_ms_max: bounds.answer_ms_max,
         answer_bytes_max: request.answer_bytes_max ?? answer_bytes_max,
-        words,
+        wording,
       },
     );
     if (!("status" in outcome)) return outcome;
@@ -196,34 +202,38 @@ export class Peer {
     throw this.#refusal(outcome, url);
   }
 
-  #giveUp(outcome: Failed, tried: { failures: number; attempt: number; delay_ms: number }): void {
-    const { clock, words, bounds } = this.#options;
+  #giveUp(
+    outcome: Failed,
+    tried: { failures: number; attempt: number; delay_ms: number; sends: boolean },
+  ): void {
+    const { clock, wording, bounds } = this.#options;
     const late = clock.now().monotonic_ms + tried.delay_ms > this.#deadline_ms;
     if (!late && tried.failures < bounds.failures_max && tried.attempt < attempts_max) return;
-    const spent = late ? `for ${bounds.run_ms_max / 3_600_000} h` : `${tried.attempt} attempts`;
+    const spent = late ? `for ${(bounds.run_ms_max ?? 0) / 3_600_000} h` : `${tried.attempt} attempts`;
+    const refused = tried.sends ? "cannot take this now" : "cannot answer now";
     throw new TryAgainLater(
-      `${this.title} ${outcome.answered === undefined ? "cannot be reached" : "cannot take this now"} (${outcome.failure}; ${spent})`,
-      `nothing is lost, and the next ${words.run} goes on from here; if it stays so, check the network, and scheme, host and port of ${words.url_setting}`,
+      `${this.title} ${outcome.answered === undefined ? "cannot be reached" : refused} (${outcome.failure}; ${spent})`,
+      `nothing is lost, and the next ${wording.run} goes on from here; if it stays so, check the network, and scheme, host and port of ${wording.url_setting}`,
     );
   }
 
   #refusal(answer: Answered, url: URL): OperatorError {
     const { status, headers } = answer;
-    const { words } = this.#options;
+    const { wording } = this.#options;
     if (status === 401 || status === 403)
-      return new OperatorError(`${this.title} refuses the token${said(answer)}`, words.token_remedy);
+      return new OperatorError(`${this.title} refuses the token${said(answer)}`, wording.token_remedy);
     if (status >= 300 && status < 400)
       return new OperatorError(
-        `${this.title} sends ${words.asker} elsewhere (${status}, ${headers.get("location") ?? "nowhere"})`,
-        `write the address that answers itself into ${words.url_setting}`,
+        `${this.title} sends ${wording.asker} elsewhere (${status}, ${headers.get("location") ?? "nowhere"})`,
+        `write the address that answers itself into ${wording.url_setting}`,
       );
     if (status === 404 || status === 405)
       return new OperatorError(
-        `${url.origin}${url.pathname} is answered ${status}: no ${words.kind.replace(/^an? /, "")} is there`,
-        `check ${words.url_setting}: it is the address without a version, such as ${words.url_example}`,
+        `${url.origin}${url.pathname} is answered ${status}: no ${wording.kind.replace(/^an? /, "")} is there`,
+        `check ${wording.url_setting}: it is the address without a version, such as ${wording.url_example}`,
       );
     return new OperatorError(
-      `${this.title} does not take what ${words.asker} sends (${status}${said(answer)})`,
+      `${this.title} does not take what ${wording.asker} sends (${status}${said(answer)})`,
       "run the same version of Lintel on both; if it is, this is a fault of the program",
     );
   }
@@ -237,22 +247,23 @@ export function jsonBody(value: unknown): Body {
   return { bytes: new Uint8Array(Bun.zstdCompressSync(bytes)), type, coding: "zstd" };
 }
 
-function addressOf({ url, words }: PeerOptions): URL {
+function addressOf({ url, wording }: ClientOptions): URL {
   if (isServerAddress(url)) return new URL(url);
-  throw new OperatorError(`${url} is not the address of a server`, `give one such as ${words.url_example}`);
+  throw new OperatorError(`${url} is not the address of a server`, `give one such as ${wording.url_example}`);
 }
 
 /** What the body of an error says, as an addition to a sentence. */
 function said({ body }: Answered): string {
   try {
-    const { message } = JSON.parse(new TextDecoder().decode(body));
-    return typeof message === "string" ? `: ${messageOf(message)}` : "";
+    const { message, code } = JSON.parse(new TextDecoder().decode(body));
+    if (typeof message !== "string") return "";
+    return `: ${messageOf(message)}${typeof code === "number" ? ` (code ${code})` : ""}`;
   } catch {
     return "";
   }
 }
 
-/** Compiling takes milliseconds, and a central that reads a thousand gateways asks each anew. */
+/** Compiling takes milliseconds, and a central that reads a thousand gateways asks each by a client of its own. */
 const checks = new WeakMap<TSchema, TypeCheck<TSchema>>();
 
 const compress_bytes_min = 1_024;
