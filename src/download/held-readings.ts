@@ -62,10 +62,6 @@ export class HeldReadings {
   /** Adds the rows of a page, of which there are some, in order of arrival, and the query of the page that follows. */
   add({ series, item }: Run, rows: readonly HeldRow[], next: string): void {
     const database = this.#database;
-    const oldest_ms = rows.reduce(
-      (oldest, [stamp_ms]) => Math.min(oldest, stamp_ms),
-      Number.MAX_SAFE_INTEGER,
-    );
     const change = database.transaction(() => {
       database
         .query(
@@ -73,12 +69,14 @@ export class HeldReadings {
            ON CONFLICT DO UPDATE SET next = ?3, revision = revision + 1`,
         )
         .run(series, item, next);
-      database
-        .query(
-          `INSERT INTO pages (series, item, walk, oldest_ms, rows)
-           SELECT series, item, walk, ?3, ?4 FROM runs WHERE series = ?1 AND item = ?2`,
-        )
-        .run(series, item, oldest_ms, packed(rows));
+      const insert = database.query(
+        `INSERT INTO pages (series, item, walk, oldest_ms, rows)
+         SELECT series, item, walk, ?3, ?4 FROM runs WHERE series = ?1 AND item = ?2`,
+      );
+      for (const part of parted(rows)) {
+        const oldest_ms = part.reduce((oldest, [ms]) => Math.min(oldest, ms), Number.MAX_SAFE_INTEGER);
+        insert.run(series, item, oldest_ms, packed(part));
+      }
     });
     this.#writing(change);
   }
@@ -143,6 +141,23 @@ CREATE INDEX IF NOT EXISTS pages_in_time ON pages (series, item, oldest_ms)`;
 const form = JSON.stringify(
   Object.entries(seriesTable).map(([series, { fields }]) => [series, ...Object.keys(fields)]),
 );
+
+/**
+ * Rows that came in order of time, and the others: apart, because a page is read when its oldest row is due, and one late row would have all
+ * of its page wait in memory.
+ */
+function parted(rows: readonly HeldRow[]): HeldRow[][] {
+  let newest_ms = Number.MIN_SAFE_INTEGER;
+  const [inOrder, late]: [HeldRow[], HeldRow[]] = [[], []];
+  for (const row of rows) {
+    if (row[0] < newest_ms) late.push(row);
+    else {
+      inOrder.push(row);
+      newest_ms = row[0];
+    }
+  }
+  return [inOrder, late].filter(({ length }) => length > 0);
+}
 
 /** Rows as they stand in the file: compressed lightly, because each is written once and read a few times. */
 function packed(rows: readonly HeldRow[]): Uint8Array {
