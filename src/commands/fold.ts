@@ -24,5 +24,8 @@ export function folding(terminal: Terminal): Terminal {
     print: (line) => {
       for (const part of fold(line, width)) terminal.print(part);
     },
+    say: (line) => {
+      for (const part of fold(line, width)) terminal.say(part);
+    },
   };
 }

@@ -152,6 +152,8 @@ describe("a lost box", () => {
       "doctor",
       "status",
       "restore",
+      // Needs a stick with another network: test/shipped/other-network.test.ts.
+      "pair",
     ]);
     await box.live(1, 100);
     await box.upload();

@@ -17,11 +17,12 @@ const long = "bedroom-of-the-second-floor-beside-the-window-to-the-garden1";
 const site = new Site();
 beforeAll(async () => {
   const clock = new SystemClock();
+  const uploaded = Promise.withResolvers<void>();
   const demo = await startDemo({
     clock,
     log: lineLog({ write: () => {}, clock, least: "error", colour: false }),
     drivers: [],
-    teller: { history: () => {}, joined: () => {}, live: () => {}, uploaded: () => {} },
+    teller: { history: () => {}, joined: () => {}, live: () => {}, uploaded: () => uploaded.resolve() },
     days: 30,
     port: 0,
     centralPort: 0,
@@ -30,6 +31,7 @@ beforeAll(async () => {
       throw fault;
     },
   });
+  await uploaded.promise;
   await demo.stop();
 }, 60_000);
 afterAll(() => site.remove());
