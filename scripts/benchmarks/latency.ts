@@ -79,7 +79,7 @@ async function latency(home: StickHome, sensor: SimulatedDevice, status: number)
     const taken_ms = performance.now() - written_ms;
     if (newest === status) return taken_ms;
     if (taken_ms > lost_ms) throw new Error(`status ${status} of ${name} never came`);
-    // Without a pause it is asked 20,000 times a second, and on two cores the writer's thread waits for its turn.
+    // Asked without a pause it would have 20,000 answers a second to make, which no client of a home asks for.
     await Bun.sleep(asking_ms);
   }
 }

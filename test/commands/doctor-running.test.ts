@@ -49,7 +49,11 @@ describe("doctor says what systemd says", () => {
   const last = "lintel: /etc/lintel/lintel.toml line 3: unknown key = no: did you mean data?";
 
   test.each<[string, Readonly<Record<string, string>>, readonly Partial<Finding>[]]>([
-    ["that it is not there", { LoadState: "not-found" }, [{ state: "note" }]],
+    [
+      "that it is not there",
+      { LoadState: "not-found" },
+      [{ state: "note", text: expect.stringContaining("is not installed") }],
+    ],
     [
       "that it serves, in the words of the service",
       { ActiveState: "active", SubState: "running", StatusText: "serving http://a:8080/v0.9" },
@@ -76,6 +80,12 @@ describe("doctor says what systemd says", () => {
     ["that it is starting", { ActiveState: "activating", SubState: "start" }, [{ state: "note" }]],
   ])("%s", (_, facts, findings) => {
     expect(serviceFindings(shown(facts), () => last)).toMatchObject([...findings]);
+  });
+
+  test("and does not take a systemd that says nothing for one that has no such unit", () => {
+    expect(serviceFindings("", () => "")).toMatchObject([
+      { state: "note", text: expect.stringContaining("systemd does not say how lintel.service is") },
+    ]);
   });
 
   test("and why it ended, where the user may not read its log", () => {

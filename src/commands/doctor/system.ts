@@ -46,6 +46,8 @@ export async function checkService(_: Surroundings): Promise<Finding[]> {
 export function serviceFindings(shown: string, last: () => string): Finding[] {
   const facts = new Map(shown.split("\n").map((line) => line.split(/=(.*)/s) as [string, string]));
   const fact = (name: (typeof properties)[number]) => facts.get(name) ?? "";
+  if (fact("LoadState") === "")
+    return [note(`systemd does not say how ${unit} is: sudo systemctl status ${unit} may`)];
   if (fact("LoadState") !== "loaded")
     return [note(`${unit} is not installed: README.md, "On a Raspberry Pi", has the commands`)];
   const findings: Finding[] = [];
