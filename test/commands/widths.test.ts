@@ -2,11 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import pc from "picocolors";
-import { SystemClock } from "../../src/clock.ts";
 import { fold } from "../../src/commands/fold.ts";
 import { table } from "../../src/commands/table.ts";
-import { startDemo } from "../../src/demo/demo.ts";
-import { lineLog } from "../../src/log.ts";
+import { makeMonth } from "../demo/month.ts";
 import { Site } from "../shipped/front-door.ts";
 
 const plain = pc.createColors(false);
@@ -15,25 +13,7 @@ const long = "bedroom-of-the-second-floor-beside-the-window-to-the-garden1";
 
 /** A demo's data, made once, with an item of a long name in it. */
 const site = new Site();
-beforeAll(async () => {
-  const clock = new SystemClock();
-  const uploaded = Promise.withResolvers<void>();
-  const demo = await startDemo({
-    clock,
-    log: lineLog({ write: () => {}, clock, least: "error", colour: false }),
-    drivers: [],
-    teller: { history: () => {}, joined: () => {}, live: () => {}, uploaded: () => uploaded.resolve() },
-    days: 30,
-    port: 0,
-    centralPort: 0,
-    directory: site.data,
-    onFailure: (fault) => {
-      throw fault;
-    },
-  });
-  await uploaded.promise;
-  await demo.stop();
-}, 60_000);
+beforeAll(() => makeMonth(site.data), 60_000);
 afterAll(() => site.remove());
 
 async function addLongName(): Promise<void> {

@@ -1,33 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { SystemClock } from "../../src/clock.ts";
-import { startDemo } from "../../src/demo/demo.ts";
-import { lineLog } from "../../src/log.ts";
 import type { Report } from "../../src/meaning/report.ts";
+import { makeMonth } from "../demo/month.ts";
 import { Site } from "../shipped/front-door.ts";
 
 /** A demo's data, made once: a month up to now, with no driver to add to it. */
 const site = new Site();
-beforeAll(async () => {
-  const clock = new SystemClock();
-  const log = lineLog({ write: () => {}, clock, least: "error", colour: false });
-  const teller = { history: () => {}, joined: () => {}, live: () => {}, uploaded: () => {} };
-  const demo = await startDemo({
-    clock,
-    log,
-    drivers: [],
-    teller,
-    days: 30,
-    port: 0,
-    centralPort: 0,
-    directory: site.data,
-    onFailure: (fault) => {
-      throw fault;
-    },
-  });
-  await demo.stop();
-});
+beforeAll(() => makeMonth(site.data), 60_000);
 afterAll(() => site.remove());
 
 async function reported(...words: string[]): Promise<Report> {
