@@ -1,11 +1,11 @@
 import { apiApp, apiUrl } from "./api/app.ts";
 import type { Clock } from "./clock.ts";
 import type { Config } from "./config/config.ts";
+import { onReadOnlyDisk } from "./disk/read-only-disk.ts";
 import { messageOf, OperatorError } from "./errors.ts";
 import { tlsOf } from "./gateway.ts";
 import { startServer } from "./http/server.ts";
 import type { Log } from "./log.ts";
-import { onReadOnlyDisk } from "./read-only-disk.ts";
 import { openStoreBeside } from "./store/sqlite/open.ts";
 
 /**

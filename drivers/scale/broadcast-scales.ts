@@ -1,7 +1,7 @@
 import type { Moment } from "../../src/clock.ts";
+import { parseIfWhole } from "../../src/disk/durable-file.ts";
 import type { Device, Reading } from "../../src/reading.ts";
 import type { Host } from "../driver.ts";
-import { parseIfWhole } from "../wire/durable-file.ts";
 
 /** What a broadcast means: what to remember, and what is to be recorded. */
 export interface Judged<State> {

@@ -1,9 +1,9 @@
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { parseIfWhole, readIfThere, writeDurably } from "../../src/disk/durable-file.ts";
 import { messageOf } from "../../src/errors.ts";
 import type { Device, Reading } from "../../src/reading.ts";
 import type { Host } from "../driver.ts";
-import { parseIfWhole, readIfThere, writeDurably } from "../wire/durable-file.ts";
 import type { Dated } from "./scale-clock.ts";
 import type { CompositionMeasurement, WeightMeasurement } from "./standard.ts";
 import {

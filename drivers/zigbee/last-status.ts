@@ -1,9 +1,9 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock, Moment } from "../../src/clock.ts";
+import { parseIfWhole, readIfThere, writeDurably } from "../../src/disk/durable-file.ts";
 import { messageOf } from "../../src/errors.ts";
 import type { Log } from "../../src/log.ts";
-import { parseIfWhole, readIfThere, writeDurably } from "../wire/durable-file.ts";
 
 /** What a sensor last said of its zone. */
 export interface LastStatus {

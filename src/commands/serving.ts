@@ -2,8 +2,8 @@ import type { Clock } from "../clock.ts";
 import { messageOf, type OperatorError } from "../errors.ts";
 import { requireLibc } from "../libc.ts";
 import { type Level, type Log, lineLog } from "../log.ts";
-import { serviceNotifier } from "../service.ts";
 import type { CommandContext } from "./command.ts";
+import { serviceNotifier } from "./service-notifier.ts";
 
 /** The log of a server, on standard error: under systemd in the journal's form, coloured on a terminal. */
 export function serverLog({ terminal, clock }: CommandContext, least: Level): Log {

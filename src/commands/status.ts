@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { ControlClient } from "../control/client.ts";
 import type { GatewayStatus } from "../control/status.ts";
-import { onReadOnlyDisk, readOnlyDisk } from "../read-only-disk.ts";
+import { onReadOnlyDisk, readOnlyDisk } from "../disk/read-only-disk.ts";
 import { storedRole } from "../store/sqlite/role.ts";
 import type { ItemOverview, Overview } from "../store/store.ts";
 import type { UploadState } from "../store/upload-store.ts";

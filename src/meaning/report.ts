@@ -1,9 +1,9 @@
-import { cadenceOf, silence_max_ms } from "../cadence.ts";
 import type { WalkingLine } from "../config/walking-line.ts";
 import { OperatorError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
 import type { Item } from "../records/item.ts";
 import { type SeriesName, seriesOf } from "../series.ts";
+import { cadenceOf, silence_max_ms } from "../store/cadence.ts";
 import type { ReadingRow, Store } from "../store/store.ts";
 import { type DoseFindings, dosesOf, late_ms_max } from "./doses.ts";
 import { isTimeZone, localDate, localDays, startOfDate_ms } from "./local-day.ts";

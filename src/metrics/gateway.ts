@@ -1,5 +1,5 @@
-import type { Histogram } from "../histogram.ts";
 import type { Overview } from "../store/store.ts";
+import type { Histogram } from "./histogram.ts";
 import type { Family } from "./openmetrics.ts";
 
 /** What is known of a running gateway, for its metrics. */

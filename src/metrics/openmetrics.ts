@@ -1,4 +1,4 @@
-import type { Histogram } from "../histogram.ts";
+import type { Histogram } from "./histogram.ts";
 
 /** What is measured: a name without its unit, what it means, and its values now. */
 export type Family = {

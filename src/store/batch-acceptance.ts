@@ -1,7 +1,7 @@
-import { type Batch, type SeriesColumns, valuesAt } from "../batch.ts";
-import { digestText, readingDigest } from "../reading-digest.ts";
 import { seriesNames } from "../series.ts";
+import { type Batch, type SeriesColumns, valuesAt } from "./batch.ts";
 import { BatchRefused, type Sender } from "./central-store.ts";
+import { digestText, readingDigest } from "./reading-digest.ts";
 
 /** What central knows of the epoch of a batch. */
 export interface KnownSource {

@@ -1,6 +1,6 @@
-import { type Batch, type BatchDevice, columnOf, type SeriesColumns } from "../batch.ts";
 import { type SeriesName, seriesNames, type Value } from "../series.ts";
-import { valueColumns } from "../series-columns.ts";
+import { type Batch, type BatchDevice, columnOf, type SeriesColumns } from "./batch.ts";
+import { valueColumns } from "./series-columns.ts";
 
 /** A reading as it is read: its item and number around its stamp, in either order, then its values as `valueColumns` has them. */
 export type ReadingRow = readonly [key: number, stamp_ms: number, key: number, ...values: Value[]];

@@ -1,8 +1,8 @@
-import type { Batch } from "../batch.ts";
-import type { Condition } from "../condition.ts";
 import { OperatorError } from "../errors.ts";
 import type { Alert } from "../records/alert.ts";
 import type { Item } from "../records/item.ts";
+import type { Batch } from "./batch.ts";
+import type { Condition } from "./condition.ts";
 import type { Store } from "./store.ts";
 import type { DayDigest, DayReadings, DigestRequest } from "./upload-store.ts";
 

@@ -1,6 +1,6 @@
-import { type Cadence, cadenceOf, silence_max_ms } from "../cadence.ts";
 import type { Kind } from "../kinds.ts";
 import type { GapReason } from "../reading.ts";
+import { type Cadence, cadenceOf, silence_max_ms } from "./cadence.ts";
 import { type Interval, overlaid } from "./interval-overlay.ts";
 import type { CoverageInterval, CoverageReason, CoverageRequest, CoverageState } from "./store.ts";
 

@@ -1,7 +1,7 @@
-import { cadenceOf } from "../cadence.ts";
 import type { Kind } from "../kinds.ts";
 import type { Item } from "../records/item.ts";
 import type { SeriesName } from "../series.ts";
+import { cadenceOf } from "./cadence.ts";
 import type { ItemOverview } from "./store.ts";
 
 /** What is kept of an item besides its readings; null where nobody has told. */

@@ -1,9 +1,9 @@
-import type { BatchDevice } from "../batch.ts";
 import { type Kind, kinds } from "../kinds.ts";
 import type { Device } from "../reading.ts";
 import type { Item } from "../records/item.ts";
 import { itemStatus } from "../records/item-status.ts";
 import { normalAddress } from "./address.ts";
+import type { BatchDevice } from "./batch.ts";
 
 /** The record that a device gets which no item has, until the inventory takes it over. */
 export function provisionalItem(options: {

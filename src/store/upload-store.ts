@@ -1,7 +1,7 @@
-import type { Batch } from "../batch.ts";
-import type { Condition } from "../condition.ts";
 import type { Kind } from "../kinds.ts";
 import type { SeriesName } from "../series.ts";
+import type { Batch } from "./batch.ts";
+import type { Condition } from "./condition.ts";
 import type { ImportedRecord } from "./record-store.ts";
 import type { Store } from "./store.ts";
 

@@ -1,4 +1,5 @@
 import { Value } from "@sinclair/typebox/value";
+import { type SeriesName, seriesNames, seriesOf } from "../series.ts";
 import {
   type Batch,
   type BatchDevice,
@@ -7,9 +8,8 @@ import {
   numbersMissing,
   readingsIn,
   type SeriesColumns,
-} from "../batch.ts";
-import { type SeriesName, seriesNames, seriesOf } from "../series.ts";
-import type { SeriesColumn } from "../series-columns.ts";
+} from "../store/batch.ts";
+import type { SeriesColumn } from "../store/series-columns.ts";
 import { BatchFault, packFrame, unpackFrame } from "./batch-frame.ts";
 import { batchVersion, items_max, type SeriesText, textColumns } from "./batch-text.ts";
 

@@ -1,7 +1,7 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
-import { batch_bytes_max, batch_text_bytes_max } from "../batch.ts";
 import { messageOf } from "../errors.ts";
+import { batch_bytes_max, batch_text_bytes_max } from "../store/batch.ts";
 import { BatchText, batchVersion } from "./batch-text.ts";
 
 /** Bytes that are no batch; the message says what is wrong with them. */

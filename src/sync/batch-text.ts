@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type, TypeGuard } from "@sinclair/typebox";
-import { batch_readings_max } from "../batch.ts";
 import { type SeriesName, seriesNames } from "../series.ts";
-import { type SeriesColumn, stampSchema, valueColumns } from "../series-columns.ts";
+import { batch_readings_max } from "../store/batch.ts";
+import { type SeriesColumn, stampSchema, valueColumns } from "../store/series-columns.ts";
 import { Device, Epoch, number } from "./protocol.ts";
 
 /** The version of the form below. A change of what is written is a new version; what a released one wrote is read for ever. */

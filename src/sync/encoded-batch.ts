@@ -1,4 +1,4 @@
-import { type Batch, batch_readings_max } from "../batch.ts";
+import { type Batch, batch_readings_max } from "../store/batch.ts";
 import { encodeBatch } from "./batch-codec.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { Condition } from "../condition.ts";
+import type { Condition } from "../store/condition.ts";
 
 /** A condition that says nothing: for a report that only asks where central stands. */
 export const nothingNoted: Condition = {

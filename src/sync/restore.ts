@@ -1,5 +1,5 @@
-import { type Batch, readingsIn } from "../batch.ts";
 import { OperatorError } from "../errors.ts";
+import { type Batch, readingsIn } from "../store/batch.ts";
 import type { UploadStore } from "../store/upload-store.ts";
 import { decodeBatch } from "./batch-codec.ts";
 import { positionHeader } from "./protocol.ts";

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { writeDurably } from "../../drivers/wire/durable-file.ts";
+import { writeDurably } from "../disk/durable-file.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import { type Fault, ImportRefused } from "../import/fault.ts";
 import { importDocument } from "../import/import.ts";

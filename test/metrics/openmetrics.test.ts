@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Histogram } from "../../src/histogram.ts";
+import { Histogram } from "../../src/metrics/histogram.ts";
 import { type Family, openMetricsText } from "../../src/metrics/openmetrics.ts";
 import { parseOpenMetrics } from "./openmetrics-parser.ts";
 

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { ServiceManager } from "../service-manager.ts";
+import { ServiceManager } from "../fakes/service-manager.ts";
 import { eventually, Site } from "./front-door.ts";
 
 const site = new Site();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { BatchDevice } from "../../src/batch.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../../src/series.ts";
+import type { BatchDevice } from "../../src/store/batch.ts";
 import { type BatchRefusal, BatchRefused, type CentralStore } from "../../src/store/central-store.ts";
 import { homesDiffer } from "./central-homes.ts";
 import { everyPage } from "./central-pages.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { readingsIn } from "../../src/batch.ts";
 import type { StoredRecord } from "../../src/records/record-table.ts";
+import { readingsIn } from "../../src/store/batch.ts";
 import { backup_bytes_max, backups_max, type HistoryPosition } from "../../src/store/central-store.ts";
 import { all, events, eventsOf, keyOf, type MakeCentral, numbers, take } from "./central-sample.ts";
 import { plainOf } from "./plain-batch.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import type { Condition } from "../../src/condition.ts";
 import type { Kind } from "../../src/kinds.ts";
 import { BatchRefused, type CentralStore } from "../../src/store/central-store.ts";
+import type { Condition } from "../../src/store/condition.ts";
 import { events, type MakeCentral, take } from "./central-sample.ts";
 import { item, sensor, start_ms } from "./sample.ts";
 import { SimulatedGateway } from "./simulated-gateway.ts";

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
-import type { BatchDevice } from "../../src/batch.ts";
 import type { Item } from "../../src/records/item.ts";
 import type { SeriesName } from "../../src/series.ts";
+import type { BatchDevice } from "../../src/store/batch.ts";
 import type { CentralStore } from "../../src/store/central-store.ts";
 import type { ImportedRecord } from "../../src/store/record-store.ts";
 import { sensor, start_ms } from "./sample.ts";

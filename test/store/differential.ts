@@ -1,8 +1,8 @@
 import { clockQuality, SystemClock } from "../../src/clock.ts";
-import { condition_notes_max } from "../../src/condition.ts";
 import type { Device, Reading } from "../../src/reading.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../../src/series.ts";
 import type { CentralStore } from "../../src/store/central-store.ts";
+import { condition_notes_max } from "../../src/store/condition.ts";
 import { openCentralStore } from "../../src/store/sqlite/central-open.ts";
 import { openGatewayStore, openUploadStore } from "../../src/store/sqlite/open.ts";
 import type { GatewayStore, Store, Token } from "../../src/store/store.ts";

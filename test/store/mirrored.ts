@@ -1,6 +1,6 @@
 import { SystemClock } from "../../src/clock.ts";
-import { condition_notes_max } from "../../src/condition.ts";
 import type { CentralStore } from "../../src/store/central-store.ts";
+import { condition_notes_max } from "../../src/store/condition.ts";
 import type { ImportedRecord, RecordStore } from "../../src/store/record-store.ts";
 import { openGatewayStore, openUploadStore } from "../../src/store/sqlite/open.ts";
 import type { GatewayStore } from "../../src/store/store.ts";

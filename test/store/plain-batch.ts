@@ -1,6 +1,12 @@
-import { type Batch, type BatchDevice, columnOf, type SeriesColumns, valuesAt } from "../../src/batch.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../../src/series.ts";
-import { valueColumns } from "../../src/series-columns.ts";
+import {
+  type Batch,
+  type BatchDevice,
+  columnOf,
+  type SeriesColumns,
+  valuesAt,
+} from "../../src/store/batch.ts";
+import { valueColumns } from "../../src/store/series-columns.ts";
 
 /** A batch with its columns as lists, which tests write and compare. */
 export type PlainBatch = Omit<Batch, "series"> & {

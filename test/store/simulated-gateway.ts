@@ -1,9 +1,14 @@
-import { type Batch, type BatchDevice, batch_readings_max, type SeriesColumns } from "../../src/batch.ts";
 import { clockQuality } from "../../src/clock.ts";
-import type { Condition } from "../../src/condition.ts";
-import { digestText, readingDigest, SetDigest } from "../../src/reading-digest.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../../src/series.ts";
+import {
+  type Batch,
+  type BatchDevice,
+  batch_readings_max,
+  type SeriesColumns,
+} from "../../src/store/batch.ts";
 import type { ReportNote } from "../../src/store/central-store.ts";
+import type { Condition } from "../../src/store/condition.ts";
+import { digestText, readingDigest, SetDigest } from "../../src/store/reading-digest.ts";
 import type { DayDigest, DayReadings, DigestRequest } from "../../src/store/upload-store.ts";
 import { columnsOf } from "./plain-batch.ts";
 

@@ -3,10 +3,10 @@ import { sourceFiles } from "./source.ts";
 
 /** Names of one subject each that everything may use: they import nothing but each other. */
 const foundation =
-  /^src\/(?!main\.|gateway\.|read-only-gateway\.|central\.)[a-z-]+\.ts$|^src\/(records|config)\//;
+  /^src\/(?!main\.|gateway\.|read-only-gateway\.|central\.)[a-z-]+\.ts$|^src\/(records|config|disk)\//;
 /** What a driver may know of the rest. */
 const driverContract =
-  /^src\/(reading|clock|errors|libc|log|kinds|series)\.ts$|^drivers\/(driver|peripheral)\.ts$|^drivers\/wire\//;
+  /^src\/(reading|clock|errors|libc|log|kinds|series)\.ts$|^src\/disk\/durable-file\.ts$|^drivers\/(driver|peripheral)\.ts$|^drivers\/wire\//;
 /** Composition roots: they alone know the drivers and put the layers together. */
 const composition = /^src\/(gateway|read-only-gateway|central)\.ts$|^src\/(commands|demo|uploader)\//;
 const entry = /^src\/main\.ts$/;
@@ -27,7 +27,7 @@ const rules: readonly { of: RegExp; may: RegExp; why: string }[] = [
   {
     of: /^src\/sync\//,
     may: new RegExp(
-      `${foundation.source}|^src/store/(store|record-store|upload-store|central-store)\\.ts$|^src/http(-client)?/`,
+      `${foundation.source}|^src/store/(store|record-store|upload-store|central-store|batch|series-columns|condition)\\.ts$|^src/http(-client)?/`,
     ),
     why: "sync knows the stores at both ends, how HTTP is served here, and how it is asked",
   },
@@ -48,7 +48,7 @@ const rules: readonly { of: RegExp; may: RegExp; why: string }[] = [
   },
   {
     of: /^src\/tls\//,
-    may: new RegExp(`${foundation.source}|^drivers/wire/durable-file\\.ts$`),
+    may: foundation,
     why: "a certificate is made and kept without knowing who serves with it",
   },
   {
@@ -63,7 +63,7 @@ const rules: readonly { of: RegExp; may: RegExp; why: string }[] = [
   },
   {
     of: /^src\/meaning\//,
-    may: new RegExp(`${foundation.source}|^src/store/store\\.ts$`),
+    may: new RegExp(`${foundation.source}|^src/store/(store|cadence)\\.ts$`),
     why: "meaning is found in readings, wherever they are kept",
   },
   {

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } fr
 import { rename } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { parse } from "smol-toml";
-import { writeDurably } from "../../../drivers/wire/durable-file.ts";
 import type { Clock } from "../../clock.ts";
+import { writeDurably } from "../../disk/durable-file.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
 import { databasePath } from "../../store/sqlite/connection.ts";
 import { storeFault } from "../../store/sqlite/faults.ts";

@@ -1,9 +1,9 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { dirname } from "node:path";
+import { onReadOnlyDisk, readOnlyDisk } from "../../disk/read-only-disk.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
 import { lineLog } from "../../log.ts";
-import { onReadOnlyDisk, readOnlyDisk } from "../../read-only-disk.ts";
 import { databasePath, openForReading } from "../../store/sqlite/connection.ts";
 import { openStoreBeside } from "../../store/sqlite/open.ts";
 import { bytesText } from "../spans.ts";

@@ -1,4 +1,4 @@
-import type { Column } from "../../batch.ts";
+import type { Column } from "../batch.ts";
 import type { ColumnType } from "./series-tables.ts";
 import { storedText } from "./stored-text.ts";
 

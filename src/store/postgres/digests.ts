@@ -1,6 +1,6 @@
-import { readingDigest, SetDigest } from "../../reading-digest.ts";
 import { type SeriesName, seriesOf } from "../../series.ts";
 import type { OwnNumbers } from "../own-numbers.ts";
+import { readingDigest, SetDigest } from "../reading-digest.ts";
 import type { DayDigest, DigestRequest } from "../upload-store.ts";
 import type { SqlRunner } from "./connection.ts";
 import { rowColumns, servedRow } from "./reading-rows.ts";

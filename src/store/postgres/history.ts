@@ -1,6 +1,6 @@
-import type { Batch, BatchDevice } from "../../batch.ts";
 import type { Item } from "../../records/item.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../../series.ts";
+import type { Batch, BatchDevice } from "../batch.ts";
 import { BatchColumns } from "../batch-columns.ts";
 import type { CentralStore, HistoryPosition } from "../central-store.ts";
 import { deviceOfItem } from "../provisional-item.ts";

@@ -1,6 +1,6 @@
-import type { BatchDevice } from "../../batch.ts";
 import type { Item } from "../../records/item.ts";
 import { normalAddress } from "../address.ts";
+import type { BatchDevice } from "../batch.ts";
 import { type ItemNames, provisionalItem, provisionalNames, toldSince } from "../provisional-item.ts";
 import type { Connections, SqlRunner } from "./connection.ts";
 import { shareInventory } from "./inventory-lock.ts";

@@ -1,9 +1,9 @@
-import type { Batch } from "../../batch.ts";
 import type { Kind } from "../../kinds.ts";
 import type { Alert } from "../../records/alert.ts";
 import type { Item } from "../../records/item.ts";
 import type { ItemType } from "../../records/item-type.ts";
 import type { RecordType, Reference, StoredRecord } from "../../records/record-table.ts";
+import type { Batch } from "../batch.ts";
 import type {
   CentralStore,
   GatewayRecord,

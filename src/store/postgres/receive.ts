@@ -1,5 +1,5 @@
-import type { Batch } from "../../batch.ts";
 import { seriesNames } from "../../series.ts";
+import type { Batch } from "../batch.ts";
 import { devicesFrom, digestAt, firstIndexFrom, firstNewSeq } from "../batch-acceptance.ts";
 import type { Received, Sender } from "../central-store.ts";
 import type { Connections, SqlRunner } from "./connection.ts";

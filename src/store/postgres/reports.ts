@@ -1,6 +1,6 @@
-import type { Condition } from "../../condition.ts";
 import { refuseForeign } from "../batch-acceptance.ts";
 import type { GatewayRecord, ReportNote, Sender } from "../central-store.ts";
+import type { Condition } from "../condition.ts";
 import { gatewayRecords, type SourceRow } from "../gateway-record.ts";
 import type { Connections, SqlRunner } from "./connection.ts";
 import type { HeardDevice, ItemKeeper } from "./items.ts";

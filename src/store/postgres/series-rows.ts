@@ -1,6 +1,6 @@
-import { type Column, type SeriesColumns, valueAt } from "../../batch.ts";
 import type { SeriesField, SeriesName, Value } from "../../series.ts";
-import { valueColumns } from "../../series-columns.ts";
+import { type Column, type SeriesColumns, valueAt } from "../batch.ts";
+import { valueColumns } from "../series-columns.ts";
 import { ReadingRefused } from "../store.ts";
 import type { SqlRunner } from "./connection.ts";
 import { type CopyColumn, copyBytes } from "./copy-bytes.ts";

@@ -1,5 +1,5 @@
 import { type SeriesName, seriesNames } from "../../series.ts";
-import { valueColumns } from "../../series-columns.ts";
+import { valueColumns } from "../series-columns.ts";
 
 /** The columns of a series table in order: its key, its fields, and how the stamp was made. */
 export function seriesColumns(series: SeriesName): SeriesColumn[] {

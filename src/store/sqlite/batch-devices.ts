@@ -1,6 +1,6 @@
-import type { BatchDevice } from "../../batch.ts";
 import type { Kind } from "../../kinds.ts";
 import type { Item } from "../../records/item.ts";
+import type { BatchDevice } from "../batch.ts";
 import type { Connection } from "./connection.ts";
 
 /** The list of devices that a batch or a condition names by their places. */

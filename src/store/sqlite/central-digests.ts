@@ -1,6 +1,6 @@
-import { readingDigest, SetDigest } from "../../reading-digest.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../../series.ts";
 import type { OwnNumbers } from "../own-numbers.ts";
+import { readingDigest, SetDigest } from "../reading-digest.ts";
 import type { DayDigest, DigestRequest } from "../upload-store.ts";
 import type { Sources } from "./central-sources.ts";
 import type { Connection } from "./connection.ts";

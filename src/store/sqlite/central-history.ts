@@ -1,5 +1,5 @@
-import type { Batch, BatchDevice } from "../../batch.ts";
 import { type SeriesName, seriesOf } from "../../series.ts";
+import type { Batch, BatchDevice } from "../batch.ts";
 import { BatchColumns, type ReadingRow } from "../batch-columns.ts";
 import type { HistoryPosition } from "../central-store.ts";
 import { deviceOfItem } from "../provisional-item.ts";

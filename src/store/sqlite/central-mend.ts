@@ -1,5 +1,5 @@
-import { type Batch, batch_readings_max, valuesAt } from "../../batch.ts";
 import type { SeriesName, Value } from "../../series.ts";
+import { type Batch, batch_readings_max, valuesAt } from "../batch.ts";
 import { refuseForeign } from "../batch-acceptance.ts";
 import { BatchRefused, type Mended, type Sender } from "../central-store.ts";
 import type { OwnNumbers } from "../own-numbers.ts";

@@ -1,5 +1,5 @@
-import type { Batch } from "../../batch.ts";
 import type { Item } from "../../records/item.ts";
+import type { Batch } from "../batch.ts";
 import type { GatewayRecord, HeldEpoch, HistoryPosition } from "../central-store.ts";
 import { gatewayRecords, type SourceRow } from "../gateway-record.ts";
 import type { DayDigest, DigestRequest } from "../upload-store.ts";

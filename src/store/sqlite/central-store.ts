@@ -1,8 +1,8 @@
-import type { Batch } from "../../batch.ts";
 import type { Clock } from "../../clock.ts";
 import type { Log } from "../../log.ts";
 import type { Alert } from "../../records/alert.ts";
 import type { Item } from "../../records/item.ts";
+import type { Batch } from "../batch.ts";
 import { firstNewSeq } from "../batch-acceptance.ts";
 import type {
   CentralStore,

@@ -1,8 +1,8 @@
-import { type Batch, type SeriesColumns, valuesAt } from "../../batch.ts";
 import { OperatorError } from "../../errors.ts";
 import type { Alert } from "../../records/alert.ts";
 import { identityOf } from "../../records/record-table.ts";
 import { type SeriesName, seriesNames } from "../../series.ts";
+import { type Batch, type SeriesColumns, valuesAt } from "../batch.ts";
 import { devicesFrom, digestAt, firstIndexFrom, firstNewSeq } from "../batch-acceptance.ts";
 import {
   backup_bytes_max,

@@ -1,5 +1,5 @@
-import type { Condition, ConditionState } from "../../condition.ts";
 import type { GapReason } from "../../reading.ts";
+import type { Condition, ConditionState } from "../condition.ts";
 import { BatchDevices, Items } from "./batch-devices.ts";
 import type { Connection } from "./connection.ts";
 

@@ -2,7 +2,7 @@ import { constants, Database, type Statement } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { onReadOnlyDisk } from "../../read-only-disk.ts";
+import { onReadOnlyDisk } from "../../disk/read-only-disk.ts";
 
 /** The file of the database in a data directory. */
 export function databasePath(directory: string): string {

@@ -1,5 +1,5 @@
-import { cadenceOf, silence_max_ms } from "../../cadence.ts";
 import type { Gap } from "../../reading.ts";
+import { cadenceOf, silence_max_ms } from "../cadence.ts";
 import type { HeardState, ListeningSpan } from "../store.ts";
 import type { Connection } from "./connection.ts";
 

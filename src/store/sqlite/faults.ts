@@ -1,8 +1,8 @@
 import { SQLiteError } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { onReadOnlyDisk, readOnlyDisk } from "../../disk/read-only-disk.ts";
 import type { OperatorError } from "../../errors.ts";
-import { onReadOnlyDisk, readOnlyDisk } from "../../read-only-disk.ts";
 import { faultOf, type KnownFault } from "../fault-table.ts";
 
 /**

@@ -1,7 +1,7 @@
-import type { BatchDevice } from "../../batch.ts";
 import type { Device } from "../../reading.ts";
 import type { Item } from "../../records/item.ts";
 import { normalAddress } from "../address.ts";
+import type { BatchDevice } from "../batch.ts";
 import { type ItemNames, provisionalItem, provisionalNames, toldSince } from "../provisional-item.ts";
 import type { HeardState } from "../store.ts";
 import type { Connection } from "./connection.ts";

@@ -1,7 +1,7 @@
-import type { Batch } from "../../batch.ts";
-import { digestText, readingDigest, SetDigest } from "../../reading-digest.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../../series.ts";
+import type { Batch } from "../batch.ts";
 import { BatchColumns } from "../batch-columns.ts";
+import { digestText, readingDigest, SetDigest } from "../reading-digest.ts";
 import type { DayDigest, DayReadings, DigestRequest, EpochSpan } from "../upload-store.ts";
 import { BatchDevices, Items } from "./batch-devices.ts";
 import type { Connection } from "./connection.ts";

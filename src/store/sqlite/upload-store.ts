@@ -1,5 +1,5 @@
-import { type Batch, batch_readings_max } from "../../batch.ts";
-import type { Condition } from "../../condition.ts";
+import { type Batch, batch_readings_max } from "../batch.ts";
+import type { Condition } from "../condition.ts";
 import type { ImportedRecord } from "../record-store.ts";
 import type {
   DayDigest,

@@ -1,7 +1,7 @@
-import { type Batch, valuesAt } from "../../batch.ts";
 import { OperatorError } from "../../errors.ts";
 import { identityOf, numberOf } from "../../records/record-table.ts";
 import { type SeriesName, seriesNames } from "../../series.ts";
+import { type Batch, valuesAt } from "../batch.ts";
 import type { ImportedRecord } from "../record-store.ts";
 import type { UploadState } from "../upload-store.ts";
 import type { Connection } from "./connection.ts";

@@ -1,6 +1,6 @@
-import type { Batch as ReadingsBatch } from "../../batch.ts";
 import { OperatorError, type OutageReason, StoreOutage } from "../../errors.ts";
 import type { Alert } from "../../records/alert.ts";
+import type { Batch as ReadingsBatch } from "../batch.ts";
 import {
   type BatchRefusal,
   BatchRefused,

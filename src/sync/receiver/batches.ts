@@ -1,5 +1,5 @@
-import { type Batch, batch_bytes_max } from "../../batch.ts";
 import { HttpError } from "../../http/errors.ts";
+import { type Batch, batch_bytes_max } from "../../store/batch.ts";
 import { BatchRefused, type CentralStore } from "../../store/central-store.ts";
 import { jsonAnswer } from "../answer.ts";
 import { decodeBatch } from "../batch-codec.ts";

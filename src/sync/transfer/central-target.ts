@@ -1,8 +1,8 @@
-import type { Batch } from "../../batch.ts";
 import type { Clock } from "../../clock.ts";
 import { OperatorError } from "../../errors.ts";
 import type { ClientRequest } from "../../http-client/http-client.ts";
 import type { Log } from "../../log.ts";
+import type { Batch } from "../../store/batch.ts";
 import type { Mended } from "../../store/central-store.ts";
 import type { DayDigest, DayReadings, DigestRequest } from "../../store/upload-store.ts";
 import { encodeBatch } from "../batch-codec.ts";

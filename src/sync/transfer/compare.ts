@@ -1,4 +1,4 @@
-import { batch_readings_max, readingsIn } from "../../batch.ts";
+import { batch_readings_max, readingsIn } from "../../store/batch.ts";
 import type { DayDigest, DigestRequest } from "../../store/upload-store.ts";
 import { type DaySpan, day_ms } from "./days.ts";
 import { nameOf } from "./differing.ts";

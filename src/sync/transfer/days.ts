@@ -1,6 +1,6 @@
-import type { Batch } from "../../batch.ts";
 import { kindNames } from "../../kinds.ts";
 import { seriesNames, seriesOf } from "../../series.ts";
+import type { Batch } from "../../store/batch.ts";
 import type { Store } from "../../store/store.ts";
 import { verify_days_max } from "../protocol.ts";
 

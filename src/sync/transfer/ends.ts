@@ -1,6 +1,6 @@
-import type { Batch } from "../../batch.ts";
-import type { Condition } from "../../condition.ts";
+import type { Batch } from "../../store/batch.ts";
 import type { Mended } from "../../store/central-store.ts";
+import type { Condition } from "../../store/condition.ts";
 import type { DayDigest, DayReadings, DigestRequest } from "../../store/upload-store.ts";
 import type { SourceReport } from "../protocol.ts";
 import type { DaySpan } from "./days.ts";

@@ -1,5 +1,5 @@
-import { type Batch, batch_bytes_max } from "../../batch.ts";
 import type { HttpClient } from "../../http-client/http-client.ts";
+import { type Batch, batch_bytes_max } from "../../store/batch.ts";
 import type { DayDigest, DayReadings, DigestRequest } from "../../store/upload-store.ts";
 import { decodeBatch, decodeReadings } from "../batch-codec.ts";
 import { BatchFault } from "../batch-frame.ts";

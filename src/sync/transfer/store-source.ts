@@ -1,5 +1,5 @@
-import type { Batch } from "../../batch.ts";
-import { condition_notes_max } from "../../condition.ts";
+import type { Batch } from "../../store/batch.ts";
+import { condition_notes_max } from "../../store/condition.ts";
 import type { DayDigest, DayReadings, DigestRequest, UploadStore } from "../../store/upload-store.ts";
 import type { GatewayReport } from "../protocol.ts";
 import { allSpans, type DatedStore, type DaySpan, spansOf } from "./days.ts";

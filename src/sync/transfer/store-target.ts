@@ -1,6 +1,6 @@
-import { type Batch, batch_readings_max } from "../../batch.ts";
 import type { Clock } from "../../clock.ts";
 import { OperatorError } from "../../errors.ts";
+import { type Batch, batch_readings_max } from "../../store/batch.ts";
 import { BatchRefused, type CentralStore, type Mended, type Sender } from "../../store/central-store.ts";
 import type { DayDigest, DayReadings, DigestRequest } from "../../store/upload-store.ts";
 import type { Receptions } from "../receiver/receptions.ts";

@@ -1,4 +1,4 @@
-import type { Batch } from "../../batch.ts";
+import type { Batch } from "../../store/batch.ts";
 import { addDays } from "./days.ts";
 
 /** The days of a gateway's readings that are held and were not compared yet, by epoch. May be kept from one transfer to the next. */

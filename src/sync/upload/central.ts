@@ -1,4 +1,3 @@
-import { batch_readings_max } from "../../batch.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
 import {
   type ClientBounds,
@@ -8,6 +7,7 @@ import {
 } from "../../http-client/http-client.ts";
 import { type Answered, TryAgainLater } from "../../http-client/outcome.ts";
 import type { Wording } from "../../http-client/wording.ts";
+import { batch_readings_max } from "../../store/batch.ts";
 import { BatchRefusalBody, homeHeader, syncPath } from "../protocol.ts";
 
 /** `token` is a sync token of the home. */

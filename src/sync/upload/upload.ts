@@ -1,8 +1,8 @@
-import { readingsIn } from "../../batch.ts";
 import type { Clock } from "../../clock.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
 import { TryAgainLater } from "../../http-client/outcome.ts";
 import type { Log } from "../../log.ts";
+import { readingsIn } from "../../store/batch.ts";
 import type { Imported } from "../../store/record-store.ts";
 import type { UploadState, UploadStore } from "../../store/upload-store.ts";
 import type { GatewayDescription } from "../gateway-report.ts";

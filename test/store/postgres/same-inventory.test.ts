@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import type { BatchDevice } from "../../../src/batch.ts";
 import { SystemClock } from "../../../src/clock.ts";
 import { kindNames } from "../../../src/kinds.ts";
 import type { Item } from "../../../src/records/item.ts";
+import type { BatchDevice } from "../../../src/store/batch.ts";
 import type { CentralStore } from "../../../src/store/central-store.ts";
 import type { ImportedRecord } from "../../../src/store/record-store.ts";
 import { openCentralStore } from "../../../src/store/sqlite/central-open.ts";

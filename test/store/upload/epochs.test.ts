@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { cpSync } from "node:fs";
-import type { Batch } from "../../../src/batch.ts";
+import type { Batch } from "../../../src/store/batch.ts";
 import { beginEpochIn } from "../../../src/store/sqlite/epochs.ts";
 import type { UploadStore } from "../../../src/store/upload-store.ts";
 import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";

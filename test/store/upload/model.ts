@@ -1,9 +1,9 @@
 import { expect } from "bun:test";
-import { type Batch, type BatchDevice, valuesAt } from "../../../src/batch.ts";
 import { clockQuality } from "../../../src/clock.ts";
 import type { Device, Reading } from "../../../src/reading.ts";
-import { readingDigest, SetDigest } from "../../../src/reading-digest.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../../../src/series.ts";
+import { type Batch, type BatchDevice, valuesAt } from "../../../src/store/batch.ts";
+import { readingDigest, SetDigest } from "../../../src/store/reading-digest.ts";
 import type { GatewayStore } from "../../../src/store/store.ts";
 import type { DayDigest, UploadStore } from "../../../src/store/upload-store.ts";
 import { below, item, seeded, start_ms } from "../sample.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { digestText, readingDigest } from "../../../src/reading-digest.ts";
 import type { Value } from "../../../src/series.ts";
+import { digestText, readingDigest } from "../../../src/store/reading-digest.ts";
 import { decodeBatch, encodeBatch } from "../../../src/sync/batch-codec.ts";
 import { plainOf } from "../plain-batch.ts";
 import { below, temporaryDirectory } from "../sample.ts";

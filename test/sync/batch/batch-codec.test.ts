@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import { type Batch, batch_readings_max, readingsIn } from "../../../src/batch.ts";
+import { type Batch, batch_readings_max, readingsIn } from "../../../src/store/batch.ts";
 import { decodeBatch, decodeReadings, encodeBatch } from "../../../src/sync/batch-codec.ts";
 import { batchOf, plainOf } from "../../store/plain-batch.ts";
 import { below, seeded } from "../../store/sample.ts";

@@ -1,4 +1,4 @@
-import { type Batch, readingsIn } from "../../../src/batch.ts";
+import { type Batch, readingsIn } from "../../../src/store/batch.ts";
 import { decodeReadings, encodeBatch } from "../../../src/sync/batch-codec.ts";
 import { BatchFault } from "../../../src/sync/batch-frame.ts";
 import { bytesWith, everySeries, readingsOfDay, textOf } from "./sample.ts";

@@ -1,7 +1,7 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import type { Batch, BatchDevice } from "../../../src/batch.ts";
 import { kinds } from "../../../src/kinds.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../../../src/series.ts";
+import type { Batch, BatchDevice } from "../../../src/store/batch.ts";
 import { encodeBatch } from "../../../src/sync/batch-codec.ts";
 import { BatchFault } from "../../../src/sync/batch-frame.ts";
 import { batchOf, type PlainColumns } from "../../store/plain-batch.ts";

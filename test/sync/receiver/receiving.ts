@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Batch } from "../../../src/batch.ts";
 import { type Central, startCentral } from "../../../src/central.ts";
 import { type Clock, SystemClock } from "../../../src/clock.ts";
 import { lineLog } from "../../../src/log.ts";
+import type { Batch } from "../../../src/store/batch.ts";
 import type { CentralStore } from "../../../src/store/central-store.ts";
 import { openCentralStore } from "../../../src/store/sqlite/central-open.ts";
 import { encodeBatch } from "../../../src/sync/batch-codec.ts";

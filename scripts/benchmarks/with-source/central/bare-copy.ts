@@ -1,5 +1,5 @@
-import type { Batch } from "../../../../src/batch.ts";
 import { seriesNames } from "../../../../src/series.ts";
+import type { Batch } from "../../../../src/store/batch.ts";
 import { Connections } from "../../../../src/store/postgres/connection.ts";
 import { copyIn } from "../../../../src/store/postgres/copy-in.ts";
 import { migrate } from "../../../../src/store/postgres/migrations.ts";

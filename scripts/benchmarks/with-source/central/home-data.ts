@@ -1,8 +1,8 @@
-import { type Batch, batch_readings_max } from "../../../../src/batch.ts";
 import { midnightsOf, Telling } from "../../../../src/demo/history.ts";
 import { mishapsBefore } from "../../../../src/demo/mishaps.ts";
 import type { Device, Reading } from "../../../../src/reading.ts";
 import { seriesOf, type Value } from "../../../../src/series.ts";
+import { type Batch, batch_readings_max } from "../../../../src/store/batch.ts";
 import { digestAt } from "../../../../src/store/batch-acceptance.ts";
 import { seeded, sensor, sensorEvent } from "../../../../test/store/sample.ts";
 import { SimulatedGateway, type SimulatedReading } from "../../../../test/store/simulated-gateway.ts";

@@ -1,5 +1,5 @@
-import { batch_readings_max } from "../../../../src/batch.ts";
 import type { Reading } from "../../../../src/reading.ts";
+import { batch_readings_max } from "../../../../src/store/batch.ts";
 import { defaultReception } from "../../../../src/sync/receiver/reception.ts";
 import { quantile, type Report } from "../../api/report.ts";
 import { BareCopy } from "./bare-copy.ts";

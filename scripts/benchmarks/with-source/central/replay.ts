@@ -1,4 +1,4 @@
-import { batch_readings_max } from "../../../../src/batch.ts";
+import { batch_readings_max } from "../../../../src/store/batch.ts";
 import { quantile, type Report } from "../../api/report.ts";
 import { CentralServer, encodedNext, type Kept, keptIn, seconds } from "./central-server.ts";
 import { demoReadings, HomeData } from "./home-data.ts";

@@ -1,4 +1,4 @@
-import { batch_readings_max } from "../../../../src/batch.ts";
+import { batch_readings_max } from "../../../../src/store/batch.ts";
 import { decodeBatch } from "../../../../src/sync/batch-codec.ts";
 import { postgresServer } from "../../../../test/store/postgres/server.ts";
 import { quantile, type Report } from "../../api/report.ts";

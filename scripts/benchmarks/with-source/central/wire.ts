@@ -2,6 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { constants, gzipSync, zstdCompressSync } from "node:zlib";
+import { SystemClock } from "../../../../src/clock.ts";
+import { appendHistory } from "../../../../src/demo/history.ts";
+import { lineLog } from "../../../../src/log.ts";
+import type { SeriesName } from "../../../../src/series.ts";
 import {
   type Batch,
   batch_readings_max,
@@ -9,12 +13,8 @@ import {
   readingsIn,
   type SeriesColumns,
   valuesAt,
-} from "../../../../src/batch.ts";
-import { SystemClock } from "../../../../src/clock.ts";
-import { appendHistory } from "../../../../src/demo/history.ts";
-import { lineLog } from "../../../../src/log.ts";
-import type { SeriesName } from "../../../../src/series.ts";
-import { valueColumns } from "../../../../src/series-columns.ts";
+} from "../../../../src/store/batch.ts";
+import { valueColumns } from "../../../../src/store/series-columns.ts";
 import { openGatewayStore, openUploadStore } from "../../../../src/store/sqlite/open.ts";
 import type { UploadStore } from "../../../../src/store/upload-store.ts";
 import { decodeBatch, encodeBatch } from "../../../../src/sync/batch-codec.ts";

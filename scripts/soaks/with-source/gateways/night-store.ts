@@ -1,4 +1,4 @@
-import type { Condition } from "../../../../src/condition.ts";
+import type { Condition } from "../../../../src/store/condition.ts";
 import type { UploadState, UploadStore } from "../../../../src/store/upload-store.ts";
 import type { SimulatedGateway } from "../../../../test/store/simulated-gateway.ts";
 

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { serviceNotifier } from "../src/service.ts";
-import { ServiceManager } from "./service-manager.ts";
+import { serviceNotifier } from "../../src/commands/service-notifier.ts";
+import { ServiceManager } from "../fakes/service-manager.ts";
 
 let directory = "";
 beforeEach(() => {

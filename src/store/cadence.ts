@@ -1,4 +1,4 @@
-import type { Kind } from "./kinds.ts";
+import type { Kind } from "../kinds.ts";
 
 /** How often a device of a kind is heard although nothing happens: its heartbeat, or how often it is asked. */
 export interface Cadence {

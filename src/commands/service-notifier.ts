@@ -1,6 +1,6 @@
 import { FFIType, ptr } from "bun:ffi";
-import { messageOf } from "./errors.ts";
-import { openLibc } from "./libc.ts";
+import { messageOf } from "../errors.ts";
+import { openLibc } from "../libc.ts";
 
 /** What a service tells systemd; see sd_notify(3) for the words. */
 export interface ServiceNotifier {

@@ -1,4 +1,4 @@
-import type { Value } from "./series.ts";
+import type { Value } from "../series.ts";
 
 /**
  * Digest of one reading as two stores compare it: 64 bits over its number, its stamp and all that is kept with it. `values` are the fields

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from "@sinclair/typebox";
-import { clockQuality } from "./clock.ts";
-import { type SeriesField, type SeriesName, seriesOf } from "./series.ts";
-import { isUnixTime } from "./unix-time.ts";
+import { clockQuality } from "../clock.ts";
+import { type SeriesField, type SeriesName, seriesOf } from "../series.ts";
+import { isUnixTime } from "../unix-time.ts";
 
 /** A column of the table of a series. */
 export interface SeriesColumn {

@@ -1,4 +1,4 @@
-import type { Device, GapReason } from "./reading.ts";
+import type { Device, GapReason } from "../reading.ts";
 
 /**
  * What a gateway knows besides readings, as it travels to central: who listened, which devices were alive and what is known to be

@@ -1,5 +1,5 @@
-import type { Device } from "./reading.ts";
-import type { SeriesField, SeriesName, Value } from "./series.ts";
+import type { Device } from "../reading.ts";
+import type { SeriesField, SeriesName, Value } from "../series.ts";
 
 /**
  * Readings as they travel between stores: the same for an upload, for central reading a gateway, and for a restored box. A reading is
