@@ -1,9 +1,9 @@
-import { statfs } from "node:fs/promises";
 import { apiApp, apiUrl } from "./api/app.ts";
 import type { Clock } from "./clock.ts";
 import type { GatewayList, ListedGateway } from "./config/gateway-list.ts";
 import type { TlsFiles } from "./config/tls-section.ts";
 import { certificateIn, tokenIn } from "./config/upload-section.ts";
+import { freeBytes } from "./disk/free-bytes.ts";
 import { messageOf } from "./errors.ts";
 import type { App } from "./http/app.ts";
 import type { SettingNames } from "./http/listening.ts";
@@ -176,11 +176,6 @@ function metricsOf(
 
 function backlogOf({ last_seq }: Partial<GatewayReport>, held_seq: number): { backlog?: number } {
   return last_seq === undefined ? {} : { backlog: Math.max(0, last_seq - held_seq) };
-}
-
-async function freeBytes(directory: string): Promise<number> {
-  const { bavail, bsize } = await statfs(directory);
-  return bavail * bsize;
 }
 
 /** A server has more memory than a gateway, and the pages of a thousand homes. */

@@ -1,5 +1,4 @@
 import { mkdirSync } from "node:fs";
-import { statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { DriverDefinition, Host } from "../drivers/driver.ts";
 import { apiApp, apiUrl } from "./api/app.ts";
@@ -11,6 +10,7 @@ import { Joining } from "./control/joining.ts";
 import { LampKeeper } from "./control/lamp.ts";
 import { startControl } from "./control/server.ts";
 import type { GatewayStatus } from "./control/status.ts";
+import { freeBytes } from "./disk/free-bytes.ts";
 import { messageOf, type OperatorError } from "./errors.ts";
 import type { App } from "./http/app.ts";
 import { startServer } from "./http/server.ts";
@@ -278,11 +278,6 @@ async function unwind(started: Started[], log: Log): Promise<void> {
       log.warn(`${part.name} did not stop cleanly (${messageOf(error)})`);
     }
   }
-}
-
-async function freeBytes(directory: string): Promise<number> {
-  const { bavail, bsize } = await statfs(directory);
-  return bavail * bsize;
 }
 
 /** What is heard between the loss of the data and this is lost with it. */

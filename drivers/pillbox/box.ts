@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { clockQuality, type Moment } from "../../src/clock.ts";
+import { day_ms } from "../../src/day.ts";
 import type { Host } from "../driver.ts";
 import { BoxClock, off_most_ms } from "./box-clock.ts";
 import { type Bridge, Unanswered } from "./bridge.ts";
@@ -18,9 +19,9 @@ const savedSchema = Type.Object({
 });
 
 /** A clock that does not stay set is left alone for so long. */
-const set_interval_ms = 24 * 3600_000;
+const set_interval_ms = day_ms;
 /** Events wait on the box until the gateway knows the time, but not until they are overwritten. */
-const await_time_max_ms = 24 * 3600_000;
+const await_time_max_ms = day_ms;
 
 /** One polled pill box: its clock, its buffer and its radio windows. */
 export class Box {

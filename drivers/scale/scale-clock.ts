@@ -1,4 +1,5 @@
 import { type ClockQuality, clockQuality, type Moment } from "../../src/clock.ts";
+import { day_ms } from "../../src/day.ts";
 import type { Reading } from "../../src/reading.ts";
 import { instantOf, shownIn } from "./zone.ts";
 
@@ -111,4 +112,4 @@ const off_most_ms = 5_000;
 const sane_least_ms = Date.UTC(2020, 0, 1);
 const sane_end_ms = Date.UTC(2100, 0, 1);
 /** A date further back than scales keep measurements is a clock that was never set. */
-const stored_most_ms = 400 * 24 * 3600_000;
+const stored_most_ms = 400 * day_ms;

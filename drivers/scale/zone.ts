@@ -1,3 +1,5 @@
+import { day_ms } from "../../src/day.ts";
+
 /** How far the clocks of a time zone are ahead of UTC at an instant, milliseconds. */
 function ahead_ms(zone: string, at_ms: number): number {
   const parts = new Intl.DateTimeFormat("en-US", {
@@ -37,5 +39,3 @@ export function isZone(name: string): boolean {
     return false;
   }
 }
-
-const day_ms = 24 * 3600_000;

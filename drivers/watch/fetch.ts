@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { type ClockQuality, clockQuality, type Moment } from "../../src/clock.ts";
+import { day_ms } from "../../src/day.ts";
 import { OperatorError } from "../../src/errors.ts";
 import type { Cursor, Device } from "../../src/reading.ts";
 import type { Host } from "../driver.ts";
@@ -23,7 +24,7 @@ const progress_every_blocks = 2_000;
 /** A block that ends later than this from now was made by a clock that was wrong. */
 const ahead_most_ms = 600_000;
 /** The newest blocks of a log that was cut off may still lack older ones. */
-const unsettled_ms = 24 * 3600_000;
+const unsettled_ms = day_ms;
 export const line_max_bytes = 4_096;
 
 /** One conversation with a watch: sets its clock and fetches the blocks since the last one on disk. */

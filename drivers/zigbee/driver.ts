@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type Static, Type } from "@sinclair/typebox";
 import type { Controller } from "zigbee-herdsman";
+import { day_ms } from "../../src/day.ts";
 import { messageOf, OperatorError } from "../../src/errors.ts";
 import type { Driver, DriverDefinition, DriverStatus, Host } from "../driver.ts";
 import { Reconnect, type RetryBounds, type Session } from "../wire/reconnect.ts";
@@ -48,7 +49,7 @@ export interface ZigbeeOptions {
 /** A changed network is copied this long after the change, so that several are one copy, … */
 const keep_after_change_ms = 5_000;
 /** … and an unchanged one daily, because its counters move on. */
-const keep_interval_ms = 24 * 3600_000;
+const keep_interval_ms = day_ms;
 
 /**
  * IAS Zone sensors through a coordinator that zigbee-herdsman drives. One driver a process: zigbee-herdsman

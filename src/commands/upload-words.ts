@@ -1,3 +1,4 @@
+import { day_ms } from "../day.ts";
 import type { UploadState } from "../store/upload-store.ts";
 import { spanText } from "./spans.ts";
 
@@ -30,4 +31,4 @@ export function uploadStanding(state: UploadState, last_seq: number, now_ms: num
 }
 
 /** One night may be missed: a box that was off, a line that was down. */
-const late_ms = 2.5 * 86_400_000;
+const late_ms = 2.5 * day_ms;

@@ -1,3 +1,4 @@
+import { day_ms } from "../day.ts";
 import type { Span } from "../meaning/span.ts";
 import type { Gap, Reading } from "../reading.ts";
 import { boxes, watch } from "./belongings.ts";
@@ -104,7 +105,7 @@ export class Withholding {
 const epoch_ms = 600_000;
 /** Between two fetches, and the epoch before. */
 const fetched_within_ms = 4_800_000;
-const box_withholds_ms = 86_400_000;
+const box_withholds_ms = day_ms;
 /** Longer than she ever leaves it off. */
 const watch_withholds_ms = 8 * 3_600_000;
 /** What the box had counted before it came into this home. */

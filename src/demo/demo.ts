@@ -6,6 +6,7 @@ import type { Clock } from "../clock.ts";
 import type { Config } from "../config/config.ts";
 import { ControlClient } from "../control/client.ts";
 import { joining_seconds_max } from "../control/joining.ts";
+import { day_ms } from "../day.ts";
 import type { OperatorError } from "../errors.ts";
 import { type Gateway, startGateway } from "../gateway.ts";
 import type { Log } from "../log.ts";
@@ -157,7 +158,7 @@ async function furnish(
   });
   try {
     const now_ms = clock.now().unix_ms;
-    const first_ms = now_ms - days * 86_400_000;
+    const first_ms = now_ms - days * day_ms;
     const { items } = await store.overview();
     const newest = items.flatMap(({ series }) => series.map(({ newest_ms }) => newest_ms));
     if (items.length === 0) {
@@ -177,7 +178,7 @@ async function furnish(
 }
 
 function recordsSince(now_ms: number, days: number): readonly ImportedRecord[] {
-  const installed_ms = now_ms - days * 86_400_000;
+  const installed_ms = now_ms - days * day_ms;
   return programmeRecords({ installed_ms, now_ms, timezone: machineTimezone() });
 }
 

@@ -1,4 +1,5 @@
 import { clockQuality } from "../clock.ts";
+import { day_ms } from "../day.ts";
 import { joined, type Span } from "../meaning/span.ts";
 import type { Gap, Reading } from "../reading.ts";
 import type { GatewayStore } from "../store/store.ts";
@@ -68,7 +69,7 @@ export class Telling {
   /** All readings of a day in order, and the gaps that its devices know of. Days are to be asked for in order. */
   day(midnight_ms: number): { readings: Reading[]; gaps: Gap[] } {
     const date = new Date(midnight_ms);
-    const number = Date.UTC(date.getFullYear(), date.getMonth(), date.getDate()) / 86_400_000;
+    const number = Date.UTC(date.getFullYear(), date.getMonth(), date.getDate()) / day_ms;
     // Each device has numbers of its own, so that a change to one leaves the others as they were.
     const random = (device: number) => Random.ofDay(this.#seed + device, number);
     const day = dayOf(midnight_ms, random(0));

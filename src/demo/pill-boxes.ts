@@ -1,4 +1,5 @@
 import { clockQuality } from "../clock.ts";
+import { day_ms } from "../day.ts";
 import type { Reading } from "../reading.ts";
 import { boxes, deviceOf } from "./belongings.ts";
 import { events_before } from "./buffers.ts";
@@ -109,7 +110,7 @@ export function broadcastReadings(day: LivedDay, random: Random, { powerCut }: M
 
 /** The polled box's clock is slow, and loses a second and a half a day; it is set right every thirty days. */
 export function offsetAt_ms(at_ms: number): number {
-  return 2_000 + Math.round(((at_ms % (30 * 86_400_000)) / 86_400_000) * 1_500);
+  return 2_000 + Math.round(((at_ms % (30 * day_ms)) / day_ms) * 1_500);
 }
 
 const hour_ms = 3_600_000;

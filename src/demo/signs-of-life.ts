@@ -1,3 +1,4 @@
+import { day_ms } from "../day.ts";
 import { type Span, without } from "../meaning/span.ts";
 import type { Reading } from "../reading.ts";
 import type { HeardState, ListeningSpan } from "../store/store.ts";
@@ -72,7 +73,7 @@ function beatsIn({ from_ms, to_ms }: Span, period_ms: number, minutes: number): 
 /** Per cent: new ones last two years, and one was nearly empty before it was changed. */
 function chargeOf(index: number, at_ms: number, dead: Span | undefined): number {
   if (dead !== undefined) return at_ms < dead.from_ms ? 4 : 100;
-  return 97 - ((index * 11) % 40) - Math.floor(((at_ms / 86_400_000) % 60) / 12);
+  return 97 - ((index * 11) % 40) - Math.floor(((at_ms / day_ms) % 60) / 12);
 }
 
 const hour_ms = 3_600_000;

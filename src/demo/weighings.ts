@@ -1,4 +1,5 @@
 import { clockQuality } from "../clock.ts";
+import { day_ms } from "../day.ts";
 import type { Reading } from "../reading.ts";
 import { deviceOf, scale } from "./belongings.ts";
 import type { LivedDay } from "./household.ts";
@@ -47,7 +48,7 @@ export function weighingsOn(day: LivedDay, random: Random): Reading[] {
 
 /** The number of the day by which her weight and the battery change. */
 export function dayNumber(unix_ms: number): number {
-  return Math.round(unix_ms / 86_400_000);
+  return Math.round(unix_ms / day_ms);
 }
 
 /** Per cent. */

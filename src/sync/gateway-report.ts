@@ -1,5 +1,5 @@
-import { statfs } from "node:fs/promises";
 import { type Clock, clockQuality } from "../clock.ts";
+import { freeBytes } from "../disk/free-bytes.ts";
 import type { Store } from "../store/store.ts";
 import type { GatewayReport } from "./protocol.ts";
 
@@ -16,7 +16,7 @@ export async function describeGateway(options: {
 }): Promise<GatewayDescription> {
   const { store, clock, directory, version, timezone } = options;
   const { last_seq, waiting, bytesOnDisk, dropped } = await store.overview();
-  const { bavail, bsize } = await statfs(directory);
+  const disk_free_bytes = await freeBytes(directory);
   const { unix_ms, quality } = clock.now();
   return {
     version,
@@ -25,7 +25,7 @@ export async function describeGateway(options: {
     timezone,
     last_seq,
     waiting,
-    disk_free_bytes: bavail * bsize,
+    disk_free_bytes,
     bytes_on_disk: bytesOnDisk,
     dropped: { ...dropped },
   };

@@ -4,6 +4,7 @@ import { isIP } from "node:net";
 import { join } from "node:path";
 import { type Clock, clockQuality, sane_unix_ms } from "../clock.ts";
 import type { TlsFiles, TlsSetting } from "../config/tls-section.ts";
+import { day_ms } from "../day.ts";
 import { readIfThere, writeDurably } from "../disk/durable-file.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import type { Log } from "../log.ts";
@@ -176,6 +177,6 @@ function remedyOf({ certificate, key }: TlsFiles): string {
 /** Before every clock that this program can meet: one without a battery begins at the last date that its system knew. */
 const notBefore_ms = Date.UTC(2020, 0, 1);
 /** Ten years. */
-const valid_ms = 3_652 * 86_400_000;
+const valid_ms = 3_652 * day_ms;
 /** X.520 has no room for more. */
 const subject_length_max = 64;

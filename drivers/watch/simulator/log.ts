@@ -1,7 +1,7 @@
+import { day_ms } from "../../../src/day.ts";
 import type { Activity, Block } from "../health-log.ts";
 
 const block_ms = 600_000;
-const day_ms = 24 * 3600_000;
 
 /**
  * A health log as an older person who lives alone might leave it: nights of light and deep sleep, an hour on the

@@ -1,3 +1,4 @@
+import { day_ms } from "../../../src/day.ts";
 import { obeyLines, simulatorOptions } from "../../wire/simulated-process.ts";
 import type { Activity } from "../health-log.ts";
 import { plausibleLog } from "./log.ts";
@@ -41,6 +42,6 @@ async function obey(simulator: WatchSimulator, command: Command): Promise<void> 
 const { line, own } = await simulatorOptions(help, { days: { type: "string", default: "30" } });
 const simulator = await WatchSimulator.listen(line);
 const until_ms = Date.now();
-const from_ms = until_ms - Number(own.days) * 24 * 3600_000;
+const from_ms = until_ms - Number(own.days) * day_ms;
 simulator.watch.blocks.push(...plausibleLog({ from_ms, until_ms, random: Math.random }));
 await obeyLines<Command>({ simulator: simulator, obey: (command) => obey(simulator, command) });

@@ -7,10 +7,12 @@
  * held back as it once was, until 100 ms after the first of a group. A commit takes no simulated time, so that none shares
  * one because the disk is slow, which counts against us. Exits with 1 when there are more than 1.3 times as many commits.
  */
+
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { day_ms } from "../../../src/day.ts";
 import { midnightsOf, Telling } from "../../../src/demo/history.ts";
 import { mishapsBefore } from "../../../src/demo/mishaps.ts";
 import { signsOfLife } from "../../../src/demo/signs-of-life.ts";
@@ -44,7 +46,6 @@ interface Written {
 
 const ratio_max = 1.3;
 const held_ms = 100;
-const day_ms = 86_400_000;
 const hour_ms = 3_600_000;
 /** How long a poll takes to have what a device has kept. */
 const polled_after_ms = 300;

@@ -7,11 +7,13 @@
  * comparison of the days, roster, files. All begin in the same second. At the end central must have every reading of every home exactly once. Both stores
  * without --database. Exits with 1 when anything is missed.
  */
+
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { Subprocess } from "bun";
 import type { CentralPlace } from "../../../src/commands/central-place.ts";
+import { day_ms } from "../../../src/day.ts";
 import { quantile, Report, sum } from "../../benchmarks/api/report.ts";
 import {
   CentralServer,
@@ -35,7 +37,7 @@ if (options.help) {
   console.log("./scripts/soak gateways [--gateways 1000] [--database sqlite|postgres] [--processes 4]");
   process.exit();
 }
-const time_ms_max = 100_000 * 86_400_000;
+const time_ms_max = 100_000 * day_ms;
 const sample_ms = 1_000;
 /** Of central, whatever comes: its own 100 MB, 64 MiB of bodies that wait, and what is decoded of those under way. */
 const memory_mb_max = 512;

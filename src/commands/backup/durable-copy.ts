@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { type FileHandle, mkdir, open, readdir, statfs } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { freeBytes } from "../../disk/free-bytes.ts";
 import { OperatorError } from "../../errors.ts";
 import { bytesText } from "../spans.ts";
 
@@ -48,10 +49,10 @@ export async function contentOf(
 
 /** @throws OperatorError where the disk of a directory has no room for so many bytes */
 export async function requireSpace(directory: string, bytes: number): Promise<void> {
-  const { bavail, bsize } = await statfs(directory);
-  if (bavail * bsize >= bytes + free_bytes_min) return;
+  const free = await freeBytes(directory);
+  if (free >= bytes + free_bytes_min) return;
   throw new OperatorError(
-    `${directory} has ${bytesText(bavail * bsize)} free, and ${bytesText(bytes)} are needed`,
+    `${directory} has ${bytesText(free)} free, and ${bytesText(bytes)} are needed`,
     "free some space there, or name a directory on another disk; nothing has changed",
   );
 }

@@ -1,5 +1,6 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
+import { day_ms } from "../../day.ts";
 import { messageOf } from "../../errors.ts";
 import { ownFiles } from "../../tls/self-signed.ts";
 import { type Finding, fault, fine, note, type Surroundings } from "./check.ts";
@@ -67,7 +68,7 @@ export async function checkTls({ config, clock }: Surroundings): Promise<Finding
         fault(`[api] ${tls.key} is not the key of ${tls.certificate}`, "set the two that were made together"),
       ];
     }
-    const left_days = Math.floor((Date.parse(parsed.validTo) - clock.now().unix_ms) / 86_400_000);
+    const left_days = Math.floor((Date.parse(parsed.validTo) - clock.now().unix_ms) / day_ms);
     if (left_days < certificate_days_min) {
       return [
         fault(

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
-import { statfs } from "node:fs/promises";
 import { dirname } from "node:path";
+import { freeBytes } from "../../disk/free-bytes.ts";
 import { onReadOnlyDisk, readOnlyDisk } from "../../disk/read-only-disk.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
 import { lineLog } from "../../log.ts";
@@ -37,9 +37,9 @@ export async function checkDirectory({ directory }: Surroundings): Promise<Findi
 
 export async function checkDiskSpace({ directory }: Surroundings): Promise<Finding[]> {
   const looked = existsSync(directory) ? directory : nearestExisting(directory);
-  const { bavail, bsize } = await statfs(looked);
-  const free = `${bytesText(bavail * bsize)} free on the disk of ${looked}`;
-  if (bavail * bsize >= disk_free_min_bytes) return [fine(free)];
+  const bytes = await freeBytes(looked);
+  const free = `${bytesText(bytes)} free on the disk of ${looked}`;
+  if (bytes >= disk_free_min_bytes) return [fine(free)];
   return [
     fault(
       `only ${free}`,

@@ -1,4 +1,5 @@
 import type { Clock } from "../../clock.ts";
+import { day_ms } from "../../day.ts";
 import type { Log } from "../../log.ts";
 import { newEpoch, openUploadStore } from "../../store/sqlite/open.ts";
 import { prepareDatabase } from "../../store/sqlite/prepare.ts";
@@ -66,5 +67,3 @@ export async function buildFromCentral(options: {
     await store.close();
   }
 }
-
-const day_ms = 86_400_000;

@@ -1,3 +1,4 @@
+import { day_ms } from "../../day.ts";
 import { type SeriesName, seriesOf } from "../../series.ts";
 import type { OwnNumbers } from "../own-numbers.ts";
 import { readingDigest, SetDigest } from "../reading-digest.ts";
@@ -70,4 +71,3 @@ interface HeardRun {
 
 /** Readings in memory at once. */
 const rows_max = 5_000;
-const day_ms = 86_400_000;

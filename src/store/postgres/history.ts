@@ -1,3 +1,4 @@
+import { day_ms } from "../../day.ts";
 import type { Item } from "../../records/item.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../../series.ts";
 import type { Batch, BatchDevice } from "../batch.ts";
@@ -5,7 +6,7 @@ import { BatchColumns } from "../batch-columns.ts";
 import type { CentralStore, HistoryPosition } from "../central-store.ts";
 import { deviceOfItem } from "../provisional-item.ts";
 import type { SqlRunner } from "./connection.ts";
-import { spanStart, widths_ms } from "./count-spans.ts";
+import { spanStart } from "./count-spans.ts";
 import { rowColumns, type StoredRow, servedRow } from "./reading-rows.ts";
 
 /**
@@ -124,5 +125,3 @@ function positionOf(at: string): Position {
   }
   return [stamp_ms as number, own as number];
 }
-
-const day_ms = widths_ms[1];

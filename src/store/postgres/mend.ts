@@ -1,3 +1,4 @@
+import { day_ms } from "../../day.ts";
 import type { SeriesName } from "../../series.ts";
 import { type Batch, batch_readings_max, type SeriesColumns, valuesAt } from "../batch.ts";
 import { refuseForeign } from "../batch-acceptance.ts";
@@ -227,4 +228,3 @@ function same([, stamp_ms, , ...values]: StoredRow, columns: SeriesColumns, inde
 
 const none = new Float64Array();
 const nothing: SeriesColumns = { seq: none, device: none, stamp_ms: none, values: [] };
-const day_ms = 86_400_000;

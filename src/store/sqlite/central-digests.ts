@@ -1,3 +1,4 @@
+import { day_ms } from "../../day.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../../series.ts";
 import type { OwnNumbers } from "../own-numbers.ts";
 import { readingDigest, SetDigest } from "../reading-digest.ts";
@@ -87,4 +88,3 @@ interface HeardRun {
 
 /** Readings that are looked at without a pause. */
 const rows_max = 10_000;
-const day_ms = 86_400_000;

@@ -1,3 +1,4 @@
+import { day_ms } from "../../day.ts";
 import type { SeriesName, Value } from "../../series.ts";
 import { type Batch, batch_readings_max, valuesAt } from "../batch.ts";
 import { refuseForeign } from "../batch-acceptance.ts";
@@ -176,5 +177,3 @@ interface Row extends Sent {
 function same(held: Row, sent: Sent): boolean {
   return held.stamp === sent.stamp && JSON.stringify(held.values) === JSON.stringify(sent.values);
 }
-
-const day_ms = 86_400_000;

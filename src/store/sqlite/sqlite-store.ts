@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import type { Clock } from "../../clock.ts";
+import { day_ms } from "../../day.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
 import type { Kind } from "../../kinds.ts";
 import type { Log } from "../../log.ts";
@@ -297,7 +298,7 @@ export function planMaintenance(options: { writer: WriterThread; clock: Clock; l
   return () => cancel();
 }
 
-const maintenance_interval_ms = 24 * 60 * 60 * 1000;
+const maintenance_interval_ms = day_ms;
 
 function bytesOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;

@@ -1,3 +1,4 @@
+import { day_ms } from "../../day.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../../series.ts";
 import type { Batch } from "../batch.ts";
 import { BatchColumns } from "../batch-columns.ts";
@@ -178,5 +179,4 @@ function boundsOf(
   return [Math.max(from_seq, span.first_seq), Math.min(through_seq, span.last_seq)];
 }
 
-const day_ms = 86_400_000;
 const page_readings = 10_000;

@@ -1,5 +1,6 @@
 import type { Clock } from "../../clock.ts";
 import type { ListedGateway } from "../../config/gateway-list.ts";
+import { day_ms } from "../../day.ts";
 import type { HttpClient } from "../../http-client/http-client.ts";
 import type { Log } from "../../log.ts";
 import type { CentralStore, GatewayRecord } from "../../store/central-store.ts";
@@ -7,7 +8,6 @@ import { FilesFault, filesInBody, type HomeFiles, keepFiles } from "../kept-file
 import { nothingNoted } from "../nothing-noted.ts";
 import { BackupsBody } from "../protocol.ts";
 import type { Receptions } from "../receiver/receptions.ts";
-import { day_ms } from "../transfer/days.ts";
 import { GatewaySource } from "../transfer/gateway-source.ts";
 import { StoreTarget } from "../transfer/store-target.ts";
 import { TouchedDays } from "../transfer/touched-days.ts";

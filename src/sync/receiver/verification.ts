@@ -1,3 +1,4 @@
+import { day_ms } from "../../day.ts";
 import { HttpError } from "../../http/errors.ts";
 import type { CentralStore } from "../../store/central-store.ts";
 import { jsonAnswer } from "../answer.ts";
@@ -5,7 +6,6 @@ import { decodeReadings } from "../batch-codec.ts";
 import { dayReadingsOf } from "../day-query.ts";
 import { DayQuery, type MendAnswer, type VerifyAnswer, VerifyBody, verify_days_max } from "../protocol.ts";
 import { readQuery } from "../query.ts";
-import { day_ms } from "../transfer/days.ts";
 import { differing } from "../transfer/differing.ts";
 import { batchForm, readBatch } from "./batches.ts";
 import { bodyReader, jsonForm } from "./checked-body.ts";

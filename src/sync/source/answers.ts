@@ -1,3 +1,4 @@
+import { day_ms } from "../../day.ts";
 import { HttpError } from "../../http/errors.ts";
 import { batchAnswer, emptyAnswer, jsonAnswer } from "../answer.ts";
 import { encodeBatch } from "../batch-codec.ts";
@@ -61,4 +62,4 @@ export async function backups({ exchange }: Call, files: HomeFiles): Promise<Res
 /** Readings in one answer: the thread that answers also stamps what the drivers hear, and must not be busy for long. */
 const batch_readings_max = 4_096;
 /** For the same reason. */
-const digests_span_ms_max = 86_400_000;
+const digests_span_ms_max = day_ms;

@@ -1,6 +1,7 @@
+import { day_ms } from "../../day.ts";
 import { batch_readings_max, readingsIn } from "../../store/batch.ts";
 import type { DayDigest, DigestRequest } from "../../store/upload-store.ts";
-import { type DaySpan, day_ms } from "./days.ts";
+import type { DaySpan } from "./days.ts";
 import { nameOf } from "./differing.ts";
 import type { Source, Target } from "./ends.ts";
 

@@ -1,10 +1,9 @@
+import { day_ms } from "../../day.ts";
 import { kindNames } from "../../kinds.ts";
 import { seriesNames, seriesOf } from "../../series.ts";
 import type { Batch } from "../../store/batch.ts";
 import type { Store } from "../../store/store.ts";
 import { verify_days_max } from "../protocol.ts";
-
-export const day_ms = 86_400_000;
 
 /** A span of whole UTC days, as unix milliseconds. */
 export interface DaySpan {

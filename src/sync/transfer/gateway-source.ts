@@ -1,3 +1,4 @@
+import { day_ms } from "../../day.ts";
 import type { HttpClient } from "../../http-client/http-client.ts";
 import { type Batch, batch_bytes_max } from "../../store/batch.ts";
 import type { DayDigest, DayReadings, DigestRequest } from "../../store/upload-store.ts";
@@ -5,7 +6,7 @@ import { decodeBatch, decodeReadings } from "../batch-codec.ts";
 import { BatchFault } from "../batch-frame.ts";
 import { dayQueryOf } from "../day-query.ts";
 import { DigestsAnswer, SourceReport } from "../protocol.ts";
-import { type DaySpan, day_ms } from "./days.ts";
+import type { DaySpan } from "./days.ts";
 import type { HandedBatch, Source } from "./ends.ts";
 
 /** A gateway that is asked, which answers a day at once. What it says is checked: it may be anybody. */

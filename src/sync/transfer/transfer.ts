@@ -1,11 +1,11 @@
 import type { Clock } from "../../clock.ts";
+import { day_ms } from "../../day.ts";
 import { OperatorError } from "../../errors.ts";
 import { TryAgainLater } from "../../http-client/outcome.ts";
 import type { Log } from "../../log.ts";
 import { type Batch, batch_readings_max, numbersMissing } from "../../store/batch.ts";
 import { condition_notes_max } from "../../store/condition.ts";
 import { type Compared, Comparison } from "./compare.ts";
-import { day_ms } from "./days.ts";
 import type { HeldSpan, Report, Source, Target } from "./ends.ts";
 import type { TouchedDays } from "./touched-days.ts";
 

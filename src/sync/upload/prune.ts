@@ -1,5 +1,5 @@
+import { day_ms } from "../../day.ts";
 import type { UploadStore } from "../../store/upload-store.ts";
-import { day_ms } from "../transfer/days.ts";
 
 /**
  * Removes readings older than the policy says, if central has confirmed them and they were compared with what it holds.

@@ -1,3 +1,4 @@
+import { day_ms } from "../../../../src/day.ts";
 import { midnightsOf, Telling } from "../../../../src/demo/history.ts";
 import { mishapsBefore } from "../../../../src/demo/mishaps.ts";
 import type { Device, Reading } from "../../../../src/reading.ts";
@@ -100,6 +101,5 @@ export function simulated({ device, series, stamp_ms, values, deviceClock }: Rea
   };
 }
 
-export const day_ms = 86_400_000;
 const first_ms = Date.UTC(2026, 0, 1);
 const demo_seed = 1942;

@@ -1,10 +1,11 @@
+import { day_ms } from "../../../../src/day.ts";
 import type { CentralStore } from "../../../../src/store/central-store.ts";
 import { postgresServer } from "../../../../test/store/postgres/server.ts";
 import { seeded, sensor, sensorEvent } from "../../../../test/store/sample.ts";
 import { type Connection, connect } from "../../api/connection.ts";
 import { quantile, type Report } from "../../api/report.ts";
 import { CentralServer, type Kept, keptIn, seconds } from "./central-server.ts";
-import { day_ms, deviceIn, HomeData } from "./home-data.ts";
+import { deviceIn, HomeData } from "./home-data.ts";
 
 /**
  * How long a page of 1,000 readings takes at a central of 1,000 homes and 10,000,000 readings, against one of 10 homes and 100,000: homes and items

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { constants, gzipSync, zstdCompressSync } from "node:zlib";
 import { SystemClock } from "../../../../src/clock.ts";
+import { day_ms } from "../../../../src/day.ts";
 import { appendHistory } from "../../../../src/demo/history.ts";
 import { lineLog } from "../../../../src/log.ts";
 import type { SeriesName } from "../../../../src/series.ts";
@@ -179,7 +180,6 @@ function plainJson(batch: Batch): string {
   return JSON.stringify(readings.sort((one, other) => one.seq - other.seq));
 }
 
-const day_ms = 86_400_000;
 const days = 30;
 const upload_hour = 2;
 const demo_seed = 1942;

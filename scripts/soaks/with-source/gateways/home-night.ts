@@ -1,7 +1,8 @@
+import { day_ms } from "../../../../src/day.ts";
 import { midnightsOf, Telling } from "../../../../src/demo/history.ts";
 import { mishapsBefore } from "../../../../src/demo/mishaps.ts";
 import { SimulatedGateway } from "../../../../test/store/simulated-gateway.ts";
-import { day_ms, deviceIn, simulated } from "../../../benchmarks/with-source/central/home-data.ts";
+import { deviceIn, simulated } from "../../../benchmarks/with-source/central/home-data.ts";
 
 /** What the gateway of a home has to upload: 1,300 readings of days as the demo's, which is a day and a half. The same for the same home. */
 export function nightOf(home: number): SimulatedGateway {
