@@ -134,10 +134,10 @@ export function uploadDescriptionOf(
   const document = readDocument(file, configuration);
   if (document.values["upload"] !== undefined)
     checkTable(document, ["upload"], coreSections.upload, document.values["upload"], checks);
-  const { home, timezone } = homeDescriptionOf(file);
+  const { home, timezone } = checkedHomeOf(document);
   return {
     file,
-    data: dataDirectoryOf(file),
+    data: checkedDataOf(document),
     ...uploadOf(document),
     ...(home === undefined ? {} : { home }),
     ...(timezone === undefined ? {} : { timezone }),
@@ -146,11 +146,7 @@ export function uploadDescriptionOf(
 
 /** The data directory that a configuration names, with the rest of the file unread; for commands on a store. */
 export function dataDirectoryOf(file: string): string {
-  const document = readDocument(file, configuration);
-  if (document.values["data"] !== undefined) {
-    checkValue(document, ["data"], dataSchema, document.values["data"], checks);
-  }
-  return dataOf(document);
+  return checkedDataOf(readDocument(file, configuration));
 }
 
 /** The number of the home, where it is, and the lines in it. */
@@ -165,7 +161,21 @@ export interface HomeDescription {
  * make sense of a store.
  */
 export function homeDescriptionOf(file: string): HomeDescription {
-  const document = readDocument(file, configuration);
+  return checkedHomeOf(readDocument(file, configuration));
+}
+
+/** The file that a command without `--config` uses; undefined where there is none. */
+export function findConfig(): string | undefined {
+  return defaultConfigFiles.find((file) => existsSync(file));
+}
+
+function checkedDataOf(document: Document): string {
+  if (document.values["data"] !== undefined)
+    checkValue(document, ["data"], dataSchema, document.values["data"], checks);
+  return dataOf(document);
+}
+
+function checkedHomeOf(document: Document): HomeDescription {
   for (const name of ["home", "walking"] as const)
     if (document.values[name] !== undefined)
       checkTable(document, [name], coreSections[name], document.values[name], checks);
@@ -175,11 +185,6 @@ export function homeDescriptionOf(file: string): HomeDescription {
     ...(home?.timezone === undefined ? {} : { timezone: home.timezone }),
     walking: linesOf(document),
   };
-}
-
-/** The file that a command without `--config` uses; undefined where there is none. */
-export function findConfig(): string | undefined {
-  return defaultConfigFiles.find((file) => existsSync(file));
 }
 
 function dataOf(document: Document): string {
