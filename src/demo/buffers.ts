@@ -2,7 +2,7 @@ import { day_ms } from "../day.ts";
 import type { Span } from "../meaning/span.ts";
 import type { Gap, Reading } from "../reading.ts";
 import { boxes, watch } from "./belongings.ts";
-import type { Doors } from "./pill-boxes.ts";
+import { type Doors, events_before } from "./pill-boxes.ts";
 
 /** What devices with a memory have not told yet when the history ends: their simulators begin with it. */
 export interface Buffers {
@@ -108,5 +108,3 @@ const fetched_within_ms = 4_800_000;
 const box_withholds_ms = day_ms;
 /** Longer than she ever leaves it off. */
 const watch_withholds_ms = 8 * 3_600_000;
-/** What the box had counted before it came into this home. */
-export const events_before = 412;

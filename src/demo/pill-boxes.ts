@@ -2,7 +2,6 @@ import { clockQuality } from "../clock.ts";
 import { day_ms } from "../day.ts";
 import type { Reading } from "../reading.ts";
 import { boxes, deviceOf } from "./belongings.ts";
-import { events_before } from "./buffers.ts";
 import type { LivedDay, MealName } from "./household.ts";
 import { during, type Mishaps } from "./mishaps.ts";
 import type { Random } from "./random.ts";
@@ -114,5 +113,7 @@ export function offsetAt_ms(at_ms: number): number {
 }
 
 const hour_ms = 3_600_000;
+/** What the box had counted before it came into this home. */
+export const events_before = 412;
 export const broadcast_every_s = 8 * 3_600;
 export const broadcast_for_s = 600;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { ArrivalPosition, ArrivalsRequest, GatewayStore, Store } from "../../src/store/store.ts";
-import type { MakeStore } from "./conformance.ts";
+import type { MakeStore } from "./make-store.ts";
 import { below, item, seeded, sensor, sensorEvent, start_ms } from "./sample.ts";
 
 /** What every store must do that is asked for readings in order of arrival. */

@@ -11,11 +11,9 @@ import {
   type Token,
 } from "../../src/store/store.ts";
 import { arrivals } from "./arrival-conformance.ts";
+import type { MakeStore } from "./make-store.ts";
 import { PageOracle } from "./page-oracle.ts";
 import { below, reading, seeded, sensor, sensorEvent, start_ms } from "./sample.ts";
-
-/** A new, empty store. */
-export type MakeStore = (options?: { home?: number }) => Promise<{ store: GatewayStore } & AsyncDisposable>;
 
 /** What every store must do, whatever it is built on. */
 export function storesAgree(name: string, make: MakeStore): void {

@@ -6,7 +6,7 @@ import { openGatewayStore, openUploadStore } from "../../src/store/sqlite/open.t
 import type { GatewayStore } from "../../src/store/store.ts";
 import type { UploadStore } from "../../src/store/upload-store.ts";
 import type { MakeCentral } from "./central-sample.ts";
-import type { MakeStore } from "./conformance.ts";
+import type { MakeStore } from "./make-store.ts";
 import { keptLog, temporaryDirectory } from "./sample.ts";
 
 /**

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { RecordType, StoredRecord } from "../../src/records/record-table.ts";
 import type { Imported, ImportedRecord } from "../../src/store/record-store.ts";
 import type { GatewayStore } from "../../src/store/store.ts";
-import type { MakeStore } from "./conformance.ts";
+import type { MakeStore } from "./make-store.ts";
 import { item, sensor, sensorEvent, start_ms } from "./sample.ts";
 
 /** What every store must do with records, whatever it is built on. */

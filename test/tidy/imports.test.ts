@@ -96,6 +96,20 @@ test("every import goes where ARCHITECTURE.md says data flows", async () => {
   expect(faults).toEqual([]);
 });
 
+test("no files import each other in a circle", async () => {
+  const imports = new Map((await sourceFiles()).map((file) => [file.path, file.imports]));
+  const circles: string[] = [];
+  const seen = new Set<string>();
+  const follow = (path: string, from: readonly string[]) => {
+    if (from.includes(path)) circles.push([...from.slice(from.indexOf(path)), path].join(" -> "));
+    if (seen.has(path)) return;
+    seen.add(path);
+    for (const to of imports.get(path) ?? []) follow(to, [...from, path]);
+  };
+  for (const path of imports.keys()) follow(path, []);
+  expect(circles).toEqual([]);
+});
+
 test("nobody imports an entry file, and only the demo and proofs import simulators", async () => {
   const faults: string[] = [];
   for (const file of await sourceFiles())

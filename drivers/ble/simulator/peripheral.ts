@@ -1,7 +1,6 @@
 import { type AdvertisingData, adType, encodeAdvertisingData, legacy_bytes_max } from "../advertising.ts";
 import type { Report } from "../hci.ts";
 import type { SimulatedService } from "./attributes.ts";
-import type { Link } from "./link.ts";
 
 export interface SimulatedPeripheralOptions {
   /** Printed order: `54:48:e6:8f:80:a5`. */
@@ -31,6 +30,13 @@ export interface Air {
   reachable(peripheral: SimulatedPeripheral): void;
 }
 
+/** A connection, as the device at its end knows it. */
+export interface LinkEnd {
+  notify(service: string, uuid: string, value: Uint8Array): boolean;
+  indicate(service: string, uuid: string, value: Uint8Array): Promise<void>;
+  end(): void;
+}
+
 /** A device on the air around a simulated controller. */
 export class SimulatedPeripheral {
   readonly address: string;
@@ -42,7 +48,7 @@ export class SimulatedPeripheral {
   #advertisement: Uint8Array;
   #scanResponse: Uint8Array | undefined;
   #reachable = true;
-  #link: Link | undefined;
+  #link: LinkEnd | undefined;
 
   constructor(air: Air, options: SimulatedPeripheralOptions) {
     this.#air = air;
@@ -116,7 +122,7 @@ export class SimulatedPeripheral {
   }
 
   /** For the controller: a central has connected, or is gone. */
-  linked(link: Link | undefined): void {
+  linked(link: LinkEnd | undefined): void {
     this.#link = link;
     if (link === undefined) this.options.onDisconnected?.();
     else {

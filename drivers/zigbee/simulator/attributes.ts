@@ -1,8 +1,21 @@
-import type { SimulatedDevice } from "./device.ts";
+import type { SimulatedModel } from "./models.ts";
 import { type AttributeValue, cluster, encodeValue, status } from "./zcl.ts";
 
+/** The state of a device that its attributes tell. */
+interface Attributed {
+  readonly manufacturer: string;
+  readonly modelName: string;
+  readonly model: SimulatedModel;
+  readonly zone_type: number | undefined;
+  readonly zonestatus: number;
+  readonly enrolled: boolean;
+  readonly battery_percent: number;
+  readonly battery_mv: number;
+  readonly cie: Buffer;
+}
+
 /** The records that answer a Read Attributes command (ZCL 2.5.2): id, status and, where there is one, the value. */
-export function readRecords(device: SimulatedDevice, clusterId: number, wanted: Buffer): Buffer {
+export function readRecords(device: Attributed, clusterId: number, wanted: Buffer): Buffer {
   const have = attributesOf(device, clusterId);
   const records: Buffer[] = [];
   for (let at = 0; at + 2 <= wanted.length; at += 2) {
@@ -15,14 +28,14 @@ export function readRecords(device: SimulatedDevice, clusterId: number, wanted: 
 }
 
 /** Charge in the unit that this model uses, and voltage in steps of 100 mV. */
-export function batteryAttributes(device: SimulatedDevice, voltage: boolean): [number, AttributeValue][] {
+export function batteryAttributes(device: Attributed, voltage: boolean): [number, AttributeValue][] {
   const raw = device.model.unhalvedBattery ? device.battery_percent : device.battery_percent * 2;
   const attributes: [number, AttributeValue][] = [[0x0021, { type: "u8", value: Math.round(raw) }]];
   if (voltage) attributes.unshift([0x0020, { type: "u8", value: Math.round(device.battery_mv / 100) }]);
   return attributes;
 }
 
-function attributesOf(device: SimulatedDevice, clusterId: number): ReadonlyMap<number, AttributeValue> {
+function attributesOf(device: Attributed, clusterId: number): ReadonlyMap<number, AttributeValue> {
   switch (clusterId) {
     case cluster.basic:
       return new Map<number, AttributeValue>([

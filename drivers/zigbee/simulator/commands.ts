@@ -1,6 +1,19 @@
-import type { ZnpSimulator } from "./coordinator.ts";
 import { type SimulatedDevice, u16 } from "./device.ts";
-import { reversed } from "./nv.ts";
+import { type Network, type NvMemory, reversed } from "./nv.ts";
+
+/** The coordinator whose host commands it. */
+interface Coordinator {
+  readonly eui: Buffer;
+  readonly nv: NvMemory;
+  readonly endpoints: Set<number>;
+  readonly devices: readonly SimulatedDevice[];
+  readonly network: Network | undefined;
+  state: number;
+  channels: number;
+  form(): void;
+  deviceAt(nwk: number): SimulatedDevice | undefined;
+  openJoining(seconds: number): void;
+}
 
 /** How a command is answered: one synchronous response, then any number of events. */
 export interface Reply {
@@ -8,7 +21,7 @@ export interface Reply {
   event(command: number, data: Uint8Array): void;
 }
 
-type Handler = (znp: ZnpSimulator, data: Buffer, reply: Reply) => void;
+type Handler = (znp: Coordinator, data: Buffer, reply: Reply) => void;
 
 const ok = Buffer.from([0]);
 const read_max_bytes = 240;
@@ -88,7 +101,7 @@ export const commandTable: Readonly<Record<number, Handler>> = {
   },
 };
 
-function reset(znp: ZnpSimulator, _data: Buffer, reply: Reply): void {
+function reset(znp: Coordinator, _data: Buffer, reply: Reply): void {
   znp.nv.restart();
   znp.state = 0;
   znp.endpoints.clear();
@@ -96,13 +109,13 @@ function reset(znp: ZnpSimulator, _data: Buffer, reply: Reply): void {
 }
 
 /** Runs as coordinator of the network in memory. */
-function start(znp: ZnpSimulator, reply: Reply): void {
+function start(znp: Coordinator, reply: Reply): void {
   znp.state = 9;
   reply.event(0x45c0, Buffer.from([9]));
 }
 
 /** id u16, length u16, initial length u8, initial value. 09: made. */
-function nvInit(znp: ZnpSimulator, data: Buffer, reply: Reply): void {
+function nvInit(znp: Coordinator, data: Buffer, reply: Reply): void {
   const id = data.readUInt16LE(0);
   if (znp.nv.get(id) !== undefined) {
     reply.respond(ok);
@@ -115,7 +128,7 @@ function nvInit(znp: ZnpSimulator, data: Buffer, reply: Reply): void {
 }
 
 /** id u16, offset u16 → status, length, value. 02: no such item. */
-function nvRead(znp: ZnpSimulator, data: Buffer, reply: Reply): void {
+function nvRead(znp: Coordinator, data: Buffer, reply: Reply): void {
   const item = znp.nv.get(data.readUInt16LE(0));
   if (item === undefined) {
     reply.respond(Buffer.from([2, 0]));
@@ -127,7 +140,7 @@ function nvRead(znp: ZnpSimulator, data: Buffer, reply: Reply): void {
 }
 
 /** id u16, offset u16, length u16, value. */
-function nvWrite(znp: ZnpSimulator, data: Buffer, reply: Reply): void {
+function nvWrite(znp: Coordinator, data: Buffer, reply: Reply): void {
   const id = data.readUInt16LE(0);
   const offset = data.readUInt16LE(2);
   const value = data.subarray(6);
@@ -139,12 +152,12 @@ function nvWrite(znp: ZnpSimulator, data: Buffer, reply: Reply): void {
 }
 
 /** system u8, item u16, entry u16, … */
-function tableEntry(znp: ZnpSimulator, data: Buffer): Buffer | undefined {
+function tableEntry(znp: Coordinator, data: Buffer): Buffer | undefined {
   return data.readUInt8(0) === 1 ? znp.nv.entry(data.readUInt16LE(1), data.readUInt16LE(3)) : undefined;
 }
 
 /** AF_DATA_REQUEST: nwk u16, endpoint, source endpoint, cluster u16, transaction, options, radius, length, ZCL. */
-function dataRequest(znp: ZnpSimulator, data: Buffer, reply: Reply): void {
+function dataRequest(znp: Coordinator, data: Buffer, reply: Reply): void {
   reply.respond(ok);
   const endpoint = data.readUInt8(3);
   const confirm = (status: number) => reply.event(0x4480, Buffer.from([status, endpoint, data.readUInt8(6)]));
@@ -159,7 +172,7 @@ function dataRequest(znp: ZnpSimulator, data: Buffer, reply: Reply): void {
 
 /** Answers a ZDO request about the device that `data` names, or says that nobody is there. */
 function descriptor(
-  znp: ZnpSimulator,
+  znp: Coordinator,
   data: Buffer,
   reply: Reply,
   options: { event: number; step: string; body: (device: SimulatedDevice) => Buffer },
@@ -173,7 +186,7 @@ function descriptor(
   reply.event(options.event, Buffer.concat([nwk, Buffer.from([refused ? zdoFailed : 0]), nwk, body]));
 }
 
-function nodeDescriptor(znp: ZnpSimulator, data: Buffer, reply: Reply): void {
+function nodeDescriptor(znp: Coordinator, data: Buffer, reply: Reply): void {
   descriptor(znp, data, reply, {
     event: 0x4582,
     step: "nodeDescriptor",
@@ -185,7 +198,7 @@ function nodeDescriptor(znp: ZnpSimulator, data: Buffer, reply: Reply): void {
   });
 }
 
-function simpleDescriptor(znp: ZnpSimulator, data: Buffer, reply: Reply): void {
+function simpleDescriptor(znp: Coordinator, data: Buffer, reply: Reply): void {
   if (data.readUInt16LE(2) === 0) {
     reply.respond(ok);
     const body = Buffer.concat([Buffer.from([data.readUInt8(4)]), u16(0x0104), u16(0x0005), Buffer.alloc(3)]);
@@ -210,7 +223,7 @@ function simpleDescriptor(znp: ZnpSimulator, data: Buffer, reply: Reply): void {
   });
 }
 
-function activeEndpoints(znp: ZnpSimulator, data: Buffer, reply: Reply): void {
+function activeEndpoints(znp: Coordinator, data: Buffer, reply: Reply): void {
   if (data.readUInt16LE(2) === 0) {
     reply.respond(ok);
     const own = Buffer.from([znp.endpoints.size, ...znp.endpoints]);
@@ -229,24 +242,24 @@ function addressBody(device: SimulatedDevice): Buffer {
   return Buffer.concat([ok, device.wireAddress, u16(device.nwk), Buffer.alloc(2)]);
 }
 
-function networkAddress(znp: ZnpSimulator, data: Buffer, reply: Reply): void {
+function networkAddress(znp: Coordinator, data: Buffer, reply: Reply): void {
   reply.respond(ok);
   const device = znp.devices.find((one) => one.wireAddress.equals(data.subarray(0, 8)));
   if (device !== undefined && znp.deviceAt(device.nwk) === device) reply.event(0x4580, addressBody(device));
 }
 
-function ieeeAddress(znp: ZnpSimulator, data: Buffer, reply: Reply): void {
+function ieeeAddress(znp: Coordinator, data: Buffer, reply: Reply): void {
   reply.respond(ok);
   const device = znp.deviceAt(data.readUInt16LE(0));
   if (device !== undefined) reply.event(0x4581, addressBody(device));
 }
 
-function bind(_znp: ZnpSimulator, data: Buffer, reply: Reply): void {
+function bind(_znp: Coordinator, data: Buffer, reply: Reply): void {
   reply.respond(ok);
   reply.event(0x45a1, Buffer.concat([data.subarray(0, 2), ok]));
 }
 
-function leaveRequest(znp: ZnpSimulator, data: Buffer, reply: Reply): void {
+function leaveRequest(znp: Coordinator, data: Buffer, reply: Reply): void {
   reply.respond(ok);
   const device = znp.devices.find((one) => one.wireAddress.equals(data.subarray(2, 10)));
   reply.event(0x45b4, Buffer.concat([data.subarray(0, 2), ok]));
@@ -254,14 +267,14 @@ function leaveRequest(znp: ZnpSimulator, data: Buffer, reply: Reply): void {
 }
 
 /** address mode u8, nwk u16, seconds u8, trust centre significance u8. */
-function permitJoin(znp: ZnpSimulator, data: Buffer, reply: Reply): void {
+function permitJoin(znp: Coordinator, data: Buffer, reply: Reply): void {
   znp.openJoining(data.readUInt8(3));
   reply.respond(ok);
   reply.event(0x45b6, Buffer.concat([coordinatorNwk, ok]));
 }
 
 /** nwk u16, state u8, PAN id u16, parent u16, extended PAN id, parent EUI64, channel u8. */
-function networkInfo(znp: ZnpSimulator, _data: Buffer, reply: Reply): void {
+function networkInfo(znp: Coordinator, _data: Buffer, reply: Reply): void {
   const network = znp.network;
   reply.respond(
     Buffer.concat([

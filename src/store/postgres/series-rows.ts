@@ -5,7 +5,6 @@ import { ReadingRefused } from "../store.ts";
 import type { SqlRunner } from "./connection.ts";
 import { type CopyColumn, copyBytes } from "./copy-bytes.ts";
 import { copyIn } from "./copy-in.ts";
-import type { CountChanges } from "./count-spans.ts";
 import { forEverySeries, quoted, seriesColumns } from "./series-tables.ts";
 
 /** Readings of one series that one home has sent, with what they are stored under. */
@@ -43,8 +42,12 @@ export function byDevice(device: Float64Array, from: number, devices: number): U
   return order;
 }
 
-/** Puts readings into the table of their series by COPY, and counts them meanwhile. */
-export async function copyRows(sql: SqlRunner, rows: SeriesRows, changes?: CountChanges): Promise<void> {
+/** Puts readings into the table of their series by COPY, and has them counted meanwhile. */
+export async function copyRows(
+  sql: SqlRunner,
+  rows: SeriesRows,
+  changes?: { addAll(rows: SeriesRows): void },
+): Promise<void> {
   if (rows.order.length === 0) return;
   const { statement, chunks } = copyOf(rows);
   await copyIn(sql, statement, chunks, () => changes?.addAll(rows));

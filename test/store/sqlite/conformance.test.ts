@@ -1,6 +1,7 @@
 import { SystemClock } from "../../../src/clock.ts";
 import { openGatewayStore } from "../../../src/store/sqlite/open.ts";
-import { gatewayStoresAgree, type MakeStore, storesAgree } from "../conformance.ts";
+import { gatewayStoresAgree, storesAgree } from "../conformance.ts";
+import type { MakeStore } from "../make-store.ts";
 import { storesAgreeOnRecords } from "../record-conformance.ts";
 import { keptLog, temporaryDirectory } from "../sample.ts";
 

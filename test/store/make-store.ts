@@ -1,0 +1,4 @@
+import type { GatewayStore } from "../../src/store/store.ts";
+
+/** A new, empty store. */
+export type MakeStore = (options?: { home?: number }) => Promise<{ store: GatewayStore } & AsyncDisposable>;
