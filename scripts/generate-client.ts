@@ -5,10 +5,9 @@
  */
 import { join } from "node:path";
 import type { TSchema } from "@sinclair/typebox";
+import { ErrorRecord } from "../src/http/error-record.ts";
 import { kindNames } from "../src/kinds.ts";
-import { ErrorRecord } from "../src/records/error.ts";
-import { Item } from "../src/records/item.ts";
-import { ItemType } from "../src/records/item-type.ts";
+import { Item, ItemType } from "../src/records/items.ts";
 import { recordPaths } from "../src/records/record-paths.ts";
 import { definitionOf, type RecordType, recordTable, recordTypes } from "../src/records/record-table.ts";
 import { seriesNames, seriesOf } from "../src/series.ts";

@@ -1,8 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { HttpError } from "../http/errors.ts";
 import { isKind, type Kind } from "../kinds.ts";
-import { Item } from "../records/item.ts";
-import { ItemType } from "../records/item-type.ts";
+import { Item, ItemType } from "../records/items.ts";
 import { seriesNames } from "../series.ts";
 import { coverageEndpoint, coveredKinds } from "./coverage-endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";

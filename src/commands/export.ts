@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import { fileOf, type Source, writeSeries } from "../download/series-file.ts";
 import { OperatorError } from "../errors.ts";
-import type { Item } from "../records/item.ts";
+import type { Item } from "../records/items.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../series.ts";
 import type { Overview, Store } from "../store/store.ts";
 import { withStore } from "./beside.ts";

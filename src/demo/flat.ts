@@ -1,6 +1,6 @@
 import { kinds } from "../kinds.ts";
-import type { Item } from "../records/item.ts";
-import { itemStatus } from "../records/item-status.ts";
+import type { Item } from "../records/items.ts";
+import { itemStatus } from "../records/items.ts";
 
 /** A sensor of the demo's flat: where it hangs, and what it is to the radio. */
 export interface Sensor {

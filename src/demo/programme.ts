@@ -1,4 +1,4 @@
-import type { Item } from "../records/item.ts";
+import type { Item } from "../records/items.ts";
 import type { ImportedRecord } from "../store/record-store.ts";
 import { belongingItem, belongings } from "./belongings.ts";
 import { demoHome, flat, itemOf, sensorNamed } from "./flat.ts";

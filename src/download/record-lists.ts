@@ -1,6 +1,6 @@
 import { type TObject, Type } from "@sinclair/typebox";
 import { kindNames } from "../kinds.ts";
-import { ItemType } from "../records/item-type.ts";
+import { ItemType } from "../records/items.ts";
 import { recordPaths } from "../records/record-paths.ts";
 import { definitionOf, ownerField, recordTable } from "../records/record-table.ts";
 import { columnsOfSchema, rowOf } from "./column.ts";

@@ -1,4 +1,4 @@
-import type { ErrorRecord } from "../records/error.ts";
+import type { ErrorRecord } from "./error-record.ts";
 
 /**
  * Every refusal of everything that is served, as one table. `code` is what a client's program tells errors apart by:

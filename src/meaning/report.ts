@@ -1,7 +1,7 @@
 import type { WalkingLine } from "../config/walking-line.ts";
 import { OperatorError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
-import type { Item } from "../records/item.ts";
+import type { Item } from "../records/items.ts";
 import { type SeriesName, seriesOf } from "../series.ts";
 import { cadenceOf, silence_max_ms } from "../store/cadence.ts";
 import type { ReadingRow, Store } from "../store/store.ts";

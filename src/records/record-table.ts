@@ -1,21 +1,11 @@
 import type { TObject } from "@sinclair/typebox";
-import { Alert } from "./alert.ts";
-import { Comment } from "./comment.ts";
-import { Contact } from "./contact.ts";
-import { Home } from "./home.ts";
-import { HomeInventory } from "./home-inventory.ts";
-import { Issue } from "./issue.ts";
-import { Item } from "./item.ts";
-import { itemDefaults, itemRules } from "./item-rules.ts";
-import { Phone } from "./phone.ts";
-import { Project } from "./project.ts";
-import { ProjectEnrollment } from "./project-enrollment.ts";
+import { Comment, Contact, ScheduledContact } from "./contacts.ts";
+import { Home, HomeInventory } from "./homes.ts";
+import { Alert, Issue } from "./issues.ts";
+import { Item, itemDefaults, itemRules } from "./items.ts";
+import { Project, ProjectEnrollment, Study, StudyEnrollment } from "./projects.ts";
 import { always, type Default, type RecordRule } from "./record-rule.ts";
-import { ScheduledContact } from "./scheduled-contact.ts";
-import { Study } from "./study.ts";
-import { StudyEnrollment } from "./study-enrollment.ts";
-import { Subject } from "./subject.ts";
-import { SubjectInventory } from "./subject-inventory.ts";
+import { Phone, Subject, SubjectInventory } from "./subjects.ts";
 
 /**
  * The records of a programme: the one table that checks, import, storage, routes, OpenAPI and CSV columns

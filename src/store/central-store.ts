@@ -1,6 +1,6 @@
 import { OperatorError } from "../errors.ts";
-import type { Alert } from "../records/alert.ts";
-import type { Item } from "../records/item.ts";
+import type { Alert } from "../records/issues.ts";
+import type { Item } from "../records/items.ts";
 import type { Batch } from "./batch.ts";
 import type { Condition } from "./condition.ts";
 import type { Store } from "./store.ts";

@@ -1,5 +1,5 @@
 import type { Kind } from "../kinds.ts";
-import type { Item } from "../records/item.ts";
+import type { Item } from "../records/items.ts";
 import type { SeriesName } from "../series.ts";
 import { cadenceOf } from "./cadence.ts";
 import type { ItemOverview } from "./store.ts";

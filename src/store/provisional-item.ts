@@ -1,7 +1,7 @@
 import { type Kind, kinds } from "../kinds.ts";
 import type { Device } from "../reading.ts";
-import type { Item } from "../records/item.ts";
-import { itemStatus } from "../records/item-status.ts";
+import type { Item } from "../records/items.ts";
+import { itemStatus } from "../records/items.ts";
 import { normalAddress } from "./address.ts";
 import type { BatchDevice } from "./batch.ts";
 

@@ -1,8 +1,7 @@
 import { OperatorError } from "../errors.ts";
 import type { Kind } from "../kinds.ts";
 import type { Device, DeviceState, Gap, GapReason, Reading } from "../reading.ts";
-import type { Item } from "../records/item.ts";
-import type { ItemType } from "../records/item-type.ts";
+import type { Item, ItemType } from "../records/items.ts";
 import type { SeriesName, Value } from "../series.ts";
 import type { Token } from "../token.ts";
 import type { RecordStore } from "./record-store.ts";

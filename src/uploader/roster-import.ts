@@ -4,7 +4,7 @@ import { writeDurably } from "../disk/durable-file.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import { type Fault, ImportRefused } from "../import/fault.ts";
 import { importDocument } from "../import/import.ts";
-import type { Item } from "../records/item.ts";
+import type { Item } from "../records/items.ts";
 import { identityOf, type RecordType, recordTypes, type StoredRecord } from "../records/record-table.ts";
 import type { Imported, ImportedRecord } from "../store/record-store.ts";
 import type { UploadStore } from "../store/upload-store.ts";

@@ -6,7 +6,7 @@ import { RecentlyUsed } from "../../src/api/recently-used.ts";
 import { SystemClock } from "../../src/clock.ts";
 import { lineLog } from "../../src/log.ts";
 import type { Device } from "../../src/reading.ts";
-import type { Item } from "../../src/records/item.ts";
+import type { Item } from "../../src/records/items.ts";
 import { openGatewayStore } from "../../src/store/sqlite/open.ts";
 import type { GatewayStore, Store } from "../../src/store/store.ts";
 import { mintToken } from "../../src/token.ts";

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
+import { ErrorRecord } from "../../src/http/error-record.ts";
 import { kindNames } from "../../src/kinds.ts";
-import { ErrorRecord } from "../../src/records/error.ts";
-import { Item } from "../../src/records/item.ts";
-import type { ItemType } from "../../src/records/item-type.ts";
+import type { ItemType } from "../../src/records/items.ts";
+import { Item } from "../../src/records/items.ts";
 import { mintToken } from "../../src/token.ts";
 import { append, now_ms, reading, type Serving, serve } from "./serving.ts";
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Item } from "../../src/records/item.ts";
+import type { Item } from "../../src/records/items.ts";
 import { Site } from "../shipped/front-door.ts";
 import { sensor, sensorEvent, start_ms } from "../store/sample.ts";
 import { cardsAllowed, mountCard, mountSmall, mountsAllowed } from "../store/sqlite/mount.ts";

@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import type { Item } from "../../src/records/item.ts";
+import type { Item } from "../../src/records/items.ts";
 import type { SeriesName } from "../../src/series.ts";
 import type { BatchDevice } from "../../src/store/batch.ts";
 import type { CentralStore } from "../../src/store/central-store.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { clockQuality, SystemClock } from "../../src/clock.ts";
 import { type Level, type Log, lineLog } from "../../src/log.ts";
 import type { Device, Reading } from "../../src/reading.ts";
-import type { Item } from "../../src/records/item.ts";
+import type { Item } from "../../src/records/items.ts";
 import type { SeriesName, Value } from "../../src/series.ts";
 
 /** When the samples begin. */

@@ -1,6 +1,6 @@
 import { type TObject, TypeGuard } from "@sinclair/typebox";
+import { ErrorRecord } from "../../http/error-record.ts";
 import type { ErrorName } from "../../http/errors.ts";
-import { ErrorRecord } from "../../records/error.ts";
 import type { Area, Endpoint } from "../endpoint.ts";
 import type { ApiVersion } from "../versions.ts";
 import { Components, type Json } from "./components.ts";

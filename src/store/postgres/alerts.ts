@@ -1,4 +1,4 @@
-import type { Alert } from "../../records/alert.ts";
+import type { Alert } from "../../records/issues.ts";
 import { identityOf } from "../../records/record-table.ts";
 import type { SqlRunner } from "./connection.ts";
 import { lookupText } from "./lookup-text.ts";

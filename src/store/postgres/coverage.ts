@@ -1,5 +1,5 @@
 import type { Kind } from "../../kinds.ts";
-import type { Item } from "../../records/item.ts";
+import type { Item } from "../../records/items.ts";
 import { type CoverageFacts, coverageOf, isOverdue, type KnownGap, type Span } from "../coverage.ts";
 import type { CoverageInterval, CoverageRequest } from "../store.ts";
 import type { SqlRunner } from "./connection.ts";

@@ -1,5 +1,5 @@
 import { day_ms } from "../../day.ts";
-import type { Item } from "../../records/item.ts";
+import type { Item } from "../../records/items.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../../series.ts";
 import type { Batch, BatchDevice } from "../batch.ts";
 import { BatchColumns } from "../batch-columns.ts";

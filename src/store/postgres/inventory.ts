@@ -1,6 +1,5 @@
 import { type Kind, kindNames, kinds } from "../../kinds.ts";
-import type { Item } from "../../records/item.ts";
-import type { ItemType } from "../../records/item-type.ts";
+import type { Item, ItemType } from "../../records/items.ts";
 import type { StoredItem } from "../store.ts";
 import type { SqlRunner } from "./connection.ts";
 import { lookupText } from "./lookup-text.ts";

@@ -1,7 +1,6 @@
 import type { Kind } from "../../kinds.ts";
-import type { Alert } from "../../records/alert.ts";
-import type { Item } from "../../records/item.ts";
-import type { ItemType } from "../../records/item-type.ts";
+import type { Alert } from "../../records/issues.ts";
+import type { Item, ItemType } from "../../records/items.ts";
 import type { RecordType, Reference, StoredRecord } from "../../records/record-table.ts";
 import type { Batch } from "../batch.ts";
 import type {

@@ -1,5 +1,5 @@
 import type { Kind } from "../../kinds.ts";
-import type { Item } from "../../records/item.ts";
+import type { Item } from "../../records/items.ts";
 import type { BatchDevice } from "../batch.ts";
 import type { Connection } from "./connection.ts";
 

@@ -1,4 +1,4 @@
-import type { Item } from "../../records/item.ts";
+import type { Item } from "../../records/items.ts";
 import type { Batch } from "../batch.ts";
 import type { GatewayRecord, HeldEpoch, HistoryPosition } from "../central-store.ts";
 import { gatewayRecords, type SourceRow } from "../gateway-record.ts";

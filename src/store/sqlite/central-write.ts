@@ -1,5 +1,5 @@
 import { OperatorError } from "../../errors.ts";
-import type { Alert } from "../../records/alert.ts";
+import type { Alert } from "../../records/issues.ts";
 import { identityOf } from "../../records/record-table.ts";
 import { type SeriesName, seriesNames } from "../../series.ts";
 import { type Batch, type SeriesColumns, valuesAt } from "../batch.ts";

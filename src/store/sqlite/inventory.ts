@@ -1,7 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { type Kind, kindNames, kinds } from "../../kinds.ts";
-import type { Item } from "../../records/item.ts";
-import type { ItemType } from "../../records/item-type.ts";
+import type { Item, ItemType } from "../../records/items.ts";
 import { type ItemFacts, itemOverview, type SeriesTotal, seriesByItem } from "../item-overview.ts";
 import type { ItemOverview, StoredItem } from "../store.ts";
 import type { CoverageReads } from "./coverage-reads.ts";

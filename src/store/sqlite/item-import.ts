@@ -1,4 +1,4 @@
-import type { Item } from "../../records/item.ts";
+import type { Item } from "../../records/items.ts";
 import { definitionOf, type RecordType } from "../../records/record-table.ts";
 import { namesAside } from "../provisional-item.ts";
 import type { Clash, RecordChanges } from "../record-store.ts";

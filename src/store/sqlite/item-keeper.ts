@@ -1,5 +1,5 @@
 import type { Device } from "../../reading.ts";
-import type { Item } from "../../records/item.ts";
+import type { Item } from "../../records/items.ts";
 import { normalAddress } from "../address.ts";
 import type { BatchDevice } from "../batch.ts";
 import { type ItemNames, provisionalItem, provisionalNames, toldSince } from "../provisional-item.ts";

@@ -1,5 +1,5 @@
 import type { Statement } from "bun:sqlite";
-import type { Item } from "../../records/item.ts";
+import type { Item } from "../../records/items.ts";
 import { identityOf, numberOf, type RecordType, recordTypes } from "../../records/record-table.ts";
 import { normalAddress } from "../address.ts";
 import type { Imported, ImportedRecord, RecordChanges } from "../record-store.ts";

@@ -1,5 +1,5 @@
 import { OperatorError, type OutageReason, StoreOutage } from "../../errors.ts";
-import type { Alert } from "../../records/alert.ts";
+import type { Alert } from "../../records/issues.ts";
 import type { Batch as ReadingsBatch } from "../batch.ts";
 import {
   type BatchRefusal,

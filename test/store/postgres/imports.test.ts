@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Item } from "../../../src/records/item.ts";
+import type { Item } from "../../../src/records/items.ts";
 import type { StoredRecord } from "../../../src/records/record-table.ts";
 import type { CentralStore } from "../../../src/store/central-store.ts";
 import type { ImportedRecord } from "../../../src/store/record-store.ts";

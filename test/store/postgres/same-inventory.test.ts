@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { SystemClock } from "../../../src/clock.ts";
 import { kindNames } from "../../../src/kinds.ts";
-import type { Item } from "../../../src/records/item.ts";
+import type { Item } from "../../../src/records/items.ts";
 import type { BatchDevice } from "../../../src/store/batch.ts";
 import type { CentralStore } from "../../../src/store/central-store.ts";
 import type { ImportedRecord } from "../../../src/store/record-store.ts";

@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { flagOrNull, integer, integerOrNull, textOrNull } from "./field.ts";
+import { flagOrNull, integer, integerOrNull, textOrNull, unixTimeOrNull } from "./field.ts";
+import { Item } from "./items.ts";
 
 /** A home in which items are installed. */
 export const Home = Type.Object(
@@ -27,3 +28,16 @@ export const Home = Type.Object(
 );
 
 export type Home = Static<typeof Home>;
+
+/** An item in a home over a span of time. */
+export const HomeInventory = Type.Object(
+  {
+    homeid: integer("home"),
+    item: Item,
+    start: unixTimeOrNull("when the item was installed in the home"),
+    stop: unixTimeOrNull("when it was taken away"),
+  },
+  { title: "Home inventory" },
+);
+
+export type HomeInventory = Static<typeof HomeInventory>;
