@@ -99,7 +99,6 @@ export class EventBuffer {
   async #ask(after: number, max: number, signal: AbortSignal): Promise<ReadEvents | undefined> {
     const request = { type: requestType.events, mac: this.#mac, after, max } as const;
     const { reply, moment }: Answer<"events"> = await this.#bridge.ask("events", request, signal);
-    this.#host.heard({ device: boxDevice(this.#mac), heard_ms: moment.unix_ms });
     return reply.result === result.ok && "events" in reply ? { events: reply.events, moment } : undefined;
   }
 

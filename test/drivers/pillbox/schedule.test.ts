@@ -26,6 +26,21 @@ test("a box on mains is polled hourly, and its status is kept as it says it", as
   expect(host.states.at(-1)?.heard_ms).toBeWithin(clock.true_ms() - hour_ms, clock.true_ms() + 1);
 });
 
+test("a box whose radio goes off before its events are read was heard with its status alone", async () => {
+  await using home = await household({ box: { window: { every_s: 24 * 3600, length_s: 0 } } });
+  const { bridge, box, host } = home;
+  // On battery its radio is on in its windows only, and these are empty.
+  bridge.onReply = ({ type }) => {
+    if (type === "status") box.power = "battery";
+    return true;
+  };
+  home.start();
+  await home.polled(1);
+  expect(bridge.requests.some(({ type }) => type === requestType.events)).toBe(true);
+  expect(host.states).toHaveLength(1);
+  expect(host.states[0]?.battery_mv).toBe(3_000);
+});
+
 test("a box on battery is read in each of its windows and hardly asked between them", async () => {
   await using home = await household({ box: { power: "battery", ahead_ms: -50_000 } });
   const { bridge, box, host } = home;
