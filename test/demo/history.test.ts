@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SystemClock } from "../../src/clock.ts";
+import { day_ms } from "../../src/day.ts";
 import { belongings, boxes } from "../../src/demo/belongings.ts";
 import type { Buffers } from "../../src/demo/buffers.ts";
 import { flat } from "../../src/demo/flat.ts";
@@ -19,7 +20,6 @@ import type { GatewayStore } from "../../src/store/store.ts";
 
 /** A Friday evening, in this machine's time zone. */
 const until_ms = new Date(2026, 10, 20, 22, 5).getTime();
-const day_ms = 86_400_000;
 const from_ms = until_ms - 30 * day_ms;
 const mishaps = mishapsBefore(until_ms);
 const seed = 1942;

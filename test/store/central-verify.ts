@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
+import { day_ms } from "../../src/day.ts";
 import { BatchRefused, type CentralStore, type Mended } from "../../src/store/central-store.ts";
 import type { ArrivalPosition, Arrivals } from "../../src/store/store.ts";
 import type { DayDigest, DayReadings } from "../../src/store/upload-store.ts";
 import { all, events, eventsOf, keyOf, type MakeCentral, numbers, take } from "./central-sample.ts";
 import { item, sensor, start_ms } from "./sample.ts";
-import { day_ms, dayOf, inDigestOrder, SimulatedGateway } from "./simulated-gateway.ts";
+import { dayOf, inDigestOrder, SimulatedGateway } from "./simulated-gateway.ts";
 
 /** What central must do to be compared with a gateway, and to be put right. */
 export function verifying(make: MakeCentral): void {

@@ -1,4 +1,5 @@
 import { clockQuality, SystemClock } from "../../src/clock.ts";
+import { day_ms } from "../../src/day.ts";
 import type { Device, Reading } from "../../src/reading.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../../src/series.ts";
 import type { CentralStore } from "../../src/store/central-store.ts";
@@ -140,5 +141,3 @@ export function serveApi(store: Store, now_ms: number, attempts_max: number): Pr
 export async function addTokens(store: Store, tokens: readonly Token[]): Promise<void> {
   for (const token of tokens) await store.addToken(token);
 }
-
-const day_ms = 86_400_000;

@@ -1,4 +1,5 @@
 import { clockQuality } from "../../src/clock.ts";
+import { day_ms } from "../../src/day.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../../src/series.ts";
 import {
   type Batch,
@@ -125,8 +126,6 @@ export interface SimulatedReading {
 export interface Numbered extends SimulatedReading {
   readonly seq: number;
 }
-
-export const day_ms = 86_400_000;
 
 export function dayOf(stamp_ms: number): number {
   return Math.floor(stamp_ms / day_ms);

@@ -1,4 +1,5 @@
 import { clockQuality } from "../../src/clock.ts";
+import { day_ms } from "../../src/day.ts";
 import type { Cursor, Device, Reading } from "../../src/reading.ts";
 import { SimulatedMachine } from "../fakes/simulated-machine.ts";
 import { below, seeded, sensor } from "../store/sample.ts";
@@ -416,7 +417,6 @@ interface Happening {
 }
 
 const hour_ms = 3_600_000;
-const day_ms = 24 * hour_ms;
 const sensors = 8;
 const steps_max = 10_000_000;
 const faults_max = 20;

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { clockQuality } from "../../src/clock.ts";
+import { day_ms } from "../../src/day.ts";
 import { issueCertificate } from "../../src/tls/certificate.ts";
 import { type KeepingOptions, ownCertificateIn, ownFiles, tlsFilesOf } from "../../src/tls/self-signed.ts";
 import { TravellingClock } from "../drivers/travelling-clock.ts";
@@ -16,7 +17,6 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const machine = { hostname: "pi", addresses: ["192.168.1.7", "2001:db8::7"] };
-const day_ms = 86_400_000;
 
 async function keep(
   options: Partial<KeepingOptions> & { names?: readonly string[] } = {},

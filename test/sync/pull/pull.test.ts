@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CentralPlace } from "../../../src/commands/central-place.ts";
+import { day_ms } from "../../../src/day.ts";
 import { OperatorError } from "../../../src/errors.ts";
 import { TryAgainLater } from "../../../src/http-client/outcome.ts";
 import type { Reading } from "../../../src/reading.ts";
@@ -11,7 +12,7 @@ import { FaultyProxy } from "../../fakes/faulty-proxy.ts";
 import { postgresServer } from "../../store/postgres/server.ts";
 import { keptLog, seeded, sensor, sensorEvent } from "../../store/sample.ts";
 import { homeReadings } from "../upload/home-readings.ts";
-import { changeBehind, day_ms, daysOfEvents, Programme } from "../upload/programme.ts";
+import { changeBehind, daysOfEvents, Programme } from "../upload/programme.ts";
 import { drain, PulledHome, rowsAt } from "./pulled-home.ts";
 
 const from_ms = Date.UTC(2026, 10, 1);

@@ -3,13 +3,14 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startCentral } from "../../../src/central.ts";
 import { readGatewayList } from "../../../src/config/gateway-list.ts";
+import { day_ms } from "../../../src/day.ts";
 import { openCentralStore } from "../../../src/store/sqlite/central-open.ts";
 import { fleetOf } from "../../../src/sync/fleet/fleet.ts";
 import type { Pull } from "../../../src/sync/pull/pull.ts";
 import { Pulling } from "../../../src/sync/pull/pulling.ts";
 import { TravellingClock } from "../../drivers/travelling-clock.ts";
 import { keptLog, seeded, temporaryDirectory } from "../../store/sample.ts";
-import { day_ms, daysOfEvents } from "../upload/programme.ts";
+import { daysOfEvents } from "../upload/programme.ts";
 import { PulledHome, rowsAt } from "./pulled-home.ts";
 
 const from_ms = Date.UTC(2026, 10, 1);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { day_ms } from "../../../src/day.ts";
 import { eventsOf, keyOf } from "../../store/central-sample.ts";
 import { sensor } from "../../store/sample.ts";
 import { encoded, gatewayOf, headerOf, type Receiving, receive, reportBody } from "./receiving.ts";
@@ -193,7 +194,6 @@ describe("the course of an upload", () => {
   });
 
   test("verify of more than 31 days, or of part of one, is 422", async () => {
-    const day_ms = 86_400_000;
     for (const [from_ms, before_ms] of [
       [0, 32 * day_ms],
       [1, day_ms + 1],

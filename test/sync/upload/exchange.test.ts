@@ -1,12 +1,13 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { day_ms } from "../../../src/day.ts";
 import { TryAgainLater } from "../../../src/http-client/outcome.ts";
 import { importDocument } from "../../../src/import/import.ts";
 import { FaultyProxy } from "../../fakes/faulty-proxy.ts";
 import { seeded, sensor, sensorEvent } from "../../store/sample.ts";
 import { mountSmall, mountsAllowed } from "../../store/sqlite/mount.ts";
 import { homeReadings } from "./home-readings.ts";
-import { day_ms, daysOfEvents, Programme } from "./programme.ts";
+import { daysOfEvents, Programme } from "./programme.ts";
 
 const from_ms = Date.UTC(2026, 10, 1);
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { type Central as CentralServer, startCentral } from "../../../src/central.ts";
 import { type Clock, clockQuality } from "../../../src/clock.ts";
 import { type CentralPlace, openCentral } from "../../../src/commands/central-place.ts";
+import { day_ms } from "../../../src/day.ts";
 import type { Log } from "../../../src/log.ts";
 import type { Reading } from "../../../src/reading.ts";
 import type { CentralStore } from "../../../src/store/central-store.ts";
@@ -19,8 +20,6 @@ import { mintToken } from "../../../src/token.ts";
 import { takeRoster } from "../../../src/uploader/roster-import.ts";
 import { TravellingClock } from "../../drivers/travelling-clock.ts";
 import { keptLog, seeded, sensor, sensorEvent } from "../../store/sample.ts";
-
-export const day_ms = 86_400_000;
 
 /** A programme on one machine: a central server with its real store, and homes that upload to it over HTTP. */
 export class Programme implements AsyncDisposable {

@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
+import { day_ms } from "../../../src/day.ts";
 import { sensor, sensorEvent } from "../../store/sample.ts";
-import { day_ms, daysOfEvents, type Home, Programme } from "./programme.ts";
+import { daysOfEvents, type Home, Programme } from "./programme.ts";
 
 /** The fifty days up to the day on which the tests take place. */
 const now_ms = Date.UTC(2026, 10, 20, 12);

@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
+import { day_ms } from "../../../src/day.ts";
 import { OperatorError } from "../../../src/errors.ts";
 import { TryAgainLater } from "../../../src/http-client/outcome.ts";
-import { changeBehind, day_ms, daysOfEvents, type Home, Programme } from "./programme.ts";
+import { changeBehind, daysOfEvents, type Home, Programme } from "./programme.ts";
 
 const from_ms = Date.UTC(2026, 8, 1);
 
