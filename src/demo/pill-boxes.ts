@@ -113,7 +113,7 @@ export function offsetAt_ms(at_ms: number): number {
 }
 
 const hour_ms = 3_600_000;
-/** What the box had counted before it came into this home. */
+/** Events that the box had counted before it came into this home. */
 export const events_before = 412;
 export const broadcast_every_s = 8 * 3_600;
 export const broadcast_for_s = 600;
