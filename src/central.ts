@@ -100,7 +100,7 @@ export async function startCentral(options: {
   }
 }
 
-/** What reads the gateways that are listed, from where it was left. */
+/** The pull of the listed gateways; it continues where the last run stopped. */
 async function pullingOf(
   options: { store: CentralStore; gateways?: GatewayList; clock: Clock; log: Log },
   { counts }: Receiver,

@@ -41,7 +41,7 @@ export interface Clock {
   now(): Moment;
   /** Calls `action` once after `delay_ms`; the returned function cancels it. */
   after(delay_ms: number, action: () => void): () => void;
-  /** What whoever looks after this machine should know of how its clock is set, a line with its remedy each. */
+  /** Warnings about how this machine's clock is set, for its administrator: a line each, with the remedy. */
   cautions?(): readonly string[];
 }
 

@@ -206,7 +206,7 @@ function familiesOf(status: GatewayStatus, commits: Histogram): Family[] {
   ];
 }
 
-/** What central reads where it comes to the gateway: from a store of its own, opened when it first comes. */
+/** The store that a pulling central reads from, opened at its first request. */
 function sourceOf(options: {
   config: Config;
   clock: Clock;
@@ -285,5 +285,5 @@ async function freeBytes(directory: string): Promise<number> {
   return bavail * bsize;
 }
 
-/** What is heard between the loss of the data and this is lost with it. */
+/** Interval at which the data directory is checked. Readings between its loss and the next check are lost. */
 const data_watch_ms = 1_000;

@@ -2,7 +2,7 @@ import type { ClockQuality } from "./clock.ts";
 import type { Kind } from "./kinds.ts";
 import type { SeriesName, Value } from "./series.ts";
 
-/** What a driver knows of the device that spoke: enough to find its item, or to make a provisional one. */
+/** A device as its driver knows it: enough to find its item, or to make a provisional one. */
 export interface Device {
   readonly kind: Kind;
   /** Hardware address in printed order, lower case, pairs of hex digits joined by colons: `00:0d:6f:00:05:a1:b2:c3`. */
@@ -45,7 +45,7 @@ export interface Cursor {
 
 export const cursor_length_max = 8_192;
 
-/** What was learned of a device besides readings; only what is present changes. */
+/** State of a device besides readings; absent values stay as they were. */
 export interface DeviceState {
   readonly device: Device;
   /** When it was last heard, unix milliseconds. */

@@ -135,7 +135,7 @@ export interface SeriesDefinition {
   /** Last segment of the route: `/items/{kind}/{itemname}/{path}`. */
   readonly path: string;
   readonly title: string;
-  /** What one of its records is called. */
+  /** Name of one record of the series. */
   readonly record: string;
   /** The API version that introduced the series. */
   readonly since: string;

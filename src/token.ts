@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Clock } from "./clock.ts";
 
-/** What a token is for: reading, the upload of one home, or everything. */
+/** Scopes of a token: reading, the upload of one home, or everything. */
 export const scopes = ["read", "sync", "admin"] as const;
 
 export type Scope = (typeof scopes)[number];

@@ -28,10 +28,10 @@ const stateSchema = Type.Object({
   ),
 });
 
-/** What is remembered of a box from one broadcast to the next. */
+/** State of a box, kept from one broadcast to the next. */
 export type BoxState = Static<typeof stateSchema>;
 
-/** What a broadcast means, given all that came before it. */
+/** The result of a broadcast, given all that came before it. */
 export interface Judgement {
   /** Undefined for a broadcast that an earlier one has overtaken: it changes nothing. */
   readonly state?: BoxState;

@@ -91,7 +91,7 @@ export class EventBuffer {
     return false;
   }
 
-  /** What waits on the box has happened since then. */
+  /** The time after which all events that wait on the box happened. */
   get #after_ms(): number {
     return Math.max(this.#place?.time_ms ?? 0, this.#end_ms);
   }

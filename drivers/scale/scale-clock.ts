@@ -5,7 +5,7 @@ import { instantOf, shownIn } from "./zone.ts";
 /** The time of a measurement, as the fields of a reading. */
 export type Dated = Pick<Reading, "stamp_ms" | "clock" | "monotonic_ms" | "deviceClock">;
 
-/** What the scale's clock showed at a moment. */
+/** The scale's clock at a moment. */
 interface Reference {
   readonly shown_ms: number;
   readonly moment: Moment;
@@ -30,7 +30,7 @@ export class ScaleClock {
     this.#found = { shown_ms, moment };
   }
 
-  /** What the scale's clock should show now. */
+  /** The time that the scale's clock should show now. */
   proper(moment: Moment): number {
     return Math.floor(shownIn(this.#zone, moment.unix_ms) / 1000) * 1000;
   }

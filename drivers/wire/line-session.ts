@@ -2,7 +2,7 @@ import type { OperatorError } from "../../src/errors.ts";
 import type { Session } from "./reconnect.ts";
 import { openSerialLine, type SerialLine, type SerialLineOptions } from "./serial-line.ts";
 
-/** What a driver does with a line while it is open. */
+/** A driver's work with a line while it is open. */
 export interface LineWork {
   /** Takes each piece that arrives; must not keep it. */
   receive(chunk: Uint8Array): void;

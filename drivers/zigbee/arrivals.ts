@@ -10,7 +10,7 @@ type Handler = (...heard: unknown[]) => void;
 /** All kinds of adapter tell what they hear through these. */
 const heardEvents = ["zclPayload", "zdoResponse", "deviceJoined", "deviceLeave"] as const;
 
-/** What is held while an adapter starts. A serial line carries 370 notifications a second; a start takes seconds. */
+/** Messages held while an adapter starts. A serial line carries 370 notifications a second; a start takes seconds. */
 export const held_events_max = 10_000;
 
 const lost = "zigbee messages while the adapter was starting";
@@ -22,7 +22,7 @@ interface Held {
 }
 
 /**
- * What an adapter hears, with the moment at which it came, from the first byte to the last.
+ * Messages that an adapter receives, each with its time of arrival, from the first byte to the last.
  *
  * zigbee-herdsman's controller listens to its adapter only once its own start is done, a second or more after the port
  * was opened, and stops listening before it closes it. What comes in the first of these times is held here and handed to
@@ -37,7 +37,7 @@ export class Arrivals {
   #overflow = 0;
   /** The moment of what is being handed on. */
   #present: Moment | undefined;
-  /** What the controller has attached to each event; none while it starts. */
+  /** Handlers of the controller for each event; none while it starts. */
   #handlers: ReadonlyMap<string, readonly Handler[]> | undefined;
 
   constructor(options: { clock: Clock; log: Log; dropped: (what: string, count: number) => void }) {

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 
-/** What makes a Zigbee network this one and no other. Made once, then kept: sensors know it by these numbers. */
+/** The identity of a Zigbee network. Made once, then kept: sensors know the network by these numbers. */
 export type Network = Static<typeof networkSchema>;
 
 const byte = Type.Integer({ minimum: 0, maximum: 255 });

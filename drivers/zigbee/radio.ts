@@ -38,7 +38,7 @@ export interface RadioOptions {
 /** A quiet coordinator is asked this often whether it still answers, and given up after so many failures. */
 export const probe_interval_ms = 60_000;
 const probeFailures_max = 2;
-/** What closing takes at most before everything is cut off. */
+/** Longest time for closing before everything is cut off. */
 const close_max_ms = 3_000;
 
 /**

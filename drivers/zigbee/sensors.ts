@@ -54,7 +54,7 @@ export class Sensors {
     if (sensor !== undefined) this.#host.heard({ device: sensor.device, heard_ms: moment.unix_ms });
   }
 
-  /** What is known of a device; undefined when it is no sensor. */
+  /** A device as the driver knows it; undefined when it is no sensor. */
   describe(device: Models.Device): Device | undefined {
     return this.#sensor(device, false)?.device;
   }

@@ -66,5 +66,5 @@ function secondOf({ now_ms }: Exchange): number {
 }
 
 const requests_bytes_max = 4 * 1024 * 1024;
-/** What an entry takes besides its name, roughly. */
+/** Memory of an entry besides its name, estimated. */
 const entry_bytes = 2_048;

@@ -58,7 +58,7 @@ export async function withUploadStore<Result>(
   return await closing(store, use(store));
 }
 
-/** What a command has to say of the store itself, on standard error. */
+/** A log for warnings of the store, on standard error. */
 function warningLog({ terminal, clock }: CommandContext): Log {
   return lineLog({
     write: (line) => terminal.log(line),

@@ -23,7 +23,7 @@ export async function openCentral(
   return openCentralStore({ directory: place.directory, ...options });
 }
 
-/** What a command reads of it. */
+/** The part of central's store that a command reads. */
 export type CentralView = Store & Pick<CentralStore, "gateways">;
 
 /** Opens the same for a command that reads, beside the server or without it. */

@@ -19,7 +19,7 @@ export interface GatewayList {
   readonly every_ms: number;
   /** At most one for each home. */
   readonly gateways: readonly ListedGateway[];
-  /** What is not as it should be, but stops nothing, one line each. */
+  /** Faults that do not prevent a start, one line each. */
   readonly warnings: readonly string[];
 }
 

@@ -23,10 +23,10 @@ export type JoiningStep =
 
 export type JoiningChange = "opened" | "joined" | "closed";
 
-/** What Zigbee's own timer holds. */
+/** The longest time that Zigbee's own timer can hold. */
 export const joining_seconds_max = 254;
 
-/** What a button on the box opens. */
+/** The time for which a button on the box opens the network. */
 const button_seconds = 120;
 
 /** A driver that starts is waited for this long, and looked at this often. */

@@ -3,7 +3,7 @@ import type { Gap, Reading } from "../reading.ts";
 import { boxes, watch } from "./belongings.ts";
 import type { Doors } from "./pill-boxes.ts";
 
-/** What devices with a memory have not told yet when the history ends: their simulators begin with it. */
+/** Readings that are still in the devices' memory when the history ends. The devices' simulators start with them. */
 export interface Buffers {
   readonly box: {
     /** Events that the polled box has told before. */
@@ -107,5 +107,5 @@ const fetched_within_ms = 4_800_000;
 const box_withholds_ms = 86_400_000;
 /** Longer than she ever leaves it off. */
 const watch_withholds_ms = 8 * 3_600_000;
-/** What the box had counted before it came into this home. */
+/** Events that the box had counted before it came into this home. */
 export const events_before = 412;

@@ -51,7 +51,7 @@ export const zonestatus = {
   door: { alarm: 0x31, idle: 0x30 },
 } as const;
 
-/** What an event of a sensor means to a person. */
+/** Meaning of a sensor's event, in words. */
 export function meaningOf(subtype: string, event: number): string {
   if (subtype === "door") return (event & 1) === 1 ? "opened" : "closed";
   if (subtype === "curtain") return (event & 2) === 2 ? "somebody passes" : "passed";

@@ -252,7 +252,7 @@ function addressOf({ url, wording }: ClientOptions): URL {
   throw new OperatorError(`${url} is not the address of a server`, `give one such as ${wording.url_example}`);
 }
 
-/** What the body of an error says, as an addition to a sentence. */
+/** The message in the body of an error, to append to a sentence. */
 function said({ body }: Answered): string {
   try {
     const { message, code } = JSON.parse(new TextDecoder().decode(body));

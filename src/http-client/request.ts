@@ -74,7 +74,7 @@ class Timeouts {
   readonly #abort = new AbortController();
   readonly #cancelWhole: () => void;
   #cancelStep = () => {};
-  /** What took too long, in words. */
+  /** The step that took too long, in words. */
   exhausted: string | undefined;
 
   constructor(clock: Clock) {
@@ -177,7 +177,7 @@ function codeOf(thrown: unknown): string {
   return thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
 }
 
-/** What TLS says, in words of who has to mend it. */
+/** TLS errors, in words for the person who has to correct them. */
 const certificateFaults: readonly {
   codes: RegExp;
   what: string;

@@ -18,7 +18,7 @@ export interface BuiltApp {
   readonly body_bytes_max?: number;
 }
 
-/** What the house gives to each app that is served in it. */
+/** The parts that every app in the server shares. */
 export interface House {
   readonly authorization: Authorization;
   /** Under the name of the app. */

@@ -122,7 +122,7 @@ export const errorTable = {
 
 export type ErrorName = keyof typeof errorTable;
 
-/** What a request is refused with; thrown anywhere while answering, it becomes the response. */
+/** An error answer. Thrown anywhere while a request is handled, it becomes the response. */
 export class HttpError<Name extends ErrorName = ErrorName> extends Error {
   override readonly name = "HttpError";
   readonly status: number;

@@ -36,7 +36,7 @@ class DocumentCutter {
   #inString = false;
   #escaped = false;
   #line = 1;
-  /** What the objects of the current array are; undefined where they are no records. */
+  /** Type of the objects in the current array; undefined where they are not records. */
   #type: RecordType | undefined;
   /** The record under way, as far as it came in earlier blocks. */
   #record: { text: string; readonly line: number } | undefined;

@@ -26,7 +26,7 @@ export class Ingest {
   readonly #notes: NoteBook;
   readonly #refusals: RefusalLog;
   readonly #onCommit: ((duration_ms: number) => void) | undefined;
-  /** What waits, oldest first; those of the commit in flight stay until it succeeds. */
+  /** Waiting entries, oldest first; those of the commit in progress stay until it succeeds. */
   #queue: Queued[] = [];
   #cancelLook: (() => void) | undefined;
   #closed = false;
@@ -304,7 +304,7 @@ export interface IngestStatus {
   readonly waiting: number;
   readonly why?: string;
   readonly lastCommit?: { readonly at_ms: number; readonly duration_ms: number; readonly readings: number };
-  /** What is wrong and what to do; absent while all is well. */
+  /** The fault and its remedy; absent while all is well. */
   readonly problem?: string;
 }
 

@@ -74,7 +74,7 @@ export class Pace {
   }
 }
 
-/** What a commit is followed by: the interval, nothing, or the longer pause after a failure. */
+/** The pause after a commit: the interval, none, or the longer one after a failure. */
 export type Pause = "interval" | "none" | "afterFailure";
 
 const retry_first_ms = 250;

@@ -18,7 +18,7 @@ export class Stamper {
     this.#timeline = timeline;
   }
 
-  /** What is known of the time of this boot, also while the clock is doubted. */
+  /** The timeline of this boot, also while the clock is doubted. */
   get timeline(): Timeline | undefined {
     return this.#timeline;
   }
@@ -107,7 +107,7 @@ export function dated(reading: Reading, timeline: Timeline): Reading {
   return { ...moved(reading, stamp_ms), clock: stands ? reading.clock : made };
 }
 
-/** What has arrived has happened: a stamp beyond that is a device's mistake. */
+/** A reading cannot lie in the future: a stamp later than its arrival is a mistake of the device. */
 function notAfter(reading: Reading, arrived_ms: number): Reading {
   if (reading.stamp_ms <= arrived_ms + future_max_ms) return reading;
   return { ...moved(reading, arrived_ms), clock: clockQuality.bounded };

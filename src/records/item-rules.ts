@@ -14,7 +14,7 @@ export const itemRules: readonly RecordRule[] = [
   { field: "statusname", allowed: () => Object.keys(statusids) },
 ];
 
-/** What an import may leave out of an item, besides what is then null. */
+/** Defaults of an item's fields that an import may leave out; a field without one is then null. */
 export const itemDefaults: Readonly<Record<string, Default>> = {
   typeid: ({ typename }) =>
     typeof typename === "string" && isKind(typename) ? kinds[typename].typeid : undefined,

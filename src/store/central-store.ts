@@ -88,7 +88,7 @@ export interface HeldEpoch {
   readonly held_note: number;
 }
 
-/** What a gateway says of itself, and when central heard it. */
+/** A gateway's report of itself, and when central received it. */
 export interface ReportNote {
   readonly epoch: string;
   readonly condition: Condition;

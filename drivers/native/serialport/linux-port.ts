@@ -9,7 +9,7 @@ import { getLines, type LinuxPortStatus, type LinuxSetOptions, setLines } from "
 import { baudRateOf, checkBaudRate, setBaudRate, setLine } from "./termios.ts";
 import { Waiting } from "./waiting.ts";
 
-/** What serialport's Linux binding takes: `vmin` bytes, `vtime` in tenths of a second. */
+/** Options of serialport's Linux binding: `vmin` bytes, `vtime` in tenths of a second. */
 export interface LinuxOpenOptions extends OpenOptions {
   vmin?: number;
   vtime?: number;

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { OperatorError } from "../../errors.ts";
 import { bytesText } from "../spans.ts";
 
-/** What a file holds, as far as two copies of it can be compared. */
+/** Size and digest of a file, to compare two copies. */
 export interface Content {
   readonly bytes: number;
   /** 64 hex digits. */

@@ -13,7 +13,9 @@ const Inside = Type.String({
   maxLength: 1_000,
 });
 
-/** What a backup holds. It stands in `manifest.json`, which is written last: without it, or with another, there is no backup. */
+/**
+ * Contents of a backup, as in `manifest.json`. That file is written last: a backup without a valid one is not a backup.
+ */
 export const Manifest = Type.Object(
   {
     format: Type.Literal("lintel backup 1"),

@@ -8,7 +8,7 @@ import { uploadStanding } from "../upload-words.ts";
 import { type Finding, fault, fine, note, type Surroundings } from "./check.ts";
 import { systemctl } from "./system.ts";
 
-/** What is heard here reaches central: the token can be read, a timer starts uploads, and the last one ended well. */
+/** Checks that readings reach central: the token can be read, a timer starts uploads, and the last one succeeded. */
 export async function checkUpload(surroundings: Surroundings): Promise<Finding[]> {
   const upload = surroundings.config?.upload;
   if (upload === undefined)

@@ -15,7 +15,7 @@ export function nameOf(url: string): string {
   return `database ${name} on ${host}`;
 }
 
-/** What was thrown while working on a database, as a fault that an operator can act on. An OperatorError passes unchanged. */
+/** The OperatorError for an error thrown while working on a database. An OperatorError passes unchanged. */
 export function databaseFault(thrown: unknown, name: string): OperatorError {
   return faultOf(thrown, { name, code: codeOf(thrown), faults });
 }

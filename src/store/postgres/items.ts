@@ -198,7 +198,7 @@ function nameOf(device: BatchDevice): string {
   return `${device.kind} ${keptAddress(device) ?? `number ${device.itemid}`}`;
 }
 
-/** What a device without an address is called where another item has its number. */
+/** Name of a device without an address where another item has its number. */
 function unnumberedName(device: BatchDevice): string | null {
   const names = provisionalNames(0, device, "").at(0);
   return names === undefined ? null : lookupText(names.itemname);

@@ -80,7 +80,7 @@ function refuseUnheld(
   );
 }
 
-/** What is held of one series of one item on one day, inside the transaction that mends it. */
+/** Stored readings of one series of one item on one day, inside the transaction that mends it. */
 class Day {
   readonly #sql: SqlRunner;
   readonly #request: DayReadings;

@@ -46,7 +46,10 @@ export class Receiving {
     });
   }
 
-  /** What other transactions would have to wait for, in short ones of its own. */
+  /**
+   * Makes the partitions and items that the batch needs, in short transactions of its own, so that no other transaction
+   * waits for a long one.
+   */
   async #prepare(batch: Batch, from_seq: number, { home }: Sender): Promise<void> {
     for (const series of seriesNames) {
       const columns = batch.series[series];

@@ -74,7 +74,7 @@ async function noteListening(sql: SqlRunner, home: number, { listeners }: Condit
 
 type KeyOf = ReadonlyMap<number, number>;
 
-/** What was heard last counts; what it does not tell stays. */
+/** The state heard last wins; values that it does not have stay. */
 async function noteStates(sql: SqlRunner, home: number, { states }: Condition, keyOf: KeyOf): Promise<void> {
   for (const state of states) {
     const { device, first_ms, heard_ms, listener = null } = state;

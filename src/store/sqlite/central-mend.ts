@@ -50,7 +50,7 @@ export function mendDay(
   return { ...changed, kept: day.notAmong(new Set(sent.map(({ own }) => own)), through_seq) };
 }
 
-/** What is held of one series of one item on one day. */
+/** Stored readings of one series of one item on one day. */
 class Day {
   readonly #database: Connection;
   readonly #blocks: BlockKeeper;

@@ -12,7 +12,7 @@ export interface WriterLock {
   release(): void;
 }
 
-/** What there may be only one of on a data directory, and what a second one is told. */
+/** A role that only one process may have on a data directory, and the message for a second one. */
 interface Post {
   /** Of the files that the lock consists of. */
   readonly name: string;

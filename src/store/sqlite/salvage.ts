@@ -4,7 +4,7 @@ import { BlockKeeper } from "./block-keeper.ts";
 import { type Connection, openForReading, openForWriting } from "./connection.ts";
 import { insertSql, seriesColumns } from "./series-tables.ts";
 
-/** What could be read of a damaged database. */
+/** Counts of what could be read of a damaged database. */
 export interface Salvaged {
   /** Readings, each with the number it had. */
   readonly readings: number;

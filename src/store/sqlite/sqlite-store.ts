@@ -242,7 +242,7 @@ export class SqliteStore implements Store {
     return this.database.query("SELECT value FROM meta WHERE name = ?").values(name)[0]?.[0];
   }
 
-  /** What `read` answers; whatever it throws comes out as an OperatorError. */
+  /** The result of `read`; an error becomes an OperatorError. */
   protected async reading<Result>(read: () => Result | Promise<Result>): Promise<Result> {
     try {
       return await read();

@@ -10,7 +10,7 @@ import { type PruneRequest, Pruning } from "./pruning.ts";
 import { insertSql } from "./series-tables.ts";
 import { Writing } from "./write.ts";
 
-/** What an uploader changes in a gateway's database, beside whatever else a command may: see `UploadStore`. */
+/** Writes of an uploader in a gateway's database, besides those of any command: see `UploadStore`. */
 export class UploadWriting extends Writing {
   readonly #pruning: Pruning;
 

@@ -16,7 +16,7 @@ import { forEverySeries, insertSql } from "./series-tables.ts";
 import { TimeKeeper } from "./time-keeper.ts";
 import { Tokens } from "./tokens.ts";
 
-/** What is committed together. */
+/** Data that is committed together. */
 export interface Batch extends Notes {
   readonly readings: readonly Reading[];
 }

@@ -22,7 +22,7 @@ export interface PullOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly counts: Receptions;
-  /** What central knew of the gateway of this home when it started. */
+  /** Central's record of this home's gateway at the start. */
   readonly known?: GatewayRecord;
 }
 
@@ -93,7 +93,7 @@ export class Pull {
     if (known !== undefined) await store.noteReport(...failureReport(known, failure));
   }
 
-  /** What earlier turns came to, if they were with this store. */
+  /** Results of earlier turns, if they were with this store. */
   #meet(epoch: string): Earlier {
     if (this.#state.epoch !== epoch) {
       this.#state = { ...stateIn(undefined), epoch };

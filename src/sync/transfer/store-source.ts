@@ -5,7 +5,7 @@ import type { GatewayReport } from "../protocol.ts";
 import { allSpans, type DatedStore, type DaySpan, spansOf } from "./days.ts";
 import type { HandedBatch, Report, Source } from "./ends.ts";
 
-/** What of a gateway's store is transferred. */
+/** The part of a gateway's store that is transferred. */
 export type SourceStore = Pick<
   UploadStore,
   "epochs" | "batchAfter" | "conditionAfter" | "digests" | "readingsOfDay" | "uploadState"
