@@ -17,7 +17,7 @@ import { below, reading, seeded, sensor, sensorEvent, start_ms } from "./sample.
 /** A new, empty store. */
 export type MakeStore = (options?: { home?: number }) => Promise<{ store: GatewayStore } & AsyncDisposable>;
 
-/** What every store must do, whatever it is built on. */
+/** Tests of every store, on any database. */
 export function storesAgree(name: string, make: MakeStore): void {
   describe(name, () => {
     describe("readings", () => readings(make));
@@ -86,7 +86,7 @@ function readings(make: MakeStore): void {
   });
 }
 
-/** What only a gateway's own store tells. */
+/** Tests of a gateway's own store. */
 export function gatewayStoresAgree(name: string, make: MakeStore): void {
   describe(name, () => {
     test("counts of what was thrown away add up, whatever they come with", async () => {

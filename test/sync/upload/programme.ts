@@ -26,7 +26,7 @@ export const day_ms = 86_400_000;
 export class Programme implements AsyncDisposable {
   readonly directory = mkdtempSync(join(tmpdir(), "lintel-programme-"));
   readonly clock = new TravellingClock();
-  /** What every part has logged, as `level text`. */
+  /** The log of every part, as `level text`. */
   readonly lines: string[];
   readonly log: Log;
   readonly homes: Home[] = [];
@@ -213,7 +213,7 @@ export class Home {
     }
   }
 
-  /** What this store and central hold of the readings of this box, day by day. */
+  /** This store's and central's totals of the readings of this box, day by day. */
   async bothSides(): Promise<{ here: string[]; there: string[] }> {
     const { store } = this.#programme;
     return this.beside(async (own) => {
