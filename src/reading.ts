@@ -35,7 +35,7 @@ export interface Reading {
   readonly values: Readonly<Record<string, Value>>;
 }
 
-/** How far something has been read, in the words of whoever reads it. */
+/** How far a device's buffer has been read, in the driver's own form. */
 export interface Cursor {
   /** Unique within the driver, such as `events 00:0d:6f:00:05:a1`. */
   readonly name: string;

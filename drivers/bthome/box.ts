@@ -83,7 +83,7 @@ interface Change {
 function changeOf(state: BoxState | undefined, seen: Sighting): Change {
   const { doors, count } = seen;
   if (count === undefined) return { event: state?.doors !== doors, lost: 0, restarted: false };
-  // What a box counted before it was first heard is not known to have been missed here.
+  // Events counted before the box was first heard may have happened elsewhere: they are not lost here.
   if (state?.count === undefined) return { event: count > 0, lost: 0, restarted: false };
   const ahead = (count - state.count + counts) % counts;
   if (ahead === 0 && doors === state.doors) return { event: false, lost: 0, restarted: false };

@@ -132,7 +132,7 @@ export class EventBuffer {
     const dated = known
       ? clock.date(
           events.map(({ stamp }) => stamp),
-          // What lies ahead was dated by a clock that was wrong.
+          // A time in the future was set by a clock that was wrong.
           {
             stamp_s: reply.devicestamp,
             at_ms: moment.unix_ms,

@@ -47,7 +47,7 @@ export class ScaleClock {
     this.#set = { shown_ms, moment };
   }
 
-  /** The time of a measurement that arrived now; `shown_ms` is what the scale's clock showed when it was taken. */
+  /** The time of a measurement that arrived now; `shown_ms` is the time of the scale's clock when it was taken. */
   date(shown_ms: number | undefined, moment: Moment): Dated {
     if (shown_ms === undefined) return datedAgo(moment, 0, moment.quality);
     const age_ms = this.#age(shown_ms, moment);

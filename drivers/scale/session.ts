@@ -67,7 +67,7 @@ export class Session {
       await this.#silence.of(this.#measurements === 0 ? first_ms : silence_ms);
     } finally {
       this.#silence.end();
-      // What arrived with the end of the connection is still being handed on.
+      // Values that arrived just before the connection ended are still being handed on.
       await new Promise<void>((resolve) => this.#options.host.clock.after(last_ms, resolve));
       await this.#keepHeart();
     }

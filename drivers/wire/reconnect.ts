@@ -5,7 +5,7 @@ import type { DriverStatus } from "../driver.ts";
 
 /** A connection at work. */
 export interface Session {
-  /** One line of what is at the other end, for `status()`. */
+  /** One line that describes the device at the other end, for `status()`. */
   readonly detail: string;
   /** Resolves with the reason when the connection ends by itself, and never rejects. */
   readonly ended: Promise<OperatorError>;

@@ -10,7 +10,7 @@ const networkSchema = Type.Object({
   pan_id: Type.Integer({ minimum: 1, maximum: 0xfffe }),
   extended_pan_id: Type.Array(byte, { minItems: 8, maxItems: 8 }),
   channel: Type.Integer({ minimum: 11, maximum: 26 }),
-  /** Whoever has this can read along and join: never in a log, and only in files of mode 0600. */
+  /** With this key anybody can read the traffic and join: never in a log, and only in files of mode 0600. */
   network_key: Type.Array(byte, { minItems: 16, maxItems: 16 }),
 });
 

@@ -83,7 +83,7 @@ export async function openRadio(options: RadioOptions, signal: AbortSignal): Pro
     forgetDevices();
     const result = await abortable(controller.start(signal), AbortSignal.any([signal, hangUp.signal]));
     surviveErrors(controller);
-    // What came before belongs to the network that the adapter had before.
+    // Earlier messages belong to the network that the adapter had before.
     if (result !== "resumed") arrivals.discard();
     arrivals.release(controller["adapter"]);
     if (result === "reset" && paired > 0) log.error(lostNetwork(port));

@@ -7,7 +7,7 @@ import type { CommandContext } from "./command.ts";
 import { centralPlace, type StoreOptions, storePlace } from "./store-options.ts";
 
 /**
- * Opens the store that the options name, beside whoever else uses it, for as long as `use` takes; `create` makes a missing one.
+ * Opens the store that the options name, beside other processes, for as long as `use` takes; `create` makes a missing one.
  * There is no directory where the store is in PostgreSQL.
  */
 export async function withStore<Result>(

@@ -90,7 +90,7 @@ async function centralStatus(
   printTls(tls, terminal);
 }
 
-/** Whoever is to trust a certificate compares its fingerprint with this one. */
+/** Prints the certificate's fingerprint, for people to compare before they trust it. */
 function printTls(
   tls: GatewayStatus["tls"] | ReturnType<typeof ownCertificateIn>,
   { print, colours }: Terminal,

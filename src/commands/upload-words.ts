@@ -7,7 +7,7 @@ export interface UploadStanding {
   readonly text: string;
   /** Error of the last failed upload, where none has succeeded since. */
   readonly failure?: string;
-  /** None has ended well for so long that somebody should look. */
+  /** No upload has succeeded for so long that a person should check. */
   readonly late: boolean;
 }
 

@@ -86,7 +86,7 @@ const checks: TextChecks = {
 };
 
 /**
- * Reads and checks a configuration. `sections` is what the section of each driver may hold, by name.
+ * Reads and checks a configuration. `sections` has the schema of each driver's section, by name.
  * Throws an OperatorError that names file, line and key and says what was expected there.
  */
 export function loadConfig(file: string, sections: ReadonlyMap<string, TSchema>): Config {

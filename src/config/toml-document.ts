@@ -107,7 +107,7 @@ export function checkValue(
   );
 }
 
-/** The fault of a key that nobody knows, with the nearest one that is known. */
+/** The fault of an unknown key, with the nearest known one. */
 export function unknownKey(
   document: Document,
   path: readonly string[],

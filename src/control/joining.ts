@@ -4,7 +4,7 @@ import { messageOf, OperatorError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { AttachedDriver } from "./attached-driver.ts";
 
-/** A step of a joining, as it is told to whoever opens it; `lintel pair --json` prints them from `open` on. */
+/** A step of a joining, as its caller gets it; `lintel pair --json` prints them from `open` on. */
 export type JoiningStep =
   /** These drivers are starting; joining opens as soon as they are ready. */
   | { readonly state: "waiting"; readonly drivers: readonly string[] }

@@ -62,8 +62,8 @@ export interface ClientOptions {
 }
 
 /**
- * A server, asked with a token, and again, a bounded number of times, where the network or the server fails. Whatever is
- * asked may be said twice, so a lost answer means asking again.
+ * A client of one server, with a token. It repeats a request, a bounded number of times, where the network or the server
+ * fails. Every request may be repeated without harm, so a lost answer means asking again.
  */
 export class HttpClient {
   readonly url: URL;

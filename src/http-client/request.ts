@@ -29,10 +29,10 @@ export interface RequestOptions {
 }
 
 /**
- * Makes one request, once. The body leaves no faster than `limiter` allows; each wait is bounded, so that a connection that has gone dead
- * without a word is noticed. Resolves with what may go away by itself as a failure.
+ * Makes one request, once. The body leaves no faster than `limiter` allows. Each wait is bounded, so that a dead connection
+ * is noticed. A failure that may pass without action is an outcome, not an error.
  *
- * @throws OperatorError for what does not: a certificate that is not trusted, an answer that is too large
+ * @throws OperatorError for other failures: a certificate that is not trusted, an answer that is too large
  */
 export async function requestOnce(request: HttpRequest, options: RequestOptions): Promise<Outcome> {
   const timeouts = new Timeouts(options.clock);

@@ -1,8 +1,8 @@
 import type { ErrorRecord } from "../records/error.ts";
 
 /**
- * Every refusal of everything that is served, as one table. `code` is what a client's program tells errors apart by:
- * add, never renumber. It is the HTTP status followed by two digits, except 0, which is the interface's own.
+ * All errors that are served, in one table. Client programs tell errors apart by `code`: add codes, never change one.
+ * It is the HTTP status followed by two digits, except 0, which is the interface's own.
  * `docs/errors.md` has the same table for readers; a test holds the two equal.
  */
 export const errorTable = {

@@ -130,7 +130,7 @@ class OutlineReader implements JsonReader {
   }
 
   close(): void {
-    // What is open is told by what it holds.
+    // Nothing to do: each later value tells its depth itself.
   }
 
   property(name: string, depth: number, line: number): void {

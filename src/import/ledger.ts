@@ -83,7 +83,7 @@ export class Ledger {
     for (const reference of definitionOf(type).references ?? []) {
       const { field, to } = reference;
       const number = record[field];
-      // What stands earlier in the files needs no second look.
+      // A record that came earlier in the files needs no later check.
       if (typeof number !== "number" || this.#identities.get(to)?.has(String(number))) continue;
       const mentions = entry(
         entry(this.#mentions, to, () => new Map<number, PackedMention[]>()),

@@ -45,7 +45,7 @@ export class Stamper {
     const elapsed_ms = Math.max(0, monotonic_ms - known.compared_ms);
     const strayed_ms = Math.abs(offset_ms - known.offset_ms);
     const doubted_ms = Math.abs(offset_ms - (this.#doubt?.offset_ms ?? Number.NEGATIVE_INFINITY));
-    // What may have drifted grows while nothing is compared; what is doubted must not pass as that.
+    // The possible drift grows while no clocks are compared; a doubted offset must not pass as drift.
     if (strayed_ms <= step_max_ms + elapsed_ms * drift_max && strayed_ms < doubted_ms) {
       this.#timeline = turned(known, { offset_ms, from_ms: monotonic_ms, compared_ms: monotonic_ms });
       this.#doubt = undefined;
@@ -86,7 +86,7 @@ function turned(
   known: Timeline,
   { offset_ms, from_ms, compared_ms }: { offset_ms: number; from_ms: number; compared_ms: number },
 ): Timeline {
-  // What two readings of clocks in whole milliseconds differ by is no change.
+  // A difference within the rounding of two clocks in whole milliseconds is no change.
   if (Math.abs(offset_ms - known.offset_ms) < rounding_ms) return { ...known, compared_ms };
   const before = { offset_ms: unixOf(known, from_ms) - from_ms, until_ms: from_ms };
   return { offset_ms, compared_ms, before };

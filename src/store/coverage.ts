@@ -106,7 +106,7 @@ function knownGaps(gaps: readonly KnownGap[], { buffered }: Cadence, heard_ms: n
     .map((gap) => ({ ...gap, state: "gap" }));
 }
 
-/** Between two homes nobody hears an item. */
+/** Fills the time between two homes, in which no gateway hears the item. */
 function withoutHoles(intervals: readonly Interval[]): Interval[] {
   return intervals.flatMap((interval, index) => {
     const before = intervals[index - 1];

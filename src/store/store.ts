@@ -38,8 +38,8 @@ export interface Store extends RecordStore {
   pageMark(request: PageRequest): Promise<string>;
 
   /**
-   * A number that stays the same only while nothing in the store changes, whoever changes it; undefined where that
-   * cannot be told at once.
+   * A number that stays the same only while nothing in the store changes, by any process; undefined where that cannot be
+   * told at once.
    */
   changes(): number | undefined;
 
@@ -142,7 +142,7 @@ export interface ListeningSpan {
   readonly to_ms: number;
 }
 
-/** Whatever has a time that may have to wait for the clock. */
+/** A fact with a time that may have to wait for the clock. */
 export type Fact =
   | { readonly reading: Reading }
   | { readonly state: HeardState }

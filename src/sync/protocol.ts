@@ -37,7 +37,7 @@ export const syncPath = "/sync/v1";
 export const batchType = "application/vnd.lintel.batch";
 /** `Lintel-Batch: <epoch> <from_seq> <to_seq>` on POST /batches. */
 export const batchHeader = "Lintel-Batch";
-/** `Lintel-Home: <id>` on whatever a gateway asks whose configuration names its home: central refuses it with a token of another one (409). */
+/** `Lintel-Home: <id>`, sent by a gateway whose configuration names its home: central refuses a token of another home (409). */
 export const homeHeader = "Lintel-Home";
 /** `Lintel-Position: <seq> <at>` on an answer of GET /history: what the next request hands back. */
 export const positionHeader = "Lintel-Position";

@@ -87,7 +87,7 @@ class Choice {
     return this.#chosen;
   }
 
-  /** Subjects of the home. Where somebody lives is what enrollments say; only where they say nothing, other links do. */
+  /** Subjects of the home, by their enrollments; only a subject whose enrollments name no home is found by other links. */
   async #subjects(present: readonly StoredRecord[], issues: readonly StoredRecord[]): Promise<number[]> {
     const enrolled = numbersIn(await this.#with("project_enrollments", "homeid", [this.#home]), "subjectid");
     const inHands = await this.#with("subject_inventory", "itemid", [...numbersIn(present, "itemid")]);

@@ -59,7 +59,7 @@ export class SimulatedBox {
     this.history.push({ seq: this.#seq, at_ms, doors });
   }
 
-  /** Starts again; `clock_s` is what its clock then shows, for a box that forgets it. */
+  /** Starts again; `clock_s` is the new time of its clock, for a box that forgets it. */
   restart(clock_s?: number): void {
     this.boot = (this.boot + 1) & 0xffff;
     if (clock_s !== undefined) this.setClock(clock_s);

@@ -18,7 +18,7 @@ export function filesBeside(data: string, but: string): string[] {
   return (
     [...top, ...below]
       .map((entry) => join(entry.parentPath, entry.name))
-      // What is being written takes its name when it is whole; what holds for the moment is wrong when it comes back.
+      // A file that is still being written ends in `.new`; a momentary state would be wrong after a restore.
       .filter((path) => !path.endsWith(".new") && !momentary.has(relative(data, path)))
       .filter((path) => !path.startsWith(`${resolve(but)}/`))
       .map((path) => relative(data, path))

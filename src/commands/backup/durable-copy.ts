@@ -76,5 +76,5 @@ async function writeAll(file: FileHandle, part: Uint8Array): Promise<void> {
 }
 
 const piece_bytes = 1024 * 1024;
-/** Something must be left for whoever else uses the disk. */
+/** Free space that is left to other programs on the disk. */
 const free_bytes_min = 4 * 1024 * 1024;

@@ -62,7 +62,7 @@ async function checkLast({ directory, clock }: Surroundings): Promise<Finding[]>
     if (late) return [fault(`uploads: ${text}`, "lintel upload sends now, and says what is in the way")];
     return [fine(`uploads: ${text}`)];
   } catch (error) {
-    // What is wrong with the database itself is said by its own check.
+    // Faults of the database itself are reported by its own check.
     return [note(`uploads: cannot be told (${messageOf(error)})`)];
   }
 }

@@ -129,7 +129,7 @@ class Day {
       const held = this.#held.get(number) ?? astray.get(number);
       if (held !== undefined && same(held, columns, index)) continue;
       if (held !== undefined) gone.push(held);
-      // What the inventory has given to another item since stays there.
+      // A reading that the inventory has given to another item since stays there.
       item[index] = held?.[0] ?? this.#item;
       order.push(index);
     }

@@ -100,9 +100,9 @@ export function heardFrom(batch: Batch, from_seq: number): HeardDevice[] {
 }
 
 /**
- * Takes numbers that follow each other. Whoever has readings of one of the items waits here for the end of the transaction
- * that came before: of the readings of an item a lower number is therefore never committed after a higher one, and a page that counts
- * readings up to a number stays right.
+ * Takes consecutive numbers. A transaction with readings of one of the items waits here for the end of the one before it.
+ * So of the readings of an item a lower number is never committed after a higher one, and a page that counts readings up
+ * to a number stays right.
  */
 async function numbersFor(sql: SqlRunner, items: readonly number[], amount: number): Promise<number> {
   const [, [taken]] = await Promise.all([

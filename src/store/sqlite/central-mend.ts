@@ -112,7 +112,7 @@ class Day {
         corrected += 1;
         this.#remove(held);
       }
-      // What the inventory has given to another item since stays there.
+      // A reading that the inventory has given to another item since stays there.
       const item = held?.item ?? this.#item;
       this.#put({ ...reading, item });
       items.add(item);

@@ -6,7 +6,7 @@ import { isBusy, storeFault } from "./faults.ts";
 
 /**
  * The right to be the one gateway, or the one upload, on a data directory. It is an exclusive SQLite lock on an empty file: the
- * kernel lets go of it when the process ends, in whatever way.
+ * kernel releases it when the process ends, in any way.
  */
 export interface WriterLock {
   release(): void;

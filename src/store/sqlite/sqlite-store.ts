@@ -42,7 +42,7 @@ import { TimeReads } from "./time-keeper.ts";
 import { Tokens } from "./tokens.ts";
 import type { WriterThread } from "./writer-thread.ts";
 
-/** Whatever does the writing: the writer's thread, or a connection of this thread. */
+/** The writer: the writer's thread, or a connection of this thread. */
 export interface Writer {
   addToken(token: Token): Promise<void> | void;
   revokeToken(id: string): Promise<boolean> | boolean;

@@ -100,7 +100,7 @@ export class Pull {
       this.#touched.forget();
     }
     const { verified_seq, verified_all_ms } = this.#state;
-    // What was compared is the least that central has confirmed.
+    // Central has confirmed at least the readings that were compared.
     return { confirmed_seq: verified_seq, verified_seq, verified_all_ms };
   }
 

@@ -36,7 +36,7 @@ export class StoreSource implements Source {
       this.#describe(),
       this.#store.uploadState(),
     ]);
-    // What came from central is not told back to it.
+    // Readings restored from central are not sent back to it.
     const own = epochs.filter(({ restored }) => !restored);
     return {
       epochs: own.map(({ epoch, first_seq, last_seq }) => ({ epoch, first_seq, last_seq })),
