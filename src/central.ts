@@ -33,7 +33,7 @@ export interface Central {
   readonly store: CentralStore;
   /** Resolves once the store has answered or refused. */
   alive(): Promise<void>;
-  /** Stops in the reverse order of starting; what was confirmed to gateways is on disk. */
+  /** Stops in the reverse order of starting; all readings confirmed to gateways are on disk. */
   stop(): Promise<void>;
 }
 

@@ -135,7 +135,7 @@ function hasHardwareClock(root: string): boolean {
   return set || /^flags\s*:.* hypervisor\b/m.test(textOf(join(root, "proc/cpuinfo")));
 }
 
-/** Empty where a file cannot be read: what it would say is then not known. */
+/** The text of a file; empty where it cannot be read. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, "utf8");

@@ -41,7 +41,7 @@ export interface Gateway {
   status(): Promise<GatewayStatus>;
   /** Resolves once the store's writer has answered; never, where it hangs. */
   alive(): Promise<void>;
-  /** Stops in the reverse order of starting; what was taken in is on disk when it resolves. */
+  /** Stops in the reverse order of starting; all accepted readings are on disk when it resolves. */
   stop(): Promise<void>;
 }
 

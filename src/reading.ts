@@ -29,7 +29,7 @@ export interface Reading {
    * stamp is made later where the system clock was not known to be right.
    */
   readonly monotonic_ms?: number;
-  /** For a device with a clock of its own: what it said, and what was added to get `stamp_ms`. */
+  /** For a device with a clock of its own: the time of that clock, and the offset added to get `stamp_ms`. */
   readonly deviceClock?: { readonly stamp_ms: number; readonly offset_ms: number };
   /** A value for each field of the series, by name. */
   readonly values: Readonly<Record<string, Value>>;

@@ -58,7 +58,7 @@ export interface Repeatable {
   make(): Promise<Answer>;
 }
 
-/** A handler's answer in another form. A repeatable answer is only made when it is needed, as before. */
+/** A handler's answer in another form. A repeatable answer stays repeatable: it is only made when it is needed. */
 export function reshaped(
   handled: Answer | Repeatable,
   reshape: (answer: Answer) => Answer,

@@ -4,7 +4,7 @@ import type { Log } from "../log.ts";
 import type { CentralStore } from "../store/central-store.ts";
 import type { Store } from "../store/store.ts";
 
-/** Where central keeps what it is sent: a directory of its own, or a PostgreSQL database. */
+/** The place of central's data: a directory of its own, or a PostgreSQL database. */
 export type CentralPlace = { readonly directory: string } | { readonly database: string };
 
 /**

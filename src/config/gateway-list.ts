@@ -108,7 +108,7 @@ function requireDistinct(gateways: readonly ListedGateway[]): void {
     }
 }
 
-/** `90m` in milliseconds; undefined for what is no time, or not from a minute to a day. */
+/** `90m` in milliseconds; undefined for a text that is no time, or not from a minute to a day. */
 function milliseconds(text: string): number | undefined {
   const [, count, unit] = /^(\d{1,4})(m|h)$/.exec(text) ?? [];
   if (count === undefined) return undefined;

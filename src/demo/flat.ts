@@ -2,7 +2,7 @@ import { kinds } from "../kinds.ts";
 import type { Item } from "../records/item.ts";
 import { itemStatus } from "../records/item-status.ts";
 
-/** A sensor of the demo's flat: where it hangs, and what it is to the radio. */
+/** A sensor of the demo's flat: its place, and its address and model for the radio. */
 export interface Sensor {
   readonly name: SensorName;
   readonly subtype: "wall" | "door" | "curtain";

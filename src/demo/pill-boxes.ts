@@ -94,7 +94,7 @@ export class PolledBox {
   }
 }
 
-/** Events of the broadcasting box; what it says while nobody listens is lost. */
+/** Events of the broadcasting box; broadcasts during a power cut of the gateway are lost. */
 export function broadcastReadings(day: LivedDay, random: Random, { powerCut }: Mishaps): Reading[] {
   return doorsOn(day, "supper", random)
     .filter(({ at_ms }) => !during(at_ms, powerCut))

@@ -105,7 +105,7 @@ export class HeldReadings {
     );
   }
 
-  /** A number that changes with every change to what is held of a run. */
+  /** A number that changes with every change of a run's readings. */
   revision({ series, item }: Run): number {
     const row = this.#database
       .query("SELECT revision FROM runs WHERE series = ? AND item = ?")

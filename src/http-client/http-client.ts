@@ -54,7 +54,7 @@ export interface ClientOptions {
   readonly clock: Clock;
   /** From 0 up to 1. */
   readonly random: () => number;
-  /** Ends what is under way; calls reject with the signal's reason. */
+  /** Ends requests under way; calls reject with the signal's reason. */
   readonly stop: AbortSignal;
   readonly onRetry: (reason: string, delay_ms: number) => void;
   readonly wording: Wording;
@@ -71,7 +71,7 @@ export class HttpClient {
   readonly #limiter: RateLimiter | undefined;
   readonly #deadline_ms: number;
 
-  /** @throws OperatorError for what is no address of a server */
+  /** @throws OperatorError where `url` is not the address of a server */
   constructor(options: ClientOptions) {
     this.url = addressOf(options);
     this.#options = options;

@@ -17,7 +17,7 @@ export interface RequestOptions {
   readonly clock: Clock;
   /** Absent: bodies leave as fast as they can. */
   readonly limiter?: RateLimiter;
-  /** Ends what is under way; the call rejects with the signal's reason. */
+  /** Ends the request; the call rejects with the signal's reason. */
   readonly stop: AbortSignal;
   /** The certificate of a server that no authority vouches for, in PEM. */
   readonly certificate?: string;

@@ -23,6 +23,6 @@ export interface House {
   readonly authorization: Authorization;
   /** Under the name of the app. */
   readonly log: Log;
-  /** The response to what was thrown on the way, and its line in the log; what `respond` throws gets the same. */
+  /** Answers an error thrown on the way, and logs it; an error thrown by `respond` gets the same. */
   refuse(thrown: unknown, exchange: Exchange): Response;
 }

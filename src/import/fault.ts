@@ -50,7 +50,7 @@ export class Faults {
   }
 }
 
-/** Ends an import that has faults; what they are stands in `faults`. */
+/** Ends an import that has faults; `faults` lists them. */
 export class ImportRefused extends Error {
   override readonly name = "ImportRefused";
 

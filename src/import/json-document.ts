@@ -112,7 +112,7 @@ class DocumentCutter {
   }
 }
 
-/** Looks at what surrounds the records. */
+/** Checks the parts of the document outside the records. */
 class OutlineReader implements JsonReader {
   readonly #receiver: RawReceiver;
   /** The key that the current array belongs to; undefined where it is none of ours. */

@@ -15,7 +15,7 @@ export interface RawRecord {
   lineOf(index: number): number;
 }
 
-/** Where readers hand over what they find in one file. */
+/** Receiver of the records and faults that a reader finds in one file. */
 export interface RawReceiver {
   record(record: RawRecord): void;
   /** Something that keeps a record from being read. */

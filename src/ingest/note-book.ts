@@ -74,7 +74,7 @@ export class NoteBook {
     return noted;
   }
 
-  /** Takes back what could not be committed, below what has come since. */
+  /** Takes back notes that could not be committed; newer notes win over them. */
   giveBack(noted: Noted): void {
     const newer = this.take();
     for (const state of [...noted.states.values(), ...newer.states.values()]) this.#putState(state);

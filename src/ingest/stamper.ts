@@ -3,7 +3,7 @@ import type { Reading } from "../reading.ts";
 import type { BootTime, Timeline } from "../store/store.ts";
 
 /**
- * Decides what time it is, and gives readings their stamps. Pure: it knows what it is told and nothing else.
+ * Decides what time it is, and gives readings their stamps. Pure: it depends on its arguments alone.
  *
  * The system clock is believed once it is known to be right, and followed from then on as a clock may run: it is
  * compared with monotonic time. A clock that leaps although it was right is not believed for `doubt_ms`: a time
@@ -13,7 +13,7 @@ export class Stamper {
   #timeline: Timeline | undefined;
   #doubt: { readonly offset_ms: number; readonly since_ms: number } | undefined;
 
-  /** `timeline`: what an earlier process of this boot knew. */
+  /** `timeline`: from an earlier process of this boot. */
   constructor(timeline?: Timeline) {
     this.#timeline = timeline;
   }
@@ -113,7 +113,7 @@ function notAfter(reading: Reading, arrived_ms: number): Reading {
   return { ...moved(reading, arrived_ms), clock: clockQuality.bounded };
 }
 
-/** The reading with another stamp, and what was added to its device's clock changed likewise. */
+/** The reading with another stamp; the offset added to its device's clock changes by the same time. */
 export function moved(reading: Reading, stamp_ms: number): Reading {
   const { deviceClock } = reading;
   if (deviceClock === undefined) return { ...reading, stamp_ms };

@@ -71,7 +71,7 @@ export async function copyDatabase(options: {
   checkIntegrity(to);
 }
 
-/** @throws OperatorError where any page or index of a database is not what it should be */
+/** @throws OperatorError where any page or index of a database is damaged */
 function checkIntegrity(path: string): void {
   const database = openForReading(path);
   try {

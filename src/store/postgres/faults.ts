@@ -25,7 +25,7 @@ export function codeOf(thrown: unknown): string {
   return thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
 }
 
-/** True when what was asked was not answered because the connection, not the database, was at fault. */
+/** True when a query failed because of the connection, and not of the database. */
 export function isConnectionLost(thrown: unknown): boolean {
   return lost.test(codeOf(thrown));
 }
