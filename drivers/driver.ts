@@ -43,14 +43,14 @@ export interface DriverStatus {
   readonly since_ms: number;
   /** One line of what it listens to: adapter and firmware, port, channel. */
   readonly detail: string;
-  /** What is wrong and what to do, on one line; absent while all is well. */
+  /** The fault and its remedy, on one line; absent while all is well. */
   readonly problem?: string;
 }
 
-/** What the gateway is doing, as its lamp shows it. */
+/** State of the gateway, as its lamp shows it. */
 export type Lamp = "starting" | "ready" | "joining" | "joined" | "fault" | "off";
 
-/** What a driver is given by the gateway that runs it. */
+/** The services that the gateway gives to a driver. */
 export interface Host {
   readonly clock: Clock;
   readonly log: Log;

@@ -53,7 +53,7 @@ export interface Peripheral {
 }
 
 /**
- * What a device broadcast. UUIDs, here and everywhere below, are lower case: four hex digits for one of the
+ * An advertisement of a device. UUIDs, here and everywhere below, are lower case: four hex digits for one of the
  * Bluetooth SIG (`181d`), else the whole in its printed form (`6e400001-b5a3-f393-e0a9-e50e24dcca9e`).
  */
 export interface Advertisement {
@@ -91,7 +91,7 @@ export interface Characteristic {
   /** Writes at most `write_bytes_max` bytes. Resolves when the device has confirmed it, or, with
    * `response: false`, when it is on its way. */
   write(value: Uint8Array, options?: { response?: boolean }): Promise<void>;
-  /** What fits into one write on this connection, bytes: 20 at least. */
+  /** Size of the largest write on this connection, bytes: 20 at least. */
   readonly write_bytes_max: number;
   /**
    * Has the device send changes of the value, by indication where it can, else by notification. `handler` gets

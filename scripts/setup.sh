@@ -184,7 +184,7 @@ make_bundle() (
   newest_bundles | tail -n +3 | while read -r old; do rm -rf "$old"; done
 )
 
-# What the program is made of.
+# The files that the program is built from.
 ingredients="src/ drivers/ scripts/setup.sh package.json bun.lock"
 
 # The commit that is checked out, ten digits; nothing where there is none. Read by hand: git refuses a checkout of another

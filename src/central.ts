@@ -33,7 +33,7 @@ export interface Central {
   readonly store: CentralStore;
   /** Resolves once the store has answered or refused. */
   alive(): Promise<void>;
-  /** Stops in the reverse order of starting; what was confirmed to gateways is on disk. */
+  /** Stops in the reverse order of starting; all readings confirmed to gateways are on disk. */
   stop(): Promise<void>;
 }
 
@@ -100,7 +100,7 @@ export async function startCentral(options: {
   }
 }
 
-/** What reads the gateways that are listed, from where it was left. */
+/** The pull of the listed gateways; it continues where the last run stopped. */
 async function pullingOf(
   options: { store: CentralStore; gateways?: GatewayList; clock: Clock; log: Log },
   { counts }: Receiver,

@@ -41,7 +41,7 @@ export interface Clock {
   now(): Moment;
   /** Calls `action` once after `delay_ms`; the returned function cancels it. */
   after(delay_ms: number, action: () => void): () => void;
-  /** What whoever looks after this machine should know of how its clock is set, a line with its remedy each. */
+  /** Warnings about how this machine's clock is set, for its administrator: a line each, with the remedy. */
   cautions?(): readonly string[];
 }
 
@@ -135,7 +135,7 @@ function hasHardwareClock(root: string): boolean {
   return set || /^flags\s*:.* hypervisor\b/m.test(textOf(join(root, "proc/cpuinfo")));
 }
 
-/** Empty where a file cannot be read: what it would say is then not known. */
+/** The text of a file; empty where it cannot be read. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, "utf8");

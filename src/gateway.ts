@@ -41,7 +41,7 @@ export interface Gateway {
   status(): Promise<GatewayStatus>;
   /** Resolves once the store's writer has answered; never, where it hangs. */
   alive(): Promise<void>;
-  /** Stops in the reverse order of starting; what was taken in is on disk when it resolves. */
+  /** Stops in the reverse order of starting; all accepted readings are on disk when it resolves. */
   stop(): Promise<void>;
 }
 
@@ -206,7 +206,7 @@ function familiesOf(status: GatewayStatus, commits: Histogram): Family[] {
   ];
 }
 
-/** What central reads where it comes to the gateway: from a store of its own, opened when it first comes. */
+/** The store that a pulling central reads from, opened at its first request. */
 function sourceOf(options: {
   config: Config;
   clock: Clock;
@@ -280,5 +280,5 @@ async function unwind(started: Started[], log: Log): Promise<void> {
   }
 }
 
-/** What is heard between the loss of the data and this is lost with it. */
+/** Interval at which the data directory is checked. Readings between its loss and the next check are lost. */
 const data_watch_ms = 1_000;

@@ -39,5 +39,5 @@ function remedy(): string {
   return "let the process make executable memory (in a systemd unit: MemoryDenyWriteExecute=no), and install glibc or musl where it is missing";
 }
 
-/** What switches Bun's compiler off. */
+/** Environment variables that switch Bun's compiler off. */
 const settings = ["BUN_JSC_useJIT", "JSC_useJIT"];

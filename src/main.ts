@@ -140,7 +140,7 @@ async function programFor(words: readonly string[], context: CommandContext): Pr
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.print(text.trimEnd()),
-      // What went wrong is said once, by explain() below.
+      // Errors are printed once, by explain() below.
       outputError: () => undefined,
       getOutHasColors: () => terminal.colours.isColorSupported,
     })

@@ -9,9 +9,9 @@ import type { Log } from "./log.ts";
 import { openStoreBeside } from "./store/sqlite/open.ts";
 
 /**
- * What is left of a gateway whose disk is read-only: it serves what it has, and records nothing. No driver starts, because a
- * device that was listened to would let go of what cannot be kept. `onWritable` is told once the disk takes changes again: end
- * then, and be started as a whole gateway. Throws an OperatorError where there is nothing to serve.
+ * A gateway on a read-only disk: it serves the data it has, and records nothing. No driver starts, because a device
+ * would delete readings that it has handed over and that cannot be stored. `onWritable` is called once the disk can be
+ * written again: then stop, and start as a normal gateway. Throws an OperatorError where there is no data to serve.
  */
 export async function startReadOnlyGateway(options: {
   config: Config;

@@ -2,7 +2,7 @@ import type { ClockQuality } from "./clock.ts";
 import type { Kind } from "./kinds.ts";
 import type { SeriesName, Value } from "./series.ts";
 
-/** What a driver knows of the device that spoke: enough to find its item, or to make a provisional one. */
+/** A device as its driver knows it: enough to find its item, or to make a provisional one. */
 export interface Device {
   readonly kind: Kind;
   /** Hardware address in printed order, lower case, pairs of hex digits joined by colons: `00:0d:6f:00:05:a1:b2:c3`. */
@@ -29,13 +29,13 @@ export interface Reading {
    * stamp is made later where the system clock was not known to be right.
    */
   readonly monotonic_ms?: number;
-  /** For a device with a clock of its own: what it said, and what was added to get `stamp_ms`. */
+  /** For a device with a clock of its own: the time of that clock, and the offset added to get `stamp_ms`. */
   readonly deviceClock?: { readonly stamp_ms: number; readonly offset_ms: number };
   /** A value for each field of the series, by name. */
   readonly values: Readonly<Record<string, Value>>;
 }
 
-/** How far something has been read, in the words of whoever reads it. */
+/** How far a device's buffer has been read, in the driver's own form. */
 export interface Cursor {
   /** Unique within the driver, such as `events 00:0d:6f:00:05:a1`. */
   readonly name: string;
@@ -45,7 +45,7 @@ export interface Cursor {
 
 export const cursor_length_max = 8_192;
 
-/** What was learned of a device besides readings; only what is present changes. */
+/** State of a device besides readings; absent values stay as they were. */
 export interface DeviceState {
   readonly device: Device;
   /** When it was last heard, unix milliseconds. */

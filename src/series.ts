@@ -135,12 +135,12 @@ export interface SeriesDefinition {
   /** Last segment of the route: `/items/{kind}/{itemname}/{path}`. */
   readonly path: string;
   readonly title: string;
-  /** What one of its records is called. */
+  /** Name of one record of the series. */
   readonly record: string;
   /** The API version that introduced the series. */
   readonly since: string;
   readonly subtypes?: readonly string[];
-  /** The devices have a clock of their own: what it said is kept with each reading, and what was added to it. */
+  /** The devices have a clock of their own: its time is kept with each reading, and the offset added to it. */
   readonly deviceClock?: true;
   readonly stampMeaning: string;
   readonly fields: Readonly<Record<string, SeriesField>>;

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Clock } from "./clock.ts";
 
-/** What a token is for: reading, the upload of one home, or everything. */
+/** Scopes of a token: reading, the upload of one home, or everything. */
 export const scopes = ["read", "sync", "admin"] as const;
 
 export type Scope = (typeof scopes)[number];
@@ -23,9 +23,8 @@ export interface Token {
 }
 
 /**
- * A new token: `token` is what the store keeps, `text` is what its holder is shown, once. The text is
- * `<id>.<secret>`: 12 characters that name the token, and 256 random bits in base64url, of which the store
- * has only the SHA-256.
+ * A new token: the store keeps `token`, and its holder is shown `text`, once. The text is `<id>.<secret>`: 12 characters
+ * that name the token, and 256 random bits in base64url, of which the store has only the SHA-256.
  *
  * @param options.home the home that a sync token is bound to
  * @param options.expires_ms when it stops being accepted, unix milliseconds; absent: never

@@ -7,7 +7,7 @@ import { isTimezone, machineTimezone } from "../src/timezone.ts";
 const directory = mkdtempSync(join(tmpdir(), "lintel-timezone-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** What a process of its own says in which TZ is set or not, and /etc/localtime points there. */
+/** The zone that a new process finds with TZ set or not and /etc/localtime pointing there. */
 async function saidBy(options: { link?: string; TZ?: string }): Promise<string> {
   const { link, TZ } = options;
   const program = `import { machineTimezone } from "${join(import.meta.dir, "../src/timezone.ts")}";

@@ -1,6 +1,6 @@
 import { decodeUuid, encodeUuid } from "./uuid.ts";
 
-/** What an advertising packet or a scan response says, before it is bytes. */
+/** Fields of an advertising packet or a scan response, before they are encoded. */
 export interface AdvertisingData {
   readonly name?: string;
   readonly services?: readonly string[];

@@ -14,7 +14,7 @@ export interface Bearer {
   send(unit: AttUnit): Promise<void>;
   /** Where notifications and indications go. */
   onValue: (unit: ValueUnit) => void;
-  /** Ends the connection; `reason` is what its user is told. */
+  /** Ends the connection; its user gets `reason` as the error. */
   end(reason: Error): void;
 }
 
@@ -191,7 +191,7 @@ export class GattConnection implements Connection {
 
   async #handle(handler: Handler, unit: ValueUnit, moment: Moment): Promise<void> {
     try {
-      // What follows a value that could not be kept is not kept either, so that none is passed over.
+      // After a value that could not be stored no later one is stored, so that none is skipped.
       if (this.#failed) return;
       await handler(unit.value, moment);
       // Only now: the device forgets the measurement when it has this.

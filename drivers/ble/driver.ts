@@ -55,7 +55,7 @@ type Section = OwnSection & Readonly<Record<string, unknown>>;
 const baud_default = 1_000_000;
 const connection_default_ms = 60_000;
 const connection_most_ms = 600_000;
-/** What a product may still do after its connection has ended. */
+/** Time that a product may take to finish after its connection has ended. */
 const settle_max_ms = 2_000;
 
 /** Bluetooth LE, for these products: the first that recognises a device has it. */

@@ -140,7 +140,7 @@ export function decodeAcl(packet: Buffer): AclPacket {
   return { handle: head & 0x0fff, first: ((head >> 12) & 0b11) !== 0b01, data: packet.subarray(5) };
 }
 
-/** What a scanner reports of one packet on the air. */
+/** A scanner's report of one packet. */
 export interface Report {
   readonly kind: "connectable" | "directed" | "scannable" | "nonconnectable" | "scanResponse";
   readonly address: string;

@@ -4,9 +4,9 @@ import { OperatorError } from "../../src/errors.ts";
 import type { ControllerLine } from "./line.ts";
 
 /**
- * What is used of noble 2.8.0 beyond its documented interface, all of it here. Its GATT calls never settle
- * when a device answers with an error, confirm an indication before anyone has seen it, and its tables of devices
- * only grow; below those calls everything that is needed is there.
+ * The parts of noble 2.8.0 that are used beyond its documented interface, all of them here. Its GATT calls never settle
+ * when a device answers with an error, and they confirm an indication before anyone has seen it. Its tables of devices
+ * only grow. The layer below those calls has all that is needed.
  */
 export interface OpenNoble {
   readonly noble: Noble;
@@ -106,7 +106,7 @@ export async function startNoble(
   };
 }
 
-/** What makes a noble. The first call reads its source. */
+/** Loads the function that makes a noble. The first call reads its source. */
 export async function loadNoble(): Promise<WithBindings> {
   const { default: withBindings } = (await import(bindingsModule)) as { default: WithBindings };
   return withBindings;

@@ -21,7 +21,7 @@ export interface RadioOptions extends LineOptions {
 export const quiet_max_ms = 60_000;
 /** A device that was just heard and does not take a connection within this is given up. */
 export const connect_max_ms = 5_000;
-/** What starting a scan, and giving up a connection, may take before the controller is. */
+/** Longest time to start a scan, or to cancel a connection, before the controller counts as gone. */
 const settle_max_ms = 3_000;
 /** How long a device that is being disconnected is waited for. */
 const disconnect_max_ms = 2_000;
@@ -228,7 +228,7 @@ export class Radio implements Session {
     if (done === undefined && !this.#over.signal.aborted) this.#line.fail(otherwise);
   }
 
-  /** What `work` gives, or undefined when it takes longer or the controller is gone. `work` never rejects. */
+  /** The result of `work`, or undefined when it takes longer or the controller is gone. `work` never rejects. */
   #within<Result>(most_ms: number, work: Promise<Result>): Promise<Result | undefined> {
     const { signal } = this.#over;
     return new Promise((resolve) => {

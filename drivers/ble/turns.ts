@@ -13,7 +13,7 @@ const rest_least_ms = 5_000;
 /** … up to this. */
 const rest_most_ms = 600_000;
 
-/** What is to be done with a device in its turn. `name` is for people: its product and address. */
+/** The work with one device in its turn. `name` is for people: its product and address. */
 export interface Turn {
   readonly address: string;
   readonly name: string;

@@ -25,5 +25,5 @@ export function printedUuid(hex: string): string {
   return `${whole.slice(0, 8)}-${whole.slice(8, 12)}-${whole.slice(12, 16)}-${whole.slice(16, 20)}-${whole.slice(20)}`;
 }
 
-/** What a 16- or 32-bit UUID stands before: 0000xxxx-0000-1000-8000-00805f9b34fb. */
+/** The rest of a 16- or 32-bit UUID, behind its own digits: 0000xxxx-0000-1000-8000-00805f9b34fb. */
 const base = "00001000800000805f9b34fb";

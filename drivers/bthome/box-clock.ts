@@ -1,10 +1,10 @@
 import type { Moment } from "../../src/clock.ts";
 
 /**
- * What is known of the clock of a box: its stamps are compared with their arrival. A broadcast cannot arrive before
- * it was sent, so the smallest difference ever seen is the offset of the clock, and what a later difference has more
- * than that is how long ago the event was. Kept against the monotonic clock, which the gateway's own clock being set
- * does not move, and together with the wall clock, so that it outlives a reboot.
+ * The clock of a box, estimated from its stamps and their arrivals. A broadcast cannot arrive before it was sent. So
+ * the smallest difference ever seen is the offset of the clock, and the excess of a later difference is the age of its
+ * event. Differences are kept against the monotonic clock, which does not move when the gateway's clock is set, and
+ * against the wall clock, so that they outlive a reboot.
  */
 export interface BoxClock {
   /** The boot of the gateway that `monotonic_ms` and `least_ms` belong to. */
@@ -32,7 +32,7 @@ export function delayOf(
   return least_ms === undefined ? undefined : Math.max(0, differenceOf(stamp_s, moment) - least_ms);
 }
 
-/** What is known once a stamp has arrived. */
+/** The clock's state after a stamp has arrived. */
 export function withStamp(clock: BoxClock | undefined, stamp_s: number, { moment, boot }: Arrival): BoxClock {
   const before_ms = clock === undefined ? undefined : leastAt(clock, { moment, boot });
   const now_ms = differenceOf(stamp_s, moment);

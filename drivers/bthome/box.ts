@@ -28,10 +28,10 @@ const stateSchema = Type.Object({
   ),
 });
 
-/** What is remembered of a box from one broadcast to the next. */
+/** State of a box, kept from one broadcast to the next. */
 export type BoxState = Static<typeof stateSchema>;
 
-/** What a broadcast means, given all that came before it. */
+/** The result of a broadcast, given all that came before it. */
 export interface Judgement {
   /** Undefined for a broadcast that an earlier one has overtaken: it changes nothing. */
   readonly state?: BoxState;
@@ -83,7 +83,7 @@ interface Change {
 function changeOf(state: BoxState | undefined, seen: Sighting): Change {
   const { doors, count } = seen;
   if (count === undefined) return { event: state?.doors !== doors, lost: 0, restarted: false };
-  // What a box counted before it was first heard is not known to have been missed here.
+  // Events counted before the box was first heard may have happened elsewhere: they are not lost here.
   if (state?.count === undefined) return { event: count > 0, lost: 0, restarted: false };
   const ahead = (count - state.count + counts) % counts;
   if (ahead === 0 && doors === state.doors) return { event: false, lost: 0, restarted: false };

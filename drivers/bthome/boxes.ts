@@ -6,7 +6,7 @@ import type { Sighting } from "./sighting.ts";
 
 /** An event on its way to the disk. */
 interface Underway {
-  /** What the next broadcast is judged by: the state of the event, or of a heartbeat that came since. */
+  /** State to judge the next broadcast by: that of the event, or of a heartbeat that came since. */
   state: BoxState;
   done: Promise<void>;
 }

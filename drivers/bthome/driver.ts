@@ -22,7 +22,7 @@ export class BthomeBoxes implements Peripheral {
   readonly #host: Host;
   readonly #keyOf: (address: string) => Uint8Array | undefined;
   readonly #boxes = new Map<string, Box>();
-  /** What has been said of a device, so that it is said once. */
+  /** Messages already logged about devices, so that each is logged once. */
   readonly #said = new Set<string>();
 
   constructor(options: { host: Host; keyOf: (address: string) => Uint8Array | undefined }) {

@@ -7,7 +7,7 @@ export interface ObjectType {
   /** Length of the value; `prefixed` where a byte before it says so. */
   readonly bytes: 1 | 2 | 3 | 4 | "prefixed";
   readonly signed?: true;
-  /** What one step of the number on the wire is worth in `unit`; 1 unless said. */
+  /** Size of one step of the number on the wire, in `unit`; absent: 1. */
   readonly scale?: number;
   readonly unit?: string;
 }
@@ -18,7 +18,7 @@ export interface BthomeObject {
   readonly value: number;
 }
 
-/** What service data held, up to where it could be understood. */
+/** Objects of service data, up to the first one that could not be decoded. */
 export interface DecodedObjects {
   readonly objects: readonly BthomeObject[];
   /** Why reading stopped before the end; absent when everything was read. */

@@ -8,7 +8,7 @@ import { type BthomeObject, type DecodedObjects, decodeObjects, encodeObjects } 
  */
 export const bthomeUuid = "fcd2";
 
-/** What a broadcast says, once it is open. */
+/** A broadcast after decryption and decoding. */
 export interface Broadcast extends DecodedObjects {
   /** Whether it was sent because something happened. */
   readonly triggered: boolean;

@@ -1,6 +1,6 @@
 import { type BthomeObject, objectIds } from "./objects.ts";
 
-/** What one broadcast says of a box: its doors, and what tells it apart from the broadcast before. */
+/** One broadcast of a box: its doors, and the fields that tell it from the broadcast before. */
 export interface Sighting {
   /** Bit p is door p, 0 Sunday to 6 Saturday; a box of one lid has bit 0 alone. */
   readonly doors: number;

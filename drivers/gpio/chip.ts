@@ -5,7 +5,7 @@ import { OperatorError } from "../../src/errors.ts";
 /** A GPIO controller as sysfs shows it. */
 export interface Chip {
   readonly label: string;
-  /** What sysfs calls the chip's first line: its line n is GPIO base + n. */
+  /** Number of the chip's first line in sysfs: its line n is GPIO base + n. */
   readonly base: number;
   readonly lines: number;
 }

@@ -24,8 +24,8 @@ export interface Dated {
 }
 
 /**
- * What is known of a box's clock over its restarts and settings. Immutable: `measured` makes the next one,
- * which counts once it is on disk.
+ * The estimate of a box's clock over its restarts and settings. Immutable: `measured` makes the next one, which counts
+ * once it is on disk.
  */
 export class BoxClock {
   readonly #eras: readonly Era[];
@@ -139,7 +139,7 @@ export class BoxClock {
   }
 }
 
-/** What the reply that brought events says of their time. */
+/** The times in a reply that brought events. */
 interface Reply {
   /** The box's clock at the reply, and the gateway's. */
   readonly stamp_s: number;

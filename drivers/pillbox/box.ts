@@ -10,7 +10,7 @@ import { requestType, result, type Status, type Window } from "./protocol.ts";
 import { boxDevice, statusReading } from "./readings.ts";
 import { type Outcome, type RadioWindow, wait_ms } from "./schedule.ts";
 
-/** What is kept of a box with each status, besides its events. */
+/** State of a box that is kept with each status, besides its events. */
 const savedSchema = Type.Object({
   clock: Type.Unknown(),
   /** When the buffer had been read to its end. */

@@ -1,6 +1,6 @@
 /**
- * What a box's clock is worth: a straight line through what it said and what the gateway's clock had then.
- * Everything is in milliseconds of unix time, but stamps of the box, which are in its seconds.
+ * A straight line through the stamps of a box's clock and the times of the gateway's clock at their arrival. Everything
+ * is in milliseconds of unix time, but stamps of the box, which are in its seconds.
  */
 
 /** The box's stamp and the gateway's time when it arrived. */

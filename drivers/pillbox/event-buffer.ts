@@ -91,7 +91,7 @@ export class EventBuffer {
     return false;
   }
 
-  /** What waits on the box has happened since then. */
+  /** The time after which all events that wait on the box happened. */
   get #after_ms(): number {
     return Math.max(this.#place?.time_ms ?? 0, this.#end_ms);
   }
@@ -131,7 +131,7 @@ export class EventBuffer {
     const dated = known
       ? clock.date(
           events.map(({ stamp }) => stamp),
-          // What lies ahead was dated by a clock that was wrong.
+          // A time in the future was set by a clock that was wrong.
           {
             stamp_s: reply.devicestamp,
             at_ms: moment.unix_ms,

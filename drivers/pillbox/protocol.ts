@@ -245,7 +245,7 @@ class Body {
     return Array.from({ length: 6 }, () => this.u8().toString(16).padStart(2, "0")).join(":");
   }
 
-  /** What a terminal could misread is shown as a dot: the text is an operator's to read. */
+  /** Reads ASCII text for an operator; characters that a terminal could misread become dots. */
   ascii(length: number): string {
     const codes = this.times(length, () => this.u8());
     return codes.map((code) => (code >= 0x20 && code < 0x7f ? String.fromCharCode(code) : ".")).join("");

@@ -3,14 +3,14 @@ import { parseIfWhole } from "../../src/disk/durable-file.ts";
 import type { Device, Reading } from "../../src/reading.ts";
 import type { Host } from "../driver.ts";
 
-/** What a broadcast means: what to remember, and what is to be recorded. */
+/** The result of a broadcast: the state to remember, and the weighings to record. */
 export interface Judged<State> {
   /** Absent where nothing changes. */
   readonly state?: State;
   readonly readings?: readonly (Pick<Reading, "series" | "values"> & {
-    /** What the scale's clock showed, unix milliseconds. */
+    /** The scale's clock, unix milliseconds. */
     readonly shown_ms?: number;
-    /** What to remember once it is recorded. */
+    /** State to remember once it is recorded. */
     readonly state: State;
   })[];
 }

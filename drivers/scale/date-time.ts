@@ -6,7 +6,7 @@ import { type ByteReader, littleEndian } from "./bytes.ts";
  */
 export const dateTime_bytes = 7;
 
-/** What the clock showed, as unix milliseconds of that date and time in UTC; undefined when it is no date. */
+/** A clock's date and time, as unix milliseconds of that date and time in UTC; undefined when it is no date. */
 export function decodeDateTime(reader: ByteReader): number | undefined {
   const [year, month, day] = [reader.u16(), reader.u8(), reader.u8()];
   const [hours, minutes, seconds] = [reader.u8(), reader.u8(), reader.u8()];

@@ -6,7 +6,7 @@ import { instantOf, shownIn } from "./zone.ts";
 /** The time of a measurement, as the fields of a reading. */
 export type Dated = Pick<Reading, "stamp_ms" | "clock" | "monotonic_ms" | "deviceClock">;
 
-/** What the scale's clock showed at a moment. */
+/** The scale's clock at a moment. */
 interface Reference {
   readonly shown_ms: number;
   readonly moment: Moment;
@@ -31,7 +31,7 @@ export class ScaleClock {
     this.#found = { shown_ms, moment };
   }
 
-  /** What the scale's clock should show now. */
+  /** The time that the scale's clock should show now. */
   proper(moment: Moment): number {
     return Math.floor(shownIn(this.#zone, moment.unix_ms) / 1000) * 1000;
   }
@@ -48,7 +48,7 @@ export class ScaleClock {
     this.#set = { shown_ms, moment };
   }
 
-  /** The time of a measurement that arrived now; `shown_ms` is what the scale's clock showed when it was taken. */
+  /** The time of a measurement that arrived now; `shown_ms` is the time of the scale's clock when it was taken. */
   date(shown_ms: number | undefined, moment: Moment): Dated {
     if (shown_ms === undefined) return datedAgo(moment, 0, moment.quality);
     const age_ms = this.#age(shown_ms, moment);

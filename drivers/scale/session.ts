@@ -67,7 +67,7 @@ export class Session {
       await this.#silence.of(this.#measurements === 0 ? first_ms : silence_ms);
     } finally {
       this.#silence.end();
-      // What arrived with the end of the connection is still being handed on.
+      // Values that arrived just before the connection ended are still being handed on.
       await new Promise<void>((resolve) => this.#options.host.clock.after(last_ms, resolve));
       await this.#keepHeart();
     }
@@ -76,7 +76,7 @@ export class Session {
     return this.#measurements;
   }
 
-  /** What the scale is, its battery and its clock. A scale may lack each of them. */
+  /** Reads the scale's description, battery and clock. A scale may lack each of them. */
   async #introduce(): Promise<void> {
     const { host, weighings, connection } = this.#options;
     const vendor = await this.#text(uuids.manufacturer);
@@ -187,7 +187,7 @@ export class Session {
     }
   }
 
-  /** What takes the next answer of the User Control Point. */
+  /** Takes the next answer of the User Control Point. */
   #answered: ((value: Uint8Array) => void) | undefined;
 
   async #consent(control: Characteristic, { index, consent }: User): Promise<void> {

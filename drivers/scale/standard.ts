@@ -23,9 +23,9 @@ export const uuids = {
   model: "2a24",
 } as const;
 
-/** What both measurements say of the weighing that they belong to. */
+/** The fields of the weighing that both measurements carry. */
 export interface Weighing {
-  /** What the scale's clock showed, as unix milliseconds of that date and time in UTC. */
+  /** The scale's clock, as unix milliseconds of that date and time in UTC. */
   readonly shown_ms?: number;
   /** Index of the user; absent where the scale tells none or did not recognise him. */
   readonly user?: number;

@@ -82,7 +82,7 @@ export function valuesOf({ weight, composition, battery_percent }: Weighing): Re
   };
 }
 
-/** What tells one weighing from all others of its scale: when the scale's clock had it, and who it was. */
+/** The identity of a weighing among all of its scale: the time by the scale's clock, and the user. */
 export function identityOf({ shown_ms, user, dated, weight }: Weighing): string {
   if (shown_ms === undefined) return `arrived-${dated.stamp_ms}-${weight?.weight_g}`;
   return `${shown_ms / 1000} ${user ?? ""}`.trim();

@@ -17,7 +17,7 @@ import {
   withMeasurement,
 } from "./weighing.ts";
 
-/** What the file of one scale holds. */
+/** Contents of the file of one scale. */
 interface Half {
   readonly boot: string;
   readonly device: Device;

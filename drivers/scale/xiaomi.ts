@@ -13,7 +13,7 @@ export interface XiaomiBroadcast {
   /** Nobody stands on it any more: the weight is that of the last weighing. */
   readonly removed: boolean;
   readonly impedance_ohm?: number;
-  /** What the scale's clock showed, as unix milliseconds of that date and time in UTC. */
+  /** The scale's clock, as unix milliseconds of that date and time in UTC. */
   readonly shown_ms?: number;
 }
 
@@ -54,5 +54,5 @@ export function encodeXiaomi(broadcast: XiaomiBroadcast, unit: XiaomiUnit = "kg"
 const xiaomi_bytes = 13;
 const poundBit = 1;
 const stateBit = { impedance: 1 << 1, stable: 1 << 5, catty: 1 << 6, removed: 1 << 7 } as const;
-/** What one step of the weight is worth: 1/200 kg, 1/100 lb, 1/100 of a catty of 500 g. */
+/** One step of the weight, grams: 1/200 kg, 1/100 lb, 1/100 of a catty of 500 g. */
 const step_g: Readonly<Record<XiaomiUnit, number>> = { kg: 5, lb: 4.5359237, catty: 5 };

@@ -18,7 +18,7 @@ function ahead_ms(zone: string, at_ms: number): number {
   return shown_ms - (at_ms - (((at_ms % 1000) + 1000) % 1000));
 }
 
-/** What a clock of the zone shows at an instant, as unix milliseconds of that date and time in UTC. */
+/** The date and time of the zone at an instant, as unix milliseconds of that date and time in UTC. */
 export function shownIn(zone: string, at_ms: number): number {
   return at_ms + ahead_ms(zone, at_ms);
 }

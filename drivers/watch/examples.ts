@@ -6,7 +6,7 @@ import { stride_default_m } from "./readings.ts";
 const moment = { unix_ms: 1_800_003_600_000, monotonic_ms: 5_000, quality: clockQuality.synchronised };
 const device = { kind: "watches", address: "c0:ff:ee:00:00:09" } as const;
 
-/** What a watch answers when it is asked for its log, as UTF-8. */
+/** Answers of a watch to a request for its log, as UTF-8. */
 export const watchExamples: ExampleSet = {
   driver: "watch",
   moment,

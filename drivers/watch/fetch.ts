@@ -18,7 +18,7 @@ export const silence_most_ms = 15_000;
 const tries_max = 3;
 /** More than a year of blocks. */
 const blocks_max = 60_000;
-/** What may wait for the disk at once, of one watch. */
+/** Blocks of one watch that may wait for the disk at once. */
 const accept_at_once = 1_000;
 const progress_every_blocks = 2_000;
 /** A block that ends later than this from now was made by a clock that was wrong. */
@@ -199,7 +199,7 @@ class Log {
     return [...this.#blocks.values()].sort((one, other) => one.end_ms - other.end_ms);
   }
 
-  /** What can be kept of a log that was cut off: nothing that may have older blocks still to come. */
+  /** Blocks of an interrupted log that can be stored already: those that no older block can follow. */
   settled(): Block[] {
     return this.#ordered
       ? this.inOrder().filter(({ end_ms }) => end_ms <= this.newest_ms - unsettled_ms)

@@ -6,7 +6,7 @@ import { Value } from "@sinclair/typebox/value";
  * objects with `t`, one a line, and lines of JavaScript in the other direction.
  */
 
-/** What the watch makes of ten minutes; how the series has it. */
+/** The watch's activities of ten minutes, as values of the series. */
 export const activities = {
   UNKNOWN: { walkState: 1, runState: 1, sleepState: 1 },
   NOT_WORN: undefined,

@@ -2,13 +2,13 @@ import type { OperatorError } from "../../src/errors.ts";
 import type { Session } from "./reconnect.ts";
 import { openSerialLine, type SerialLine, type SerialLineOptions } from "./serial-line.ts";
 
-/** What a driver does with a line while it is open. */
+/** A driver's work with a line while it is open. */
 export interface LineWork {
   /** Takes each piece that arrives; must not keep it. */
   receive(chunk: Uint8Array): void;
   /** Resolves once the other end has shown what it is; the line is closed where this rejects. Absent: it need not show anything. */
   greet?(signal: AbortSignal): Promise<void>;
-  /** One line of what is at the other end, asked once it has been greeted. */
+  /** One line that describes the device at the other end, asked once it has been greeted. */
   detail(): string;
   /** Works until `signal` is raised or it cannot go on: resolves with the reason, and never rejects. */
   run(signal: AbortSignal): Promise<OperatorError>;

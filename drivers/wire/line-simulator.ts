@@ -8,7 +8,7 @@ export abstract class LineSimulator {
     this.transport = transport;
   }
 
-  /** What a gateway is configured with: `tcp://127.0.0.1:…` or the path of the pty. */
+  /** The path for the gateway's configuration: `tcp://127.0.0.1:…` or the path of the pty. */
   get path(): string {
     return this.transport.path;
   }

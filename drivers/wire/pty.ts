@@ -9,7 +9,7 @@ import { openLibc } from "../../src/libc.ts";
 export interface Pty {
   /** The slave end, such as `/dev/pts/4`: what the other side opens. Raw mode, no echo. */
   readonly path: string;
-  /** What the other side wrote. Ends when the pty is closed. Nothing is read ahead of its consumer. */
+  /** Bytes that the other side wrote. Ends when the pty is closed. Nothing is read ahead of its consumer. */
   readonly read: ReadableStream<Uint8Array>;
   /**
    * Sends bytes to the other side. Resolves when the kernel has all of them, or when the pty was closed

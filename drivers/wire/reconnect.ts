@@ -5,7 +5,7 @@ import type { DriverStatus } from "../driver.ts";
 
 /** A connection at work. */
 export interface Session {
-  /** One line of what is at the other end, for `status()`. */
+  /** One line that describes the device at the other end, for `status()`. */
   readonly detail: string;
   /** Resolves with the reason when the connection ends by itself, and never rejects. */
   readonly ended: Promise<OperatorError>;
@@ -46,10 +46,10 @@ export class Reconnect {
   readonly #options: {
     clock: Clock;
     log: Log;
-    /** What is to be reached, for the log and until a session says more: `zstack adapter on /dev/…`. */
+    /** Name of the device, for the log and until a session says more: `zstack adapter on /dev/…`. */
     target: string;
     open: (signal: AbortSignal) => Promise<Session>;
-    /** What it means when nothing has answered for `open_max_ms`. */
+    /** The error for no answer within `open_max_ms`. */
     silent: OperatorError;
     bounds: RetryBounds;
   };
@@ -184,7 +184,7 @@ export class Reconnect {
     await this.#bounded(closing, this.#options.bounds.close_max_ms);
   }
 
-  /** What `work` gives, or undefined when it takes longer. */
+  /** The result of `work`, or undefined when it takes longer. */
   #bounded<Result>(work: Promise<Result>, most_ms: number): Promise<Result | undefined> {
     return new Promise((resolve, reject) => {
       const cancel = this.#options.clock.after(most_ms, () => resolve(undefined));
@@ -205,7 +205,7 @@ function operatorErrorOf(thrown: unknown, target: string): OperatorError {
   return new OperatorError(`${target} cannot be opened`, messageOf(thrown), { cause: thrown });
 }
 
-/** What `work` gives, or undefined as soon as the signal is raised. Leaves no listener behind, unlike a race. */
+/** The result of `work`, or undefined as soon as the signal is raised. Leaves no listener behind, unlike a race. */
 function untilRaised<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result | undefined> {
   return new Promise((resolve, reject) => {
     const raised = () => resolve(undefined);

@@ -19,7 +19,10 @@ export interface SerialLineOptions {
   readonly baud: number;
   /** Whether both ends hold each other back by RTS and CTS; false unless said. */
   readonly rtscts?: boolean;
-  /** What is at the other end and where its port is configured, for people: `the pill box bridge`, `[pillbox]`. */
+  /**
+   * The device at the other end and the section that configures its port, for people: `the pill box bridge`,
+   * `[pillbox]`.
+   */
   readonly device: string;
   readonly section: string;
   /** Called for each piece that arrives; must not keep it. */
@@ -69,7 +72,7 @@ function closedFault({ device, port }: SerialLineOptions): OperatorError {
   );
 }
 
-/** What the system says when a port can't be used, and what it means to a person. */
+/** Errors of the system when a port can't be used, with their meaning and remedy. */
 const faults: readonly { says: RegExp; what: string; remedy: string }[] = [
   {
     says: /ECONNREFUSED|ConnectionRefused|Failed to connect/,

@@ -10,7 +10,7 @@ export interface Transport {
   readonly plugged: boolean;
   onOpen: () => void;
   onData: (chunk: Uint8Array) => void;
-  /** Sends to whoever is connected; what nobody is there to hear is lost, as on a wire. */
+  /** Sends to the connected peer; without one the bytes are lost, as on a wire. */
   write(bytes: Uint8Array): void;
   /** Resolves when all that was written has been taken by the kernel. */
   drained(): Promise<void>;

@@ -2,8 +2,8 @@ import { parseArgs } from "node:util";
 import type { TransportKind } from "./simulated-line.ts";
 
 /**
- * What a simulator's process was told: where its line is to be, and the values of the options of its own. Prints `help` and ends where that
- * was asked for.
+ * Options of a simulator's process: where its line is to be, and its own options. Prints `help` and ends where that was
+ * asked for.
  */
 export async function simulatorOptions<Own extends Record<string, { type: "string"; default?: string }>>(
   help: string,

@@ -10,7 +10,7 @@ type Handler = (...heard: unknown[]) => void;
 /** All kinds of adapter tell what they hear through these. */
 const heardEvents = ["zclPayload", "zdoResponse", "deviceJoined", "deviceLeave"] as const;
 
-/** What is held while an adapter starts. A serial line carries 370 notifications a second; a start takes seconds. */
+/** Messages held while an adapter starts. A serial line carries 370 notifications a second; a start takes seconds. */
 export const held_events_max = 10_000;
 
 const lost = "zigbee messages while the adapter was starting";
@@ -22,11 +22,11 @@ interface Held {
 }
 
 /**
- * What an adapter hears, with the moment at which it came, from the first byte to the last.
+ * Messages that an adapter receives, each with its time of arrival, from the first byte to the last.
  *
  * zigbee-herdsman's controller listens to its adapter only once its own start is done, a second or more after the port
- * was opened, and stops listening before it closes it. What comes in the first of these times is held here and handed to
- * the controller in order when it is ready; what comes in the second is handed on as ever.
+ * was opened, and stops listening before it closes it. Messages before the controller is ready are held here and handed
+ * to it in order then; messages after it has stopped listening are handed on as before.
  */
 export class Arrivals {
   readonly #clock: Clock;
@@ -35,9 +35,9 @@ export class Arrivals {
   readonly #moments = new WeakMap<object, Moment>();
   readonly #held: Held[] = [];
   #overflow = 0;
-  /** The moment of what is being handed on. */
+  /** The arrival of the message that is being handed on. */
   #present: Moment | undefined;
-  /** What the controller has attached to each event; none while it starts. */
+  /** Handlers of the controller for each event; none while it starts. */
   #handlers: ReadonlyMap<string, readonly Handler[]> | undefined;
 
   constructor(options: { clock: Clock; log: Log; dropped: (what: string, count: number) => void }) {

@@ -144,7 +144,7 @@ export class ZigbeeDriver implements Driver {
     this.#joining.follow(controller);
   }
 
-  /** What was said of an adapter's network holds for one try, since the next may be another adapter's. */
+  /** Opens the radio. A permission to leave a network holds for one try, since the next may be with another adapter. */
   async #openRadio(options: Omit<RadioOptions, "requireLeave">, signal: AbortSignal): Promise<Radio> {
     const mayLeave = this.#mayLeaveNetwork;
     this.#mayLeaveNetwork = false;

@@ -53,7 +53,7 @@ export const zigbeeExamples: ExampleSet = {
       device: { ieeeAddr: "0x000d6f0005a1b2c3", modelID: "3041", endpoints: [] },
       linkquality: 150,
     };
-    // What zigbee-herdsman adds to the payload, as far as a sensor's message is looked at.
+    // The fields that zigbee-herdsman adds to the payload, as far as they are read of a sensor's message.
     sensors.message(message as unknown as Events.MessagePayload, moment);
   },
 };

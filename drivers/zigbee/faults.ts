@@ -7,7 +7,7 @@ interface Line {
   readonly adapter: AdapterName;
 }
 
-/** What zigbee-herdsman and the system say when an adapter can't be used, and what it means to a person. */
+/** Errors of zigbee-herdsman and the system when an adapter can't be used, with their meaning and remedy. */
 const faults: readonly {
   says: RegExp;
   what: (line: Line) => string;

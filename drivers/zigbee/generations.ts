@@ -91,7 +91,7 @@ function generationOf(value: unknown): Generation | undefined {
   return { network: known, coordinator: typeof coordinator === "string" ? coordinator : null, database };
 }
 
-/** What stays the same while no device joins or leaves and the network is the same. */
+/** A text that stays the same while no device joins or leaves and the network is the same. */
 function signature({ network, coordinator, database }: Generation): string {
   const backup = parseIfWhole(coordinator ?? undefined) as { coordinator_ieee?: unknown } | undefined;
   const devices = database.split("\n").map((line) => {

@@ -22,7 +22,7 @@ const discards: readonly { namespace: string; start: string; count: string }[] =
 
 const closedPort = /^(port|socket|serial ?port) closed/i;
 
-/** What the driver says itself, in better words. */
+/** Messages that the driver itself logs, in better words. */
 const saidElsewhere =
   /^(Interview failed|Adapter disconnected|Socket error|Port error|Failed to stop adapter)/;
 

@@ -5,7 +5,7 @@ import { parseIfWhole, readIfThere, writeDurably } from "../../src/disk/durable-
 import { messageOf } from "../../src/errors.ts";
 import type { Log } from "../../src/log.ts";
 
-/** What a sensor last said of its zone. */
+/** The last zone status of a sensor. */
 export interface LastStatus {
   readonly zonestatus: number;
   /** When, unix milliseconds by the system clock. */
@@ -39,7 +39,7 @@ export class LastStatuses {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #known = new Map<string, LastStatus>();
-  /** What the file holds. */
+  /** The contents of the file. */
   readonly #written = new Map<string, LastStatus>();
   #cancel: (() => void) | undefined;
 

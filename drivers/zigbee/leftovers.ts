@@ -22,7 +22,7 @@ export async function releaseLeftovers(controller: Controller): Promise<void> {
 }
 
 /**
- * What makes zigbee-herdsman forget the devices that it holds for the whole process. Call it right before a
+ * Makes a function that removes the devices which zigbee-herdsman holds for the whole process. Call it right before a
  * start: an interview that an earlier controller left behind may have read the old database back in.
  */
 export async function deviceForgetter(): Promise<() => void> {

@@ -1,4 +1,4 @@
-/** What is known of a model of sensor beyond what it says of itself. */
+/** Facts of a sensor model that the sensor itself does not tell. */
 export interface SensorModel {
   readonly vendor: string;
   /** `wall`, `door` or `curtain`: the subtype of its item. */

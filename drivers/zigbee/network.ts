@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 
-/** What makes a Zigbee network this one and no other. Made once, then kept: sensors know it by these numbers. */
+/** The identity of a Zigbee network. Made once, then kept: sensors know the network by these numbers. */
 export type Network = Static<typeof networkSchema>;
 
 const byte = Type.Integer({ minimum: 0, maximum: 255 });
@@ -10,7 +10,7 @@ const networkSchema = Type.Object({
   pan_id: Type.Integer({ minimum: 1, maximum: 0xfffe }),
   extended_pan_id: Type.Array(byte, { minItems: 8, maxItems: 8 }),
   channel: Type.Integer({ minimum: 11, maximum: 26 }),
-  /** Whoever has this can read along and join: never in a log, and only in files of mode 0600. */
+  /** With this key anybody can read the traffic and join: never in a log, and only in files of mode 0600. */
   network_key: Type.Array(byte, { minItems: 16, maxItems: 16 }),
 });
 

@@ -17,7 +17,7 @@ type TakeBytes = (
 ) => void;
 
 interface Parser extends Transform {
-  /** What a chunk left over: the beginning of at most one frame. */
+  /** The rest of a chunk: the beginning of at most one frame. */
   buffer: Buffer;
   /** Whether a frame has been found since the port was opened. */
   inStep?: boolean;

@@ -38,7 +38,7 @@ export interface RadioOptions {
 /** A quiet coordinator is asked this often whether it still answers, and given up after so many failures. */
 export const probe_interval_ms = 60_000;
 const probeFailures_max = 2;
-/** What closing takes at most before everything is cut off. */
+/** Longest time for closing before everything is cut off. */
 const close_max_ms = 3_000;
 
 /**
@@ -83,7 +83,7 @@ export async function openRadio(options: RadioOptions, signal: AbortSignal): Pro
     forgetDevices();
     const result = await abortable(controller.start(signal), AbortSignal.any([signal, hangUp.signal]));
     surviveErrors(controller);
-    // What came before belongs to the network that the adapter had before.
+    // Earlier messages belong to the network that the adapter had before.
     if (result !== "resumed") arrivals.discard();
     arrivals.release(controller["adapter"]);
     if (result === "reset" && paired > 0) log.error(lostNetwork(port));

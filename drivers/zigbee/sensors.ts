@@ -34,7 +34,7 @@ export class Sensors {
     this.#statuses = options.statuses;
   }
 
-  /** Takes a message that arrived at `moment`. Messages of what is no sensor are passed over. */
+  /** Takes a message that arrived at `moment`. Messages of devices that are no sensors are ignored. */
   message(message: Events.MessagePayload, moment: Moment): void {
     const zone = zoneReport(message);
     const sensor = this.#sensor(message.device, zone !== undefined);
@@ -54,7 +54,7 @@ export class Sensors {
     if (sensor !== undefined) this.#host.heard({ device: sensor.device, heard_ms: moment.unix_ms });
   }
 
-  /** What is known of a device; undefined when it is no sensor. */
+  /** A device as the driver knows it; undefined when it is no sensor. */
   describe(device: Models.Device): Device | undefined {
     return this.#sensor(device, false)?.device;
   }
@@ -91,7 +91,7 @@ export class Sensors {
       monotonic_ms: moment.monotonic_ms - zone.delay_ms,
       values: { event: zone.zonestatus },
     } as const;
-    // What can't be kept has been counted and said by the one who refuses it.
+    // A refused reading has already been counted and logged by the host.
     this.#host.accept(reading).catch(() => {});
   }
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Glob } from "bun";
 import { run } from "./tools.ts";
 
-/** What a machine boots from: files in the cache. */
+/** The files that a machine boots from, in the cache. */
 export interface Disk {
   readonly image: string;
   readonly kernel: string;

@@ -1,9 +1,9 @@
 #!/bin/sh
-# What the emulated machine does, as root: README's steps, from the lines of README, and what they lead to. `step:` and
-# `seen:` are for whoever looks on, `sensor:` asks the host to move the sensor at the other end of the serial adapter.
+# Commands of the emulated machine, as root: README's steps, from the lines of README, and checks of their results. `step:`
+# and `seen:` are for people, `sensor:` asks the host to move the sensor at the other end of the serial adapter.
 set -eu
 exec </dev/null
-# What the console was sent before ends here.
+# Ends the line that was sent to the console before.
 echo
 cd "$(dirname "$0")/../.."
 config=/etc/lintel/lintel.toml
@@ -59,7 +59,7 @@ lintel doctor
 step "a sensor joins"
 listening() { lintel status | grep -q listening; }
 until_seen 60 listening
-# What it counts down would stand before the next line of the console.
+# Its countdown would stand before the next line of the console.
 lintel pair --seconds 120 --json >/tmp/pair 2>/tmp/pair.errors &
 until_seen 60 grep -q '"open"' /tmp/pair
 echo "sensor: join"

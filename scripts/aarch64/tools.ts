@@ -1,4 +1,4 @@
-/** What has to be installed, by the command that shows whether it is: Debian's packages. */
+/** Debian packages that have to be installed, by the command that shows whether they are. */
 const packages: Readonly<Record<string, string>> = {
   "qemu-system-aarch64": "qemu-system-arm",
   "qemu-aarch64-static": "qemu-user-static",

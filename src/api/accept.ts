@@ -10,7 +10,7 @@ export function requireJsonAccepted(accept: string | null): void {
   if (!split(accept, ",").some(namesJson)) throw new HttpError("accept_unsuitable", {});
 }
 
-/** What a body may be compressed with. Refuses a request that takes no coding of ours, nor a body as it is. */
+/** The content codings that a client accepts. Throws where it accepts none of ours, nor a body without coding. */
 export function requireCodingAccepted(acceptEncoding: string | null): Acceptance {
   const accepted = readAcceptEncoding(acceptEncoding);
   if (!accepted.identity && accepted.coding === undefined) throw new HttpError("coding_unsuitable", {});

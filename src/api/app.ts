@@ -91,7 +91,7 @@ function responder(options: {
 async function answer(call: {
   version: ApiVersion;
   endpoint: Endpoint;
-  /** What stands in the path for each of the template's names; null where it cannot be decoded. */
+  /** Values of the path's parameters, by name; null where one cannot be decoded. */
   segments: Readonly<Record<string, string | null>>;
   /** The token, where the Authorization header has the form of one. */
   bearer: string | undefined;

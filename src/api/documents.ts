@@ -6,7 +6,7 @@ import { pageOf, pageStyle } from "./contract/page.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { ApiVersion } from "./versions.ts";
 
-/** What explains a version: for everybody, without token, whatever the Accept header says. */
+/** A document that explains a version. It needs no token and ignores the Accept header. */
 export interface Document {
   readonly path: string;
   respond(exchange: Exchange): Response;

@@ -13,7 +13,7 @@ export interface Endpoint<Path extends TObject = TObject, Query extends TObject 
   /** Below the version: `/inventory/{typename}`. Each name in braces is a property of `path`. */
   readonly template: string;
   readonly summary: string;
-  /** What it belongs to, for readers of the contract. */
+  /** The section of the contract that lists it. */
   readonly area: Area;
   /** The version of the interface that introduced it. */
   readonly since: string;
@@ -23,7 +23,7 @@ export interface Endpoint<Path extends TObject = TObject, Query extends TObject 
   readonly query: Query;
   /** The body of a success. */
   readonly response: TSchema;
-  /** What the handler may refuse a well-formed request with. */
+  /** Errors that the handler may answer a well-formed request with. */
   readonly refusals: readonly ErrorName[];
   /** @throws HttpError where there is no such record */
   handle(call: Call<Path, Query>): Promise<Answer | Repeatable>;
@@ -58,7 +58,7 @@ export interface Repeatable {
   make(): Promise<Answer>;
 }
 
-/** What a handler answered, in another form; one that need not be made still need not. */
+/** A handler's answer in another form. A repeatable answer stays repeatable: it is only made when it is needed. */
 export function reshaped(
   handled: Answer | Repeatable,
   reshape: (answer: Answer) => Answer,

@@ -10,7 +10,7 @@ import { before, limit, precision, skip } from "./parameters.ts";
 import { idOf, requireRecord } from "./record-endpoints.ts";
 import { nextSecond, seriesRecord } from "./series-endpoint.ts";
 
-/** What a home holds, and what was sensed in it. */
+/** Endpoints of one home: its inventory and the series sensed in it. */
 export const homeEndpoints: readonly Endpoint[] = [
   endpoint({
     name: "home_inventory",

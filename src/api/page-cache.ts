@@ -41,5 +41,5 @@ export class PageCache {
   }
 }
 
-/** What an entry takes besides its bytes, roughly. */
+/** Memory of an entry besides its body, estimated. */
 const entry_bytes = 1_024;

@@ -179,7 +179,7 @@ function readChoice(schema: ParameterSchema, text: string | undefined): string |
   return schema.anyOf?.some((choice) => choice.const === text) ? text : undefined;
 }
 
-/** What a refusal says that a value must be. */
+/** The values that a parameter takes, in words, for the error message. */
 export function expectationOf(schema: ParameterSchema): string {
   if (schema.type === "integer" && schema.minimum === Number.MIN_SAFE_INTEGER) return "an integer";
   if (schema.type === "integer") return `an integer from ${schema.minimum} to ${schema.maximum}`;

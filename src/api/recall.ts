@@ -8,9 +8,9 @@ import { respond, type Success } from "./success.ts";
 
 /**
  * Requests for pages that were answered a moment ago, so that the same request is answered without finding its
- * endpoint, token, item and page again. Exact: what an answer comes from is the request, which is the name that
- * it is known by; the store, in which nothing may have changed, whoever would have changed it; and the time,
- * which counts by the second, but for tokens, whose end is checked each time.
+ * endpoint, token, item and page again. An answer is exact, because all that it depends on is checked. The request is
+ * the key. The store must not have changed since, by any process. The time must be in the same second; the end of a
+ * token is checked each time.
  */
 export class Recall {
   readonly #store: Store;
@@ -66,5 +66,5 @@ function secondOf({ now_ms }: Exchange): number {
 }
 
 const requests_bytes_max = 4 * 1024 * 1024;
-/** What an entry takes besides its name, roughly. */
+/** Memory of an entry besides its name, estimated. */
 const entry_bytes = 2_048;

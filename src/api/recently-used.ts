@@ -8,7 +8,7 @@ export class RecentlyUsed<Value> {
     this.#weight_max = options.weight_max;
   }
 
-  /** What all that is held weighs together. */
+  /** The weights of all entries together. */
   get weight(): number {
     return this.#weight;
   }

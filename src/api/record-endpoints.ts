@@ -8,7 +8,7 @@ import { type Area, type Endpoint, endpoint, readers } from "./endpoint.ts";
 type LoneType = Parameters<Store["records"]>[0];
 type OwnedType = Parameters<Store["recordsOf"]>[0];
 
-/** What one record is called in messages, and where its type belongs; its path is the type's name. */
+/** Name of one record in messages, and section of the contract, by type; the path is the name of the type. */
 const lone: Readonly<Record<LoneType, { one: string; area: Area }>> = {
   subjects: { one: "subject", area: "Subjects" },
   homes: { one: "home", area: "Homes" },

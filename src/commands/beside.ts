@@ -7,7 +7,7 @@ import type { CommandContext } from "./command.ts";
 import { centralPlace, type StoreOptions, storePlace } from "./store-options.ts";
 
 /**
- * Opens the store that the options name, beside whoever else uses it, for as long as `use` takes; `create` makes a missing one.
+ * Opens the store that the options name, beside other processes, for as long as `use` takes; `create` makes a missing one.
  * There is no directory where the store is in PostgreSQL.
  */
 export async function withStore<Result>(
@@ -58,7 +58,7 @@ export async function withUploadStore<Result>(
   return await closing(store, use(store));
 }
 
-/** What a command has to say of the store itself, on standard error. */
+/** A log for warnings of the store, on standard error. */
 function warningLog({ terminal, clock }: CommandContext): Log {
   return lineLog({
     write: (line) => terminal.log(line),

@@ -4,7 +4,7 @@ import type { Log } from "../log.ts";
 import type { CentralStore } from "../store/central-store.ts";
 import type { Store } from "../store/store.ts";
 
-/** Where central keeps what it is sent: a directory of its own, or a PostgreSQL database. */
+/** The place of central's data: a directory of its own, or a PostgreSQL database. */
 export type CentralPlace = { readonly directory: string } | { readonly database: string };
 
 /**
@@ -23,7 +23,7 @@ export async function openCentral(
   return openCentralStore({ directory: place.directory, ...options });
 }
 
-/** What a command reads of it. */
+/** The part of central's store that a command reads. */
 export type CentralView = Store & Pick<CentralStore, "gateways">;
 
 /** Opens the same for a command that reads, beside the server or without it. */

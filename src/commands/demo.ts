@@ -103,7 +103,7 @@ async function requireFree(port: number, option: string): Promise<void> {
   await requireListenable({ hostname: "127.0.0.1", port, settings });
 }
 
-/** What the audience sees; with --json one line and nothing else. */
+/** The demo's output on the terminal; with --json one line and nothing else. */
 class Stage implements DemoTeller {
   readonly #terminal: Terminal;
   readonly #clock: Clock;

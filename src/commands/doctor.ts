@@ -45,7 +45,7 @@ const checksOfCentral: typeof checks = [
   ],
 ];
 
-/** `lintel doctor`: checks what a gateway needs, and says how to mend what it lacks. */
+/** `lintel doctor`: checks all that a gateway needs, and prints the remedy of each fault. */
 export function define(command: Command, context: CommandContext): void {
   addDirectoryOptions(command)
     .option("--json", "print the findings as a JSON array of {state, text, remedy}")

@@ -4,7 +4,7 @@ import type { Span } from "../download/series-walk.ts";
 import { type StampForm, stampFormNames } from "../download/stamp-form.ts";
 import { type SeriesName, seriesNames } from "../series.ts";
 
-/** The options that say what is in the files, which `fetch` and `export` share. */
+/** The options for the contents of the files, which `fetch` and `export` share. */
 export function addFileOptions(command: Command): Command {
   return command
     .addOption(new Option("--format <format>", "of the files").choices(formatNames).default("csv"))

@@ -99,7 +99,10 @@ function printWalking(line: WalkingReport, { print, colours, width }: Terminal):
   print("");
 }
 
-/** What is known of the home and its lines: from the configuration, or from one that lies in the data directory; a database has neither. */
+/**
+ * Settings of the home and its walking lines: from the configuration, or from one in the data directory; a database has
+ * neither.
+ */
 function descriptionOf(
   options: StoreOptions,
   directory: string | undefined,

@@ -80,7 +80,7 @@ interface RestoreOptions extends StoreOptions {
   readonly json?: boolean;
 }
 
-/** What is shared by both ways: how to stop, to log and to speak. */
+/** Options and output that both ways of restoring share. */
 interface Run {
   readonly options: RestoreOptions;
   readonly context: CommandContext;

@@ -2,7 +2,7 @@ import { FFIType, ptr } from "bun:ffi";
 import { messageOf } from "../errors.ts";
 import { openLibc } from "../libc.ts";
 
-/** What a service tells systemd; see sd_notify(3) for the words. */
+/** Messages of a service to systemd; see sd_notify(3) for their words. */
 export interface ServiceNotifier {
   /** Serving: units ordered after this one may start. `status` is the line that `systemctl status` shows. */
   ready(status: string): void;

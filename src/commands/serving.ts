@@ -16,7 +16,7 @@ export function serverLog({ terminal, clock }: CommandContext, least: Level): Lo
   });
 }
 
-/** What a command keeps running: a gateway, central, or a demo of both. */
+/** A server that a command runs until it is stopped: a gateway, central, or a demo of both. */
 export interface Served {
   /** Where its interface is. */
   readonly url: string;

@@ -70,7 +70,7 @@ async function status(options: StoreOptions & { json?: boolean }, context: Comma
   printUpload(upload, store, now_ms, terminal);
 }
 
-/** What central's directory holds; its homes are the business of `lintel fleet`. */
+/** Status of a central data directory; `lintel fleet` shows its homes. */
 async function centralStatus(
   directory: string,
   options: { json?: boolean },
@@ -90,7 +90,7 @@ async function centralStatus(
   printTls(tls, terminal);
 }
 
-/** Whoever is to trust a certificate compares its fingerprint with this one. */
+/** Prints the certificate's fingerprint, for people to compare before they trust it. */
 function printTls(
   tls: GatewayStatus["tls"] | ReturnType<typeof ownCertificateIn>,
   { print, colours }: Terminal,

@@ -6,9 +6,9 @@ import { spanText } from "./spans.ts";
 export interface UploadStanding {
   /** When the last one ended well, and how many readings central has not confirmed. */
   readonly text: string;
-  /** What the last one that failed said, where none has ended well since. */
+  /** Error of the last failed upload, where none has succeeded since. */
   readonly failure?: string;
-  /** None has ended well for so long that somebody should look. */
+  /** No upload has succeeded for so long that a person should check. */
   readonly late: boolean;
 }
 

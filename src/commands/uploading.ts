@@ -13,7 +13,7 @@ import { interruptible } from "./interruptible.ts";
 import { serverLog } from "./serving.ts";
 import { UploadMeter } from "./upload-meter.ts";
 
-/** What names a gateway's store and its central, as a command received it. */
+/** Options of a command that name a gateway's store and its central. */
 export interface UploadingOptions {
   readonly config?: string;
   readonly data?: string;
@@ -93,7 +93,7 @@ async function metered(
   }
 }
 
-/** What the options name, and what is amiss with its files, one line each. */
+/** The store and central that the options name, with warnings about their files, one line each. */
 export interface NamedSite extends UploadSite {
   readonly warnings: readonly string[];
 }

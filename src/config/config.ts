@@ -38,9 +38,9 @@ export interface Config {
   readonly upload?: UploadTarget;
   /** Lines of curtain sensors on which walking speed is measured. */
   readonly walking: readonly WalkingLine[];
-  /** What the section of each driver holds, by the driver's name; a driver whose section is absent is off. */
+  /** Settings of each driver, by the driver's name; a driver without a section is off. */
   readonly drivers: ReadonlyMap<string, unknown>;
-  /** What is not as it should be, but stops nothing, one line each. */
+  /** Faults that do not prevent a start, one line each. */
   readonly warnings: readonly string[];
 }
 
@@ -49,7 +49,7 @@ export const defaultConfigFiles = ["/etc/lintel/lintel.toml", "lintel.toml"] as 
 
 export const defaultData = "/var/lib/lintel";
 
-/** What each section of the file may hold; drivers add theirs. */
+/** Keys of each section of the file; drivers add their own sections. */
 const coreSections = {
   home: Type.Object({
     id: Type.Optional(Type.Integer({ minimum: 1, description: "the number of the home, 1 or above" })),
@@ -76,7 +76,7 @@ const dataSchema = Type.String({ minLength: 1, description: "the path of a direc
 
 const configuration = { name: "configuration", option: "--config" } as const;
 
-/** What a value must satisfy beyond its type, by section and key; `*` is any section. */
+/** Checks of values beyond their type, by section and key; `*` is any section. */
 const checks: TextChecks = {
   "home.timezone": isTimezone,
   "api.listen": (value) => parseListen(value) !== undefined,
@@ -86,7 +86,7 @@ const checks: TextChecks = {
 };
 
 /**
- * Reads and checks a configuration. `sections` is what the section of each driver may hold, by name.
+ * Reads and checks a configuration. `sections` has the schema of each driver's section, by name.
  * Throws an OperatorError that names file, line and key and says what was expected there.
  */
 export function loadConfig(file: string, sections: ReadonlyMap<string, TSchema>): Config {
@@ -126,7 +126,7 @@ export function loadConfig(file: string, sections: ReadonlyMap<string, TSchema>)
   };
 }
 
-/** What `lintel upload` needs of a configuration, with the sections of drivers unread. */
+/** The settings that `lintel upload` needs; drivers' sections are not read. */
 export function uploadDescriptionOf(
   file: string,
 ): Pick<Config, "file" | "data" | "upload" | "warnings"> &
@@ -157,8 +157,7 @@ export interface HomeDescription {
 }
 
 /**
- * What a configuration says of the home and of the lines in it, with the sections of drivers unread: for commands that
- * make sense of a store.
+ * Settings of the home and of its walking lines, for commands that interpret a store; drivers' sections are not read.
  */
 export function homeDescriptionOf(file: string): HomeDescription {
   return checkedHomeOf(readDocument(file, configuration));

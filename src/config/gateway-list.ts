@@ -19,7 +19,7 @@ export interface GatewayList {
   readonly every_ms: number;
   /** At most one for each home. */
   readonly gateways: readonly ListedGateway[];
-  /** What is not as it should be, but stops nothing, one line each. */
+  /** Faults that do not prevent a start, one line each. */
   readonly warnings: readonly string[];
 }
 
@@ -108,7 +108,7 @@ function requireDistinct(gateways: readonly ListedGateway[]): void {
     }
 }
 
-/** `90m` in milliseconds; undefined for what is no time, or not from a minute to a day. */
+/** `90m` in milliseconds; undefined for a text that is no time, or not from a minute to a day. */
 function milliseconds(text: string): number | undefined {
   const [, count, unit] = /^(\d{1,4})(m|h)$/.exec(text) ?? [];
   if (count === undefined) return undefined;

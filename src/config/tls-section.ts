@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { isAbsolute, resolve } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 
-/** What `[api]` may say of TLS. */
+/** Keys of `[api]` for TLS. */
 export const tlsKeys = {
   tls: Type.Optional(Type.Literal("self-signed", { description: '"self-signed"' })),
   tls_names: Type.Optional(
@@ -30,14 +30,17 @@ export interface OwnTls {
 
 export type TlsSetting = TlsFiles | OwnTls;
 
-/** What is amiss with a section, and at which key. */
+/** A fault of a section, and the key it is at. */
 export interface TlsFault {
   readonly key: keyof typeof tlsKeys;
   readonly what: string;
   readonly remedy: string;
 }
 
-/** What a section, whose values have their types, asks for; undefined: plain HTTP. Relative paths are meant from `directory`. */
+/**
+ * The TLS setting of a section whose values have their types; undefined: plain HTTP. Relative paths start at
+ * `directory`.
+ */
 export function tlsSettingOf(
   given: Static<typeof section>,
   directory: string,

@@ -49,7 +49,7 @@ export function readDocument(
   }
 }
 
-/** What a text must satisfy beyond its type, by the names of its table and key; `*` is any table. */
+/** Checks of texts beyond their type, by table and key; `*` is any table. */
 export type TextChecks = Readonly<Record<string, (value: string) => boolean>>;
 
 /**
@@ -107,7 +107,7 @@ export function checkValue(
   );
 }
 
-/** The fault of a key that nobody knows, with the nearest one that is known. */
+/** The fault of an unknown key, with the nearest known one. */
 export function unknownKey(
   document: Document,
   path: readonly string[],
@@ -133,7 +133,7 @@ function shown(value: unknown): string {
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 
-/** What a schema asks for, in words: its own description where it has one, with the bounds it states. */
+/** The values that a schema allows, in words: its description if it has one, with its bounds. */
 function expectation(schema: TSchema): string {
   const bounds = [
     schema["minimum"] === undefined ? "" : ` from ${schema["minimum"]}`,

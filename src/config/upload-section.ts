@@ -3,7 +3,7 @@ import { isAbsolute, resolve } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { messageOf, OperatorError } from "../errors.ts";
 
-/** What `[upload]` may hold. */
+/** Keys of `[upload]`. */
 export const uploadSection = Type.Object({
   url: Type.String({ description: 'an address such as "https://central.example"' }),
   token_file: Type.String({ minLength: 1, description: "the path of a file" }),
@@ -43,7 +43,7 @@ export function uploadTargetOf(section: Static<typeof uploadSection>, directory:
   };
 }
 
-/** What is amiss with the token file's mode, in one line; undefined where nothing is, or there is no such file. */
+/** A warning about the token file's mode, in one line; undefined where the mode is right or the file is missing. */
 export function tokenFileWarning(file: string): string | undefined {
   const mode = statSync(file, { throwIfNoEntry: false })?.mode;
   if (mode === undefined || (mode & others_may_read) === 0) return undefined;

@@ -35,7 +35,7 @@ export function walkingLinesOf(section: Static<typeof walkingSection> | undefine
   }));
 }
 
-/** What keeps sensors from being a line to measure on, and what to do; undefined of a good one. */
+/** The fault of a walking line that cannot measure, and its remedy; undefined where it can. */
 export function faultOfLine({ sensors }: WalkingLine): { what: string; remedy: string } | undefined {
   if (sensors.length < sensors_min) {
     return {

@@ -4,8 +4,8 @@ import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 
 /**
- * A driver as the gateway holds it: whatever it throws ends here, as one log line and as the problem in its
- * status, and never takes the gateway or another driver down.
+ * A driver as the gateway holds it. Its errors are caught here: each becomes one log line and the problem in its status,
+ * and never ends the gateway or another driver.
  */
 export class AttachedDriver {
   readonly name: string;

@@ -11,7 +11,7 @@ export class ControlClient {
     this.#directory = directory;
   }
 
-  /** What the gateway says of itself; undefined where none runs on the directory. */
+  /** Status of the gateway; undefined where none runs on the directory. */
   async statusIfRunning(): Promise<GatewayStatus | undefined> {
     const answer = await this.#ask("GET", "/status", AbortSignal.timeout(answer_max_ms));
     return answer === undefined ? undefined : ((await answer.json()) as GatewayStatus);

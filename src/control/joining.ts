@@ -4,7 +4,7 @@ import { messageOf, OperatorError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { AttachedDriver } from "./attached-driver.ts";
 
-/** A step of a joining, as it is told to whoever opens it; `lintel pair --json` prints them from `open` on. */
+/** A step of a joining, as its caller gets it; `lintel pair --json` prints them from `open` on. */
 export type JoiningStep =
   /** These drivers are starting; joining opens as soon as they are ready. */
   | { readonly state: "waiting"; readonly drivers: readonly string[] }
@@ -23,10 +23,10 @@ export type JoiningStep =
 
 export type JoiningChange = "opened" | "joined" | "closed";
 
-/** What Zigbee's own timer holds. */
+/** The longest time that Zigbee's own timer can hold. */
 export const joining_seconds_max = 254;
 
-/** What a button on the box opens. */
+/** The time for which a button on the box opens the network. */
 const button_seconds = 120;
 
 /** A driver that starts is waited for this long, and looked at this often. */

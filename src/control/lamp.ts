@@ -33,7 +33,7 @@ export class LampKeeper {
     this.show("joined");
   }
 
-  /** Shows what is the case now, and again every `refresh_ms` until `stop`. */
+  /** Shows the present state, and again every `refresh_ms` until `stop`. */
   keep(): void {
     this.#cancel();
     this.refresh();

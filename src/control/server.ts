@@ -7,7 +7,7 @@ import { joining_seconds_max } from "./joining.ts";
 import type { GatewayStatus } from "./status.ts";
 
 /**
- * What `lintel pair` and `lintel status` reach a running gateway through: HTTP on a unix socket in the data
+ * The control socket of a running gateway, used by `lintel pair` and `lintel status`: HTTP on a unix socket in the data
  * directory that only the gateway's user may open.
  *
  *   GET    /status   GatewayStatus

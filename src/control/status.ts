@@ -1,12 +1,12 @@
 import type { DriverStatus } from "../../drivers/driver.ts";
 import type { Overview } from "../store/store.ts";
 
-/** What a running gateway says of itself: the answer to `lintel status`. Times are unix milliseconds. */
+/** Status of a running gateway: the answer to `lintel status`. Times are unix milliseconds. */
 export interface GatewayStatus {
   readonly version: string;
   readonly pid: number;
   readonly url: string;
-  /** What it serves TLS with; absent: plain HTTP. */
+  /** The certificate that TLS is served with; absent: plain HTTP. */
   readonly tls?: { readonly certificate: string; readonly fingerprint: string };
   readonly started_ms: number;
   readonly now_ms: number;
@@ -21,6 +21,6 @@ export interface GatewayStatus {
   readonly store: Overview;
 }
 
-/** What ingest says of itself, of which this much is known here. */
+/** Figures of ingest; those named here are always present. */
 export type IngestFigures = Readonly<Record<string, unknown>> &
   Readonly<Record<"queued" | "committed" | "refused" | "waiting", number>>;

@@ -23,7 +23,7 @@ interface Options {
   readonly buffer: Buffers["watch"];
 }
 
-/** What is kept from one demo on the same data to the next: the pill box counts on. */
+/** State kept between demos on the same data: the pill box continues its count. */
 interface Saved {
   readonly count: number;
 }
@@ -74,7 +74,7 @@ export class DemoAir {
     return new DemoAir(controller, options);
   }
 
-  /** What a gateway's `[ble]` section holds. */
+  /** Settings for the gateway's `[ble]` section. */
   get section(): { port: string; keys: Record<string, string> } {
     return { port: this.#controller.path, keys: { [boxes.supper.address]: key.toHex() } };
   }
@@ -129,7 +129,7 @@ export class DemoAir {
     }
   }
 
-  /** What it has counted is kept at once, so that it counts on after a demo that was killed. */
+  /** Its count is saved at once, so that it continues after a demo that was killed. */
   #turn(door: number): void {
     this.#box.turn(door);
     this.#save();

@@ -68,7 +68,7 @@ export const watch: Belonging = {
 
 export const belongings: readonly Belonging[] = [boxes.breakfast, boxes.supper, scale, watch];
 
-/** What a driver would say of it. */
+/** The device as its driver would report it. */
 export function deviceOf({ kind, address, subtype, model, vendor }: Belonging): Device {
   return { kind, address, model, vendor, ...(subtype === undefined ? {} : { subtype }) };
 }

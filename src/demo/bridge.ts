@@ -18,7 +18,7 @@ interface Options {
   readonly buffer: Buffers["box"];
 }
 
-/** What is kept of the box from one demo on the same data to the next. */
+/** State of the box kept between demos on the same data. */
 interface Saved {
   /** Events before `doors`, of which nothing but the number is known. */
   readonly before: number;

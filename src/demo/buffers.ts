@@ -4,7 +4,7 @@ import type { Gap, Reading } from "../reading.ts";
 import { boxes, watch } from "./belongings.ts";
 import { type Doors, events_before } from "./pill-boxes.ts";
 
-/** What devices with a memory have not told yet when the history ends: their simulators begin with it. */
+/** Readings that are still in the devices' memory when the history ends. The devices' simulators start with them. */
 export interface Buffers {
   readonly box: {
     /** Events that the polled box has told before. */

@@ -26,7 +26,7 @@ import { DemoRadio } from "./radio.ts";
 import { Random } from "./random.ts";
 import { curtains } from "./walk.ts";
 
-/** What the demo tells of itself while it comes up and runs. */
+/** Receiver of the demo's progress, while it starts and while it runs. */
 export interface DemoTeller {
   /** Days of history on disk, of how many. */
   history(done: number, days: number): void;

@@ -2,7 +2,7 @@ import { kinds } from "../kinds.ts";
 import type { Item } from "../records/items.ts";
 import { itemStatus } from "../records/items.ts";
 
-/** A sensor of the demo's flat: where it hangs, and what it is to the radio. */
+/** A sensor of the demo's flat: its place, and its address and model for the radio. */
 export interface Sensor {
   readonly name: SensorName;
   readonly subtype: "wall" | "door" | "curtain";
@@ -51,7 +51,7 @@ export const zonestatus = {
   door: { alarm: 0x31, idle: 0x30 },
 } as const;
 
-/** What an event of a sensor means to a person. */
+/** Meaning of a sensor's event, in words. */
 export function meaningOf(subtype: string, event: number): string {
   if (subtype === "door") return (event & 1) === 1 ? "opened" : "closed";
   if (subtype === "curtain") return (event & 2) === 2 ? "somebody passes" : "passed";

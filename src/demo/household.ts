@@ -96,7 +96,7 @@ const routine: readonly Activity[] = [
   },
   { place: "bathroom", minutes: [4, 8], stillness_s: 70 },
   { place: "living", until: [21.2, 21.8], stillness_s: 320 },
-  // What was forgotten at supper comes to mind, sometimes, with the last glass of water.
+  // Sometimes the dose forgotten at supper is taken with the last glass of water.
   {
     place: "kitchen",
     minutes: [4, 9],

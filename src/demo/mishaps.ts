@@ -1,7 +1,7 @@
 import type { Span } from "../meaning/span.ts";
 import type { SensorName } from "./flat.ts";
 
-/** What goes wrong in every home sooner or later. */
+/** Faults as they happen in every home sooner or later. */
 export interface Mishaps {
   /** The gateway and its radios had no power: nobody listened. */
   readonly powerCut: Span;

@@ -12,7 +12,7 @@ export interface Doors {
   readonly doors: number;
 }
 
-/** What the doors of a meal's box did on a day: the dose, a slip now and then, and on Saturdays the new week's pills. */
+/** Door states of a meal's box on a day: the dose, sometimes a mistake, and on Saturdays the refill for the week. */
 export function doorsOn(day: LivedDay, meal: MealName, random: Random): Doors[] {
   const states: Doors[] = [];
   const open = (door: number, at_ms: number, for_ms: number) =>
@@ -39,7 +39,7 @@ export function doorsOn(day: LivedDay, meal: MealName, random: Random): Doors[] 
   return states.sort((one, other) => one.at_ms - other.at_ms);
 }
 
-/** What a polled box keeps in itself, from poll to poll. */
+/** Memory of a polled box, kept from poll to poll. */
 export class PolledBox {
   #eventcount = events_before;
   #batteryseconds = 5_460;
@@ -94,7 +94,7 @@ export class PolledBox {
   }
 }
 
-/** Events of the broadcasting box; what it says while nobody listens is lost. */
+/** Events of the broadcasting box; broadcasts during a power cut of the gateway are lost. */
 export function broadcastReadings(day: LivedDay, random: Random, { powerCut }: Mishaps): Reading[] {
   return doorsOn(day, "supper", random)
     .filter(({ at_ms }) => !during(at_ms, powerCut))

@@ -41,7 +41,7 @@ export class DemoRadio {
     return new DemoRadio(simulator, options);
   }
 
-  /** What a gateway is configured with as its zigbee port. */
+  /** The path for the gateway's zigbee port setting. */
   get port(): string {
     return this.#simulator.path;
   }
@@ -119,7 +119,7 @@ interface RadioOptions {
 
 const places: readonly Place[] = ["bedroom", "bathroom", "kitchen", "living", "away"];
 
-/** What is set off by who spends a moment in a place. */
+/** Sensors that are triggered by a person who stays in a place for a moment. */
 const seenIn: Readonly<Record<Place, readonly SensorName[]>> = {
   bedroom: ["bedroom-wall"],
   bathroom: ["bathroom-wall"],
@@ -128,7 +128,7 @@ const seenIn: Readonly<Record<Place, readonly SensorName[]>> = {
   away: [],
 };
 
-/** What falls quiet behind somebody does so after this long, for an audience that waits. */
+/** Time after which a sensor becomes quiet again; short, because an audience waits. */
 const quiet_ms = 2_500;
 
 function isAlarm({ sensor, zonestatus: status }: Step): boolean {

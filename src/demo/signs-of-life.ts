@@ -6,7 +6,7 @@ import { boxes, deviceOf, scale, watch } from "./belongings.ts";
 import { flat } from "./flat.ts";
 import { during, type Mishaps } from "./mishaps.ts";
 
-/** What makes the coverage of a span of history: who listened, and the heartbeats that were heard. */
+/** Sources of the coverage of a span of history: who listened, and the heartbeats that were heard. */
 export function signsOfLife(
   span: Span,
   readings: readonly Reading[],

@@ -11,8 +11,8 @@ export interface Step {
 }
 
 /**
- * What the sensors see of a walk from one place to another at about `pace_m_s`. Between the quiet side of the flat
- * (bedroom and bathroom) and the other it leads along the hall, past the curtain sensors one after the other.
+ * Sensor events of a walk from one place to another at about `pace_m_s`. A walk between the bedroom or bathroom and the
+ * rest of the flat leads along the hall, past the curtain sensors one after the other.
  */
 export function walk(from: Place, to: Place, random: Random, pace_m_s = usualPace_m_s): Step[] {
   const steps: Step[] = [];

@@ -71,7 +71,7 @@ function sleepState(stay: Stay | undefined, at_ms: number): number {
   return within > 0.2 && within < 0.62 - cycle * 0.1 ? deep : light;
 }
 
-/** What the watch itself keeps of its epochs, and of the stretches in which it lay aside. */
+/** The watch's own records of its epochs, and of the times when it was not worn. */
 export function blocksOf({ epochs, notWorn }: Buffers["watch"]): Block[] {
   const worn = epochs.map(({ stamp_ms, values: { steps, walkState, sleepState } }): Block => {
     const awake = walkState === 2 ? "WALKING" : "UNKNOWN";
@@ -102,7 +102,7 @@ const stepsIn: Readonly<Record<Place, readonly [low: number, high: number]>> = {
 };
 
 const epoch_ms = 600_000;
-/** What the driver multiplies steps with unless it is told. */
+/** Default stride of the driver. */
 const stride_m = 0.7;
 const walking_steps_min = 250;
 const [wake, light, deep] = [1, 2, 3] as const;

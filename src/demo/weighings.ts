@@ -6,8 +6,8 @@ import type { LivedDay } from "./household.ts";
 import type { Random } from "./random.ts";
 
 /**
- * What the bathroom scale said: most mornings the person's weight, with composition where the feet were bare and the
- * heart where it knew her, and at the weekend now and then a visitor's.
+ * Readings of the bathroom scale: the person's weight on most mornings, with body composition where the feet were bare
+ * and the heart rate where the scale knew her, and sometimes a visitor's weight at the weekend.
  */
 export function weighingsOn(day: LivedDay, random: Random): Reading[] {
   const readings: Reading[] = [];

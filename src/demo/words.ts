@@ -6,7 +6,7 @@ import { flat, meaningOf } from "./flat.ts";
 export interface Said {
   readonly name: string;
   readonly words: string;
-  /** What the words were made of. */
+  /** The data that the words were made from. */
   readonly detail: string;
   /** Whether it says that something is over or as usual. */
   readonly quiet: boolean;

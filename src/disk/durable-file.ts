@@ -33,7 +33,7 @@ export function readIfThere(path: string): string | undefined {
   }
 }
 
-/** What a JSON text holds; undefined when it is damaged. */
+/** The value of a JSON text; undefined when it is damaged. */
 export function parseIfWhole(text: string | undefined): unknown {
   if (text === undefined) return undefined;
   try {

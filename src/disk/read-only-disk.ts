@@ -16,7 +16,7 @@ export function onReadOnlyDisk(directory: string): boolean {
   }
 }
 
-/** What is said of a file or directory on such a file system, after its name. */
+/** The message about a file or directory on a read-only file system; it follows the name. */
 export const readOnlyDisk = {
   what: "cannot be written: its file system is read-only",
   remedy:

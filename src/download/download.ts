@@ -41,7 +41,7 @@ export interface Progress {
   readonly total: number;
   /** Readings received by this call. */
   readonly received: number;
-  /** What is being worked on. */
+  /** The present piece of work. */
   readonly now: string;
 }
 

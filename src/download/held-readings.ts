@@ -12,9 +12,9 @@ export interface Run {
 }
 
 /**
- * What a download has received so far, in one SQLite file beside the result. A page and the place where its walk
- * goes on are one transaction, so whatever ends the program, what is held is a whole beginning of the walk. The
- * file is locked for as long as it is open. Nothing that was received is forgotten.
+ * Readings that a download has received so far, in one SQLite file beside the result. A page and the place where the
+ * download goes on are one transaction. So the file always holds a complete beginning of the series, however the
+ * program ends. The file is locked while it is open. No received reading is dropped.
  */
 export class HeldReadings {
   readonly #database: Database;
@@ -105,7 +105,7 @@ export class HeldReadings {
     );
   }
 
-  /** A number that changes with every change to what is held of a run. */
+  /** A number that changes with every change of a run's readings. */
   revision({ series, item }: Run): number {
     const row = this.#database
       .query("SELECT revision FROM runs WHERE series = ? AND item = ?")

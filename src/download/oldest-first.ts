@@ -24,7 +24,7 @@ export function* oldestFirst(pages: readonly ReceivedPage[]): Generator<HeldRow[
   let waiting: ReceivedRow[] = [];
   for (const [at, page] of pages.entries()) {
     for (const row of page.rows()) waiting.push({ row, walk: page.walk, page: page.id });
-    // What the newest walk has comes first, so that its order is the one of equal stamps.
+    // Rows of the newest walk come first, so that its order is the one of equal stamps.
     waiting.sort((one, other) => one.row[0] - other.row[0] || other.walk - one.walk || one.page - other.page);
     // A row is due once no later page can have an older one.
     const next_ms = pages[at + 1]?.oldest_ms ?? Number.POSITIVE_INFINITY;

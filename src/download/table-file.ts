@@ -62,7 +62,7 @@ export class TableFile {
     });
   }
 
-  /** Takes away what was begun; a file that stood there before is untouched. */
+  /** Removes the unfinished file; a file that stood there before is untouched. */
   async abandon(): Promise<void> {
     await this.#file.close();
     await rm(partOf(this.#path), { force: true });

@@ -54,7 +54,7 @@ export interface ClientOptions {
   readonly clock: Clock;
   /** From 0 up to 1. */
   readonly random: () => number;
-  /** Ends what is under way; calls reject with the signal's reason. */
+  /** Ends requests under way; calls reject with the signal's reason. */
   readonly stop: AbortSignal;
   readonly onRetry: (reason: string, delay_ms: number) => void;
   readonly wording: Wording;
@@ -62,8 +62,8 @@ export interface ClientOptions {
 }
 
 /**
- * A server, asked with a token, and again, a bounded number of times, where the network or the server fails. Whatever is
- * asked may be said twice, so a lost answer means asking again.
+ * A client of one server, with a token. It repeats a request, a bounded number of times, where the network or the server
+ * fails. Every request may be repeated without harm, so a lost answer means asking again.
  */
 export class HttpClient {
   readonly url: URL;
@@ -71,7 +71,7 @@ export class HttpClient {
   readonly #limiter: RateLimiter | undefined;
   readonly #deadline_ms: number;
 
-  /** @throws OperatorError for what is no address of a server */
+  /** @throws OperatorError where `url` is not the address of a server */
   constructor(options: ClientOptions) {
     this.url = addressOf(options);
     this.#options = options;
@@ -252,7 +252,7 @@ function addressOf({ url, wording }: ClientOptions): URL {
   throw new OperatorError(`${url} is not the address of a server`, `give one such as ${wording.url_example}`);
 }
 
-/** What the body of an error says, as an addition to a sentence. */
+/** The message in the body of an error, to append to a sentence. */
 function said({ body }: Answered): string {
   try {
     const { message, code } = JSON.parse(new TextDecoder().decode(body));

@@ -1,9 +1,9 @@
 import { OperatorError } from "../errors.ts";
 
-/** A run could not end well now, and nobody has to do anything for it to go better later. */
+/** A run failed for now; a later one may succeed without any action. */
 export class TryAgainLater extends OperatorError {}
 
-/** The outcome of one request: an answer, or a failure that may go away by itself. One that will not is thrown. */
+/** The outcome of one request: an answer, or a failure that may pass without action. Other failures are thrown. */
 export type Outcome = Answered | Failed;
 
 export interface Answered {

@@ -2,7 +2,7 @@ import type { Clock } from "../clock.ts";
 
 /**
  * Limits how fast bytes leave: on average never more than the rate, in any stretch never more than a piece beyond
- * it, so that whoever else uses the connection hardly notices.
+ * it, so that other users of the connection hardly notice.
  */
 export class RateLimiter {
   readonly #bytes_per_s: number;

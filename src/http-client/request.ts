@@ -17,7 +17,7 @@ export interface RequestOptions {
   readonly clock: Clock;
   /** Absent: bodies leave as fast as they can. */
   readonly limiter?: RateLimiter;
-  /** Ends what is under way; the call rejects with the signal's reason. */
+  /** Ends the request; the call rejects with the signal's reason. */
   readonly stop: AbortSignal;
   /** The certificate of a server that no authority vouches for, in PEM. */
   readonly certificate?: string;
@@ -29,10 +29,10 @@ export interface RequestOptions {
 }
 
 /**
- * Makes one request, once. The body leaves no faster than `limiter` allows; each wait is bounded, so that a connection that has gone dead
- * without a word is noticed. Resolves with what may go away by itself as a failure.
+ * Makes one request, once. The body leaves no faster than `limiter` allows. Each wait is bounded, so that a dead connection
+ * is noticed. A failure that may pass without action is an outcome, not an error.
  *
- * @throws OperatorError for what does not: a certificate that is not trusted, an answer that is too large
+ * @throws OperatorError for other failures: a certificate that is not trusted, an answer that is too large
  */
 export async function requestOnce(request: HttpRequest, options: RequestOptions): Promise<Outcome> {
   const timeouts = new Timeouts(options.clock);
@@ -74,7 +74,7 @@ class Timeouts {
   readonly #abort = new AbortController();
   readonly #cancelWhole: () => void;
   #cancelStep = () => {};
-  /** What took too long, in words. */
+  /** The step that took too long, in words. */
   exhausted: string | undefined;
 
   constructor(clock: Clock) {
@@ -177,7 +177,7 @@ function codeOf(thrown: unknown): string {
   return thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
 }
 
-/** What TLS says, in words of who has to mend it. */
+/** TLS errors, in words for the person who has to correct them. */
 const certificateFaults: readonly {
   codes: RegExp;
   what: string;

@@ -18,11 +18,11 @@ export interface BuiltApp {
   readonly body_bytes_max?: number;
 }
 
-/** What the house gives to each app that is served in it. */
+/** The parts that every app in the server shares. */
 export interface House {
   readonly authorization: Authorization;
   /** Under the name of the app. */
   readonly log: Log;
-  /** The response to what was thrown on the way, and its line in the log; what `respond` throws gets the same. */
+  /** Answers an error thrown on the way, and logs it; an error thrown by `respond` gets the same. */
   refuse(thrown: unknown, exchange: Exchange): Response;
 }

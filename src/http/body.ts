@@ -84,5 +84,5 @@ function tooLarge(bytes_max: number): HttpError {
   return new HttpError("body_too_large", { bytes_max }, closing);
 }
 
-/** Whoever sends without end is not listened to any longer. */
+/** Closes the connection: a client that sends without end is not read any longer. */
 const closing = { Connection: "close" } as const;

@@ -9,7 +9,7 @@ export const codings = {
 
 export type Coding = keyof typeof codings;
 
-/** What a client takes, best first. */
+/** Codings that a client accepts, best first. */
 export interface Acceptance {
   /** Absent where it takes none, or likes a body better as it is. */
   readonly coding?: Coding;

@@ -1,8 +1,8 @@
 import type { ErrorRecord } from "./error-record.ts";
 
 /**
- * Every refusal of everything that is served, as one table. `code` is what a client's program tells errors apart by:
- * add, never renumber. It is the HTTP status followed by two digits, except 0, which is the interface's own.
+ * All errors that are served, in one table. Client programs tell errors apart by `code`: add codes, never change one.
+ * It is the HTTP status followed by two digits, except 0, which is the interface's own.
  * `docs/errors.md` has the same table for readers; a test holds the two equal.
  */
 export const errorTable = {
@@ -122,7 +122,7 @@ export const errorTable = {
 
 export type ErrorName = keyof typeof errorTable;
 
-/** What a request is refused with; thrown anywhere while answering, it becomes the response. */
+/** An error answer. Thrown anywhere while a request is handled, it becomes the response. */
 export class HttpError<Name extends ErrorName = ErrorName> extends Error {
   override readonly name = "HttpError";
   readonly status: number;

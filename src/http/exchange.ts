@@ -1,6 +1,6 @@
 import type { Server } from "bun";
 
-/** What is known of a request before any check: who asks for what. */
+/** A request before any check: who asks for what. */
 export interface Exchange {
   readonly method: string;
   /** The address of the request, absolute, as the client sent it. */
@@ -17,7 +17,7 @@ export interface Exchange {
   readonly ifNoneMatch: string | null;
   /** Any other header. */
   header(name: string): string | null;
-  /** What is sent with it, as it comes; null where there is nothing. Nobody has to read it. */
+  /** The body of the request as a stream; null where there is none. It may stay unread. */
   readonly body: ReadableStream<Uint8Array<ArrayBuffer>> | null;
   /** Lets nothing happen on the connection for this many seconds, at most 255, while the answer is made. */
   patience(seconds: number): void;

@@ -5,7 +5,7 @@ import type { Clock } from "../clock.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import type { Log } from "../log.ts";
 
-/** What whoever sets a server up calls its settings: for messages that say what to change. */
+/** Names of a server's settings, for messages that say which one to change. */
 export interface SettingNames {
   readonly address: string;
   readonly port: string;
@@ -63,7 +63,7 @@ export async function requireListenable(address: {
   await listen({ ...address, idle_s: 1, body_bytes_max: 0, fetch }).stop(true);
 }
 
-/** What is between `http://` and the port for a client on this machine. */
+/** The host for the URL that a client on this machine uses. */
 export function reachableHost(hostname: string): string {
   if (hostname === "0.0.0.0" || hostname === "::") return "127.0.0.1";
   return hostname.includes(":") ? `[${hostname}]` : hostname;

@@ -4,7 +4,7 @@ import { HttpError } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { expanders } from "./expansion.ts";
 
-/** What a body says as JSON, decompressed as its Content-Encoding says to at most `text_bytes_max`. */
+/** A body parsed as JSON, after decompression by its Content-Encoding to at most `text_bytes_max`. */
 export function parseBody(
   exchange: Exchange,
   bytes: Uint8Array<ArrayBuffer>,

@@ -17,13 +17,16 @@ export interface HttpServer {
   /** Where it is reached: `http://127.0.0.1:8080`, with 127.0.0.1 for an address that means all of them. */
   readonly origin: string;
   readonly port: number;
-  /** What TLS is served with: the path of a PEM file, and its SHA-256 fingerprint as 32 pairs of hex digits with colons; absent: plain HTTP. */
+  /**
+   * Served for TLS: path of a PEM file, and its SHA-256 fingerprint as 32 pairs of hex digits with colons; absent:
+   * plain HTTP.
+   */
   readonly certificate?: { readonly certificate: string; readonly fingerprint: string };
   /** Takes no more requests, lets those under way finish within `stop_ms`, and keeps when tokens were used. */
   stop(): Promise<void>;
 }
 
-/** What a server holds a client to. */
+/** Bounds of a client's requests. */
 export interface ServerBounds {
   /** Characters of a URL; a longer one is refused. All headers together are bound to 16 KiB by Bun. */
   readonly url_length_max: number;
@@ -68,7 +71,7 @@ export async function startServer(
     realm: string;
     tls?: { certificate: string; key: string };
     apps: readonly App[];
-    /** What the settings are called here; absent: as in a gateway's configuration. */
+    /** Names of the settings; absent: as in a gateway's configuration. */
     settings?: SettingNames;
   } & Partial<ServerBounds>,
 ): Promise<HttpServer> {

@@ -29,7 +29,7 @@ export class TokenUses {
     });
   }
 
-  /** Writes what is gathered, now. What cannot be written is kept for the next time. */
+  /** Writes the gathered uses, now. Uses that cannot be written are kept for the next time. */
   async flush(): Promise<void> {
     this.#cancel?.();
     this.#cancel = undefined;

@@ -1,7 +1,7 @@
 import { type RecordType, recordTypes } from "../records/record-table.ts";
 import type { RecordChanges, RecordStore } from "../store/record-store.ts";
 
-/** What an import needs of a store. */
+/** The part of a store that an import needs. */
 export type ImportStore = Pick<RecordStore, "importRecords" | "knownRecords" | "keepsRecords" | "itemidsOf">;
 
 /** A store that isn't there yet, for dry runs: it holds nothing, and all that comes would be new. */

@@ -8,9 +8,9 @@ export interface Fault {
   readonly line: number;
   readonly record?: RecordType;
   readonly field?: string;
-  /** What stands there, cut short. */
+  /** The value there, cut short. */
   readonly given?: string;
-  /** What is wrong, or what should stand there. */
+  /** The fault, or the value that is expected there. */
   readonly expected: string;
 }
 
@@ -50,7 +50,7 @@ export class Faults {
   }
 }
 
-/** Ends an import that has faults; what they are stands in `faults`. */
+/** Ends an import that has faults; `faults` lists them. */
 export class ImportRefused extends Error {
   override readonly name = "ImportRefused";
 

@@ -3,14 +3,14 @@ import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { isUnixTime } from "../unix-time.ts";
 import { isNullable } from "./required-fields.ts";
 
-/** What one field of a record may hold, made from its schema. */
+/** The check of one field of a record, made from its schema. */
 export interface FieldCheck {
   readonly nullable: boolean;
   /** Whether a value that is not null may stand in the field. */
   readonly accepts: (value: unknown) => boolean;
-  /** What a cell of text means in the field; the text itself where it is no such value. */
+  /** The value of a text cell for this field; the text itself where it is no such value. */
   readonly fromText: (text: string) => unknown;
-  /** What may stand there, in words. */
+  /** Allowed values, in words. */
   readonly expected: string;
 }
 
@@ -47,7 +47,7 @@ export function embeddedCheck(idField: string): FieldCheck {
 
 interface KindOfField {
   readonly fromText: (text: string) => unknown;
-  /** What every store can keep exactly, whatever the schema says. */
+  /** Whether every store can keep the value exactly, independent of the schema. */
   readonly keeps: (value: unknown) => boolean;
   readonly expected: (schema: TSchema) => string;
 }

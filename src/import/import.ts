@@ -167,7 +167,7 @@ class ImportRun {
     this.#options.onProgress?.({ bytesRead, bytesTotal: this.#bytesTotal, records: this.#records });
   }
 
-  /** What has been gathered, in batches. */
+  /** The gathered records, in batches. */
   *#taken(): Generator<readonly ImportedRecord[]> {
     const gathered = this.#batch;
     this.#batch = [];

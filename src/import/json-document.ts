@@ -36,7 +36,7 @@ class DocumentCutter {
   #inString = false;
   #escaped = false;
   #line = 1;
-  /** What the objects of the current array are; undefined where they are no records. */
+  /** Type of the objects in the current array; undefined where they are not records. */
   #type: RecordType | undefined;
   /** The record under way, as far as it came in earlier blocks. */
   #record: { text: string; readonly line: number } | undefined;
@@ -112,7 +112,7 @@ class DocumentCutter {
   }
 }
 
-/** Looks at what surrounds the records. */
+/** Checks the parts of the document outside the records. */
 class OutlineReader implements JsonReader {
   readonly #receiver: RawReceiver;
   /** The key that the current array belongs to; undefined where it is none of ours. */
@@ -130,7 +130,7 @@ class OutlineReader implements JsonReader {
   }
 
   close(): void {
-    // What is open is told by what it holds.
+    // Nothing to do: each later value tells its depth itself.
   }
 
   property(name: string, depth: number, line: number): void {

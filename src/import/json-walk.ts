@@ -2,7 +2,7 @@ import { printParseErrorCode, visit } from "jsonc-parser";
 import { givenText } from "./fault.ts";
 import { UnreadableFile } from "./text-blocks.ts";
 
-/** What a walk through JSON meets. `depth` counts the containers around it. */
+/** Receiver of the parts of a JSON text. `depth` counts the containers around a part. */
 export interface JsonReader {
   open(kind: "{" | "[", depth: number, offset: number, line: number): void;
   close(depth: number, end: number): void;

@@ -21,8 +21,8 @@ export interface Mention {
 }
 
 /**
- * What the files have said so far that a later line can contradict: which records there are, which names and
- * addresses they hold, and which numbers they mention. Holds one entry a record, not the records.
+ * Facts of the files so far that a later line can contradict: the records, their names and addresses, and the numbers
+ * they refer to. It holds one entry a record, not the records.
  */
 export class Ledger {
   readonly #files: readonly string[];
@@ -56,7 +56,7 @@ export class Ledger {
     return this.#identities.has(type);
   }
 
-  /** What this record shares with an earlier one although it may not, and where that one stands. */
+  /** Values that this record shares with an earlier one although they must be unique, and the place of that one. */
   claim(type: RecordType, record: StoredRecord, place: Place): { unique: Unique; before: Place }[] {
     const shared: { unique: Unique; before: Place }[] = [];
     for (const unique of definitionOf(type).unique ?? []) {
@@ -83,7 +83,7 @@ export class Ledger {
     for (const reference of definitionOf(type).references ?? []) {
       const { field, to } = reference;
       const number = record[field];
-      // What stands earlier in the files needs no second look.
+      // A record that came earlier in the files needs no later check.
       if (typeof number !== "number" || this.#identities.get(to)?.has(String(number))) continue;
       const mentions = entry(
         entry(this.#mentions, to, () => new Map<number, PackedMention[]>()),
@@ -121,7 +121,7 @@ export class Ledger {
   }
 }
 
-/** What a record may not share with another, as one text; undefined where it holds nothing to share. */
+/** The unique value of a record, as one text; undefined where the record has none. */
 function uniqueValue({ fields, address }: Unique, record: StoredRecord): string | undefined {
   let text = "";
   for (const field of fields) {

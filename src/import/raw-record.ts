@@ -7,7 +7,7 @@ export interface RawRecord {
   readonly line: number;
   /** Names of the fields given. */
   readonly names: readonly string[];
-  /** What is given for each, in the same order: JSON values, or texts where `textual`. */
+  /** The value of each, in the same order: JSON values, or texts where `textual`. */
   readonly values: readonly unknown[];
   /** Values are cells of text, to be read as what the field holds; the empty one is no value. */
   readonly textual: boolean;
@@ -15,7 +15,7 @@ export interface RawRecord {
   lineOf(index: number): number;
 }
 
-/** Where readers hand over what they find in one file. */
+/** Receiver of the records and faults that a reader finds in one file. */
 export interface RawReceiver {
   record(record: RawRecord): void;
   /** Something that keeps a record from being read. */

@@ -11,7 +11,7 @@ import type { RawRecord } from "./raw-record.ts";
 import { requiredFields } from "./required-fields.ts";
 import { unknownField } from "./unknown-field.ts";
 
-/** What came of checking one record. */
+/** The result of checking one record. */
 export interface CheckedRecord {
   /** The record with every field in its place; what of it is at fault is absent. */
   readonly record: StoredRecord;

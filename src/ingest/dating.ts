@@ -64,7 +64,7 @@ export class Dating {
     return this.#waiting > 0 && stamper.settled !== undefined;
   }
 
-  /** What to commit of a group, dated or to wait. */
+  /** The commit of a group: readings with their time, and those that wait for theirs. */
   prepare(group: readonly Entry[], noted: Noted): Prepared {
     const stamper = this.#started();
     const timeline = stamper.settled;
@@ -169,7 +169,7 @@ export class Dating {
 
 export type DatingStore = Pick<GatewayStore, "append" | "timeKnown" | "waiting" | "deviceOffset">;
 
-/** What a driver wants to have on disk. */
+/** A reading or gap that a driver wants to have stored. */
 export interface Entry extends Timed {
   readonly fact: { readonly reading: Reading } | { readonly gap: Gap };
   readonly cursor: Cursor | undefined;

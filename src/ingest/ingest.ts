@@ -26,7 +26,7 @@ export class Ingest {
   readonly #notes: NoteBook;
   readonly #refusals: RefusalLog;
   readonly #onCommit: ((duration_ms: number) => void) | undefined;
-  /** What waits, oldest first; those of the commit in flight stay until it succeeds. */
+  /** Waiting entries, oldest first; those of the commit in progress stay until it succeeds. */
   #queue: Queued[] = [];
   #cancelLook: (() => void) | undefined;
   #closed = false;
@@ -81,7 +81,7 @@ export class Ingest {
     return taken;
   }
 
-  /** Keeps what was learned of a device with the next commit, or within `notesInterval_ms`. Never fails. */
+  /** Stores the state of a device with the next commit, or within `notesInterval_ms`. Never fails. */
   heard(state: DeviceState, listener?: string): void {
     if (!this.#closed) this.#notes.heard(listener === undefined ? state : { ...state, listener });
   }
@@ -121,7 +121,7 @@ export class Ingest {
     });
   }
 
-  /** Counts what was thrown away, under a stable name; kept with the next commit, or within `notesInterval_ms`. */
+  /** Counts dropped data, under a stable name; stored with the next commit, or within `notesInterval_ms`. */
   dropped(what: string, count = 1): void {
     if (!this.#closed) this.#notes.dropped(what, count);
   }
@@ -138,7 +138,7 @@ export class Ingest {
     };
   }
 
-  /** Commits what is queued and noted, trying once more where the disk has failed; refuses readings from now on. */
+  /** Commits the queue and the notes, trying once more where the disk has failed; refuses readings from now on. */
   close(): Promise<void> {
     this.#closing ??= this.#finish();
     return this.#closing;
@@ -163,7 +163,7 @@ export class Ingest {
     for (const { reject } of this.#queue.splice(0)) reject(lost);
   }
 
-  /** A commit, and what is to follow it. */
+  /** Makes one commit; wants the next where readings are left. */
   async #commitNext(): Promise<Pause> {
     const pause = await this.#commit();
     if (this.#queue.length > 0 || pause !== "interval") this.#pace.want();
@@ -289,7 +289,7 @@ export interface IngestOptions {
   readonly group_max?: number;
   /** Readings that may wait for the disk. */
   readonly queue_max?: number;
-  /** How long what was learned of devices may wait for a commit. */
+  /** How long the states of devices may wait for a commit. */
   readonly notesInterval_ms?: number;
   /** Told after each commit how long it took. */
   readonly onCommit?: (duration_ms: number) => void;
@@ -304,7 +304,7 @@ export interface IngestStatus {
   readonly waiting: number;
   readonly why?: string;
   readonly lastCommit?: { readonly at_ms: number; readonly duration_ms: number; readonly readings: number };
-  /** What is wrong and what to do; absent while all is well. */
+  /** The fault and its remedy; absent while all is well. */
   readonly problem?: string;
 }
 

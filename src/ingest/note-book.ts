@@ -3,8 +3,8 @@ import type { Fact, HeardState } from "../store/store.ts";
 import { type Fault, faultOfDevice, nameOf } from "./validity.ts";
 
 /**
- * What waits to be kept beside readings: the newest state of each device, who was listening, and counts of what was
- * thrown away. Calls `onDue` when something has waited for `interval_ms`.
+ * Notes that wait to be stored beside readings: the newest state of each device, who was listening, and counts of
+ * dropped data. Calls `onDue` when a note has waited for `interval_ms`.
  */
 export class NoteBook {
   readonly #clock: Clock;
@@ -74,7 +74,7 @@ export class NoteBook {
     return noted;
   }
 
-  /** Takes back what could not be committed, below what has come since. */
+  /** Takes back notes that could not be committed; newer notes win over them. */
   giveBack(noted: Noted): void {
     const newer = this.take();
     for (const state of [...noted.states.values(), ...newer.states.values()]) this.#putState(state);
@@ -128,7 +128,7 @@ export interface Timed {
   readonly monotonic_ms: number;
 }
 
-/** What the note book hands over. */
+/** The notes to store now. */
 export interface Noted {
   readonly facts: readonly Timed[];
   readonly dropped: ReadonlyMap<string, number>;

@@ -49,7 +49,7 @@ export class Pace {
   }
 
   async #turn(): Promise<void> {
-    // What else is told in the same breath, more readings or the state of the device, belongs to this commit.
+    // More readings, or the state of the device, handed over in the same turn belong to this commit.
     await undefined;
     this.#wanted = false;
     const pause = await this.#commit();
@@ -74,7 +74,7 @@ export class Pace {
   }
 }
 
-/** What a commit is followed by: the interval, nothing, or the longer pause after a failure. */
+/** The pause after a commit: the interval, none, or the longer one after a failure. */
 export type Pause = "interval" | "none" | "afterFailure";
 
 const retry_first_ms = 250;

@@ -3,7 +3,7 @@ import { OperatorError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Fault } from "./validity.ts";
 
-/** Says what is refused: at once the first time, then at most one line a minute for each name. */
+/** Logs refused readings: at once the first time, then at most one line a minute for each name. */
 export class RefusalLog {
   readonly #clock: Clock;
   readonly #log: Log;

@@ -3,7 +3,7 @@ import type { Reading } from "../reading.ts";
 import type { BootTime, Timeline } from "../store/store.ts";
 
 /**
- * Decides what time it is, and gives readings their stamps. Pure: it knows what it is told and nothing else.
+ * Decides what time it is, and gives readings their stamps. Pure: it depends on its arguments alone.
  *
  * The system clock is believed once it is known to be right, and followed from then on as a clock may run: it is
  * compared with monotonic time. A clock that leaps although it was right is not believed for `doubt_ms`: a time
@@ -13,12 +13,12 @@ export class Stamper {
   #timeline: Timeline | undefined;
   #doubt: { readonly offset_ms: number; readonly since_ms: number } | undefined;
 
-  /** `timeline`: what an earlier process of this boot knew. */
+  /** `timeline`: from an earlier process of this boot. */
   constructor(timeline?: Timeline) {
     this.#timeline = timeline;
   }
 
-  /** What is known of the time of this boot, also while the clock is doubted. */
+  /** The timeline of this boot, also while the clock is doubted. */
   get timeline(): Timeline | undefined {
     return this.#timeline;
   }
@@ -45,7 +45,7 @@ export class Stamper {
     const elapsed_ms = Math.max(0, monotonic_ms - known.compared_ms);
     const strayed_ms = Math.abs(offset_ms - known.offset_ms);
     const doubted_ms = Math.abs(offset_ms - (this.#doubt?.offset_ms ?? Number.NEGATIVE_INFINITY));
-    // What may have drifted grows while nothing is compared; what is doubted must not pass as that.
+    // The possible drift grows while no clocks are compared; a doubted offset must not pass as drift.
     if (strayed_ms <= step_max_ms + elapsed_ms * drift_max && strayed_ms < doubted_ms) {
       this.#timeline = turned(known, { offset_ms, from_ms: monotonic_ms, compared_ms: monotonic_ms });
       this.#doubt = undefined;
@@ -86,7 +86,7 @@ function turned(
   known: Timeline,
   { offset_ms, from_ms, compared_ms }: { offset_ms: number; from_ms: number; compared_ms: number },
 ): Timeline {
-  // What two readings of clocks in whole milliseconds differ by is no change.
+  // A difference within the rounding of two clocks in whole milliseconds is no change.
   if (Math.abs(offset_ms - known.offset_ms) < rounding_ms) return { ...known, compared_ms };
   const before = { offset_ms: unixOf(known, from_ms) - from_ms, until_ms: from_ms };
   return { offset_ms, compared_ms, before };
@@ -107,13 +107,13 @@ export function dated(reading: Reading, timeline: Timeline): Reading {
   return { ...moved(reading, stamp_ms), clock: stands ? reading.clock : made };
 }
 
-/** What has arrived has happened: a stamp beyond that is a device's mistake. */
+/** A reading cannot lie in the future: a stamp later than its arrival is a mistake of the device. */
 function notAfter(reading: Reading, arrived_ms: number): Reading {
   if (reading.stamp_ms <= arrived_ms + future_max_ms) return reading;
   return { ...moved(reading, arrived_ms), clock: clockQuality.bounded };
 }
 
-/** The reading with another stamp, and what was added to its device's clock changed likewise. */
+/** The reading with another stamp; the offset added to its device's clock changes by the same time. */
 export function moved(reading: Reading, stamp_ms: number): Reading {
   const { deviceClock } = reading;
   if (deviceClock === undefined) return { ...reading, stamp_ms };

@@ -1,6 +1,6 @@
 import { joined, type Span } from "./span.ts";
 
-/** What a pill box said: which doors were open from this moment on, bit p for door p. Unix milliseconds. */
+/** A pill box's doors from this moment on: bit p is set while door p is open. Unix milliseconds. */
 export interface DoorState {
   readonly stamp_ms: number;
   readonly event: number;

@@ -3,7 +3,7 @@ import { type LocalDay, localDays } from "./local-day.ts";
 import { overlap, type Span } from "./span.ts";
 
 /**
- * What became of a day's dose.
+ * State of a day's dose.
  * - `taken`: the door of the weekday went up or down that day.
  * - `late`: not that day, but within six hours after it.
  * - `reload`: the door moved only while the box was filled, when a pill may have been taken too.
@@ -46,7 +46,7 @@ export interface DoseFindings {
 }
 
 /**
- * What the events of a pill box say about the doses of the days in `span`.
+ * Doses of the days in `span`, from the events of a pill box.
  *
  * A change of a door in either direction counts as a pill perhaps taken, and more than six changes within ten
  * minutes as a reload: both are the guidance of the interface that serves the events. That an opened door is a pill

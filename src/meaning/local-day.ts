@@ -30,7 +30,7 @@ export function localDays(zone: string, span: { from_ms: number; to_ms: number }
   return days;
 }
 
-/** What a clock on the wall there shows: `07:42`. */
+/** Local time of day: `07:42`. */
 export function localTime(zone: string, at_ms: number): string {
   return zoned(zone, at_ms).toPlainTime().toString({ smallestUnit: "minute" });
 }

@@ -11,7 +11,7 @@ import { type Quartiles, quartilesOf } from "./quartiles.ts";
 import { type Span, without } from "./span.ts";
 import { type Sighting, type Walk, type WalkRejection, walksOf } from "./walks.ts";
 
-/** What the readings of a home mean to a person. Times are unix milliseconds, dates those of the time zone. */
+/** Daily-life figures from the readings of a home. Times are unix milliseconds, dates those of the time zone. */
 export interface Report {
   readonly pillboxes: readonly PillboxReport[];
   readonly walking: readonly WalkingReport[];

@@ -20,7 +20,7 @@ export function joined(spans: readonly Span[]): Span[] {
   return all;
 }
 
-/** What of `whole` none of `spans` has. */
+/** The parts of `whole` that are in none of `spans`. */
 export function without(whole: Span, spans: readonly Span[]): Span[] {
   const rest: Span[] = [];
   let { from_ms } = whole;

@@ -109,7 +109,7 @@ function boundsOf(line: readonly PlacedSensor[]): Bounds {
   };
 }
 
-/** What follows each other without a long pause. */
+/** Groups of passes that follow each other without a long pause. */
 function episodesOf(passes: readonly Pass[], pause_ms_max: number): Pass[][] {
   const episodes: Pass[][] = [];
   let last_ms = -Infinity;

@@ -1,6 +1,6 @@
 import type { Family } from "./openmetrics.ts";
 
-/** What is known of a running central server, for its metrics. */
+/** Facts of a running central server, for its metrics. */
 export interface CentralFigures {
   readonly now_ms: number;
   /** Since the start. */

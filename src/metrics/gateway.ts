@@ -2,7 +2,7 @@ import type { Overview } from "../store/store.ts";
 import type { Histogram } from "./histogram.ts";
 import type { Family } from "./openmetrics.ts";
 
-/** What is known of a running gateway, for its metrics. */
+/** Facts of a running gateway, for its metrics. */
 export interface GatewayFigures {
   readonly now_ms: number;
   readonly clock_synchronised: boolean;

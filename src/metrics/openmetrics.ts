@@ -1,6 +1,6 @@
 import type { Histogram } from "./histogram.ts";
 
-/** What is measured: a name without its unit, what it means, and its values now. */
+/** A metric family: a name without its unit, its meaning, and its present values. */
 export type Family = {
   /** Lower case with underscores, beginning with `lintel`. */
   readonly name: string;

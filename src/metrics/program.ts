@@ -1,6 +1,6 @@
 import type { Family } from "./openmetrics.ts";
 
-/** What either role says of itself as a program. */
+/** Metrics of the program itself, the same for both roles. */
 export function programFamilies(program: {
   readonly role: "gateway" | "central";
   readonly version: string;

@@ -188,7 +188,7 @@ export interface RecordDefinition {
   /** Fields by which lists are ordered, ascending, null first. */
   readonly order: readonly string[];
   readonly references?: readonly Reference[];
-  /** What no two records of the type may share; null is shared freely. */
+  /** Fields that no two records of the type may share; null is no value here. */
   readonly unique?: readonly Unique[];
   /**
    * A field that is served as a whole item and kept as its itemid. An import may give the itemid, the name of
@@ -196,7 +196,7 @@ export interface RecordDefinition {
    */
   readonly embeds?: string;
   readonly rules?: readonly RecordRule[];
-  /** What fills a field that an import leaves out; a field without an entry is then null. */
+  /** Defaults of fields that an import leaves out; a field without one is then null. */
   readonly defaults?: Readonly<Record<string, Default>>;
 }
 

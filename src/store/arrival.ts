@@ -1,7 +1,7 @@
 import { seriesOf, type Value } from "../series.ts";
 import type { ArrivalPosition, Arrivals, ArrivalsRequest, SeriesRecord } from "./store.ts";
 
-/** What a store knows of itself and of one series of one item, in one snapshot. */
+/** State of a store and of one series of one item, in one snapshot. */
 export interface ArrivalState {
   readonly epoch: string;
   /** No reading of the series of the item has a higher number. */

@@ -3,7 +3,7 @@ import { type Batch, type SeriesColumns, valuesAt } from "./batch.ts";
 import { BatchRefused, type Sender } from "./central-store.ts";
 import { digestText, readingDigest } from "./reading-digest.ts";
 
-/** What central knows of the epoch of a batch. */
+/** Central's facts of the epoch of a batch. */
 export interface KnownSource {
   readonly home: number;
   /** Absent while no readings of it are held. */
@@ -55,7 +55,7 @@ export function refuseForeign(epoch: string, source: KnownSource, sender: Sender
   );
 }
 
-/** What the batch says is the digest of the reading `held_seq`; undefined where it does not tell. */
+/** Digest of the reading `held_seq` according to the batch; undefined where the batch does not tell. */
 function digestOfHeld(batch: Batch, held_seq: number): string | undefined {
   return batch.from_seq === held_seq + 1 ? batch.previous : digestAt(batch, held_seq);
 }

@@ -38,7 +38,7 @@ export interface SeriesColumns {
   readonly device: Float64Array;
   /** Unix milliseconds. */
   readonly stamp_ms: Float64Array;
-  /** What else is kept of the readings: a column for each of `valueColumns`, in their order. */
+  /** The other values of the readings: a column for each of `valueColumns`, in their order. */
   readonly values: readonly Column[];
 }
 
@@ -56,7 +56,7 @@ export function valueAt(column: Column, row: number): Value {
   return Number.isNaN(value) ? null : value;
 }
 
-/** What is kept of the reading in a row, but for its item, stamp and number. */
+/** Values of the reading in a row, without its item, stamp and number. */
 export function valuesAt({ values }: SeriesColumns, row: number): Value[] {
   return values.map((column) => valueAt(column, row));
 }

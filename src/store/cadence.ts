@@ -7,7 +7,7 @@ export interface Cadence {
   readonly subtype?: string;
   /** Absent where a device is silent until it is used. */
   readonly expected_ms?: number;
-  /** It keeps what happens and tells it later: once it has been read, nothing is missing but what it says is. */
+  /** It keeps its events for a later poll: once it has been read, only the events that it reports as lost are missing. */
   readonly buffered: boolean;
 }
 

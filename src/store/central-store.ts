@@ -88,7 +88,7 @@ export interface HeldEpoch {
   readonly held_note: number;
 }
 
-/** What a gateway says of itself, and when central heard it. */
+/** A gateway's report of itself, and when central received it. */
 export interface ReportNote {
   readonly epoch: string;
   readonly condition: Condition;
@@ -114,7 +114,7 @@ export interface HistoryPosition {
   readonly at: string;
 }
 
-/** A batch cannot follow what is held; `held_seq` is where the sender has to go on. */
+/** A batch cannot follow the held readings; the sender has to continue after `held_seq`. */
 export class BatchRefused extends OperatorError {
   constructor(
     what: string,

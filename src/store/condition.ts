@@ -1,8 +1,8 @@
 import type { Device, GapReason } from "../reading.ts";
 
 /**
- * What a gateway knows besides readings, as it travels to central: who listened, which devices were alive and what is known to be
- * incomplete. Times are unix milliseconds. Taking the same twice changes nothing.
+ * The condition of a gateway, as it is sent to central: who listened, which devices were alive, and which data are
+ * known to be incomplete. Times are unix milliseconds. Taking in the same condition twice changes nothing.
  */
 export interface Condition {
   /** Whom states and interruptions are of; they name a device by its place in this list. */
@@ -41,7 +41,7 @@ export interface ConditionDevice extends Device {
   readonly itemid?: number;
 }
 
-/** What is known of a device now. */
+/** The present state of a device. */
 export interface ConditionState {
   readonly device: number;
   readonly first_ms: number;

@@ -4,7 +4,7 @@ import { type Cadence, cadenceOf, silence_max_ms } from "./cadence.ts";
 import { type Interval, overlaid } from "./interval-overlay.ts";
 import type { CoverageInterval, CoverageReason, CoverageRequest, CoverageState } from "./store.ts";
 
-/** What is kept of an item that has been heard; times are unix milliseconds. */
+/** Stored facts of an item that has been heard; times are unix milliseconds. */
 export interface CoverageFacts {
   readonly kind: Kind;
   readonly subtype: string | undefined;
@@ -13,7 +13,7 @@ export interface CoverageFacts {
   readonly gaps: readonly KnownGap[];
 }
 
-/** What the gateway of one home knows of an item. */
+/** The stay of an item in one home, as the gateway of that home knows it. */
 export interface Stay {
   /** When it was first and last heard there. */
   readonly first_ms: number;
@@ -97,14 +97,16 @@ function tailOf({ heard_ms, listened_ms = heard_ms, driverOutages }: Stay, caden
   return overdue ? [{ start_ms: heard_ms, stop_ms: listened_ms, ...silent }] : [];
 }
 
-/** What a device that keeps its events has told later was no gap, though it was not heard at its time. */
+/**
+ * Gaps that count. A device that keeps its events may have delivered those of a missed window later: that was no gap.
+ */
 function knownGaps(gaps: readonly KnownGap[], { buffered }: Cadence, heard_ms: number): Interval[] {
   return gaps
     .filter(({ stop_ms, reason }) => !(buffered && reason === "missed_window" && stop_ms <= heard_ms))
     .map((gap) => ({ ...gap, state: "gap" }));
 }
 
-/** Between two homes nobody hears an item. */
+/** Fills the time between two homes, in which no gateway hears the item. */
 function withoutHoles(intervals: readonly Interval[]): Interval[] {
   return intervals.flatMap((interval, index) => {
     const before = intervals[index - 1];

@@ -1,9 +1,9 @@
 import { messageOf, OperatorError, type OutageReason, StoreOutage } from "../errors.ts";
 
-/** What a store can run into, told apart by the codes of the database or the system. */
+/** A known fault of a store, recognised by the code of the database or the system. */
 export interface KnownFault {
   readonly codes: RegExp;
-  /** What has happened to the thing that the fault names, and what to do. */
+  /** The fault, as words that follow the name of the thing, and the remedy. */
   readonly what: string;
   readonly remedy: string;
   /** Present where it passes by itself, or once somebody has made room. */
@@ -11,7 +11,7 @@ export interface KnownFault {
 }
 
 /**
- * What was thrown while working on `name`, as a fault that an operator can act on: the first of `faults` that knows its code. An
+ * The OperatorError for an error thrown while working on `name`: the first of `faults` that has its code. An
  * OperatorError passes unchanged.
  */
 export function faultOf(

@@ -1,6 +1,6 @@
 import type { GatewayRecord } from "./central-store.ts";
 
-/** What central keeps of one epoch of a home. The contacts of a home (a new epoch, a report) are counted in order. */
+/** Central's facts of one epoch of a home. The contacts of a home (a new epoch, a report) are counted in order. */
 interface GatewayFacts {
   readonly home: number;
   readonly epoch: string;
@@ -33,7 +33,7 @@ export type SourceRow = Pick<GatewayFacts, "home" | "epoch" | "held_seq" | "bega
   readonly report: string | null;
 };
 
-/** What is known of the gateway of a home, from all the epochs of the home; there is at least one. */
+/** The record of a home's gateway, from all the epochs of the home; there is at least one. */
 function gatewayRecord(epochs: readonly GatewayFacts[]): GatewayRecord {
   const current = epochs.reduce((latest, epoch) => (isLater(epoch, latest) ? epoch : latest));
   const uploaded_ms = latestOf(epochs.map((epoch) => epoch.uploaded_ms));

@@ -23,7 +23,10 @@ export function overlaid(base: readonly Interval[], top: readonly Interval[]): I
   return [...result, ...below.reverse()];
 }
 
-/** What overlaps an earlier one starts at its end; one that lies within an earlier one is at its end and empty. */
+/**
+ * Intervals in order, without overlaps: one that overlaps an earlier one starts at its end; one that lies within an
+ * earlier one becomes empty, at that end.
+ */
 function inOrder(intervals: readonly Interval[]): Interval[] {
   let end_ms = Number.NEGATIVE_INFINITY;
   return [...intervals]

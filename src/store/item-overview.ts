@@ -4,12 +4,12 @@ import type { SeriesName } from "../series.ts";
 import { cadenceOf } from "./cadence.ts";
 import type { ItemOverview } from "./store.ts";
 
-/** What is kept of an item besides its readings; null where nobody has told. */
+/** Stored facts of an item besides its readings; null where unknown. */
 export type ItemFacts = {
   readonly [Name in StateName]: number | null;
 } & Pick<ItemOverview, "record" | "provisional" | "overdue" | "gaps" | "lost" | "series">;
 
-/** What the overview says of an item. */
+/** The overview of an item. */
 export function itemOverview(facts: ItemFacts): ItemOverview {
   const { record, provisional, overdue, gaps, lost, series } = facts;
   const states = stateNames.filter((name) => facts[name] !== null).map((name) => [name, facts[name]]);

@@ -39,7 +39,7 @@ export function provisionalItem(options: {
   };
 }
 
-/** What no two items share. */
+/** The fields that no two items share. */
 export type ItemNames = Pick<Item, "itemid" | "itemname">;
 
 /**
@@ -69,7 +69,10 @@ export function namesAside(key: number, { itemname }: Item): ItemNames[] {
   });
 }
 
-/** What a device has told of itself that its provisional item does not know: a device often tells only after it was first heard. */
+/**
+ * Fields that a device has told and its provisional item lacks. Often a device tells them only after it was first
+ * heard.
+ */
 export function toldSince(record: Item, device: Device): Partial<Item> | undefined {
   const told: Partial<Item> = {};
   if (record.subtypename === absent && device.subtype !== undefined) told.subtypename = device.subtype;

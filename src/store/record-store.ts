@@ -74,7 +74,7 @@ export interface ImportedRecord {
 }
 
 export interface Imported {
-  /** What became of the records, for each type that there were any of, in the order of the record table. */
+  /** Counts of changes by type, in the order of the record table; types without records are absent. */
   readonly changes: Readonly<Partial<Record<RecordType, RecordChanges>>>;
   readonly clashes: readonly Clash[];
 }

@@ -29,7 +29,7 @@ export function valueColumns(series: SeriesName): SeriesColumn[] {
   return [...named, clock, ...(deviceClock === true ? [device_ms, offset_ms] : [])];
 }
 
-/** What JavaScript takes for a time, in milliseconds, and the first of the year 1: no two lie further apart than a number is exact. */
+/** The latest time of JavaScript and the first of the year 1, in milliseconds. Differences between times stay exact. */
 const time_max_ms = 8_640_000_000_000_000;
 const time_min_ms = -62_135_596_800_000;
 

@@ -31,14 +31,14 @@ export interface Store extends RecordStore {
   page(request: PageRequest): Promise<Page>;
 
   /**
-   * What a page is recognised by: as long as this answers the same text, for whichever request, it is the same page.
-   * Costs one lookup, however large the page. The text means nothing in another store.
+   * The identity of a page: while the text stays the same, the page is the same, also of another request. Costs one
+   * lookup, however large the page. The text means nothing in another store.
    */
   pageMark(request: PageRequest): Promise<string>;
 
   /**
-   * A number that stays the same only while nothing in the store changes, whoever changes it; undefined where that
-   * cannot be told at once.
+   * A number that stays the same only while nothing in the store changes, by any process; undefined where that cannot be
+   * told at once.
    */
   changes(): number | undefined;
 
@@ -56,8 +56,8 @@ export interface Store extends RecordStore {
   arrivals(request: ArrivalsRequest): Promise<Arrivals | undefined>;
 
   /**
-   * What is known of the time before `before_ms`, newest first: each instant from the first sign of life of an item
-   * to the latest is in one interval. What came after the latest is listed only where the item is overdue.
+   * Coverage before `before_ms`, newest first: each instant from the first sign of life of an item to the latest is in
+   * one interval. The time after the latest is listed only where the item is overdue.
    */
   coverage(request: CoverageRequest): Promise<readonly CoverageInterval[]>;
 
@@ -70,7 +70,7 @@ export interface Store extends RecordStore {
   /** Keeps when tokens were last used, `last_used_ms` by id. */
   noteTokenUse(used: ReadonlyMap<string, number>): Promise<void>;
 
-  /** What the store knows of itself and its items, for `lintel status` and the dashboard. */
+  /** Overview of the store and its items, for `lintel status` and the dashboard. */
   overview(): Promise<Overview>;
 
   close(): Promise<void>;
@@ -96,14 +96,14 @@ export interface GatewayStore extends Store {
   /** How far a driver has read a device's buffer: what the last commit with a cursor of this name kept. */
   cursor(name: string): Promise<string | undefined>;
 
-  /** What is known of the time in every boot so far, oldest first, and how many facts wait for theirs. */
+  /** Known time of every boot so far, oldest first, and how many facts wait for theirs. */
   timeKnown(): Promise<{ readonly boots: readonly BootTime[]; readonly waiting: number }>;
 
-  /** What waits for its time, in order of boot, then of monotonic time, then as it came. */
+  /** Facts that wait for their time, in order of boot, then of monotonic time, then as they came. */
   waiting(limit: number): Promise<readonly Waiting[]>;
 
   /**
-   * What was last added to a device's own clock, milliseconds, in a reading of the series whose offset was measured;
+   * The last offset added to a device's own clock, milliseconds, in a reading of the series whose offset was measured;
    * undefined where there is none.
    */
   deviceOffset(series: SeriesName, device: Device): Promise<number | undefined>;
@@ -112,7 +112,7 @@ export interface GatewayStore extends Store {
   addDropped(counts: ReadonlyMap<string, number>): Promise<void>;
 }
 
-/** What may be kept beside readings: see `noteDevices` and `addDropped`. */
+/** Notes stored beside readings: see `noteDevices` and `addDropped`. */
 export interface Notes {
   readonly states?: readonly HeardState[];
   readonly dropped?: ReadonlyMap<string, number>;
@@ -122,10 +122,10 @@ export interface Notes {
   readonly cursors?: ReadonlyMap<string, string>;
   /** Who was listening; kept before the states, in order of time. */
   readonly listening?: readonly ListeningSpan[];
-  /** What is kept until its time is known, without stamp or number, and ids of what needs to be kept so no longer. */
+  /** Facts to keep until their time is known, without stamp or number, and ids of those to keep no longer. */
   readonly held?: readonly Held[];
   readonly released?: readonly number[];
-  /** What has become known of the time in these boots; one that is new is the latest. */
+  /** New knowledge of the time in these boots; a boot that is new is the latest. */
   readonly boots?: readonly BootTime[];
 }
 
@@ -141,7 +141,7 @@ export interface ListeningSpan {
   readonly to_ms: number;
 }
 
-/** Whatever has a time that may have to wait for the clock. */
+/** A fact with a time that may have to wait for the clock. */
 export type Fact =
   | { readonly reading: Reading }
   | { readonly state: HeardState }
@@ -159,7 +159,7 @@ export interface Waiting extends Held {
   readonly id: number;
 }
 
-/** What turns monotonic time of a boot into unix time, both in milliseconds. */
+/** Converts monotonic time of a boot to unix time, both in milliseconds. */
 export interface Timeline {
   /** Unix time is monotonic time plus this. */
   readonly offset_ms: number;
@@ -169,7 +169,7 @@ export interface Timeline {
   readonly before?: { readonly offset_ms: number; readonly until_ms: number };
 }
 
-/** What is known of the time in a run of the machine, in milliseconds. */
+/** Known time in a run of the machine, in milliseconds. */
 export interface BootTime {
   readonly boot: string;
   /** Absent while the boot has not learned the time. */
@@ -218,7 +218,7 @@ export interface PageRequest {
    * the newest readings and the second below `before_ms` then holds of the oldest and of the second from here.
    */
   readonly ascending_from_ms?: number;
-  /** What the stamps of the records are in. */
+  /** The unit of the records' stamps. */
   readonly precision: Precision;
 }
 
@@ -336,7 +336,7 @@ export interface Overview {
   readonly last_seq: number;
   readonly bytesOnDisk: number;
   readonly items: readonly ItemOverview[];
-  /** What was thrown away since the store was made, by name. */
+  /** Counts of dropped data since the store was made, by name. */
   readonly dropped: Readonly<Record<string, number>>;
   /** How many readings and signs of life are on disk without a number, until the time is known. */
   readonly waiting: number;

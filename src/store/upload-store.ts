@@ -70,7 +70,9 @@ export interface DigestRequest {
   readonly before_ms: number;
 }
 
-/** What is held of one series of one device on one UTC day; days without readings have none. */
+/**
+ * Stored readings of one series of one device on one UTC day, counted and digested; days without readings have none.
+ */
 export interface DayDigest {
   readonly series: SeriesName;
   readonly kind: Kind;
@@ -108,6 +110,6 @@ export interface UploadState {
   readonly verified_all_ms?: number;
   /** Stamps below this may have been pruned: days before it are not compared. */
   readonly pruned_before_ms?: number;
-  /** What identifies the roster that was last taken in. */
+  /** Identity of the roster that was last taken in. */
   readonly roster?: string;
 }

@@ -64,5 +64,5 @@ const checksum_bit = 0b100;
 const checksum_bytes = 4;
 /** Levels above take several times as long for 6 % less. */
 const compression_level = 12;
-/** What a frame may have the reader keep in memory: as much as a batch is long. */
+/** Memory that a frame may ask of the reader: the length of the longest batch, as a power of 2. */
 const window_log_max = Math.log2(batch_text_bytes_max);

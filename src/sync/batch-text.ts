@@ -4,7 +4,7 @@ import { batch_readings_max } from "../store/batch.ts";
 import { type SeriesColumn, stampSchema, valueColumns } from "../store/series-columns.ts";
 import { Device, Epoch, number } from "./protocol.ts";
 
-/** The version of the form below. A change of what is written is a new version; what a released one wrote is read for ever. */
+/** The version of the form below. A change of the form is a new version; batches of a released version stay readable. */
 export const batchVersion = 1;
 
 /** A person's home has some tens of devices. */

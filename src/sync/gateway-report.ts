@@ -3,7 +3,7 @@ import { freeBytes } from "../disk/free-bytes.ts";
 import type { Store } from "../store/store.ts";
 import type { GatewayReport } from "./protocol.ts";
 
-/** What a gateway says of itself now, but for what only an upload knows. */
+/** A gateway's report without the values that only an upload knows. */
 export type GatewayDescription = Omit<GatewayReport, "differing_days" | "failure">;
 
 /** Looks at a gateway's store and disk. `directory` is its data directory. */

@@ -4,8 +4,9 @@ import { gapReasons } from "../reading.ts";
 import { seriesNames } from "../series.ts";
 
 /**
- * What gateway and central say to each other under `/sync/v1`, besides batches (see batch-codec.ts). Bodies are JSON, with Content-Encoding zstd where they are
- * large; a refusal has the Error body of the API. Everything may be said twice: whoever hears nothing says it again.
+ * The routes between gateway and central under `/sync/v1`. Bodies are JSON, with Content-Encoding zstd where they are
+ * large, except batches (see batch-codec.ts). An error has the Error body of the API. Every request may be repeated: a
+ * side that gets no answer sends it again.
  *
  * | route | served by | scope | what |
  * |---|---|---|---|
@@ -36,7 +37,7 @@ export const syncPath = "/sync/v1";
 export const batchType = "application/vnd.lintel.batch";
 /** `Lintel-Batch: <epoch> <from_seq> <to_seq>` on POST /batches. */
 export const batchHeader = "Lintel-Batch";
-/** `Lintel-Home: <id>` on whatever a gateway asks whose configuration names its home: central refuses it with a token of another one (409). */
+/** `Lintel-Home: <id>`, sent by a gateway whose configuration names its home: central refuses a token of another home (409). */
 export const homeHeader = "Lintel-Home";
 /** `Lintel-Position: <seq> <at>` on an answer of GET /history: what the next request hands back. */
 export const positionHeader = "Lintel-Position";
@@ -109,7 +110,7 @@ const Condition = Type.Object(
   closed,
 );
 
-/** What a gateway says of itself: kept at central and shown by `lintel fleet`. */
+/** A gateway's report of itself: stored at central and shown by `lintel fleet`. */
 export const GatewayReport = Type.Object(
   {
     version: Word,
@@ -146,7 +147,7 @@ export const ReportBody = Type.Object(
 );
 export type ReportBody = Static<typeof ReportBody>;
 
-/** What a gateway says of itself to a central that comes to it. */
+/** A gateway's report of itself to a central that pulls. */
 export const SourceReport = Type.Object(
   {
     ...ReportBody.properties,
@@ -199,7 +200,7 @@ export const Digest = Type.Object(
   closed,
 );
 
-/** What a gateway answers to GET /digests; `next_ms` is the first day after those that were asked for on which anything happened. */
+/** A gateway's answer to GET /digests; `next_ms` is the first day after the requested ones that has readings. */
 export const DigestsAnswer = Type.Object({
   digests: Type.Array(Digest, { maxItems: 100_000 }),
   next_ms: Type.Optional(time_ms),
@@ -221,7 +222,7 @@ export type VerifyBody = Static<typeof VerifyBody>;
 export const verify_days_max = 31;
 
 export const VerifyAnswer = Type.Object({
-  /** What differs, as central has it; a count of 0 where it has nothing. */
+  /** Digests that differ, as central has them; a count of 0 where it has nothing. */
   differing: Type.Array(Digest),
 });
 export type VerifyAnswer = Static<typeof VerifyAnswer>;

@@ -10,7 +10,7 @@ import {
 } from "../records/record-table.ts";
 import type { CentralStore } from "../store/central-store.ts";
 
-/** What a home may know of the programme's records: a document as `lintel import` takes it, and what it is recognised by. */
+/** The programme's records for a home: a document as `lintel import` takes it, and its identity. */
 export interface Roster {
   /** JSON, UTF-8: the same text as long as nothing in it changes. */
   readonly body: string;
@@ -24,8 +24,8 @@ export const roster_bytes_max = 32 * 1024 * 1024;
 type RosterStore = Pick<CentralStore, "recordsWith" | "keepsRecords" | "itemsHeardIn">;
 
 /**
- * The roster of a home. Records are never removed and what refers is read before what it refers to, so that references hold in it
- * whatever is imported meanwhile.
+ * The roster of a home. Records are never removed, and a record is read before those that it refers to. So references
+ * hold in it, whatever is imported meanwhile.
  *
  * | records | which of them |
  * |---|---|
@@ -36,7 +36,8 @@ type RosterStore = Pick<CentralStore, "recordsWith" | "keepsRecords" | "itemsHea
  * | projects, studies | that its subjects are enrolled in |
  * | homes | the home |
  *
- * What these refer to beyond (the home that an item has moved to) is there with nothing but its number, and an item's name and type.
+ * Other records that these refer to (the home that an item has moved to) have only their number, and an item its name
+ * and type.
  */
 export async function rosterOf(store: RosterStore, home: number): Promise<Roster> {
   const chosen = await new Choice(store, home).all();
@@ -86,7 +87,7 @@ class Choice {
     return this.#chosen;
   }
 
-  /** Subjects of the home. Where somebody lives is what enrollments say; only where they say nothing, other links do. */
+  /** Subjects of the home, by their enrollments; only a subject whose enrollments name no home is found by other links. */
   async #subjects(present: readonly StoredRecord[], issues: readonly StoredRecord[]): Promise<number[]> {
     const enrolled = numbersIn(await this.#with("project_enrollments", "homeid", [this.#home]), "subjectid");
     const inHands = await this.#with("subject_inventory", "itemid", [...numbersIn(present, "itemid")]);

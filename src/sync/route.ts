@@ -15,7 +15,7 @@ export interface Route {
   readonly scopes: readonly Scope[];
   /** A token that is bound to another home than this is refused. */
   readonly home?: number;
-  /** What body it takes; absent: none, and one that is sent is not read. */
+  /** Form of the request body; absent: none, and a body that is sent is not read. */
   readonly body?: BodyForm;
   answer(call: Call): Promise<Response>;
 }
@@ -29,7 +29,7 @@ export interface BodyForm {
 
 export interface Call {
   readonly exchange: Exchange;
-  /** What the request was let through with. */
+  /** The token that authorised the request. */
   readonly token: Token;
   /** The home that the token is bound to. @throws HttpError 401 where it is bound to none */
   home(): number;

@@ -22,7 +22,7 @@ export interface Issued {
 
 /**
  * Makes a key on the curve P-256 and a certificate for it that it signs itself (X.509 v3, RFC 5280): good for a server of these names,
- * and for nothing else, so that whoever trusts it trusts no more than this server.
+ * and for nothing else, so that a client that trusts it trusts no other server.
  *
  * @param options.subject at most 64 characters, for people who look at it
  * @param options.names host names in ASCII, and IP addresses; at least one

@@ -1,6 +1,6 @@
 /**
- * What a certificate is written in: the distinguished encoding rules of ASN.1 (X.690), as far as it needs them. Each function answers
- * the bytes of a whole value: tag, length, content.
+ * The encoding of certificates: the distinguished encoding rules of ASN.1 (X.690), as far as needed. Each function
+ * returns the bytes of a whole value: tag, length, content.
  */
 
 export function sequence(...parts: readonly Uint8Array[]): Uint8Array {

@@ -1,7 +1,7 @@
 import { hostname, networkInterfaces } from "node:os";
 import { isServerName } from "../config/tls-section.ts";
 
-/** What a machine is known by in its network. */
+/** Names and addresses of a machine in its network. */
 export interface Machine {
   readonly hostname: string;
   /** IP addresses that others reach it at, without brackets. */

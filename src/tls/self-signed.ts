@@ -13,7 +13,7 @@ import { type Machine, serverNames, thisMachine } from "./names.ts";
 export interface KeepingOptions {
   /** Where certificate and key are kept; made if it is missing. */
   readonly directory: string;
-  /** What the setting that names the directory is called: for messages. */
+  /** Name of the setting that gives the directory, for messages. */
   readonly directorySetting: string;
   /** The address that the server listens on. */
   readonly listen: string;
@@ -51,7 +51,7 @@ export async function tlsFilesOf(setting: TlsSetting, options: KeepingOptions): 
   return files;
 }
 
-/** What a directory has of an own certificate: for whoever shows it. */
+/** The self-signed certificate in a directory, for commands that show it. */
 export function ownCertificateIn(
   directory: string,
 ): { readonly certificate: string; readonly fingerprint: string } | { readonly problem: string } | undefined {

@@ -8,8 +8,8 @@ import { readEpochs } from "../store/sqlite/epochs.ts";
 import { storeFault } from "../store/sqlite/faults.ts";
 
 /**
- * What central keeps of a home besides readings and records, so that a spare box can take the place of a lost one: by the names that the
- * files have at central.
+ * Files of a home that central keeps besides readings and records, so that a spare gateway can replace a lost one; by
+ * their names at central.
  *
  * - `zigbee-network.json`: the newest copy that the Zigbee driver made of its network, with a checksum in it
  * - `cursors.json`: how far the buffers of devices have been read. Where it is put back, what they still hold is read from there on: what

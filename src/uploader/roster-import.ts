@@ -11,8 +11,8 @@ import type { UploadStore } from "../store/upload-store.ts";
 
 /**
  * Takes the roster of central into a gateway's store, after the checks of any import: all of it or, where anything does not fit, nothing.
- * What the roster before had and this one has not (somebody never lived here, an alert is over) is removed; an item is of this home no
- * more. The roster is kept in the data directory for the next time.
+ * Records that only the roster before had (somebody never lived here, an alert is over) are removed; such an item only leaves this
+ * home. The roster is kept in the data directory for the next time.
  *
  * @throws OperatorError that says in one line what does not fit
  */

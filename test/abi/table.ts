@@ -1,7 +1,7 @@
 /**
- * What the C headers of Linux say of the numbers and layouts that the program hands to the kernel and to the C library:
- * each C expression with its value, or with its values where the processors differ. The program is held to this table on
- * every machine (abi.test.ts), and the table to the headers wherever there is a C compiler for one of the processors.
+ * Numbers and layouts that the program hands to the kernel and to the C library, from the C headers of Linux: each C
+ * expression with its value, or with its values where the processors differ. The program is compared with this table on
+ * every machine (abi.test.ts), and the table with the headers wherever there is a C compiler for one of the processors.
  */
 export type Processor = "x64" | "arm64";
 

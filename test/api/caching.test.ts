@@ -26,7 +26,7 @@ const event = (second: number, number: number, of = device) =>
 const run = (count: number) =>
   Array.from({ length: count }, (_, index) => event(now_s - count + index, index));
 
-/** What a client gets, and whether the store had to read a page for it. */
+/** A client's answer, and whether the store had to read a page for it. */
 async function got(serving: Serving, query: string, headers: Record<string, string> = {}, method = "GET") {
   const response = await serving.ask(`${path}${query}`, {
     method,

@@ -40,7 +40,7 @@ export class ContractCheck {
     });
   }
 
-  /** What the answer breaks of the contract. */
+  /** The rules of the contract that the answer breaks. */
   faultsOf(received: Received): string[] {
     const { method, status, headers } = received;
     const template = this.templateOf(received.path);

@@ -82,7 +82,7 @@ export async function fill(store: GatewayStore): Promise<void> {
   }
 }
 
-/** What generated requests can be about, of a server that has the programme. */
+/** Names and numbers for generated requests to a server that has the programme. */
 export function knownOf({ tokens }: Pick<Serving, "tokens">): Known {
   const byKind = Map.groupBy(items, ({ typename }) => typename);
   return {

@@ -20,7 +20,7 @@ export interface Serving extends AsyncDisposable {
   readonly directory: string;
   /** The clock of the interface; the store has the machine's. */
   readonly clock: SettableClock;
-  /** What the interface logged so far, without colours. */
+  /** The log of the interface so far, without colours. */
   readonly lines: string[];
   /** A token of each kind, by name, as its holder has it. */
   readonly tokens: Readonly<Record<Scope | "expired", string>>;
@@ -37,7 +37,7 @@ export async function serve(
     tls?: { certificate: string; key: string };
     hostname?: string;
     least?: Level;
-    /** What stands between the interface and the store. */
+    /** Wraps the store that the interface reads. */
     through?: (store: GatewayStore) => Store;
   } = {},
 ): Promise<Serving> {

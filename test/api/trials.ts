@@ -21,7 +21,7 @@ export interface Trial {
   readonly code: number | undefined;
 }
 
-/** What requests can be about: tokens, names of items by type, numbers of records by type, and the time. */
+/** Values for requests: tokens, names of items by type, numbers of records by type, and the time. */
 export interface Known {
   readonly tokens: Readonly<Record<"read" | "admin" | "sync" | "expired", string>>;
   readonly itemnames: Readonly<Record<string, readonly string[]>>;

@@ -49,7 +49,7 @@ export class CentralProcess {
     return JSON.parse(out).token;
   }
 
-  /** What the API answers; the path begins after the version. */
+  /** An answer of the API; the path begins after the version. */
   async get<Body>(path: string): Promise<Body> {
     const response = await this.#served?.get(path, this.#readToken);
     if (response?.ok !== true) throw new Error(`${path}: ${response?.status} ${await response?.text()}`);
@@ -130,7 +130,7 @@ export class LostBox implements AsyncDisposable {
     rmSync(this.site.data, { recursive: true });
   }
 
-  /** What the box has on its card. */
+  /** The events on the box's card. */
   eventsHere(): number[] {
     return this.#query("SELECT event FROM wirelesssensor_events ORDER BY event").flat().map(Number);
   }

@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => site.remove());
 
-/** What is left in a data directory of three events and a token, by how the gateway on it ended. */
+/** Suffixes of the database's files that remain after three events and a token, by how the gateway ended. */
 const leftovers: Readonly<Record<string, readonly string[]>> = {
   "an orderly end": [""],
   "a kill": ["", "-wal", "-shm"],

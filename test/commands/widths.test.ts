@@ -24,7 +24,7 @@ async function addLongName(): Promise<void> {
   expect([code, said]).toMatchObject([0, expect.any(String)]);
 }
 
-/** What a command shows on a terminal of so many columns, without colours. */
+/** A command's output on a terminal of so many columns, without colours. */
 function shown(columns: number, ...words: string[]): string[] {
   const command = [...site.program, ...words].map((word) => `'${word}'`).join(" ");
   const run = Bun.spawnSync(

@@ -1,7 +1,7 @@
 import { numbers } from "./numbers.ts";
 import { messageParsers, type OpenParser, streamParsers } from "./parsers.ts";
 
-/** What came of a run. */
+/** Result of a run. */
 export interface Fuzzed {
   readonly frames: number;
   /** Frames that were still taken for something, and so went deeper than the first check. */
@@ -15,7 +15,7 @@ export interface Fuzzed {
   readonly held_most: number;
 }
 
-/** What a stream parser is left with before it is opened anew. */
+/** Frames that one stream parser gets before a new one is made. */
 const stream_frames_max = 5_000;
 
 /**

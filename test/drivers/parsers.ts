@@ -41,7 +41,7 @@ export interface StreamParser {
 }
 
 export interface OpenParser {
-  /** What the bytes completed. */
+  /** Frames that the bytes completed. */
   push(chunk: Uint8Array): unknown[];
   /** Bytes held back, where it tells. */
   readonly held_bytes?: number;
@@ -207,7 +207,7 @@ function samplesOf(driver: string): Uint8Array[] {
     .flatMap(({ examples }) => examples.map(({ bytes }) => bytesOf(bytes)));
 }
 
-/** What is in frames. */
+/** Payloads of frames. */
 function payloads(lines: readonly Uint8Array[]): Uint8Array[] {
   const found: Uint8Array[] = [];
   const reader = new FrameReader({

@@ -21,7 +21,7 @@ export class RecordingHost implements Host {
   readonly drops = new Map<string, number>();
   readonly lines: string[] = [];
   joiningRequests = 0;
-  /** What `accept` answers with, instead of taking a reading. */
+  /** The error that `accept` rejects with, instead of taking a reading. */
   refusal: Error | undefined;
   readonly log: Log;
   readonly #waiting = new Set<() => void>();

@@ -1,6 +1,6 @@
 import type { Socket } from "bun";
 
-/** What a line does to those who speak over it. */
+/** Faults of a line, as client and server see them. */
 export const faultKinds = ["cut", "reset", "stall", "truncate", "duplicate", "late duplicate"] as const;
 export type FaultKind = (typeof faultKinds)[number];
 
@@ -165,7 +165,7 @@ class Line {
     }).catch(() => this.break(true));
   }
 
-  /** What may still pass of a piece; undefined: all of it. */
+  /** Bytes of a piece that may still pass; undefined: all of it. */
   judge(direction: Direction, passed: number, bytes: Uint8Array): number | undefined {
     if (direction === "up") this.#watchRequests(bytes);
     const plan = this.#plan;

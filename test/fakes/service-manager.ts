@@ -19,7 +19,7 @@ export class ServiceManager {
     }
   }
 
-  /** What was sent, and not yet read; datagrams on one machine arrive before send returns. */
+  /** The next unread message; datagrams on one machine arrive before send returns. */
   next(): string | undefined {
     const bytes = Buffer.alloc(4096);
     const dontWait = 0x40;

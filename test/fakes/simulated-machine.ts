@@ -11,7 +11,7 @@ export class SimulatedMachine {
   #boot = "";
   #monotonic_ms = 0;
   #crystal = 1;
-  /** What the system clock has on top of monotonic time. */
+  /** System clock minus monotonic time. */
   #offset_ms = 0;
   #synchronised = false;
   #process: Process | undefined;
@@ -63,7 +63,7 @@ export class SimulatedMachine {
     return this.#synchronised;
   }
 
-  /** What a time service does: the system clock is right, but for `off_ms`, and known to be. */
+  /** Sets the system clock as a time service does: right but for `off_ms`, and known to be synchronised. */
   synchronise(off_ms = 0): void {
     this.#offset_ms = this.now_ms + off_ms - this.#monotonic_ms;
     this.#synchronised = true;

@@ -41,7 +41,7 @@ async function acknowledgedUntilKilled(directory: string, first: number, count: 
   return text.split("\n").slice(0, -1).map(Number);
 }
 
-/** What a command finds, and what the file holds. */
+/** The store as a command finds it, and the contents of the file. */
 async function keptIn(directory: string) {
   const beside = await openBeside(directory);
   const { last_seq, items } = await beside.overview();

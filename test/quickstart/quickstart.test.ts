@@ -55,7 +55,7 @@ async function printed(page: string, language: string, command: string[]): Promi
   return out;
 }
 
-/** What the pages print that count by day. */
+/** Output of the pages that count by day. */
 function countsByDay(): string[] {
   const days = Map.groupBy(all, ({ stamp_ms }) => new Date(stamp_ms).toISOString().slice(0, 10));
   const most = Math.max(...[...days.values()].map(({ length }) => length));

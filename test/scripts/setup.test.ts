@@ -173,7 +173,7 @@ describe("the Bun that runs lintel", () => {
 describe.skipIf(!mountsAllowed)(
   "the C library that Bun is fetched for is that of the machine's own programs",
   () => {
-    /** What setup.sh would fetch after `mounts`, in a mount namespace of its own. */
+    /** The package that setup.sh would fetch after `mounts`, in a mount namespace of its own. */
     function packageAfter(mounts: string): string {
       const script = `set -e
 cd "$1"

@@ -5,7 +5,7 @@ import type { Subprocess } from "bun";
 import { linesOf } from "./lines.ts";
 import { SimulatorProcess } from "./simulator.ts";
 
-/** What people start. */
+/** The program as people start it. */
 export const lintel = normalize(join(import.meta.dir, "../../scripts/lintel"));
 
 /**
@@ -20,7 +20,7 @@ export class Site {
   readonly #processes: Subprocess[] = [];
   readonly #simulators: SimulatorProcess[] = [];
 
-  /** What starts `lintel`. */
+  /** The command that starts `lintel`. */
   readonly program: readonly string[];
 
   /** @param options.data a data directory that is there already, and stays */
@@ -159,7 +159,7 @@ export class LintelProcess {
   }
 }
 
-/** What a server says when it is ready; the demo says more. */
+/** A server's message when it is ready; the demo's has more. */
 export interface Ready {
   /** Of the API, with its version. */
   readonly url: string;

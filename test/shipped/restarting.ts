@@ -10,7 +10,10 @@ export interface Run {
   readonly last: number;
 }
 
-/** What was served at the end, and what had to be. Notifications are numbered from 1 by their zone status. */
+/**
+ * The notifications that were served at the end, and those that had to be. They are numbered from 1 by their zone
+ * status.
+ */
 export interface Restarts {
   readonly runs: readonly Run[];
   /** In the order of the API, oldest first. */
@@ -62,7 +65,7 @@ export async function restart(times: number, told: (run: Run) => void = () => {}
   }
 }
 
-/** What is wrong with what was served: a line for each notification that is missing, and for each out of order or told twice. */
+/** Faults of the served notifications: a line for each that is missing, out of order or served twice. */
 export function faultsOf({ runs, served }: Restarts): string[] {
   const there = new Set(served);
   const missing = runs.flatMap(({ first, last, ended }, index) =>

@@ -28,7 +28,7 @@ export class SimulatorProcess {
     return simulator;
   }
 
-  /** What a gateway is configured with: the link to its pty, or `tcp://127.0.0.1:…`. */
+  /** The path for the gateway's configuration: the link to its pty, or `tcp://127.0.0.1:…`. */
   get path(): string {
     return this.#path;
   }

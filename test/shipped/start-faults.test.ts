@@ -18,7 +18,7 @@ interface Fault {
   readonly named: string;
   /** Makes the site faulty. */
   arrange(site: Site): void | Promise<void>;
-  /** What the one line says, with the site's directory as `<site>`. */
+  /** The expected line, with the site's directory as `<site>`. */
   readonly said: RegExp;
 }
 

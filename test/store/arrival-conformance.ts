@@ -3,7 +3,7 @@ import type { ArrivalPosition, ArrivalsRequest, GatewayStore, Store } from "../.
 import type { MakeStore } from "./make-store.ts";
 import { below, item, seeded, sensor, sensorEvent, start_ms } from "./sample.ts";
 
-/** What every store must do that is asked for readings in order of arrival. */
+/** Tests of every store that is asked for readings in order of arrival. */
 export function arrivals(make: MakeStore): void {
   test.each([1, 2, 3])(
     "while readings arrive, late ones too, are each returned once and in the order of their numbers, seed %d",

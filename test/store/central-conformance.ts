@@ -10,7 +10,7 @@ import { verifying } from "./central-verify.ts";
 import { item, sensor, start_ms } from "./sample.ts";
 import { SimulatedGateway } from "./simulated-gateway.ts";
 
-/** What every store of a central server must do besides what every store must. */
+/** Tests of every store of a central server, besides those of every store. */
 export function centralStoresAgree(name: string, make: MakeCentral): void {
   describe(name, () => {
     describe("receiving", () => receiving(make));

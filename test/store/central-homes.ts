@@ -7,7 +7,7 @@ import { plainOf } from "./plain-batch.ts";
 import { item, sensor, start_ms } from "./sample.ts";
 import { SimulatedGateway } from "./simulated-gateway.ts";
 
-/** What central must do because there are many homes. */
+/** Tests of central with several homes. */
 export function homesDiffer(make: MakeCentral): void {
   test("send in turn, and each item has its own readings in their order", async () => {
     await using made = await make();

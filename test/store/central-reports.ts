@@ -8,7 +8,7 @@ import { SimulatedGateway } from "./simulated-gateway.ts";
 
 const hour_ms = 3_600_000;
 
-/** What central must keep of what gateways say of themselves. */
+/** Tests of the gateways' reports that central keeps. */
 export function reportsAgree(make: MakeCentral): void {
   test("are kept whole, the last one of each home, with when it was heard", async () => {
     await using made = await make();

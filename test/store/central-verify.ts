@@ -7,7 +7,7 @@ import { all, events, eventsOf, keyOf, type MakeCentral, numbers, take } from ".
 import { item, sensor, start_ms } from "./sample.ts";
 import { dayOf, inDigestOrder, SimulatedGateway } from "./simulated-gateway.ts";
 
-/** What central must do to be compared with a gateway, and to be put right. */
+/** Tests of comparing central with a gateway, and of repairing it. */
 export function verifying(make: MakeCentral): void {
   test("gives the digests of a gateway, day by day, of what it had sent up to a number", async () => {
     await using made = await make();

@@ -15,7 +15,7 @@ import type { MakeStore } from "./make-store.ts";
 import { PageOracle } from "./page-oracle.ts";
 import { below, reading, seeded, sensor, sensorEvent, start_ms } from "./sample.ts";
 
-/** What every store must do, whatever it is built on. */
+/** Tests of every store, on any database. */
 export function storesAgree(name: string, make: MakeStore): void {
   describe(name, () => {
     describe("readings", () => readings(make));
@@ -84,7 +84,7 @@ function readings(make: MakeStore): void {
   });
 }
 
-/** What only a gateway's own store tells. */
+/** Tests of a gateway's own store. */
 export function gatewayStoresAgree(name: string, make: MakeStore): void {
   describe(name, () => {
     test("counts of what was thrown away add up, whatever they come with", async () => {

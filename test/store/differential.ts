@@ -113,7 +113,7 @@ function anyValues(random: () => number, series: SeriesName): Record<string, Val
   return Object.fromEntries(entries);
 }
 
-/** What SQL, COPY, JSON and code pages may trip over. */
+/** Texts that are difficult for SQL, COPY, JSON and code pages. */
 const texts = [
   "1.4",
   "",

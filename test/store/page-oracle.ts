@@ -54,8 +54,8 @@ export class PageOracle {
   }
 
   /**
-   * What a store has to answer. `answered` is what it did answer: as the newest number on disk it may name any that nothing of the
-   * item has passed.
+   * The page that a store has to answer. `answered` is its real answer: as the newest number on disk it may name any
+   * number that no reading of the item has passed.
    */
   page(request: PageRequest, answered?: Page): Page {
     const newest = this.of(request.item).reduce((most, { seq }) => Math.max(most, seq), 0);

@@ -5,7 +5,7 @@ import type { GatewayStore } from "../../src/store/store.ts";
 import type { MakeStore } from "./make-store.ts";
 import { item, sensor, sensorEvent, start_ms } from "./sample.ts";
 
-/** What every store must do with records, whatever it is built on. */
+/** Tests of records for every store, on any database. */
 export function storesAgreeOnRecords(name: string, make: MakeStore): void {
   describe(name, () => {
     describe("records", () => records(make));

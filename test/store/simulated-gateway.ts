@@ -13,7 +13,7 @@ import { digestText, readingDigest, SetDigest } from "../../src/store/reading-di
 import type { DayDigest, DayReadings, DigestRequest } from "../../src/store/upload-store.ts";
 import { columnsOf } from "./plain-batch.ts";
 
-/** What a gateway holds and sends, told in the simplest way: a list of readings. */
+/** A gateway's readings and uploads, in the simplest form: a list of readings. */
 export class SimulatedGateway {
   readonly home: number;
   readonly epoch: string;
@@ -79,7 +79,7 @@ export class SimulatedGateway {
     );
   }
 
-  /** What a gateway sends of a day that differs. */
+  /** A gateway's batch of a day that differs. */
   day({ through_seq, series, kind, address, day, after_seq }: DayReadings, most = batch_readings_max): Batch {
     const found = this.#between(after_seq + 1, through_seq)
       .filter((reading) => reading.series === series && dayOf(reading.stamp_ms) === day)

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { type SourceFile, sourceFiles } from "./source.ts";
 
-/** What shows or measures the program that people start. */
+/** Files that show or measure the program that people start. */
 const shipped = /^(test\/shipped|scripts\/(aarch64|benchmarks|soaks)(?!\/with-source))\//;
-/** What may be around that program: tests and scripts without its source, and the devices that are simulated. */
+/** Files that may be used with that program: tests and scripts without its source, and the simulated devices. */
 const around = /^(test|scripts)\/(?!.*with-source\/)|^drivers\/[^/]+\/simulator\/|^drivers\/wire\/simulated-/;
 
 test("what shows the shipped program imports nothing of it, not through others either", async () => {

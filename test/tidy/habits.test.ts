@@ -45,6 +45,14 @@ test("nothing is printed but by the log and the commands", () => {
   ).toEqual([]);
 });
 
+test("a docstring begins with its subject, never with a relative clause", () => {
+  const begun = /\/\*\*[\s*]*What\b.*/g;
+  const late = files.flatMap(({ path, text }) =>
+    [...text.matchAll(begun)].map(([found]) => `${path}: ${found}`),
+  );
+  expect(late).toEqual([]);
+});
+
 test("nothing is left for later, commented out or silenced", () => {
   expect(
     linesWith(

@@ -4,7 +4,7 @@ import { sourceFiles } from "./source.ts";
 /** Names of one subject each that everything may use: they import nothing but each other. */
 const foundation =
   /^src\/(?!main\.|gateway\.|read-only-gateway\.|central\.)[a-z-]+\.ts$|^src\/(records|config|disk)\//;
-/** What a driver may know of the rest. */
+/** Files that a driver may import from the rest. */
 const driverContract =
   /^src\/(reading|clock|day|errors|libc|log|kinds|series)\.ts$|^src\/disk\/durable-file\.ts$|^drivers\/(driver|peripheral)\.ts$|^drivers\/wire\//;
 /** Composition roots: they alone know the drivers and put the layers together. */

@@ -17,10 +17,10 @@ export async function live(options: { seed: number; days: number; directory: str
   return life.judge();
 }
 
-/** What came of it. `faults` is empty where all is as it must be. */
+/** The result. `faults` is empty where all is as it must be. */
 export interface Life {
   readonly faults: readonly string[];
-  /** What was taken in, and how often things went wrong. */
+  /** Counts of the readings taken in, and of faults injected. */
   readonly counts: Readonly<Record<string, number>>;
   /** Readings on disk by clock quality, and the worst error of their stamps in milliseconds. */
   readonly qualities: Readonly<Record<string, { readonly count: number; readonly worst_ms: number }>>;
@@ -292,7 +292,7 @@ class HouseholdLife {
     this.#timeService();
   }
 
-  /** What a time service does every quarter of an hour or so, where there is a network. */
+  /** Acts as a time service does every quarter of an hour or so, where there is a network. */
   #timeService(): void {
     if (!this.#network || this.#gateway === undefined) return;
     if (!this.#machine.synchronised) this.#count("times learned");
@@ -422,9 +422,9 @@ const steps_max = 10_000_000;
 const faults_max = 20;
 /** Of the crystals above, with a little to spare. */
 const drift = 100 / 1e6;
-/** What a time service is off by, and what a clock is followed by at once. */
+/** Error of a time service, and the largest step that a clock follows at once. */
 const slack_ms = 2_500;
-/** What the box's clock may have turned by since it was last compared. */
+/** Drift of the box's clock since it was last compared, at most. */
 const box_drift_ms = 2_000;
 const order_slack_ms = 10;
 const box: Device = { kind: "pillboxes", address: "00:0d:6f:00:07:00", subtype: "polled" };

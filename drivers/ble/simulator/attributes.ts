@@ -11,7 +11,7 @@ export interface SimulatedService {
 export interface SimulatedCharacteristic {
   readonly uuid: string;
   readonly properties: readonly CharacteristicProperty[];
-  /** What a read gives. A thrown RefusedError is sent as that ATT error. */
+  /** Gives the value for a read. A thrown RefusedError is sent as that ATT error. */
   readonly onRead?: () => Uint8Array;
   /** Takes a write, with or without response. A thrown RefusedError is sent as that ATT error. */
   readonly onWrite?: (value: Uint8Array) => void;
@@ -51,7 +51,7 @@ export class AttributeServer {
     for (const service of services) this.#lay(service);
   }
 
-  /** What goes back for a unit from the central; undefined when nothing does. */
+  /** The answer to a unit from the central; undefined when there is none. */
   answer(unit: AttUnit): AttUnit | undefined {
     switch (unit.op) {
       case "mtuRequest":

@@ -245,7 +245,7 @@ const leMetaBit = 0x20;
 
 const nothing = () => new Uint8Array(0);
 
-/** What is returned behind the status, by opcode. Core 5.4, Vol 4, Part E, 7.3, 7.4 and 7.8. */
+/** Return parameters after the status, by opcode. Core 5.4, Vol 4, Part E, 7.3, 7.4 and 7.8. */
 const answers: Readonly<Record<number, (options: HciSimulatorOptions) => Uint8Array>> = {
   [opcode.leSetEventMask]: nothing,
   [opcode.writeLeHostSupport]: nothing,

@@ -7,7 +7,7 @@ import type { SimulatedPeripheral } from "./peripheral.ts";
 /** The largest piece of data that the simulated controller sends and takes: small, so that frames are cut. */
 export const acl_piece_bytes = 64;
 
-/** What a link needs of the controller. */
+/** The controller's functions that a link uses. */
 export interface LinkEnds {
   send(packet: Buffer): void;
   /** Takes the link off the list and tells the host. */

@@ -6,9 +6,9 @@ export interface SimulatedPeripheralOptions {
   /** Printed order: `54:48:e6:8f:80:a5`. */
   readonly address: string;
   readonly addressType?: "public" | "random";
-  /** What it broadcasts: fields, or the bytes as they are. Flags are put before fields while there is room. */
+  /** Its advertisement: fields, or the bytes as they are. Flags are put before fields while there is room. */
   readonly advertisement?: AdvertisingData | Uint8Array;
-  /** What it answers to an active scanner. */
+  /** Its scan response to an active scanner. */
   readonly scanResponse?: AdvertisingData | Uint8Array;
   /** Without this, a device with services is connectable and one without is not. */
   readonly connectable?: boolean;

@@ -6,7 +6,7 @@ export interface SimulatedBoxOptions {
   readonly address: string;
   /** 16 bytes: broadcasts are encrypted with it. */
   readonly key?: Uint8Array;
-  /** What the box's own clock shows, unix seconds. */
+  /** The box's own clock, unix seconds. */
   readonly clock_s: () => number;
   /** Puts one packet of BTHome service data on the air. */
   readonly send: (serviceData: Uint8Array) => void;
@@ -45,7 +45,7 @@ export class SimulatedPillBox {
     this.#say();
   }
 
-  /** What it sends 4 h after its last broadcast: the same event under a new packet number. */
+  /** Sends the broadcast that follows 4 h after its last one: the same event under a new packet number. */
   heartbeat(): void {
     this.#say();
   }

@@ -1,6 +1,6 @@
 import { type Listener, watcher } from "./watcher.ts";
 
-/** What is called for each event: an error alone, or null, the descriptor and the bits that are up. */
+/** Called for each event: with an error alone, or with null, the descriptor and the bits that are set. */
 export type EpollCallback = (error: Error | null, fd?: number, events?: number) => void;
 
 /**

@@ -1,7 +1,7 @@
 import { control, createEpoll, type ReadyEvent } from "./libc.ts";
 import type { FromThread, ToThread } from "./thread.ts";
 
-/** Whoever registered a descriptor; one for each Epoll. */
+/** The owner of registered descriptors; one for each Epoll. */
 export interface Listener {
   readonly call: (error: Error | null, fd?: number, events?: number) => void;
 }

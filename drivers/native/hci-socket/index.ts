@@ -8,8 +8,8 @@ export interface PacketLine {
 }
 
 /**
- * What noble takes for a controller. The caller opens the line, keeps it and closes it: `bindParams` of
- * `withBindings("hci", { userChannel: true, bindParams: { line } })`.
+ * A socket to a controller, in the form that noble expects. The caller opens the line, keeps it and closes it:
+ * `bindParams` of `withBindings("hci", { userChannel: true, bindParams: { line } })`.
  */
 export class HciSocket extends EventEmitter {
   #line: PacketLine | undefined;
@@ -30,7 +30,7 @@ export class HciSocket extends EventEmitter {
     this.removeAllListeners();
   }
 
-  /** What is written after `stop` goes nowhere, as on a closed socket. */
+  /** Writes a packet; after `stop` it is dropped, as on a closed socket. */
   write(packet: Buffer): void {
     this.#line?.write(packet);
   }

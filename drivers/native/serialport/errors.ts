@@ -1,6 +1,6 @@
 /**
- * What a port fails with. serialport looks at two flags: `canceled` means that the port was closed under a
- * pending call (not a fault), `disconnect` that the device is gone.
+ * An error of a port. serialport looks at two flags: `canceled` means that the port was closed under a pending call
+ * (not a fault), `disconnect` that the device is gone.
  */
 export class BindingsError extends Error {
   readonly canceled: boolean;

@@ -48,7 +48,7 @@ function nameOf(pid: number): string {
   return name === "" ? "" : ` (${name})`;
 }
 
-/** What another user's processes have open can't be read, and processes end at any time: nothing, then. */
+/** Entries of a directory in /proc; none where it is another user's, or the process has ended. */
 function names(directory: string): string[] {
   try {
     return readdirSync(directory);

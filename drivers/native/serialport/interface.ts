@@ -1,6 +1,6 @@
 /**
- * What serialport and a binding have agreed on, as types: the shapes of `@serialport/bindings-interface` 1.2,
- * whose declarations a strict module resolution can't find.
+ * The interface between serialport and a binding, as types: the shapes of `@serialport/bindings-interface` 1.2, whose
+ * declarations a strict module resolution can't find.
  */
 
 export interface OpenOptions {

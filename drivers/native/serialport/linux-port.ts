@@ -9,7 +9,7 @@ import { getLines, type LinuxPortStatus, type LinuxSetOptions, setLines } from "
 import { baudRateOf, checkBaudRate, setBaudRate, setLine } from "./termios.ts";
 import { Waiting } from "./waiting.ts";
 
-/** What serialport's Linux binding takes: `vmin` bytes, `vtime` in tenths of a second. */
+/** Options of serialport's Linux binding: `vmin` bytes, `vtime` in tenths of a second. */
 export interface LinuxOpenOptions extends OpenOptions {
   vmin?: number;
   vtime?: number;
@@ -26,7 +26,7 @@ export async function openLinuxPort(options: Required<LinuxOpenOptions>): Promis
   try {
     if (options.lock) hold(fd, path);
     setLine(fd, path, options);
-    // What is there was received or written with other settings.
+    // Bytes in the buffers were received or written with other settings.
     ioctl(fd, TCFLSH, TCIOFLUSH);
     return new LinuxPortBinding(fd, options);
   } catch (thrown) {
@@ -72,7 +72,7 @@ export class LinuxPortBinding implements BindingPortInterface {
     return { buffer, bytesRead };
   }
 
-  /** Resolves when the kernel has every byte. One write after the other, whoever calls. */
+  /** Resolves when the kernel has every byte. Writes of all callers follow one another. */
   async write(buffer: Buffer): Promise<void> {
     if (!Buffer.isBuffer(buffer)) throw new TypeError('"buffer" is not a Buffer');
     this.#descriptor();

@@ -1,6 +1,6 @@
 import { type Failure, ioctl } from "./libc.ts";
 
-/** What a line can be set to. Rates in baud, `vtime` in tenths of a second. */
+/** Settings of a line. Rates in baud, `vtime` in tenths of a second. */
 export interface LineSettings {
   readonly baudRate: number;
   readonly dataBits: number;

@@ -22,7 +22,7 @@ export class SimulatedBox {
   voltage_mv = 3_000;
   rssi_dbm = -60;
   boot = 1;
-  /** What happened, with its true time: what a test compares with. */
+  /** All events with their true times, for tests to compare with. */
   readonly history: { readonly seq: number; readonly at_ms: number; readonly doors: number }[] = [];
   readonly #now_ms: () => number;
   readonly #window: { readonly every_s: number; readonly length_s: number };
@@ -59,7 +59,7 @@ export class SimulatedBox {
     this.history.push({ seq: this.#seq, at_ms, doors });
   }
 
-  /** Starts again; `clock_s` is what its clock then shows, for a box that forgets it. */
+  /** Starts again; `clock_s` is the new time of its clock, for a box that forgets it. */
   restart(clock_s?: number): void {
     this.boot = (this.boot + 1) & 0xffff;
     if (clock_s !== undefined) this.setClock(clock_s);
@@ -124,5 +124,5 @@ export class SimulatedBox {
   }
 }
 
-/** What fits into a payload of 1,024 bytes. */
+/** The number of events that fit into a payload of 1,024 bytes. */
 const events_per_reply = 111;

@@ -7,8 +7,8 @@ export interface Noise {
 }
 
 /**
- * What a bad line makes of a frame: flips bits, cuts it short, puts garbage before it, loses it whole.
- * `random` gives numbers from 0 up to 1.
+ * A frame as it comes through a bad line: bits flipped, cut short, with garbage before it, or lost. `random` gives
+ * numbers from 0 up to 1.
  */
 export function spoil(frame: Uint8Array, noise: Noise, random: () => number): Uint8Array {
   if (random() < (noise.lost_per_frame ?? 0)) return new Uint8Array();

@@ -15,7 +15,7 @@ import {
 } from "../standard.ts";
 import { encodeXiaomi, type XiaomiUnit } from "../xiaomi.ts";
 
-/** What a simulated GATT server is made of: the shape that the controller's simulator takes. */
+/** A service of a simulated GATT server: the shape that the controller's simulator takes. */
 export interface SimulatedService {
   readonly uuid: string;
   readonly characteristics: readonly {
@@ -46,7 +46,7 @@ export interface SimulatedScaleOptions {
   readonly battery_percent?: number;
   readonly manufacturer?: string;
   readonly model?: string;
-  /** What its clock shows, as unix milliseconds of that date and time in UTC; none without. */
+  /** Its clock, as unix milliseconds of that date and time in UTC; without it, the scale has none. */
   readonly clock_ms?: () => number;
   /** Codes of its users by index: with any, a weighing of a user is told to those who know his code. */
   readonly consents?: Readonly<Record<number, number>>;

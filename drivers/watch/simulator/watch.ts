@@ -7,7 +7,7 @@ import { type Block, encodeBlock } from "../health-log.ts";
 export class SimulatedWatch {
   readonly blocks: Block[] = [];
   battery_percent = 80;
-  /** What the gateway last set its clock to, unix seconds. */
+  /** The time that the gateway last set its clock to, unix seconds. */
   time_s: number | undefined;
   /** Asked for blocks from these times on. */
   readonly fetches: number[] = [];
@@ -113,5 +113,5 @@ const service = "6e400001-b5a3-f393-e0a9-e50e24dcca9e";
 const write = "6e400002-b5a3-f393-e0a9-e50e24dcca9e";
 const notify = "6e400003-b5a3-f393-e0a9-e50e24dcca9e";
 
-/** What fits into a notification on the smallest connection. */
+/** Bytes of a notification on the smallest connection. */
 const piece_bytes = 20;

@@ -37,7 +37,7 @@ export interface DeviceExport {
   readonly cie: string;
 }
 
-/** What the radio of a device needs of the coordinator. Each answers false when nobody hears the device. */
+/** The coordinator's functions that a device's radio uses. Each answers false when nobody hears the device. */
 export interface Air {
   /** Associates with the coordinator: needs open joining unless the device already has the network's key. */
   join(device: SimulatedDevice): boolean;

@@ -1,4 +1,4 @@
-/** What a simulated device says of itself when it is interviewed. */
+/** A simulated device's answers to its interview. */
 export interface SimulatedModel {
   readonly manufacturer: string;
   readonly manufacturer_code: number;

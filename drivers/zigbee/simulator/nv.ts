@@ -63,7 +63,7 @@ export class NvMemory {
     this.#items.set(entryKey(table, index), Buffer.from(value));
   }
 
-  /** What a restart does with the startup option that was left in memory. */
+  /** Restarts; applies the startup option that is in memory. */
   restart(): void {
     const option = this.get(nvItem.startupOption)?.[0] ?? 0;
     if ((option & startup_clear) === 0) return;

@@ -63,7 +63,7 @@ class Answer {
     return this.#missing === 0;
   }
 
-  /** What is wrong with it, if anything is. */
+  /** Takes a chunk of the response; returns its fault, undefined where there is none. */
   take(chunk: Buffer): string | undefined {
     if (this.#missing !== Number.POSITIVE_INFINITY) {
       this.#missing -= chunk.length;

@@ -57,7 +57,7 @@ async function told(pairing: LintelProcess): Promise<void> {
   if (!/"state":"(open|joined)"/.test(line)) throw new Error(`lintel pair: ${line}`);
 }
 
-/** What a researcher's script and the dashboard ask in a day. */
+/** Asks for what a researcher's script and the dashboard ask for in a day. */
 async function ask(gateway: RunningServer, token: string, sensors: Sensors): Promise<void> {
   const paths = [
     "/items",

@@ -84,7 +84,7 @@ function perHour(count: number): string {
   return (count / hours).toFixed(1);
 }
 
-/** What reaches the gateway, in order: from sensors and broadcasts at once, from what is polled once an hour. */
+/** Arrivals at the gateway, in order: from sensors and broadcasts at once, from polled devices once an hour. */
 function arrivalsOfHome(): Arrival[] {
   const mishaps = mishapsBefore(until_ms + 60 * day_ms);
   const telling = new Telling(1, mishaps);
@@ -172,7 +172,7 @@ async function replayed(arrivals: readonly Arrival[]): Promise<Written> {
   return { ...written, bytes };
 }
 
-/** What this process has sent to its disk, from proc(5): whole pages, in the database and its log. */
+/** Bytes that this process has sent to its disk, from proc(5): whole pages, in the database and its log. */
 function writtenBytes(): number {
   return Number(/^write_bytes: (\d+)$/m.exec(readFileSync("/proc/self/io", "utf8"))?.[1]);
 }

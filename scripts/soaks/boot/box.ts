@@ -9,7 +9,7 @@ const poll_ms = 100;
 export interface Ended {
   readonly code: number;
   readonly out: string;
-  /** What came on stderr. */
+  /** The text on stderr. */
   readonly said: string;
 }
 
@@ -21,7 +21,7 @@ interface RunOptions {
   readonly input?: string;
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** What takes longer is ended, and has failed. */
+  /** Time after which the command is ended, and has failed. */
   readonly ms_max?: number;
 }
 
@@ -114,7 +114,7 @@ export class Box {
     return { code, out, said };
   }
 
-  /** What a line printed that must end well. */
+  /** Output of a line that must succeed. */
   async must(line: string, options: RunOptions = {}): Promise<string> {
     const { code, out, said } = await this.run(line, options);
     if (code !== 0) throw new Error(`${line}\n  ended with ${code}: ${lastLines(`${out}\n${said}`)}`);
@@ -143,12 +143,12 @@ export class Box {
     return Bun.spawn(words, { stdin: "pipe", stdout: "pipe", stderr: "pipe" });
   }
 
-  /** What systemd says of a unit. */
+  /** A property of a unit, from systemd. */
   async property(unit: string, name: string): Promise<string> {
     return (await this.must(`systemctl show ${unit} --property ${name} --value`, { as: "root" })).trim();
   }
 
-  /** What a unit said since its last start, or since `since`. */
+  /** Messages of a unit since its last start, or since `since`. */
   journal(unit: string, since = "-1d"): Promise<string> {
     return this.must(`journalctl --quiet --no-pager --output cat --unit ${unit} --since ${since}`, {
       as: "root",

@@ -8,7 +8,7 @@ const answer_ms_max = 60_000;
 const waiting_events = 20;
 const data = "/var/lib/lintel";
 
-/** What becomes of a gateway that hangs, is killed, has no power, no network, nothing to write to. */
+/** Tries a gateway that hangs, is killed, or has no power, no network or no writable disk. */
 export async function tryFaults(trial: Trial): Promise<void> {
   const { box } = trial;
   await step("memory", () => memory(box));

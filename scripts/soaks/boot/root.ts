@@ -3,8 +3,8 @@ import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, wri
 import { join } from "node:path";
 
 /**
- * What the box has besides Debian's smallest system: an init, what README names, and a database for central. Whatever
- * else Lintel needs is missing here, so that README has to name it.
+ * Packages of the box besides Debian's smallest system: an init, the ones that README names, and a database for
+ * central. Everything else that Lintel needs is missing here, so that README has to name it.
  */
 const packages = [
   "systemd",
@@ -19,7 +19,7 @@ const packages = [
   "postgresql",
 ];
 
-/** What belongs to the installer, who works as README says: with sudo, and a home directory. */
+/** The installer, who works as README says: with sudo, and a home directory. */
 export const installer = { name: "installer", id: 1000 } as const;
 
 /** Settings by which this machine reaches the package registry; a box behind the same proxy would have them too. */
@@ -66,7 +66,7 @@ function debian(): { suite: string; mirror: string } {
   return { suite, mirror };
 }
 
-/** What an image for a card has done already: a user with sudo, a host name, how the network is reached. */
+/** Makes the settings that an image for a card already has: a user with sudo, a host name, access to the network. */
 function furnish(directory: string): void {
   const { name, id } = installer;
   const write = (path: string, text: string) => writeFileSync(join(directory, path), text);

@@ -11,7 +11,7 @@ import { messageParsers, streamParsers } from "../../../test/drivers/parsers.ts"
 
 /** A thousand frames take a few milliseconds: this long is a hang that ended. */
 const slowest_most_ms = 2_000;
-/** What the heap may vary by without having grown. */
+/** Largest variation of the heap that does not count as growth. */
 const growth_most_bytes = 8 * 1024 * 1024;
 /** A line of a watch, the longest thing that any parser holds. */
 const held_most_bytes = 4_096;

@@ -2,7 +2,7 @@ import type { Endpoint } from "../endpoint.ts";
 import { changes } from "../versions/history.ts";
 import { type ApiVersion, introducedBy, versions } from "../versions.ts";
 
-/** What every reader of a version's contract has to know, as Markdown. */
+/** The introduction of a version's contract, as Markdown: rules that hold for every endpoint. */
 export function introduction(version: ApiVersion, endpoints: readonly Endpoint[]): string {
   const times = introducedBy("0.4", version)
     ? "Times are unix timestamps: whole seconds since 1970 in GMT."
@@ -21,7 +21,7 @@ export function introduction(version: ApiVersion, endpoints: readonly Endpoint[]
   return lines.join("\n\n");
 }
 
-/** What a version changed and added. */
+/** Changes and additions of a version, a line each; none for the first version. */
 export function newsOf(version: ApiVersion, endpoints: readonly Endpoint[]): string[] {
   if (version === versions[0]) return [];
   const changed = changes.filter((change) => change.version === version).map(({ summary }) => summary);

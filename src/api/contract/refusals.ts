@@ -1,7 +1,7 @@
 import { type ErrorName, errorTable } from "../../http/errors.ts";
 import type { Components, Json } from "./components.ts";
 
-/** What any endpoint may refuse a request with, besides what belongs to its parameters and records. */
+/** Errors that any endpoint may answer with, besides those that come from its parameters and records. */
 export const alwaysPossible: readonly ErrorName[] = [
   "accept_missing",
   "accept_unsuitable",

@@ -1,6 +1,6 @@
 import type { Json } from "./components.ts";
 
-/** What values a schema allows, in a few words. */
+/** The values that a schema allows, in a few words. */
 export function valueText(schema: Json): string {
   const parts = [formText(schema), ...boundTexts(schema)];
   if (schema["default"] !== undefined) parts.push(`default ${String(schema["default"])}`);

@@ -3,14 +3,14 @@ import { type Endpoint, reshaped } from "../endpoint.ts";
 import type { ApiVersion } from "../versions.ts";
 
 /**
- * What a version changed in the form of the interface, told as the way back: from the newer form of an endpoint
- * it makes the older one. Requests of the older form are turned into the newer on the way in, answers into the
- * older on the way out, and the schemas say the same, so that a change knows nothing of the others.
+ * A change that a version made to the form of the interface, written as the way back: it makes the older form of an
+ * endpoint from the newer one. Requests of the older form are converted to the newer, answers to the older, and the
+ * schemas say the same. So a change needs to know nothing of the other changes.
  */
 export interface Change {
   /** The version that brought the newer form; those below it have the older. */
   readonly version: ApiVersion;
-  /** What the version changed, in words. */
+  /** The change in words. */
   readonly summary: string;
   /** The older form; the endpoint itself where the change does not concern it. */
   older(endpoint: Endpoint): Endpoint;

@@ -2,7 +2,8 @@ import { existsSync, readdirSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 
 /**
- * What is worth keeping of a data directory besides the database: what drivers keep, and single files. Paths below it.
+ * Files of a data directory to back up besides the database: the drivers' files and single files. Paths are relative to
+ * it.
  *
  * @param but a directory of which nothing is meant
  */
@@ -17,7 +18,7 @@ export function filesBeside(data: string, but: string): string[] {
   return (
     [...top, ...below]
       .map((entry) => join(entry.parentPath, entry.name))
-      // What is being written takes its name when it is whole; what holds for the moment is wrong when it comes back.
+      // A file that is still being written ends in `.new`; a momentary state would be wrong after a restore.
       .filter((path) => !path.endsWith(".new") && !momentary.has(relative(data, path)))
       .filter((path) => !path.startsWith(`${resolve(but)}/`))
       .map((path) => relative(data, path))
@@ -29,5 +30,8 @@ export function isOfProcess(name: string): boolean {
   return /^[a-z]+\.(lock(-journal)?|pid)$/.test(name);
 }
 
-/** What sensors last said: a later event would be taken for a heartbeat, and lost. Without it a heartbeat is an event at worst. */
+/**
+ * The last status of each sensor. Restored, it would make a later event look like a heartbeat, which is not recorded.
+ * Without it, at worst a heartbeat is recorded as an event.
+ */
 const momentary = new Set(["drivers/zigbee/at-rest.json"]);

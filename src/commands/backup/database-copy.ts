@@ -6,7 +6,7 @@ import { openForReading } from "../../store/sqlite/connection.ts";
 import { storeFault } from "../../store/sqlite/faults.ts";
 import { refuseNewer, versionOf } from "../../store/sqlite/migrations.ts";
 
-/** What is known of a database before it is copied. */
+/** Facts of a database, read before it is copied. */
 export interface DatabaseFacts {
   readonly epoch: string;
   readonly last_seq: number;
@@ -71,7 +71,7 @@ export async function copyDatabase(options: {
   checkIntegrity(to);
 }
 
-/** @throws OperatorError where any page or index of a database is not what it should be */
+/** @throws OperatorError where any page or index of a database is damaged */
 function checkIntegrity(path: string): void {
   const database = openForReading(path);
   try {

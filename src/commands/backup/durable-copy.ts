@@ -5,7 +5,7 @@ import { freeBytes } from "../../disk/free-bytes.ts";
 import { OperatorError } from "../../errors.ts";
 import { bytesText } from "../spans.ts";
 
-/** What a file holds, as far as two copies of it can be compared. */
+/** Size and digest of a file, to compare two copies. */
 export interface Content {
   readonly bytes: number;
   /** 64 hex digits. */
@@ -77,5 +77,5 @@ async function writeAll(file: FileHandle, part: Uint8Array): Promise<void> {
 }
 
 const piece_bytes = 1024 * 1024;
-/** Something must be left for whoever else uses the disk. */
+/** Free space that is left to other programs on the disk. */
 const free_bytes_min = 4 * 1024 * 1024;

@@ -13,7 +13,9 @@ const Inside = Type.String({
   maxLength: 1_000,
 });
 
-/** What a backup holds. It stands in `manifest.json`, which is written last: without it, or with another, there is no backup. */
+/**
+ * Contents of a backup, as in `manifest.json`. That file is written last: a backup without a valid one is not a backup.
+ */
 export const Manifest = Type.Object(
   {
     format: Type.Literal("lintel backup 1"),
@@ -62,7 +64,7 @@ export function readManifest(directory: string): Manifest {
   );
 }
 
-/** Whether a directory holds a backup, or what is left of making one, and nothing else. */
+/** Whether a directory holds a backup, or an unfinished one, and nothing else. */
 export function isOwnDirectory(directory: string): boolean {
   const names = readdirSync(directory).filter((name) => name !== "lost+found");
   if (!names.every((name) => ownNames.test(name))) return false;
@@ -76,7 +78,7 @@ export function isOwnDirectory(directory: string): boolean {
   }
 }
 
-/** Reads every file of a backup. @throws OperatorError that names the first that is not what was written */
+/** Reads every file of a backup. @throws OperatorError that names the first one that differs from the manifest */
 export async function checkFiles(
   directory: string,
   { files }: Pick<Manifest, "files">,

@@ -1,5 +1,5 @@
 /**
- * A thread that copies a database: it takes minutes on an SD card, and whoever waits for it wants to see how far it is.
+ * A thread that copies a database. This takes minutes on an SD card, so it reports its progress.
  */
 import { openForReading } from "../../store/sqlite/connection.ts";
 

@@ -2,23 +2,23 @@ import type { Clock } from "../../clock.ts";
 import type { Config } from "../../config/config.ts";
 import type { GatewayStatus } from "../../control/status.ts";
 
-/** What one check found. */
+/** The result of one check. */
 export interface Finding {
   /** `fine`; `fault`: something does not work; `note`: nothing to check here, or nothing that needs mending. */
   readonly state: "fine" | "fault" | "note";
-  /** What was looked at and what was found. */
+  /** The thing that was checked, and the result. */
   readonly text: string;
-  /** What to do, for a fault. */
+  /** The remedy of a fault. */
   readonly remedy?: string;
 }
 
-/** What the checks know when they begin. */
+/** The input of all checks. */
 export interface Surroundings {
   readonly clock: Clock;
   readonly directory: string;
   /** Absent where only a data directory was named, or the configuration cannot be read. */
   readonly config?: Config;
-  /** What the running gateway says of itself; absent where none runs. */
+  /** Status of the running gateway; absent where none runs. */
   readonly running?: GatewayStatus;
 }
 

@@ -38,7 +38,7 @@ export async function checkService(_: Surroundings): Promise<Finding[]> {
 }
 
 /**
- * What systemd says of the service.
+ * Findings from systemd's properties of the service.
  *
  * @param shown what `systemctl show` prints of `properties`
  * @param last the last line that the service itself has logged; empty where this user may not read it
@@ -79,13 +79,13 @@ export function serviceFindings(shown: string, last: () => string): Finding[] {
   return findings;
 }
 
-/** What the processes of a unit have logged last, and not what systemd says about them. */
+/** The line last logged by the processes of a unit, without systemd's own lines about them. */
 function lastLine(of: string): string {
   const words = [`_SYSTEMD_UNIT=${of}`, "--lines=1", "--output=cat", "--no-pager", "--quiet"];
   return printed("journalctl", words);
 }
 
-/** What systemctl prints, trimmed; nothing within five seconds counts as empty. */
+/** The output of systemctl, trimmed; empty where there is none within five seconds. */
 export function systemctl(...words: string[]): string {
   return printed("systemctl", words);
 }

@@ -8,7 +8,7 @@ import { uploadStanding } from "../upload-words.ts";
 import { type Finding, fault, fine, note, type Surroundings } from "./check.ts";
 import { systemctl } from "./system.ts";
 
-/** What is heard here reaches central: the token can be read, a timer starts uploads, and the last one ended well. */
+/** Checks that readings reach central: the token can be read, a timer starts uploads, and the last one succeeded. */
 export async function checkUpload(surroundings: Surroundings): Promise<Finding[]> {
   const upload = surroundings.config?.upload;
   if (upload === undefined)
@@ -62,7 +62,7 @@ async function checkLast({ directory, clock }: Surroundings): Promise<Finding[]>
     if (late) return [fault(`uploads: ${text}`, "lintel upload sends now, and says what is in the way")];
     return [fine(`uploads: ${text}`)];
   } catch (error) {
-    // What is wrong with the database itself is said by its own check.
+    // Faults of the database itself are reported by its own check.
     return [note(`uploads: cannot be told (${messageOf(error)})`)];
   }
 }

@@ -11,7 +11,7 @@ import type { Central } from "../../sync/upload/central.ts";
 import { putHomeFiles } from "../../uploader/home-files.ts";
 import { takeRoster } from "../../uploader/roster-import.ts";
 
-/** What came back from central. */
+/** Counts of the readings and records restored from central. */
 export interface BroughtBack {
   readonly readings: number;
   /** Items of the inventory and of it all records together. */

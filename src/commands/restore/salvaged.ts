@@ -14,7 +14,7 @@ import type { Central } from "../../sync/upload/central.ts";
 import { upload } from "../../sync/upload/upload.ts";
 import { gatherHomeFiles } from "../../uploader/home-files.ts";
 
-/** What became of the readings of a damaged database that central did not have. */
+/** Result of sending central those readings of a damaged database that it did not have. */
 export interface SentFromRemains {
   readonly sent: number;
   /** Numbers of which neither has a reading any more. */

@@ -30,7 +30,7 @@ export async function distribute(connections: Connections): Promise<boolean> {
 
 async function spread(connections: Connections, table: string, call: string): Promise<void> {
   await connections.write(async (sql) => {
-    // What is in the tables already is moved, and that may be much.
+    // Rows that are already in the tables are moved, and there may be many.
     await sql`SET LOCAL statement_timeout = 0`;
     await sql`SELECT pg_advisory_xact_lock(7813243, 0)`;
     const known = await sql`SELECT 1 FROM pg_dist_partition WHERE logicalrel = ${table}::regclass`;

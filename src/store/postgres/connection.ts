@@ -7,7 +7,7 @@ export type { SqlRunner } from "./pool.ts";
 
 /** A database by its URL. Every call rejects with an OperatorError that names the database where it or the way to it is at fault. */
 export class Connections {
-  /** What it is called in messages: host, port and database, never the password. */
+  /** Name in messages: host, port and database, never the password. */
   readonly name: string;
   readonly #reads: Pool;
   readonly #pages: Pool;

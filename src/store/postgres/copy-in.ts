@@ -28,7 +28,7 @@ export async function copyIn(
   const stream: Writable = await query.writable();
   const finished = once(stream, "finish");
   finished.catch(() => {});
-  // What is heard after the end is heard by nobody, and must not end the process.
+  // An error after the end has no other listener, and must not end the process.
   stream.on("error", () => {});
   for (const chunk of chunks) {
     if (!stream.write(chunk)) await Promise.race([once(stream, "drain"), failed]);

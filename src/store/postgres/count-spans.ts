@@ -46,14 +46,14 @@ export class CountChanges {
     spans.set(start_ms, (spans.get(start_ms) ?? 0) + change);
   }
 
-  /** Something that was held is another now, or gone; none of what is held where it was is newer than `newest_ms`. */
+  /** Notes that held readings were changed or removed; none of the item's held readings there is newer than `newest_ms`. */
   noteChange(item: number, newest_ms: number): void {
     const head = this.#head(item);
     head.changed = 1;
     head.newest_ms = Math.max(head.newest_ms, newest_ms);
   }
 
-  /** Writes what has changed; after it nothing has. */
+  /** Writes the changed counts, and marks them as unchanged. */
   async write(sql: SqlRunner, series: SeriesName, home: number): Promise<void> {
     if (this.#heads.size === 0) return;
     const spans = this.#spans();

@@ -24,7 +24,7 @@ export async function coverage(sql: SqlRunner, request: CoverageRequest): Promis
 /** Keys of the items that have been silent for too long by now. To be read in one snapshot. */
 export async function overdueItems(sql: SqlRunner): Promise<Set<number>> {
   const rows = await stayRows(sql, null);
-  // What ended before an item was heard has no part in how long it has been silent.
+  // Outages that ended before an item was heard do not count for the time that it has been silent.
   const spans = await sql<(Span & { home: number; listener: string })[]>`
     SELECT home, listener, start_ms, stop_ms
     FROM outages JOIN (

@@ -15,7 +15,7 @@ export function nameOf(url: string): string {
   return `database ${name} on ${host}`;
 }
 
-/** What was thrown while working on a database, as a fault that an operator can act on. An OperatorError passes unchanged. */
+/** The OperatorError for an error thrown while working on a database. An OperatorError passes unchanged. */
 export function databaseFault(thrown: unknown, name: string): OperatorError {
   return faultOf(thrown, { name, code: codeOf(thrown), faults });
 }
@@ -25,7 +25,7 @@ export function codeOf(thrown: unknown): string {
   return thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
 }
 
-/** True when what was asked was not answered because the connection, not the database, was at fault. */
+/** True when a query failed because of the connection, and not of the database. */
 export function isConnectionLost(thrown: unknown): boolean {
   return lost.test(codeOf(thrown));
 }

@@ -32,7 +32,7 @@ async function mergeSome(sql: SqlRunner, merges: readonly Merge[]): Promise<void
 const taker = "($2::bigint[])[array_position($1::bigint[], item)]";
 const given = "item = ANY ($1::bigint[])";
 
-/** What was heard last counts; what only the other has told stays. */
+/** Of these fields the value heard last wins; a value that only the other has stays. */
 const stateFields = ["battery_percent", "battery_mv", "linkquality", "listener"] as const;
 const laterState = stateFields
   .map(

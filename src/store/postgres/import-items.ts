@@ -32,7 +32,7 @@ export class ItemImport {
     return clashes;
   }
 
-  /** What `match` found, as numbers. */
+  /** Counts of the changes that `match` found. */
   async count(): Promise<Partial<Record<RecordType, RecordChanges>>> {
     const [row] = await this.#sql<(RecordChanges & { all: number })[]>`
       SELECT count(*) AS all, count(*) FILTER (WHERE change IN ('added', 'adopted')) AS added,

@@ -48,7 +48,10 @@ export class Imports {
 type RecordBatches = Parameters<RecordStore["importRecords"]>[0];
 type ImportOptions = NonNullable<Parameters<RecordStore["importRecords"]>[1]>;
 
-/** What is handed in, and what it threw, so that this comes out as it was and not as a fault of the database. */
+/**
+ * The batches handed in. An error that they throw is kept, so that it is rethrown as it was and not as a fault of the
+ * database.
+ */
 class Source {
   broken: { readonly thrown: unknown } | undefined;
   readonly #batches: RecordBatches;

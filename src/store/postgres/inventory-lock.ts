@@ -1,9 +1,9 @@
 import type { SqlRunner } from "./connection.ts";
 
 /**
- * An import may give the readings of one item to another. Whoever has found the key of an item and goes on to write under it
- * shares the inventory until its transaction ends; an import holds it alone. Taken in a statement of its own, because what a
- * statement sees is settled before it waits.
+ * Locks the inventory in share mode until the transaction ends; an import locks it exclusively, because it may give the
+ * readings of one item to another. A writer takes this lock before it finds the key of an item to write under. It is taken
+ * in a statement of its own, because a statement's snapshot is taken before it waits.
  */
 export async function shareInventory(sql: SqlRunner): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock_shared(${lock})`;
@@ -17,7 +17,7 @@ export async function holdInventory(sql: SqlRunner): Promise<void> {
 /** "lintel" in letters of a telephone's keys, 1: any number that nobody else locks in this database. */
 const lock = 5_468_351;
 
-/** Waits for whoever else adds readings to one of these items, and keeps others from it until the transaction ends. */
+/** Locks these items until the transaction ends, after other transactions that add readings to one of them. */
 export async function holdItems(sql: SqlRunner, items: readonly number[]): Promise<void> {
   await sql`SELECT key FROM items WHERE key = ANY (${[...new Set(items)]}::bigint[]) ORDER BY key FOR NO KEY UPDATE`;
 }

@@ -24,8 +24,8 @@ export class ItemKeeper {
   }
 
   /**
-   * Makes what is missing of the items of these devices, in a short transaction of its own: all that is made takes turns, and
-   * nobody should wait for a whole batch. Call it just before the transaction that calls `keysOf`.
+   * Makes the missing items of these devices, in a short transaction of its own: transactions that make items run one after
+   * another, and none should wait for a whole batch. Call it just before the transaction that calls `keysOf`.
    */
   async prepare(heard: readonly HeardDevice[], home: number): Promise<void> {
     const found = await this.#connections.read((sql) => find(sql, heard, home));
@@ -106,8 +106,8 @@ async function find(sql: SqlRunner, heard: readonly HeardDevice[], home: number)
 }
 
 /**
- * Makes and completes items, and notes where they are; answers the keys. Keys are given without gaps, so whoever makes items holds
- * the last key until its transaction ends; nobody else makes or completes items meanwhile.
+ * Makes and completes items, and notes where they are; answers the keys. Keys are given without gaps, so a transaction that
+ * makes items locks the last key until it ends; no other makes or completes items meanwhile.
  */
 async function complete(sql: SqlRunner, heard: readonly HeardDevice[], home: number): Promise<number[]> {
   const [counter] = await sql<{ last: number }[]>`SELECT last FROM item_keys FOR UPDATE`;
@@ -198,7 +198,7 @@ function nameOf(device: BatchDevice): string {
   return `${device.kind} ${keptAddress(device) ?? `number ${device.itemid}`}`;
 }
 
-/** What a device without an address is called where another item has its number. */
+/** Name of a device without an address where another item has its number. */
 function unnumberedName(device: BatchDevice): string | null {
   const names = provisionalNames(0, device, "").at(0);
   return names === undefined ? null : lookupText(names.itemname);

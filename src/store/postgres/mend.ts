@@ -81,7 +81,7 @@ function refuseUnheld(
   );
 }
 
-/** What is held of one series of one item on one day, inside the transaction that mends it. */
+/** Stored readings of one series of one item on one day, inside the transaction that mends it. */
 class Day {
   readonly #sql: SqlRunner;
   readonly #request: DayReadings;
@@ -130,7 +130,7 @@ class Day {
       const held = this.#held.get(number) ?? astray.get(number);
       if (held !== undefined && same(held, columns, index)) continue;
       if (held !== undefined) gone.push(held);
-      // What the inventory has given to another item since stays there.
+      // A reading that the inventory has given to another item since stays there.
       item[index] = held?.[0] ?? this.#item;
       order.push(index);
     }

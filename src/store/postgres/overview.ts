@@ -4,7 +4,7 @@ import type { SqlRunner } from "./connection.ts";
 import { overdueItems } from "./coverage.ts";
 import { versionOf } from "./migrations.ts";
 
-/** What the store knows of itself and its items. To be read in one snapshot. */
+/** Overview of the store and its items. To be read in one snapshot. */
 export async function overview(sql: SqlRunner, epoch: string): Promise<Overview> {
   const [facts] = await sql<{ last_seq: number; bytes: number }[]>`
     SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last_seq,
@@ -21,7 +21,7 @@ export async function overview(sql: SqlRunner, epoch: string): Promise<Overview>
   };
 }
 
-/** What is known of every item, in order of type and itemid. To be read in one snapshot. */
+/** Overviews of all items, in order of type and itemid. To be read in one snapshot. */
 async function itemOverviews(sql: SqlRunner): Promise<ItemOverview[]> {
   const totals = await sql<SeriesTotal[]>`
     SELECT item, series, sum(total) AS count, max(newest_stamp) AS newest_ms

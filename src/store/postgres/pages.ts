@@ -30,8 +30,8 @@ export class Pages {
   }
 
   /**
-   * What a page is recognised by: what was asked for, and two counts: of the readings in the spans that the window has a part in, and of
-   * the times that a reading that was held changed or left. Readings are only added otherwise.
+   * The identity of a page: the request and two counts. One is of the readings in the spans that the window touches;
+   * the other is of the times that a stored reading changed or was removed. Otherwise readings are only added.
    */
   mark(request: PageRequest): Promise<string> {
     const { series, item, before_ms, skip, limit, through = "", ascending_from_ms = "", precision } = request;

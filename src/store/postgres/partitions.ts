@@ -28,7 +28,7 @@ export class Partitions {
     }
   }
 
-  /** Attached rather than made in place, because that does not wait for whoever reads or writes the table. */
+  /** Attached rather than made in place, because that does not wait for readers and writers of the table. */
   async #make(series: SeriesName, name: string, { from_ms, before_ms }: Span): Promise<void> {
     await this.#connections.write(async (sql) => {
       await sql`SELECT pg_advisory_xact_lock(7813243, 2)`;

@@ -11,7 +11,7 @@ export interface Run {
   readonly among: string;
 }
 
-/** What is held of a series of an item as a whole; undefined where it has no readings. */
+/** Totals of a series of an item; undefined where it has no readings. */
 export async function headOf({ sql, series, item, among }: Run): Promise<Head | undefined> {
   const [head] = await sql.unsafe<(Head & { total: number | null })[]>(
     `SELECT sum(total) AS total, max(newest_number) AS newest_number, max(newest_stamp) AS newest_stamp,

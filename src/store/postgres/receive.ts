@@ -46,7 +46,10 @@ export class Receiving {
     });
   }
 
-  /** What other transactions would have to wait for, in short ones of its own. */
+  /**
+   * Makes the partitions and items that the batch needs, in short transactions of its own, so that no other transaction
+   * waits for a long one.
+   */
   async #prepare(batch: Batch, from_seq: number, { home }: Sender): Promise<void> {
     for (const series of seriesNames) {
       const columns = batch.series[series];
@@ -97,9 +100,9 @@ export function heardFrom(batch: Batch, from_seq: number): HeardDevice[] {
 }
 
 /**
- * Takes numbers that follow each other. Whoever has readings of one of the items waits here for the end of the transaction
- * that came before: of the readings of an item a lower number is therefore never committed after a higher one, and a page that counts
- * readings up to a number stays right.
+ * Takes consecutive numbers. A transaction with readings of one of the items waits here for the end of the one before it.
+ * So of the readings of an item a lower number is never committed after a higher one, and a page that counts readings up
+ * to a number stays right.
  */
 async function numbersFor(sql: SqlRunner, items: readonly number[], amount: number): Promise<number> {
   const [, [taken]] = await Promise.all([

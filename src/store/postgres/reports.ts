@@ -30,7 +30,7 @@ export class Reports {
       const keyOf = new Map([...heard.keys()].map((place, index) => [place, keys[index] as number]));
       await noteListening(sql, home, condition);
       await noteStates(sql, home, condition, keyOf);
-      // What was noted before is held: an interruption never changes once it is over.
+      // Earlier notes are stored already: an interruption never changes once it is over.
       if (condition.to_note > held_note) await noteInterruptions(sql, home, condition, keyOf);
       await sql`
         UPDATE sources SET report = ${JSON.stringify(report)}, reported_ms = ${at_ms},
@@ -74,7 +74,7 @@ async function noteListening(sql: SqlRunner, home: number, { listeners }: Condit
 
 type KeyOf = ReadonlyMap<number, number>;
 
-/** What was heard last counts; what it does not tell stays. */
+/** The state heard last wins; values that it does not have stay. */
 async function noteStates(sql: SqlRunner, home: number, { states }: Condition, keyOf: KeyOf): Promise<void> {
   for (const state of states) {
     const { device, first_ms, heard_ms, listener = null } = state;

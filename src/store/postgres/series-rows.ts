@@ -7,7 +7,7 @@ import { type CopyColumn, copyBytes } from "./copy-bytes.ts";
 import { copyIn } from "./copy-in.ts";
 import { forEverySeries, quoted, seriesColumns } from "./series-tables.ts";
 
-/** Readings of one series that one home has sent, with what they are stored under. */
+/** Readings of one series that one home has sent, with the keys that they are stored under. */
 export interface SeriesRows {
   readonly series: SeriesName;
   readonly home: number;
@@ -53,7 +53,7 @@ export async function copyRows(
   await copyIn(sql, statement, chunks, () => changes?.addAll(rows));
 }
 
-/** The statement that takes readings, and what it takes. */
+/** The statement that stores readings, and its arguments. */
 export function copyOf(rows: SeriesRows): { statement: string; chunks: Iterable<Buffer> } {
   return { statement: copySql[rows.series], chunks: copyBytes(rows.order, copyColumns(rows)) };
 }

@@ -3,7 +3,7 @@ import type { Sender } from "../central-store.ts";
 import { type NumberRun, OwnNumbers } from "../own-numbers.ts";
 import type { SqlRunner } from "./connection.ts";
 
-/** What is held of an epoch; undefined where nothing of it has come yet. Nothing is locked. */
+/** Stored facts of an epoch; undefined where nothing of it has come yet. Locks nothing. */
 export async function sourceOf(sql: SqlRunner, epoch: string): Promise<Source | undefined> {
   const [owner] = await sql<{ home: number }[]>`SELECT home FROM epochs WHERE epoch = ${epoch}`;
   if (owner === undefined) return undefined;

@@ -8,7 +8,7 @@ export function storedText(text: string): string {
     : text;
 }
 
-/** What `storedText` was given. */
+/** The text that was given to `storedText`. */
 export function servedText(stored: string): string {
   return stored.startsWith(mark) ? JSON.parse(stored.slice(mark.length)) : stored;
 }

@@ -74,6 +74,6 @@ function told<Name extends string>(name: Name, value: string | null): { [Key in 
   return (absent ? {} : { [name]: value.slice(0, word_length_max) }) as { [Key in Name]?: string };
 }
 
-/** What a batch has room for; longer addresses are none of a device. */
+/** Lengths that a batch allows. A longer address cannot be a device's. */
 const address_length_max = 64;
 const word_length_max = 200;

@@ -230,7 +230,7 @@ interface Block {
 
 type BlockStart = Pick<Block, "start_stamp" | "start_seq">;
 
-/** The newest block, and what is known of all of them. */
+/** The newest block, and the totals of all blocks. */
 interface Head extends Block {
   /** Rises whenever the list of closed blocks changes. */
   generation: number;

@@ -85,7 +85,7 @@ export class CentralConditions {
         state.linkquality ?? null,
       );
     }
-    // What was noted before is held: an interruption never changes once it is over.
+    // Earlier notes are stored already: an interruption never changes once it is over.
     if (to_note > source.held_note) {
       for (const { listener, start_ms, stop_ms } of condition.outages)
         this.#putOutage.run(home, listener, start_ms, stop_ms);

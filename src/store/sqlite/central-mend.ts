@@ -51,7 +51,7 @@ export function mendDay(
   return { ...changed, kept: day.notAmong(new Set(sent.map(({ own }) => own)), through_seq) };
 }
 
-/** What is held of one series of one item on one day. */
+/** Stored readings of one series of one item on one day. */
 class Day {
   readonly #database: Connection;
   readonly #blocks: BlockKeeper;
@@ -113,7 +113,7 @@ class Day {
         corrected += 1;
         this.#remove(held);
       }
-      // What the inventory has given to another item since stays there.
+      // A reading that the inventory has given to another item since stays there.
       const item = held?.item ?? this.#item;
       this.#put({ ...reading, item });
       items.add(item);

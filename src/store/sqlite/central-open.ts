@@ -38,7 +38,7 @@ export async function openCentralStore(
   }
 }
 
-/** What a command reads of central's store. */
+/** The part of central's store that a command reads. */
 export type CentralView = Store & Pick<CentralStore, "gateways">;
 
 /** Opens central's store for a command that reads, whether or not the server runs on it. Throws as `openStoreBeside` does. */

@@ -100,6 +100,6 @@ function openUnchanging(path: string): Connection {
 
 export const busy_max_ms = 5_000;
 const autocheckpoint_pages = 1_000;
-/** What the WAL file is cut down to when it starts again. */
+/** Size that the WAL file is truncated to when it starts again. */
 const wal_kept_bytes = 4 * 1024 * 1024;
 const read_cache_kib = 2 * 1024;

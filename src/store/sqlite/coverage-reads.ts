@@ -51,7 +51,7 @@ export class CoverageReads {
     return new Set(late.map(([key]) => key));
   }
 
-  /** What ended after `since_ms`. */
+  /** Outages that ended after `since_ms`. */
   #outages(home: number, listener: string, since_ms: number): Span[] {
     const sql = `SELECT start_ms, stop_ms FROM outages
       WHERE home = ? AND listener = ? AND stop_ms > ? ORDER BY start_ms`;
@@ -76,7 +76,7 @@ export class CoverageReads {
   }
 }
 
-/** What is known of an item from the rows of its stays; undefined where there is none. */
+/** Coverage facts of an item from the rows of its stays; undefined where there is none. */
 function factsOf(
   rows: readonly StayRow[],
   interruptions: (row: StayRow) => Pick<Stay, "silences" | "driverOutages" | "gatewayOutages">,

@@ -6,8 +6,8 @@ import type { OperatorError } from "../../errors.ts";
 import { faultOf, type KnownFault } from "../fault-table.ts";
 
 /**
- * What was thrown while working on `path` (a database file or a directory), as a fault that an operator can
- * act on. An OperatorError passes unchanged.
+ * The OperatorError for an error thrown while working on `path` (a database file or a directory). An OperatorError
+ * passes unchanged.
  */
 export function storeFault(thrown: unknown, path: string): OperatorError {
   const code = codeOf(thrown);

@@ -43,7 +43,7 @@ export function mergeHistories(
   run("DELETE FROM heads WHERE item = ?", from);
   run("DELETE FROM blocks WHERE item = ?", from);
   run("DELETE FROM late WHERE item = ?", from);
-  // What was heard last counts; what only the other has told stays.
+  // Of these fields the value heard last wins; a value that only the other has stays.
   run(
     `INSERT INTO item_states (item, home, heard_ms, first_ms, battery_percent, battery_mv, linkquality, listener)
      SELECT ?, home, heard_ms, first_ms, battery_percent, battery_mv, linkquality, listener FROM item_states WHERE item = ?

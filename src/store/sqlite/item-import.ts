@@ -30,7 +30,7 @@ export class ItemImport {
     });
   }
 
-  /** What `match` found, as numbers. */
+  /** Counts of the changes that `match` found. */
   count(): Partial<Record<RecordType, RecordChanges>> {
     const [row] = this.#rows(counting) as [number, ...(number | null)[]][];
     if (row === undefined || row[0] === 0) return {};

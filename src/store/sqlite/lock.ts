@@ -6,13 +6,13 @@ import { isBusy, storeFault } from "./faults.ts";
 
 /**
  * The right to be the one gateway, or the one upload, on a data directory. It is an exclusive SQLite lock on an empty file: the
- * kernel lets go of it when the process ends, in whatever way.
+ * kernel releases it when the process ends, in any way.
  */
 export interface WriterLock {
   release(): void;
 }
 
-/** What there may be only one of on a data directory, and what a second one is told. */
+/** A role that only one process may have on a data directory, and the message for a second one. */
 interface Post {
   /** Of the files that the lock consists of. */
   readonly name: string;

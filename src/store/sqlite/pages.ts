@@ -46,9 +46,9 @@ export class Pages {
   }
 
   /**
-   * What a page is recognised by: what was asked for, and counts that rise when that changes. Whatever changes a closed block, and
-   * whatever does not only add, raises the generation, so that of a window which ends before the open block nothing changes without it;
-   * a reading that is added there raises at least the total.
+   * The identity of a page: the request, and counts that rise when the page changes. A change of a closed block, and
+   * any change that is not only an addition, raises the generation. So a window that ends before the open block changes
+   * only with the generation; a reading added there raises at least the total.
    */
   mark(request: PageRequest): string {
     const { series, item, before_ms, skip, limit, through = "", ascending_from_ms = "", precision } = request;

@@ -3,8 +3,8 @@ import type { Connection } from "./connection.ts";
 import { forEverySeries } from "./series-tables.ts";
 
 /**
- * Removes the oldest readings by whole closed blocks of counts, so that what remains stays counted. Works inside the caller's transaction;
- * whoever remembers counts has to forget them.
+ * Removes the oldest readings by whole closed blocks of counts, so that the counts of the rest stay right. Works inside the
+ * caller's transaction; a caller that keeps counts in memory has to drop them.
  */
 export class Pruning {
   readonly #runs;
@@ -69,7 +69,7 @@ export class Pruning {
     const ends: Start[] = [];
     for (const [index, block] of oldest.entries()) {
       const end = starts[index + 1];
-      // What is below the next block's start has at most its stamp.
+      // Readings below the next block's start have at most its stamp.
       if (end === undefined || end.start_stamp >= before_ms || block.max_seq > through_seq) break;
       blocks.push(block);
       ends.push(end);

@@ -28,7 +28,7 @@ export class Ranks {
     }));
   }
 
-  /** What the counts say of a series of an item as a whole; undefined where it has no readings. */
+  /** Totals of a series of an item, from the counts; undefined where it has no readings. */
   head(series: SeriesName, item: number): Head | undefined {
     return (this.#head.get(series, item) as Head | null) ?? undefined;
   }

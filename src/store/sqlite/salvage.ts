@@ -4,7 +4,7 @@ import { BlockKeeper } from "./block-keeper.ts";
 import { type Connection, openForReading, openForWriting } from "./connection.ts";
 import { insertSql, seriesColumns } from "./series-tables.ts";
 
-/** What could be read of a damaged database. */
+/** Counts of what could be read of a damaged database. */
 export interface Salvaged {
   /** Readings, each with the number it had. */
   readonly readings: number;
@@ -148,7 +148,7 @@ class Salvage {
     }
   }
 
-  /** Whether the row was new and is what it should be: what lies on a damaged page may be of the wrong type. */
+  /** Stores a row; whether it was new and valid: values on a damaged page may have the wrong type. */
   #put(statement: ReturnType<Database["prepare"]>, row: readonly SQLQueryBindings[]): boolean {
     try {
       return statement.run(...row).changes > 0;

@@ -42,7 +42,7 @@ import { TimeReads } from "./time-keeper.ts";
 import { Tokens } from "./tokens.ts";
 import type { WriterThread } from "./writer-thread.ts";
 
-/** Whatever does the writing: the writer's thread, or a connection of this thread. */
+/** The writer: the writer's thread, or a connection of this thread. */
 export interface Writer {
   addToken(token: Token): Promise<void> | void;
   revokeToken(id: string): Promise<boolean> | boolean;
@@ -242,7 +242,7 @@ export class SqliteStore implements Store {
     return this.database.query("SELECT value FROM meta WHERE name = ?").values(name)[0]?.[0];
   }
 
-  /** What `read` answers; whatever it throws comes out as an OperatorError. */
+  /** The result of `read`; an error becomes an OperatorError. */
   protected async reading<Result>(read: () => Result | Promise<Result>): Promise<Result> {
     try {
       return await read();

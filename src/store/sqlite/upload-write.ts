@@ -10,7 +10,7 @@ import { type PruneRequest, Pruning } from "./pruning.ts";
 import { insertSql } from "./series-tables.ts";
 import { Writing } from "./write.ts";
 
-/** What an uploader changes in a gateway's database, beside whatever else a command may: see `UploadStore`. */
+/** Writes of an uploader in a gateway's database, besides those of any command: see `UploadStore`. */
 export class UploadWriting extends Writing {
   readonly #pruning: Pruning;
 
@@ -66,7 +66,7 @@ export class UploadWriting extends Writing {
     });
   }
 
-  /** The span of what is restored grows up to the batch's end, and what this store will number itself begins after it. */
+  /** Extends the span of restored readings to the batch's end; this store's own numbers begin after it. */
   #extend({ epoch, to_seq }: Batch, first_seq: number): void {
     const [before] = readEpochs(this.database).slice(-2, -1);
     this.database.query("UPDATE epochs SET first_seq = ? WHERE first_seq = ?").run(to_seq + 1, first_seq);

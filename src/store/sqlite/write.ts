@@ -16,7 +16,7 @@ import { forEverySeries, insertSql } from "./series-tables.ts";
 import { TimeKeeper } from "./time-keeper.ts";
 import { Tokens } from "./tokens.ts";
 
-/** What is committed together. */
+/** Data that is committed together. */
 export interface Batch extends Notes {
   readonly readings: readonly Reading[];
 }
@@ -172,7 +172,7 @@ export class Writing {
     this.blocks.add(reading.series, item, stamp_ms, seq);
   }
 
-  /** Does `work` in one transaction; whatever it throws rolls all of it back, and comes out as an OperatorError. */
+  /** Does `work` in one transaction; an error rolls all of it back, and is rethrown as an OperatorError. */
   protected transaction<Result>(work: () => Result): Result {
     try {
       this.database.run("BEGIN IMMEDIATE");
@@ -213,7 +213,7 @@ export class Writing {
     try {
       this.database.run("PRAGMA wal_checkpoint(TRUNCATE)");
     } catch {
-      // What was committed is safe in the WAL whether or not it could be checkpointed now; the next look tries again.
+      // Commits are safe in the WAL, whether or not a checkpoint is possible now; the next check tries again.
     } finally {
       this.database.run(`PRAGMA busy_timeout = ${busy_max_ms}`);
     }

@@ -15,7 +15,7 @@ import type { DayReadings } from "../upload-store.ts";
 import type { Role } from "./role.ts";
 import type { Batch, Place } from "./write.ts";
 
-/** What the writer's thread can be asked: one argument, one answer, each copied between the threads. */
+/** Calls to the writer's thread: one argument, one answer, each copied between the threads. */
 export interface WriterCalls {
   /** First of all, once. */
   open(options: WriterOptions): Opened;

@@ -13,7 +13,7 @@ export class AlertKeeper {
   readonly #store: CentralStore;
   readonly #clock: Clock;
   readonly #log: Log;
-  /** What was last kept of each home, so that a fleet in which nothing changes costs no write. */
+  /** The alerts last stored of each home, so that a fleet in which nothing changes costs no write. */
   readonly #kept = new Map<number, string>();
   #cancel = () => {};
   #stopped = false;
@@ -54,7 +54,7 @@ export class AlertKeeper {
   }
 }
 
-/** What a home needs, as an alert of everybody who lives in it. */
+/** The needs of a home, as alerts of everybody who lives in it. */
 function alertsOf(home: FleetHome, subjectids: readonly number[]): Alert[] {
   return subjectids.flatMap((subjectid) =>
     home.needs.map(({ type, message }) => ({

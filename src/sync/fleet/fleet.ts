@@ -2,7 +2,7 @@ import type { CentralStore, GatewayRecord } from "../../store/central-store.ts";
 import type { ItemOverview } from "../../store/store.ts";
 import type { GatewayReport } from "../protocol.ts";
 
-/** What a programme wants to know of a home before it sends somebody there. Times are unix milliseconds. */
+/** State of a home, for the people who decide whether to send somebody there. Times are unix milliseconds. */
 export interface FleetHome {
   readonly homeid: number;
   /** The epoch that the home's gateway numbers by now. */
@@ -15,12 +15,12 @@ export interface FleetHome {
   readonly backlog: number | null;
   /** Readings that wait on the gateway's disk for the time. */
   readonly waiting: number | null;
-  /** What the gateway's clock showed above central's when it last reported. */
+  /** How far the gateway's clock was ahead of central's at its last report. */
   readonly clock_offset_ms: number | null;
   readonly disk_free_bytes: number | null;
   /** Days that differed at the last comparison. */
   readonly differing_days: number | null;
-  /** What stopped the last upload that failed, or why central cannot read the gateway now. */
+  /** The error of the last failed upload, or the reason why central cannot read the gateway now. */
   readonly failure: string | null;
   readonly items: number;
   readonly silent: readonly { readonly itemname: string; readonly heard_ms: number | null }[];
@@ -31,7 +31,7 @@ export interface FleetHome {
   }[];
   /** Other gateways that upload for this home: epochs. */
   readonly rivals: readonly string[];
-  /** What needs somebody, worst first; empty where all is well. */
+  /** Needs of the home, worst first; empty where all is well. */
   readonly needs: readonly Need[];
 }
 
@@ -42,8 +42,8 @@ export interface Need {
 }
 
 /**
- * What a home can need, worst first. `alerttypeid` is served in the alerts of the home's subjects: add, never renumber. They begin
- * where no programme's own numbers are.
+ * Needs of a home, worst first. `alerttypeid` is served in the alerts of the home's subjects: add numbers, never change
+ * one. They begin above every programme's own numbers.
  */
 export const needTypes = {
   upload_overdue: { alerttypeid: 90_001, title: "Upload overdue" },

@@ -4,8 +4,8 @@ import type { GatewayRecord, ReportNote, Sender } from "../../store/central-stor
 import { nothingNoted } from "../nothing-noted.ts";
 
 /**
- * What central remembers of reading a gateway. It stands in the report that central keeps of the gateway, as `pulled`: what is lost with it (an
- * upload brings a report of its own) is only that days are compared once more.
+ * State of pulling a gateway. It is stored as `pulled` in central's report of the gateway. An upload replaces the
+ * report, and the state is lost: then days are only compared once more.
  */
 const PullState = Type.Object({
   /** The epoch that it is of; empty before the first. */

@@ -22,7 +22,7 @@ export interface PullOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly counts: Receptions;
-  /** What central knew of the gateway of this home when it started. */
+  /** Central's record of this home's gateway at the start. */
   readonly known?: GatewayRecord;
 }
 
@@ -93,14 +93,14 @@ export class Pull {
     if (known !== undefined) await store.noteReport(...failureReport(known, failure));
   }
 
-  /** What earlier turns came to, if they were with this store. */
+  /** Results of earlier turns, if they were with this store. */
   #meet(epoch: string): Earlier {
     if (this.#state.epoch !== epoch) {
       this.#state = { ...stateIn(undefined), epoch };
       this.#touched.forget();
     }
     const { verified_seq, verified_all_ms } = this.#state;
-    // What was compared is the least that central has confirmed.
+    // Central has confirmed at least the readings that were compared.
     return { confirmed_seq: verified_seq, verified_seq, verified_all_ms };
   }
 

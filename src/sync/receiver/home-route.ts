@@ -6,10 +6,10 @@ import { homeHeader } from "../protocol.ts";
 import type { Route } from "../route.ts";
 import type { Reception } from "./reception.ts";
 
-/** What a home's gateway asks of central. */
+/** A request of a home's gateway to central. */
 export interface HomeCall {
   readonly exchange: Exchange;
-  /** The home that the token is bound to: whatever is answered or kept is of this one. */
+  /** The home that the token is bound to: all that is answered or stored is of this one. */
   readonly home: number;
   /** The body as it came over the wire. */
   readonly body: Uint8Array<ArrayBuffer>;

@@ -22,7 +22,7 @@ export interface Receiver {
 }
 
 /**
- * What central answers the gateways of all homes, each only about its own.
+ * Central's routes for the gateways of all homes; a gateway reads and writes only its own home.
  *
  * @param options.version of this program, told to gateways
  */

@@ -78,7 +78,7 @@ export class Reception {
     return { turn: () => this.#turn(entry), leave: () => this.#leave(entry) };
   }
 
-  /** What it looks like now, for the metrics. */
+  /** Its present state, for the metrics. */
   status(): {
     readonly under_way: number;
     readonly waiting: number;

@@ -1,6 +1,6 @@
 import type { BatchRefusal } from "../../store/central-store.ts";
 
-/** What central has taken in since it was started, counted for the metrics. */
+/** Counts of what central has received since its start, for the metrics. */
 export class Receptions {
   readonly refusals: Record<BatchRefusal, number> = { gap: 0, foreign: 0, diverged: 0 };
   batches = 0;

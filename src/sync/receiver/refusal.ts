@@ -11,7 +11,7 @@ export async function requireOwn(
     if (held.home !== undefined && held.home !== home) throw refusal("foreign", held.epoch, 0);
 }
 
-/** What the store refused, as the gateway is told; anything else that was thrown passes unchanged. */
+/** The refusal of the store as an answer to the gateway; any other error passes unchanged. */
 export function refusalOf(thrown: unknown, epoch: string): unknown {
   if (!(thrown instanceof BatchRefused)) return thrown;
   return refusal(thrown.reason, epoch, thrown.reason === "foreign" ? 0 : thrown.held_seq);

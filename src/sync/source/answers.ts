@@ -11,7 +11,7 @@ import type { Call } from "../route.ts";
 import { nextDay_ms } from "../transfer/days.ts";
 import { type SourceStore, StoreSource } from "../transfer/store-source.ts";
 
-/** What the gateway says of itself, and which epochs it holds. */
+/** The gateway's report of itself, and the epochs it holds. */
 export async function report(
   { exchange }: Call,
   options: ConstructorParameters<typeof StoreSource>[0],
@@ -54,7 +54,7 @@ export async function days({ exchange }: Call, store: SourceStore): Promise<Resp
   return batchAnswer(bytes);
 }
 
-/** What central keeps of the home besides readings and records. */
+/** Files of the home that central keeps besides readings and records. */
 export async function backups({ exchange }: Call, files: HomeFiles): Promise<Response> {
   return jsonAnswer(exchange, bodyOfFiles(files));
 }

@@ -13,7 +13,7 @@ export function sourceApp(options: {
   /** Opens what is read, or answers what it opened before. */
   store: () => Promise<SourceStore>;
   describe: () => Promise<GatewayReport>;
-  /** What a spare box would need besides readings and records, by name. */
+  /** Files that a spare gateway would need besides readings and records, by name. */
   homeFiles: () => Promise<HomeFiles>;
   /** The home that the gateway is in, where that is known: a token of another home opens nothing here. */
   home: number | undefined;

@@ -5,7 +5,7 @@ import type { DaySpan } from "./days.ts";
 import { nameOf } from "./differing.ts";
 import type { Source, Target } from "./ends.ts";
 
-/** What a comparison of days came to. */
+/** The result of a comparison of days. */
 export interface Compared {
   /** Days on which anything differed, counted from 1970 in UTC. */
   readonly differing: ReadonlySet<number>;
@@ -69,7 +69,7 @@ export class Comparison implements Compared {
     }
   }
 
-  /** What differs of what the gateway has; what central alone has is its own. */
+  /** The digests of the gateway that differ at central. Readings that only central has do not count. */
   async #differingOf(request: DigestRequest, digests: readonly DayDigest[]): Promise<DayDigest[]> {
     const differing = await this.#target.differing(request, digests);
     const there = new Map(digests.map((digest) => [nameOf(digest), digest]));

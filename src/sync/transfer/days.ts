@@ -50,7 +50,7 @@ export async function nextDay_ms(store: DatedStore, from_ms: number): Promise<nu
   return next_ms === undefined ? undefined : Math.floor(next_ms / day_ms) * day_ms;
 }
 
-/** What tells when the readings of a store happened. */
+/** The part of a store that tells when its readings happened. */
 export type DatedStore = Pick<Store, "items" | "item" | "oldestFirst">;
 
 type List = { readonly item: number; readonly series: (typeof seriesNames)[number] };

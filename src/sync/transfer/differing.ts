@@ -1,6 +1,6 @@
 import type { DayDigest } from "../../store/upload-store.ts";
 
-/** What is not the same on both sides, as it is `here`; with a count of 0 where nothing is. */
+/** Digests that differ, as they are `here`; with a count of 0 where nothing is here. */
 export function differing(there: readonly DayDigest[], here: readonly DayDigest[]): DayDigest[] {
   const unmatched = new Map(there.map((digest) => [nameOf(digest), digest]));
   const byItem = new Map(

@@ -5,12 +5,12 @@ import type { DayDigest, DayReadings, DigestRequest } from "../../store/upload-s
 import type { SourceReport } from "../protocol.ts";
 import type { DaySpan } from "./days.ts";
 
-/** What a gateway says of itself, with what it knows besides readings. */
+/** A gateway's report of itself, with its condition. */
 export type Report = Omit<SourceReport, "condition"> & { readonly condition: Condition };
 
 /** The gateway whose readings are transferred: a store on this machine, or a gateway that is asked. */
 export interface Source {
-  /** What it says of itself, which epochs it has, and what it knows besides readings from a note on. */
+  /** The gateway's report: its figures, its epochs, and its condition after a note. */
   report(after_note: number): Promise<Report>;
 
   /** The readings of an epoch after a number, as many as go into a batch but at most `readings_max`; undefined where there are none. */
@@ -33,7 +33,7 @@ export interface Source {
 
 export interface HandedBatch {
   readonly batch: Batch;
-  /** What came over a line for it. */
+  /** Bytes that came over the network for it. */
   readonly bytes: number;
 }
 

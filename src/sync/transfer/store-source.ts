@@ -5,7 +5,7 @@ import type { GatewayReport } from "../protocol.ts";
 import { allSpans, type DatedStore, type DaySpan, spansOf } from "./days.ts";
 import type { HandedBatch, Report, Source } from "./ends.ts";
 
-/** What of a gateway's store is transferred. */
+/** The part of a gateway's store that is transferred. */
 export type SourceStore = Pick<
   UploadStore,
   "epochs" | "batchAfter" | "conditionAfter" | "digests" | "readingsOfDay" | "uploadState"
@@ -36,7 +36,7 @@ export class StoreSource implements Source {
       this.#describe(),
       this.#store.uploadState(),
     ]);
-    // What came from central is not told back to it.
+    // Readings restored from central are not sent back to it.
     const own = epochs.filter(({ restored }) => !restored);
     return {
       epochs: own.map(({ epoch, first_seq, last_seq }) => ({ epoch, first_seq, last_seq })),

@@ -15,7 +15,7 @@ export interface StoreTargetOptions {
   /** The gateway, as a sentence about it begins, and where it is listed. */
   readonly title: string;
   readonly place: string;
-  /** What central adds to a report of the gateway. */
+  /** Fields that central adds to a report of the gateway. */
   readonly remarks: () => Readonly<Record<string, unknown>>;
 }
 

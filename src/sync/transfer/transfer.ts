@@ -16,7 +16,7 @@ export interface TransferOptions {
   readonly log: Log;
   /** The gateway in what is said of it, such as `this box`. */
   readonly gateway: string;
-  /** What earlier transfers from the store with this epoch came to, and the days that they left to compare. */
+  /** Result of earlier transfers from the store with this epoch, with the days left to compare. */
   readonly earlier: (epoch: string) => Earlier;
   readonly touched: TouchedDays;
   /** Up to which note of the condition central was found to hold it, so that the first report is asked for what follows; 0 where that is unknown. */
@@ -35,7 +35,7 @@ export interface TransferOptions {
   readonly onCompare?: (from_ms: number) => void;
 }
 
-/** What a gateway and central came to before. */
+/** Result of earlier transfers between a gateway and central. */
 export interface Earlier {
   /** Number up to which central confirmed every reading, and up to which every day was compared and found equal, or put right. */
   readonly confirmed_seq: number;

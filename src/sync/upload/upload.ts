@@ -30,11 +30,13 @@ export interface UploadOptions {
   readonly everyDay: boolean;
   /** Days to keep here; absent: everything. */
   readonly keep_days?: number;
-  /** What this gateway says of itself now. */
+  /** The gateway's present report of itself. */
   readonly describe: () => Promise<GatewayDescription>;
   /** Takes in a roster, an import document as JSON. Absent: none is asked for. */
   readonly takeRoster?: (document: string) => Promise<Imported>;
-  /** What a spare box would need besides readings and records, by name, as it was before this upload began. */
+  /**
+   * Files that a spare gateway would need besides readings and records, by name, as they were before this upload began.
+   */
   readonly homeFiles: ReadonlyMap<string, Uint8Array>;
   readonly onProgress: (progress: UploadProgress) => void;
 }
@@ -86,7 +88,7 @@ export async function upload(options: UploadOptions): Promise<Uploaded> {
 class Upload {
   readonly #options: UploadOptions;
   readonly #central: Central;
-  /** What stopped the upload before this one; in the last report, what is wrong with this one. */
+  /** The error of the upload before this one; in the last report, of this one. */
   #failure = "";
   #differing_days = 0;
 

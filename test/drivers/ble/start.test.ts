@@ -30,7 +30,7 @@ test("a controller that still scans for a host that was killed is heard from its
   directory.remove();
 });
 
-/** What a host does that is killed while it scans. */
+/** Scans, as a host that is killed while it scans. */
 async function scanAndGoAway(controller: HciSimulator): Promise<void> {
   const line = await openSerialLine(
     { port: controller.path, baud: 115_200, device: "the controller", section: "[ble]", onData: () => {} },

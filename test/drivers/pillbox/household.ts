@@ -73,7 +73,7 @@ export async function household(
   return home;
 }
 
-/** What the driver waits for while it asks is shorter, what it waits for between polls longer. */
+/** The driver's waits within a request are shorter than this, those between polls longer. */
 const asked_ms = 1_000;
 
 /** How far the stamps of events are from what really happened, at most, in milliseconds; fails on a wrong order. */

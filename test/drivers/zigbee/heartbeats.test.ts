@@ -38,7 +38,7 @@ afterAll(async () => {
   directory.remove();
 });
 
-/** What the driver makes of frames: the events since, once the last frame has been heard. */
+/** Events that the driver makes of the frames, once the last frame has been heard. */
 async function eventsFrom(send: () => void): Promise<unknown[]> {
   const before = host.readings.length;
   send();

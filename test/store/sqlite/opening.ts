@@ -20,7 +20,7 @@ export function openBeside(directory: string, options: { create?: boolean } = {}
   return openStoreBeside({ directory, clock, log: keptLog().log, ...options });
 }
 
-/** What opening says when it refuses; fails the test when it does not. */
+/** The error with which opening refuses; fails the test where it does not refuse. */
 export async function refusal(opening: Promise<Store>): Promise<string> {
   const store = await opening.catch((fault: unknown) => fault);
   if (store instanceof Error) return `${store.name} ${store.message}`;

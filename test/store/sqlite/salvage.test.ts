@@ -44,7 +44,7 @@ function overwrite(path: string, pages: readonly number[]): void {
   closeSync(file);
 }
 
-/** What a salvage of the database brings: the events that came through, by number. */
+/** Salvages the database; the events that were saved, by number. */
 async function salvaged(path: string, into: string) {
   prepareDirectory(into);
   prepareDatabase(into, "0".repeat(32)).database.close();

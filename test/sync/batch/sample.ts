@@ -213,7 +213,7 @@ function randomDevices(random: () => number): BatchDevice[] {
   );
 }
 
-/** What is inside a batch. */
+/** The JSON text inside a batch. */
 export function textOf(bytes: Uint8Array): string {
   return zstdDecompressSync(bytes).toString("utf8");
 }
@@ -232,7 +232,7 @@ export function written(batch: Batch): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** What a BatchFault says; anything else that is thrown, or that nothing is, fails the test. */
+/** The message of a BatchFault; any other error, or none, fails the test. */
 export function fault(decode: () => unknown): string {
   try {
     decode();

@@ -37,7 +37,7 @@ async function listedGateway(): Promise<{ site: Site; list: string }> {
   return { site, list };
 }
 
-/** What central has while it runs, by its own command. */
+/** Readings at central while it runs, counted by its own command. */
 async function heldBy(site: Site, place: CentralPlace): Promise<number> {
   const words = "directory" in place ? ["--data", place.directory] : ["--database", place.database];
   const { out } = await site.lintel("fleet", "--json", ...words);

@@ -74,7 +74,7 @@ export class PulledHome implements AsyncDisposable {
     return this.#gateway;
   }
 
-  /** What central has logged of reading it, as `level text`. */
+  /** Central's log about reading it, as `level text`. */
   get lines(): readonly string[] {
     return this.#kept.lines;
   }
@@ -122,7 +122,7 @@ export class PulledHome implements AsyncDisposable {
     });
   }
 
-  /** What the gateway and central hold of its readings, day by day; readings are the first word. */
+  /** The gateway's and central's totals of its readings, day by day; the readings are the first word. */
   async bothSides(store: CentralStore): Promise<{ here: string[]; there: string[] }> {
     const own = await openUploadStore({
       directory: this.directory,

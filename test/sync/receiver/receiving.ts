@@ -21,7 +21,7 @@ export interface Receiving extends AsyncDisposable {
   /** Where sync is: `http://127.0.0.1:1234/sync/v1`. */
   readonly url: string;
   readonly port: number;
-  /** What it logged, without time. */
+  /** Its log, without time. */
   readonly lines: string[];
   token(scope: Scope, home?: number, expires_ms?: number): Promise<string>;
   /** A sync token of the home, the same each time. */

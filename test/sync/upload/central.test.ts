@@ -20,7 +20,7 @@ function answering(answer: (request: Request) => Response | Promise<Response>): 
   return `http://127.0.0.1:${server.port}`;
 }
 
-/** What listens, takes everything and never says a word. */
+/** A server that listens, takes everything and never answers. */
 function silent(): string {
   const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => {} } });
   servers.push(server);

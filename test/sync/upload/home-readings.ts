@@ -2,7 +2,7 @@ import { clockQuality } from "../../../src/clock.ts";
 import type { Reading } from "../../../src/reading.ts";
 import { below, sensor } from "../../store/sample.ts";
 
-/** What a home says, one reading after the other, without end: mostly doors and motion, a watch, now and then scale and pill box. */
+/** Endless readings of a home, one after the other: mostly doors and motion, a watch, sometimes scale and pill box. */
 export function* homeReadings(random: () => number, from_ms: number): Generator<Reading> {
   let stamp_ms = from_ms;
   for (let number = 1; ; number += 1) {

@@ -25,7 +25,7 @@ import { keptLog, seeded, sensor, sensorEvent } from "../../store/sample.ts";
 export class Programme implements AsyncDisposable {
   readonly directory = mkdtempSync(join(tmpdir(), "lintel-programme-"));
   readonly clock = new TravellingClock();
-  /** What every part has logged, as `level text`. */
+  /** The log of every part, as `level text`. */
   readonly lines: string[];
   readonly log: Log;
   readonly homes: Home[] = [];
@@ -212,7 +212,7 @@ export class Home {
     }
   }
 
-  /** What this store and central hold of the readings of this box, day by day. */
+  /** This store's and central's totals of the readings of this box, day by day. */
   async bothSides(): Promise<{ here: string[]; there: string[] }> {
     const { store } = this.#programme;
     return this.beside(async (own) => {

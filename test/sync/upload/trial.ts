@@ -185,7 +185,7 @@ class Trial {
     });
   }
 
-  /** What is killed during this upload, if anything. */
+  /** The process that is killed during this upload, if any. */
   #kill(uploader: LintelProcess): { name: string; strike: () => Promise<void> | void } | undefined {
     const { database } = this.#options;
     const draw = this.#random();

@@ -4,8 +4,9 @@ import { ioctl } from "../libc.ts";
 import { openLinuxPort, TIOCGEXCL } from "../linux-port.ts";
 
 /**
- * What no pseudo-terminal has, on a serial adapter: `ADAPTER=/dev/ttyUSB0 bun test ./drivers/native/serialport/test/adapter.ts`.
- * Written for the FTDI that qemu emulates, whose input lines are always up. Sends zeros.
+ * Tests of functions that no pseudo-terminal has, on a serial adapter: `ADAPTER=/dev/ttyUSB0 bun test
+ * ./drivers/native/serialport/test/adapter.ts`. Written for the FTDI that qemu emulates, whose input lines are always
+ * up. Sends zeros.
  */
 const path = process.env["ADAPTER"] ?? "";
 

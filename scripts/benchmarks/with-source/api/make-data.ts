@@ -76,7 +76,7 @@ function stampOf(index: number): number {
   return start_ms + index * 1_500;
 }
 
-/** What one would write first: a rowid table, and an index in the order of pages. */
+/** The obvious first design: a rowid table, and an index in the order of pages. */
 function openRowidTable(path: string) {
   const database = new Database(path);
   database.run("PRAGMA journal_mode = WAL");

@@ -104,7 +104,7 @@ export function wordsOf(place: CentralPlace): string[] {
 /** A batch as it travels. */
 export interface Encoded {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** What `Lintel-Batch` says; absent where it is not sent. */
+  /** The value of `Lintel-Batch`; absent where it is not sent. */
   readonly header?: string;
 }
 

@@ -8,7 +8,7 @@ import { digestAt } from "../../../../src/store/batch-acceptance.ts";
 import { seeded, sensor, sensorEvent } from "../../../../test/store/sample.ts";
 import { SimulatedGateway, type SimulatedReading } from "../../../../test/store/simulated-gateway.ts";
 
-/** What homes send: batches of the largest size, one after the other, each home with devices of its own. */
+/** Uploads of homes: batches of the largest size, one after the other, each home with devices of its own. */
 export class HomeData {
   readonly #base: Batch;
   readonly #span_ms: number;
@@ -56,7 +56,7 @@ export class HomeData {
   }
 }
 
-/** What the home of the demo tells: doors, motion, a watch, pill boxes and a scale. */
+/** Readings of the demo's home: doors, motion, a watch, pill boxes and a scale. */
 export function demoReadings(count: number): Reading[] {
   const readings: Reading[] = [];
   const telling = new Telling(demo_seed, mishapsBefore(first_ms));

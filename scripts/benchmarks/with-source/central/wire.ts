@@ -105,7 +105,7 @@ function bytesOf(batch: Batch): number {
   return encodeBatch(batch)?.length ?? Number.NaN;
 }
 
-/** What arrived between one upload and the next, at two in the morning. */
+/** The readings that arrived between one upload and the next, at two in the morning. */
 function nightsOf(whole: Batch): Batch[] {
   const nightOf = (stamp_ms: number) => Math.floor((stamp_ms - upload_hour * 3_600_000) / day_ms);
   const nights = new Map<number, number>();

@@ -4,7 +4,10 @@ import { mishapsBefore } from "../../../../src/demo/mishaps.ts";
 import { SimulatedGateway } from "../../../../test/store/simulated-gateway.ts";
 import { deviceIn, simulated } from "../../../benchmarks/with-source/central/home-data.ts";
 
-/** What the gateway of a home has to upload: 1,300 readings of days as the demo's, which is a day and a half. The same for the same home. */
+/**
+ * The readings that a home's gateway has to upload: 1,300 of days as the demo's, which is a day and a half. The same
+ * for the same home.
+ */
 export function nightOf(home: number): SimulatedGateway {
   const gateway = new SimulatedGateway(home, `gateway of home ${home}`);
   const telling = new Telling(home * seeds_per_home, mishapsBefore(first_ms + 90 * day_ms));

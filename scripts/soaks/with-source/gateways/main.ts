@@ -8,7 +8,7 @@ import type { SimulatedGateway } from "../../../../test/store/simulated-gateway.
 import { nightOf } from "./home-night.ts";
 import { nightStore } from "./night-store.ts";
 
-/** What a process of gateways is given, as one line of JSON. */
+/** The order to a process of gateways, as one line of JSON. */
 export interface CrowdOrder {
   readonly origin: string;
   readonly homes: readonly { readonly home: number; readonly token: string }[];
