@@ -30,7 +30,7 @@ export interface UploadStore extends Store {
 
   /** How far uploads have come; all absent before the first. */
   uploadState(): Promise<UploadState>;
-  /** Keeps what has changed of it, in one transaction. */
+  /** Stores changed values of it, in one transaction. */
   noteUpload(state: UploadState): Promise<void>;
 
   /**

@@ -20,7 +20,7 @@ import { pruneByPolicy } from "./prune.ts";
 
 export interface UploadOptions {
   readonly store: UploadStore;
-  /** Makes ready to ask central; what it throws ends the upload. */
+  /** Prepares the requests to central; an error ends the upload. */
   readonly connect: () => Central;
   readonly clock: Clock;
   readonly log: Log;
@@ -175,7 +175,7 @@ class Upload {
     };
   }
 
-  /** Records come down; what is wrong with them is said at the end, because it holds up nothing else. */
+  /** Fetches the records; their faults are reported at the end, because they hold up nothing else. */
   async #followRoster(): Promise<OperatorError | undefined> {
     const { store, log, takeRoster } = this.#options;
     if (takeRoster === undefined) return undefined;
