@@ -79,9 +79,7 @@ export class Arrivals {
     this.#handlers = new Map([["zclPayload", messages]]);
   }
 
-  /**
-   * The start has failed, or the adapter has another network now: the held messages belong to no device of this one.
-   */
+  /** The start has failed, or the adapter has another network now: the held messages belong to no device of this one. */
   discard(): void {
     const count = this.#held.splice(0).length + this.#overflow;
     this.#overflow = 0;

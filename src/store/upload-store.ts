@@ -70,9 +70,7 @@ export interface DigestRequest {
   readonly before_ms: number;
 }
 
-/**
- * Stored readings of one series of one device on one UTC day, counted and digested; days without readings have none.
- */
+/** Stored readings of one series of one device on one UTC day, counted and digested; days without readings have none. */
 export interface DayDigest {
   readonly series: SeriesName;
   readonly kind: Kind;

@@ -97,9 +97,7 @@ class Salvage {
     put.finalize();
   }
 
-  /**
-   * Reads from both ends; then the rest in between, where the damage is, in halves again and again, the wider first.
-   */
+  /** Reads from both ends; then the rest in between, where the damage is, in halves again and again, the wider first. */
   #series(series: SeriesName, item: number): void {
     const put = this.#target.prepare(insertSql(series).replace("INSERT", "INSERT OR IGNORE"));
     const run = { series, item, put };

@@ -34,9 +34,7 @@ export interface UploadOptions {
   readonly describe: () => Promise<GatewayDescription>;
   /** Takes in a roster, an import document as JSON. Absent: none is asked for. */
   readonly takeRoster?: (document: string) => Promise<Imported>;
-  /**
-   * Files that a spare gateway would need besides readings and records, by name, as they were before this upload began.
-   */
+  /** Files that a spare gateway would need besides readings and records, by name, as they were before this upload began. */
   readonly homeFiles: ReadonlyMap<string, Uint8Array>;
   readonly onProgress: (progress: UploadProgress) => void;
 }
