@@ -32,7 +32,7 @@ export interface Driver {
    * where there is no other network to give up.
    */
   formNewNetwork?(): void;
-  /** Present on a driver with a lamp: shows what the gateway is doing. */
+  /** Present on a driver with a lamp: shows the state of the gateway. */
   show?(lamp: Lamp): void;
 }
 
@@ -41,7 +41,7 @@ export interface DriverStatus {
   readonly state: "starting" | "listening" | "retrying" | "stopped";
   /** Since when, unix milliseconds. */
   readonly since_ms: number;
-  /** One line of what it listens to: adapter and firmware, port, channel. */
+  /** One line that describes its device: adapter and firmware, port, channel. */
   readonly detail: string;
   /** The fault and its remedy, on one line; absent while all is well. */
   readonly problem?: string;
@@ -67,7 +67,7 @@ export interface Host {
   accept(reading: Reading, cursor?: Cursor): Promise<void>;
   /** The last value of a cursor of this driver that came on disk; undefined before the first. */
   cursor(name: string): Promise<string | undefined>;
-  /** Notes that a device was heard, and what it said of its battery and link. Never fails, never blocks. */
+  /** Notes that a device was heard, with its battery and link if it told them. Never fails, never blocks. */
   heard(state: DeviceState): void;
   /**
    * Records a stretch of time that is known to be incomplete. Resolves once it is on disk, so that a cursor may move
@@ -75,7 +75,7 @@ export interface Host {
    * no reading with that cursor is on its way.
    */
   gap(gap: Gap, cursor?: Cursor): Promise<void>;
-  /** Counts what had to be thrown away, under a stable name such as `zigbee bytes outside frames`. */
+  /** Counts dropped data, under a stable name such as `zigbee bytes outside frames`. */
   dropped(what: string, count?: number): void;
   /** Reports a step of a device that is joining. */
   joining(event: JoinEvent): void;

@@ -10,7 +10,7 @@ export interface Bearer {
   readonly mtu: number;
   /** Sends a request and gives the answer, an error too. Rejects when the connection ends first. */
   request(unit: AttUnit): Promise<AttUnit>;
-  /** Sends what has no answer. Resolves when it is on its way; rejects when the connection is over. */
+  /** Sends a unit that has no answer. Resolves when it is on its way; rejects when the connection is over. */
   send(unit: AttUnit): Promise<void>;
   /** Where notifications and indications go. */
   onValue: (unit: ValueUnit) => void;

@@ -86,7 +86,7 @@ export class ControllerLine {
     this.#sendCommands();
   }
 
-  /** Ends the line: what is at the other end does not behave as a controller. */
+  /** Ends the line: the device at the other end does not behave as a controller. */
   fail(said: string): void {
     const { port } = this.#options;
     this.#end(this.#hasAnswered ? brokenFault(port, said) : silentFault(port, said));

@@ -2,7 +2,7 @@ import { OperatorError } from "../../src/errors.ts";
 import { type ControllerLine, silentFault } from "./line.ts";
 import type { OpenNoble } from "./noble.ts";
 
-/** Waits until noble has found out about the controller and says what it is. */
+/** Waits until noble has identified the controller and reported its state. */
 export async function ready(
   open: OpenNoble,
   line: ControllerLine,

@@ -7,7 +7,7 @@ export function boxDevice(mac: string): Device {
   return { kind: "pillboxes", address: mac, subtype: "polled" };
 }
 
-/** A status as its reply brought it: what the box tells of time stays by its own clock. */
+/** A status as its reply brought it: its times stay by the box's own clock. */
 export function statusReading(mac: string, status: Status, moment: Moment): Reading {
   const devicestamp_ms = status.devicestamp * 1000;
   return {

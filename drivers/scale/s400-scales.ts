@@ -10,7 +10,7 @@ import { weightOnly } from "./xiaomi-scales.ts";
 
 const section = Type.Object({}, { additionalProperties: false });
 
-/** Xiaomi Body Composition Scale S400, by what it broadcasts, encrypted. */
+/** Xiaomi Body Composition Scale S400, by its encrypted broadcasts. */
 export const s400Scales: PeripheralDefinition<typeof section> = {
   name: "s400_scale",
   section,

@@ -104,7 +104,7 @@ function datedAgo(moment: Moment, age_ms: number, clock: ClockQuality, shown_ms?
   };
 }
 
-/** A clock that nobody has measured may be off by this much: what is no older was just measured. */
+/** The largest error of a clock that was not measured: a measurement that seems no older than this was just taken. */
 const fresh_most_ms = 30_000;
 const slack_ms = 2_000;
 const off_most_ms = 5_000;

@@ -195,5 +195,5 @@ function withoutMonotonic({ monotonic_ms: _, ...dated }: Dated): Dated {
 
 /** Weighings whose second half may be awaited at once: a scale may send all weights before all compositions. */
 const halves_max = 32;
-/** Committed weighings that are told from new ones: what a scale may send again. */
+/** Committed weighings that new ones are compared with, because a scale may send one again. */
 const done_max = 64;

@@ -10,7 +10,7 @@ import { decodeXiaomi, type XiaomiBroadcast } from "./xiaomi.ts";
 
 const section = Type.Object({}, { additionalProperties: false });
 
-/** Mi Body Composition Scale 1 and 2, by what they broadcast. */
+/** Mi Body Composition Scale 1 and 2, by their broadcasts. */
 export const xiaomiScales: PeripheralDefinition<typeof section> = {
   name: "xiaomi_scale",
   section,
@@ -19,7 +19,7 @@ export const xiaomiScales: PeripheralDefinition<typeof section> = {
   create: ({ host }) => new XiaomiScales(host),
 };
 
-/** The last weighing of a scale: what the next broadcast is told from. */
+/** The last weighing of a scale, which the next broadcast is compared with. */
 const lastSchema = Type.Object({
   weight_g: Type.Number(),
   shown_ms: Type.Optional(Type.Number()),

@@ -118,7 +118,7 @@ export class HealthFetch {
     }
   }
 
-  /** Keeps blocks in their order, and what is known not to be worn. */
+  /** Stores blocks in their order, and the times when the watch was not worn. */
   async #keep(blocks: readonly Block[], known_ms: number | undefined): Promise<void> {
     const { host, device } = this.#options;
     const stride_m = this.#options.stride_m;

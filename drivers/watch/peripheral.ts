@@ -12,7 +12,7 @@ import type {
 import { HealthFetch } from "./fetch.ts";
 import { stride_default_m } from "./readings.ts";
 
-/** Nordic UART: the service, what is written to the watch, and what it sends. */
+/** Nordic UART: the service, the characteristic for writes to the watch, and the one that it sends from. */
 const uart = {
   service: "6e400001-b5a3-f393-e0a9-e50e24dcca9e",
   write: "6e400002-b5a3-f393-e0a9-e50e24dcca9e",

@@ -65,7 +65,7 @@ function tag(
   return chained.slice(0, mic_bytes);
 }
 
-/** RFC 3610 2.3: what the code and the text are XORed with. */
+/** RFC 3610 2.3: the key stream, which the code and the text are XORed with. */
 function keystream(
   block: BlockCipher,
   nonce: Uint8Array,
@@ -80,7 +80,7 @@ function keystream(
   return { tag: stream.subarray(0, block_bytes), text: stream.subarray(block_bytes) };
 }
 
-/** Flags, nonce, and a number in what is left, most significant byte first. */
+/** Flags, nonce, and a number in the remaining bytes, most significant byte first. */
 function counterBlock(flags: number, nonce: Uint8Array, number: number): Uint8Array {
   const filled = new Uint8Array(block_bytes);
   filled[0] = flags;

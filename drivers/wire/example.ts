@@ -2,7 +2,7 @@ import type { Moment } from "../../src/clock.ts";
 import type { Gap, Reading } from "../../src/reading.ts";
 import type { Host } from "../driver.ts";
 
-/** Bytes as a device sends them, and what a driver must make of them: its documentation and its proof in one. */
+/** Bytes as a device sends them, and the driver's expected result: its documentation and its proof in one. */
 export interface Example {
   readonly name: string;
   /** In hexadecimal; spaces are for the reader. */

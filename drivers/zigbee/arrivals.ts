@@ -7,7 +7,7 @@ import type { Log } from "../../src/log.ts";
 export type Adapter = Controller["adapter"];
 type Handler = (...heard: unknown[]) => void;
 
-/** All kinds of adapter tell what they hear through these. */
+/** All kinds of adapter report their messages through these. */
 const heardEvents = ["zclPayload", "zdoResponse", "deviceJoined", "deviceLeave"] as const;
 
 /** Messages held while an adapter starts. A serial line carries 370 notifications a second; a start takes seconds. */
@@ -46,7 +46,7 @@ export class Arrivals {
     this.#dropped = options.dropped;
   }
 
-  /** Takes what the adapter hears from now on: call it before its port is opened. */
+  /** Takes the adapter's messages from now on: call it before its port is opened. */
   listenTo(adapter: Adapter): void {
     const emit = adapter.emit.bind(adapter) as (event: string, ...heard: unknown[]) => boolean;
     adapter.emit = ((event: string, ...heard: unknown[]) => {
@@ -56,7 +56,7 @@ export class Arrivals {
     }) as Adapter["emit"];
   }
 
-  /** The controller is ready: hands on what was held, oldest first, and from now on what comes. */
+  /** The controller is ready: hands on the held messages, oldest first, and from now on new ones. */
   release(adapter: Adapter): void {
     this.#handlers = new Map(heardEvents.map((event) => [event, adapter.listeners(event) as Handler[]]));
     for (const { event, heard, moment } of this.#held.splice(0)) {
@@ -79,7 +79,7 @@ export class Arrivals {
     this.#handlers = new Map([["zclPayload", messages]]);
   }
 
-  /** The start has failed, or the adapter has another network now: what was held belongs to no device of this one. */
+  /** The start has failed, or the adapter has another network now: the held messages belong to no device of this one. */
   discard(): void {
     const count = this.#held.splice(0).length + this.#overflow;
     this.#overflow = 0;
@@ -91,7 +91,7 @@ export class Arrivals {
     return this.#moments.get(message.meta.rawData) ?? this.now();
   }
 
-  /** When what is being handed on came; the present, where nothing is. */
+  /** The arrival of the message that is being handed on; the present time where there is none. */
   now(): Moment {
     return this.#present ?? this.#clock.now();
   }

@@ -56,7 +56,7 @@ const faults: readonly {
   },
 ];
 
-/** The one line that says why an adapter can't be used: from the error, and what was logged on the way. */
+/** The error line for an adapter that can't be used: from the error, and from the messages logged before it. */
 export function startFault(line: Line, thrown: unknown, logged: readonly string[]): OperatorError {
   if (thrown instanceof OperatorError) return thrown;
   const said = [messageOf(thrown), ...logged].join(" ");

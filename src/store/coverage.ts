@@ -97,9 +97,7 @@ function tailOf({ heard_ms, listened_ms = heard_ms, driverOutages }: Stay, caden
   return overdue ? [{ start_ms: heard_ms, stop_ms: listened_ms, ...silent }] : [];
 }
 
-/**
- * Gaps that count. A device that keeps its events may have delivered those of a missed window later: that was no gap.
- */
+/** Gaps that count. A device that keeps its events may have delivered those of a missed window later: that was no gap. */
 function knownGaps(gaps: readonly KnownGap[], { buffered }: Cadence, heard_ms: number): Interval[] {
   return gaps
     .filter(({ stop_ms, reason }) => !(buffered && reason === "missed_window" && stop_ms <= heard_ms))

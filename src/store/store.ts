@@ -90,7 +90,7 @@ export interface GatewayStore extends Store {
    */
   append(readings: readonly Reading[], notes?: Notes): Promise<Appended>;
 
-  /** Keeps what was learned of devices; one transaction, the last state of a device wins. */
+  /** Stores states of devices; one transaction, the last state of a device wins. */
   noteDevices(states: readonly DeviceState[]): Promise<void>;
 
   /** How far a driver has read a device's buffer: what the last commit with a cursor of this name kept. */
@@ -108,7 +108,7 @@ export interface GatewayStore extends Store {
    */
   deviceOffset(series: SeriesName, device: Device): Promise<number | undefined>;
 
-  /** Adds to counters of what was thrown away, by name. */
+  /** Adds to the counts of dropped data, by name. */
   addDropped(counts: ReadonlyMap<string, number>): Promise<void>;
 }
 

@@ -30,7 +30,7 @@ export interface UploadStore extends Store {
 
   /** How far uploads have come; all absent before the first. */
   uploadState(): Promise<UploadState>;
-  /** Keeps what has changed of it, in one transaction. */
+  /** Stores changed values of it, in one transaction. */
   noteUpload(state: UploadState): Promise<void>;
 
   /**
@@ -70,9 +70,7 @@ export interface DigestRequest {
   readonly before_ms: number;
 }
 
-/**
- * Stored readings of one series of one device on one UTC day, counted and digested; days without readings have none.
- */
+/** Stored readings of one series of one device on one UTC day, counted and digested; days without readings have none. */
 export interface DayDigest {
   readonly series: SeriesName;
   readonly kind: Kind;

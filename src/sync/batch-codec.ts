@@ -28,7 +28,10 @@ export function encodeBatch(batch: Batch): Uint8Array<ArrayBuffer> | null {
   return packFrame({ version: batchVersion, ...head, series });
 }
 
-/** Reads what `encodeBatch` wrote. @throws BatchFault that says what is wrong with it; never expands beyond `batch_text_bytes_max` */
+/**
+ * Decodes a batch of `encodeBatch`. @throws BatchFault that names the fault; never expands beyond
+ * `batch_text_bytes_max`
+ */
 export function decodeBatch(bytes: Uint8Array): Batch {
   const batch = decodeReadings(bytes);
   const { from_seq, to_seq } = batch;

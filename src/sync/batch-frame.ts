@@ -4,7 +4,7 @@ import { messageOf } from "../errors.ts";
 import { batch_bytes_max, batch_text_bytes_max } from "../store/batch.ts";
 import { BatchText, batchVersion } from "./batch-text.ts";
 
-/** Bytes that are no batch; the message says what is wrong with them. */
+/** Bytes that are no batch; the message names the fault. */
 export class BatchFault extends Error {
   override readonly name = "BatchFault";
 }

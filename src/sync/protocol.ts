@@ -123,7 +123,7 @@ export const GatewayReport = Type.Object(
     waiting: number,
     disk_free_bytes: number,
     bytes_on_disk: number,
-    /** Counters of what was thrown away, by name. */
+    /** Counts of dropped data, by name. */
     dropped: Type.Record(Word, number),
     /** Days found to differ since the last report, and what stopped the upload before this one. */
     differing_days: number,

@@ -74,7 +74,7 @@ interface Held {
   readonly hasKey: boolean;
 }
 
-/** @throws OperatorError where what is there is not sound */
+/** @throws OperatorError where the stored certificate or key is not sound */
 function heldIn(files: TlsFiles): Held {
   const certificateText = readPem(files.certificate);
   const keyText = readPem(files.key);

@@ -67,7 +67,7 @@ export class SimulatedPeripheral {
     return this.#link !== undefined;
   }
 
-  /** Changes what it broadcasts from now on. */
+  /** Changes its broadcasts from now on. */
   say(advertisement: AdvertisingData | Uint8Array): void {
     this.#advertisement = bytesOf(advertisement, true);
   }

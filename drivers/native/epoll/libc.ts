@@ -1,7 +1,7 @@
 import { dlopen, type Pointer, ptr, read } from "bun:ffi";
 import { getSystemErrorMap } from "node:util";
 
-/** One ready registration, as `epoll_wait` reports it: the bits that are up, and what was registered. */
+/** One ready registration, as `epoll_wait` reports it: the bits that are set, and its number. */
 export interface ReadyEvent {
   readonly events: number;
   readonly fd: number;

@@ -35,7 +35,7 @@ export class ByteSource {
     return taken.length;
   }
 
-  /** Throws away what was read ahead; a read that waits goes on waiting. */
+  /** Drops bytes that were read ahead; a read that waits continues to wait. */
   discard(): void {
     this.#rest = undefined;
     this.#stop();

@@ -105,7 +105,7 @@ export class LinuxPortBinding implements BindingPortInterface {
     return { baudRate: baudRateOf(this.#descriptor(), this.openOptions.path) };
   }
 
-  /** Throws away what was received and not read, and what was written and not sent. */
+  /** Drops bytes that were received and not read, and bytes that were written and not sent. */
   async flush(): Promise<void> {
     this.#source.discard();
     const failure = ioctl(this.#descriptor(), TCFLSH, TCIOFLUSH);

@@ -139,7 +139,7 @@ export class TcpPortBinding implements BindingPortInterface {
     return { baudRate: this.openOptions.baudRate };
   }
 
-  /** Throws away what has arrived and was not read; what was written can't be called back. */
+  /** Drops bytes that have arrived and were not read; written bytes can't be called back. */
   async flush(): Promise<void> {
     this.#checkOpen();
     this.#socket.read();

@@ -76,7 +76,7 @@ export const ospeed_at = 40;
 export const TCGETS2 = 0x802c542a;
 export const TCSETS2 = 0x402c542b;
 
-/** Sets every property of the line: raw bytes, and what is asked. Throws an error that names the setting. */
+/** Sets every property of the line: raw bytes, and the given settings. Throws an error that names the setting. */
 export function setLine(fd: number, path: string, settings: LineSettings): void {
   apply(fd, path, encodeLine(settings), settings.baudRate);
 }

@@ -30,7 +30,7 @@ export class BridgeSimulator extends LineSimulator {
   readonly unreachable = new Set<string>();
   /** Everything that was asked and understood. */
   readonly requests: Request[] = [];
-  /** Is called before each reply that is sent; what it answers false to is lost. */
+  /** Called before each reply that is sent; the reply is lost where it answers false. */
   onReply: (reply: Reply) => boolean = () => true;
   readonly #random: () => number;
   readonly #reader: FrameReader;

@@ -94,7 +94,7 @@ export class SimulatedScale {
     void this.#tell();
   }
 
-  /** The connection is gone, and with it what was subscribed and consented to. */
+  /** The connection is gone, and with it its subscriptions and consents. */
   disconnected(): void {
     this.#subscribed.clear();
     this.#granted.clear();

@@ -15,9 +15,7 @@ const days_a_connection = 5;
 const strangers_a_day = 400;
 const strangers_count = 40;
 
-/**
- * The other devices of a flat: a polled pill box, a watch on a wire, and over radio a pill box, scales and strangers.
- */
+/** The other devices of a flat: a polled pill box, a watch on a wire, and over radio a pill box, scales and strangers. */
 export class Belongings {
   readonly #bridge: BridgeSimulator;
   readonly #polled = new SimulatedBox({

@@ -13,9 +13,7 @@ const Inside = Type.String({
   maxLength: 1_000,
 });
 
-/**
- * Contents of a backup, as in `manifest.json`. That file is written last: a backup without a valid one is not a backup.
- */
+/** Contents of a backup, as in `manifest.json`. That file is written last: a backup without a valid one is not a backup. */
 export const Manifest = Type.Object(
   {
     format: Type.Literal("lintel backup 1"),

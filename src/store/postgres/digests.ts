@@ -7,7 +7,7 @@ import type { SqlRunner } from "./connection.ts";
 import { rowColumns, servedRow } from "./reading-rows.ts";
 import { numbersOf, sourceOf } from "./sources.ts";
 
-/** Reads what is held of an epoch, day by day: see `UploadStore.digests`. To be read in one snapshot. */
+/** Digests of the stored readings of an epoch, day by day: see `UploadStore.digests`. To be read in one snapshot. */
 export async function digests(sql: SqlRunner, request: DigestRequest): Promise<DayDigest[]> {
   const source = await sourceOf(sql, request.epoch);
   if (source === undefined) return [];

@@ -30,7 +30,7 @@ export async function addLate(sql: SqlRunner, rows: SeriesRows): Promise<void> {
     FROM unnest(${late.item}::bigint[], ${late.seq}::bigint[], ${late.stamp}::bigint[]) AS late (item, seq, stamp)`;
 }
 
-/** Makes the list of a series of some items anew from their rows, walking all of them: for what was changed otherwise than by adding. */
+/** Rebuilds the list of a series of some items from all their rows, after other changes than additions. */
 export async function findLateAgain(
   sql: SqlRunner,
   series: SeriesName,

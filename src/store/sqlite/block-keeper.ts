@@ -134,7 +134,7 @@ export class BlockKeeper {
     if (this.#heads.size > heads_max) this.#heads.clear();
   }
 
-  /** Forgets what was counted since the last `settle`, and whatever was remembered of the database. */
+  /** Drops the counts since the last `settle`, and all that was cached of the database. */
   forget(): void {
     this.#touched.clear();
     this.#heads.clear();

@@ -7,7 +7,7 @@ import type { Sources } from "./central-sources.ts";
 import type { Connection } from "./connection.ts";
 import { forEverySeries, seriesColumns } from "./series-tables.ts";
 
-/** Reads what is held of an epoch, day by day: see `UploadStore.digests`. */
+/** Digests of the stored readings of an epoch, day by day: see `UploadStore.digests`. */
 export class CentralDigests {
   readonly #sources: Sources;
   readonly #heard;

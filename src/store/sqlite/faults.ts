@@ -24,7 +24,7 @@ export function isRefusedValue(thrown: unknown): boolean {
   return /^SQLITE_(CONSTRAINT|MISMATCH|TOOBIG|RANGE)/.test(codeOf(thrown)) || thrown instanceof TypeError;
 }
 
-/** True when another connection holds what was wanted. */
+/** True when another connection holds the lock. */
 export function isBusy(thrown: unknown): boolean {
   return /^SQLITE_BUSY/.test(codeOf(thrown));
 }

@@ -82,7 +82,7 @@ export class ItemKeeper {
     return this.#load(device, normalAddress(device.address) ?? "")?.key;
   }
 
-  /** Keeps what was learned of a device; what the state doesn't mention stays. */
+  /** Stores the state of a device; values that the state does not have stay. */
   note(state: HeardState, created: string[]): void {
     const item = this.keyOf(state.device, state.heard_ms, created);
     this.#coverage.heard(item, state);
@@ -96,7 +96,7 @@ export class ItemKeeper {
     );
   }
 
-  /** Forgets what was remembered of the database: after a rollback, or when another process wrote. */
+  /** Drops all that was cached of the database: after a rollback, or when another process wrote. */
   forget(): void {
     this.#known.clear();
   }

@@ -63,7 +63,7 @@ export class RecordImport {
     return { changes: Object.fromEntries(present), clashes };
   }
 
-  /** Lets go of what was put aside. */
+  /** Drops the records that were put aside. */
   close(): void {
     this.#stageItem.finalize();
     this.#stageRecord.finalize();

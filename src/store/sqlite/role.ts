@@ -3,7 +3,7 @@ import { OperatorError } from "../../errors.ts";
 import { databasePath, openForReading } from "./connection.ts";
 import { holdsDatabase } from "./prepare.ts";
 
-/** Which of the two roles a database serves: a gateway numbers readings of its own, and central numbers what it receives. */
+/** The two roles of a database: a gateway numbers its own readings, and central those that it receives. */
 export type Role = "gateway" | "central";
 
 /** Keeps that a database serves this role from now on. Throws an OperatorError where it has served the other. */

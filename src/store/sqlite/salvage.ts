@@ -12,7 +12,7 @@ export interface Salvaged {
   readonly unreadable: number;
 }
 
-/** Whether every page of a database can be read and holds what it should. False also where the file is no database at all. */
+/** Whether every page of a database can be read and is consistent. False also where the file is no database at all. */
 export function isWhole(path: string): boolean {
   try {
     const database = openForReading(path);
@@ -97,7 +97,7 @@ class Salvage {
     put.finalize();
   }
 
-  /** Reads from both ends; what is left between, where the damage is, in halves again and again, the wider stretches first. */
+  /** Reads from both ends; then the rest in between, where the damage is, in halves again and again, the wider first. */
   #series(series: SeriesName, item: number): void {
     const put = this.#target.prepare(insertSql(series).replace("INSERT", "INSERT OR IGNORE"));
     const run = { series, item, put };

@@ -5,7 +5,7 @@ import { normalAddress } from "../address.ts";
 import type { BootTime, Held, Waiting } from "../store.ts";
 import type { Connection } from "./connection.ts";
 
-/** Keeps what waits for the time, and what is known of it in each boot. Works inside the caller's transaction. */
+/** Stores facts that wait for their time, and the known time of each boot. Works inside the caller's transaction. */
 export class TimeKeeper {
   readonly #putBoot;
   readonly #hold;

@@ -138,7 +138,7 @@ export class Writing {
     this.transaction(() => this.#tokens.noteUse(used));
   }
 
-  /** Keeps where this gateway is; what is undefined stays as it was. */
+  /** Stores where this gateway is; undefined values stay as they were. */
   setPlace(place: Place): void {
     this.transaction(() => {
       const put = this.database.query("INSERT OR REPLACE INTO meta VALUES (?, ?)");

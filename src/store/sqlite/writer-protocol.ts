@@ -33,9 +33,9 @@ export interface WriterCalls {
   noteTokenUse(used: ReadonlyMap<string, number>): void;
   /** Puts records of the one import under way aside; the first call begins it. */
   stageRecords(records: readonly ImportedRecord[]): void;
-  /** Takes in what was put aside, or says what that would do; the import is over then. */
+  /** Imports the records that were put aside, or counts the changes this would make; the import is over then. */
   finishImport(options: { readonly dryRun: boolean }): Imported;
-  /** Lets go of what was put aside, if anything was. */
+  /** Drops the records that were put aside, if any were. */
   abandonImport(nothing: undefined): void;
   maintain(nothing: undefined): void;
   /** Last of all: closes the database and lets go of the lock. */

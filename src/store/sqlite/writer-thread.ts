@@ -68,7 +68,7 @@ export class WriterThread {
     return this.ask("abandonImport", undefined);
   }
 
-  /** Lets what was asked finish, closes the database and ends the thread; waits at most `close_max_ms`. */
+  /** Lets the calls under way finish, closes the database and ends the thread; waits at most `close_max_ms`. */
   async close(): Promise<void> {
     if (this.#closing) return;
     const asked = this.ask("close", undefined);

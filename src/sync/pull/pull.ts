@@ -17,7 +17,7 @@ import { failureReport, type PullState, stateIn } from "./pull-state.ts";
 export interface PullOptions {
   readonly gateway: ListedGateway;
   readonly store: CentralStore;
-  /** Makes ready to ask the gateway; what it throws ends the turn. */
+  /** Prepares the requests to the gateway; an error ends the turn. */
   readonly connect: (gateway: ListedGateway, stop: AbortSignal) => HttpClient;
   readonly clock: Clock;
   readonly log: Log;

@@ -43,7 +43,7 @@ export class Pulling {
     this.#next();
   }
 
-  /** Ends what is under way where it leaves things in order. */
+  /** Ends turns under way where they leave things in order. */
   async stop(): Promise<void> {
     this.#stop.abort(new Error("central is stopped"));
     this.#cancel();
@@ -106,7 +106,7 @@ export class Pulling {
     place.failures = 0;
   }
 
-  /** Says what is wrong, unless that is said already. */
+  /** Logs a fault, unless it is logged already. */
   async #failed(place: Place, fault: Error): Promise<void> {
     const { log, clock } = this.#options;
     const { home } = place.pull.gateway;

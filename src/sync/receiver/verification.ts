@@ -13,7 +13,7 @@ import type { HomeRoute } from "./home-route.ts";
 import type { Receptions } from "./receptions.ts";
 import { refusalOf, requireOwn } from "./refusal.ts";
 
-/** POST /verify: which days of a gateway differ from what is held here. */
+/** POST /verify: the days of a gateway that differ from the readings held here. */
 export function verifyRoute(store: CentralStore): HomeRoute {
   const read = bodyReader(VerifyBody, text_bytes_max);
   return {

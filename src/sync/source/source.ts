@@ -10,7 +10,7 @@ import type { SourceStore } from "../transfer/store-source.ts";
  * @param options.describe what the gateway says of itself now
  */
 export function sourceApp(options: {
-  /** Opens what is read, or answers what it opened before. */
+  /** Opens the store that is read, or answers the one it opened before. */
   store: () => Promise<SourceStore>;
   describe: () => Promise<GatewayReport>;
   /** Files that a spare gateway would need besides readings and records, by name. */

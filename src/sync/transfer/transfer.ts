@@ -14,7 +14,7 @@ export interface TransferOptions {
   readonly target: Target;
   readonly clock: Clock;
   readonly log: Log;
-  /** The gateway in what is said of it, such as `this box`. */
+  /** Name of the gateway in messages, such as `this box`. */
   readonly gateway: string;
   /** Result of earlier transfers from the store with this epoch, with the days left to compare. */
   readonly earlier: (epoch: string) => Earlier;

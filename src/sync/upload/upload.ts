@@ -20,7 +20,7 @@ import { pruneByPolicy } from "./prune.ts";
 
 export interface UploadOptions {
   readonly store: UploadStore;
-  /** Makes ready to ask central; what it throws ends the upload. */
+  /** Prepares the requests to central; an error ends the upload. */
   readonly connect: () => Central;
   readonly clock: Clock;
   readonly log: Log;
@@ -34,9 +34,7 @@ export interface UploadOptions {
   readonly describe: () => Promise<GatewayDescription>;
   /** Takes in a roster, an import document as JSON. Absent: none is asked for. */
   readonly takeRoster?: (document: string) => Promise<Imported>;
-  /**
-   * Files that a spare gateway would need besides readings and records, by name, as they were before this upload began.
-   */
+  /** Files that a spare gateway would need besides readings and records, by name, as they were before this upload began. */
   readonly homeFiles: ReadonlyMap<string, Uint8Array>;
   readonly onProgress: (progress: UploadProgress) => void;
 }
@@ -175,7 +173,7 @@ class Upload {
     };
   }
 
-  /** Records come down; what is wrong with them is said at the end, because it holds up nothing else. */
+  /** Fetches the records; their faults are reported at the end, because they hold up nothing else. */
   async #followRoster(): Promise<OperatorError | undefined> {
     const { store, log, takeRoster } = this.#options;
     if (takeRoster === undefined) return undefined;

@@ -77,9 +77,7 @@ export class UploadModel {
     return new Set(rows.map(({ seq }) => seq));
   }
 
-  /**
-   * The expected answer of `UploadStore.digests`, in any order, for readings of which `kept` says that they are there.
-   */
+  /** The expected answer of `UploadStore.digests`, in any order, for readings of which `kept` says that they are there. */
   digests(through_seq: number, kept: (seq: number) => boolean): DayDigest[] {
     const days = new Map<string, { of: Omit<DayDigest, "count" | "hash">; digest: SetDigest }>();
     for (const { seq, series, owner, stamp_ms, values } of this.#rows) {
