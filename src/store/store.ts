@@ -9,7 +9,7 @@ import type { RecordStore } from "./record-store.ts";
 export { type Scope, scopes, type Token } from "../token.ts";
 
 /**
- * Where readings and records live, as the API, the dashboard, sync and the commands see it. Two stores
+ * Where readings and records live, as the API, sync and the commands see it. Two stores
  * implement it; one conformance suite in test/store holds them equal.
  *
  * Every read is one snapshot: what a call answers was true at one instant. Times are unix milliseconds.
