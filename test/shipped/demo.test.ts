@@ -18,10 +18,15 @@ const items = {
 const site = new Site();
 afterAll(() => site.remove());
 
+/** The command of a demo on free ports, with these words behind it. */
+function demoWords(...words: readonly string[]): string[] {
+  return ["demo", "--port", "0", "--central-port", "0", ...words];
+}
+
 test("the demo serves a furnished flat with history, then live events, and leaves nothing behind", async () => {
   const temporary = join(site.directory, "tmp");
   mkdirSync(temporary);
-  const demo = site.spawn(["demo", "--port", "0", "--central-port", "0", "--days", "3", "--json"], {
+  const demo = site.spawn(demoWords("--days", "3", "--json"), {
     TMPDIR: temporary,
   });
   const ready = JSON.parse((await demo.line()) ?? "");
@@ -92,18 +97,7 @@ function live(started_s: number): [name: string, paths: string[], from_s: number
 }
 
 test("a demo on kept data goes on where the last one ended: no event twice, nothing to warn of", async () => {
-  const words = [
-    "demo",
-    "--port",
-    "0",
-    "--central-port",
-    "0",
-    "--days",
-    "3",
-    "--data",
-    join(site.directory, "again"),
-    "--json",
-  ];
+  const words = demoWords("--days", "3", "--data", join(site.directory, "again"), "--json");
   const told: string[][] = [];
   let doorsBefore: Record<string, number>[] = [];
   for (let run = 0; run < 2; run++) {
@@ -147,17 +141,7 @@ test("a demo on kept data goes on where the last one ended: no event twice, noth
 }, 60_000);
 
 test("on a terminal's pipe it says how to ask, with a line that works when pasted", async () => {
-  const demo = site.spawn([
-    "demo",
-    "--port",
-    "0",
-    "--central-port",
-    "0",
-    "--days",
-    "1",
-    "--data",
-    join(site.directory, "kept"),
-  ]);
+  const demo = site.spawn(demoWords("--days", "1", "--data", join(site.directory, "kept")));
   const line = await eventually(async () => {
     const text = await demo.line();
     return text?.includes("curl ") ? text : undefined;
