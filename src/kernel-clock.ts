@@ -7,15 +7,17 @@ import { openLibc } from "./libc.ts";
  * called, and an Error where this process may not ask.
  */
 export function kernelSynchronised(): boolean {
-  libc ??= openLibc({ adjtimex: { args: [FFIType.ptr], returns: FFIType.i32 } });
+  libc ??= load();
   const timex = new Uint8Array(timex_bytes);
   if (libc.adjtimex(ptr(timex)) < 0) throw new Error("adjtimex is not permitted");
   return (new DataView(timex.buffer).getInt32(status_offset, true) & STA_UNSYNC) === 0;
 }
 
-let libc:
-  | ReturnType<typeof openLibc<{ adjtimex: { args: [FFIType.ptr]; returns: FFIType.i32 } }>>
-  | undefined;
+let libc: ReturnType<typeof load> | undefined;
+
+function load() {
+  return openLibc({ adjtimex: { args: [FFIType.ptr], returns: FFIType.i32 } });
+}
 
 /** struct timex of a 64-bit Linux, the same on x86-64 and arm64; its first field, `modes`, is 0: only look. */
 export const timex_bytes = 208;
