@@ -138,7 +138,7 @@ async function answer(call: {
  */
 function routedRequest({ path, authorization }: Exchange): Request {
   const token = bearerIn(authorization);
-  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
   return new Request(`http://lintel.invalid${path}`, { headers });
 }
 
