@@ -1,11 +1,10 @@
-import { seriesOf, type Value } from "../../series.ts";
+import { seriesOf } from "../../series.ts";
 import { type ArrivalRow, arrivalsFrom, arrivedBefore } from "../arrival.ts";
+import { forEverySeries, quoted } from "../core/series-tables.ts";
 import type { Arrivals, ArrivalsRequest } from "../store.ts";
 import type { AmongHomes } from "./citus.ts";
 import type { Connections } from "./connection.ts";
 import { headOf } from "./ranks.ts";
-import { forEverySeries, quoted, seriesColumns } from "./series-tables.ts";
-import { servedText } from "./stored-text.ts";
 
 /** Reads a series of an item in order of arrival: see ../README.md. */
 export class ArrivalReads {
@@ -38,7 +37,7 @@ export class ArrivalReads {
           .unsafe(text.late(among), [item, from.seq, span.from_ms, span.before_ms, limit], { prepare: true })
           .values(),
       ]);
-      return arrivalsFrom(request, from, served(series, inOrder), served(series, late));
+      return arrivalsFrom(request, from, inOrder as unknown as ArrivalRow[], late as unknown as ArrivalRow[]);
     });
   }
 }
@@ -57,18 +56,4 @@ const texts = forEverySeries((series) => {
         ORDER BY seq LIMIT $5) AS listed
       JOIN ${series} AS reading USING (item, stamp, seq, home) ORDER BY listed.seq`,
   };
-});
-
-/** Rows as they were read, with their texts as they were given. */
-function served(series: keyof typeof texts, rows: readonly Value[][]): ArrivalRow[] {
-  const isText = textColumns[series];
-  return rows.map(
-    (row) => row.map((value, place) => (isText[place] ? servedText(String(value)) : value)) as ArrivalRow,
-  );
-}
-
-/** Whether the columns of a row are texts. */
-const textColumns = forEverySeries((series) => {
-  const types = new Map(seriesColumns(series).map(({ name, type }) => [name, type]));
-  return ["seq", "stamp", ...Object.keys(seriesOf(series).fields)].map((name) => types.get(name) === "text");
 });

@@ -2,6 +2,7 @@ import postgres from "postgres";
 import { OperatorError } from "../../errors.ts";
 import { databaseFault, isConnectionLost, nameOf } from "./faults.ts";
 import { Pool, type SqlRunner } from "./pool.ts";
+import { servedText, storedText } from "./stored-text.ts";
 
 export type { SqlRunner } from "./pool.ts";
 
@@ -90,8 +91,10 @@ function clientOf(url: string, settings: Record<string, string>, onClose: () => 
     types: {
       bigint: number(20),
       numeric: number(1700),
-      bigints: list(1016, integersText),
+      bigints: list(1016, numbersText),
+      floats: list(1022, numbersText),
       texts: list(1009, textsText),
+      text: { to: 25, from: [25], serialize: (text: unknown) => storedText(String(text)), parse: servedText },
     },
     // Asking for the types of arrays is a question of the library's own, and if it is not answered the process ends.
     fetch_types: false,
@@ -121,13 +124,13 @@ function list(oid: number, serialize: (values: List) => string): postgres.Postgr
 type List = readonly (string | number | null)[];
 
 /** An array as PostgreSQL reads it: its manual has the form under "Array Input and Output Syntax". JSON writes whole numbers and null the same way. */
-function integersText(values: List): string {
+function numbersText(values: List): string {
   return `{${JSON.stringify(values).slice(1, -1)}}`;
 }
 
 function textsText(values: List): string {
   const texts = values.map((value) => {
-    return typeof value === "string" ? `"${value.replace(/[\\"]/g, "\\$&")}"` : "NULL";
+    return typeof value === "string" ? `"${storedText(value).replace(/[\\"]/g, "\\$&")}"` : "NULL";
   });
   return `{${texts.join(",")}}`;
 }

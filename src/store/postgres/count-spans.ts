@@ -1,7 +1,7 @@
 import { day_ms } from "../../day.ts";
 import type { SeriesName } from "../../series.ts";
+import type { SeriesRows } from "../core/series-rows.ts";
 import type { SqlRunner } from "./connection.ts";
-import type { SeriesRows } from "./series-rows.ts";
 
 /**
  * Readings are counted in spans of three widths, each beginning at a multiple of its width: whatever `skip` asks for is found by

@@ -4,7 +4,7 @@ import type { OwnNumbers } from "../own-numbers.ts";
 import { readingDigest, SetDigest } from "../reading-digest.ts";
 import type { DayDigest, DigestRequest } from "../upload-store.ts";
 import type { SqlRunner } from "./connection.ts";
-import { rowColumns, servedRow } from "./reading-rows.ts";
+import { rowColumns, type StoredRow } from "./reading-rows.ts";
 import { numbersOf, sourceOf } from "./sources.ts";
 
 /** Digests of the stored readings of an epoch, day by day: see `UploadStore.digests`. To be read in one snapshot. */
@@ -48,7 +48,7 @@ async function digestsOf(
     .cursor(rows_max);
   for await (const rows of cursor) {
     for (const row of rows) {
-      const [, stamp_ms, own, ...values] = servedRow(series, row);
+      const [, stamp_ms, own, ...values] = row as StoredRow;
       const seq = numbers.seqOf(own);
       if (seq === undefined || seq > request.through_seq) continue;
       const day = Math.floor(stamp_ms / day_ms);

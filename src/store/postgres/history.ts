@@ -7,7 +7,7 @@ import type { CentralStore, HistoryPosition } from "../central-store.ts";
 import { deviceOfItem } from "../provisional-item.ts";
 import type { SqlRunner } from "./connection.ts";
 import { spanStart } from "./count-spans.ts";
-import { rowColumns, type StoredRow, servedRow } from "./reading-rows.ts";
+import { rowColumns, type StoredRow } from "./reading-rows.ts";
 
 /**
  * Reads what the items of a home have ever told, old to new: see `CentralStore.history`. To be read in one snapshot. `epoch` is the name
@@ -85,7 +85,7 @@ async function rowsOf(
       { prepare: true },
     )
     .values();
-  return rows.map((row) => servedRow(series, row));
+  return rows as unknown as StoredRow[];
 }
 
 /** The devices of readings: the same object for the same device, as `BatchColumns` asks. */

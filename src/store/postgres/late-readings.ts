@@ -1,6 +1,6 @@
 import type { SeriesName } from "../../series.ts";
+import type { SeriesRows } from "../core/series-rows.ts";
 import type { SqlRunner } from "./connection.ts";
-import type { SeriesRows } from "./series-rows.ts";
 
 /**
  * Lists the late ones of readings that come: those with a stamp below one that their series of their item has already. Without them a run

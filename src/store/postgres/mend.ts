@@ -3,16 +3,17 @@ import type { SeriesName } from "../../series.ts";
 import { type Batch, batch_readings_max, type SeriesColumns, valuesAt } from "../batch.ts";
 import { refuseForeign } from "../batch-acceptance.ts";
 import { BatchRefused, type Mended, type Sender } from "../central-store.ts";
+import { refuseMisfits } from "../core/series-rows.ts";
 import type { OwnNumbers } from "../own-numbers.ts";
 import type { DayReadings } from "../upload-store.ts";
 import type { Connections, SqlRunner } from "./connection.ts";
+import { copyReadings } from "./copy-readings.ts";
 import { recount } from "./count-spans.ts";
 import { holdItems } from "./inventory-lock.ts";
 import type { ItemKeeper } from "./items.ts";
 import { findLateAgain } from "./late-readings.ts";
 import type { Partitions } from "./partitions.ts";
-import { rowColumns, type StoredRow, servedRow } from "./reading-rows.ts";
-import { copyRows, refuseMisfits } from "./series-rows.ts";
+import { rowColumns, type StoredRow } from "./reading-rows.ts";
 import { holdSource, numbersOf, type Source, sourceOf } from "./sources.ts";
 
 /** Makes a day of a device what its gateway says it is, but removes nothing: see `CentralStore.mendDay`. */
@@ -138,7 +139,7 @@ class Day {
     const items = [...new Set([this.#item, ...order.map((index) => item[index] as number)])];
     await holdItems(this.#sql, items);
     await this.#remove(gone);
-    await copyRows(this.#sql, {
+    await copyReadings(this.#sql, {
       series,
       home: this.#home,
       columns,
@@ -212,7 +213,7 @@ async function rowsOf(
 ): Promise<StoredRow[]> {
   const text = `SELECT ${rowColumns[series]} FROM ${series} WHERE ${condition}`;
   const rows = await sql.unsafe(text, parameters as number[]).values();
-  return rows.map((row) => servedRow(series, row));
+  return rows as unknown as StoredRow[];
 }
 
 function byOwn(rows: readonly StoredRow[]): Map<number, StoredRow> {

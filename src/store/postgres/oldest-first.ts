@@ -1,9 +1,8 @@
 import { seriesOf } from "../../series.ts";
+import { forEverySeries, quoted } from "../core/series-tables.ts";
 import type { OldestFirst, OldestFirstRequest, ReadingRow } from "../store.ts";
 import type { AmongHomes } from "./citus.ts";
 import type { Connections } from "./connection.ts";
-import { forEverySeries, quoted, seriesColumns } from "./series-tables.ts";
-import { servedText } from "./stored-text.ts";
 
 /** Reads series from old to new, along their index. */
 export class OldestFirstReads {
@@ -25,14 +24,8 @@ export class OldestFirstReads {
     });
     const rows = read as Row[];
     const last = rows.at(-1);
-    const isText = textColumns[series];
     return {
-      rows: rows.map(
-        ([, ...row]) =>
-          row.map((value, place) =>
-            isText[place] ? servedText(String(value)) : value,
-          ) as unknown as ReadingRow,
-      ),
+      rows: rows.map(([, ...row]) => row),
       ...(last === undefined || read.length < limit ? {} : { next: { stamp_ms: last[1], seq: last[0] } }),
     };
   }
@@ -45,10 +38,4 @@ const texts = forEverySeries((series) => {
   // The bound on the stamp alone tells which partitions are in question.
   return (among: string) => `SELECT ${columns} FROM ${series}
     WHERE item = $1${among} AND stamp >= $2 AND (stamp, seq) > ($2, $3) AND stamp < $4 ORDER BY stamp, seq LIMIT $5`;
-});
-
-/** Whether the columns of a row, from the stamp on, are texts. */
-const textColumns = forEverySeries((series) => {
-  const types = new Map(seriesColumns(series).map(({ name, type }) => [name, type]));
-  return ["stamp", ...Object.keys(seriesOf(series).fields)].map((name) => types.get(name) === "text");
 });

@@ -1,8 +1,7 @@
 import { type SeriesName, seriesOf } from "../../series.ts";
+import { forEverySeries, quoted } from "../core/series-tables.ts";
 import type { Precision, SeriesRecord } from "../store.ts";
 import type { Run } from "./ranks.ts";
-import { forEverySeries, quoted } from "./series-tables.ts";
-import { servedText } from "./stored-text.ts";
 
 /**
  * Reads a page of a series: the records as they are served, stamp first, then the fields. `condition` bounds the readings and takes
@@ -20,7 +19,7 @@ export function pageReader(
   return async ({ sql, series, item, among }, precision, values) => {
     const text = texts[series][precision](among);
     const rows = await sql.unsafe<SeriesRecord[]>(text, [item, ...values], { prepare: true });
-    return served(series, rows);
+    return [...rows];
   };
 }
 
@@ -29,16 +28,6 @@ export type PageReader = (
   precision: Precision,
   values: readonly number[],
 ) => Promise<SeriesRecord[]>;
-
-function served(series: SeriesName, rows: readonly SeriesRecord[]): SeriesRecord[] {
-  const texts = textFields[series];
-  const records = [...rows];
-  if (texts.length === 0) return records;
-  return records.map((record) => ({
-    ...record,
-    ...Object.fromEntries(texts.map((name) => [name, servedText(String(record[name]))])),
-  }));
-}
 
 function pageSql(
   series: SeriesName,
@@ -52,9 +41,3 @@ function pageSql(
   return (among) => `SELECT ${stamp}, ${fields} FROM ${series} WHERE item = $1${among} AND ${condition}
     ORDER BY ${series}.stamp ${order}, ${series}.seq ${order} LIMIT $${parameters + 2} OFFSET $${parameters + 3}`;
 }
-
-const textFields = forEverySeries((series) =>
-  Object.entries(seriesOf(series).fields)
-    .filter(([, { sql }]) => sql === "TEXT")
-    .map(([name]) => name),
-);

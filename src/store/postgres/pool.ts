@@ -4,7 +4,14 @@ import { isConnectionLost } from "./faults.ts";
 
 /** Runs statements on one connection, inside of a transaction or not. BIGINT and NUMERIC come as numbers. */
 export type SqlRunner = postgres.ISql<Types>;
-export type Types = { bigint: number; numeric: number; bigints: List; texts: List };
+export type Types = {
+  bigint: number;
+  numeric: number;
+  bigints: List;
+  floats: List;
+  texts: List;
+  text: string;
+};
 type List = readonly (string | number | null)[];
 
 /**

@@ -13,6 +13,7 @@ import type {
   ReportNote,
   Sender,
 } from "../central-store.ts";
+import { addToken, allTokens, noteTokenUse, revokeToken, tokenWith } from "../core/tokens.ts";
 import type { Imported, LoneType, OwnedType, RecordOf, RecordStore } from "../record-store.ts";
 import type {
   Arrivals,
@@ -34,6 +35,7 @@ import { backups, putBackup } from "./backups.ts";
 import { amongHomes } from "./citus.ts";
 import type { Connections, SqlRunner } from "./connection.ts";
 import { coverage } from "./coverage.ts";
+import { PostgresDatabase } from "./database.ts";
 import { digests } from "./digests.ts";
 import { history } from "./history.ts";
 import { Imports } from "./import.ts";
@@ -48,12 +50,12 @@ import { Receiving } from "./receive.ts";
 import { Records } from "./records.ts";
 import { gateways, Reports } from "./reports.ts";
 import { sourceOf } from "./sources.ts";
-import { Tokens } from "./tokens.ts";
 
 /** The store of a central server on PostgreSQL: any number of processes may have it open. */
 export class PostgresCentralStore implements CentralStore {
   readonly epoch: string;
   readonly #connections: Connections;
+  readonly #database: PostgresDatabase;
   readonly #pages: Pages;
   readonly #oldestFirst: OldestFirstReads;
   readonly #arrivals: ArrivalReads;
@@ -66,6 +68,7 @@ export class PostgresCentralStore implements CentralStore {
   constructor(options: { connections: Connections; epoch: string; distributed: boolean }) {
     const { connections } = options;
     this.#connections = connections;
+    this.#database = new PostgresDatabase(connections);
     this.epoch = options.epoch;
     const items = new ItemKeeper(connections);
     const partitions = new Partitions(connections);
@@ -154,23 +157,23 @@ export class PostgresCentralStore implements CentralStore {
   }
 
   token(id: string): Promise<Token | undefined> {
-    return this.#read((sql) => new Tokens(sql).get(id));
+    return this.#database.read(() => tokenWith(id));
   }
 
   tokens(): Promise<Token[]> {
-    return this.#read((sql) => new Tokens(sql).list());
+    return this.#database.read(() => allTokens());
   }
 
   addToken(token: Token): Promise<void> {
-    return this.#connections.write((sql) => new Tokens(sql).add(token));
+    return this.#database.write(() => addToken(token));
   }
 
   revokeToken(id: string): Promise<boolean> {
-    return this.#connections.write((sql) => new Tokens(sql).revoke(id));
+    return this.#database.write(() => revokeToken(id));
   }
 
   noteTokenUse(used: ReadonlyMap<string, number>): Promise<void> {
-    return this.#connections.write((sql) => new Tokens(sql).noteUse(used));
+    return this.#database.write(() => noteTokenUse(used));
   }
 
   overview(): Promise<Overview> {

@@ -2,13 +2,14 @@ import { seriesNames } from "../../series.ts";
 import type { Batch } from "../batch.ts";
 import { devicesFrom, digestAt, firstIndexFrom, firstNewSeq } from "../batch-acceptance.ts";
 import type { Received, Sender } from "../central-store.ts";
+import { byDevice, refuseMisfits } from "../core/series-rows.ts";
 import type { Connections, SqlRunner } from "./connection.ts";
+import { copyReadings } from "./copy-readings.ts";
 import { CountChanges } from "./count-spans.ts";
 import { holdItems } from "./inventory-lock.ts";
 import type { HeardDevice, ItemKeeper } from "./items.ts";
 import { addLate } from "./late-readings.ts";
 import type { Partitions } from "./partitions.ts";
-import { byDevice, copyRows, refuseMisfits } from "./series-rows.ts";
 import { holdSource, noteHeld, sourceOf } from "./sources.ts";
 
 /** Takes in batches: see `CentralStore.receive`. */
@@ -84,7 +85,7 @@ export class Receiving {
       const rows = { series, home, columns, order, item, own };
       await addLate(sql, rows);
       const changes = new CountChanges();
-      await copyRows(sql, rows, changes);
+      await copyReadings(sql, rows, () => changes.addAll(rows));
       await changes.write(sql, series, home);
       taken += order.length;
     }

@@ -1,4 +1,4 @@
-import { type SeriesName, seriesNames } from "../../series.ts";
+import type { SeriesName } from "../../series.ts";
 import { valueColumns } from "../series-columns.ts";
 
 /** The columns of a series table in order: its key, its fields, and how the stamp was made. */
@@ -19,13 +19,3 @@ export interface SeriesColumn {
 export type ColumnType = "int8" | "int2" | "float8" | "text";
 
 const typeOf = { INTEGER: "int8", REAL: "float8", TEXT: "text" } as const;
-
-/** Names of columns as SQL: PostgreSQL lowers a name that stands without quotes. */
-export function quoted(names: readonly string[]): string {
-  return names.map((name) => `"${name}"`).join(", ");
-}
-
-/** A value made for every series, by name. */
-export function forEverySeries<Made>(make: (series: SeriesName) => Made): Record<SeriesName, Made> {
-  return Object.fromEntries(seriesNames.map((series) => [series, make(series)])) as Record<SeriesName, Made>;
-}

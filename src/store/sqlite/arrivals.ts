@@ -1,8 +1,8 @@
 import { type SeriesName, seriesOf } from "../../series.ts";
 import { type ArrivalRow, type ArrivalState, arrivalsFrom, arrivedBefore } from "../arrival.ts";
+import { forEverySeries } from "../core/series-tables.ts";
 import type { Arrivals, ArrivalsRequest } from "../store.ts";
 import type { Connection } from "./connection.ts";
-import { forEverySeries } from "./series-tables.ts";
 
 /** Reads a series of an item in order of arrival: see ../README.md. */
 export class ArrivalReads {

@@ -1,7 +1,7 @@
 import type { SeriesName } from "../../series.ts";
+import { forEverySeries } from "../core/series-tables.ts";
 import type { Connection } from "./connection.ts";
 import { LateReadings } from "./late-readings.ts";
-import { forEverySeries } from "./series-tables.ts";
 
 /**
  * Keeps the counts that make `skip` cheap, and the list of late readings, in the transaction that inserts the readings: see ../README.md.

@@ -1,11 +1,12 @@
 import { day_ms } from "../../day.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../../series.ts";
+import { forEverySeries } from "../core/series-tables.ts";
 import type { OwnNumbers } from "../own-numbers.ts";
 import { readingDigest, SetDigest } from "../reading-digest.ts";
 import type { DayDigest, DigestRequest } from "../upload-store.ts";
 import type { Sources } from "./central-sources.ts";
 import type { Connection } from "./connection.ts";
-import { forEverySeries, seriesColumns } from "./series-tables.ts";
+import { seriesColumns } from "./series-tables.ts";
 
 /** Digests of the stored readings of an epoch, day by day: see `UploadStore.digests`. */
 export class CentralDigests {

@@ -2,9 +2,10 @@ import { type SeriesName, seriesOf } from "../../series.ts";
 import type { Batch, BatchDevice } from "../batch.ts";
 import { BatchColumns, type ReadingRow } from "../batch-columns.ts";
 import type { HistoryPosition } from "../central-store.ts";
+import { forEverySeries } from "../core/series-tables.ts";
 import { deviceOfItem } from "../provisional-item.ts";
 import type { Connection } from "./connection.ts";
-import { forEverySeries, seriesColumns } from "./series-tables.ts";
+import { seriesColumns } from "./series-tables.ts";
 
 /** Reads what the items of a home have ever told, old to new, for a box that is restored: see `CentralStore.history`. */
 export class CentralHistory {

@@ -12,6 +12,7 @@ import {
   type ReportNote,
   type Sender,
 } from "../central-store.ts";
+import { forEverySeries } from "../core/series-tables.ts";
 import { ReadingRefused } from "../store.ts";
 import type { DayReadings } from "../upload-store.ts";
 import { CentralConditions } from "./central-conditions.ts";
@@ -19,7 +20,7 @@ import { mendDay } from "./central-mend.ts";
 import { Sources } from "./central-sources.ts";
 import type { Connection } from "./connection.ts";
 import { isRefusedValue } from "./faults.ts";
-import { forEverySeries, insertSql } from "./series-tables.ts";
+import { insertSql } from "./series-tables.ts";
 import { Writing } from "./write.ts";
 
 /** Everything that changes the database of central: see `CentralStore` for what each call does. */

@@ -1,6 +1,6 @@
 import type { SeriesName } from "../../series.ts";
+import { forEverySeries } from "../core/series-tables.ts";
 import type { Connection } from "./connection.ts";
-import { forEverySeries } from "./series-tables.ts";
 
 /**
  * Keeps the list of late readings: those with a stamp below one that their series of their item had when they came. Without them a run of

@@ -1,6 +1,7 @@
 import { type SeriesName, seriesNames, type Value } from "../../series.ts";
+import { forEverySeries } from "../core/series-tables.ts";
 import type { Connection } from "./connection.ts";
-import { forEverySeries, seriesColumns } from "./series-tables.ts";
+import { seriesColumns } from "./series-tables.ts";
 
 /**
  * Finds readings by their numbers. There is no index on those: each block of counts knows its lowest and highest, and so which blocks have to be

@@ -1,7 +1,7 @@
 import { seriesOf } from "../../series.ts";
+import { forEverySeries } from "../core/series-tables.ts";
 import type { OldestFirst, OldestFirstRequest, ReadingRow } from "../store.ts";
 import type { Connection } from "./connection.ts";
-import { forEverySeries } from "./series-tables.ts";
 
 /** Reads series from old to new, along the order in which they are clustered. */
 export class OldestFirstReads {

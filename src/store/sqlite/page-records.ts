@@ -1,7 +1,7 @@
 import { type SeriesName, seriesOf } from "../../series.ts";
+import { forEverySeries } from "../core/series-tables.ts";
 import type { PageRequest, SeriesRecord } from "../store.ts";
 import type { Connection } from "./connection.ts";
-import { forEverySeries } from "./series-tables.ts";
 
 /**
  * A prepared page of every series, in each precision: the records as they are served, stamp first, then the

@@ -1,6 +1,6 @@
 import type { SeriesName } from "../../series.ts";
+import { forEverySeries } from "../core/series-tables.ts";
 import type { Connection } from "./connection.ts";
-import { forEverySeries } from "./series-tables.ts";
 
 /**
  * Removes the oldest readings by whole closed blocks of counts, so that the counts of the rest stay right. Works inside the

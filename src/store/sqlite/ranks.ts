@@ -1,8 +1,8 @@
 import type { SeriesName } from "../../series.ts";
+import { forEverySeries } from "../core/series-tables.ts";
 import { block_readings } from "./block-keeper.ts";
 import { type BlockList, BlockLists, lastAtMost } from "./block-list.ts";
 import type { Connection } from "./connection.ts";
-import { forEverySeries } from "./series-tables.ts";
 
 /** Finds how many readings lie below a stamp, and where the reading of a rank is, by the counts of blocks. */
 export class Ranks {

@@ -1,4 +1,4 @@
-import { type SeriesName, seriesNames } from "../../series.ts";
+import type { SeriesName } from "../../series.ts";
 import { valueColumns } from "../series-columns.ts";
 
 /** The columns of a series table in order: its key, its fields, and how the stamp was made. */
@@ -10,11 +10,6 @@ export function seriesColumns(series: SeriesName): string[] {
 export function insertSql(series: SeriesName): string {
   const columns = seriesColumns(series);
   return `INSERT INTO ${series} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`;
-}
-
-/** A value made for every series, by name. */
-export function forEverySeries<Made>(make: (series: SeriesName) => Made): Record<SeriesName, Made> {
-  return Object.fromEntries(seriesNames.map((series) => [series, make(series)])) as Record<SeriesName, Made>;
 }
 
 /** Readings are clustered on these: one item's run lies together, in order of time, then of number. */

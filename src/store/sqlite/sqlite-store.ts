@@ -8,6 +8,7 @@ import type { Device, DeviceState, Reading } from "../../reading.ts";
 import type { Item, ItemType } from "../../records/items.ts";
 import type { RecordType, Reference, StoredRecord } from "../../records/record-table.ts";
 import type { SeriesName } from "../../series.ts";
+import { allTokens, tokenWith } from "../core/tokens.ts";
 import type { Imported, ImportedRecord, LoneType, OwnedType, RecordOf } from "../record-store.ts";
 import type {
   Appended,
@@ -32,6 +33,7 @@ import { ArrivalReads } from "./arrivals.ts";
 import type { Connection } from "./connection.ts";
 import { openForReading } from "./connection.ts";
 import { CoverageReads } from "./coverage-reads.ts";
+import { SqliteDatabase } from "./database.ts";
 import { storeFault } from "./faults.ts";
 import { Inventory } from "./inventory.ts";
 import { versionOf } from "./migrations.ts";
@@ -39,7 +41,6 @@ import { OldestFirstReads } from "./oldest-first.ts";
 import { Pages } from "./pages.ts";
 import { Records } from "./records.ts";
 import { TimeReads } from "./time-keeper.ts";
-import { Tokens } from "./tokens.ts";
 import type { WriterThread } from "./writer-thread.ts";
 
 /** The writer: the writer's thread, or a connection of this thread. */
@@ -67,7 +68,7 @@ export class SqliteStore implements Store {
   readonly #records: Records;
   readonly #coverage: CoverageReads;
   readonly #times: TimeReads;
-  readonly #tokens: Tokens;
+  readonly #reads: SqliteDatabase;
   #importing = false;
 
   /** `path`: a database of this program's schema version, which exists. */
@@ -82,7 +83,7 @@ export class SqliteStore implements Store {
     this.#records = new Records(this.database);
     this.#coverage = new CoverageReads(this.database);
     this.#times = new TimeReads(this.database);
-    this.#tokens = new Tokens(this.database);
+    this.#reads = new SqliteDatabase({ path: options.path, connection: this.database });
     this.epoch = String(this.#fact("epoch"));
   }
 
@@ -173,11 +174,11 @@ export class SqliteStore implements Store {
   }
 
   token(id: string): Promise<Token | undefined> {
-    return this.reading(() => this.#tokens.get(id));
+    return this.#reads.read(() => tokenWith(id));
   }
 
   tokens(): Promise<Token[]> {
-    return this.reading(() => this.#tokens.list());
+    return this.#reads.read(() => allTokens());
   }
 
   async addToken(token: Token): Promise<void> {

@@ -2,13 +2,13 @@ import { day_ms } from "../../day.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../../series.ts";
 import type { Batch } from "../batch.ts";
 import { BatchColumns } from "../batch-columns.ts";
+import { forEverySeries } from "../core/series-tables.ts";
 import { digestText, readingDigest, SetDigest } from "../reading-digest.ts";
 import type { DayDigest, DayReadings, DigestRequest, EpochSpan } from "../upload-store.ts";
 import { BatchDevices, Items } from "./batch-devices.ts";
 import type { Connection } from "./connection.ts";
 import { readEpochs } from "./epochs.ts";
 import { columnsOf, NumberedReadings, type NumberedRow, type NumberedRows } from "./numbered-readings.ts";
-import { forEverySeries } from "./series-tables.ts";
 
 /** Reads what a gateway uploads: see `UploadStore` for what each call answers. Every call is to be one transaction of the caller's. */
 export class UploadReads {

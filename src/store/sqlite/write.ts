@@ -3,6 +3,8 @@ import { clockQuality } from "../../clock.ts";
 import { messageOf } from "../../errors.ts";
 import type { Reading } from "../../reading.ts";
 import { seriesOf, type Value } from "../../series.ts";
+import { forEverySeries } from "../core/series-tables.ts";
+import { addToken, noteTokenUse, revokeToken } from "../core/tokens.ts";
 import type { Imported, ImportedRecord } from "../record-store.ts";
 import { type Appended, type Notes, ReadingRefused, type Token } from "../store.ts";
 import { BlockKeeper } from "./block-keeper.ts";
@@ -12,9 +14,9 @@ import { CoverageKeeper } from "./coverage-keeper.ts";
 import { isRefusedValue, storeFault } from "./faults.ts";
 import { ItemKeeper } from "./item-keeper.ts";
 import { RecordImport } from "./record-import.ts";
-import { forEverySeries, insertSql } from "./series-tables.ts";
+import { Runner } from "./runner.ts";
+import { insertSql } from "./series-tables.ts";
 import { TimeKeeper } from "./time-keeper.ts";
-import { Tokens } from "./tokens.ts";
 
 /** Data that is committed together. */
 export interface Batch extends Notes {
@@ -33,12 +35,12 @@ export interface Place {
  */
 export class Writing {
   protected readonly database: Connection;
+  protected readonly runner: Runner;
   protected readonly blocks: BlockKeeper;
   protected readonly items: ItemKeeper;
   readonly #path: string;
   readonly #coverage: CoverageKeeper;
   readonly #times: TimeKeeper;
-  readonly #tokens: Tokens;
   readonly #inserts;
   readonly #readVersion;
   protected readonly readSeq;
@@ -53,11 +55,11 @@ export class Writing {
     const { path, database, home } = options;
     this.#path = path;
     this.database = database;
+    this.runner = new Runner(database);
     this.blocks = new BlockKeeper(database);
     this.#coverage = new CoverageKeeper(database);
     this.items = new ItemKeeper(database, { home, coverage: this.#coverage });
     this.#times = new TimeKeeper(database);
-    this.#tokens = new Tokens(database);
     this.#inserts = forEverySeries((series) => ({
       fields: Object.keys(seriesOf(series).fields),
       deviceClock: seriesOf(series).deviceClock === true,
@@ -127,15 +129,15 @@ export class Writing {
   }
 
   addToken(token: Token): void {
-    this.transaction(() => this.#tokens.add(token));
+    this.transaction(() => this.runner.run(addToken(token)));
   }
 
   revokeToken(id: string): boolean {
-    return this.transaction(() => this.#tokens.revoke(id));
+    return this.transaction(() => this.runner.run(revokeToken(id)));
   }
 
   noteTokenUse(used: ReadonlyMap<string, number>): void {
-    this.transaction(() => this.#tokens.noteUse(used));
+    this.transaction(() => this.runner.run(noteTokenUse(used)));
   }
 
   /** Stores where this gateway is; undefined values stay as they were. */

@@ -1,10 +1,11 @@
 import { seriesNames } from "../../../../src/series.ts";
 import type { Batch } from "../../../../src/store/batch.ts";
+import { byDevice } from "../../../../src/store/core/series-rows.ts";
 import { Connections } from "../../../../src/store/postgres/connection.ts";
 import { copyIn } from "../../../../src/store/postgres/copy-in.ts";
+import { copyOf } from "../../../../src/store/postgres/copy-readings.ts";
 import { migrate } from "../../../../src/store/postgres/migrations.ts";
 import { Partitions } from "../../../../src/store/postgres/partitions.ts";
-import { byDevice, copyOf } from "../../../../src/store/postgres/series-rows.ts";
 import { postgresServer } from "../../../../test/store/postgres/server.ts";
 
 /** The rows of a batch as they are stored, in the binary form of COPY: so copying them is all that is left. */

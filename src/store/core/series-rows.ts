@@ -2,10 +2,7 @@ import type { SeriesField, SeriesName, Value } from "../../series.ts";
 import { type Column, type SeriesColumns, valueAt } from "../batch.ts";
 import { valueColumns } from "../series-columns.ts";
 import { ReadingRefused } from "../store.ts";
-import type { SqlRunner } from "./connection.ts";
-import { type CopyColumn, copyBytes } from "./copy-bytes.ts";
-import { copyIn } from "./copy-in.ts";
-import { forEverySeries, quoted, seriesColumns } from "./series-tables.ts";
+import { forEverySeries } from "./series-tables.ts";
 
 /** Readings of one series that one home has sent, with the keys that they are stored under. */
 export interface SeriesRows {
@@ -40,22 +37,6 @@ export function byDevice(device: Float64Array, from: number, devices: number): U
     starts[place] = at + 1;
   }
   return order;
-}
-
-/** Puts readings into the table of their series by COPY, and has them counted meanwhile. */
-export async function copyRows(
-  sql: SqlRunner,
-  rows: SeriesRows,
-  changes?: { addAll(rows: SeriesRows): void },
-): Promise<void> {
-  if (rows.order.length === 0) return;
-  const { statement, chunks } = copyOf(rows);
-  await copyIn(sql, statement, chunks, () => changes?.addAll(rows));
-}
-
-/** The statement that stores readings, and its arguments. */
-export function copyOf(rows: SeriesRows): { statement: string; chunks: Iterable<Buffer> } {
-  return { statement: copySql[rows.series], chunks: copyBytes(rows.order, copyColumns(rows)) };
 }
 
 /**
@@ -93,14 +74,3 @@ const rulesOf = forEverySeries((series) =>
     return (value) => (value === null ? nullable : fits(value));
   }),
 );
-
-/** The columns of the table, as `seriesColumns` orders them. */
-function copyColumns({ series, home, columns, item, own }: SeriesRows): CopyColumn[] {
-  const values = [item, columns.stamp_ms, own, home, ...columns.values];
-  return seriesColumns(series).map(({ type }, place) => ({ type, values: values[place] as Column | number }));
-}
-
-const copySql = forEverySeries((series) => {
-  const names = seriesColumns(series).map(({ name }) => name);
-  return `COPY ${series} (${quoted(names)}) FROM STDIN (FORMAT binary)`;
-});

@@ -1,0 +1,127 @@
+import type { SeriesRows } from "./series-rows.ts";
+
+/**
+ * Work on a database, written once for SQLite and PostgreSQL: a generator that yields steps and is handed what comes of each. SQLite does
+ * all of them in one go, so that nothing comes between; PostgreSQL sends them over a connection. `yield*` stands where `await` would.
+ */
+export type Work<Result> = Generator<Step, Result, unknown>;
+
+/** What a database does for work: each store's runner has one method for each. */
+export type Step = Statement | readonly Statement[] | Put | PutReadings | Lock | TakeNumbers;
+
+/**
+ * A statement, in the SQL of PostgreSQL as far as SQLite has it too; `sqlite/dialect.ts` lists the few spellings that it writes in its own way.
+ * Parameters are `$1`, `$2` …; a list is asked for as `= ANY ($1::bigint[])` or `= ANY ($1::text[])`.
+ */
+export interface Statement<Row = unknown> {
+  readonly text: string;
+  readonly parameters: readonly Parameter[];
+  /** Rows as objects by column or as arrays in order of columns, or how many rows were changed. */
+  readonly answer: "objects" | "arrays" | "changes";
+  /** Never there: what a row is. */
+  readonly row?: Row;
+}
+
+export type Parameter = number | string | boolean | null | Uint8Array | readonly (number | string | null)[];
+
+/** Rows to insert: one statement for all of them, or one after the other. */
+export interface Put {
+  readonly put: string;
+  /** Columns in the order of the values, with their types. */
+  readonly columns: Readonly<Record<string, ColumnType>>;
+  readonly rows: readonly (readonly (number | string | null)[])[];
+  /** `ON CONFLICT …`, where a row may be there already; no two of `rows` may conflict with each other. */
+  readonly conflict: string;
+}
+
+export type ColumnType = "bigint" | "text" | "double precision";
+
+/** Inserts readings into the table of their series. */
+export interface PutReadings {
+  readonly readings: SeriesRows;
+  /** Called while the database is at work. */
+  readonly meanwhile: () => void;
+}
+
+/**
+ * Waits until nobody else holds something, and holds it until the transaction ends; SQLite has one writer, which holds everything. Who finds
+ * keys of items to write under shares the inventory, who gives readings of one item to another holds it alone; who adds readings holds their items.
+ */
+export interface Lock {
+  readonly lock: "inventory" | "inventory alone" | { readonly items: readonly number[] };
+}
+
+/** Takes numbers for readings that follow each other and are never given again; the answer is the first. */
+export interface TakeNumbers {
+  readonly numbers: number;
+}
+
+/** A statement that reads rows as objects. */
+export function objects<Row>(text: string, ...parameters: Parameter[]): Statement<Row> {
+  return { text, parameters, answer: "objects" };
+}
+
+/** A statement that reads rows as arrays. */
+export function arrays<Row extends readonly unknown[]>(
+  text: string,
+  ...parameters: Parameter[]
+): Statement<Row> {
+  return { text, parameters, answer: "arrays" };
+}
+
+/** The rows of a statement. */
+export function* rowsOf<Row>(statement: Statement<Row>): Work<Row[]> {
+  return (yield statement) as Row[];
+}
+
+/** The first row of a statement; undefined where it has none. */
+export function* firstOf<Row>(statement: Statement<Row>): Work<Row | undefined> {
+  const [row] = yield* rowsOf(statement);
+  return row;
+}
+
+/** The rows of statements that do not wait for each other, in their order. */
+export function* rowsOfAll<Rows extends readonly unknown[]>(
+  ...statements: { readonly [Place in keyof Rows]: Statement<Rows[Place]> }
+): Work<{ -readonly [Place in keyof Rows]: Rows[Place][] }> {
+  return (yield statements) as { -readonly [Place in keyof Rows]: Rows[Place][] };
+}
+
+/** Changes rows; answers how many. */
+export function* change(text: string, ...parameters: Parameter[]): Work<number> {
+  return (yield { text, parameters, answer: "changes" }) as number;
+}
+
+/** See `Put`; no rows are no work. */
+export function* put(step: Put): Work<void> {
+  if (step.rows.length > 0) yield step;
+}
+
+/** See `PutReadings`; no readings are no work. */
+export function* putReadings(readings: SeriesRows, meanwhile = () => {}): Work<void> {
+  if (readings.order.length > 0) yield { readings, meanwhile };
+}
+
+export function* hold(lock: Lock["lock"]): Work<void> {
+  yield { lock };
+}
+
+export function* takeNumbers(numbers: number): Work<number> {
+  return (yield { numbers }) as number;
+}
+
+/** A database that work is done on. */
+export interface Database {
+  /** Reads with statements that each see a moment of their own. The work may be begun anew where a connection was lost. */
+  read<Result>(work: () => Work<Result>): Promise<Result>;
+  /** Reads with statements that all see the same moment. */
+  snapshot<Result>(work: () => Work<Result>): Promise<Result>;
+  /** As `snapshot`, for pages of series: along the key, never by sorting. */
+  page<Result>(work: () => Work<Result>): Promise<Result>;
+}
+
+/** A database that is written to. */
+export interface WritableDatabase extends Database {
+  /** Changes something in one transaction, which is on disk when it resolves; nothing is changed when it rejects. */
+  write<Result>(work: () => Work<Result>): Promise<Result>;
+}

@@ -1,0 +1,83 @@
+import type { Put, Statement, Step, Work, WritableDatabase } from "../core/work.ts";
+import type { Connections, SqlRunner } from "./connection.ts";
+import { copyReadings } from "./copy-readings.ts";
+import { holdInventory, holdItems, shareInventory } from "./inventory-lock.ts";
+
+/** A database on a server. Every call rejects with an OperatorError that names it where it or the way to it is at fault. */
+export class PostgresDatabase implements WritableDatabase {
+  readonly #connections: Connections;
+
+  constructor(connections: Connections) {
+    this.#connections = connections;
+  }
+
+  read<Result>(work: () => Work<Result>): Promise<Result> {
+    return this.#connections.read((sql) => run(sql, work()));
+  }
+
+  snapshot<Result>(work: () => Work<Result>): Promise<Result> {
+    return this.#connections.snapshot((sql) => run(sql, work()));
+  }
+
+  page<Result>(work: () => Work<Result>): Promise<Result> {
+    return this.#connections.snapshotPage((sql) => run(sql, work()));
+  }
+
+  write<Result>(work: () => Work<Result>): Promise<Result> {
+    return this.#connections.write((sql) => run(sql, work()));
+  }
+}
+
+/** Does work on a connection, in the transaction that is under way, or each statement in one of its own. */
+export async function run<Result>(sql: SqlRunner, work: Work<Result>): Promise<Result> {
+  let next = work.next();
+  while (next.done !== true) {
+    let answer: unknown;
+    try {
+      answer = await answerOf(sql, next.value);
+    } catch (thrown) {
+      next = work.throw(thrown);
+      continue;
+    }
+    next = work.next(answer);
+  }
+  return next.value;
+}
+
+async function answerOf(sql: SqlRunner, step: Step): Promise<unknown> {
+  if ("text" in step) return ask(sql, step);
+  if ("put" in step) return put(sql, step);
+  if ("readings" in step) return copyReadings(sql, step.readings, step.meanwhile);
+  if ("numbers" in step) return takeNumbers(sql, step.numbers);
+  if ("lock" in step) {
+    if (step.lock === "inventory") return shareInventory(sql);
+    return step.lock === "inventory alone" ? holdInventory(sql) : holdItems(sql, step.lock.items);
+  }
+  return Promise.all(step.map((statement) => ask(sql, statement)));
+}
+
+async function ask(sql: SqlRunner, { text, parameters, answer }: Statement): Promise<unknown> {
+  const query = sql.unsafe(text, parameters as number[], { prepare: true });
+  if (answer === "arrays") return [...(await query.values())];
+  const rows = await query;
+  return answer === "changes" ? rows.count : [...rows];
+}
+
+/** One statement for all rows: their columns as arrays. */
+async function put(sql: SqlRunner, { put: table, columns, rows, conflict }: Put): Promise<void> {
+  const types = Object.values(columns);
+  const names = Object.keys(columns)
+    .map((name) => `"${name}"`)
+    .join(", ");
+  const arrays = types.map((type, place) => `$${place + 1}::${type}[]`);
+  await sql.unsafe(
+    `INSERT INTO ${table} (${names}) SELECT * FROM unnest(${arrays.join(", ")}) ${conflict}`,
+    types.map((_, place) => rows.map((row) => row[place] ?? null)) as unknown as number[],
+    { prepare: true },
+  );
+}
+
+async function takeNumbers(sql: SqlRunner, amount: number): Promise<number> {
+  const [taken] = await sql<{ first: number }[]>`SELECT take_numbers(${amount}::bigint) AS first`;
+  return taken?.first as number;
+}

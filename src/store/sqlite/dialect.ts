@@ -1,0 +1,16 @@
+/**
+ * The SQL of core/ as SQLite spells it. Statements there are written for PostgreSQL, in what both have; these are the exceptions. A list is bound
+ * as JSON, because SQLite has no arrays.
+ */
+export function sqliteSpelling(text: string): string {
+  return spellings.reduce((spelt, [pattern, replacement]) => spelt.replace(pattern, replacement), text);
+}
+
+const spellings: readonly (readonly [RegExp, string])[] = [
+  [/= ANY \(\$(\d+)::\w+\[\]\)/g, "IN (SELECT value FROM json_each(?$1))"],
+  [/::(bigint|text|double precision)\b/g, ""],
+  [/\$(\d+)/g, "?$1"],
+  [/\bgreatest\(/g, "max("],
+  [/\bleast\(/g, "min("],
+  [/ COLLATE "C"/g, ""],
+];
