@@ -6,7 +6,7 @@ import type { SeriesRows } from "./series-rows.ts";
  */
 export type Work<Result> = Generator<Step, Result, unknown>;
 
-/** What a database does for work: each store's runner has one method for each. */
+/** One thing that a database does for work: each store's runner has a method for each kind. */
 export type Step = Statement | readonly Statement[] | Put | PutReadings | Lock | TakeNumbers;
 
 /**

@@ -1,12 +1,10 @@
 import { OperatorError } from "../../errors.ts";
 import type { Connections, SqlRunner } from "./connection.ts";
 import readings from "./migrations/0001_readings.sql" with { type: "text" };
-import recordsAndInventory from "./migrations/0002_records_and_inventory.sql" with { type: "text" };
-import recordsByNumber from "./migrations/0003_records_by_number.sql" with { type: "text" };
-import arrivals from "./migrations/0004_arrivals.sql" with { type: "text" };
+import inventory from "./migrations/0002_inventory.sql" with { type: "text" };
 
 /** The schema, step by step: entry n (from 1) takes a database of version n − 1 to n. Add, never change. */
-const migrations: readonly string[] = [readings, recordsAndInventory, recordsByNumber, arrivals];
+const migrations: readonly string[] = [readings, inventory];
 
 /** The schema that this program works on. */
 export const schemaVersion = migrations.length;

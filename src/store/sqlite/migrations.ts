@@ -1,27 +1,12 @@
 import type { Database } from "bun:sqlite";
 import { OperatorError } from "../../errors.ts";
-import readingsAndInventory from "./migrations/0001_readings_and_inventory.sql" with { type: "text" };
-import records from "./migrations/0002_records.sql" with { type: "text" };
-import itemsByHome from "./migrations/0003_items_by_home.sql" with { type: "text" };
-import time from "./migrations/0004_time.sql" with { type: "text" };
-import cursors from "./migrations/0005_cursors.sql" with { type: "text" };
-import upload from "./migrations/0006_upload.sql" with { type: "text" };
-import central from "./migrations/0007_central.sql" with { type: "text" };
-import notes from "./migrations/0008_notes.sql" with { type: "text" };
-import arrivals from "./migrations/0009_arrivals.sql" with { type: "text" };
+import readings from "./migrations/0001_readings.sql" with { type: "text" };
+import inventory from "./migrations/0002_inventory.sql" with { type: "text" };
+import gateway from "./migrations/0003_gateway.sql" with { type: "text" };
+import central from "./migrations/0004_central.sql" with { type: "text" };
 
 /** The schema, step by step: entry n (from 1) takes a database of version n − 1 to n. Add, never change. */
-const migrations: readonly string[] = [
-  readingsAndInventory,
-  records,
-  itemsByHome,
-  time,
-  cursors,
-  upload,
-  central,
-  notes,
-  arrivals,
-];
+const migrations: readonly string[] = [readings, inventory, gateway, central];
 
 /** The schema that this program works on. */
 export const schemaVersion = migrations.length;

@@ -123,7 +123,7 @@ test("a database of a gateway from before there was central is a gateway's, with
   mkdirSync(directory.path, { recursive: true });
   const old = new Database(databaseOf(directory.path), { create: true });
   const migrations = join(import.meta.dir, "../../../src/store/sqlite/migrations");
-  const names = [...new Bun.Glob("000[1-5]_*.sql").scanSync(migrations)].sort();
+  const names = [...new Bun.Glob("000[1-3]_*.sql").scanSync(migrations)].sort();
   for (const name of names) old.run(await Bun.file(join(migrations, name)).text());
   old.run("INSERT INTO meta VALUES ('epoch', ?), ('last_seq', 0)", ["ab".repeat(16)]);
   old.run("INSERT INTO items (key, record, address, provisional) VALUES (1, ?, ?, 0)", [
@@ -132,14 +132,18 @@ test("a database of a gateway from before there was central is a gateway's, with
   ]);
   const hour_ms = 3_600_000;
   const at = (hours: number) => start_ms + hours * hour_ms;
-  old.run("INSERT INTO listeners VALUES ('gateway', ?1, ?2), ('zigbee', ?1, ?2)", [at(0), at(20)]);
-  old.run("INSERT INTO outages VALUES ('zigbee', ?, ?), ('gateway', ?, ?)", [at(1), at(2), at(4), at(5)]);
-  old.run("INSERT INTO silences VALUES (1, ?, ?)", [at(6), at(10)]);
+  old.run("INSERT INTO listeners VALUES (0, 'gateway', ?1, ?2), (0, 'zigbee', ?1, ?2)", [at(0), at(20)]);
   old.run(
-    "INSERT INTO item_states (item, heard_ms, first_ms, battery_percent, listener) VALUES (1, ?, ?, 77, 'zigbee')",
+    "INSERT INTO outages (home, listener, start_ms, stop_ms) VALUES (0, 'zigbee', ?, ?), (0, 'gateway', ?, ?)",
+    [at(1), at(2), at(4), at(5)],
+  );
+  old.run("INSERT INTO silences (item, home, start_ms, stop_ms) VALUES (1, 0, ?, ?)", [at(6), at(10)]);
+  old.run(
+    "INSERT INTO item_states (item, home, heard_ms, first_ms, battery_percent, listener) VALUES (1, 0, ?, ?, 77, 'zigbee')",
     [at(12), at(0)],
   );
-  old.run("PRAGMA user_version = 5");
+  old.run("PRAGMA user_version = 3");
+  old.run("INSERT INTO meta VALUES ('role', 'gateway')");
   old.run(`PRAGMA application_id = ${0x4c_4e_54_4c}`);
   old.close();
   expect(await refusal(openCentral(directory.path))).toContain("holds the store of a gateway");

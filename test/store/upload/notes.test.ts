@@ -98,28 +98,6 @@ test("what is given to another item is told again as that item's", async () => {
   await gateway.close();
 });
 
-test("what a store held before its interruptions were numbered has numbers once it is brought up to date", async () => {
-  using directory = temporaryDirectory();
-  const gateway = await openGateway(directory.path);
-  await lived(gateway);
-  await gateway.close();
-  const condition = await conditionOf(directory.path);
-  // What the step that numbers them made is undone, and what the step after it did.
-  using database = new Database(databaseOf(directory.path));
-  database.run("DROP TABLE late");
-  database.run("ALTER TABLE heads DROP COLUMN revision");
-  for (const table of ["outages", "silences", "gaps"]) {
-    database.run(`DROP TRIGGER ${table}_told`);
-    database.run(`DROP TRIGGER ${table}_moved`);
-    database.run(`DROP INDEX ${table}_by_note`);
-    database.run(`ALTER TABLE ${table} DROP COLUMN note`);
-  }
-  database.run("DELETE FROM meta WHERE name = 'last_note'");
-  database.run("PRAGMA user_version = 7");
-  database.close();
-  expect(await conditionOf(directory.path)).toEqual(condition);
-});
-
 /** A sensor that was silent for a day, heard by a driver that was away for an hour of it. */
 async function lived(gateway: GatewayStore): Promise<void> {
   const device = sensor(1, { subtype: "door" });

@@ -44,6 +44,12 @@ CREATE TABLE sources (
   held_note BIGINT NOT NULL DEFAULT 0,
   -- When a batch was last taken, unix milliseconds.
   uploaded_ms BIGINT,
+  -- The contacts of a home are counted: the first of an epoch, and its last report (0: none), so that what came in one millisecond still has an order.
+  began BIGINT NOT NULL,
+  reported BIGINT NOT NULL DEFAULT 0,
+  reported_ms BIGINT,
+  -- What the gateway last said of itself.
+  report TEXT,
   PRIMARY KEY (home, epoch)
 );
 
@@ -81,6 +87,17 @@ CREATE TABLE counts (
   home BIGINT NOT NULL,
   count BIGINT NOT NULL,
   PRIMARY KEY (item, series, width, start, home)
+);
+
+-- Readings that came in with a stamp below one that their item had already: all others came in the order of their key, so that the
+-- two together give the order of arrival. See src/store/README.md.
+CREATE TABLE late (
+  item BIGINT NOT NULL,
+  series TEXT COLLATE "C" NOT NULL,
+  seq BIGINT NOT NULL,
+  home BIGINT NOT NULL,
+  stamp BIGINT NOT NULL,
+  PRIMARY KEY (item, series, seq, home)
 );
 
 -- The series, as src/series.ts has them (a test compares). Stamps are unix milliseconds, `seq` is the number here, `home` is who

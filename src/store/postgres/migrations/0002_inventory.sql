@@ -42,6 +42,17 @@ CREATE TABLE records (
   PRIMARY KEY (type, number, id)
 );
 
+-- Records that name a home, subject or item and belong to another: a roster asks for them, of every home every night. The
+-- expression is the one by which they are looked up (records.ts).
+CREATE INDEX project_enrollments_by_home ON records ((substring(record FROM '"homeid":(-?\d+)[,}]')::bigint))
+  WHERE type = 'project_enrollments';
+CREATE INDEX subject_inventory_by_item ON records ((substring(record FROM '"itemid":(-?\d+)[,}]')::bigint))
+  WHERE type = 'subject_inventory';
+CREATE INDEX issues_by_home ON records ((substring(record FROM '"homeid":(-?\d+)[,}]')::bigint)) WHERE type = 'issues';
+CREATE INDEX issues_by_subject ON records ((substring(record FROM '"subjectid":(-?\d+)[,}]')::bigint))
+  WHERE type = 'issues';
+CREATE INDEX issues_by_item ON records ((substring(record FROM '"itemid":(-?\d+)[,}]')::bigint)) WHERE type = 'issues';
+
 CREATE TABLE tokens (
   id TEXT COLLATE "C" PRIMARY KEY,
   name TEXT NOT NULL,
@@ -70,14 +81,6 @@ CREATE TABLE backups (
   content BYTEA NOT NULL,
   PRIMARY KEY (home, name)
 );
-
--- What a gateway last said of itself. The contacts of a home are counted: `began` is the first of an epoch, `reported` its last report
--- (0: none), so that what came in one millisecond still has an order.
-ALTER TABLE sources
-  ADD COLUMN report TEXT,
-  ADD COLUMN reported_ms BIGINT,
-  ADD COLUMN began BIGINT NOT NULL,
-  ADD COLUMN reported BIGINT NOT NULL DEFAULT 0;
 
 -- The condition of homes, kept as what lasts and its interruptions. Listeners are the gateway itself and its drivers; an item has
 -- a state for each home that has heard it.

@@ -4,46 +4,6 @@ CREATE TABLE meta (
   value ANY NOT NULL
 ) WITHOUT ROWID, STRICT;
 
--- The inventory. A record is kept whole, as it is served; what is looked up by is derived from it, so that
--- the two cannot disagree. `key` is what readings are stored under: never changed, never used again.
-CREATE TABLE items (
-  key INTEGER PRIMARY KEY AUTOINCREMENT,
-  record TEXT NOT NULL CHECK (json_valid(record)),
-  address TEXT,
-  provisional INTEGER NOT NULL,
-  itemid INTEGER NOT NULL GENERATED ALWAYS AS (record ->> '$.itemid') VIRTUAL UNIQUE,
-  itemname TEXT NOT NULL GENERATED ALWAYS AS (record ->> '$.itemname') VIRTUAL UNIQUE,
-  typename TEXT NOT NULL GENERATED ALWAYS AS (record ->> '$.typename') VIRTUAL
-) STRICT;
-CREATE UNIQUE INDEX items_by_address ON items (typename, address) WHERE address IS NOT NULL;
-CREATE INDEX items_by_type ON items (typename, itemid);
-
--- What was last learned of a device besides its readings.
-CREATE TABLE item_states (
-  item INTEGER PRIMARY KEY REFERENCES items (key),
-  heard_ms INTEGER NOT NULL,
-  battery_percent REAL,
-  battery_mv REAL,
-  linkquality REAL
-) STRICT;
-
--- What was thrown away since the store was made, by name.
-CREATE TABLE dropped (
-  name TEXT PRIMARY KEY,
-  count INTEGER NOT NULL
-) WITHOUT ROWID, STRICT;
-
-CREATE TABLE tokens (
-  id TEXT PRIMARY KEY,
-  name TEXT NOT NULL,
-  scope TEXT NOT NULL,
-  home INTEGER,
-  hash BLOB NOT NULL,
-  created_ms INTEGER NOT NULL,
-  expires_ms INTEGER,
-  last_used_ms INTEGER
-) WITHOUT ROWID, STRICT;
-
 -- Counts of readings: src/store/README.md says how they are used. A head counts the newest ("open") block of
 -- a series of an item, `blocks` the older ones; every block holds the keys from its start up to the next start.
 CREATE TABLE heads (
@@ -57,6 +17,8 @@ CREATE TABLE heads (
   max_seq INTEGER NOT NULL,
   total INTEGER NOT NULL,
   newest_stamp INTEGER NOT NULL,
+  -- How often readings of the series of the item have been changed or joined with others: a place in the order of arrival holds for one revision.
+  revision INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (series, item)
 ) WITHOUT ROWID, STRICT;
 CREATE TABLE blocks (
@@ -70,7 +32,18 @@ CREATE TABLE blocks (
   PRIMARY KEY (series, item, start_stamp, start_seq)
 ) WITHOUT ROWID, STRICT;
 
--- The series, as src/series.ts has them (a test compares). Stamps are unix milliseconds; `clock` is a ClockQuality.
+-- Readings that came in with a stamp below one that their item had already: all others came in the order of their key, so that the
+-- two together give the order of arrival. See src/store/README.md.
+CREATE TABLE late (
+  series TEXT NOT NULL,
+  item INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  stamp INTEGER NOT NULL,
+  PRIMARY KEY (series, item, seq)
+) WITHOUT ROWID, STRICT;
+
+-- The series, as src/series.ts has them (a test compares). Stamps are unix milliseconds; `clock` is a ClockQuality; `device_ms`
+-- and `offset_ms` are what a device with a clock of its own said, and what was added to it to get the stamp.
 -- Ascending on purpose: SQLite fills pages that grow at the end of a run, and leaves them half empty otherwise.
 CREATE TABLE pillbox_status (
   item INTEGER NOT NULL,
@@ -86,6 +59,8 @@ CREATE TABLE pillbox_status (
   nextpanicstart INTEGER NOT NULL,
   nextpanicstop INTEGER NOT NULL,
   clock INTEGER NOT NULL,
+  device_ms INTEGER,
+  offset_ms INTEGER,
   PRIMARY KEY (item, stamp, seq)
 ) WITHOUT ROWID, STRICT;
 CREATE TABLE pillbox_events (
@@ -94,6 +69,8 @@ CREATE TABLE pillbox_events (
   seq INTEGER NOT NULL,
   event INTEGER NOT NULL,
   clock INTEGER NOT NULL,
+  device_ms INTEGER,
+  offset_ms INTEGER,
   PRIMARY KEY (item, stamp, seq)
 ) WITHOUT ROWID, STRICT;
 CREATE TABLE wirelesssensor_events (
@@ -115,6 +92,8 @@ CREATE TABLE scale_weights (
   muscleMass INTEGER,
   batteryLevel INTEGER,
   clock INTEGER NOT NULL,
+  device_ms INTEGER,
+  offset_ms INTEGER,
   PRIMARY KEY (item, stamp, seq)
 ) WITHOUT ROWID, STRICT;
 CREATE TABLE scale_heart (
@@ -123,6 +102,8 @@ CREATE TABLE scale_heart (
   seq INTEGER NOT NULL,
   heartRate INTEGER NOT NULL,
   clock INTEGER NOT NULL,
+  device_ms INTEGER,
+  offset_ms INTEGER,
   PRIMARY KEY (item, stamp, seq)
 ) WITHOUT ROWID, STRICT;
 CREATE TABLE watch_epochs (
@@ -136,5 +117,7 @@ CREATE TABLE watch_epochs (
   runState INTEGER NOT NULL,
   sleepState INTEGER NOT NULL,
   clock INTEGER NOT NULL,
+  device_ms INTEGER,
+  offset_ms INTEGER,
   PRIMARY KEY (item, stamp, seq)
 ) WITHOUT ROWID, STRICT;
