@@ -1,9 +1,8 @@
-import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import type { Gap } from "../../../src/reading.ts";
 import type { GatewayStore, Notes } from "../../../src/store/store.ts";
 import { item, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
-import { databaseOf, openGateway } from "../sqlite/opening.ts";
+import { openGateway } from "../sqlite/opening.ts";
 import { openUpload } from "./opening.ts";
 
 const hour_ms = 3_600_000;
@@ -118,11 +117,4 @@ async function lived(gateway: GatewayStore): Promise<void> {
   await gateway.append([], {
     gaps: [{ device, from_ms: start_ms, to_ms: start_ms + 5, reason: "missed_broadcasts", lost: 3 }],
   });
-}
-
-async function conditionOf(directory: string) {
-  const store = await openUpload(directory);
-  const condition = await store.conditionAfter(0, 100);
-  await store.close();
-  return condition;
 }
