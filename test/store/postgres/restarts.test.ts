@@ -3,6 +3,7 @@ import postgres from "postgres";
 import { StoreOutage } from "../../../src/errors.ts";
 import { below, seeded, sensor, start_ms } from "../sample.ts";
 import { SimulatedGateway } from "../simulated-gateway.ts";
+import { lockTable } from "./locked-table.ts";
 import { postgresServer } from "./server.ts";
 import { temporaryCentral } from "./temporary-central.ts";
 
@@ -18,13 +19,11 @@ test.each(["fast", "immediate"] as const)(
     const { store, url } = central;
     const gateway = gatewayWith(3_000);
     await store.receive(gateway.batch(1, 1_000), gateway.sender);
-    const other = postgres(url, { max: 1, onnotice: () => {} });
-    await other`BEGIN`;
-    await other`LOCK TABLE heads IN EXCLUSIVE MODE`;
+    await using lock = await lockTable(url, "heads");
     const caught = store
       .receive(gateway.batch(1_001, 2_000), gateway.sender)
       .catch((fault: unknown) => fault);
-    await waitingForLock(other);
+    await lock.waitedFor();
     server.stop(mode);
     const fault = await caught;
     expect(fault).toBeInstanceOf(StoreOutage);
@@ -32,7 +31,6 @@ test.each(["fast", "immediate"] as const)(
     const away = await store.held([gateway.epoch]).catch((thrown: unknown) => thrown);
     expect(away).toMatchObject({ reason: "unreachable" });
     server.start();
-    await other.end({ timeout: 1 }).catch(() => {});
     expect(await store.held([gateway.epoch])).toMatchObject([{ held_seq: 1_000 }]);
     expect(await eventsOf(store)).toBe(1_000);
     expect(await store.receive(gateway.batch(1_001, 3_000), gateway.sender)).toEqual({
@@ -96,16 +94,6 @@ function gatewayWith(readings: number): SimulatedGateway {
     });
   }
   return gateway;
-}
-
-/** Resolves when a statement of the store waits for what `other` has locked. */
-async function waitingForLock(other: postgres.Sql): Promise<void> {
-  for (;;) {
-    const [row] = await other`
-      SELECT count(*)::int AS waiting FROM pg_stat_activity
-      WHERE application_name = 'lintel' AND datname = current_database() AND wait_event_type = 'Lock'`;
-    if (row?.["waiting"] > 0) return;
-  }
 }
 
 /** Whether a batch is being taken. */

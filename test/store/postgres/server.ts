@@ -31,6 +31,7 @@ export class PostgresServer {
   readonly #user: User;
   readonly port: number;
   #databases = 0;
+  #running = false;
   readonly #templates = new Map<string, Promise<string>>();
 
   constructor(options: { directory: string; user: User; port: number }) {
@@ -52,7 +53,11 @@ export class PostgresServer {
     return {
       name,
       url: this.url(name),
-      [Symbol.asyncDispose]: () => this.#administer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+      [Symbol.asyncDispose]: () => {
+        // A test that failed may have left the server stopped.
+        this.start();
+        return this.#administer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      },
     };
   }
 
@@ -97,11 +102,12 @@ export class PostgresServer {
   /** Stops the server as a power cut would (`immediate`), or politely. */
   stop(mode: "fast" | "immediate"): void {
     this.#control(["-m", mode, "stop"]);
+    this.#running = false;
   }
 
   /** Starts it again; nothing happens where it runs. */
   start(): void {
-    if (this.#isRunning()) return;
+    if (this.#running) return;
     this.#control([
       "-l",
       join(this.#directory, "log"),
@@ -109,15 +115,7 @@ export class PostgresServer {
       `-p ${this.port} -k ${this.#directory}`,
       "start",
     ]);
-  }
-
-  #isRunning(): boolean {
-    const command = join(this.#directory, "native/bin/pg_ctl");
-    const { status } = spawnSync(command, ["-D", join(this.#directory, "data"), "status"], {
-      ...this.#user,
-      cwd: "/",
-    });
-    return status === 0;
+    this.#running = true;
   }
 
   async #administer(text: string): Promise<void> {

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { lockTable } from "../../store/postgres/locked-table.ts";
 import { postgresServer } from "../../store/postgres/server.ts";
 import { seeded } from "../../store/sample.ts";
 import { homeReadings } from "./home-readings.ts";
@@ -10,25 +11,28 @@ test("PostgreSQL that is cut off in the middle of a batch loses nothing and repe
   await using programme = new Programme();
   await programme.startOn({ database: database.url });
   const home = await programme.box(1);
-  await home.append(
-    homeReadings(seeded(5), Date.UTC(2026, 9, 1))
-      .take(40_000)
-      .toArray(),
-  );
-  let cut = false;
-  const done = await home.upload({
-    onProgress: ({ now }) => {
-      if (cut || now !== "sending") return;
-      cut = true;
-      // While the first batch is on its way or being written.
-      setTimeout(() => {
-        server.stop("immediate");
-        setTimeout(() => server.start(), 300);
-      }, 200);
-    },
-  });
-  expect(cut).toBe(true);
-  expect(done).toMatchObject({ confirmed_seq: 40_000, differing_days: 0, lost: 0 });
+  const readings = homeReadings(seeded(5), Date.UTC(2026, 9, 1))
+    .take(40_000)
+    .toArray();
+  await home.append(readings.splice(0, 10_000));
+  await home.upload();
+  // A batch writes to the first of these before its other readings, and to the second after all of them.
+  for (const table of ["wirelesssensor_events", "batches"]) {
+    await home.append(readings.splice(0, 15_000));
+    await using lock = await lockTable(database.url, table);
+    let refused = 0;
+    const uploading = home.upload({
+      onRefused: () => {
+        refused += 1;
+        server.start();
+      },
+    });
+    await Promise.race([lock.waitedFor(), uploading]);
+    server.stop("immediate");
+    expect(await uploading).toMatchObject({ sent: 15_000, differing_days: 0, lost: 0 });
+    expect(refused).toBe(1);
+  }
+  expect(await home.state()).toMatchObject({ confirmed_seq: 40_000 });
   const { here, there } = await home.bothSides();
   expect(there).toEqual(here);
   const { items } = await programme.store.overview();

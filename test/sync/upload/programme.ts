@@ -156,12 +156,18 @@ export class Home {
       await this.gateway.append(readings.slice(at, at + 5_000));
   }
 
-  /** Uploads as `lintel upload` does; what waits for its time is sent there. */
+  /** Uploads as `lintel upload` does; what waits for its time is sent there, once `onRefused` has been called. */
   async upload(
-    rest: Partial<UploadOptions> & { url?: string; clock?: Clock; token?: string } = {},
+    rest: Partial<UploadOptions> & {
+      url?: string;
+      clock?: Clock;
+      token?: string;
+      onRefused?: () => void;
+    } = {},
   ): Promise<Uploaded> {
     const { clock: programmeClock, log } = this.#programme;
-    const { url = this.#programme.url, clock = programmeClock, token = this.token, ...options } = rest;
+    const { url = this.#programme.url, clock = programmeClock, token = this.token, ...others } = rest;
+    const { onRefused = () => {}, ...options } = others;
     const stop = new AbortController().signal;
     return await this.beside((store) =>
       upload({
@@ -174,7 +180,10 @@ export class Home {
             clock,
             random: seeded(1),
             stop,
-            onRetry: (_, delay_ms) => void setTimeout(() => programmeClock.travel(delay_ms), 0),
+            onRetry: (_, delay_ms) => {
+              onRefused();
+              setTimeout(() => programmeClock.travel(delay_ms), 0);
+            },
           }),
         clock,
         log,
