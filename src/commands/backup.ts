@@ -1,44 +1,34 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { findConfig } from "../config/config.ts";
-import { type BackupProgress, makeBackup } from "./backup/make.ts";
+import { makeBackup } from "./backup/make.ts";
 import { directoryToCopy } from "./backup/place.ts";
-import { type CommandContext, helpAfter } from "./command.ts";
+import { addHelp, type CommandContext } from "./command.ts";
+import { drawBar } from "./progress.ts";
 import { bytesText, momentText } from "./spans.ts";
 import { addStoreOptions, type StoreOptions } from "./store-options.ts";
 
 /** `lintel backup`: a copy of a store and of what belongs to it, from which a lost box comes back. */
 export function define(command: Command, context: CommandContext): void {
+  addHelp(command, {
+    examples: {
+      "lintel backup /media/stick/lintel": "beside the running gateway",
+      "lintel backup /srv/backup --data /var/lib/lintel-central":
+        "of a central server that keeps its data itself",
+    },
+    notes: [
+      "Kept are the database, what drivers keep (the Zigbee network), the configuration and the files that it names.",
+      "A backup holds people's records, and the keys of a network: keep it as closely as the box itself.",
+      "lintel restore DIR makes another box of it.",
+    ],
+  });
   command.argument("<dir>", "where the backup goes; one that is there is replaced once the new one is whole");
   addStoreOptions(command)
     .option("--json", "print what was kept as JSON")
-    .addHelpText(
-      "after",
-      helpAfter({
-        examples: [
-          ["lintel backup /media/stick/lintel", "beside the running gateway"],
-          [
-            "lintel backup /srv/backup --data /var/lib/lintel-central",
-            "of a central server that keeps its data itself",
-          ],
-        ],
-        notes: [
-          "Kept are the database, what drivers keep (the Zigbee network), the configuration and the files that it names.",
-          "A backup holds people's records, and the keys of a network: keep it as closely as the box itself.",
-          "lintel restore DIR makes another box of it.",
-        ],
-      }),
-    )
-    .action((into: string, options: StoreOptions & { json?: boolean }) =>
-      backup(resolve(into), options, context),
-    );
+    .action((into: string, options: StoreOptions) => backup(resolve(into), options, context));
 }
 
-async function backup(
-  into: string,
-  options: StoreOptions & { json?: boolean },
-  context: CommandContext,
-): Promise<void> {
+async function backup(into: string, options: StoreOptions, context: CommandContext): Promise<void> {
   const { terminal, clock, version } = context;
   const data = directoryToCopy(options);
   const configuration = options.data === undefined ? (options.config ?? findConfig()) : undefined;
@@ -46,10 +36,11 @@ async function backup(
     const manifest = await makeBackup({
       data,
       into,
-      ...(configuration === undefined ? {} : { configuration }),
+      configuration,
       version,
       clock,
-      onProgress: (progress) => terminal.progress(progressText(progress)),
+      onProgress: ({ step, bytes: done, bytesTotal: total }) =>
+        drawBar(terminal, { done, total, words: `${step} ${bytesText(done)} of ${bytesText(total)}` }),
       onWarning: (line) => terminal.say(terminal.errorColours.yellow(`! ${line}`)),
     });
     const bytes = Object.values(manifest.files).reduce((sum, file) => sum + file.bytes, 0);
@@ -65,11 +56,3 @@ async function backup(
     terminal.progress("");
   }
 }
-
-function progressText({ step, bytes, bytesTotal }: BackupProgress): string {
-  const part = bytesTotal === 0 ? 1 : Math.min(1, bytes / bytesTotal);
-  const bar = "█".repeat(Math.round(part * bar_columns)).padEnd(bar_columns, "░");
-  return `${bar} ${String(Math.floor(part * 100)).padStart(3)} %  ${step} ${bytesText(bytes)} of ${bytesText(bytesTotal)}`;
-}
-
-const bar_columns = 24;

@@ -8,12 +8,29 @@ import { databasePath } from "../store/sqlite/connection.ts";
 import { watchFile } from "../store/sqlite/file-watch.ts";
 import { type CentralPlace, openCentral } from "./central-place.ts";
 import { addTlsOptions, type CentralTlsOptions, tlsFilesFor, tlsSettingFor } from "./central-tls.ts";
-import { type CommandContext, helpAfter, wholeNumber } from "./command.ts";
+import { addHelp, type CommandContext, wholeNumber } from "./command.ts";
 import { serve, serverLog } from "./serving.ts";
 import { centralPlace, databaseVariable, defaultCentralData } from "./store-options.ts";
 
 /** `lintel central`: takes in the uploads of every home and serves them, until it is told to stop. */
 export function define(command: Command, context: CommandContext): void {
+  addHelp(command, {
+    examples: {
+      "lintel central --data /srv/lintel": "on SQLite: right for some hundred homes",
+      "lintel central --database postgres://lintel@localhost/lintel": "an empty database is set up",
+      "lintel central --tls self-signed --tls-names central.example":
+        "gateways are given the PEM file that the log names",
+      "lintel token create home-12 --scope sync --home 12 --data /srv/lintel": "lets a home upload",
+      "lintel central --data /srv/lintel --gateways gateways.toml": "goes to gateways that it can reach",
+    },
+    notes: [
+      'Gateways upload to its address: [upload] url = "https://this-machine:8090". Serve TLS, here or before it:',
+      "tokens and people's data travel. The log goes to standard error; SIGINT and SIGTERM stop it cleanly.",
+      'gateways.toml: every = "1h", then for each a [[gateway]] with home, url, token_file and, if need be, certificate.',
+      `A password in --database is seen by everybody on the machine: put the URL into $${databaseVariable}.`,
+    ],
+    exits: { 0: "stopped by a signal", 1: "ended by a fault of the program" },
+  });
   command
     .option("--port <n>", "port of API and uploads; 0 takes a free one", wholeNumber(0, 65_535), 8090)
     .option("--listen <address>", "address of this machine that it listens on", hostname, "0.0.0.0")
@@ -27,31 +44,6 @@ export function define(command: Command, context: CommandContext): void {
     .option("--realm <name>", "named in the challenge to who has no token", "lintel")
     .option("--metrics", "serve metrics at /metrics to holders of read or admin tokens")
     .option("--json", "print one line of JSON when ready: url, dashboard")
-    .addHelpText(
-      "after",
-      helpAfter({
-        examples: [
-          ["lintel central --data /srv/lintel", "on SQLite: right for some hundred homes"],
-          ["lintel central --database postgres://lintel@localhost/lintel", "an empty database is set up"],
-          [
-            "lintel central --tls self-signed --tls-names central.example",
-            "gateways are given the PEM file that the log names",
-          ],
-          ["lintel token create home-12 --scope sync --home 12 --data /srv/lintel", "lets a home upload"],
-          [
-            "lintel central --data /srv/lintel --gateways gateways.toml",
-            "goes to gateways that it can reach",
-          ],
-        ],
-        notes: [
-          'Gateways upload to its address: [upload] url = "https://this-machine:8090". Serve TLS, here or before it:',
-          "tokens and people's data travel. The log goes to standard error; SIGINT and SIGTERM stop it cleanly.",
-          'gateways.toml: every = "1h", then for each a [[gateway]] with home, url, token_file and, if need be, certificate.',
-          `A password in --database is seen by everybody on the machine: put the URL into $${databaseVariable}.`,
-        ],
-        exits: { 0: "stopped by a signal", 1: "ended by a fault of the program" },
-      }),
-    )
     .action((options: CentralOptions) => central(options, context));
 }
 

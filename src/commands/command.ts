@@ -16,15 +16,19 @@ export interface CommandContext {
   exitWith(code: number): void;
 }
 
-/** Help that follows the options: `examples` are pasted as they are, `exits` says what each exit code means. */
-export function helpAfter(help: {
-  readonly examples: readonly (readonly [line: string, meaning: string])[];
-  readonly notes?: readonly string[];
-  readonly exits?: Readonly<Record<number, string>>;
-}): string {
-  const width = Math.max(...help.examples.map(([line]) => line.length));
+/** Adds help that follows the options: `examples` are lines to paste and their meanings, `exits` gives the meaning of each exit code. */
+export function addHelp(
+  command: Command,
+  help: {
+    readonly examples: Readonly<Record<string, string>>;
+    readonly notes?: readonly string[];
+    readonly exits?: Readonly<Record<number, string>>;
+  },
+): void {
+  const width = Math.max(...Object.keys(help.examples).map((line) => line.length));
   const lines = ["", "Examples:"];
-  for (const [line, meaning] of help.examples) lines.push(`  ${line.padEnd(width)}  ${meaning}`);
+  for (const [line, meaning] of Object.entries(help.examples))
+    lines.push(`  ${line.padEnd(width)}  ${meaning}`);
   if (help.notes !== undefined) lines.push("", ...help.notes);
   lines.push("", "Exit codes:");
   const exits = {
@@ -33,7 +37,7 @@ export function helpAfter(help: {
     ...help.exits,
   };
   for (const [code, meaning] of Object.entries(exits)) lines.push(`  ${code}  ${meaning}`);
-  return lines.join("\n");
+  command.addHelpText("after", lines.join("\n"));
 }
 
 /** A parser of a whole-number option; what lies outside `minimum` to `maximum` is a bad argument. */

@@ -6,12 +6,25 @@ import { flat } from "../demo/flat.ts";
 import { Words } from "../demo/words.ts";
 import { requireListenable } from "../http/listening.ts";
 import type { Reading } from "../reading.ts";
-import { type CommandContext, helpAfter, wholeNumber } from "./command.ts";
+import { addHelp, type CommandContext, wholeNumber } from "./command.ts";
+import { drawBar } from "./progress.ts";
 import { serve, serverLog } from "./serving.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** `lintel demo`: the whole job with nothing to plug in. */
 export function define(command: Command, context: CommandContext): void {
+  addHelp(command, {
+    examples: {
+      "lintel demo": "then paste the curl line that it prints",
+      "lintel demo --port 0 --days 365 --data demo": "a year, on a free port, kept",
+    },
+    notes: [
+      "Real drivers and libraries, simulated radios: a Zigbee stick, a bridge of pill boxes and a Bluetooth",
+      "controller on pseudo-terminals. A dozen sensors join, somebody walks through the flat, takes her",
+      "pills, steps on the scale, and wears a watch. Every 15 seconds it uploads to a central server.",
+    ],
+    exits: { 0: "stopped by a signal", 1: "ended by a fault of the program" },
+  });
   command
     .option("--port <n>", "port of the API on this machine; 0 takes a free one", wholeNumber(0, 65_535), 8080)
     .option(
@@ -23,21 +36,6 @@ export function define(command: Command, context: CommandContext): void {
     .option("--data <dir>", "keep the data in this directory (default: a fresh one, removed at the end)")
     .option("--days <n>", "days of history to begin with", wholeNumber(0, 365), 30)
     .option("--json", "print one line of JSON when ready: url, dashboard, token, central_url, admin_token")
-    .addHelpText(
-      "after",
-      helpAfter({
-        examples: [
-          ["lintel demo", "then paste the curl line that it prints"],
-          ["lintel demo --port 0 --days 365 --data demo", "a year, on a free port, kept"],
-        ],
-        notes: [
-          "Real drivers and libraries, simulated radios: a Zigbee stick, a bridge of pill boxes and a Bluetooth",
-          "controller on pseudo-terminals. A dozen sensors join, somebody walks through the flat, takes her",
-          "pills, steps on the scale, and wears a watch. Every 15 seconds it uploads to a central server.",
-        ],
-        exits: { 0: "stopped by a signal", 1: "ended by a fault of the program" },
-      }),
-    )
     .action((options: DemoOptions) => demo(options, context));
 }
 
@@ -70,7 +68,7 @@ async function demo(options: DemoOptions, context: CommandContext): Promise<void
         days: options.days,
         port: options.port,
         centralPort: options.centralPort,
-        ...(options.data === undefined ? {} : { directory: options.data }),
+        directory: options.data,
         onFailure,
       });
       stage.ready(started);
@@ -134,10 +132,8 @@ class Stage implements DemoTeller {
   }
 
   readonly history = (done: number, days: number): void => {
-    const width = 30;
-    const filled = days === 0 ? width : Math.round((done / days) * width);
-    const bar = `${"█".repeat(filled)}${"░".repeat(width - filled)} ${done} of ${days} days`;
-    this.#terminal.progress(done === days ? "" : bar);
+    if (done === days) this.#terminal.progress("");
+    else drawBar(this.#terminal, { done, total: days, words: `${done} of ${days} days` });
   };
 
   ready({ gateway, token, central_url, admin_token }: Demo): void {

@@ -4,7 +4,7 @@ import { type Config, findConfig, loadConfig } from "../config/config.ts";
 import { ControlClient } from "../control/client.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import { storedRole } from "../store/sqlite/role.ts";
-import { type CommandContext, helpAfter } from "./command.ts";
+import { addHelp, type CommandContext } from "./command.ts";
 import { type Finding, fault, fine, note, type Surroundings } from "./doctor/check.ts";
 import { checkDrivers, checkPins, checkPorts } from "./doctor/hardware.ts";
 import { checkListen, checkTls } from "./doctor/network.ts";
@@ -47,22 +47,19 @@ const checksOfCentral: typeof checks = [
 
 /** `lintel doctor`: checks all that a gateway needs, and prints the remedy of each fault. */
 export function define(command: Command, context: CommandContext): void {
+  addHelp(command, {
+    examples: {
+      "lintel doctor": "before the first start, or when something is amiss",
+      "sudo -u lintel lintel doctor": "as the gateway's user, whose rights count",
+    },
+    exits: { 0: "all is fine", 1: "something is not; each ✗ has a remedy" },
+  });
   addDirectoryOptions(command)
     .option("--json", "print the findings as a JSON array of {state, text, remedy}")
-    .addHelpText(
-      "after",
-      helpAfter({
-        examples: [
-          ["lintel doctor", "before the first start, or when something is amiss"],
-          ["sudo -u lintel lintel doctor", "as the gateway's user, whose rights count"],
-        ],
-        exits: { 0: "all is fine", 1: "something is not; each ✗ has a remedy" },
-      }),
-    )
-    .action((options: StoreOptions & { json?: boolean }) => doctor(options, context));
+    .action((options: StoreOptions) => doctor(options, context));
 }
 
-async function doctor(options: StoreOptions & { json?: boolean }, context: CommandContext): Promise<void> {
+async function doctor(options: StoreOptions, context: CommandContext): Promise<void> {
   const { terminal } = context;
   const findings: Finding[] = [];
   const say = (finding: Finding) => {

@@ -6,40 +6,36 @@ import { OperatorError } from "../errors.ts";
 import type { Item } from "../records/items.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../series.ts";
 import type { Overview, Store } from "../store/store.ts";
-import { withStore } from "./beside.ts";
-import { type CommandContext, helpAfter } from "./command.ts";
+import { addHelp, type CommandContext } from "./command.ts";
 import { addFileOptions, type FileOptions, spanOf } from "./file-options.ts";
 import { interruptible } from "./interruptible.ts";
-import { progressBar } from "./progress-bar.ts";
+import { drawBar } from "./progress.ts";
 import { addStoreOptions, type StoreOptions } from "./store-options.ts";
-import { table } from "./table.ts";
+import { printTable } from "./table.ts";
+import { withStore } from "./with-store.ts";
 
 /** `lintel export`: series straight from a store, as files. */
 export function define(command: Command, context: CommandContext): void {
+  addHelp(command, {
+    examples: {
+      "lintel export --series all --format parquet --output /media/usb": "everything, onto a stick",
+      "lintel export --series wirelesssensor_events --output sensors.csv": "one series, one file",
+      "lintel export --series scale_weights --since 2026-11-01 --items bath-scale": "this month's",
+    },
+    notes: [
+      "Works beside a running gateway. A file has every reading once that was on disk when it was begun.",
+      "The files are those of lintel fetch: docs/download.md says what is in them.",
+    ],
+    exits: { 130: "interrupted: files that were finished are kept" },
+  });
   addStoreOptions(addFileOptions(command))
     .option("--output <path>", "a directory, or for one series the file itself", "lintel-data")
     .option("--json", "print the files with their rows as JSON")
-    .addHelpText(
-      "after",
-      helpAfter({
-        examples: [
-          ["lintel export --series all --format parquet --output /media/usb", "everything, onto a stick"],
-          ["lintel export --series wirelesssensor_events --output sensors.csv", "one series, one file"],
-          ["lintel export --series scale_weights --since 2026-11-01 --items bath-scale", "this month's"],
-        ],
-        notes: [
-          "Works beside a running gateway. A file has every reading once that was on disk when it was begun.",
-          "The files are those of lintel fetch: docs/download.md says what is in them.",
-        ],
-        exits: { 130: "interrupted: files that were finished are kept" },
-      }),
-    )
     .action((options: ExportOptions) => exportSeries(options, context));
 }
 
 interface ExportOptions extends FileOptions, StoreOptions {
   readonly output: string;
-  readonly json?: boolean;
 }
 
 async function exportSeries(options: ExportOptions, context: CommandContext): Promise<void> {
@@ -50,7 +46,8 @@ async function exportSeries(options: ExportOptions, context: CommandContext): Pr
       const overview = await store.overview();
       const items = itemsAsked(overview, options.items);
       const files: { file: string; rows: number }[] = [];
-      const bar = progressBar(terminal, expectedRows(overview, items, series));
+      const total = expectedRows(overview, items, series);
+      let done = 0;
       for (const name of series) {
         const path = pathOf(options, name, series.length);
         const sources = items
@@ -64,7 +61,10 @@ async function exportSeries(options: ExportOptions, context: CommandContext): Pr
           stamp,
           sources,
           stop,
-          onRows: (count) => bar.advance(count, name),
+          onRows: (count) => {
+            done += count;
+            drawBar(terminal, { done, total, words: `${done} readings  ${name}` });
+          },
         });
         files.push({ file: fileOf(path, format), rows });
       }
@@ -73,10 +73,7 @@ async function exportSeries(options: ExportOptions, context: CommandContext): Pr
   ).finally(() => terminal.progress(""));
   if (written === undefined) terminal.say("Interrupted: only the files that were finished are there.");
   else if (options.json) terminal.printJson({ files: written });
-  else {
-    const rows = written.map(({ file, rows }) => [file, rows]);
-    for (const line of table(["file", "rows"], rows, terminal.colours, terminal)) terminal.print(line);
-  }
+  else printTable(terminal, { file: ({ file }) => file, rows: ({ rows }) => rows }, written);
 }
 
 function seriesAsked({ series }: ExportOptions): readonly SeriesName[] {

@@ -4,16 +4,29 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { type Downloaded, download } from "../download/download.ts";
 import { messageOf, OperatorError } from "../errors.ts";
-import { type CommandContext, helpAfter } from "./command.ts";
-import { DownloadMeter } from "./download-meter.ts";
+import { addHelp, type CommandContext } from "./command.ts";
 import { addFileOptions, type FileOptions, spanOf } from "./file-options.ts";
 import { interruptible } from "./interruptible.ts";
+import { downloadMeter } from "./progress.ts";
 import { spanText } from "./spans.ts";
-import { table } from "./table.ts";
+import { type Columns, printTable } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** `lintel fetch`: a researcher's download of everything that a token can see. */
 export function define(command: Command, context: CommandContext): void {
+  addHelp(command, {
+    examples: {
+      "lintel fetch --url http://gateway:8080 --token-file token": "everything, as CSV in ./lintel-data",
+      "lintel fetch … --format parquet --since 2026-01-01": "this year's, for pandas, R or DuckDB",
+      "lintel fetch … --series wirelesssensor_events --items hall-wall,front-door": "two sensors",
+    },
+    notes: [
+      "One file for each series with the readings of all items, and one for each list of records. Stopped or",
+      "cut off, the same command goes on where it ended; run again later, it fetches what is new. Each run ends",
+      "with every reading once that was there when it began, also those that arrived late: docs/download.md.",
+    ],
+    exits: { 2: "refused, unreachable or bad arguments: what was received is kept", 130: "interrupted" },
+  });
   addFileOptions(command)
     .requiredOption("--url <url>", "the gateway or central server, as it prints it: http://gateway:8080/v0.9")
     .option("--token <token>", "a read token; who else uses this machine may see it in the list of processes")
@@ -21,25 +34,6 @@ export function define(command: Command, context: CommandContext): void {
     .option("--certificate <file>", "the server's own certificate, where no authority vouches for it")
     .option("--output <dir>", "where the files go", "lintel-data")
     .option("--json", "print what was downloaded as JSON")
-    .addHelpText(
-      "after",
-      helpAfter({
-        examples: [
-          [
-            "lintel fetch --url http://gateway:8080 --token-file token",
-            "everything, as CSV in ./lintel-data",
-          ],
-          ["lintel fetch … --format parquet --since 2026-01-01", "this year's, for pandas, R or DuckDB"],
-          ["lintel fetch … --series wirelesssensor_events --items hall-wall,front-door", "two sensors"],
-        ],
-        notes: [
-          "One file for each series with the readings of all items, and one for each list of records. Stopped or",
-          "cut off, the same command goes on where it ended; run again later, it fetches what is new. Each run ends",
-          "with every reading once that was there when it began, also those that arrived late: docs/download.md.",
-        ],
-        exits: { 2: "refused, unreachable or bad arguments: what was received is kept", 130: "interrupted" },
-      }),
-    )
     .action((options: FetchOptions) => fetchAll(options, context));
 }
 
@@ -58,26 +52,22 @@ async function fetchAll(options: FetchOptions, context: CommandContext): Promise
   const certificate = options.certificate === undefined ? undefined : readCertificate(options.certificate);
   const { series, items } = options;
   const started_ms = clock.now().monotonic_ms;
-  const meter = new DownloadMeter({
-    terminal,
-    elapsed_ms: () => clock.now().monotonic_ms - started_ms,
-    atTerminal: terminal.redraws,
-  });
+  const elapsed_ms = () => clock.now().monotonic_ms - started_ms;
   const done = await interruptible(context, (stop) =>
     download({
       url: options.url,
       token,
-      ...(certificate === undefined ? {} : { certificate }),
+      certificate,
       directory: resolve(options.output),
       format: options.format,
       stamp: options.stamp,
       span: spanOf(options),
-      ...(series === undefined ? {} : { series }),
-      ...(items === undefined ? {} : { items }),
+      series,
+      items,
       clock,
       random: Math.random,
       stop,
-      onProgress: (progress) => meter.show(progress),
+      onProgress: downloadMeter(terminal, elapsed_ms),
       onRetry: (reason, delay_ms) =>
         terminal.say(`${reason}: asking again in ${(delay_ms / 1000).toFixed(1)} s`),
     }),
@@ -86,24 +76,25 @@ async function fetchAll(options: FetchOptions, context: CommandContext): Promise
     terminal.say("Interrupted: what was received is kept, and the same command goes on from there.");
     return;
   }
-  const seconds = (clock.now().monotonic_ms - started_ms) / 1000;
+  const seconds = elapsed_ms() / 1000;
   if (options.json) terminal.printJson({ ...done, seconds: Math.round(seconds * 10) / 10 });
   else printSummary(done, seconds, terminal);
 }
 
 function printSummary(done: Downloaded, seconds: number, terminal: Terminal): void {
-  const rows = Object.entries(done.files).map(([name, { rows, written }]) => [
-    name,
-    rows,
-    written ? "written" : "unchanged",
-  ]);
-  for (const line of table(["file", "rows", "state"], rows, terminal.colours, terminal)) terminal.print(line);
+  printTable(terminal, columns, Object.entries(done.files));
   terminal.print("");
   terminal.print(
     `${done.received} readings received in ${seconds < 60 ? `${seconds.toFixed(1)} s` : spanText(seconds * 1000)}, everything is in ${done.directory}`,
   );
   if (done.absent.length > 0) terminal.say(`This server has no list of: ${done.absent.join(", ")}.`);
 }
+
+const columns: Columns<[name: string, file: Downloaded["files"][string]]> = {
+  file: ([name]) => name,
+  rows: ([, { rows }]) => rows,
+  state: ([, { written }]) => (written ? "written" : "unchanged"),
+};
 
 function tokenOf({ token, tokenFile }: FetchOptions): string {
   if ((token === undefined) === (tokenFile === undefined))

@@ -1,37 +1,33 @@
 import type { Command } from "commander";
 import { type FleetHome, fleetOf } from "../sync/fleet/fleet.ts";
-import { withCentralStore } from "./beside.ts";
-import { type CommandContext, helpAfter } from "./command.ts";
+import { addHelp, type CommandContext } from "./command.ts";
 import { folding } from "./fold.ts";
 import { bytesText, spanText } from "./spans.ts";
 import { addCentralOptions, type StoreOptions } from "./store-options.ts";
-import { table } from "./table.ts";
+import { type Columns, printTable } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
+import { withCentralStore } from "./with-store.ts";
 
 /** `lintel fleet`: which homes need a visit. */
 export function define(command: Command, context: CommandContext): void {
+  addHelp(command, {
+    examples: {
+      "lintel fleet --data /var/lib/lintel-central": "homes that need somebody, and why",
+      "lintel fleet --database postgres://localhost/lintel --json": "for a monitor",
+    },
+    notes: [
+      "A home is listed once its gateway has uploaded anything, or was read. What it needs also stands in the alerts of its subjects.",
+    ],
+    exits: { 0: "shown, whether a home needs something or not" },
+  });
   addCentralOptions(command)
     .option("--all", "list homes that need nothing too")
     .option("--json", "print every home as a JSON array, as GET /sync/v1/fleet answers it")
-    .addHelpText(
-      "after",
-      helpAfter({
-        examples: [
-          ["lintel fleet --data /var/lib/lintel-central", "homes that need somebody, and why"],
-          ["lintel fleet --database postgres://localhost/lintel --json", "for a monitor"],
-        ],
-        notes: [
-          "A home is listed once its gateway has uploaded anything, or was read. What it needs also stands in the alerts of its subjects.",
-        ],
-        exits: { 0: "shown, whether a home needs something or not" },
-      }),
-    )
     .action((options: FleetOptions) => fleet(options, context));
 }
 
 interface FleetOptions extends StoreOptions {
   readonly all?: boolean;
-  readonly json?: boolean;
 }
 
 async function fleet(options: FleetOptions, context: CommandContext): Promise<void> {
@@ -46,7 +42,7 @@ function printFleet(
   homes: readonly FleetHome[],
   { terminal, now_ms, all }: { terminal: Terminal; now_ms: number; all: boolean },
 ): void {
-  const { print, colours, width } = terminal;
+  const { print, colours } = terminal;
   if (homes.length === 0) {
     terminal.say("No home has uploaded yet: lintel token create NAME --scope sync --home ID lets one.");
     return;
@@ -54,13 +50,7 @@ function printFleet(
   const needing = homes.filter(({ needs }) => needs.length > 0);
   const shown = all ? homes : needing;
   if (shown.length > 0) {
-    for (const line of table(
-      headings,
-      shown.map((home) => fleetRow(home, now_ms)),
-      colours,
-      { width, least },
-    ))
-      print(line);
+    printTable(terminal, columnsAt(now_ms), shown, least);
     print("");
   }
   for (const { homeid, needs } of needing)
@@ -70,22 +60,21 @@ function printFleet(
   print(`${well} of ${homes.length} ${homes.length === 1 ? "home needs" : "homes need"} nothing${hidden}`);
 }
 
-const headings = ["home", "last upload", "backlog", "clock off", "silent", "low", "disk free", "version"];
 /** Can be done without, the first first. */
 const least = ["version", "disk free", "clock off", "backlog"];
 
-function fleetRow(home: FleetHome, now_ms: number): (string | number | undefined)[] {
-  const { last_upload_ms, clock_offset_ms, disk_free_bytes } = home;
-  return [
-    home.homeid,
-    last_upload_ms === null ? "never" : `${spanText(now_ms - last_upload_ms)} ago`,
-    home.backlog ?? undefined,
-    clock_offset_ms === null ? undefined : offsetText(clock_offset_ms),
-    home.silent.length === 0 ? undefined : `${home.silent.length} of ${home.items}`,
-    home.low_batteries.length === 0 ? undefined : String(home.low_batteries.length),
-    disk_free_bytes === null ? undefined : bytesText(disk_free_bytes),
-    home.version ?? undefined,
-  ];
+function columnsAt(now_ms: number): Columns<FleetHome> {
+  return {
+    home: ({ homeid }) => homeid,
+    "last upload": ({ last_upload_ms: last_ms }) =>
+      last_ms === null ? "never" : `${spanText(now_ms - last_ms)} ago`,
+    backlog: ({ backlog }) => backlog ?? undefined,
+    "clock off": ({ clock_offset_ms: offset_ms }) => (offset_ms === null ? undefined : offsetText(offset_ms)),
+    silent: ({ silent, items }) => (silent.length === 0 ? undefined : `${silent.length} of ${items}`),
+    low: ({ low_batteries: low }) => (low.length === 0 ? undefined : String(low.length)),
+    "disk free": ({ disk_free_bytes: bytes }) => (bytes === null ? undefined : bytesText(bytes)),
+    version: ({ version }) => version ?? undefined,
+  };
 }
 
 function offsetText(offset_ms: number): string {

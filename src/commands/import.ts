@@ -6,38 +6,35 @@ import { type ImportProgress, importFiles } from "../import/import.ts";
 import { recordTypes } from "../records/record-table.ts";
 import type { Imported, RecordChanges } from "../store/record-store.ts";
 import { databasePath } from "../store/sqlite/connection.ts";
-import { withStore } from "./beside.ts";
-import { type CommandContext, helpAfter } from "./command.ts";
+import { addHelp, type CommandContext } from "./command.ts";
+import { drawBar } from "./progress.ts";
 import { addStoreOptions, type StoreOptions, storePlace } from "./store-options.ts";
-import { table } from "./table.ts";
+import { type Columns, printTable } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
+import { withStore } from "./with-store.ts";
 
 /** `lintel import`: takes the programme's records into a store. */
 export function define(command: Command, context: CommandContext): void {
+  addHelp(command, {
+    examples: {
+      "lintel import programme.json": '{"items": [{…}, …], "subjects": [{…}, …], …}',
+      "lintel import items.csv homes.csv": "a first row with the names of the fields",
+      "lintel import --dry-run programme.ndjson": '{"record": "items", …} a line',
+    },
+    notes: [
+      "Files given together are one import: all of it is taken in, or none.",
+      `Records: ${recordTypes.join(", ")}.`,
+    ],
+  });
   command.argument("<files...>", "records as JSON, NDJSON or CSV; a CSV file is named after its records");
   addStoreOptions(command)
     .option("--dry-run", "say what would change, and change nothing")
     .option("--json", "print what changed, or the faults, as JSON")
-    .addHelpText(
-      "after",
-      helpAfter({
-        examples: [
-          ["lintel import programme.json", '{"items": [{…}, …], "subjects": [{…}, …], …}'],
-          ["lintel import items.csv homes.csv", "a first row with the names of the fields"],
-          ["lintel import --dry-run programme.ndjson", '{"record": "items", …} a line'],
-        ],
-        notes: [
-          "Files given together are one import: all of it is taken in, or none.",
-          `Records: ${recordTypes.join(", ")}.`,
-        ],
-      }),
-    )
     .action((files: string[], options: ImportCommandOptions) => importRecords(files, options, context));
 }
 
 interface ImportCommandOptions extends StoreOptions {
   readonly dryRun?: boolean;
-  readonly json?: boolean;
 }
 
 async function importRecords(
@@ -84,30 +81,22 @@ async function intoStore(
 /** A bar at the foot of a terminal, for files that take a moment. */
 function progressBar({ terminal, clock }: CommandContext): (progress: ImportProgress) => void {
   let drawn_ms = Number.NEGATIVE_INFINITY;
-  return ({ bytesRead, bytesTotal, records }) => {
+  return ({ bytesRead: done, bytesTotal: total, records }) => {
     const now_ms = clock.now().monotonic_ms;
-    if (bytesTotal < progress_bytes_min || (now_ms - drawn_ms < redraw_ms && bytesRead < bytesTotal)) return;
+    if (total < progress_bytes_min || (now_ms - drawn_ms < redraw_ms && done < total)) return;
     drawn_ms = now_ms;
-    const part = bytesRead / bytesTotal;
-    const bar = "█".repeat(Math.round(part * bar_width)).padEnd(bar_width, "░");
-    const what = part < 1 ? "reading" : "taking in";
-    terminal.progress(`${bar} ${Math.floor(part * 100)} %  ${what} ${records.toLocaleString("en")} records`);
+    const step = done < total ? "reading" : "taking in";
+    drawBar(terminal, { done, total, words: `${step} ${records.toLocaleString("en")} records` });
   };
 }
 
 function sayChanges({ changes }: Imported, dryRun: boolean, terminal: Terminal): void {
-  const rows = Object.entries(changes).map(([type, { added, updated, unchanged }]) => [
-    type,
-    added,
-    updated,
-    unchanged,
-  ]);
+  const rows = Object.entries(changes);
   if (rows.length === 0) {
     terminal.say("The files hold no records.");
     return;
   }
-  const headings = ["record", "added", "updated", "unchanged"];
-  for (const line of table(headings, rows, terminal.colours, terminal)) terminal.print(line);
+  printTable(terminal, columns, rows);
   const adopted = Object.values(changes).reduce((sum, change: RecordChanges) => sum + change.adopted, 0);
   const { dim } = terminal.errorColours;
   if (adopted > 0) {
@@ -119,6 +108,13 @@ function sayChanges({ changes }: Imported, dryRun: boolean, terminal: Terminal):
   }
   if (dryRun) terminal.say(dim("This was a dry run: nothing has changed."));
 }
+
+const columns: Columns<[type: string, changes: RecordChanges]> = {
+  record: ([type]) => type,
+  added: ([, { added }]) => added,
+  updated: ([, { updated }]) => updated,
+  unchanged: ([, { unchanged }]) => unchanged,
+};
 
 function sayFaults({ count, faults }: ImportRefused, terminal: Terminal): void {
   const shown = faults.slice(0, faults_shown_max);
@@ -135,4 +131,3 @@ const exit_faults = 2;
 const faults_shown_max = 100;
 const progress_bytes_min = 4_000_000;
 const redraw_ms = 100;
-const bar_width = 24;

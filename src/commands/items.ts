@@ -1,31 +1,28 @@
 import type { Command } from "commander";
 import { kindNames } from "../kinds.ts";
 import type { ItemOverview } from "../store/store.ts";
-import { withStore } from "./beside.ts";
-import { type CommandContext, helpAfter } from "./command.ts";
+import { addHelp, type CommandContext } from "./command.ts";
 import { fold } from "./fold.ts";
 import { momentText } from "./spans.ts";
 import { addStoreOptions, type StoreOptions } from "./store-options.ts";
-import { table } from "./table.ts";
+import { type Columns, printTable } from "./table.ts";
+import { withStore } from "./with-store.ts";
 
 /** `lintel items`: the inventory, with when each item last had something to say. */
 export function define(command: Command, context: CommandContext): void {
+  addHelp(command, {
+    examples: {
+      "lintel items": "a table",
+      "lintel items --json": "for a script",
+    },
+    notes: ["A device that joined by itself is marked * until the inventory knows it."],
+  });
   addStoreOptions(command)
     .option("--json", "print them as a JSON array: the records that the API serves, with counts")
-    .addHelpText(
-      "after",
-      helpAfter({
-        examples: [
-          ["lintel items", "a table"],
-          ["lintel items --json", "for a script"],
-        ],
-        notes: ["A device that joined by itself is marked * until the inventory knows it."],
-      }),
-    )
-    .action((options: StoreOptions & { json?: boolean }) => items(options, context));
+    .action((options: StoreOptions) => items(options, context));
 }
 
-async function items(options: StoreOptions & { json?: boolean }, context: CommandContext): Promise<void> {
+async function items(options: StoreOptions, context: CommandContext): Promise<void> {
   const { terminal } = context;
   const overview = await withStore(options, context, (store) => store.overview());
   if (options.json) {
@@ -42,34 +39,43 @@ async function items(options: StoreOptions & { json?: boolean }, context: Comman
     terminal.say("There are no items yet: lintel pair lets devices join a running gateway.");
     return;
   }
-  const { width, colours } = terminal;
-  for (const line of table(itemHeadings, overview.items.map(itemRow), colours, { width, least }))
-    terminal.print(line);
+  printTable(terminal, columns, overview.items, least);
   const kinds = kindNames
     .map((kind) => ({ kind, count: overview.items.filter(({ record }) => record.typename === kind).length }))
     .filter(({ count }) => count > 0)
     .map(({ kind, count }) => `${count} ${kind}`);
   const sum = `${kinds.join(", ")}; ${overview.last_seq} readings on disk`;
-  for (const line of fold(sum, width)) terminal.say(terminal.errorColours.dim(line));
+  for (const line of fold(sum, terminal.width)) terminal.say(terminal.errorColours.dim(line));
 }
 
-const itemHeadings = ["item", "type", "subtype", "address", "model", "status", "last event", "readings"];
+const columns: Columns<ItemOverview> = {
+  item: itemName,
+  type: ({ record }) => record.typename,
+  subtype: subtypeOf,
+  address: ({ record }) => record.macaddress ?? undefined,
+  model: ({ record }) => record.modelname ?? undefined,
+  status: ({ record }) => record.statusname ?? undefined,
+  "last event": (item) => {
+    const newest = newest_ms(item);
+    return newest === undefined ? undefined : momentText(newest);
+  },
+  readings: readingsOf,
+};
 /** Can be done without, the first first. */
 const least = ["model", "type", "status", "readings", "subtype"];
 
-function itemRow(item: ItemOverview): (string | number | undefined)[] {
-  const { record } = item;
-  const newest = newest_ms(item);
-  return [
-    `${record.itemname}${item.provisional ? "*" : ""}`,
-    record.typename,
-    record.subtypename === "null" ? undefined : record.subtypename,
-    record.macaddress ?? undefined,
-    record.modelname ?? undefined,
-    record.statusname ?? undefined,
-    newest === undefined ? undefined : momentText(newest),
-    item.series.reduce((sum, { count }) => sum + count, 0),
-  ];
+/** The item's name in a table, marked where the inventory does not know the item. */
+export function itemName({ record, provisional }: ItemOverview): string {
+  return `${record.itemname}${provisional ? "*" : ""}`;
+}
+
+export function subtypeOf({ record: { subtypename } }: ItemOverview): string | undefined {
+  return subtypename === "null" ? undefined : subtypename;
+}
+
+/** Readings of all series of an item. */
+export function readingsOf({ series }: ItemOverview): number {
+  return series.reduce((sum, { count }) => sum + count, 0);
 }
 
 /** Stamp of the newest reading of any series of the item, unix milliseconds. */

@@ -2,12 +2,22 @@ import type { Command } from "commander";
 import type { Clock } from "../clock.ts";
 import { ControlClient } from "../control/client.ts";
 import { type JoiningStep, joining_seconds_max } from "../control/joining.ts";
-import { type CommandContext, helpAfter, wholeNumber } from "./command.ts";
+import { addHelp, type CommandContext, wholeNumber } from "./command.ts";
 import { addDirectoryOptions, dataDirectory, type StoreOptions } from "./store-options.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** `lintel pair`: lets new devices in, and shows each as it joins. */
 export function define(command: Command, context: CommandContext): void {
+  addHelp(command, {
+    examples: {
+      "lintel pair": "two minutes, then put each sensor into its pairing mode",
+      "lintel pair --seconds 30 --json": "for a script",
+    },
+    notes: [
+      "Works beside a running gateway, and waits for an adapter that is starting. Ctrl-C closes joining before its time is over.",
+    ],
+    exits: { 0: "joining was open and is closed again" },
+  });
   addDirectoryOptions(command)
     .option(
       "--seconds <n>",
@@ -20,26 +30,12 @@ export function define(command: Command, context: CommandContext): void {
       "have a Zigbee adapter that holds another network give it up for a new one: all its sensors must be paired again",
     )
     .option("--json", "print a line of JSON when joining is open, for each device, and at the end")
-    .addHelpText(
-      "after",
-      helpAfter({
-        examples: [
-          ["lintel pair", "two minutes, then put each sensor into its pairing mode"],
-          ["lintel pair --seconds 30 --json", "for a script"],
-        ],
-        notes: [
-          "Works beside a running gateway, and waits for an adapter that is starting. Ctrl-C closes joining before its time is over.",
-        ],
-        exits: { 0: "joining was open and is closed again" },
-      }),
-    )
     .action((options: PairOptions) => pair(options, context));
 }
 
 interface PairOptions extends StoreOptions {
   readonly seconds: number;
   readonly newNetwork?: boolean;
-  readonly json?: boolean;
 }
 
 async function pair(options: PairOptions, { terminal, clock }: CommandContext): Promise<void> {

@@ -1,41 +1,38 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
-import { findConfig, homeDescriptionOf } from "../config/config.ts";
+import { type Config, findConfig, loadParts } from "../config/config.ts";
 import { OperatorError } from "../errors.ts";
 import { startOfDate_ms } from "../meaning/local-day.ts";
 import { type PillboxReport, reportOf, type WalkingReport } from "../meaning/report.ts";
 import { walkRejections } from "../meaning/walks.ts";
 import { machineTimezone } from "../timezone.ts";
-import { withStore } from "./beside.ts";
-import { type CommandContext, helpAfter } from "./command.ts";
+import { addHelp, type CommandContext } from "./command.ts";
 import { folding } from "./fold.ts";
 import { doseLines } from "./report/dose-grid.ts";
 import { speedLines } from "./report/speed-plot.ts";
 import { addStoreOptions, type StoreOptions } from "./store-options.ts";
 import type { Terminal } from "./terminal.ts";
+import { withStore } from "./with-store.ts";
 
 /** `lintel report`: doses taken and missed, and walking speed, for people. */
 export function define(command: Command, context: CommandContext): void {
+  addHelp(command, {
+    examples: {
+      "lintel report": "the last four weeks",
+      "lintel report --item pillbox-morning --since 2026-11-01": "one box since a day",
+      "lintel report --json | jq '.walking[].days'": "for a script",
+    },
+    notes: [
+      "Days are those of the home. Walking speed needs a [walking] section in the configuration, or in a",
+      "lintel.toml in the data directory. It reads and changes nothing; docs/report.md says how it judges.",
+    ],
+  });
   addStoreOptions(command)
     .option("--item <names>", "only these pill boxes and curtain sensors, with commas between", parseNames)
     .option("--since <date>", "from this day on: 2026-01-31 (default: four weeks)", parseDate)
     .option("--until <date>", "up to, and without, this day (default: today is the last)", parseDate)
     .option("--json", "print it as JSON, with every dose and walk")
-    .addHelpText(
-      "after",
-      helpAfter({
-        examples: [
-          ["lintel report", "the last four weeks"],
-          ["lintel report --item pillbox-morning --since 2026-11-01", "one box since a day"],
-          ["lintel report --json | jq '.walking[].days'", "for a script"],
-        ],
-        notes: [
-          "Days are those of the home. Walking speed needs a [walking] section in the configuration, or in a",
-          "lintel.toml in the data directory. It reads and changes nothing; docs/report.md says how it judges.",
-        ],
-      }),
-    )
     .action((options: ReportCommandOptions) => report(options, context));
 }
 
@@ -43,7 +40,6 @@ interface ReportCommandOptions extends StoreOptions {
   readonly item?: readonly string[];
   readonly since?: string;
   readonly until?: string;
-  readonly json?: boolean;
 }
 
 async function report(options: ReportCommandOptions, context: CommandContext): Promise<void> {
@@ -52,16 +48,8 @@ async function report(options: ReportCommandOptions, context: CommandContext): P
   if (since !== undefined && until !== undefined && since >= until)
     throw new OperatorError(`--since ${since} is not before --until ${until}`, "give an earlier --since");
   const found = await withStore(options, context, (store, directory) => {
-    const { timezone, walking: lines } = descriptionOf(options, directory);
-    return reportOf({
-      store,
-      now_ms: clock.now().unix_ms,
-      lines,
-      timezone: timezone ?? machineTimezone(),
-      ...(items === undefined ? {} : { items }),
-      ...(since === undefined ? {} : { since }),
-      ...(until === undefined ? {} : { until }),
-    });
+    const { timezone = machineTimezone(), walking: lines = [] } = settingsOf(options, directory);
+    return reportOf({ store, now_ms: clock.now().unix_ms, lines, timezone, items, since, until });
   });
   if (options.json) {
     terminal.printJson(found);
@@ -99,18 +87,17 @@ function printWalking(line: WalkingReport, { print, colours, width }: Terminal):
   print("");
 }
 
-/**
- * Settings of the home and its walking lines: from the configuration, or from one in the data directory; a database has
- * neither.
- */
-function descriptionOf(
+/** Settings from the configuration, or from one in the data directory; none where there is neither, as for a database. */
+function settingsOf(
   options: StoreOptions,
   directory: string | undefined,
-): ReturnType<typeof homeDescriptionOf> {
-  if (directory === undefined) return { walking: [] };
-  const beside = join(directory, "lintel.toml");
-  if (options.data === undefined) return homeDescriptionOf(options.config ?? findConfig() ?? beside);
-  return existsSync(beside) ? homeDescriptionOf(beside) : { walking: [] };
+): { readonly timezone?: string; readonly walking?: Config["walking"] } {
+  if (directory === undefined) return {};
+  const local = join(directory, "lintel.toml");
+  if (options.data !== undefined && !existsSync(local)) return {};
+  const file = options.data === undefined ? (options.config ?? findConfig() ?? local) : local;
+  const { home, walking } = loadParts(file, "home", "walking");
+  return { timezone: home.timezone, walking };
 }
 
 function parseNames(text: string): string[] {

@@ -15,7 +15,7 @@ import { putCursors } from "../uploader/home-files.ts";
 import { connect, type UploadSite } from "../uploader/uploader.ts";
 import { type Manifest, readManifest } from "./backup/manifest.ts";
 import { directoryToCopy } from "./backup/place.ts";
-import { type CommandContext, helpAfter, wholeNumber } from "./command.ts";
+import { addHelp, type CommandContext, wholeNumber } from "./command.ts";
 import { interruptible } from "./interruptible.ts";
 import { copyBackup, putConfiguration } from "./restore/from-backup.ts";
 import { buildFromCentral } from "./restore/from-central.ts";
@@ -24,12 +24,28 @@ import { type SentFromRemains, sendFromRemains } from "./restore/salvaged.ts";
 import { serverLog } from "./serving.ts";
 import { bytesText, momentText } from "./spans.ts";
 import { addStoreOptions, type StoreOptions } from "./store-options.ts";
-import { siteOf } from "./uploading.ts";
+import { addCentralSiteOptions, siteOf } from "./upload-site.ts";
 
 /** `lintel restore`: a spare box, or an emptied one, becomes the one that was lost. */
 export function define(command: Command, context: CommandContext): void {
+  addHelp(command, {
+    examples: {
+      "lintel restore /media/stick/lintel": "what a backup holds, into the configured data directory",
+      "lintel restore --from-central": "what [upload] url has of this home: 30 days, and its Zigbee network",
+      "lintel restore --from-central --replace": "after a damaged card: what is left of it is set aside",
+    },
+    notes: [
+      "It is all or nothing: until everything is there, the data directory stays as it was. Stop the gateway first.",
+      "A configuration that --config names and that does not exist comes back from the backup too.",
+      "The box goes on with numbers of its own, so that an upload neither repeats nor skips anything.",
+    ],
+    exits: {
+      1: "central cannot be reached: nothing changed, run it again later",
+      130: "interrupted: nothing changed",
+    },
+  });
   command.argument("[dir]", "a directory that lintel backup has written");
-  addStoreOptions(command)
+  addCentralSiteOptions(addStoreOptions(command))
     .option("--from-central", "bring back what central has of this home, instead of a backup")
     .option(
       "--days <number>",
@@ -37,36 +53,8 @@ export function define(command: Command, context: CommandContext): void {
       wholeNumber(0, 36_500),
       default_days,
     )
-    .option("--url <url>", "the address of central, instead of [upload] url")
-    .option("--token-file <file>", "the file that holds the sync token, instead of [upload] token_file")
-    .option("--certificate <file>", "central's own certificate, where no authority vouches for it")
     .option("--replace", "set aside what the data directory holds; nothing is removed")
     .option("--json", "print what came back as JSON")
-    .addHelpText(
-      "after",
-      helpAfter({
-        examples: [
-          ["lintel restore /media/stick/lintel", "what a backup holds, into the configured data directory"],
-          [
-            "lintel restore --from-central",
-            "what [upload] url has of this home: 30 days, and its Zigbee network",
-          ],
-          [
-            "lintel restore --from-central --replace",
-            "after a damaged card: what is left of it is set aside",
-          ],
-        ],
-        notes: [
-          "It is all or nothing: until everything is there, the data directory stays as it was. Stop the gateway first.",
-          "A configuration that --config names and that does not exist comes back from the backup too.",
-          "The box goes on with numbers of its own, so that an upload neither repeats nor skips anything.",
-        ],
-        exits: {
-          1: "central cannot be reached: nothing changed, run it again later",
-          130: "interrupted: nothing changed",
-        },
-      }),
-    )
     .action((from: string | undefined, options: RestoreOptions) => restore(from, options, context));
 }
 
@@ -77,7 +65,6 @@ interface RestoreOptions extends StoreOptions {
   readonly tokenFile?: string;
   readonly certificate?: string;
   readonly replace?: boolean;
-  readonly json?: boolean;
 }
 
 /** Options and output that both ways of restoring share. */

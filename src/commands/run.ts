@@ -4,28 +4,25 @@ import { defaultConfigFiles, findConfig, loadConfig } from "../config/config.ts"
 import { OperatorError, StoreOutage } from "../errors.ts";
 import { startGateway } from "../gateway.ts";
 import { startReadOnlyGateway } from "../read-only-gateway.ts";
-import { type CommandContext, helpAfter } from "./command.ts";
+import { addHelp, type CommandContext } from "./command.ts";
 import { serve, serverLog } from "./serving.ts";
 
 /** `lintel run`: a gateway, until it is told to stop. */
 export function define(command: Command, context: CommandContext): void {
+  addHelp(command, {
+    examples: {
+      "lintel run": "with /etc/lintel/lintel.toml, or ./lintel.toml",
+      "lintel run --config home.toml --json": "for a script: waits for one line, then asks its url",
+    },
+    notes: [
+      "The log goes to standard error. SIGINT and SIGTERM stop it cleanly.",
+      "Hardware that is missing or silent is tried again for ever: see lintel status.",
+    ],
+    exits: { 0: "stopped by a signal", 1: "ended by a fault of the program" },
+  });
   command
     .option("--config <file>", `its configuration (default: ${defaultConfigFiles.join(", then ")})`)
     .option("--json", "print one line of JSON when ready: url, dashboard")
-    .addHelpText(
-      "after",
-      helpAfter({
-        examples: [
-          ["lintel run", "with /etc/lintel/lintel.toml, or ./lintel.toml"],
-          ["lintel run --config home.toml --json", "for a script: waits for one line, then asks its url"],
-        ],
-        notes: [
-          "The log goes to standard error. SIGINT and SIGTERM stop it cleanly.",
-          "Hardware that is missing or silent is tried again for ever: see lintel status.",
-        ],
-        exits: { 0: "stopped by a signal", 1: "ended by a fault of the program" },
-      }),
-    )
     .action((options: { config?: string; json?: boolean }) => run(options, context));
 }
 

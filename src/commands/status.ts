@@ -6,38 +6,35 @@ import { storedRole } from "../store/sqlite/role.ts";
 import type { ItemOverview, Overview } from "../store/store.ts";
 import type { UploadState } from "../store/upload-store.ts";
 import { ownCertificateIn } from "../tls/self-signed.ts";
-import { withStore, withUploadStore } from "./beside.ts";
-import { type CommandContext, helpAfter } from "./command.ts";
+import { addHelp, type CommandContext } from "./command.ts";
 import { folding } from "./fold.ts";
-import { newest_ms } from "./items.ts";
+import { itemName, newest_ms, readingsOf, subtypeOf } from "./items.ts";
 import { bytesText, momentText, spanText } from "./spans.ts";
 import { addDirectoryOptions, dataDirectory, type StoreOptions } from "./store-options.ts";
-import { table } from "./table.ts";
+import { type Columns, printTable } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
 import { uploadStanding } from "./upload-words.ts";
+import { withStore, withUploadStore } from "./with-store.ts";
 
 /** `lintel status`: what the gateway is doing, and when each item was last heard; of central, what it holds and serves TLS with. */
 export function define(command: Command, context: CommandContext): void {
+  addHelp(command, {
+    examples: {
+      "lintel status": "drivers, items, what was dropped",
+      "lintel status --json": "for a monitor",
+    },
+    notes: [
+      "Without a running gateway it shows what the store knows, and says so. On central's directory it shows how much",
+      "that holds and the certificate that central made; lintel fleet shows its homes.",
+    ],
+    exits: { 0: "shown, whether a gateway runs or not" },
+  });
   addDirectoryOptions(command)
     .option("--json", "print it as JSON; running is false where only the store could be asked")
-    .addHelpText(
-      "after",
-      helpAfter({
-        examples: [
-          ["lintel status", "drivers, items, what was dropped"],
-          ["lintel status --json", "for a monitor"],
-        ],
-        notes: [
-          "Without a running gateway it shows what the store knows, and says so. On central's directory it shows how much",
-          "that holds and the certificate that central made; lintel fleet shows its homes.",
-        ],
-        exits: { 0: "shown, whether a gateway runs or not" },
-      }),
-    )
-    .action((options: StoreOptions & { json?: boolean }) => status(options, context));
+    .action((options: StoreOptions) => status(options, context));
 }
 
-async function status(options: StoreOptions & { json?: boolean }, context: CommandContext): Promise<void> {
+async function status(options: StoreOptions, context: CommandContext): Promise<void> {
   const { clock } = context;
   const terminal = folding(context.terminal);
   const directory = dataDirectory(options);
@@ -147,7 +144,8 @@ function printUpload(
   if (failure !== undefined) print(`  ${colours.red(`✗ ${failure}`)}`);
 }
 
-function printStore(store: Overview, now_ms: number, { print, colours, width }: Terminal): void {
+function printStore(store: Overview, now_ms: number, terminal: Terminal): void {
+  const { print, colours } = terminal;
   print("");
   print(
     `${colours.bold("Store")}  ${store.last_seq} readings${store.waiting === 0 ? "" : ` (${store.waiting} more wait for the time)`}, ${bytesText(store.bytesOnDisk)}, epoch ${store.epoch}`,
@@ -155,8 +153,7 @@ function printStore(store: Overview, now_ms: number, { print, colours, width }: 
   print("");
   if (store.items.length === 0) print("No items yet: lintel pair lets devices join.");
   else {
-    const rows = store.items.map((item) => itemRow(item, now_ms));
-    for (const line of table(headings, rows, colours, { width, least })) print(line);
+    printTable(terminal, columnsAt(now_ms), store.items, least);
     const overdue = store.items.filter((item) => item.overdue).map(({ record }) => record.itemname);
     if (overdue.length > 0) {
       print("");
@@ -172,34 +169,26 @@ function printStore(store: Overview, now_ms: number, { print, colours, width }: 
 
 /** Can be done without, the first first. */
 const least = ["link", "subtype", "readings", "last event", "expected", "gaps"];
-const headings = [
-  "item",
-  "subtype",
-  "last heard",
-  "expected",
-  "last event",
-  "battery",
-  "link",
-  "readings",
-  "gaps",
-];
 
-function itemRow(item: ItemOverview, now_ms: number): (string | number | undefined)[] {
-  const { record, heard_ms, battery_percent, battery_mv } = item;
-  const newest = newest_ms(item);
-  const battery = [
-    battery_percent === undefined ? "" : `${battery_percent} %`,
-    battery_mv === undefined ? "" : `${(battery_mv / 1000).toFixed(1)} V`,
-  ].filter((part) => part !== "");
-  return [
-    `${record.itemname}${item.provisional ? "*" : ""}`,
-    record.subtypename === "null" ? undefined : record.subtypename,
-    heard_ms === undefined ? "never" : `${spanText(now_ms - heard_ms)} ago${item.overdue ? ", overdue" : ""}`,
-    item.expected_ms === undefined ? "when used" : `every ${spanText(item.expected_ms)}`,
-    newest === undefined ? "never" : momentText(newest),
-    battery.length === 0 ? undefined : battery.join(" "),
-    item.linkquality,
-    item.series.reduce((sum, { count }) => sum + count, 0),
-    item.gaps === 0 ? undefined : `${item.gaps}${item.lost === 0 ? "" : ` (${item.lost} events lost)`}`,
-  ];
+function columnsAt(now_ms: number): Columns<ItemOverview> {
+  return {
+    item: itemName,
+    subtype: subtypeOf,
+    "last heard": ({ heard_ms, overdue }) =>
+      heard_ms === undefined ? "never" : `${spanText(now_ms - heard_ms)} ago${overdue ? ", overdue" : ""}`,
+    expected: ({ expected_ms }) =>
+      expected_ms === undefined ? "when used" : `every ${spanText(expected_ms)}`,
+    "last event": (item) => {
+      const newest = newest_ms(item);
+      return newest === undefined ? "never" : momentText(newest);
+    },
+    battery: ({ battery_percent: percent, battery_mv: mv }) =>
+      [percent === undefined ? [] : `${percent} %`, mv === undefined ? [] : `${(mv / 1000).toFixed(1)} V`]
+        .flat()
+        .join(" ") || undefined,
+    link: ({ linkquality }) => linkquality,
+    readings: readingsOf,
+    gaps: ({ gaps, lost }) =>
+      gaps === 0 ? undefined : `${gaps}${lost === 0 ? "" : ` (${lost} events lost)`}`,
+  };
 }

@@ -1,14 +1,15 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { dataDirectoryOf, defaultConfigFiles, findConfig } from "../config/config.ts";
+import { defaultConfigFiles, findConfig, loadParts } from "../config/config.ts";
 import { OperatorError } from "../errors.ts";
 import type { CentralPlace } from "./central-place.ts";
 
-/** The options that name a store, as a command received them. */
+/** The options that name a store, and how to print what is found there, as a command received them. */
 export interface StoreOptions {
   readonly config?: string;
   readonly data?: string;
   readonly database?: string;
+  readonly json?: boolean;
 }
 
 /** Holds the URL of central's PostgreSQL, for commands that no option tells which store they are for. */
@@ -65,7 +66,7 @@ export function dataDirectory(options: StoreOptions): string {
       "give --config FILE or --data DIR",
     );
   }
-  return dataDirectoryOf(file);
+  return loadParts(file, "data").data;
 }
 
 /** An option wins over the environment. */

@@ -1,7 +1,25 @@
 import { fold } from "./fold.ts";
-import type { Colours } from "./terminal.ts";
+import type { Colours, Terminal } from "./terminal.ts";
 
 type Cell = string | number | undefined;
+
+/** The columns of a table: the heading of each, and the cell that a row has in it. */
+export type Columns<Row> = Readonly<Record<string, (row: Row) => Cell>>;
+
+/**
+ * Prints rows as a table that fits the terminal.
+ *
+ * @param least headings of columns that can be done without, the first of them first
+ */
+export function printTable<Row>(
+  { print, colours, width }: Pick<Terminal, "print" | "colours" | "width">,
+  columns: Columns<Row>,
+  rows: readonly Row[],
+  least: readonly string[] = [],
+): void {
+  const cells = rows.map((row) => Object.values(columns).map((cell) => cell(row)));
+  for (const line of table(Object.keys(columns), cells, colours, { width, least })) print(line);
+}
 
 /**
  * Rows as columns of text below a dim heading, a line each; columns of numbers are set to the right. What is wider than `width`

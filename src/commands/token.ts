@@ -2,15 +2,22 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { OperatorError } from "../errors.ts";
 import { type Scope, type Store, scopes, type Token } from "../store/store.ts";
 import { mintToken } from "../token.ts";
-import { withStore } from "./beside.ts";
-import { type CommandContext, helpAfter, wholeNumber } from "./command.ts";
+import { addHelp, type CommandContext, wholeNumber } from "./command.ts";
 import { momentText, parseSpan_ms } from "./spans.ts";
 import { addStoreOptions, type StoreOptions } from "./store-options.ts";
-import { table } from "./table.ts";
+import { type Columns, printTable } from "./table.ts";
+import { withStore } from "./with-store.ts";
 
 /** `lintel token`: who may read. */
 export function define(command: Command, context: CommandContext): void {
   const create = command.command("create <name>").description("make a token; it is shown once, now");
+  addHelp(create, {
+    examples: {
+      "lintel token create maria": "a read token for Maria",
+      "lintel token create ci --expires 90d --json": "one that ends in 90 days, for a script",
+    },
+    notes: ["Tokens are kept hashed: one that is lost is revoked and made anew."],
+  });
   addStoreOptions(create)
     .addOption(
       new Option("--scope <scope>", "read the API, sync as a home's gateway, or administer")
@@ -24,38 +31,25 @@ export function define(command: Command, context: CommandContext): void {
       parseExpiry,
     )
     .option("--json", "print {id, token} as JSON")
-    .addHelpText(
-      "after",
-      helpAfter({
-        examples: [
-          ["lintel token create maria", "a read token for Maria"],
-          ["lintel token create ci --expires 90d --json", "one that ends in 90 days, for a script"],
-        ],
-        notes: ["Tokens are kept hashed: one that is lost is revoked and made anew."],
-      }),
-    )
     .action((name: string, options: CreateOptions) => createToken(name, options, context));
 
   const list = command.command("list").description("list the tokens; what is secret is not kept");
   addStoreOptions(list)
     .option("--json", "print them as a JSON array")
-    .action((options: StoreOptions & { json?: boolean }) => listTokens(options, context));
+    .action((options: StoreOptions) => listTokens(options, context));
 
   const revoke = command.command("revoke <id>").description("stop accepting a token, from now on");
   addStoreOptions(revoke)
     .option("--json", "print {id, revoked} as JSON")
-    .action((id: string, options: StoreOptions & { json?: boolean }) => revokeToken(id, options, context));
+    .action((id: string, options: StoreOptions) => revokeToken(id, options, context));
 
-  command.addHelpText(
-    "after",
-    helpAfter({
-      examples: [
-        ["lintel token create maria --expires 365d", "a read token that ends in a year"],
-        ["lintel token list", "every token, with when it was last used"],
-        ["lintel token revoke k3v9x2m4p7qa", "by the id that list shows"],
-      ],
-    }),
-  );
+  addHelp(command, {
+    examples: {
+      "lintel token create maria --expires 365d": "a read token that ends in a year",
+      "lintel token list": "every token, with when it was last used",
+      "lintel token revoke k3v9x2m4p7qa": "by the id that list shows",
+    },
+  });
 }
 
 interface CreateOptions extends StoreOptions {
@@ -63,7 +57,6 @@ interface CreateOptions extends StoreOptions {
   readonly home?: number;
   /** A span in milliseconds. */
   readonly expires?: number;
-  readonly json?: boolean;
 }
 
 async function createToken(name: string, options: CreateOptions, context: CommandContext): Promise<void> {
@@ -85,8 +78,8 @@ async function createToken(name: string, options: CreateOptions, context: Comman
     name,
     scope: options.scope,
     clock,
-    ...(options.home === undefined ? {} : { home: options.home }),
-    ...(options.expires === undefined ? {} : { expires_ms: clock.now().unix_ms + options.expires }),
+    home: options.home,
+    expires_ms: options.expires && clock.now().unix_ms + options.expires,
   });
   await withStore(options, context, (store) => store.addToken(token), { create: true });
   if (options.json) {
@@ -99,16 +92,13 @@ async function createToken(name: string, options: CreateOptions, context: Comman
   terminal.say(dim(`This ${token.scope} token of ${name} (id ${token.id}) ${ends}. It is not shown again.`));
 }
 
-async function listTokens(
-  options: StoreOptions & { json?: boolean },
-  context: CommandContext,
-): Promise<void> {
+async function listTokens(options: StoreOptions, context: CommandContext): Promise<void> {
   const { terminal, clock } = context;
   const tokens = await withStore(options, context, (store: Store) => store.tokens());
   const now_ms = clock.now().unix_ms;
   if (options.json) {
     terminal.printJson(
-      tokens.map(({ hash: _, ...shown }) => ({ ...shown, expired: expired({ ...shown }, now_ms) })),
+      tokens.map(({ hash: _, ...shown }) => ({ ...shown, expired: expired(shown, now_ms) })),
     );
     return;
   }
@@ -116,25 +106,21 @@ async function listTokens(
     terminal.say("There are no tokens yet: lintel token create NAME makes one.");
     return;
   }
-  const rows = tokens.map((token) => [
-    token.id,
-    token.name,
-    token.home === undefined ? token.scope : `${token.scope} of home ${token.home}`,
-    momentText(token.created_ms),
-    token.expires_ms === undefined
-      ? "never"
-      : `${momentText(token.expires_ms)}${expired(token, now_ms) ? " (expired)" : ""}`,
-    token.last_used_ms === undefined ? "never" : momentText(token.last_used_ms),
-  ]);
-  const headings = ["id", "name", "scope", "created", "expires", "last used"];
-  for (const line of table(headings, rows, terminal.colours, terminal)) terminal.print(line);
+  const columns: Columns<Token> = {
+    id: ({ id }) => id,
+    name: ({ name }) => name,
+    scope: ({ scope, home }) => (home === undefined ? scope : `${scope} of home ${home}`),
+    created: ({ created_ms }) => momentText(created_ms),
+    expires: (token) =>
+      token.expires_ms === undefined
+        ? "never"
+        : `${momentText(token.expires_ms)}${expired(token, now_ms) ? " (expired)" : ""}`,
+    "last used": ({ last_used_ms: used_ms }) => (used_ms === undefined ? "never" : momentText(used_ms)),
+  };
+  printTable(terminal, columns, tokens);
 }
 
-async function revokeToken(
-  id: string,
-  options: StoreOptions & { json?: boolean },
-  context: CommandContext,
-): Promise<void> {
+async function revokeToken(id: string, options: StoreOptions, context: CommandContext): Promise<void> {
   // Who pastes the whole token means its id.
   const bare = id.split(".")[0] ?? id;
   const revoked = await withStore(options, context, (store) => store.revokeToken(bare));

@@ -31,8 +31,8 @@ export interface Config {
     readonly realm: string;
     /** Absent: plain HTTP. */
     readonly tls?: TlsSetting;
-    /** Present where metrics are to be served. */
-    readonly metrics?: true;
+    /** Whether metrics are served. */
+    readonly metrics?: boolean;
   };
   /** Where readings are sent each night; absent: nowhere. */
   readonly upload?: UploadTarget;
@@ -49,8 +49,9 @@ export const defaultConfigFiles = ["/etc/lintel/lintel.toml", "lintel.toml"] as 
 
 export const defaultData = "/var/lib/lintel";
 
-/** Keys of each section of the file; drivers add their own sections. */
-const coreSections = {
+/** The data directory, and the keys of each section of the file; drivers add their own sections. */
+const coreSchemas = {
+  data: Type.String({ minLength: 1, description: "the path of a directory" }),
   home: Type.Object({
     id: Type.Optional(Type.Integer({ minimum: 1, description: "the number of the home, 1 or above" })),
     timezone: Type.Optional(Type.String({ description: 'a time zone name such as "Europe/Berlin"' })),
@@ -72,8 +73,6 @@ const coreSections = {
   walking: walkingSection,
 } as const;
 
-const dataSchema = Type.String({ minLength: 1, description: "the path of a directory" });
-
 const configuration = { name: "configuration", option: "--config" } as const;
 
 /** Checks of values beyond their type, by section and key; `*` is any section. */
@@ -86,81 +85,47 @@ const checks: TextChecks = {
 };
 
 /**
- * Reads and checks a configuration. `sections` has the schema of each driver's section, by name.
- * Throws an OperatorError that names file, line and key and says what was expected there.
+ * Reads and checks a whole configuration. `sections` has the schema of each driver's section, by name.
+ *
+ * @throws OperatorError that names file, line and key, with what was expected there
  */
 export function loadConfig(file: string, sections: ReadonlyMap<string, TSchema>): Config {
   const document = readDocument(file, configuration);
-  const known = new Map<string, TSchema>([...sections, ...Object.entries(coreSections)]);
-  for (const [key, value] of Object.entries(document.values)) {
+  const { data, ...core } = coreSchemas;
+  const known = new Map<string, TSchema>([["data", data], ...sections, ...Object.entries(core)]);
+  for (const key of Object.keys(document.values)) {
     const schema = known.get(key);
-    if (key === "data") checkValue(document, ["data"], dataSchema, value, checks);
-    else if (schema === undefined) throw unknownKey(document, [key], ["data", ...known.keys()]);
-    else checkTable(document, [key], schema, value, checks);
+    if (schema === undefined) throw unknownKey(document, [key], [...known.keys()]);
+    checkPart(document, key, schema);
   }
-  const { home, api } = document.values as {
-    home?: Static<typeof coreSections.home>;
-    api?: Static<typeof coreSections.api>;
-  };
-  const listen = parseListen(api?.listen ?? defaultListen) ?? fail(`bad default ${defaultListen}`);
   return {
     file,
-    data: dataOf(document),
-    home: {
-      ...(home?.id === undefined ? {} : { id: home.id }),
-      timezone: home?.timezone ?? machineTimezone(),
-    },
-    api: {
-      ...listen,
-      realm: api?.realm ?? "lintel",
-      ...tlsOf(document, api),
-      ...(api?.metrics === true ? { metrics: true } : {}),
-    },
-    walking: linesOf(document),
+    data: parts.data(document),
+    home: parts.home(document),
+    api: apiOf(document),
+    upload: parts.upload(document),
+    walking: parts.walking(document),
     drivers: new Map(
       [...sections.keys()]
         .filter((name) => Object.hasOwn(document.values, name))
         .map((name) => [name, document.values[name]]),
     ),
-    ...uploadOf(document),
+    warnings: warningsOf(document),
   };
 }
 
-/** The settings that `lintel upload` needs; drivers' sections are not read. */
-export function uploadDescriptionOf(
+/** Reads and checks parts of a configuration, for commands that need no more. Of the rest nothing is checked. @throws OperatorError */
+export function loadParts<Part extends keyof typeof parts>(
   file: string,
-): Pick<Config, "file" | "data" | "upload" | "warnings"> &
-  Partial<Pick<HomeDescription, "home" | "timezone">> {
+  ...wanted: readonly Part[]
+): Pick<Config, Part | "warnings"> {
   const document = readDocument(file, configuration);
-  if (document.values["upload"] !== undefined)
-    checkTable(document, ["upload"], coreSections.upload, document.values["upload"], checks);
-  const { home, timezone } = checkedHomeOf(document);
-  return {
-    file,
-    data: checkedDataOf(document),
-    ...uploadOf(document),
-    ...(home === undefined ? {} : { home }),
-    ...(timezone === undefined ? {} : { timezone }),
-  };
-}
-
-/** The data directory that a configuration names, with the rest of the file unread; for commands on a store. */
-export function dataDirectoryOf(file: string): string {
-  return checkedDataOf(readDocument(file, configuration));
-}
-
-/** The number of the home, where it is, and the lines in it. */
-export interface HomeDescription {
-  readonly home?: number;
-  readonly timezone?: string;
-  readonly walking: readonly WalkingLine[];
-}
-
-/**
- * Settings of the home and of its walking lines, for commands that interpret a store; drivers' sections are not read.
- */
-export function homeDescriptionOf(file: string): HomeDescription {
-  return checkedHomeOf(readDocument(file, configuration));
+  const values = wanted.map((part) => {
+    if (document.values[part] !== undefined) checkPart(document, part, coreSchemas[part]);
+    return [part, parts[part](document)];
+  });
+  const warnings = (wanted as readonly string[]).includes("upload") ? warningsOf(document) : [];
+  return { ...Object.fromEntries(values), warnings };
 }
 
 /** The file that a command without `--config` uses; undefined where there is none. */
@@ -168,63 +133,52 @@ export function findConfig(): string | undefined {
   return defaultConfigFiles.find((file) => existsSync(file));
 }
 
-function checkedDataOf(document: Document): string {
-  if (document.values["data"] !== undefined)
-    checkValue(document, ["data"], dataSchema, document.values["data"], checks);
-  return dataOf(document);
+/** The parts that commands ask for one by one, with their defaults; each from a document in which that part was checked. */
+const parts = {
+  data: ({ file, values }: Document) =>
+    resolve(dirname(resolve(file)), (values["data"] as string | undefined) ?? defaultData),
+  home: ({ values }: Document) => {
+    const { id, timezone } = (values["home"] ?? {}) as Static<typeof coreSchemas.home>;
+    return { id, timezone: timezone ?? machineTimezone() };
+  },
+  upload: ({ file, values }: Document) => {
+    const section = values["upload"] as Static<typeof uploadSection> | undefined;
+    return section && uploadTargetOf(section, dirname(resolve(file)));
+  },
+  walking: (document: Document) => {
+    const lines = walkingLinesOf(document.values["walking"] as Static<typeof walkingSection> | undefined);
+    for (const line of lines) {
+      const fault = faultOfLine(line);
+      if (fault !== undefined)
+        throw new OperatorError(
+          `${where(document, ["walking", line.name])}: walking.${line.name} ${fault.what}`,
+          fault.remedy,
+        );
+    }
+    return lines;
+  },
+};
+
+/** Checks the value of a key outside any section, or a section. */
+function checkPart(document: Document, key: string, schema: TSchema): void {
+  const check = schema["type"] === "object" ? checkTable : checkValue;
+  check(document, [key], schema, document.values[key], checks);
 }
 
-function checkedHomeOf(document: Document): HomeDescription {
-  for (const name of ["home", "walking"] as const)
-    if (document.values[name] !== undefined)
-      checkTable(document, [name], coreSections[name], document.values[name], checks);
-  const home = document.values["home"] as Static<typeof coreSections.home> | undefined;
-  return {
-    ...(home?.id === undefined ? {} : { home: home.id }),
-    ...(home?.timezone === undefined ? {} : { timezone: home.timezone }),
-    walking: linesOf(document),
-  };
+function apiOf(document: Document): Config["api"] {
+  const api = (document.values["api"] ?? {}) as Static<typeof coreSchemas.api>;
+  const listen = parseListen(api.listen ?? defaultListen);
+  if (listen === undefined) throw new Error(`bad default ${defaultListen}`);
+  const tls = tlsSettingOf(api, dirname(resolve(document.file)));
+  if (tls !== undefined && "what" in tls)
+    throw new OperatorError(`${where(document, ["api", tls.key])}: ${tls.what}`, tls.remedy);
+  return { ...listen, realm: api.realm ?? "lintel", tls, metrics: api.metrics };
 }
 
-function dataOf(document: Document): string {
-  return resolve(
-    dirname(resolve(document.file)),
-    (document.values["data"] as string | undefined) ?? defaultData,
-  );
-}
-
-function uploadOf(document: Document): Pick<Config, "upload" | "warnings"> {
-  const section = document.values["upload"] as Static<typeof uploadSection> | undefined;
-  if (section === undefined) return { warnings: [] };
-  const upload = uploadTargetOf(section, dirname(resolve(document.file)));
-  const warning = tokenFileWarning(upload.token_file);
-  return {
-    upload,
-    warnings: warning === undefined ? [] : [`${where(document, ["upload", "token_file"])}: ${warning}`],
-  };
-}
-
-function linesOf(document: Document): WalkingLine[] {
-  const lines = walkingLinesOf(document.values["walking"] as Static<typeof walkingSection> | undefined);
-  for (const line of lines) {
-    const fault = faultOfLine(line);
-    if (fault !== undefined)
-      throw new OperatorError(
-        `${where(document, ["walking", line.name])}: walking.${line.name} ${fault.what}`,
-        fault.remedy,
-      );
-  }
-  return lines;
-}
-
-function tlsOf(
-  document: Document,
-  api: Static<typeof coreSections.api> | undefined,
-): Pick<Config["api"], "tls"> {
-  const tls = tlsSettingOf(api ?? {}, dirname(resolve(document.file)));
-  if (tls === undefined) return {};
-  if ("what" in tls) throw new OperatorError(`${where(document, ["api", tls.key])}: ${tls.what}`, tls.remedy);
-  return { tls };
+function warningsOf(document: Document): string[] {
+  const upload = parts.upload(document);
+  const warning = upload && tokenFileWarning(upload.token_file);
+  return warning === undefined ? [] : [`${where(document, ["upload", "token_file"])}: ${warning}`];
 }
 
 const defaultListen = "0.0.0.0:8080";
@@ -241,10 +195,6 @@ function isPort(port: string): boolean {
   if (!port.includes("://")) return port !== "";
   const match = /^tcp:\/\/(?:\[[\da-fA-F:.]+\]|[\w.-]+):(\d{1,5})$/.exec(port);
   return match !== null && Number(match[1]) >= 1 && Number(match[1]) <= port_max;
-}
-
-function fail(message: string): never {
-  throw new Error(message);
 }
 
 const port_max = 65_535;

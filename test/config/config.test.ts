@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TSchema, Type } from "@sinclair/typebox";
-import { dataDirectoryOf, loadConfig, uploadDescriptionOf } from "../../src/config/config.ts";
+import { loadConfig, loadParts } from "../../src/config/config.ts";
 import { uploadSection } from "../../src/config/upload-section.ts";
 import { OperatorError } from "../../src/errors.ts";
 import { machineTimezone } from "../../src/timezone.ts";
@@ -149,10 +149,9 @@ test("what an upload needs is read without knowing the sections of drivers", () 
     file,
     'data = "d"\n[home]\ntimezone = "Europe/Paris"\n[unheard]\nof = 1\n[upload]\nurl = "http://c"\ntoken_file = "/t"\n',
   );
-  expect(uploadDescriptionOf(file)).toEqual({
-    file,
+  expect(loadParts(file, "data", "home", "upload")).toEqual({
     data: join(directory, "d"),
-    timezone: "Europe/Paris",
+    home: { timezone: "Europe/Paris" },
     upload: { url: "http://c", token_file: "/t", at: "02:00", bytes_per_s: 262_144 },
     warnings: [],
   });
@@ -295,5 +294,5 @@ test("a file that is not there is said with a remedy", () => {
 
 test("a command on the store needs only the data directory, whatever the sections of drivers hold", () => {
   writeFileSync(file, 'data = "/srv/lintel"\n[zigbee]\nnonsense = true\n');
-  expect(dataDirectoryOf(file)).toBe("/srv/lintel");
+  expect(loadParts(file, "data").data).toBe("/srv/lintel");
 });

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import pc from "picocolors";
-import { DownloadMeter } from "../../src/commands/download-meter.ts";
-import { progressBar } from "../../src/commands/progress-bar.ts";
+import { downloadMeter, drawBar } from "../../src/commands/progress.ts";
 import type { Terminal } from "../../src/commands/terminal.ts";
 
 /** A terminal that keeps what it is given. */
@@ -9,7 +8,7 @@ class Kept implements Terminal {
   readonly said: string[] = [];
   foot = "";
   readonly interactive = false;
-  readonly redraws = true;
+  redraws = true;
   readonly width = undefined;
   columns = 79;
   readonly colours = pc.createColors(false);
@@ -28,11 +27,12 @@ class Kept implements Terminal {
 
 test("in a pipe a download says how far it is every five seconds", () => {
   const terminal = new Kept();
+  terminal.redraws = false;
   let elapsed_ms = 0;
-  const meter = new DownloadMeter({ terminal, elapsed_ms: () => elapsed_ms, atTerminal: false });
+  const show = downloadMeter(terminal, () => elapsed_ms);
   for (let at = 0; at <= 12; at += 1) {
     elapsed_ms = at * 1_000;
-    meter.show({ done: at, total: 13, received: at * 500, now: "hall-wall wirelesssensor_events" });
+    show({ done: at, total: 13, received: at * 500, now: "hall-wall wirelesssensor_events" });
   }
   expect(terminal.said).toEqual([
     "5 of 13 series of items, 2500 readings, 500 a second, hall-wall wirelesssensor_events",
@@ -43,29 +43,28 @@ test("in a pipe a download says how far it is every five seconds", () => {
 
 test("at a terminal it says so at the foot, each time", () => {
   const terminal = new Kept();
-  const meter = new DownloadMeter({ terminal, elapsed_ms: () => 2_000, atTerminal: true });
-  meter.show({ done: 1, total: 2, received: 3_000, now: "items" });
+  const show = downloadMeter(terminal, () => 2_000);
+  show({ done: 1, total: 2, received: 3_000, now: "items" });
   expect(terminal.foot).toBe("1 of 2 series of items, 3000 readings, 1500 a second, items");
   expect(terminal.said).toEqual([]);
 });
 
 test("a bar fills as rows are written, and no further than its end", () => {
   const terminal = new Kept();
-  const bar = progressBar(terminal, 1_000);
-  bar.advance(250, "scale_heart");
+  drawBar(terminal, { done: 250, total: 1_000, words: "250 readings  scale_heart" });
   expect(terminal.foot).toBe(`${"█".repeat(8)}${"░".repeat(22)}  25 %  250 readings  scale_heart`);
-  bar.advance(2_000, "scale_heart");
+  drawBar(terminal, { done: 2_250, total: 1_000, words: "2250 readings  scale_heart" });
   expect(terminal.foot).toBe(`${"█".repeat(30)} 100 %  2250 readings  scale_heart`);
-  progressBar(terminal, 0).advance(0, "nothing");
+  drawBar(terminal, { done: 0, total: 0, words: "nothing" });
   expect(terminal.foot).toContain("100 %");
 });
 
 test("on a narrow terminal the bar makes room for the words", () => {
   const terminal = new Kept();
   terminal.columns = 39;
-  progressBar(terminal, 1_000).advance(500, "scale_heart");
+  drawBar(terminal, { done: 500, total: 1_000, words: "500 readings  scale_heart" });
   expect(terminal.foot).toBe("███░░░  50 %  500 readings  scale_heart");
   terminal.columns = 20;
-  progressBar(terminal, 1_000).advance(500, "scale_heart");
+  drawBar(terminal, { done: 500, total: 1_000, words: "500 readings  scale_heart" });
   expect(terminal.foot).toBe("███░░  50 %  500 readings  scale_heart");
 });

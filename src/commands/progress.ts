@@ -1,0 +1,64 @@
+import type { Clock } from "../clock.ts";
+import type { Progress } from "../download/download.ts";
+import type { Log } from "../log.ts";
+import type { UploadProgress } from "../sync/upload/upload.ts";
+import { spanText } from "./spans.ts";
+import type { Terminal } from "./terminal.ts";
+
+/**
+ * Draws a bar at the foot of a terminal, with the percentage and `words` behind it; nothing in a pipe. On a narrow terminal the words
+ * come first.
+ */
+export function drawBar(
+  terminal: Pick<Terminal, "columns" | "progress">,
+  { done, total, words }: { readonly done: number; readonly total: number; readonly words: string },
+): void {
+  const share = total === 0 ? 1 : Math.min(1, done / total);
+  const text = `${String(Math.floor(share * 100)).padStart(3)} %  ${words}`;
+  const left = terminal.columns - Bun.stringWidth(text) - 1;
+  const columns = Math.min(bar_columns_max, Math.max(bar_columns_min, left));
+  const filled = Math.round(share * columns);
+  terminal.progress(`${"█".repeat(filled)}${"░".repeat(columns - filled)} ${text}`);
+}
+
+/** Shows how far an upload is: a bar at the foot of a terminal, a line of the log now and then elsewhere. */
+export function uploadMeter(options: {
+  terminal: Terminal;
+  clock: Clock;
+  log: Log;
+}): (progress: UploadProgress) => void {
+  const { terminal, clock, log } = options;
+  const started_ms = clock.now().monotonic_ms;
+  let said_ms = started_ms;
+  return ({ sent, total, now }) => {
+    const now_ms = clock.now().monotonic_ms;
+    const per_s = (sent * 1000) / Math.max(1, now_ms - started_ms);
+    const left = sent === 0 || sent >= total ? "" : `, ${spanText(((total - sent) * 1000) / per_s)} left`;
+    const pace = now === "sending" ? `${Math.round(per_s)} readings a second${left}` : now;
+    if (terminal.redraws) drawBar(terminal, { done: sent, total, words: `${sent} readings  ${pace}` });
+    else if (now_ms - said_ms >= log_interval_ms) {
+      said_ms = now_ms;
+      log.info(now === "sending" ? `sent ${sent} of ${total} readings, ${pace}` : now);
+    }
+  };
+}
+
+/** Shows how far a download is: at the foot of a terminal, and a line every few seconds in a pipe. `elapsed_ms`: since it began. */
+export function downloadMeter(terminal: Terminal, elapsed_ms: () => number): (progress: Progress) => void {
+  let said_ms = 0;
+  return ({ done, total, received, now }) => {
+    const now_ms = elapsed_ms();
+    const rate = Math.round(received / Math.max(0.001, now_ms / 1000));
+    const line = `${done} of ${total} series of items, ${received} readings, ${rate} a second, ${now}`;
+    if (terminal.redraws) terminal.progress(line);
+    else if (now_ms - said_ms >= line_interval_ms) {
+      said_ms = now_ms;
+      terminal.say(line);
+    }
+  };
+}
+
+const bar_columns_min = 5;
+const bar_columns_max = 30;
+const log_interval_ms = 30_000;
+const line_interval_ms = 5_000;

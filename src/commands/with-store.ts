@@ -1,0 +1,58 @@
+import { type Log, lineLog } from "../log.ts";
+import { openStoreBeside, openUploadStore } from "../store/sqlite/open.ts";
+import type { Store } from "../store/store.ts";
+import type { UploadStore } from "../store/upload-store.ts";
+import { type CentralView, openCentral, openCentralBesideServer } from "./central-place.ts";
+import type { CommandContext } from "./command.ts";
+import { centralPlace, type StoreOptions, storePlace } from "./store-options.ts";
+
+/**
+ * Opens the store that the options name for as long as `use` takes, while a server may be running on it; `create` makes a missing one.
+ * There is no directory where the store is in PostgreSQL.
+ */
+export async function withStore<Result>(
+  options: StoreOptions,
+  context: CommandContext,
+  use: (store: Store, directory: string | undefined) => Promise<Result>,
+  { create = false } = {},
+): Promise<Result> {
+  const place = storePlace(options);
+  if ("database" in place)
+    return closing(openCentral(place, opening(context)), (store) => use(store, undefined));
+  const { directory } = place;
+  return closing(openStoreBeside({ directory, ...opening(context), create }), (store) =>
+    use(store, directory),
+  );
+}
+
+/** Opens central's store that the options name, while its server may be running or not. */
+export function withCentralStore<Result>(
+  options: StoreOptions,
+  context: CommandContext,
+  use: (store: CentralView) => Promise<Result>,
+): Promise<Result> {
+  return closing(openCentralBesideServer(centralPlace(options), opening(context)), use);
+}
+
+/** Opens a gateway's store with its state of uploads, while the gateway may be running or not. */
+export function withUploadStore<Result>(
+  directory: string,
+  context: CommandContext,
+  use: (store: UploadStore) => Promise<Result>,
+): Promise<Result> {
+  return closing(openUploadStore({ directory, ...opening(context) }), use);
+}
+
+async function closing<Opened extends Store, Result>(
+  opened: Promise<Opened>,
+  use: (store: Opened) => Promise<Result>,
+): Promise<Result> {
+  const store = await opened;
+  return await use(store).finally(() => store.close());
+}
+
+/** The clock, and a log for warnings of the store on standard error. */
+function opening({ terminal, clock }: CommandContext): { clock: CommandContext["clock"]; log: Log } {
+  const colour = terminal.errorColours.isColorSupported;
+  return { clock, log: lineLog({ write: (line) => terminal.log(line), clock, least: "warn", colour }) };
+}
