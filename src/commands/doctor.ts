@@ -5,16 +5,18 @@ import { ControlClient } from "../control/client.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import { storedRole } from "../store/sqlite/role.ts";
 import { addHelp, type CommandContext } from "./command.ts";
-import { type Finding, fault, fine, note, type Surroundings } from "./doctor/check.ts";
+import { type Finding, type Found, fault, fine, note, type Surroundings } from "./doctor/check.ts";
 import { checkDrivers, checkPins, checkPorts } from "./doctor/hardware.ts";
 import { checkListen, checkTls } from "./doctor/network.ts";
 import { checkDatabase, checkDirectory, checkDiskSpace, checkTokens } from "./doctor/storage.ts";
 import { checkClock, checkLibc, checkService } from "./doctor/system.ts";
-import { checkUpload } from "./doctor/upload.ts";
+import { checkLastUpload, checkUploadTimer, checkUploadToken } from "./doctor/upload.ts";
 import { addDirectoryOptions, dataDirectory, type StoreOptions } from "./store-options.ts";
 
-/** Every check, in the order in which faults are best mended. */
-const checks: readonly ((surroundings: Surroundings) => Promise<Finding[]>)[] = [
+type Check = (surroundings: Surroundings) => Found | Promise<Found>;
+
+/** Every check of a gateway, in the order in which faults are best repaired. */
+const checks: readonly Check[] = [
   checkLibc,
   checkDirectory,
   checkDiskSpace,
@@ -27,22 +29,23 @@ const checks: readonly ((surroundings: Surroundings) => Promise<Finding[]>)[] = 
   checkTls,
   checkTokens,
   checkService,
-  checkUpload,
+  checkUploadToken,
+  checkUploadTimer,
+  checkLastUpload,
 ];
 
 /** Of a central server: its options say the rest, and are not in a file. */
-const checksOfCentral: typeof checks = [
+const checksOfCentral: readonly Check[] = [
   checkLibc,
   checkDirectory,
   checkDiskSpace,
   checkDatabase,
   checkClock,
   checkTokens,
-  async () => [
+  () =>
     note(
       "a central server keeps its data here: lintel status says what it holds, lintel fleet how homes are",
     ),
-  ],
 ];
 
 /** `lintel doctor`: checks all that a gateway needs, and prints the remedy of each fault. */
@@ -93,51 +96,38 @@ async function survey(
   { clock }: CommandContext,
   say: (finding: Finding) => void,
 ): Promise<Surroundings | undefined> {
-  let config: Config | undefined;
   const file = options.data === undefined ? (options.config ?? findConfig()) : undefined;
-  if (file !== undefined) {
-    try {
-      config = loadConfig(file, new Map(drivers.map(({ name, section }) => [name, section])));
-      say(fine(`configuration ${file} is in order`));
-      for (const warning of config.warnings) say(note(warning));
-    } catch (error) {
-      if (!(error instanceof OperatorError)) throw error;
-      say(fault(error.what, error.remedy));
-    }
-  }
-  const directory = config?.data ?? directoryOf(options);
+  const config = file === undefined ? undefined : await orFault(say, async () => configIn(file, say));
+  const directory = config?.data ?? directoryOf(options, file);
   if (directory === undefined) return undefined;
-  const running = await runningOn(directory, say);
-  return {
-    clock,
-    directory,
-    ...(config === undefined ? {} : { config }),
-    ...(running === undefined ? {} : { running }),
-  };
+  const running = await orFault(say, () => new ControlClient(directory).statusIfRunning());
+  return { clock, directory, config, running };
 }
 
-/** The directory that a faulty configuration names all the same. */
-function directoryOf(options: StoreOptions): string | undefined {
+function configIn(file: string, say: (finding: Finding) => void): Config {
+  const config = loadConfig(file, new Map(drivers.map(({ name, section }) => [name, section])));
+  say(fine(`configuration ${file} is in order`));
+  for (const warning of config.warnings) say(note(warning));
+  return config;
+}
+
+/** The directory that a faulty configuration names all the same; undefined where it names none. */
+function directoryOf(options: StoreOptions, file: string | undefined): string | undefined {
   try {
     return dataDirectory(options);
   } catch (error) {
-    if (
-      error instanceof OperatorError &&
-      options.data === undefined &&
-      (options.config ?? findConfig()) !== undefined
-    ) {
-      return undefined;
-    }
+    if (error instanceof OperatorError && file !== undefined) return undefined;
     throw error;
   }
 }
 
-async function runningOn(
-  directory: string,
+/** A result, or undefined where it is a fault for operators, which is said. */
+async function orFault<Result>(
   say: (finding: Finding) => void,
-): Promise<Surroundings["running"]> {
+  action: () => Promise<Result>,
+): Promise<Result | undefined> {
   try {
-    return await new ControlClient(directory).statusIfRunning();
+    return await action();
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
     say(fault(error.what, error.remedy));
@@ -146,9 +136,9 @@ async function runningOn(
 }
 
 /** A check that fails itself is a finding too: the others go on. */
-async function foundBy(check: (typeof checks)[number], surroundings: Surroundings): Promise<Finding[]> {
+async function foundBy(check: Check, surroundings: Surroundings): Promise<readonly Finding[]> {
   try {
-    return await check(surroundings);
+    return [await check(surroundings)].flat();
   } catch (error) {
     if (error instanceof OperatorError) return [fault(error.what, error.remedy)];
     return [

@@ -1,6 +1,7 @@
 import type { Clock } from "../../clock.ts";
 import type { Config } from "../../config/config.ts";
 import type { GatewayStatus } from "../../control/status.ts";
+import { type Log, lineLog } from "../../log.ts";
 
 /** The result of one check. */
 export interface Finding {
@@ -12,6 +13,9 @@ export interface Finding {
   readonly remedy?: string;
 }
 
+/** The findings of one check; a check that throws an OperatorError has found a fault. */
+export type Found = Finding | readonly Finding[];
+
 /** The input of all checks. */
 export interface Surroundings {
   readonly clock: Clock;
@@ -20,6 +24,11 @@ export interface Surroundings {
   readonly config?: Config;
   /** Status of the running gateway; absent where none runs. */
   readonly running?: GatewayStatus;
+}
+
+/** For stores that are opened to check them: the checks themselves say what is amiss. */
+export function silentLog(clock: Clock): Log {
+  return lineLog({ write: () => {}, clock });
 }
 
 export function fine(text: string): Finding {

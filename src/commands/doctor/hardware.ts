@@ -10,12 +10,12 @@ import {
 } from "node:fs";
 import { connect } from "node:net";
 import { spanText } from "../spans.ts";
-import { type Finding, fault, fine, note, type Surroundings } from "./check.ts";
+import { type Finding, type Found, fault, fine, note, type Surroundings } from "./check.ts";
 
 /** Something is to be heard, and where a gateway runs its drivers hear it. */
-export async function checkDrivers({ config, running, clock }: Surroundings): Promise<Finding[]> {
+export function checkDrivers({ config, running, clock }: Surroundings): Found {
   if (config?.drivers.size === 0)
-    return [note("no driver is configured: nothing will be heard; add a section such as [zigbee]")];
+    return note("no driver is configured: nothing will be heard; add a section such as [zigbee]");
   if (running === undefined) return [];
   const now_ms = clock.now().unix_ms;
   const unknown = [...(config?.drivers.keys() ?? [])].filter((name) => driverOf(running, name) === undefined);
@@ -42,7 +42,7 @@ function driverOf(running: Surroundings["running"], name: string) {
  * Every `port` of a driver's section leads to something that this user may open and nobody else holds. Where the gateway runs,
  * its drivers know better: of the port only what may explain their problem is said.
  */
-export async function checkPorts({ config, running, clock }: Surroundings): Promise<Finding[]> {
+export async function checkPorts({ config, running, clock }: Surroundings): Promise<Found> {
   const findings: Finding[] = [];
   for (const [name, section] of config?.drivers ?? []) {
     const { port } = section as { port?: unknown };
@@ -98,23 +98,21 @@ function checkDevice(name: string, port: string, gateway: number | undefined): F
 }
 
 /** GPIO pins are there and may be used, where the configuration has any. */
-export async function checkPins({ config, running }: Surroundings): Promise<Finding[]> {
+export function checkPins({ config, running }: Surroundings): Found {
   if (!config?.drivers.has("gpio") || driverOf(running, "gpio")?.state === "listening") return [];
   const directory = "/sys/class/gpio";
   if (!existsSync(directory)) {
-    return [fault("[gpio] this machine has no GPIO pins", "take [gpio] out of the configuration")];
+    return fault("[gpio] this machine has no GPIO pins", "take [gpio] out of the configuration");
   }
   try {
     accessSync(`${directory}/export`, constants.W_OK);
   } catch {
-    return [
-      fault(
-        "[gpio] this user may not use the pins",
-        "add the gateway's user to the group gpio (sudo usermod -aG gpio lintel) and restart it",
-      ),
-    ];
+    return fault(
+      "[gpio] this user may not use the pins",
+      "add the gateway's user to the group gpio (sudo usermod -aG gpio lintel) and restart it",
+    );
   }
-  return running === undefined ? [fine("[gpio] pins can be used")] : [];
+  return running === undefined ? fine("[gpio] pins can be used") : [];
 }
 
 /** Serial ports that are plugged in, by names that stay the same wherever they are plugged. */

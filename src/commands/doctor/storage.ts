@@ -3,97 +3,82 @@ import { dirname } from "node:path";
 import { freeBytes } from "../../disk/free-bytes.ts";
 import { onReadOnlyDisk, readOnlyDisk } from "../../disk/read-only-disk.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
-import { lineLog } from "../../log.ts";
 import { databasePath, openForReading } from "../../store/sqlite/connection.ts";
 import { openStoreBeside } from "../../store/sqlite/open.ts";
 import { bytesText } from "../spans.ts";
-import { type Finding, fault, fine, note, type Surroundings } from "./check.ts";
+import { type Found, fault, fine, note, type Surroundings, silentLog } from "./check.ts";
 
 /** The data directory can be written by the user who asks. */
-export async function checkDirectory({ directory }: Surroundings): Promise<Finding[]> {
+export function checkDirectory({ directory }: Surroundings): Found {
   // One that is not there yet is made at the first start, if the one above allows it.
-  const looked = existsSync(directory) ? directory : nearestExisting(directory);
+  const looked = nearestExisting(directory);
   if (!statSync(looked).isDirectory()) {
-    return [fault(`${looked} is not a directory`, "set data to a directory in the configuration")];
+    return fault(`${looked} is not a directory`, "set data to a directory in the configuration");
   }
-  if (onReadOnlyDisk(looked)) return [fault(`${looked} ${readOnlyDisk.what}`, readOnlyDisk.remedy)];
+  if (onReadOnlyDisk(looked)) return fault(`${looked} ${readOnlyDisk.what}`, readOnlyDisk.remedy);
   try {
     accessSync(looked, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch {
     const user = process.getuid?.() ?? "?";
-    return [
-      fault(
-        `${looked} may not be written by this user (uid ${user})`,
-        `run this as the gateway's user (sudo -u lintel), or sudo chown -R lintel: ${looked}`,
-      ),
-    ];
+    return fault(
+      `${looked} may not be written by this user (uid ${user})`,
+      `run this as the gateway's user (sudo -u lintel), or sudo chown -R lintel: ${looked}`,
+    );
   }
-  return [
-    looked === directory
-      ? fine(`data directory ${directory} can be written`)
-      : note(`data directory ${directory} does not exist yet: it is made at the first start`),
-  ];
+  return looked === directory
+    ? fine(`data directory ${directory} can be written`)
+    : note(`data directory ${directory} does not exist yet: it is made at the first start`);
 }
 
-export async function checkDiskSpace({ directory }: Surroundings): Promise<Finding[]> {
-  const looked = existsSync(directory) ? directory : nearestExisting(directory);
+export async function checkDiskSpace({ directory }: Surroundings): Promise<Found> {
+  const looked = nearestExisting(directory);
   const bytes = await freeBytes(looked);
   const free = `${bytesText(bytes)} free on the disk of ${looked}`;
-  if (bytes >= disk_free_min_bytes) return [fine(free)];
-  return [
-    fault(
-      `only ${free}`,
-      `free some, or move data to a larger disk: ${bytesText(disk_free_min_bytes)} is the least`,
-    ),
-  ];
+  if (bytes >= disk_free_min_bytes) return fine(free);
+  return fault(
+    `only ${free}`,
+    `free some, or move data to a larger disk: ${bytesText(disk_free_min_bytes)} is the least`,
+  );
 }
 
 /** The database opens with this version of the program and holds together. */
-export async function checkDatabase({ directory, clock }: Surroundings): Promise<Finding[]> {
+export async function checkDatabase({ directory, clock }: Surroundings): Promise<Found> {
   const path = databasePath(directory);
-  if (!existsSync(path)) return [note(`no database yet: ${path} is made at the first start`)];
+  if (!existsSync(path)) return note(`no database yet: ${path} is made at the first start`);
   try {
-    const log = lineLog({ write: () => {}, clock });
-    const store = await openStoreBeside({ directory, clock, log });
+    const store = await openStoreBeside({ directory, clock, log: silentLog(clock) });
     const { last_seq, items } = await store.overview().finally(() => store.close());
     const database = openForReading(path);
     const answer = database.query("PRAGMA quick_check(1)").values()[0]?.[0];
     database.close();
     if (answer !== "ok") {
-      return [
-        fault(
-          `${path} is damaged (${answer})`,
-          "stop the gateway and restore a backup, or move the file away",
-        ),
-      ];
+      return fault(
+        `${path} is damaged (${answer})`,
+        "stop the gateway and restore a backup, or move the file away",
+      );
     }
-    return [fine(`database ${path} holds together: ${last_seq} readings of ${items.length} items`)];
+    return fine(`database ${path} holds together: ${last_seq} readings of ${items.length} items`);
   } catch (error) {
-    if (error instanceof OperatorError) return [fault(error.what, error.remedy)];
-    return [
-      fault(
-        `${path} cannot be read (${messageOf(error)})`,
-        "restore a backup, or move the file away to start afresh",
-      ),
-    ];
+    if (error instanceof OperatorError) throw error;
+    return fault(
+      `${path} cannot be read (${messageOf(error)})`,
+      "restore a backup, or move the file away to start afresh",
+    );
   }
 }
 
 /** Somebody can ask: there is a token that is still accepted. */
-export async function checkTokens({ directory, clock }: Surroundings): Promise<Finding[]> {
+export async function checkTokens({ directory, clock }: Surroundings): Promise<Found> {
   if (!existsSync(databasePath(directory))) return [];
-  const log = lineLog({ write: () => {}, clock });
-  const store = await openStoreBeside({ directory, clock, log });
+  const store = await openStoreBeside({ directory, clock, log: silentLog(clock) });
   const tokens = await store.tokens().finally(() => store.close());
   const now_ms = clock.now().unix_ms;
   const good = tokens.filter(({ expires_ms }) => expires_ms === undefined || expires_ms > now_ms);
-  if (good.length > 0) return [fine(`${good.length} of ${tokens.length} tokens are accepted`)];
-  return [
-    fault(
-      tokens.length === 0 ? "there is no token: nobody can ask the API" : "every token has expired",
-      "make one with lintel token create NAME",
-    ),
-  ];
+  if (good.length > 0) return fine(`${good.length} of ${tokens.length} tokens are accepted`);
+  return fault(
+    tokens.length === 0 ? "there is no token: nobody can ask the API" : "every token has expired",
+    "make one with lintel token create NAME",
+  );
 }
 
 function nearestExisting(directory: string): string {

@@ -1,22 +1,16 @@
 import { existsSync } from "node:fs";
 import { clockQuality } from "../../clock.ts";
-import { OperatorError } from "../../errors.ts";
 import { requireLibc } from "../../libc.ts";
-import { type Finding, fault, fine, note, type Surroundings } from "./check.ts";
+import { type Finding, type Found, fault, fine, note, type Surroundings } from "./check.ts";
 
 /** Bun can call the C library, as serial ports, GPIO and the word to systemd need. */
-export async function checkLibc(_: Surroundings): Promise<Finding[]> {
-  try {
-    requireLibc();
-    return [fine("the C library can be called, as serial ports, GPIO and systemd need")];
-  } catch (error) {
-    if (!(error instanceof OperatorError)) throw error;
-    return [fault(error.what, error.remedy)];
-  }
+export function checkLibc(): Found {
+  requireLibc();
+  return fine("the C library can be called, as serial ports, GPIO and systemd need");
 }
 
 /** The system clock is right, as far as can be known: readings wait until it is. */
-export async function checkClock({ clock }: Surroundings): Promise<Finding[]> {
+export function checkClock({ clock }: Surroundings): Found {
   const cautions = (clock.cautions?.() ?? []).map(note);
   if (clock.now().quality === clockQuality.synchronised)
     return [fine("the system clock is set, and taken for right"), ...cautions];
@@ -30,9 +24,9 @@ export async function checkClock({ clock }: Surroundings): Promise<Finding[]> {
 }
 
 /** The service starts with the machine, and runs, as systemd says, where there is systemd and it is installed. */
-export async function checkService(_: Surroundings): Promise<Finding[]> {
+export function checkService(): Found {
   if (!existsSync("/run/systemd/system"))
-    return [note("systemd does not run here: nothing starts the gateway by itself")];
+    return note("systemd does not run here: nothing starts the gateway by itself");
   const shown = systemctl("show", unit, `--property=${properties.join(",")}`);
   return serviceFindings(shown, () => lastLine(unit));
 }
@@ -43,40 +37,33 @@ export async function checkService(_: Surroundings): Promise<Finding[]> {
  * @param shown what `systemctl show` prints of `properties`
  * @param last the last line that the service itself has logged; empty where this user may not read it
  */
-export function serviceFindings(shown: string, last: () => string): Finding[] {
-  const facts = new Map(shown.split("\n").map((line) => line.split(/=(.*)/s) as [string, string]));
-  const fact = (name: (typeof properties)[number]) => facts.get(name) ?? "";
+export function serviceFindings(shown: string, last: () => string): readonly Finding[] {
+  const facts = new Map(shown.split("\n").map((line) => line.split(/=(.*)/s) as [Property, string]));
+  const fact = (name: Property) => facts.get(name) ?? "";
   if (fact("LoadState") === "")
     return [note(`systemd does not say how ${unit} is: sudo systemctl status ${unit} may`)];
   if (fact("LoadState") !== "loaded")
     return [note(`${unit} is not installed: README.md, "On a Raspberry Pi", has the commands`)];
-  const findings: Finding[] = [];
-  if (fact("UnitFileState") !== "enabled")
-    findings.push(
-      fault(
-        `${unit} does not start with the machine (${fact("UnitFileState")})`,
-        `sudo systemctl enable ${unit}`,
-      ),
-    );
+  const enabled = fact("UnitFileState");
+  const state = stateFinding(fact, last);
+  if (enabled === "enabled") return [state];
+  const disabled = `${unit} does not start with the machine (${enabled})`;
+  return [fault(disabled, `sudo systemctl enable ${unit}`), state];
+}
+
+function stateFinding(fact: (name: Property) => string, last: () => string): Finding {
   const restarts = Number(fact("NRestarts"));
   const again = restarts > 0 ? `, started again ${restarts} times` : "";
   const state = `${unit} is ${fact("ActiveState")} (${fact("SubState")}${again})`;
-  if (fact("ActiveState") === "active") {
-    const status = fact("StatusText");
-    findings.push(fine(status === "" ? state : `${state}: ${status}`));
-  } else if (fact("ActiveState") === "activating" && fact("SubState") !== "auto-restart") {
-    findings.push(note(`${state}: ask again in a moment; journalctl -u ${unit} shows what it does`));
-  } else {
-    const line = last();
-    const why = line === "" ? fact("Result") : `its last line is "${line}"`;
-    findings.push(
-      fault(
-        `${state}: ${why}`,
-        `mend what it says (sudo journalctl -u ${unit} -n 20), then sudo systemctl restart ${unit}`,
-      ),
-    );
-  }
-  return findings;
+  const status = fact("StatusText");
+  if (fact("ActiveState") === "active") return fine(status === "" ? state : `${state}: ${status}`);
+  if (fact("ActiveState") === "activating" && fact("SubState") !== "auto-restart")
+    return note(`${state}: ask again in a moment; journalctl -u ${unit} shows what it does`);
+  const line = last();
+  return fault(
+    `${state}: ${line === "" ? fact("Result") : `its last line is "${line}"`}`,
+    `mend what it says (sudo journalctl -u ${unit} -n 20), then sudo systemctl restart ${unit}`,
+  );
 }
 
 /** The line last logged by the processes of a unit, without systemd's own lines about them. */
@@ -106,4 +93,5 @@ const properties = [
   "NRestarts",
   "StatusText",
 ] as const;
+type Property = (typeof properties)[number];
 const systemctl_max_ms = 5_000;
