@@ -2,11 +2,10 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { findConfig } from "../config/config.ts";
 import { makeBackup } from "./backup/make.ts";
-import { directoryToCopy } from "./backup/place.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { drawBar } from "./progress.ts";
 import { bytesText, momentText } from "./spans.ts";
-import { addStoreOptions, type StoreOptions } from "./store-options.ts";
+import { addStoreOptions, directoryToCopy, type StoreOptions } from "./store-options.ts";
 
 /** `lintel backup`: a copy of a store and of what belongs to it, from which a lost box comes back. */
 export function define(command: Command, context: CommandContext): void {

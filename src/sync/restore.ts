@@ -10,7 +10,7 @@ import type { Central } from "./upload/central.ts";
  *
  * @param options.store new, with the home's records in it
  * @param options.from_ms unix milliseconds
- * @param options.onBatch told of each batch once it is in the store
+ * @param options.onBatch told of each batch once it is in the store, and how many readings came so far
  * @returns how many readings came
  * @throws OperatorError; TryAgainLater where central cannot be reached
  */
@@ -18,7 +18,7 @@ export async function restoreHistory(options: {
   readonly central: Central;
   readonly store: Pick<UploadStore, "restoreReadings">;
   readonly from_ms: number;
-  readonly onBatch: (batch: Batch) => void;
+  readonly onBatch: (batch: Batch, readings: number) => void;
 }): Promise<number> {
   const { central, store, from_ms, onBatch } = options;
   let readings = 0;
@@ -34,7 +34,7 @@ export async function restoreHistory(options: {
     const batch = decodeBatch(answer.body);
     await store.restoreReadings(batch);
     readings += readingsIn(batch);
-    onBatch(batch);
+    onBatch(batch, readings);
     position = positionIn(answer.headers.get(positionHeader), central);
   }
   throw new OperatorError(

@@ -78,7 +78,7 @@ test("beside a running gateway it keeps what is committed, what drivers keep, an
     "drivers/zigbee/network.json",
     "lintel.db",
   ]);
-  expect(manifest.configuration.map(({ path }) => path)).toEqual([
+  expect(Object.values(manifest.files).flatMap(({ path }) => path ?? [])).toEqual([
     site.config,
     join(site.directory, "token"),
   ]);

@@ -27,7 +27,7 @@ export function factsOf(path: string): DatabaseFacts {
       return {
         epoch: String(facts.get("epoch")),
         last_seq: Number(facts.get("last_seq")),
-        ...(facts.has("home") ? { home: Number(facts.get("home")) } : {}),
+        home: facts.has("home") ? Number(facts.get("home")) : undefined,
         bytes: Number(pages) * Number(page_bytes),
       };
     } finally {

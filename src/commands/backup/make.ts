@@ -9,16 +9,8 @@ import { messageOf, OperatorError } from "../../errors.ts";
 import { databasePath } from "../../store/sqlite/connection.ts";
 import { storeFault } from "../../store/sqlite/faults.ts";
 import { holdsDatabase } from "../../store/sqlite/prepare.ts";
-import { filesBeside } from "./data-files.ts";
 import { copyDatabase, factsOf } from "./database-copy.ts";
-import {
-  type Content,
-  contentOf,
-  copyDurably,
-  requireSpace,
-  syncDirectory,
-  syncTree,
-} from "./durable-copy.ts";
+import { contentOf, copyDurably, filesToKeep, requireSpace, syncDirectory, syncTree } from "./files.ts";
 import { checkFiles, databaseName, isOwnDirectory, type Manifest, manifestName } from "./manifest.ts";
 
 export interface BackupOptions {
@@ -71,14 +63,12 @@ export async function makeBackup(options: BackupOptions): Promise<Manifest> {
     });
     // What was committed before the copy began is in it, and perhaps more.
     const { bytes: _, ...kept } = factsOf(copy);
-    const files: Record<string, Content> = { [databaseName]: await contentOf(copy) };
-    for (const name of filesBeside(data, into))
+    const files: Manifest["files"] = { [databaseName]: await contentOf(copy) };
+    for (const name of filesToKeep(data, into))
       files[name] = await copyDurably(join(data, name), join(building, name));
-    const configuration: Manifest["configuration"] = [];
-    for (const path of configurationFiles(options)) {
-      const file = `configuration/${configuration.length}-${basename(path)}`;
-      files[file] = await copyDurably(path, join(building, file));
-      configuration.push({ path, file });
+    for (const [place, path] of configurationFiles(options).entries()) {
+      const name = `configuration/${place}-${basename(path)}`;
+      files[name] = { ...(await copyDurably(path, join(building, name))), path };
     }
     await checkWritten(building, files, onProgress);
     await syncTree(building);
@@ -90,7 +80,6 @@ export async function makeBackup(options: BackupOptions): Promise<Manifest> {
       ...kept,
       directory,
       files,
-      configuration,
     };
     await putManifest(into, manifest);
     return manifest;

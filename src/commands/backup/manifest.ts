@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { messageOf, OperatorError } from "../../errors.ts";
-import { type Content, contentOf } from "./durable-copy.ts";
+import { type Content, contentOf, copyDurably, type OnBytes } from "./files.ts";
 
 const closed = { additionalProperties: false } as const;
 const count = Type.Integer({ minimum: 0 });
@@ -28,10 +28,16 @@ export const Manifest = Type.Object(
     directory: Type.String({ pattern: "^backup-[0-9a-f]{8}$" }),
     files: Type.Record(
       Inside,
-      Type.Object({ bytes: count, sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }) }, closed),
+      Type.Object(
+        {
+          bytes: count,
+          sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
+          /** Where it stood, of the configuration, which comes first, and of the files that it names; the others are of the data directory. */
+          path: Type.Optional(Type.String()),
+        },
+        closed,
+      ),
     ),
-    /** Where the configuration and the files that it names stood, and which files of the backup they are. */
-    configuration: Type.Array(Type.Object({ path: Type.String(), file: Inside }, closed)),
   },
   closed,
 );
@@ -80,16 +86,26 @@ export function isOwnDirectory(directory: string): boolean {
 export async function checkFiles(
   directory: string,
   { files }: Pick<Manifest, "files">,
-  onBytes: (bytes: number) => void,
+  onBytes: OnBytes,
 ): Promise<void> {
   for (const [name, written] of Object.entries(files)) {
     const path = join(directory, name);
-    checkContent(path, written, await contentOf(path, onBytes).catch((thrown: unknown) => messageOf(thrown)));
+    await checked(path, written, contentOf(path, onBytes));
   }
 }
 
-/** @throws OperatorError where what was found at `path`, or the reason why nothing was, is not what was written there */
-export function checkContent(path: string, written: Content, found: Content | string): void {
+/** Copies a file of a backup to where it belongs. @throws OperatorError where it differs from the manifest */
+export async function copyOut(from: string, to: string, written: Content, onBytes?: OnBytes): Promise<void> {
+  await checked(from, written, copyDurably(from, to, onBytes));
+}
+
+/** @throws OperatorError where a file of a backup cannot be read, or has other content than was written */
+async function checked(path: string, written: Content, reading: Promise<Content>): Promise<void> {
+  const found = await reading.catch((thrown: NodeJS.ErrnoException) => {
+    // Only the system's errors have a code: an interruption is no damage.
+    if (thrown.code === undefined) throw thrown;
+    return messageOf(thrown);
+  });
   if (typeof found !== "string" && found.sha256 === written.sha256) return;
   const how =
     typeof found === "string"

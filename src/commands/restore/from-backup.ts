@@ -1,61 +1,85 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { messageOf } from "../../errors.ts";
-import { contentOf, copyDurably, requireSpace } from "../backup/durable-copy.ts";
-import { checkContent, type Manifest } from "../backup/manifest.ts";
+import { existsSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { messageOf, OperatorError } from "../../errors.ts";
+import { beginEpochIn } from "../../store/sqlite/epochs.ts";
+import { newEpoch } from "../../store/sqlite/open.ts";
+import { prepareDatabase } from "../../store/sqlite/prepare.ts";
+import { homeFilesAt } from "../../sync/home-files.ts";
+import { putCursors } from "../../uploader/home-files.ts";
+import { connect, type UploadSite } from "../../uploader/uploader.ts";
+import { requireSpace } from "../backup/files.ts";
+import { copyOut, type Manifest, readManifest } from "../backup/manifest.ts";
+import { drawBar } from "../progress.ts";
+import { bytesText, momentText } from "../spans.ts";
+import { directoryToCopy } from "../store-options.ts";
+import { siteOf } from "../upload-site.ts";
+import { fillDirectory } from "./placement.ts";
+import type { Restored, RestoreRun } from "./run.ts";
 
 /**
- * Copies the files of a backup to where they stand in a data directory.
- *
- * @throws OperatorError that names the first that is not what was written
+ * Fills the data directory with the files of a backup, and puts back its configuration where that is missing. The box goes on in an epoch
+ * of its own. @throws OperatorError; then nothing has changed
  */
-export async function copyBackup(options: {
-  readonly backup: string;
-  readonly manifest: Manifest;
-  readonly building: string;
-  readonly stop: AbortSignal;
-  readonly onBytes: (bytes: number, bytesTotal: number) => void;
-}): Promise<void> {
-  const { backup, manifest, building, stop, onBytes } = options;
-  const files = Object.entries(dataFiles(manifest));
-  const bytesTotal = files.reduce((sum, [, { bytes }]) => sum + bytes, 0);
-  await requireSpace(building, bytesTotal);
-  let bytes = 0;
-  for (const [name, written] of files) {
-    const path = join(backup, manifest.directory, name);
-    const copied = copyDurably(path, join(building, name), (more) => {
-      stop.throwIfAborted();
-      bytes += more;
-      onBytes(bytes, bytesTotal);
+export async function restoreFromBackup(from: string, run: RestoreRun): Promise<Restored> {
+  const { options } = run;
+  if (options.database !== undefined) directoryToCopy(options);
+  const manifest = readManifest(from);
+  const { put, failed } = await putConfiguration(from, manifest, options.config);
+  try {
+    const directory = directoryToCopy(options);
+    const { aside } = await fillDirectory({
+      directory,
+      replace: options.replace === true,
+      build: (building) => build(from, manifest, building, run),
     });
-    const found = await copied.catch((thrown: unknown) => messageOf(thrown));
-    stop.throwIfAborted();
-    checkContent(path, written, found);
+    const { last_seq, made_ms } = manifest;
+    const held = `${directory} holds what the backup of ${momentText(made_ms)} held: readings up to number ${last_seq.toLocaleString("en")}.`;
+    const said = [...put.map((path) => `${path} is back.`), held];
+    return { directory, aside, figures: { last_seq, made_ms, not_put_back: failed }, said, failed };
+  } catch (thrown) {
+    for (const path of put) rmSync(path);
+    throw thrown;
   }
 }
 
+async function build(from: string, manifest: Manifest, building: string, run: RestoreRun): Promise<void> {
+  const { context, stop } = run;
+  const files = Object.entries(manifest.files).filter(([, { path }]) => path === undefined);
+  const total = files.reduce((sum, [, { bytes }]) => sum + bytes, 0);
+  await requireSpace(building, total);
+  let done = 0;
+  for (const [name, written] of files)
+    await copyOut(join(from, manifest.directory, name), join(building, name), written, (more) => {
+      stop.throwIfAborted();
+      done += more;
+      drawBar(context.terminal, { done, total, words: `${bytesText(done)} of ${bytesText(total)}` });
+    });
+  prepareDatabase(building, newEpoch()).database.close();
+  putCursors(building, await filesAtCentral(run));
+  beginEpochIn(building, newEpoch());
+}
+
 /**
- * Puts the configuration of a backup, and what it names, where they stood, unless something stands there. `configuration` is where the
- * configuration itself goes.
+ * Puts the configuration of a backup, and the files that it names, where they stood, unless something stands there. Nothing is put where
+ * `configuration`, the file that the command names, exists.
  *
  * @returns paths that are there now, and what could not be put back, a line each
  */
-export async function putConfiguration(options: {
-  readonly backup: string;
-  readonly manifest: Manifest;
-  readonly configuration: string;
-}): Promise<{ readonly put: string[]; readonly failed: string[] }> {
-  const { backup, manifest, configuration } = options;
+async function putConfiguration(
+  backup: string,
+  manifest: Manifest,
+  configuration: string | undefined,
+): Promise<{ readonly put: string[]; readonly failed: string[] }> {
   const put: string[] = [];
   const failed: string[] = [];
-  for (const [index, { path, file }] of manifest.configuration.entries()) {
-    const to = index === 0 ? configuration : path;
+  if (configuration === undefined || existsSync(configuration)) return { put, failed };
+  const files = Object.entries(manifest.files).filter(([, { path }]) => path !== undefined);
+  for (const [index, [name, written]] of files.entries()) {
+    const to = index === 0 ? resolve(configuration) : (written.path ?? "");
     if (existsSync(to)) continue;
-    const from = join(backup, manifest.directory, file);
+    const from = join(backup, manifest.directory, name);
     try {
-      const content = await contentOf(from);
-      checkContent(from, manifest.files[file] ?? content, content);
-      await copyDurably(from, to);
+      await copyOut(from, to, written);
       put.push(to);
     } catch (thrown) {
       failed.push(`${to} could not be put back (${messageOf(thrown)}): it is ${from}`);
@@ -64,7 +88,40 @@ export async function putConfiguration(options: {
   return { put, failed };
 }
 
-function dataFiles({ files, configuration }: Manifest): Manifest["files"] {
-  const elsewhere = new Set(configuration.map(({ file }) => file));
-  return Object.fromEntries(Object.entries(files).filter(([name]) => !elsewhere.has(name)));
+/**
+ * How far the lost box had read the buffers of devices when it last uploaded: it may have gone on after the backup. Nothing where there is
+ * no central, or where it does not answer now.
+ */
+async function filesAtCentral({
+  options,
+  context,
+  log,
+  stop,
+}: RestoreRun): Promise<ReadonlyMap<string, Uint8Array>> {
+  const { clock } = context;
+  let site: UploadSite;
+  try {
+    site = siteOf(options);
+  } catch (thrown) {
+    if (thrown instanceof OperatorError) return new Map();
+    throw thrown;
+  }
+  const late = new AbortController();
+  const giveUp = (reason: string) => late.abort(new OperatorError(reason, "restore goes on without it"));
+  const cancel = clock.after(central_ms_max, () => giveUp("it does not answer"));
+  try {
+    // A restore in a cellar has no network, and should not wait for one.
+    const once = { log, clock, stop: AbortSignal.any([stop, late.signal]), onRetry: giveUp };
+    return (await homeFilesAt(connect(site, once))).files;
+  } catch (thrown) {
+    if (stop.aborted || !(thrown instanceof OperatorError)) throw thrown;
+    log.warn(
+      `central could not be asked how far devices have been read (${thrown.what}): events since the backup that pill boxes and watches still hold may reach it twice`,
+    );
+    return new Map();
+  } finally {
+    cancel();
+  }
 }
+
+const central_ms_max = 20_000;

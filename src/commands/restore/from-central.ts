@@ -1,18 +1,52 @@
-import type { Clock } from "../../clock.ts";
+import { existsSync } from "node:fs";
 import { day_ms } from "../../day.ts";
-import type { Log } from "../../log.ts";
+import { databasePath } from "../../store/sqlite/connection.ts";
 import { newEpoch, openUploadStore } from "../../store/sqlite/open.ts";
 import { prepareDatabase } from "../../store/sqlite/prepare.ts";
 import { claimRole } from "../../store/sqlite/role.ts";
+import { isWhole } from "../../store/sqlite/salvage.ts";
 import { homeFilesAt } from "../../sync/home-files.ts";
 import { restoreHistory } from "../../sync/restore.ts";
 import { followRoster } from "../../sync/roster-following.ts";
-import type { Central } from "../../sync/upload/central.ts";
 import { putHomeFiles } from "../../uploader/home-files.ts";
 import { takeRoster } from "../../uploader/roster-import.ts";
+import { connect, type UploadSite } from "../../uploader/uploader.ts";
+import { momentText } from "../spans.ts";
+import { siteOf } from "../upload-site.ts";
+import { fillDirectory } from "./placement.ts";
+import type { Restored, RestoreRun } from "./run.ts";
+import { sendFromRemains } from "./salvaged.ts";
+
+/**
+ * Fills the data directory with the records, readings and files that central has of this home. Of a damaged database that is replaced,
+ * central is first sent the readings that it has not got.
+ *
+ * @throws OperatorError; TryAgainLater where central cannot be reached
+ */
+export async function restoreFromCentral(run: RestoreRun): Promise<Restored> {
+  const { options } = run;
+  const { days } = options;
+  const site = siteOf(options);
+  const { built, aside } = await fillDirectory({
+    directory: site.data,
+    replace: options.replace === true,
+    build: async (building) => {
+      const damaged = databasePath(site.data);
+      const remains = existsSync(damaged) && !isWhole(damaged);
+      const sent = remains ? await sendFromRemains(damaged, building, site, run) : undefined;
+      return { ...(await build(building, site, run)), sent_from_remains: sent?.sent, lost: sent?.lost };
+    },
+  });
+  const { network } = built;
+  const failed = network
+    ? []
+    : ["central has no copy of a Zigbee network: if this home has one, its sensors must be paired again"];
+  const said = linesOf(built, site.data, days);
+  return { directory: site.data, aside, figures: { ...built, days }, said, failed };
+}
 
 /** Counts of the readings and records restored from central. */
-export interface BroughtBack {
+interface Built {
   readonly readings: number;
   /** Items of the inventory and of it all records together. */
   readonly records: number;
@@ -22,20 +56,12 @@ export interface BroughtBack {
 
 /**
  * Makes a gateway's data directory of what central has of its home: records, the readings of the last days, the copy of the Zigbee network
- * and how far the buffers of devices have been read. What the box then numbers is of an epoch of its own.
- *
- * @param options.building an empty directory
- * @throws OperatorError; TryAgainLater where central cannot be reached
+ * and how far the buffers of devices have been read. What the box then numbers is of an epoch of its own. `building` is empty.
  */
-export async function buildFromCentral(options: {
-  readonly building: string;
-  readonly central: Central;
-  readonly days: number;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly onProgress: (readings: number, until_ms: number) => void;
-}): Promise<BroughtBack> {
-  const { building, central, days, clock, log, onProgress } = options;
+async function build(building: string, site: UploadSite, run: RestoreRun): Promise<Built> {
+  const { options, log, context } = run;
+  const { clock, terminal } = context;
+  const central = connect(site, { ...run, clock });
   const { database } = prepareDatabase(building, newEpoch());
   claimRole(database, building, "gateway");
   database.close();
@@ -47,18 +73,15 @@ export async function buildFromCentral(options: {
       store,
       take: (document) => takeRoster({ store, directory: building, document }),
     });
-    let readings = 0;
-    await restoreHistory({
+    const readings = await restoreHistory({
       central,
       store,
-      from_ms: now_ms - days * day_ms,
-      onBatch: (batch) => {
-        let until_ms = 0;
-        for (const { stamp_ms } of Object.values(batch.series)) {
-          readings += stamp_ms.length;
-          until_ms = Math.max(until_ms, stamp_ms.at(-1) ?? 0);
-        }
-        onProgress(readings, until_ms);
+      from_ms: now_ms - options.days * day_ms,
+      onBatch: (batch, restored) => {
+        const newest = Object.values(batch.series).map(({ stamp_ms }) => stamp_ms.at(-1) ?? 0);
+        terminal.progress(
+          `${restored.toLocaleString("en")} readings, up to ${momentText(Math.max(0, ...newest))}`,
+        );
       },
     });
     const records = Object.values(imported?.changes ?? {}).reduce((sum, { added }) => sum + added, 0);
@@ -66,4 +89,17 @@ export async function buildFromCentral(options: {
   } finally {
     await store.close();
   }
+}
+
+function linesOf(
+  { readings, records, sent_from_remains: sent, lost }: Built & { sent_from_remains?: number; lost?: number },
+  directory: string,
+  days: number,
+): string[] {
+  const held = `${directory} holds ${readings.toLocaleString("en")} readings of ${days} days and ${records} records that central had of this home.`;
+  if (sent === undefined) return [held];
+  return [
+    held,
+    `Of the damaged database ${sent.toLocaleString("en")} readings that central had not got were sent; ${lost?.toLocaleString("en")} are lost.`,
+  ];
 }

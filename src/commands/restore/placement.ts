@@ -4,8 +4,7 @@ import { OperatorError } from "../../errors.ts";
 import { storeFault } from "../../store/sqlite/faults.ts";
 import { takeLock, uploadPost, type WriterLock } from "../../store/sqlite/lock.ts";
 import { prepareDirectory } from "../../store/sqlite/prepare.ts";
-import { isOfProcess } from "../backup/data-files.ts";
-import { syncDirectory, syncTree } from "../backup/durable-copy.ts";
+import { isOfProcess, syncDirectory, syncTree } from "../backup/files.ts";
 import { databaseName } from "../backup/manifest.ts";
 
 /**
@@ -43,7 +42,7 @@ export async function fillDirectory<Result>(options: {
     const aside = setAside(directory);
     renameSync(building, join(directory, placing));
     await place(directory);
-    return { built, ...(aside === undefined ? {} : { aside }) };
+    return { built, aside };
   } catch (thrown) {
     // An interruption is no fault.
     throw thrown instanceof Error && "code" in thrown ? storeFault(thrown, directory) : thrown;

@@ -1,18 +1,17 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Clock } from "../../clock.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
 import { TryAgainLater } from "../../http-client/outcome.ts";
-import type { Log } from "../../log.ts";
 import { databasePath } from "../../store/sqlite/connection.ts";
 import { newEpoch, openUploadStore } from "../../store/sqlite/open.ts";
 import { prepareDatabase } from "../../store/sqlite/prepare.ts";
 import { salvage } from "../../store/sqlite/salvage.ts";
 import { describeGateway } from "../../sync/gateway-report.ts";
 import { sendHomeFiles } from "../../sync/home-files.ts";
-import type { Central } from "../../sync/upload/central.ts";
 import { upload } from "../../sync/upload/upload.ts";
 import { gatherHomeFiles } from "../../uploader/home-files.ts";
+import { connect, type UploadSite } from "../../uploader/uploader.ts";
+import type { RestoreRun } from "./run.ts";
 
 /** Result of sending central those readings of a damaged database that it did not have. */
 export interface SentFromRemains {
@@ -25,44 +24,42 @@ export interface SentFromRemains {
  * Sends central what can still be read of a damaged database and what it has not got, under the numbers that the lost box gave. Where that
  * cannot be done, it is said, and the rest goes on: the damaged database stays.
  *
- * @param options.building a directory of the caller's, in which a copy is made for as long as this takes
+ * @param building a directory of the caller's, in which a copy is made for as long as this takes
  * @throws TryAgainLater where central cannot be reached
  */
-export async function sendFromRemains(options: {
-  readonly damaged: string;
-  readonly building: string;
-  readonly connect: () => Central;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly stop: AbortSignal;
-  readonly version: string;
-  readonly timezone: string;
-  readonly onProgress: (line: string) => void;
-}): Promise<SentFromRemains> {
-  const { damaged, building, clock, log, stop, version, timezone, onProgress } = options;
+export async function sendFromRemains(
+  damaged: string,
+  building: string,
+  site: UploadSite,
+  run: RestoreRun,
+): Promise<SentFromRemains> {
+  const { log, stop, context } = run;
+  const { clock, version, terminal } = context;
+  const { timezone } = site;
   const directory = join(building, "salvage");
   mkdirSync(directory, { mode: 0o700 });
   try {
     prepareDatabase(directory, newEpoch()).database.close();
-    onProgress("reading what is left of the damaged database");
+    terminal.progress("reading what is left of the damaged database");
     const { readings } = salvage({ from: damaged, into: databasePath(directory) });
     if (readings === 0) return { sent: 0, lost: 0 };
     const store = await openUploadStore({ directory, clock, log });
     try {
-      const done = await upload({
+      const { sent, lost } = await upload({
         store,
-        connect: options.connect,
+        connect: () => connect(site, { ...run, clock }),
         clock,
         log,
         stop,
         everyDay: false,
         describe: () => describeGateway({ store, clock, directory, version, timezone }),
         homeFiles: new Map(),
-        onProgress: ({ sent, total }) => onProgress(`sent ${sent} of ${total} readings that were left`),
+        onProgress: (progress) =>
+          terminal.progress(`sent ${progress.sent} of ${progress.total} readings that were left`),
       });
       // Of what is lost the buffer of a device may still have some: then it is read from where central had all of it.
-      if (done.lost === 0) await sendHomeFiles(options.connect(), gatherHomeFiles(directory));
-      return { sent: done.sent, lost: done.lost };
+      if (lost === 0) await sendHomeFiles(connect(site, { ...run, clock }), gatherHomeFiles(directory));
+      return { sent, lost };
     } finally {
       await store.close();
     }
