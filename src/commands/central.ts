@@ -6,7 +6,7 @@ import { requireListenable, type SettingNames } from "../http/listening.ts";
 import type { Log } from "../log.ts";
 import { databasePath } from "../store/sqlite/connection.ts";
 import { watchFile } from "../store/sqlite/file-watch.ts";
-import { type CentralPlace, openCentral } from "./central-place.ts";
+import { openCentral } from "./central-place.ts";
 import { addTlsOptions, type CentralTlsOptions, tlsFilesFor, tlsSettingFor } from "./central-tls.ts";
 import { addHelp, type CommandContext, wholeNumber } from "./command.ts";
 import { serve, serverLog } from "./serving.ts";
@@ -61,6 +61,7 @@ interface CentralOptions extends CentralTlsOptions {
 async function central(options: CentralOptions, context: CommandContext): Promise<void> {
   const { terminal, clock } = context;
   const place = centralPlace(options);
+  const directory = "directory" in place ? place.directory : undefined;
   const tls = tlsSettingFor(options);
   const gateways = options.gateways === undefined ? undefined : readGatewayList(options.gateways);
   const listen = { hostname: options.listen, port: options.port };
@@ -71,22 +72,22 @@ async function central(options: CentralOptions, context: CommandContext): Promis
     start: async (onFailure) => {
       await requireListenable({ ...listen, settings });
       const store = await openCentral(place, { clock, log: log.named("store"), onFailure });
-      const stopWatching = watchData(place, { context, log, onFailure });
+      const stopWatching = watchData(directory, { context, log, onFailure });
       const started = await startCentral({
         store,
         listen,
         settings,
         realm: options.realm,
-        ...(tls === undefined ? {} : { tls: () => tlsFilesFor(tls, options, { place, clock, log }) }),
+        tls: tls && (() => tlsFilesFor(tls, options, { place, clock, log })),
         metrics: options.metrics === true,
-        ...("directory" in place ? { directory: place.directory } : {}),
-        ...(gateways === undefined ? {} : { gateways }),
+        directory,
+        gateways,
         clock,
         log,
       });
       const { url, dashboard } = started;
       if (options.json) terminal.printJson({ url, dashboard });
-      log.info(`serving ${url} from ${"directory" in place ? place.directory : "PostgreSQL"}`);
+      log.info(`serving ${url} from ${directory ?? "PostgreSQL"}`);
       if (gateways !== undefined)
         log.info(`reading ${gateways.gateways.length} gateways every ${gateways.every_ms / 60_000} minutes`);
       if (tls === undefined && !isLocal(options.listen))
@@ -115,16 +116,16 @@ const settings: SettingNames = {
 
 /** Ends central where its database is taken away under it: what it would confirm from then on would be lost. */
 function watchData(
-  place: CentralPlace,
+  directory: string | undefined,
   {
     context,
     log,
     onFailure,
   }: { context: CommandContext; log: Log; onFailure: (fault: OperatorError) => void },
 ): () => void {
-  if ("database" in place) return () => {};
+  if (directory === undefined) return () => {};
   return watchFile({
-    path: databasePath(place.directory),
+    path: databasePath(directory),
     clock: context.clock,
     interval_ms: data_watch_ms,
     onGone: (fault) => {

@@ -30,10 +30,7 @@ export interface FileOptions {
 
 /** The span that the options name. */
 export function spanOf({ since, until }: FileOptions): Span {
-  return {
-    ...(since === undefined ? {} : { since_s: since }),
-    ...(until === undefined ? {} : { until_s: until }),
-  };
+  return { since_s: since, until_s: until };
 }
 
 /** A day or a moment as ISO 8601 has it, UTC unless it says otherwise, as unix seconds. */

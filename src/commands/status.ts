@@ -49,9 +49,8 @@ async function status(options: StoreOptions, context: CommandContext): Promise<v
   const tls = running === undefined ? ownCertificateIn(directory) : running.tls;
   const disk_read_only = onReadOnlyDisk(directory);
   if (options.json) {
-    const shown = tls === undefined ? {} : { tls };
     const known = { running: running !== undefined, directory, disk_read_only };
-    terminal.printJson({ ...known, ...running, ...shown, store, upload });
+    terminal.printJson({ ...known, ...running, tls, store, upload });
     return;
   }
   if (running === undefined) {
@@ -77,7 +76,7 @@ async function centralStatus(
   const store = await withStore({ data: directory }, context, (open) => open.overview());
   const tls = ownCertificateIn(directory);
   if (options.json) {
-    terminal.printJson({ role: "central", directory, ...(tls === undefined ? {} : { tls }), store });
+    terminal.printJson({ role: "central", directory, tls, store });
     return;
   }
   const size = `${store.last_seq} readings of ${store.items.length} items, ${bytesText(store.bytesOnDisk)}`;

@@ -89,7 +89,7 @@ function listed(document: Document, place: number, table: unknown): ListedGatewa
     home,
     url,
     token_file: absolute(token_file),
-    ...(certificate === undefined ? {} : { certificate: absolute(certificate) }),
+    certificate: certificate && absolute(certificate),
     place: where(document, path),
   };
 }

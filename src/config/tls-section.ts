@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { isAbsolute, resolve } from "node:path";
+import { resolve } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 
 /** Keys of `[api]` for TLS. */
@@ -71,8 +71,7 @@ export function tlsSettingOf(
   if (certificate === undefined && key === undefined) return undefined;
   if (key === undefined) return lonely("tls_certificate", "tls_key");
   if (certificate === undefined) return lonely("tls_key", "tls_certificate");
-  const absolute = (path: string) => (isAbsolute(path) ? path : resolve(directory, path));
-  return { certificate: absolute(certificate), key: absolute(key) };
+  return { certificate: resolve(directory, certificate), key: resolve(directory, key) };
 }
 
 function lonely(present: keyof typeof tlsKeys, absent: string): TlsFault {

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
-import { isAbsolute, resolve } from "node:path";
+import { resolve } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { messageOf, OperatorError } from "../errors.ts";
 
@@ -31,15 +31,15 @@ export const default_bytes_per_s = 256 * 1024;
 
 /** A section as the file has it, with its defaults; paths are meant from `directory`. */
 export function uploadTargetOf(section: Static<typeof uploadSection>, directory: string): UploadTarget {
-  const absolute = (path: string) => (isAbsolute(path) ? path : resolve(directory, path));
-  const { url, token_file, at = "02:00", bytes_per_second = default_bytes_per_s } = section;
+  const absolute = (path: string) => resolve(directory, path);
+  const { url, token_file, at = "02:00", certificate, keep_days } = section;
   return {
     url,
     token_file: absolute(token_file),
-    ...(section.certificate === undefined ? {} : { certificate: absolute(section.certificate) }),
+    certificate: certificate && absolute(certificate),
     at,
-    bytes_per_s: bytes_per_second,
-    ...(section.keep_days === undefined ? {} : { keep_days: section.keep_days }),
+    bytes_per_s: section.bytes_per_second ?? default_bytes_per_s,
+    keep_days,
   };
 }
 

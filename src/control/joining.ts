@@ -179,14 +179,7 @@ export class Joining {
       this.#log.info(`${address} joined${model === undefined ? "" : ` (${vendor ?? ""} ${model})`}`);
       if (opening !== undefined) opening.joined++;
       this.#changed("joined");
-      opening?.report({
-        state: "joined",
-        address,
-        kind,
-        ...(subtype === undefined ? {} : { subtype }),
-        ...(model === undefined ? {} : { model }),
-        ...(vendor === undefined ? {} : { vendor }),
-      });
+      opening?.report({ state: "joined", address, kind, subtype, model, vendor });
     } else {
       const level = this.#stopping ? "info" : "warn";
       this.#log[level](`${event.address} could not join (${event.reason}): ${event.remedy}`);

@@ -14,7 +14,7 @@ export interface ClientRequest {
   readonly method: HttpRequest["method"];
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body?: Body;
   /** Statuses that are an answer too, besides those from 200 to 299. */
   readonly accept?: readonly number[];
@@ -48,7 +48,7 @@ export interface ClientOptions {
   /** The certificate of a server that no authority vouches for, in PEM. */
   readonly certificate?: string;
   /** Sent with every request. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string | undefined>>;
   /** How fast bodies leave; absent: as fast as they can. */
   readonly bytes_per_s?: number;
   readonly clock: Clock;
@@ -116,7 +116,7 @@ export class HttpClient {
     schema: Schema,
     body?: unknown,
   ): Promise<Static<Schema>> {
-    const answer = await this.ask({ ...request, ...(body === undefined ? {} : { body: jsonBody(body) }) });
+    const answer = await this.ask({ ...request, body: body === undefined ? undefined : jsonBody(body) });
     return this.read(answer, schema);
   }
 
@@ -158,46 +158,40 @@ export class HttpClient {
   protected judgeConflict(_answer: Answered, _request: ClientRequest): void {}
 
   async #once(request: ClientRequest): Promise<Answered | Failed> {
-    const { clock, stop, token, certificate, wording, bounds } = this.#options;
+    const { clock, token, bounds } = this.#options;
     const url = new URL(
       `${this.url.pathname.replace(/\/+$/, "")}${this.#options.interface}${request.path}`,
       this.url,
     );
     for (const [name, value] of Object.entries(request.query ?? {}))
       if (value !== undefined) url.searchParams.set(name, String(value));
+    const { method, body } = request;
+    const headers = {
+      authorization: `bearer ${token}`,
+      accept: "application/json",
+      "content-type": body?.type,
+      "content-encoding": body?.coding,
+      ...this.#options.headers,
+      ...request.headers,
+    };
     const outcome = await requestOnce(
+      { method, url, headers, body: body?.bytes },
       {
-        method: request.method,
-        url,
-        headers: {
-          authorization: `bearer ${token}`,
-          accept: "application/json",
-          ...(request.body === undefined ? {} : { "content-type": request.body.type }),
-          ...(request.body?.coding === undefined ? {} : { "content-encoding": request.body.coding }),
-          ...this.#options.headers,
-          ...request.headers,
-        },
-        ...(request.body === undefined ? {} : { body: request.body.bytes }),
-      },
-      {
-        clock,
-        ...(this.#limiter === undefined ? {} : { limiter: this.#limiter }),
-        stop,
-        ...(certificate === undefined ? {} : { certificate }),
+        ...this.#options,
+        limiter: this.#limiter,
         answer_ms_max: bounds.answer_ms_max,
         answer_bytes_max: request.answer_bytes_max ?? answer_bytes_max,
-        wording,
       },
     );
     if (!("status" in outcome)) return outcome;
-    const { status, headers } = outcome;
+    const { status } = outcome;
     if (status === 409) this.judgeConflict(outcome, request);
     if ((status >= 200 && status < 300) || request.accept?.includes(status)) return outcome;
     // A request that was cut short on the way is answered 400 or 408.
     if (status === 400 || status === 408 || status === 429 || status >= 500) {
-      const retry_ms = retryAfter_ms(headers.get("retry-after"), clock.now().unix_ms);
+      const retry_ms = retryAfter_ms(outcome.headers.get("retry-after"), clock.now().unix_ms);
       const failure = `it answers ${status}${said(outcome)}`;
-      return { failure, answered: status, ...(retry_ms === undefined ? {} : { retry_ms }) };
+      return { failure, answered: status, retry_ms };
     }
     throw this.#refusal(outcome, url);
   }

@@ -9,7 +9,8 @@ import type { Wording } from "./wording.ts";
 export interface HttpRequest {
   readonly method: "GET" | "POST" | "PUT";
   readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
+  /** Those that are undefined are not sent. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body?: Uint8Array<ArrayBuffer>;
 }
 
@@ -42,18 +43,18 @@ export async function requestOnce(request: HttpRequest, options: RequestOptions)
     timeouts.expect(body === undefined ? options.answer_ms_max : stall_ms_max);
     const response = await fetch(url, {
       method,
-      headers: {
+      headers: Object.entries({
         ...headers,
         "accept-encoding": Object.keys(expanders).join(", "),
-        ...(body === undefined ? {} : { "content-length": String(body.length) }),
-      },
-      ...(body === undefined ? {} : { body: paced(body, timeouts, { ...options, stop: signal }) }),
+        "content-length": body?.length.toString(),
+      }).filter((header): header is [string, string] => header[1] !== undefined),
+      body: body && paced(body, timeouts, { ...options, stop: signal }),
       // The token is for this address and no other.
       redirect: "manual",
       // Bun would expand 1 GiB out of 32 KiB at once.
       decompress: false,
       signal,
-      ...(options.certificate === undefined ? {} : { tls: { ca: options.certificate } }),
+      tls: { ca: options.certificate },
     });
     const sent = await bodyOf(response, timeouts, options);
     return { status: response.status, headers: response.headers, body: expanded(response, sent, options) };

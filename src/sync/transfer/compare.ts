@@ -85,7 +85,7 @@ export class Comparison implements Compared {
       series,
       kind,
       address,
-      ...(itemid === undefined ? {} : { itemid }),
+      itemid,
       day,
     };
     let kept = 0;

@@ -24,8 +24,7 @@ export class Central extends HttpClient {
   readonly readings_max: number;
 
   constructor(options: CentralOptions) {
-    const { home } = options;
-    const headers: Record<string, string> = home === undefined ? {} : { [homeHeader]: String(home) };
+    const headers = { [homeHeader]: options.home?.toString() };
     super({ ...options, interface: syncPath, headers, wording, bounds });
     const carried = Math.floor((options.bytes_per_s * batch_s_max) / reading_bytes_max);
     this.readings_max = Math.max(1, Math.min(batch_readings_max, carried));

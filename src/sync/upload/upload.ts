@@ -169,7 +169,7 @@ class Upload {
     return {
       ...(await this.#options.describe()),
       differing_days: this.#differing_days,
-      ...(failure === "" ? {} : { failure }),
+      failure: failure === "" ? undefined : failure,
     };
   }
 
