@@ -1,3 +1,4 @@
+import { nearest } from "../nearest.ts";
 import type { RecordType } from "../records/record-table.ts";
 
 /** One thing that is wrong with a file of records. */
@@ -30,6 +31,17 @@ export function givenText(value: unknown): string {
 /** A name that a file gives, as a fault shows it. */
 export function shortName(name: string): string {
   return name.length > given_max ? `${name.slice(0, given_max)}…` : name;
+}
+
+/** The fault of a field that a record doesn't have, with the one that was probably meant. */
+export function unknownField(name: string, known: readonly string[]): { field: string; expected: string } {
+  const meant =
+    nearest(name, known) ?? known.find((field) => field.startsWith(name) || name.startsWith(field));
+  return {
+    field: shortName(name),
+    expected:
+      meant === undefined ? "there is no such field" : `there is no such field: ${meant} may be meant`,
+  };
 }
 
 /** Gathers faults: all are counted, the first `kept_max` that are found are kept. */

@@ -1,11 +1,9 @@
 import { Kind, type TSchema, TypeGuard } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { isUnixTime } from "../unix-time.ts";
-import { isNullable } from "./required-fields.ts";
 
 /** The check of one field of a record, made from its schema. */
 export interface FieldCheck {
-  readonly nullable: boolean;
   /** Whether a value that is not null may stand in the field. */
   readonly accepts: (value: unknown) => boolean;
   /** The value of a text cell for this field; the text itself where it is no such value. */
@@ -21,7 +19,6 @@ export function fieldCheck(schema: TSchema): FieldCheck {
   const kind = kinds[inner[Kind]];
   if (kind === undefined) throw new TypeError(`no import knows how to read a field of kind ${inner[Kind]}`);
   return {
-    nullable: isNullable(schema),
     accepts: (value) => compiled.Check(value) && kind.keeps(value),
     fromText: kind.fromText,
     expected: kind.expected(inner),
@@ -35,7 +32,6 @@ export function fieldCheck(schema: TSchema): FieldCheck {
 export function embeddedCheck(idField: string): FieldCheck {
   const isNumber = (value: unknown) => Number.isSafeInteger(value);
   return {
-    nullable: false,
     accepts: (value) =>
       isNumber(value) ||
       (typeof value === "string" && value !== "" && keepsText(value)) ||
@@ -89,6 +85,11 @@ const kinds: Readonly<Record<string, KindOfField>> = {
 /** `"polled" or "broadcasting"`. */
 export function valuesText(values: readonly string[]): string {
   return values.map((value) => JSON.stringify(value)).join(" or ");
+}
+
+/** Whether a field may be null. */
+export function isNullable(schema: TSchema): boolean {
+  return TypeGuard.IsUnion(schema) && schema.anyOf.some((member) => TypeGuard.IsNull(member));
 }
 
 /** The schema of a field's values other than null. */

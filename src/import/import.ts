@@ -1,15 +1,13 @@
 import { definitionOf, identityOf, type RecordType, type StoredRecord } from "../records/record-table.ts";
 import type { Imported, ImportedRecord } from "../store/record-store.ts";
-import { csvRecords } from "./csv-records.ts";
 import type { ImportStore } from "./empty-store.ts";
-import { Faults, givenText, ImportRefused } from "./fault.ts";
+import { type Fault, Faults, givenText, ImportRefused } from "./fault.ts";
 import { type FileFormat, formatOf } from "./file-format.ts";
-import { jsonRecords } from "./json-document.ts";
-import { ndjsonRecords } from "./json-records.ts";
+import { jsonRecords, ndjsonRecords } from "./json-records.ts";
 import { Ledger, type Place } from "./ledger.ts";
-import type { RawReceiver, RawRecord } from "./raw-record.ts";
-import { type CheckedRecord, RecordCheck } from "./record-check.ts";
-import { bytesOf, type TextBlock, textBlocks, UnreadableFile } from "./text-blocks.ts";
+import { lineOf, type RawReceiver, type RawRecord } from "./raw-record.ts";
+import { RecordCheck } from "./record-check.ts";
+import { bytesOf, type TextBlock, textBlocks, UnreadableFile, wholeText } from "./text-blocks.ts";
 
 export interface ImportOptions extends TakeOptions {
   /** Paths; the format of each is told by its name. */
@@ -20,7 +18,7 @@ interface TakeOptions {
   readonly store: ImportStore;
   /** Says what an import would do and changes nothing. */
   readonly dryRun: boolean;
-  /** Told after each block of a file. */
+  /** Told after each piece of a file. */
   readonly onProgress?: (progress: ImportProgress) => void;
 }
 
@@ -42,7 +40,7 @@ export async function importFiles({ files, ...options }: ImportOptions): Promise
     file,
     format: formats[index] ?? { kind: "json" as const },
     bytes: sizes[index] ?? 0,
-    blocks: (whole: "lines" | "character") => textBlocks(file, whole),
+    text: () => wholeText(file),
   }));
   return importSources(sources, options);
 }
@@ -54,10 +52,7 @@ export function importDocument({
   ...options
 }: TakeOptions & { readonly name: string; readonly text: string }): Promise<Imported> {
   const bytes = Buffer.byteLength(text);
-  async function* blocks() {
-    yield { text, line: 1, bytesRead: bytes };
-  }
-  return importSources([{ file: name, format: { kind: "json" }, bytes, blocks }], options);
+  return importSources([{ file: name, format: { kind: "json" }, bytes, text: async () => text }], options);
 }
 
 /** Something that holds records: a file, or what has another name in its faults. */
@@ -65,7 +60,8 @@ interface Source {
   readonly file: string;
   readonly format: FileFormat;
   readonly bytes: number;
-  blocks(whole: "lines" | "character"): AsyncIterable<TextBlock>;
+  /** All of it, for what is read as a whole. */
+  text(): Promise<string>;
 }
 
 async function importSources(sources: readonly Source[], options: TakeOptions): Promise<Imported> {
@@ -77,6 +73,15 @@ async function importSources(sources: readonly Source[], options: TakeOptions): 
   const files = sources.map(({ file }) => file);
   if (run.faults.count > 0) throw new ImportRefused(run.faults.count, run.faults.inOrder(files));
   return imported;
+}
+
+/** A record that was checked by itself, and the place that it has in the files. */
+interface Found {
+  readonly file: string;
+  readonly raw: RawRecord;
+  readonly record: StoredRecord;
+  readonly identity: string | undefined;
+  readonly sound: boolean;
 }
 
 class ImportRun {
@@ -91,12 +96,7 @@ class ImportRun {
   /** Sound records that nobody has taken yet. */
   #batch: ImportedRecord[] = [];
   /** Records that name an item which may come only later. */
-  readonly #named: {
-    type: RecordType;
-    record: StoredRecord;
-    place: Place;
-    lineOf: (field: string) => number;
-  }[] = [];
+  readonly #named: Found[] = [];
 
   constructor(sources: readonly Source[], options: TakeOptions) {
     this.#sources = sources;
@@ -134,32 +134,28 @@ class ImportRun {
       const place = this.#ledger.placeOf(type, identityOf(type, record));
       if (place === undefined) continue;
       const field = unique.fields.at(-1) ?? "";
-      this.faults.add({
-        ...place,
-        record: type,
-        field,
-        given: givenText(record[field]),
-        expected: `a ${unique.meaning} other than that of ${holder} in the store`,
-      });
+      const expected = `a ${unique.meaning} other than that of ${holder} in the store`;
+      this.faults.add({ ...place, record: type, field, given: givenText(record[field]), expected });
     }
   }
 
-  async *#read({ file, format, blocks }: Source, before: number): AsyncGenerator<void> {
+  /** Reads a source, and yields after each piece of it. */
+  async *#read({ file, format, bytes, text }: Source, before: number): AsyncGenerator<void> {
     const receiver: RawReceiver = {
       record: (raw) => this.#receive(raw, file),
-      fault: (line, { type, ...fault }) =>
-        this.faults.add({ file, line, ...(type === undefined ? {} : { record: type }), ...fault }),
+      fault: (line, fault) => this.faults.add({ file, line, ...fault }),
       brokenOff: () => {
         this.#brokenOff = true;
       },
+      progress: (bytesRead) => this.#progress(before + bytesRead),
     };
-    const progressing = (bytesRead: number) => this.#progress(before + bytesRead);
     if (format.kind === "json") {
-      yield* jsonRecords(watched(blocks("character"), progressing), receiver);
-    } else if (format.kind === "csv") {
-      yield* csvRecords(format.type, watched(blocks("lines"), progressing), receiver);
-    } else {
-      yield* ndjsonRecords(watched(blocks("lines"), progressing), receiver);
+      jsonRecords(await text(), receiver);
+      receiver.progress(bytes);
+    } else if (format.kind === "ndjson") yield* ndjsonRecords(watched(file, receiver), receiver);
+    else {
+      const { csvRecords } = await import("./csv-records.ts");
+      yield* csvRecords(format.type, watched(file, receiver), receiver);
     }
   }
 
@@ -184,111 +180,95 @@ class ImportRun {
       check = new RecordCheck(type);
       this.#checks.set(type, check);
     }
-    const checked = check.check(raw, (line, fault) =>
-      this.faults.add({ file, line, record: type, ...fault }),
-    );
-    const place = { file, line: raw.line };
-    const lineOf = (field: string) => {
-      const index = raw.names.indexOf(field);
-      return index === -1 ? raw.line : raw.lineOf(index);
-    };
-    const { embeds } = definitionOf(type);
-    if (embeds !== undefined && typeof checked.record[embeds] === "string") {
-      if (checked.sound) this.#named.push({ type, record: checked.record, place, lineOf });
-    } else this.#accept(type, checked, place, lineOf);
+    const { record, identity, faults } = check.check(raw);
+    for (const fault of faults) this.faults.add({ file, record: type, ...fault });
+    const found: Found = { file, raw, record, identity, sound: faults.length === 0 };
+    if (typeof record[embeddedField(type)] !== "string") this.#accept(found);
+    else if (found.sound) this.#named.push(found);
   }
 
   /** Takes a record into the batch unless the files have said otherwise before. */
-  #accept(
-    type: RecordType,
-    { record, identity, sound }: CheckedRecord,
-    place: Place,
-    lineOf: (field: string) => number,
-  ): void {
-    let welcome = sound;
-    const fault = (field: string, expected: string) => {
-      welcome = false;
-      const { file } = place;
-      this.faults.add({
-        file,
-        line: lineOf(field),
-        record: type,
-        field,
-        given: givenText(record[field]),
-        expected,
-      });
-    };
+  #accept(found: Found): void {
+    const { file, raw, record, identity } = found;
+    const { type, line } = raw;
+    const faults: Fault[] = [];
+    const fault = (field: string, expected: string) =>
+      faults.push(faultOf(found, field, givenText(record[field]), expected));
     if (identity !== undefined) {
-      const before = this.#ledger.identify(type, identity, place);
+      const before = this.#ledger.identify(type, identity, { file, line });
       if (before !== undefined) {
         const [field = ""] = definitionOf(type).identity.slice(-1);
         fault(field, `one record each of ${definitionOf(type).identity.join(", ")} (first in ${at(before)})`);
       }
     }
-    for (const { unique, before } of this.#ledger.claim(type, record, place)) {
+    for (const { unique, before } of this.#ledger.claim(type, record, { file, line })) {
       fault(unique.fields.at(-1) ?? "", `a ${unique.meaning} of its own (it is that of ${at(before)})`);
     }
-    this.#ledger.mention(type, record, place.file, lineOf);
-    if (welcome) this.#batch.push({ type, record });
+    for (const one of faults) this.faults.add(one);
+    this.#ledger.mention(type, record, file, (field) => lineOf(raw, field));
+    if (found.sound && faults.length === 0) this.#batch.push({ type, record });
   }
 
   /** Puts itemids in the place of the names that stand for items, now that all items are known. */
   async #resolveNames(): Promise<void> {
-    const field = (type: RecordType) => definitionOf(type).embeds ?? "";
-    const names = this.#named.map(({ type, record }) => String(record[field(type)]));
-    const unknown = [...new Set(names)].filter((name) => this.#ledger.itemNamed(name) === undefined);
+    const nameIn = ({ raw, record }: Found) => String(record[embeddedField(raw.type)]);
+    const unknown = [...new Set(this.#named.map(nameIn))].filter(
+      (name) => this.#ledger.itemNamed(name) === undefined,
+    );
     const stored =
       unknown.length === 0 ? new Map<string, number>() : await this.#options.store.itemidsOf(unknown);
-    for (const { type, record, place, lineOf } of this.#named) {
-      const name = String(record[field(type)]);
+    for (const found of this.#named) {
+      const name = nameIn(found);
+      const { type } = found.raw;
+      const field = embeddedField(type);
       // As in paths: a name, or the itemid where no item has that name.
       const itemid =
         this.#ledger.itemNamed(name) ??
         stored.get(name) ??
         (/^\d{1,15}$/.test(name) ? Number(name) : undefined);
       if (itemid === undefined) {
-        const { file } = place;
-        const fault = { given: givenText(name), expected: "name of an item in these files or in the store" };
-        this.faults.add({ file, line: lineOf(field(type)), record: type, field: field(type), ...fault });
+        const expected = "name of an item in these files or in the store";
+        this.faults.add(faultOf(found, field, givenText(name), expected));
         continue;
       }
-      const resolved = { ...record, [field(type)]: itemid };
-      const identity = identityOf(type, resolved);
-      this.#accept(type, { record: resolved, identity, sound: true }, place, lineOf);
+      const record = { ...found.record, [field]: itemid };
+      this.#accept({ ...found, record, identity: identityOf(type, record) });
     }
   }
 
   /** Finds mentions of records that neither the files nor the store hold. */
   async #checkReferences(): Promise<void> {
-    for (const [to, numbers] of this.#ledger.unresolved()) {
-      const known = await this.#options.store.knownRecords(to, numbers);
-      const missing = numbers.filter((number) => !known.has(number));
+    for (const [to, mentions] of this.#ledger.unresolved()) {
+      const known = await this.#options.store.knownRecords(to, [...mentions.keys()]);
+      const missing = [...mentions].filter(([number]) => !known.has(number));
       if (missing.length === 0) continue;
       const kept = this.#ledger.holdsAny(to) || (await this.#options.store.keepsRecords(to));
-      for (const number of missing) {
-        for (const { place, type, reference } of this.#ledger.mentionsOf(to, number)) {
+      const expected = `number of one of the ${to} in these files or in the store`;
+      for (const [number, all] of missing) {
+        for (const { place, type, reference } of all) {
           if (!kept && reference.when === "kept") continue;
-          const expected = `number of one of the ${to} in these files or in the store`;
-          this.faults.add({
-            ...place,
-            record: type,
-            field: reference.field,
-            given: String(number),
-            expected,
-          });
+          const { field } = reference;
+          const given = String(number);
+          this.faults.add({ ...this.#ledger.unpack(place), record: type, field, given, expected });
         }
       }
     }
   }
 }
 
-async function* watched(
-  blocks: AsyncIterable<TextBlock>,
-  progress: (bytesRead: number) => void,
-): AsyncGenerator<TextBlock> {
-  for await (const block of blocks) {
+function faultOf({ file, raw }: Found, field: string, given: string, expected: string): Fault {
+  return { file, line: lineOf(raw, field), record: raw.type, field, given, expected };
+}
+
+/** The field that holds an item; empty where the record has none. */
+function embeddedField(type: RecordType): string {
+  return definitionOf(type).embeds ?? "";
+}
+
+async function* watched(file: string, receiver: RawReceiver): AsyncGenerator<TextBlock> {
+  for await (const block of textBlocks(file)) {
     yield block;
-    progress(block.bytesRead);
+    receiver.progress(block.bytesRead);
   }
 }
 

@@ -1,9 +1,47 @@
+import { printParseErrorCode, visit } from "jsonc-parser";
 import { nearest } from "../nearest.ts";
 import { isRecordType, type RecordType, recordTypes } from "../records/record-table.ts";
 import { givenText, shortName } from "./fault.ts";
-import { type JsonReader, walkJson } from "./json-walk.ts";
-import type { RawReceiver } from "./raw-record.ts";
+import type { RawReceiver, RawValue } from "./raw-record.ts";
 import { type TextBlock, UnreadableFile } from "./text-blocks.ts";
+
+/**
+ * Hands over the records of a JSON document `{"items": [{…}, …], …}`, each with the lines that its values stand on.
+ * Throws UnreadableFile where the text is no JSON.
+ */
+export function jsonRecords(text: string, receiver: RawReceiver): void {
+  /** The key that the present array belongs to; undefined where it is none of ours. */
+  let type: RecordType | undefined;
+  const seen = new Set<string>();
+  visitRecords(text, 1, document_depth, {
+    key: (name, line) => {
+      type = isRecordType(name) ? name : undefined;
+      if (type === undefined) receiver.fault(line, unknownRecord(name));
+      else if (seen.has(type)) {
+        receiver.fault(line, { record: type, expected: "the key stands here for the second time" });
+      }
+      seen.add(name);
+    },
+    value: (given, depth, line) => {
+      if (depth === 0 && given !== "an object") {
+        receiver.fault(line, { expected: 'an object {"items": […], "subjects": […], …} expected' });
+      } else if (depth === 1 && given !== "an array") {
+        if (type !== undefined) receiver.fault(line, { record: type, given, expected: "an array" });
+        type = undefined;
+      } else if (depth === document_depth && type !== undefined) {
+        receiver.fault(line, { record: type, given, expected: "an object" });
+      }
+    },
+    twice: (line, fault) => {
+      if (type !== undefined) receiver.fault(line, fault);
+    },
+    record: (fields, line, end) => {
+      if (type === undefined) return;
+      receiver.record({ type, line, fields, textual: false });
+      receiver.progress(end);
+    },
+  });
+}
 
 /** Hands over the records of NDJSON, `{"record": "items", …}` a line; yields after each block. */
 export async function* ndjsonRecords(
@@ -13,7 +51,7 @@ export async function* ndjsonRecords(
   for await (const block of blocks) {
     let line = block.line;
     for (const text of block.text.split("\n")) {
-      if (text.trim() !== "") readLine(text, line, receiver);
+      if (text.trim() !== "") ndjsonRecord(text, line, receiver);
       line += 1;
     }
     yield;
@@ -21,36 +59,111 @@ export async function* ndjsonRecords(
 }
 
 /** One line of NDJSON; the next is read whatever is wrong with it. */
-function readLine(text: string, line: number, receiver: RawReceiver): void {
-  const reader = new ObjectReader(text, line, receiver);
+function ndjsonRecord(text: string, line: number, receiver: RawReceiver): void {
+  const found: Map<string, RawValue>[] = [];
   try {
-    walkJson(text, line, reader);
+    visitRecords(text, line, 0, {
+      key: () => {},
+      value: () => {},
+      twice: receiver.fault,
+      record: (fields) => found.push(fields),
+    });
   } catch (thrown) {
     if (!(thrown instanceof UnreadableFile)) throw thrown;
     receiver.fault(thrown.line, { expected: thrown.expected });
     return;
   }
-  if (!reader.isObject) {
+  const [fields] = found;
+  if (fields === undefined) {
     receiver.fault(line, { expected: 'an object {"record": "items", …} expected in each line' });
     return;
   }
-  const type = reader.record.taken("record");
+  const type = fields.get("record")?.value;
+  fields.delete("record");
   if (type === undefined) {
     receiver.fault(line, { expected: 'there is no field "record" that says what the line is' });
   } else if (typeof type !== "string" || !isRecordType(type))
     receiver.fault(line, unknownRecord(String(type)));
-  else reader.record.deliver(type, receiver);
+  else receiver.record({ type, line, fields, textual: false });
 }
 
-/** Hands over the record that a JSON text is, which begins on `line`. Throws UnreadableFile where it is no JSON. */
-export function readRecord(type: RecordType, text: string, line: number, receiver: RawReceiver): void {
-  const reader = new ObjectReader(text, line, receiver);
-  walkJson(text, line, reader);
-  reader.record.deliver(type, receiver);
+interface Visitor {
+  /** A key of an object outside of the records. */
+  key(name: string, line: number): void;
+  /** A value outside of the records, or in the place of one; `depth` counts the containers around it. */
+  value(given: string, depth: number, line: number): void;
+  /** Which of two values of one name was meant nobody can tell. */
+  twice(line: number, fault: { field: string; expected: string }): void;
+  /** A whole record, the line on which it begins, and the character after its end. */
+  record(fields: Map<string, RawValue>, line: number, end: number): void;
+}
+
+/**
+ * Visits the parts of a JSON text whose first line is `firstLine` of its file. Records are the objects with
+ * `recordDepth` containers around them. Throws UnreadableFile where the text is no JSON.
+ */
+function visitRecords(text: string, firstLine: number, recordDepth: number, visitor: Visitor): void {
+  let depth = 0;
+  let record: { readonly line: number; readonly fields: Map<string, RawValue> } | undefined;
+  let field = "";
+  /** Where the object or array begins that is the value of the field. */
+  let nested = { from: 0, line: 0 };
+  const open = (given: "an object" | "an array", from: number, line: number) => {
+    if (depth === recordDepth && given === "an object") record = { line, fields: new Map() };
+    else if (record === undefined) visitor.value(given, depth, line);
+    else if (depth === recordDepth + 1) nested = { from, line };
+    depth += 1;
+    if (depth > depth_max) throw new UnreadableFile(line, "brackets nested less deeply expected");
+  };
+  const close = (end: number) => {
+    depth -= 1;
+    if (record === undefined) return;
+    if (depth === recordDepth + 1) {
+      record.fields.set(field, { value: JSON.parse(text.slice(nested.from, end)), line: nested.line });
+    } else if (depth === recordDepth) {
+      visitor.record(record.fields, record.line, end);
+      record = undefined;
+    }
+  };
+  visit(
+    text,
+    {
+      onObjectBegin: (offset, _length, line) => open("an object", offset, firstLine + line),
+      onArrayBegin: (offset, _length, line) => open("an array", offset, firstLine + line),
+      onObjectEnd: (offset, length) => close(offset + length),
+      onArrayEnd: (offset, length) => close(offset + length),
+      onObjectProperty: (name, _offset, _length, at) => {
+        const line = firstLine + at;
+        if (record === undefined && depth === 1) visitor.key(name, line);
+        if (record === undefined || depth !== recordDepth + 1) return;
+        const before = record.fields.get(name);
+        if (before !== undefined) {
+          const expected = `stands twice in one record, first in line ${before.line}`;
+          visitor.twice(line, { field: shortName(name), expected });
+        }
+        field = name;
+      },
+      onLiteralValue: (value, _offset, _length, line) => {
+        if (record === undefined) visitor.value(givenText(value), depth, firstLine + line);
+        else if (depth === recordDepth + 1) record.fields.set(field, { value, line: firstLine + line });
+      },
+      onError: (error, offset, length, line) => {
+        const found = text.slice(offset, offset + Math.max(length, 1));
+        // "CommaExpected" and the like, in words.
+        const what = printParseErrorCode(error).replace(
+          /(?<=[a-z])[A-Z]/g,
+          (letter) => ` ${letter.toLowerCase()}`,
+        );
+        const where = found === "" ? "at the end" : `at ${givenText(found)}`;
+        throw new UnreadableFile(firstLine + line, `this is no JSON: ${what.toLowerCase()} ${where}`);
+      },
+    },
+    { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false },
+  );
 }
 
 /** The fault of a record name that there is none of, with the one that was probably meant. */
-export function unknownRecord(name: string): { given: string; expected: string } {
+function unknownRecord(name: string): { given: string; expected: string } {
   const meant = nearest(name, recordTypes);
   return {
     given: givenText(name),
@@ -58,84 +171,6 @@ export function unknownRecord(name: string): { given: string; expected: string }
   };
 }
 
-/** The fields of one record, as they are met. */
-class RecordFields {
-  readonly names: string[] = [];
-  readonly values: unknown[] = [];
-  readonly lines: number[] = [];
-  /** Where the object or array begins that is the value of the last name. */
-  #nested: number | undefined;
-
-  constructor(
-    readonly line: number,
-    readonly text: string,
-  ) {}
-
-  /** The value of the name comes next. Which of two values was meant nobody can tell: that is a fault. */
-  property(name: string, line: number, receiver: RawReceiver): void {
-    const before = this.names.indexOf(name);
-    if (before !== -1) {
-      const expected = `stands twice in one record, first in line ${this.lines[before]}`;
-      receiver.fault(line, { field: shortName(name), expected });
-    }
-    this.names.push(name);
-    this.lines.push(line);
-  }
-
-  value(value: unknown, line: number): void {
-    this.values[this.names.length - 1] = value;
-    this.lines[this.names.length - 1] = line;
-  }
-
-  open(offset: number, line: number): void {
-    this.#nested = offset;
-    this.lines[this.names.length - 1] = line;
-  }
-
-  close(end: number): void {
-    this.values[this.names.length - 1] = JSON.parse(this.text.slice(this.#nested, end));
-  }
-
-  /** The value of a field, which then is none of the record's. */
-  taken(name: string): unknown {
-    const at = this.names.indexOf(name);
-    if (at === -1) return undefined;
-    const value = this.values[at];
-    for (const list of [this.names, this.values, this.lines]) list.splice(at, 1);
-    return value;
-  }
-
-  deliver(type: RecordType, receiver: RawReceiver): void {
-    const { names, values, lines, line } = this;
-    receiver.record({ type, line, names, values, textual: false, lineOf: (index) => lines[index] ?? line });
-  }
-}
-
-/** Reads the object that a text is. */
-class ObjectReader implements JsonReader {
-  readonly record: RecordFields;
-  isObject = false;
-  readonly #receiver: RawReceiver;
-
-  constructor(text: string, line: number, receiver: RawReceiver) {
-    this.#receiver = receiver;
-    this.record = new RecordFields(line, text);
-  }
-
-  open(kind: "{" | "[", depth: number, offset: number, line: number): void {
-    if (depth === 0) this.isObject = kind === "{";
-    else if (depth === 1 && this.isObject) this.record.open(offset, line);
-  }
-
-  close(depth: number, end: number): void {
-    if (depth === 1 && this.isObject) this.record.close(end);
-  }
-
-  property(name: string, depth: number, line: number): void {
-    if (depth === 1) this.record.property(name, line, this.#receiver);
-  }
-
-  literal(value: unknown, depth: number, line: number): void {
-    if (depth === 1 && this.isObject) this.record.value(value, line);
-  }
-}
+/** The document and the array of the type stand around each record of a document. */
+const document_depth = 2;
+const depth_max = 64;

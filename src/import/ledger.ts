@@ -15,7 +15,8 @@ export interface Place {
 
 /** Where a number of another record was met before, or without, the record that it names. */
 export interface Mention {
-  readonly place: Place;
+  /** Packed. */
+  readonly place: number;
   readonly type: RecordType;
   readonly reference: Reference;
 }
@@ -29,7 +30,7 @@ export class Ledger {
   readonly #identities = new Map<RecordType, Map<string, number>>();
   readonly #holders = new Map<Unique, Map<string, number>>();
   readonly #itemNames = new Map<string, number>();
-  readonly #mentions = new Map<Reference["to"], Map<number, PackedMention[]>>();
+  readonly #mentions = new Map<Reference["to"], Map<number, Mention[]>>();
 
   /** `files`: every file that a place can be in. */
   constructor(files: readonly string[]) {
@@ -40,15 +41,15 @@ export class Ledger {
   identify(type: RecordType, identity: string, place: Place): Place | undefined {
     const of = entry(this.#identities, type, () => new Map<string, number>());
     const before = of.get(identity);
-    if (before !== undefined) return this.#unpack(before);
-    of.set(identity, this.#pack(place));
+    if (before !== undefined) return this.unpack(before);
+    of.set(identity, this.pack(place));
     return undefined;
   }
 
   /** Where the record of this identity stands. */
   placeOf(type: RecordType, identity: string): Place | undefined {
     const packed = this.#identities.get(type)?.get(identity);
-    return packed === undefined ? undefined : this.#unpack(packed);
+    return packed === undefined ? undefined : this.unpack(packed);
   }
 
   /** Whether the files hold any record of the type. */
@@ -64,8 +65,8 @@ export class Ledger {
       if (value === undefined) continue;
       const holders = entry(this.#holders, unique, () => new Map<string, number>());
       const before = holders.get(value);
-      if (before === undefined) holders.set(value, this.#pack(place));
-      else shared.push({ unique, before: this.#unpack(before) });
+      if (before === undefined) holders.set(value, this.pack(place));
+      else shared.push({ unique, before: this.unpack(before) });
     }
     const { itemid, itemname } = record;
     if (type === "items" && typeof itemname === "string")
@@ -86,37 +87,31 @@ export class Ledger {
       // A record that came earlier in the files needs no later check.
       if (typeof number !== "number" || this.#identities.get(to)?.has(String(number))) continue;
       const mentions = entry(
-        entry(this.#mentions, to, () => new Map<number, PackedMention[]>()),
+        entry(this.#mentions, to, () => new Map<number, Mention[]>()),
         number,
         () => [],
       );
-      mentions.push({ place: this.#pack({ file, line: lineOf(field) }), type, reference });
+      mentions.push({ place: this.pack({ file, line: lineOf(field) }), type, reference });
     }
   }
 
-  /** Numbers that are mentioned and whose records the files do not hold, by the type they should be of. */
-  unresolved(): Map<Reference["to"], number[]> {
-    const unresolved = new Map<Reference["to"], number[]>();
+  /** Mentions of numbers whose records the files do not hold, by the type they should be of and by number. */
+  unresolved(): Map<Reference["to"], Map<number, readonly Mention[]>> {
+    const unresolved = new Map<Reference["to"], Map<number, readonly Mention[]>>();
     for (const [to, mentions] of this.#mentions) {
       const known = this.#identities.get(to);
-      const open = [...mentions.keys()].filter((number) => !known?.has(String(number)));
-      if (open.length > 0) unresolved.set(to, open);
+      const open = [...mentions].filter(([number]) => !known?.has(String(number)));
+      if (open.length > 0) unresolved.set(to, new Map(open));
     }
     return unresolved;
   }
 
-  /** Every place where a number is mentioned. */
-  mentionsOf(to: Reference["to"], number: number): Mention[] {
-    const mentions = this.#mentions.get(to)?.get(number) ?? [];
-    return mentions.map(({ place, ...rest }) => ({ place: this.#unpack(place), ...rest }));
-  }
-
   /** A place as one number: two hundred thousand objects would be a lot of memory for two hundred thousand lines. */
-  #pack({ file, line }: Place): number {
+  pack({ file, line }: Place): number {
     return this.#files.indexOf(file) * lines_max + line;
   }
 
-  #unpack(packed: number): Place {
+  unpack(packed: number): Place {
     return { file: this.#files[Math.floor(packed / lines_max)] ?? "", line: packed % lines_max };
   }
 }
@@ -144,12 +139,6 @@ function entry<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): V
     map.set(key, value);
   }
   return value;
-}
-
-interface PackedMention {
-  readonly place: number;
-  readonly type: RecordType;
-  readonly reference: Reference;
 }
 
 const lines_max = 2 ** 40;

@@ -2,14 +2,13 @@ import {
   definitionOf,
   fieldsOf,
   identityOf,
+  type RecordDefinition,
   type RecordType,
   type StoredRecord,
 } from "../records/record-table.ts";
-import { givenText } from "./fault.ts";
-import { embeddedCheck, type FieldCheck, fieldCheck, valuesText } from "./field-check.ts";
-import type { RawRecord } from "./raw-record.ts";
-import { requiredFields } from "./required-fields.ts";
-import { unknownField } from "./unknown-field.ts";
+import { givenText, unknownField } from "./fault.ts";
+import { embeddedCheck, type FieldCheck, fieldCheck, isNullable, valuesText } from "./field-check.ts";
+import { lineOf, type RawRecord } from "./raw-record.ts";
 
 /** The result of checking one record. */
 export interface CheckedRecord {
@@ -17,10 +16,15 @@ export interface CheckedRecord {
   readonly record: StoredRecord;
   /** Which record it is; undefined where that is at fault. */
   readonly identity: string | undefined;
-  readonly sound: boolean;
+  readonly faults: readonly FieldFault[];
 }
 
-type Report = (line: number, fault: { field: string; given?: string; expected: string }) => void;
+export interface FieldFault {
+  readonly line: number;
+  readonly field: string;
+  readonly given?: string;
+  readonly expected: string;
+}
 
 /** Checks records of one type against its entry in the record table, and fills in what they leave out. */
 export class RecordCheck {
@@ -43,64 +47,53 @@ export class RecordCheck {
     );
   }
 
-  check(raw: RawRecord, report: Report): CheckedRecord {
-    const given: Record<string, unknown> = {};
-    const faulty = new Set<string>();
-    const fault: Report = (line, { field, ...rest }) => {
-      faulty.add(field);
-      report(line, { field, ...rest });
-    };
-    raw.names.forEach((name, index) => {
-      this.#take(name, index, raw, given, fault);
-    });
-    const record = this.#filled(raw, given, faulty, fault);
-    this.#obey(raw, record, fault);
-    const identified = this.#definition.identity.every((field) => !faulty.has(field));
-    return {
-      record,
-      identity: identified ? identityOf(this.#type, record) : undefined,
-      sound: faulty.size === 0,
-    };
+  check(raw: RawRecord): CheckedRecord {
+    const faults: FieldFault[] = [];
+    const given = this.#given(raw, faults);
+    const record = this.#filled(raw, given, faults);
+    this.#obey(raw, record, faults);
+    const sound = this.#definition.identity.every((name) => !faults.some(({ field }) => field === name));
+    return { record, identity: sound ? identityOf(this.#type, record) : undefined, faults };
   }
 
-  /** Puts one value into `given` if it is one that its field may hold. */
-  #take(name: string, index: number, raw: RawRecord, given: Record<string, unknown>, fault: Report): void {
-    const check = this.#checks.get(name);
-    if (check === undefined) {
-      fault(raw.lineOf(index), unknownField(name, this.#fields));
-      return;
+  /** The values that their fields may hold. */
+  #given({ fields, textual }: RawRecord, faults: FieldFault[]): Record<string, unknown> {
+    const given: Record<string, unknown> = {};
+    for (const [field, { value: written, line }] of fields) {
+      const check = this.#checks.get(field);
+      if (check === undefined) {
+        faults.push({ line, ...unknownField(field, this.#fields) });
+        continue;
+      }
+      // Null says that there is no value; whether the record can do without is seen when it is filled in.
+      if (written === null || (textual && written === "")) continue;
+      const value = textual ? check.fromText(String(written)) : written;
+      if (check.accepts(value)) given[field] = field === this.#definition.embeds ? embeddedId(value) : value;
+      else faults.push({ line, field, given: givenText(written), expected: check.expected });
     }
-    const written = raw.values[index];
-    // Null says that there is no value; whether the record can do without is seen when it is filled in.
-    if (written === null || (raw.textual && written === "")) return;
-    const value = raw.textual ? check.fromText(String(written)) : written;
-    if (check.accepts(value)) given[name] = name === this.#definition.embeds ? embeddedId(value) : value;
-    else fault(raw.lineOf(index), { field: name, given: givenText(written), expected: check.expected });
+    return given;
   }
 
   /** The record with all its fields in the order in which they are served, but those at fault. */
   #filled(
     raw: RawRecord,
     given: Readonly<Record<string, unknown>>,
-    faulty: ReadonlySet<string>,
-    fault: Report,
-  ): StoredRecord {
+    faults: FieldFault[],
+  ): Record<string, unknown> {
     const { defaults = {} } = this.#definition;
     const record: Record<string, unknown> = {};
     // Defaults follow from given fields wherever they stand, and from the defaults before them.
     const known: Record<string, unknown> = { ...given };
+    const faulty = new Set(faults.map(({ field }) => field));
     for (const field of this.#fields) {
       if (faulty.has(field)) continue;
       let value = given[field];
+      if (value === undefined && this.#required.has(field)) {
+        const expected = `${this.#checks.get(field)?.expected} expected, none is given`;
+        faults.push({ line: lineOf(raw, field), field, expected });
+        continue;
+      }
       if (value === undefined) {
-        if (this.#required.has(field)) {
-          const at = raw.names.indexOf(field);
-          fault(at === -1 ? raw.line : raw.lineOf(at), {
-            field,
-            expected: `${this.#expected(field)} expected, none is given`,
-          });
-          continue;
-        }
         value = defaults[field] === undefined ? null : defaults[field](known);
         if (value === undefined) continue;
         known[field] = value;
@@ -111,20 +104,29 @@ export class RecordCheck {
   }
 
   /** Looks at the rules that hold between fields. */
-  #obey(raw: RawRecord, record: StoredRecord, fault: Report): void {
+  #obey(raw: RawRecord, record: StoredRecord, faults: FieldFault[]): void {
     for (const { field, allowed } of this.#definition.rules ?? []) {
       const value = record[field];
       if (typeof value !== "string") continue;
       const values = allowed(record);
       if (values === undefined || values.includes(value)) continue;
-      const at = raw.names.indexOf(field);
-      fault(raw.lineOf(at), { field, given: givenText(value), expected: valuesText(values) });
+      faults.push({
+        line: lineOf(raw, field),
+        field,
+        given: givenText(value),
+        expected: valuesText(values),
+      });
     }
   }
+}
 
-  #expected(field: string): string {
-    return this.#checks.get(field)?.expected ?? "a value";
-  }
+/** The fields that an import must give: those that say which record it is, and what can't be told without. */
+export function requiredFields({ schema, identity, required = [] }: RecordDefinition): string[] {
+  const identifying = identity.filter((field) => {
+    const of = schema.properties[field];
+    return of !== undefined && !isNullable(of);
+  });
+  return [...identifying, ...required];
 }
 
 /** The number or name that stands for an embedded record. */

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { OperatorError } from "../errors.ts";
 
 /** A part of a file, as text. */
@@ -22,15 +23,11 @@ export class UnreadableFile extends Error {
 }
 
 /**
- * A file of UTF-8 text in blocks of whole lines (or, with `character`, cut anywhere between two characters),
- * without its byte order mark. Throws UnreadableFile at the first line that is not UTF-8, or is longer than
- * 1 MiB where whole lines are wanted, OperatorError where the file can't be opened.
+ * A file of UTF-8 text in blocks of whole lines, without its byte order mark. Throws UnreadableFile at the first line that
+ * is not UTF-8 or is longer than 1 MiB, OperatorError where the file can't be opened.
  */
-export async function* textBlocks(
-  path: string,
-  whole: "lines" | "character" = "lines",
-): AsyncGenerator<TextBlock> {
-  let carry = new Uint8Array(0);
+export async function* textBlocks(path: string): AsyncGenerator<TextBlock> {
+  let carry = Buffer.alloc(0);
   let line = 1;
   let bytesRead = 0;
   const block = (bytes: Uint8Array): TextBlock => {
@@ -38,18 +35,33 @@ export async function* textBlocks(
     return { text: decoded(bytes, line, bytesRead === bytes.length), line, bytesRead };
   };
   for await (const chunk of chunksOf(path)) {
-    const bytes = carry.length === 0 ? chunk : joined(carry, chunk);
-    const end =
-      whole === "lines" ? bytes.lastIndexOf(newline) + 1 : bytes.findLastIndex((byte) => byte < 0x80) + 1;
-    carry = bytes.slice(end);
+    const bytes = Buffer.concat([carry, chunk]);
+    const end = bytes.lastIndexOf(newline) + 1;
+    carry = bytes.subarray(end);
     if (carry.length > line_bytes_max) {
       throw new UnreadableFile(line + newlinesIn(bytes), `lines of at most ${line_bytes_max} bytes expected`);
     }
     if (end === 0) continue;
     yield block(bytes.subarray(0, end));
-    line += newlinesIn(bytes.subarray(0, end));
+    line += newlinesIn(bytes);
   }
   if (carry.length > 0) yield block(carry);
+}
+
+/**
+ * The whole of such a file. Throws UnreadableFile where it is not UTF-8 or larger than 256 MiB, OperatorError where it
+ * can't be opened.
+ */
+export async function wholeText(path: string): Promise<string> {
+  if ((await bytesOf(path)) > document_bytes_max) {
+    throw new UnreadableFile(1, `a document of at most ${document_bytes_max} bytes, or NDJSON, expected`);
+  }
+  const bytes = await Bun.file(path)
+    .bytes()
+    .catch((cause) => {
+      throw unopened(path, cause);
+    });
+  return decoded(bytes, 1, true);
 }
 
 /** Bytes in a file. Throws OperatorError where there is no such file. */
@@ -80,10 +92,10 @@ function unopened(path: string, cause: unknown): OperatorError {
   return new OperatorError(`can't read ${path}`, reasons[code] ?? (code || String(cause)), { cause });
 }
 
+/** `first`: the bytes begin the file, and may begin with a byte order mark. */
 function decoded(bytes: Uint8Array, line: number, first: boolean): string {
-  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: !first });
   try {
-    return decoder.decode(bytes);
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: !first }).decode(bytes);
   } catch {
     throw new UnreadableFile(
       line + linesBeforeFault(bytes),
@@ -94,25 +106,13 @@ function decoded(bytes: Uint8Array, line: number, first: boolean): string {
 
 /** How many lines of bytes that are not UTF-8 are. */
 function linesBeforeFault(bytes: Uint8Array): number {
-  const decoder = new TextDecoder("utf-8", { fatal: true });
   let lines = 0;
   for (let start = 0; start < bytes.length; lines++) {
     const end = bytes.indexOf(newline, start) + 1 || bytes.length;
-    try {
-      decoder.decode(bytes.subarray(start, end));
-    } catch {
-      return lines;
-    }
+    if (!isUtf8(bytes.subarray(start, end))) return lines;
     start = end;
   }
   return lines;
-}
-
-function joined(one: Uint8Array, other: Uint8Array): Uint8Array<ArrayBuffer> {
-  const both = new Uint8Array(one.length + other.length);
-  both.set(one);
-  both.set(other, one.length);
-  return both;
 }
 
 function newlinesIn(bytes: Uint8Array): number {
@@ -123,3 +123,4 @@ function newlinesIn(bytes: Uint8Array): number {
 
 const newline = 0x0a;
 const line_bytes_max = 1_048_576;
+const document_bytes_max = 268_435_456;

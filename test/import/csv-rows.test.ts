@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { csvRows } from "../../src/import/csv-rows.ts";
+import { csvRows } from "../../src/import/csv-records.ts";
 import { type TextBlock, UnreadableFile } from "../../src/import/text-blocks.ts";
 
 test("rows end with LF or CRLF, the last one also with nothing, and empty lines are none", async () => {
@@ -79,10 +79,10 @@ test("what was written comes back, however the text is cut into blocks", async (
 
 /** Rows of a text that arrives as one block, and the same of one that arrives line by line. */
 async function rowsOf(text: string) {
-  const whole = await Array.fromAsync(csvRows(inBlocks([text])));
-  const byLine = await Array.fromAsync(csvRows(inBlocks(text.split(/(?<=\n)/))));
+  const whole = (await Array.fromAsync(csvRows(inBlocks([text])))).flat();
+  const byLine = (await Array.fromAsync(csvRows(inBlocks(text.split(/(?<=\n)/))))).flat();
   expect(byLine).toEqual(whole);
-  return whole.map(({ line, cells }) => ({ line, cells }));
+  return whole.map((row) => ({ line: row[0]?.line, cells: row.map(({ value }) => value) }));
 }
 
 async function faultOf(text: string): Promise<[number, string]> {

@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { truncateSync } from "node:fs";
+import { importFiles } from "../../src/import/import.ts";
 import { Programme } from "./sample.ts";
 
 const item = { itemid: 1, itemname: "hall", typename: "wirelesssensors" };
@@ -243,6 +245,18 @@ test("a thousand faults are kept, and all are counted", async () => {
     .catch((fault: unknown) => fault);
   expect(thrown).toMatchObject({ count: 5_000 });
   expect((thrown as { faults: unknown[] }).faults).toHaveLength(1_000);
+});
+
+test("a JSON document of more than 256 MiB is refused before it is read", async () => {
+  await using programme = await Programme.open();
+  truncateSync(programme.write({ "all.json": "" })[0] ?? "", 256 * 1024 * 1024 + 1);
+  const path = `${programme.directory}/all.json`;
+  const thrown = await importFiles({ files: [path], store: programme.store, dryRun: false }).catch(
+    (fault: unknown) => fault,
+  );
+  expect(thrown).toMatchObject({
+    faults: [{ line: 1, expected: expect.stringContaining("at most 268435456 bytes, or NDJSON, expected") }],
+  });
 });
 
 test("a file whose name tells no format, or no record, is refused before anything is read", async () => {
