@@ -45,10 +45,15 @@ export interface PutReadings {
 
 /**
  * Waits until nobody else holds something, and holds it until the transaction ends; SQLite has one writer, which holds everything. Who finds
- * keys of items to write under shares the inventory, who gives readings of one item to another holds it alone; who adds readings holds their items.
+ * keys of items to write under shares the inventory, who gives readings of one item to another holds it alone; who adds readings holds their items,
+ * who adds a file of a home holds its files.
  */
 export interface Lock {
-  readonly lock: "inventory" | "inventory alone" | { readonly items: readonly number[] };
+  readonly lock:
+    | "inventory"
+    | "inventory alone"
+    | { readonly items: readonly number[] }
+    | { readonly backupsOf: number };
 }
 
 /** Takes numbers for readings that follow each other and are never given again; the answer is the first. */

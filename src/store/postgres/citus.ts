@@ -7,7 +7,17 @@ import type { Connections, SqlRunner } from "./connection.ts";
  */
 export const tablesByHome = [...seriesNames, "sources", "batches", "heads", "counts", "late"] as const;
 export const copiedTables = [
-  ...["meta", "epochs", "items", "item_keys", "item_homes", "records", "tokens", "home_alerts", "backups"],
+  ...[
+    "meta",
+    "epoch_homes",
+    "items",
+    "item_keys",
+    "item_homes",
+    "records",
+    "tokens",
+    "home_alerts",
+    "backups",
+  ],
   ...["listeners", "outages", "item_states", "silences", "gaps"],
 ] as const;
 

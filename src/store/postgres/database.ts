@@ -1,4 +1,4 @@
-import type { Put, Statement, Step, Work, WritableDatabase } from "../core/work.ts";
+import type { Lock, Put, Statement, Step, Work, WritableDatabase } from "../core/work.ts";
 import type { Connections, SqlRunner } from "./connection.ts";
 import { copyReadings } from "./copy-readings.ts";
 import { holdInventory, holdItems, shareInventory } from "./inventory-lock.ts";
@@ -49,11 +49,15 @@ async function answerOf(sql: SqlRunner, step: Step): Promise<unknown> {
   if ("put" in step) return put(sql, step);
   if ("readings" in step) return copyReadings(sql, step.readings, step.meanwhile);
   if ("numbers" in step) return takeNumbers(sql, step.numbers);
-  if ("lock" in step) {
-    if (step.lock === "inventory") return shareInventory(sql);
-    return step.lock === "inventory alone" ? holdInventory(sql) : holdItems(sql, step.lock.items);
-  }
+  if ("lock" in step) return take(sql, step);
   return Promise.all(step.map((statement) => ask(sql, statement)));
+}
+
+async function take(sql: SqlRunner, { lock }: Lock): Promise<unknown> {
+  if (lock === "inventory") return shareInventory(sql);
+  if (lock === "inventory alone") return holdInventory(sql);
+  if ("items" in lock) return holdItems(sql, lock.items);
+  return sql`SELECT pg_advisory_xact_lock(hashtextextended('backups', ${lock.backupsOf}))`;
 }
 
 async function ask(sql: SqlRunner, { text, parameters, answer }: Statement): Promise<unknown> {

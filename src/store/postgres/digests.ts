@@ -1,17 +1,18 @@
 import { day_ms } from "../../day.ts";
 import { type SeriesName, seriesOf } from "../../series.ts";
+import { numbersOf, sourceOf } from "../core/sources.ts";
 import type { OwnNumbers } from "../own-numbers.ts";
 import { readingDigest, SetDigest } from "../reading-digest.ts";
 import type { DayDigest, DigestRequest } from "../upload-store.ts";
 import type { SqlRunner } from "./connection.ts";
+import { run } from "./database.ts";
 import { rowColumns, type StoredRow } from "./reading-rows.ts";
-import { numbersOf, sourceOf } from "./sources.ts";
 
 /** Digests of the stored readings of an epoch, day by day: see `UploadStore.digests`. To be read in one snapshot. */
 export async function digests(sql: SqlRunner, request: DigestRequest): Promise<DayDigest[]> {
-  const source = await sourceOf(sql, request.epoch);
+  const source = await run(sql, sourceOf(request.epoch));
   if (source === undefined) return [];
-  const numbers = await numbersOf(sql, source);
+  const numbers = await run(sql, numbersOf(source));
   const runs = await sql<HeardRun[]>`
     SELECT series, key, address, itemid, provisional FROM heads JOIN items ON key = item
     WHERE home = ${source.home} ORDER BY key, series`;

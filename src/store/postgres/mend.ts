@@ -4,17 +4,18 @@ import { type Batch, batch_readings_max, type SeriesColumns, valuesAt } from "..
 import { refuseForeign } from "../batch-acceptance.ts";
 import { BatchRefused, type Mended, type Sender } from "../central-store.ts";
 import { refuseMisfits } from "../core/series-rows.ts";
+import { holdSource, numbersOf, type Source, sourceOf } from "../core/sources.ts";
 import type { OwnNumbers } from "../own-numbers.ts";
 import type { DayReadings } from "../upload-store.ts";
 import type { Connections, SqlRunner } from "./connection.ts";
 import { copyReadings } from "./copy-readings.ts";
 import { recount } from "./count-spans.ts";
+import { run } from "./database.ts";
 import { holdItems } from "./inventory-lock.ts";
 import type { ItemKeeper } from "./items.ts";
 import { findLateAgain } from "./late-readings.ts";
 import type { Partitions } from "./partitions.ts";
 import { rowColumns, type StoredRow } from "./reading-rows.ts";
-import { holdSource, numbersOf, type Source, sourceOf } from "./sources.ts";
 
 /** Makes a day of a device what its gateway says it is, but removes nothing: see `CentralStore.mendDay`. */
 export class Mending {
@@ -31,19 +32,19 @@ export class Mending {
   async mendDay(request: DayReadings, batch: Batch, sender: Sender): Promise<Mended> {
     const { series, epoch } = request;
     const columns = batch.series[series] ?? nothing;
-    const source = await this.#connections.read((sql) => sourceOf(sql, epoch));
+    const source = await this.#connections.read((sql) => run(sql, sourceOf(epoch)));
     refuseUnheld(source, request, columns, sender);
     refuseMisfits(series, columns, 0);
     await this.#partitions.make(series, columns.stamp_ms, 0);
     return this.#connections.write(async (sql) => {
-      const held = await holdSource(sql, epoch, sender);
+      const held = await run(sql, holdSource(epoch, sender));
       const item = await this.#itemOf(sql, request, columns, sender);
       if (item === undefined) return { added: 0, corrected: 0, kept: 0 };
       const day = await Day.read(sql, {
         request,
         item,
         home: sender.home,
-        numbers: await numbersOf(sql, held),
+        numbers: await run(sql, numbersOf(held)),
       });
       const changed = await day.take(columns);
       const through_seq = columns.seq.length < batch_readings_max ? request.through_seq : batch.to_seq;

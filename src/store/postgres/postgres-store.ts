@@ -13,6 +13,9 @@ import type {
   ReportNote,
   Sender,
 } from "../central-store.ts";
+import { backupsOf, putBackup } from "../core/backups.ts";
+import { gatewayRecords } from "../core/gateways.ts";
+import { heldOf } from "../core/sources.ts";
 import { addToken, allTokens, noteTokenUse, revokeToken, tokenWith } from "../core/tokens.ts";
 import type { Imported, LoneType, OwnedType, RecordOf, RecordStore } from "../record-store.ts";
 import type {
@@ -31,7 +34,6 @@ import type {
 import type { DayDigest, DayReadings, DigestRequest } from "../upload-store.ts";
 import { replaceAlerts } from "./alerts.ts";
 import { ArrivalReads } from "./arrivals.ts";
-import { backups, putBackup } from "./backups.ts";
 import { amongHomes } from "./citus.ts";
 import type { Connections, SqlRunner } from "./connection.ts";
 import { coverage } from "./coverage.ts";
@@ -48,8 +50,7 @@ import { Pages } from "./pages.ts";
 import { Partitions } from "./partitions.ts";
 import { Receiving } from "./receive.ts";
 import { Records } from "./records.ts";
-import { gateways, Reports } from "./reports.ts";
-import { sourceOf } from "./sources.ts";
+import { Reports } from "./reports.ts";
 
 /** The store of a central server on PostgreSQL: any number of processes may have it open. */
 export class PostgresCentralStore implements CentralStore {
@@ -185,7 +186,7 @@ export class PostgresCentralStore implements CentralStore {
   }
 
   held(epochs: readonly string[]): Promise<HeldEpoch[]> {
-    return this.#connections.snapshot((sql) => Promise.all(epochs.map((epoch) => heldOf(sql, epoch))));
+    return this.#database.snapshot(() => heldOf(epochs));
   }
 
   noteReport(report: ReportNote, sender: Sender): Promise<void> {
@@ -207,7 +208,7 @@ export class PostgresCentralStore implements CentralStore {
   }
 
   gateways(): Promise<GatewayRecord[]> {
-    return this.#read(gateways);
+    return this.#database.read(gatewayRecords);
   }
 
   replaceAlerts(home: number, alerts: readonly Alert[]): Promise<void> {
@@ -215,11 +216,11 @@ export class PostgresCentralStore implements CentralStore {
   }
 
   putBackup(home: number, name: string, content: Uint8Array): Promise<void> {
-    return this.#connections.write((sql) => putBackup(sql, { home, name, content }));
+    return this.#database.write(() => putBackup(home, name, content));
   }
 
   backups(home: number): Promise<Map<string, Uint8Array>> {
-    return this.#read((sql) => backups(sql, home));
+    return this.#database.read(() => backupsOf(home));
   }
 
   close(): Promise<void> {
@@ -229,11 +230,4 @@ export class PostgresCentralStore implements CentralStore {
   #read<Result>(work: (sql: SqlRunner) => Promise<Result>): Promise<Result> {
     return this.#connections.read(work);
   }
-}
-
-async function heldOf(sql: SqlRunner, epoch: string): Promise<HeldEpoch> {
-  const source = await sourceOf(sql, epoch);
-  if (source === undefined) return { epoch, held_seq: 0, held_note: 0 };
-  const { home, held_seq, held_note } = source;
-  return { epoch, home, held_seq, held_note };
 }

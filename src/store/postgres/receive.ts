@@ -3,14 +3,15 @@ import type { Batch } from "../batch.ts";
 import { devicesFrom, digestAt, firstIndexFrom, firstNewSeq } from "../batch-acceptance.ts";
 import type { Received, Sender } from "../central-store.ts";
 import { byDevice, refuseMisfits } from "../core/series-rows.ts";
+import { holdSource, noteHeld, sourceOf } from "../core/sources.ts";
 import type { Connections, SqlRunner } from "./connection.ts";
 import { copyReadings } from "./copy-readings.ts";
 import { CountChanges } from "./count-spans.ts";
+import { run } from "./database.ts";
 import { holdItems } from "./inventory-lock.ts";
 import type { HeardDevice, ItemKeeper } from "./items.ts";
 import { addLate } from "./late-readings.ts";
 import type { Partitions } from "./partitions.ts";
-import { holdSource, noteHeld, sourceOf } from "./sources.ts";
 
 /** Takes in batches: see `CentralStore.receive`. */
 export class Receiving {
@@ -25,24 +26,20 @@ export class Receiving {
   }
 
   async receive(batch: Batch, sender: Sender): Promise<Received> {
-    const known = await this.#connections.read((sql) => sourceOf(sql, batch.epoch));
+    const known = await this.#connections.read((sql) => run(sql, sourceOf(batch.epoch)));
     const from = firstNewSeq(batch, known, sender);
     if (from === undefined) return { held_seq: known?.held_seq ?? 0, taken: 0 };
     await this.#prepare(batch, from, sender);
     return this.#connections.write(async (sql) => {
-      const source = await holdSource(sql, batch.epoch, sender);
+      const source = await run(sql, holdSource(batch.epoch, sender));
       // Another connection may have brought some of it since.
       const from_seq = firstNewSeq(batch, source, sender);
       if (from_seq === undefined) return { held_seq: source.held_seq, taken: 0 };
       const { first_own, taken } = await this.#take(sql, batch, from_seq, sender);
       const { first_seq, to_seq } = batch;
       const digest = digestAt(batch, to_seq);
-      await noteHeld(
-        sql,
-        source,
-        { first_own, from_seq, to_seq },
-        { first_seq, digest, at_ms: sender.at_ms },
-      );
+      const what = { first_seq, digest, at_ms: sender.at_ms };
+      await run(sql, noteHeld(source, { first_own, from_seq, to_seq }, what));
       return { held_seq: to_seq, taken };
     });
   }

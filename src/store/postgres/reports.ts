@@ -1,10 +1,10 @@
 import { refuseForeign } from "../batch-acceptance.ts";
-import type { GatewayRecord, ReportNote, Sender } from "../central-store.ts";
+import type { ReportNote, Sender } from "../central-store.ts";
 import type { Condition } from "../condition.ts";
-import { gatewayRecords, type SourceRow } from "../gateway-record.ts";
+import { holdSource, sourceOf } from "../core/sources.ts";
 import type { Connections, SqlRunner } from "./connection.ts";
+import { run } from "./database.ts";
 import type { HeardDevice, ItemKeeper } from "./items.ts";
-import { holdSource, sourceOf } from "./sources.ts";
 
 /** Keeps what gateways say of themselves, and who listened and which devices were alive in each home. */
 export class Reports {
@@ -19,12 +19,12 @@ export class Reports {
   /** See `CentralStore.noteReport`. */
   async note({ epoch, condition, report }: ReportNote, sender: Sender): Promise<void> {
     const { home, at_ms } = sender;
-    const known = await this.#connections.read((sql) => sourceOf(sql, epoch));
+    const known = await this.#connections.read((sql) => run(sql, sourceOf(epoch)));
     if (known !== undefined) refuseForeign(epoch, known, sender);
     const mentioned = mentionedIn(condition, known?.held_note ?? 0);
     await this.#items.prepare([...mentioned.values()], home);
     await this.#connections.write(async (sql) => {
-      const { held_note } = await holdSource(sql, epoch, sender);
+      const { held_note } = await run(sql, holdSource(epoch, sender));
       const heard = mentionedIn(condition, held_note);
       const keys = await this.#items.keysOf(sql, [...heard.values()], home);
       const keyOf = new Map([...heard.keys()].map((place, index) => [place, keys[index] as number]));
@@ -125,13 +125,4 @@ async function noteInterruptions(
       ${told.map(({ from_ms }) => from_ms)}::bigint[], ${told.map(({ to_ms }) => to_ms)}::bigint[],
       ${told.map(({ reason }) => reason)}::text[], ${told.map(({ lost = null }) => lost)}::bigint[])
     ON CONFLICT (item, from_ms, to_ms, reason) DO UPDATE SET lost = excluded.lost`;
-}
-
-/** See `CentralStore.gateways`. */
-export async function gateways(sql: SqlRunner): Promise<GatewayRecord[]> {
-  return gatewayRecords(
-    await sql<SourceRow[]>`
-      SELECT home, epoch, held_seq, began, reported, uploaded_ms, reported_ms, report
-      FROM sources ORDER BY home, began, epoch`,
-  );
 }

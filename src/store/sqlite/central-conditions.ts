@@ -1,15 +1,15 @@
-import { refuseForeign } from "../batch-acceptance.ts";
 import type { ReportNote, Sender } from "../central-store.ts";
-import type { Sources } from "./central-sources.ts";
+import { holdSource } from "../core/sources.ts";
 import type { Connection } from "./connection.ts";
 import type { ItemKeeper } from "./item-keeper.ts";
+import type { Runner } from "./runner.ts";
 
 /**
  * Keeps what gateways say of themselves, and who listened and which devices were alive in each home. Taking the same twice changes
  * nothing. Works inside the caller's transaction.
  */
 export class CentralConditions {
-  readonly #sources: Sources;
+  readonly #runner: Runner;
   readonly #items: ItemKeeper;
   readonly #putReport;
   readonly #putListener;
@@ -19,14 +19,14 @@ export class CentralConditions {
   readonly #putGap;
   readonly #hear;
 
-  constructor(options: { database: Connection; sources: Sources; items: ItemKeeper }) {
+  constructor(options: { database: Connection; runner: Runner; items: ItemKeeper }) {
     const { database } = options;
-    this.#sources = options.sources;
+    this.#runner = options.runner;
     this.#items = options.items;
     this.#putReport = database.keep(
       `UPDATE sources SET report = ?, reported_ms = ?, held_note = ?,
          reported = (SELECT max(max(began, reported)) + 1 FROM sources AS others WHERE others.home = sources.home)
-       WHERE source = ?`,
+       WHERE home = ? AND epoch = ?`,
     );
     this.#putListener = database.keep(
       `INSERT INTO listeners (home, name, first_ms, last_ms) VALUES (?, ?, ?, ?)
@@ -59,8 +59,7 @@ export class CentralConditions {
 
   note({ epoch, condition, report }: ReportNote, sender: Sender): void {
     const { home, at_ms } = sender;
-    const source = this.#sources.make(epoch, home);
-    refuseForeign(epoch, source, sender);
+    const source = this.#runner.run(holdSource(epoch, sender));
     const { devices, after_note, to_note } = condition;
     const keys = new Map<number, number>();
     const itemOf = (place: number, heard_ms: number) => {
@@ -96,6 +95,6 @@ export class CentralConditions {
     }
     // Notes between the held ones and these have not come: they are to be sent again.
     const held_note = after_note > source.held_note ? source.held_note : Math.max(source.held_note, to_note);
-    this.#putReport.run(JSON.stringify(report), at_ms, held_note, source.source);
+    this.#putReport.run(JSON.stringify(report), at_ms, held_note, home, epoch);
   }
 }

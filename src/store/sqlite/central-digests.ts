@@ -1,21 +1,22 @@
 import { day_ms } from "../../day.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../../series.ts";
 import { forEverySeries } from "../core/series-tables.ts";
+import { numbersOf, sourceOf } from "../core/sources.ts";
 import type { OwnNumbers } from "../own-numbers.ts";
 import { readingDigest, SetDigest } from "../reading-digest.ts";
 import type { DayDigest, DigestRequest } from "../upload-store.ts";
-import type { Sources } from "./central-sources.ts";
 import type { Connection } from "./connection.ts";
+import type { Runner } from "./runner.ts";
 import { seriesColumns } from "./series-tables.ts";
 
 /** Digests of the stored readings of an epoch, day by day: see `UploadStore.digests`. */
 export class CentralDigests {
-  readonly #sources: Sources;
+  readonly #runner: Runner;
   readonly #heard;
   readonly #rows;
 
-  constructor(database: Connection, sources: Sources) {
-    this.#sources = sources;
+  constructor(database: Connection, runner: Runner) {
+    this.#runner = runner;
     this.#heard = database.keep(
       // Heads are found by series and item: without the names of all series, those of every home would be looked through.
       `SELECT series, key, address, itemid, provisional
@@ -31,9 +32,9 @@ export class CentralDigests {
   }
 
   async read(request: DigestRequest): Promise<DayDigest[]> {
-    const source = this.#sources.find(request.epoch);
+    const source = this.#runner.run(sourceOf(request.epoch));
     if (source === undefined) return [];
-    const numbers = this.#sources.numbers(source);
+    const numbers = this.#runner.run(numbersOf(source));
     const digests: DayDigest[] = [];
     for (const run of this.#heard.all(source.home) as HeardRun[])
       digests.push(...(await this.#ofRun(run, numbers, request)));

@@ -3,22 +3,23 @@ import type { SeriesName, Value } from "../../series.ts";
 import { type Batch, batch_readings_max, valuesAt } from "../batch.ts";
 import { refuseForeign } from "../batch-acceptance.ts";
 import { BatchRefused, type Mended, type Sender } from "../central-store.ts";
+import { numbersOf, sourceOf } from "../core/sources.ts";
 import type { OwnNumbers } from "../own-numbers.ts";
 import type { DayReadings } from "../upload-store.ts";
 import type { BlockKeeper } from "./block-keeper.ts";
-import type { Sources } from "./central-sources.ts";
 import type { Connection } from "./connection.ts";
 import type { ItemKeeper } from "./item-keeper.ts";
+import type { Runner } from "./runner.ts";
 import { insertSql, seriesColumns } from "./series-tables.ts";
 
 /** Makes a day of a device what its gateway says it is, but removes nothing: see `CentralStore.mendDay`. Works inside the caller's transaction. */
 export function mendDay(
-  parts: { database: Connection; blocks: BlockKeeper; items: ItemKeeper; sources: Sources },
+  parts: { database: Connection; blocks: BlockKeeper; items: ItemKeeper; runner: Runner },
   request: DayReadings,
   batch: Batch,
   sender: Sender,
 ): Mended {
-  const source = parts.sources.find(request.epoch);
+  const source = parts.runner.run(sourceOf(request.epoch));
   if (source !== undefined) refuseForeign(request.epoch, source, sender);
   const columns = batch.series[request.series];
   const held_seq = source?.held_seq ?? 0;
@@ -36,11 +37,21 @@ export function mendDay(
     // Nothing to add; what is here stays.
     const item = parts.items.find(request);
     if (item === undefined) return { added: 0, corrected: 0, kept: 0 };
-    const day = new Day(parts, { request, item, home: sender.home, numbers: parts.sources.numbers(source) });
+    const day = new Day(parts, {
+      request,
+      item,
+      home: sender.home,
+      numbers: parts.runner.run(numbersOf(source)),
+    });
     return { added: 0, corrected: 0, kept: day.notAmong(new Set(), request.through_seq) };
   }
   const item = parts.items.keyOf(request, columns.stamp_ms[0] ?? from_ms, [], sender.home);
-  const day = new Day(parts, { request, item, home: sender.home, numbers: parts.sources.numbers(source) });
+  const day = new Day(parts, {
+    request,
+    item,
+    home: sender.home,
+    numbers: parts.runner.run(numbersOf(source)),
+  });
   const sent = Array.from(columns.seq, (seq, index) => ({
     own: day.ownOf(seq),
     stamp: columns.stamp_ms[index] ?? 0,

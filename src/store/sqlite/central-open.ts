@@ -1,7 +1,7 @@
 import type { OperatorError } from "../../errors.ts";
 import type { CentralStore, GatewayRecord } from "../central-store.ts";
+import { gatewayRecords } from "../core/gateways.ts";
 import type { Store } from "../store.ts";
-import { CentralReads } from "./central-reads.ts";
 import { SqliteCentralStore } from "./central-store.ts";
 import { databasePath, openBesideServer } from "./connection.ts";
 import { storeFault } from "./faults.ts";
@@ -50,14 +50,11 @@ export async function openCentralBeside(options: OpenOptions): Promise<CentralVi
 }
 
 class SqliteCentralView extends SqliteStore implements CentralView {
-  readonly #reads: CentralReads;
-
   constructor(path: string) {
     super({ path, writer: new Writing({ path, database: openBesideServer(path) }) });
-    this.#reads = new CentralReads(this.database, this.epoch);
   }
 
   gateways(): Promise<GatewayRecord[]> {
-    return this.reading(() => this.#reads.gateways());
+    return this.reads.read(gatewayRecords);
   }
 }

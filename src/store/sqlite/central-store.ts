@@ -14,6 +14,10 @@ import type {
   ReportNote,
   Sender,
 } from "../central-store.ts";
+import { backupsOf } from "../core/backups.ts";
+import { gatewayRecords } from "../core/gateways.ts";
+import { heldOf, sourceOf } from "../core/sources.ts";
+import type { Work } from "../core/work.ts";
 import type { DayDigest, DayReadings, DigestRequest } from "../upload-store.ts";
 import { CentralReads } from "./central-reads.ts";
 import { planMaintenance, SqliteStore } from "./sqlite-store.ts";
@@ -22,24 +26,24 @@ import type { WriterThread } from "./writer-thread.ts";
 /** The store of a central server on SQLite: receives in the writer's thread, reads on connections of its own. */
 export class SqliteCentralStore extends SqliteStore implements CentralStore {
   readonly #writer: WriterThread;
-  readonly #reads: CentralReads;
+  readonly #central: CentralReads;
   readonly #stopMaintenance: () => void;
 
   constructor(options: { path: string; writer: WriterThread; clock: Clock; log: Log }) {
     super(options);
     this.#writer = options.writer;
-    this.#reads = new CentralReads(this.database, this.epoch);
+    this.#central = new CentralReads(this.database, this.epoch);
     this.#stopMaintenance = planMaintenance(options);
   }
 
   async receive(batch: Batch, sender: Sender): Promise<Received> {
-    const held = await this.reading(() => this.#heldAlready(batch, sender));
+    const held = await this.reads.read(() => heldAlready(batch, sender));
     if (held !== undefined) return held;
     return this.#writer.ask("receive", { batch, sender });
   }
 
   held(epochs: readonly string[]): Promise<HeldEpoch[]> {
-    return this.reading(() => this.#reads.held(epochs));
+    return this.reads.snapshot(() => heldOf(epochs));
   }
 
   noteReport(report: ReportNote, sender: Sender): Promise<void> {
@@ -47,7 +51,7 @@ export class SqliteCentralStore extends SqliteStore implements CentralStore {
   }
 
   digests(request: DigestRequest): Promise<DayDigest[]> {
-    return this.reading(() => this.#reads.digests(request));
+    return this.reading(() => this.#central.digests(request));
   }
 
   mendDay(request: DayReadings, readings: Batch, sender: Sender): Promise<Mended> {
@@ -60,11 +64,11 @@ export class SqliteCentralStore extends SqliteStore implements CentralStore {
     readonly after?: HistoryPosition;
     readonly readings_max: number;
   }): Promise<{ batch: Batch; position: HistoryPosition } | undefined> {
-    return this.reading(() => this.#reads.history(request));
+    return this.reading(() => this.#central.history(request));
   }
 
   gateways(): Promise<GatewayRecord[]> {
-    return this.reading(() => this.#reads.gateways());
+    return this.reads.read(gatewayRecords);
   }
 
   replaceAlerts(home: number, alerts: readonly Alert[]): Promise<void> {
@@ -72,7 +76,7 @@ export class SqliteCentralStore extends SqliteStore implements CentralStore {
   }
 
   itemsHeardIn(home: number): Promise<Item[]> {
-    return this.reading(() => this.#reads.itemsHeardIn(home));
+    return this.reading(() => this.#central.itemsHeardIn(home));
   }
 
   putBackup(home: number, name: string, content: Uint8Array): Promise<void> {
@@ -80,19 +84,19 @@ export class SqliteCentralStore extends SqliteStore implements CentralStore {
   }
 
   backups(home: number): Promise<Map<string, Uint8Array>> {
-    return this.reading(() => this.#reads.backups(home));
+    return this.reads.read(() => backupsOf(home));
   }
 
   override async close(): Promise<void> {
     this.#stopMaintenance();
     await super.close();
   }
+}
 
-  /** The answer to a batch that is held to its end, which costs the writer nothing; undefined for any other. */
-  #heldAlready(batch: Batch, sender: Sender): Received | undefined {
-    const source = this.#reads.source(batch.epoch);
-    if (source?.first_seq === undefined || batch.to_seq > source.held_seq) return undefined;
-    firstNewSeq(batch, source, sender);
-    return { held_seq: source.held_seq, taken: 0 };
-  }
+/** The answer to a batch that is held to its end, which costs the writer nothing; undefined for any other. */
+function* heldAlready(batch: Batch, sender: Sender): Work<Received | undefined> {
+  const source = yield* sourceOf(batch.epoch);
+  if (source?.first_seq === undefined || batch.to_seq > source.held_seq) return undefined;
+  firstNewSeq(batch, source, sender);
+  return { held_seq: source.held_seq, taken: 0 };
 }

@@ -1,23 +1,16 @@
-import { OperatorError } from "../../errors.ts";
 import type { Alert } from "../../records/issues.ts";
 import { identityOf } from "../../records/record-table.ts";
 import { type SeriesName, seriesNames } from "../../series.ts";
 import { type Batch, type SeriesColumns, valuesAt } from "../batch.ts";
 import { devicesFrom, digestAt, firstIndexFrom, firstNewSeq } from "../batch-acceptance.ts";
-import {
-  backup_bytes_max,
-  backups_max,
-  type Mended,
-  type Received,
-  type ReportNote,
-  type Sender,
-} from "../central-store.ts";
+import type { Mended, Received, ReportNote, Sender } from "../central-store.ts";
+import { putBackup } from "../core/backups.ts";
 import { forEverySeries } from "../core/series-tables.ts";
+import { holdSource, noteHeld } from "../core/sources.ts";
 import { ReadingRefused } from "../store.ts";
 import type { DayReadings } from "../upload-store.ts";
 import { CentralConditions } from "./central-conditions.ts";
 import { mendDay } from "./central-mend.ts";
-import { Sources } from "./central-sources.ts";
 import type { Connection } from "./connection.ts";
 import { isRefusedValue } from "./faults.ts";
 import { insertSql } from "./series-tables.ts";
@@ -25,7 +18,6 @@ import { Writing } from "./write.ts";
 
 /** Everything that changes the database of central: see `CentralStore` for what each call does. */
 export class CentralWriting extends Writing {
-  readonly #sources: Sources;
   readonly #conditions: CentralConditions;
   readonly #rows;
   readonly #hear;
@@ -34,17 +26,16 @@ export class CentralWriting extends Writing {
     super(options);
     const { database } = options;
     database.run(`PRAGMA cache_size = -${write_cache_kib}`);
-    this.#sources = new Sources(database);
-    this.#conditions = new CentralConditions({ database, sources: this.#sources, items: this.items });
+    this.#conditions = new CentralConditions({ database, runner: this.runner, items: this.items });
     this.#rows = forEverySeries((series) => database.keep(insertSql(series)));
     this.#hear = database.keep("INSERT OR IGNORE INTO item_homes VALUES (?, ?)");
   }
 
   receive(batch: Batch, sender: Sender): Received {
     return this.transaction(() => {
-      const found = this.#sources.find(batch.epoch);
-      const from_seq = firstNewSeq(batch, found, sender);
-      if (from_seq === undefined) return { held_seq: found?.held_seq ?? 0, taken: 0 };
+      const source = this.runner.run(holdSource(batch.epoch, sender));
+      const from_seq = firstNewSeq(batch, source, sender);
+      if (from_seq === undefined) return { held_seq: source.held_seq, taken: 0 };
       const items = this.#itemsOf(batch, from_seq, sender);
       const first_own = Number(this.readSeq.values()[0]?.[0]) + 1;
       let taken = 0;
@@ -54,12 +45,10 @@ export class CentralWriting extends Writing {
       }
       this.blocks.settle();
       this.writeSeq.run(first_own + batch.to_seq - from_seq);
-      this.#sources.hold(
-        found ?? this.#sources.make(batch.epoch, sender.home),
-        { first_own, from_seq, to_seq: batch.to_seq },
-        { first_seq: batch.first_seq, digest: digestAt(batch, batch.to_seq), at_ms: sender.at_ms },
-      );
-      return { held_seq: batch.to_seq, taken };
+      const { first_seq, to_seq } = batch;
+      const what = { first_seq, digest: digestAt(batch, to_seq), at_ms: sender.at_ms };
+      this.runner.run(noteHeld(source, { first_own, from_seq, to_seq }, what));
+      return { held_seq: to_seq, taken };
     });
   }
 
@@ -68,8 +57,8 @@ export class CentralWriting extends Writing {
   }
 
   mendDay(request: DayReadings, readings: Batch, sender: Sender): Mended {
-    const { database, blocks, items } = this;
-    const parts = { database, blocks, items, sources: this.#sources };
+    const { database, runner, blocks, items } = this;
+    const parts = { database, runner, blocks, items };
     return this.transaction(() => mendDay(parts, request, readings, sender));
   }
 
@@ -83,22 +72,7 @@ export class CentralWriting extends Writing {
   }
 
   putBackup(home: number, name: string, content: Uint8Array): void {
-    if (content.length > backup_bytes_max) {
-      throw new OperatorError(
-        `the file ${name} of home ${home} has ${content.length} bytes, and ${backup_bytes_max} are the most that is kept`,
-        "leave it out of the backup",
-      );
-    }
-    this.transaction(() => {
-      const held = this.database.query("SELECT name FROM backups WHERE home = ?").values(home).flat();
-      if (held.length >= backups_max && !held.includes(name)) {
-        throw new OperatorError(
-          `home ${home} has ${backups_max} files at central already, and ${name} would be one more`,
-          "send its files under the names they had before",
-        );
-      }
-      this.database.query("INSERT OR REPLACE INTO backups VALUES (?, ?, ?)").run(home, name, content);
-    });
+    this.transaction(() => this.runner.run(putBackup(home, name, content)));
   }
 
   /** Keys of the items that readings are of from a number on, by the place of their device. */

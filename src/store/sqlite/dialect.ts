@@ -13,4 +13,5 @@ const spellings: readonly (readonly [RegExp, string])[] = [
   [/\bgreatest\(/g, "max("],
   [/\bleast\(/g, "min("],
   [/ COLLATE "C"/g, ""],
+  [/ FOR UPDATE$/, ""],
 ];

@@ -68,7 +68,7 @@ export class SqliteStore implements Store {
   readonly #records: Records;
   readonly #coverage: CoverageReads;
   readonly #times: TimeReads;
-  readonly #reads: SqliteDatabase;
+  protected readonly reads: SqliteDatabase;
   #importing = false;
 
   /** `path`: a database of this program's schema version, which exists. */
@@ -83,7 +83,7 @@ export class SqliteStore implements Store {
     this.#records = new Records(this.database);
     this.#coverage = new CoverageReads(this.database);
     this.#times = new TimeReads(this.database);
-    this.#reads = new SqliteDatabase({ path: options.path, connection: this.database });
+    this.reads = new SqliteDatabase({ path: options.path, connection: this.database });
     this.epoch = String(this.#fact("epoch"));
   }
 
@@ -174,11 +174,11 @@ export class SqliteStore implements Store {
   }
 
   token(id: string): Promise<Token | undefined> {
-    return this.#reads.read(() => tokenWith(id));
+    return this.reads.read(() => tokenWith(id));
   }
 
   tokens(): Promise<Token[]> {
-    return this.#reads.read(() => allTokens());
+    return this.reads.read(() => allTokens());
   }
 
   async addToken(token: Token): Promise<void> {

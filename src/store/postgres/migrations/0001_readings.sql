@@ -26,7 +26,7 @@ BEGIN
 END $$;
 
 -- Which home an epoch belongs to: written once, when it is first heard of.
-CREATE TABLE epochs (
+CREATE TABLE epoch_homes (
   epoch TEXT COLLATE "C" PRIMARY KEY,
   home BIGINT NOT NULL
 );
@@ -40,7 +40,7 @@ CREATE TABLE sources (
   held_seq BIGINT NOT NULL DEFAULT 0,
   -- Digest of the reading numbered held_seq; null where it is among the missing.
   digest TEXT,
-  -- Up to which the notes of its condition are held.
+  -- Up to which the notes of its devices' health are held.
   held_note BIGINT NOT NULL DEFAULT 0,
   -- When a batch was last taken, unix milliseconds.
   uploaded_ms BIGINT,
@@ -54,14 +54,13 @@ CREATE TABLE sources (
 );
 
 -- Which numbers of an epoch became which here: reading `from_seq` has the number `first_own`, the next the next, those that the
--- gateway has lost included, up to `to_seq`.
+-- gateway has lost included, up to `to_seq`. What follows on in both extends a row.
 CREATE TABLE batches (
   home BIGINT NOT NULL,
   epoch TEXT COLLATE "C" NOT NULL,
   from_seq BIGINT NOT NULL,
   to_seq BIGINT NOT NULL,
   first_own BIGINT NOT NULL,
-  received_ms BIGINT NOT NULL,
   PRIMARY KEY (home, epoch, from_seq)
 );
 

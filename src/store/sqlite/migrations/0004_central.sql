@@ -1,31 +1,41 @@
--- At central: the epochs of gateways that have sent something. A source's readings are held up to held_seq; `digest` is that
--- of the reading held_seq, NULL where that was lost. The contacts of a home are counted: `began` is the first of a source, `reported`
--- its last report (0: none), so that what came in one millisecond still has an order.
+-- At central: which home an epoch belongs to, written once, when it is first heard of.
+CREATE TABLE epoch_homes (
+  epoch TEXT PRIMARY KEY,
+  home INTEGER NOT NULL
+) WITHOUT ROWID, STRICT;
+
+-- At central: how far each epoch is held.
 CREATE TABLE sources (
-  source INTEGER PRIMARY KEY AUTOINCREMENT,
-  epoch TEXT NOT NULL UNIQUE,
   home INTEGER NOT NULL,
+  epoch TEXT NOT NULL,
+  -- Null while no readings are held.
   first_seq INTEGER,
   held_seq INTEGER NOT NULL DEFAULT 0,
+  -- Digest of the reading numbered held_seq; null where it is among the missing.
   digest TEXT,
+  -- Up to which the notes of its devices' health are held.
   held_note INTEGER NOT NULL DEFAULT 0,
+  -- When a batch was last taken, unix milliseconds.
   uploaded_ms INTEGER,
+  -- The contacts of a home are counted: the first of an epoch, and its last report (0: none), so that what came in one millisecond still has an order.
   began INTEGER NOT NULL,
   reported INTEGER NOT NULL DEFAULT 0,
   reported_ms INTEGER,
-  report TEXT CHECK (json_valid(report))
-) STRICT;
-CREATE INDEX sources_by_home ON sources (home, source);
+  -- What the gateway last said of itself.
+  report TEXT CHECK (json_valid(report)),
+  PRIMARY KEY (home, epoch)
+) WITHOUT ROWID, STRICT;
 
--- At central: which of its own numbers stand for which of a source. One row is own numbers first_own to first_own + to_seq - from_seq, in order;
--- what follows on in both extends it. A number that the source has lost has one here too.
+-- At central: which numbers of an epoch became which here: reading `from_seq` has the number `first_own`, the next the next, those that the
+-- gateway has lost included, up to `to_seq`. What follows on in both extends a row.
 CREATE TABLE batches (
-  first_own INTEGER PRIMARY KEY,
-  source INTEGER NOT NULL REFERENCES sources (source),
+  home INTEGER NOT NULL,
+  epoch TEXT NOT NULL,
   from_seq INTEGER NOT NULL,
-  to_seq INTEGER NOT NULL
-) STRICT;
-CREATE INDEX batches_by_source ON batches (source, from_seq);
+  to_seq INTEGER NOT NULL,
+  first_own INTEGER NOT NULL,
+  PRIMARY KEY (home, epoch, from_seq)
+) WITHOUT ROWID, STRICT;
 
 -- At central: where items were heard.
 CREATE TABLE item_homes (
@@ -35,7 +45,7 @@ CREATE TABLE item_homes (
 ) WITHOUT ROWID, STRICT;
 CREATE INDEX item_homes_by_home ON item_homes (home, item);
 
--- At central: alerts that it makes of the condition of a home. Served beside those of imports, never mixed with them.
+-- At central: alerts that it makes of the health of a home's devices. Served beside those of imports, never mixed with them.
 CREATE TABLE home_alerts (
   home INTEGER NOT NULL,
   subjectid INTEGER NOT NULL,

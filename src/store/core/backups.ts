@@ -1,0 +1,39 @@
+import { OperatorError } from "../../errors.ts";
+import { backup_bytes_max, backups_max } from "../central-store.ts";
+import { arrays, change, hold, rowsOf, type Work } from "./work.ts";
+
+/** See `CentralStore.putBackup`. */
+export function* putBackup(home: number, name: string, content: Uint8Array): Work<void> {
+  if (content.length > backup_bytes_max) {
+    throw new OperatorError(
+      `the file ${name} of home ${home} has ${content.length} bytes, and ${backup_bytes_max} are the most that is kept`,
+      "leave it out of the backup",
+    );
+  }
+  yield* hold({ backupsOf: home });
+  const held = yield* rowsOf(arrays<[name: string]>("SELECT name FROM backups WHERE home = $1", home));
+  if (held.length >= backups_max && !held.flat().includes(name)) {
+    throw new OperatorError(
+      `home ${home} has ${backups_max} files at central already, and ${name} would be one more`,
+      "send its files under the names they had before",
+    );
+  }
+  yield* change(
+    `INSERT INTO backups (home, name, content) VALUES ($1, $2, $3)
+     ON CONFLICT (home, name) DO UPDATE SET content = excluded.content`,
+    home,
+    name,
+    content,
+  );
+}
+
+/** The files of a home by name, in order of name. */
+export function* backupsOf(home: number): Work<Map<string, Uint8Array>> {
+  const rows = yield* rowsOf(
+    arrays<[name: string, content: Uint8Array]>(
+      "SELECT name, content FROM backups WHERE home = $1 ORDER BY name",
+      home,
+    ),
+  );
+  return new Map(rows.map(([name, content]) => [name, new Uint8Array(content)]));
+}

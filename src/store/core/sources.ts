@@ -1,0 +1,132 @@
+import { type KnownSource, refuseForeign } from "../batch-acceptance.ts";
+import type { HeldEpoch, Sender } from "../central-store.ts";
+import { type NumberRun, OwnNumbers } from "../own-numbers.ts";
+import { change, firstOf, objects, rowsOf, rowsOfAll, type Work } from "./work.ts";
+
+/** Stored facts of an epoch; undefined where nothing of it has come yet. Locks nothing. */
+export function* sourceOf(epoch: string): Work<Source | undefined> {
+  const home = yield* ownerOf(epoch);
+  if (home === undefined) return undefined;
+  const row = yield* firstOf(
+    objects<SourceRow>(`SELECT ${facts} FROM sources WHERE home = $1 AND epoch = $2`, home, epoch),
+  );
+  return row === undefined ? undefined : known(row);
+}
+
+/**
+ * The same, made if it is new, and held until the transaction ends: who else has something of this epoch waits.
+ * @throws BatchRefused where it belongs to another home
+ */
+export function* holdSource(epoch: string, sender: Sender): Work<Source> {
+  const { home } = sender;
+  const find = objects<SourceRow>(
+    `SELECT ${facts} FROM sources WHERE home = $1 AND epoch = $2 FOR UPDATE`,
+    home,
+    epoch,
+  );
+  let row = yield* firstOf(find);
+  if (row === undefined) {
+    yield* change(
+      "INSERT INTO epoch_homes (epoch, home) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+      epoch,
+      home,
+    );
+    const owner = yield* ownerOf(epoch);
+    if (owner !== undefined && owner !== home)
+      refuseForeign(epoch, (yield* sourceOf(epoch)) ?? { home: owner, held_seq: 0 }, sender);
+    yield* change(
+      `INSERT INTO sources (home, epoch, began)
+       SELECT $1::bigint, $2, coalesce(max(greatest(began, reported)), 0) + 1 FROM sources WHERE home = $1
+       ON CONFLICT DO NOTHING`,
+      home,
+      epoch,
+    );
+    row = yield* firstOf(find);
+  }
+  if (row === undefined) throw new Error(`no source was made of ${epoch}`);
+  return known(row);
+}
+
+/** Notes that an epoch is held up to `run.to_seq`, with the numbers of its newest batch. */
+export function* noteHeld(
+  { home, epoch }: Source,
+  run: NumberRun,
+  what: { readonly first_seq: number; readonly digest: string | undefined; readonly at_ms: number },
+): Work<void> {
+  const { first_seq, digest = null, at_ms } = what;
+  yield* rowsOfAll(
+    // An epoch has no gaps: what follows on in our numbers too extends the row before.
+    objects(
+      `INSERT INTO batches (home, epoch, from_seq, to_seq, first_own)
+       SELECT $1::bigint, $2, coalesce(max(from_seq), $3), $4::bigint, coalesce(max(first_own), $5) FROM batches
+       WHERE home = $1 AND epoch = $2 AND first_own + to_seq - from_seq + 1 = $5
+         AND from_seq = (SELECT max(from_seq) FROM batches WHERE home = $1 AND epoch = $2)
+       ON CONFLICT (home, epoch, from_seq) DO UPDATE SET to_seq = excluded.to_seq`,
+      home,
+      epoch,
+      run.from_seq,
+      run.to_seq,
+      run.first_own,
+    ),
+    objects(
+      `UPDATE sources SET first_seq = coalesce(first_seq, $3), held_seq = $4, digest = $5, uploaded_ms = $6
+       WHERE home = $1 AND epoch = $2`,
+      home,
+      epoch,
+      first_seq,
+      run.to_seq,
+      digest,
+      at_ms,
+    ),
+  );
+}
+
+/** Which of our numbers stand for which of the epoch's. */
+export function* numbersOf({ home, epoch }: Source): Work<OwnNumbers> {
+  const runs = yield* rowsOf(
+    objects<NumberRun>(
+      "SELECT first_own, from_seq, to_seq FROM batches WHERE home = $1 AND epoch = $2 ORDER BY from_seq",
+      home,
+      epoch,
+    ),
+  );
+  return new OwnNumbers(runs);
+}
+
+/** See `CentralStore.held`. */
+export function* heldOf(epochs: readonly string[]): Work<HeldEpoch[]> {
+  const held: HeldEpoch[] = [];
+  for (const epoch of epochs) {
+    const { home, held_seq = 0, held_note = 0 } = (yield* sourceOf(epoch)) ?? {};
+    held.push({ epoch, home, held_seq, held_note });
+  }
+  return held;
+}
+
+export interface Source extends KnownSource {
+  readonly epoch: string;
+  readonly held_note: number;
+}
+
+const facts = "home, epoch, first_seq, held_seq, digest, held_note";
+
+interface SourceRow {
+  readonly home: number;
+  readonly epoch: string;
+  readonly first_seq: number | null;
+  readonly held_seq: number;
+  readonly digest: string | null;
+  readonly held_note: number;
+}
+
+function known({ first_seq, digest, ...row }: SourceRow): Source {
+  return { ...row, first_seq: first_seq ?? undefined, digest: digest ?? undefined };
+}
+
+/** The home that an epoch belongs to; undefined where nothing of it has come yet. */
+function* ownerOf(epoch: string): Work<number | undefined> {
+  const owner = yield* firstOf(
+    objects<{ home: number }>("SELECT home FROM epoch_homes WHERE epoch = $1", epoch),
+  );
+  return owner?.home;
+}
