@@ -5,97 +5,77 @@ import { processTerminal } from "./commands/terminal.ts";
 import { messageOf, OperatorError } from "./errors.ts";
 import { version } from "./version.ts";
 
-/**
- * Every command. A module is loaded only when its command is named, so that `lintel token list` does not
- * wait for the radio libraries.
- */
-const commands: readonly {
-  readonly name: string;
+interface Entry {
   readonly summary: string;
   readonly load: () => Promise<CommandModule>;
   /** Runs until a signal ends it, with 0. */
   readonly serves?: true;
-}[] = [
-  { name: "run", summary: "run a gateway", load: () => import("./commands/run.ts"), serves: true },
-  {
-    name: "central",
-    serves: true,
+}
+
+/**
+ * Every command. A module is loaded only when its command is named, so that `lintel token list` does not
+ * wait for the radio libraries.
+ */
+const commands: Readonly<Record<string, Entry>> = {
+  run: { summary: "run a gateway", load: () => import("./commands/run.ts"), serves: true },
+  central: {
     summary: "run a central server: take in the uploads of every home and serve them",
     load: () => import("./commands/central.ts"),
-  },
-  {
-    name: "demo",
     serves: true,
+  },
+  demo: {
     summary: "see it all at work with nothing plugged in",
     load: () => import("./commands/demo.ts"),
+    serves: true,
   },
-  {
-    name: "pair",
-    summary: "let new devices join the running gateway",
-    load: () => import("./commands/pair.ts"),
-  },
-  {
-    name: "import",
+  pair: { summary: "let new devices join the running gateway", load: () => import("./commands/pair.ts") },
+  import: {
     summary: "take in the records of a programme: items, homes, subjects and so on",
     load: () => import("./commands/import.ts"),
   },
-  { name: "items", summary: "list the items of the inventory", load: () => import("./commands/items.ts") },
-  {
-    name: "status",
+  items: { summary: "list the items of the inventory", load: () => import("./commands/items.ts") },
+  status: {
     summary: "show what a gateway is doing and when each item was last heard",
     load: () => import("./commands/status.ts"),
   },
-  {
-    name: "doctor",
+  doctor: {
     summary: "check everything a gateway needs, one by one",
     load: () => import("./commands/doctor.ts"),
   },
-  {
-    name: "fleet",
+  fleet: {
     summary: "show which homes need a visit, from central's copy",
     load: () => import("./commands/fleet.ts"),
   },
-  {
-    name: "upload",
+  upload: {
     summary: "send to central what it has not confirmed",
     load: () => import("./commands/upload.ts"),
   },
-  {
-    name: "verify",
+  verify: {
     summary: "compare every day with central, and send again what differs",
     load: () => import("./commands/verify.ts"),
   },
-  {
-    name: "token",
-    summary: "create, list and revoke access tokens",
-    load: () => import("./commands/token.ts"),
-  },
-  {
-    name: "fetch",
+  token: { summary: "create, list and revoke access tokens", load: () => import("./commands/token.ts") },
+  fetch: {
     summary: "download everything that a token can see, as files",
     load: () => import("./commands/fetch.ts"),
   },
-  {
-    name: "export",
+  export: {
     summary: "write series straight from a store into files",
     load: () => import("./commands/export.ts"),
   },
-  {
-    name: "backup",
+  backup: {
     summary: "copy a store and what belongs to it, beside a running server",
     load: () => import("./commands/backup.ts"),
   },
-  {
-    name: "restore",
+  restore: {
     summary: "make a spare box the one that was lost, from a backup or from central",
     load: () => import("./commands/restore.ts"),
   },
-  {
-    name: "report",
+  report: {
     summary: "show doses taken and missed, and walking speed, day by day",
     load: () => import("./commands/report.ts"),
   },
-];
+};
 
 const exit_unexpected = 1;
 const exit_operator = 2;
@@ -156,7 +136,7 @@ async function programFor(words: readonly string[], context: CommandContext): Pr
       "after",
       "\nStart with:\n  lintel demo               a flat full of simulated sensors, and how to ask for their data\n  lintel <command> --help   options, examples and exit codes of a command",
     );
-  for (const { name, summary, load, serves } of commands) {
+  for (const [name, { summary, load, serves }] of Object.entries(commands)) {
     const command = program.command(name).description(summary);
     if (!words.includes(name)) continue;
     if (serves) endOnSignal();

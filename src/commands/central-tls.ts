@@ -1,10 +1,11 @@
 import { resolve } from "node:path";
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import type { Clock } from "../clock.ts";
-import { isServerName, type TlsFiles, type TlsSetting } from "../config/tls-section.ts";
+import { onlyForOwn, type TlsFiles, type TlsSetting, tlsSettingOf } from "../config/tls-section.ts";
 import { OperatorError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { CentralPlace } from "./central-place.ts";
+import { nameList } from "./command.ts";
 import { defaultCentralData } from "./store-options.ts";
 
 /** The options that say what central serves TLS with, as a command received them. */
@@ -28,7 +29,7 @@ export function addTlsOptions(command: Command): Command {
     .option(
       "--tls-names <names>",
       "host names and addresses by which homes reach it, besides the machine's own, with commas between",
-      serverNameList,
+      nameList,
     )
     .option(
       "--tls-directory <dir>",
@@ -39,23 +40,13 @@ export function addTlsOptions(command: Command): Command {
 /** @throws OperatorError where the options for TLS contradict each other */
 export function tlsSettingFor(options: CentralTlsOptions): TlsSetting | undefined {
   const { tls, tlsNames, tlsDirectory, tlsCertificate, tlsKey } = options;
-  if (tls !== undefined) {
-    if (tlsCertificate !== undefined || tlsKey !== undefined)
-      throw new OperatorError(
-        `--tls ${tls} and ${tlsKey === undefined ? "--tls-certificate" : "--tls-key"} both say what TLS is served with`,
-        "leave one of them out: a certificate is made, or files are given",
-      );
-    return { names: tlsNames ?? [] };
-  }
-  if (tlsNames !== undefined || tlsDirectory !== undefined)
-    throw new OperatorError(
-      `${tlsNames === undefined ? "--tls-directory" : "--tls-names"} is for a certificate that central makes`,
-      "give --tls self-signed too, or leave it out",
-    );
-  if (tlsCertificate === undefined && tlsKey === undefined) return undefined;
-  if (tlsCertificate === undefined || tlsKey === undefined)
-    throw new OperatorError("TLS needs a certificate and a key", "give both --tls-certificate and --tls-key");
-  return { certificate: resolve(tlsCertificate), key: resolve(tlsKey) };
+  const given = { tls, tls_names: tlsNames, tls_certificate: tlsCertificate, tls_key: tlsKey };
+  const nameOf = (key: string) => `--${key.replace("_", "-")}`;
+  const setting = tlsSettingOf(given, { directory: "", nameOf });
+  if (setting !== undefined && "what" in setting) throw new OperatorError(setting.what, setting.remedy);
+  if (tlsDirectory !== undefined && tls === undefined)
+    throw new OperatorError(...onlyForOwn(nameOf("tls_directory"), nameOf("tls")));
+  return setting;
 }
 
 /** The files that are given, or central's own, which are beside its data unless an option says otherwise. */
@@ -69,14 +60,4 @@ export async function tlsFilesFor(
   const beside = "directory" in place ? place.directory : defaultCentralData;
   const directory = tlsDirectory === undefined ? beside : resolve(tlsDirectory);
   return tlsFilesOf(tls, { directory, directorySetting: "--tls-directory", listen, clock, log });
-}
-
-function serverNameList(text: string): string[] {
-  const names = text.split(",").map((name) => name.trim());
-  const wrong = names.find((name) => !isServerName(name));
-  if (wrong !== undefined)
-    throw new InvalidArgumentError(
-      `${JSON.stringify(wrong)} is no host name or address: write central.example,10.8.0.1`,
-    );
-  return names;
 }

@@ -40,6 +40,14 @@ export function addHelp(
   command.addHelpText("after", lines.join("\n"));
 }
 
+/** Names with commas between. */
+export function nameList(text: string): string[] {
+  return text
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+}
+
 /** A parser of a whole-number option; what lies outside `minimum` to `maximum` is a bad argument. */
 export function wholeNumber(minimum: number, maximum: number): (text: string) => number {
   return (text) => {

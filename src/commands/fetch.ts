@@ -1,9 +1,8 @@
-import { X509Certificate } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
+import { certificateIn, isToken, tokenIn } from "../config/upload-section.ts";
 import { type Downloaded, download } from "../download/download.ts";
-import { messageOf, OperatorError } from "../errors.ts";
+import { OperatorError } from "../errors.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { addFileOptions, type FileOptions, spanOf } from "./file-options.ts";
 import { interruptible } from "./interruptible.ts";
@@ -49,7 +48,7 @@ interface FetchOptions extends FileOptions {
 async function fetchAll(options: FetchOptions, context: CommandContext): Promise<void> {
   const { terminal, clock } = context;
   const token = tokenOf(options);
-  const certificate = options.certificate === undefined ? undefined : readCertificate(options.certificate);
+  const certificate = options.certificate && certificateIn(options.certificate);
   const { series, items } = options;
   const started_ms = clock.now().monotonic_ms;
   const elapsed_ms = () => clock.now().monotonic_ms - started_ms;
@@ -99,35 +98,8 @@ const columns: Columns<[name: string, file: Downloaded["files"][string]]> = {
 function tokenOf({ token, tokenFile }: FetchOptions): string {
   if ((token === undefined) === (tokenFile === undefined))
     throw new OperatorError("a token is needed, once", "give --token TOKEN or --token-file FILE");
-  const text = (token ?? readToken(tokenFile ?? "")).trim();
-  if (!/^[\x21-\x7e]{1,500}$/.test(text))
-    throw new OperatorError(
-      tokenFile === undefined ? "--token has no token" : `${tokenFile} does not hold a token alone`,
-      "give the text that `lintel token create` printed",
-    );
-  return text;
-}
-
-function readToken(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (thrown) {
-    throw new OperatorError(
-      `${file} cannot be read (${messageOf(thrown)})`,
-      "name the file that holds the token",
-    );
-  }
-}
-
-function readCertificate(file: string): string {
-  try {
-    const text = readFileSync(file, "utf8");
-    new X509Certificate(text);
-    return text;
-  } catch (thrown) {
-    throw new OperatorError(
-      `${file} cannot be read as a certificate (${messageOf(thrown)})`,
-      "name a PEM file: `lintel status` at the gateway says where its own is",
-    );
-  }
+  if (tokenFile !== undefined) return tokenIn(tokenFile, "`lintel token create` printed");
+  const text = token?.trim() ?? "";
+  if (isToken(text)) return text;
+  throw new OperatorError("--token has no token", "give the text that `lintel token create` printed");
 }

@@ -3,6 +3,7 @@ import { type Format, formatNames } from "../download/format.ts";
 import type { Span } from "../download/series-walk.ts";
 import { type StampForm, stampFormNames } from "../download/stamp-form.ts";
 import { type SeriesName, seriesNames } from "../series.ts";
+import { nameList } from "./command.ts";
 
 /** The options for the contents of the files, which `fetch` and `export` share. */
 export function addFileOptions(command: Command): Command {
@@ -16,7 +17,7 @@ export function addFileOptions(command: Command): Command {
     .option("--since <date>", "readings from this day or moment on, UTC: 2026-01-31", parseMoment_s)
     .option("--until <date>", "readings before this day or moment, UTC", parseMoment_s)
     .option("--series <names>", `of ${seriesNames.join(", ")}; or all`, parseSeries)
-    .option("--items <names>", "only these items, with commas between", parseList);
+    .option("--items <names>", "only these items, with commas between", nameList);
 }
 
 export interface FileOptions {
@@ -47,7 +48,7 @@ function parseMoment_s(text: string): number {
 
 function parseSeries(text: string): readonly SeriesName[] {
   if (text === "all") return seriesNames;
-  return parseList(text).map((name) => {
+  return nameList(text).map((name) => {
     const known = seriesNames.find((series) => series === name);
     if (known === undefined)
       throw new InvalidArgumentError(
@@ -55,11 +56,4 @@ function parseSeries(text: string): readonly SeriesName[] {
       );
     return known;
   });
-}
-
-function parseList(text: string): string[] {
-  return text
-    .split(",")
-    .map((name) => name.trim())
-    .filter((name) => name !== "");
 }

@@ -7,7 +7,7 @@ import { startOfDate_ms } from "../meaning/local-day.ts";
 import { type PillboxReport, reportOf, type WalkingReport } from "../meaning/report.ts";
 import { walkRejections } from "../meaning/walks.ts";
 import { machineTimezone } from "../timezone.ts";
-import { addHelp, type CommandContext } from "./command.ts";
+import { addHelp, type CommandContext, nameList } from "./command.ts";
 import { folding } from "./fold.ts";
 import { doseLines } from "./report/dose-grid.ts";
 import { speedLines } from "./report/speed-plot.ts";
@@ -29,7 +29,7 @@ export function define(command: Command, context: CommandContext): void {
     ],
   });
   addStoreOptions(command)
-    .option("--item <names>", "only these pill boxes and curtain sensors, with commas between", parseNames)
+    .option("--item <names>", "only these pill boxes and curtain sensors, with commas between", nameList)
     .option("--since <date>", "from this day on: 2026-01-31 (default: four weeks)", parseDate)
     .option("--until <date>", "up to, and without, this day (default: today is the last)", parseDate)
     .option("--json", "print it as JSON, with every dose and walk")
@@ -98,13 +98,6 @@ function settingsOf(
   const file = options.data === undefined ? (options.config ?? findConfig() ?? local) : local;
   const { home, walking } = loadParts(file, "home", "walking");
   return { timezone: home.timezone, walking };
-}
-
-function parseNames(text: string): string[] {
-  return text
-    .split(",")
-    .map((name) => name.trim())
-    .filter((name) => name !== "");
 }
 
 function parseDate(text: string): string {

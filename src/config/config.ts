@@ -169,7 +169,10 @@ function apiOf(document: Document): Config["api"] {
   const api = (document.values["api"] ?? {}) as Static<typeof coreSchemas.api>;
   const listen = parseListen(api.listen ?? defaultListen);
   if (listen === undefined) throw new Error(`bad default ${defaultListen}`);
-  const tls = tlsSettingOf(api, dirname(resolve(document.file)));
+  const tls = tlsSettingOf(api, {
+    directory: dirname(resolve(document.file)),
+    nameOf: (key) => `api.${key}`,
+  });
   if (tls !== undefined && "what" in tls)
     throw new OperatorError(`${where(document, ["api", tls.key])}: ${tls.what}`, tls.remedy);
   return { ...listen, realm: api.realm ?? "lintel", tls, metrics: api.metrics };

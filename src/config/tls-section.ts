@@ -17,6 +17,9 @@ export const tlsKeys = {
 
 const section = Type.Object(tlsKeys);
 
+/** Values of the keys, each of its type. */
+type TlsKeys = Omit<Static<typeof section>, "tls_names"> & { readonly tls_names?: readonly string[] };
+
 /** Absolute paths of PEM files. */
 export interface TlsFiles {
   readonly certificate: string;
@@ -38,48 +41,51 @@ export interface TlsFault {
 }
 
 /**
- * The TLS setting of a section whose values have their types; undefined: plain HTTP. Relative paths start at
- * `directory`.
+ * The TLS setting of keys whose values have their types; undefined: plain HTTP.
+ *
+ * @param options.directory where relative paths start
+ * @param options.nameOf the name of a key in messages
  */
 export function tlsSettingOf(
-  given: Static<typeof section>,
-  directory: string,
+  given: TlsKeys,
+  { directory, nameOf }: { readonly directory: string; readonly nameOf: (key: TlsFault["key"]) => string },
 ): TlsSetting | TlsFault | undefined {
   const { tls, tls_names: names, tls_certificate: certificate, tls_key: key } = given;
+  const fault = (key: TlsFault["key"], what: string, remedy: string) => ({ key, what, remedy });
   if (tls !== undefined) {
     const other = (["tls_certificate", "tls_key"] as const).find((name) => given[name] !== undefined);
     if (other !== undefined)
-      return {
-        key: other,
-        what: `[api] has both tls = "${tls}" and ${other}`,
-        remedy: "take one of them out: a certificate is made, or files are given",
-      };
+      return fault(
+        other,
+        `${nameOf("tls")} and ${nameOf(other)} both say what TLS is served with`,
+        "leave one of them out: a certificate is made, or files are given",
+      );
     const wrong = names?.find((name) => !isServerName(name));
     if (wrong === undefined) return { names: names ?? [] };
-    return {
-      key: "tls_names",
-      what: `api.tls_names has ${JSON.stringify(wrong)}`,
-      remedy: "it must be a host name or an IP address, without scheme, port or brackets",
-    };
+    return fault(
+      "tls_names",
+      `${nameOf("tls_names")} has ${JSON.stringify(wrong)}`,
+      "it must be a host name or an IP address, without scheme, port or brackets",
+    );
   }
-  if (names !== undefined)
-    return {
-      key: "tls_names",
-      what: '[api] has tls_names but no tls = "self-signed"',
-      remedy: "add it, or take tls_names out",
-    };
-  if (certificate === undefined && key === undefined) return undefined;
-  if (key === undefined) return lonely("tls_certificate", "tls_key");
-  if (certificate === undefined) return lonely("tls_key", "tls_certificate");
-  return { certificate: resolve(directory, certificate), key: resolve(directory, key) };
+  if (names !== undefined) return fault("tls_names", ...onlyForOwn(nameOf("tls_names"), nameOf("tls")));
+  if (certificate !== undefined && key !== undefined)
+    return { certificate: resolve(directory, certificate), key: resolve(directory, key) };
+  const lone = certificate !== undefined ? "tls_certificate" : key !== undefined ? "tls_key" : undefined;
+  if (lone === undefined) return undefined;
+  return fault(
+    lone,
+    `TLS needs a certificate and a key, and there is ${nameOf(lone)} alone`,
+    `give both ${nameOf("tls_certificate")} and ${nameOf("tls_key")}, or neither to serve without TLS`,
+  );
 }
 
-function lonely(present: keyof typeof tlsKeys, absent: string): TlsFault {
-  return {
-    key: present,
-    what: `[api] has ${present} but no ${absent}`,
-    remedy: `add ${absent}, or take ${present} out to serve without TLS`,
-  };
+/** The fault of a setting that only a certificate of the server's own has, and its remedy. */
+export function onlyForOwn(name: string, tls: string): [what: string, remedy: string] {
+  return [
+    `${name} is for a certificate that the server makes`,
+    `give ${tls} "self-signed" too, or leave it out`,
+  ];
 }
 
 /** Whether a certificate can be for this: a host name in ASCII, or an IP address without brackets. */

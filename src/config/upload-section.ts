@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
@@ -69,21 +70,28 @@ export function tokenIn(
       `write into it what ${made}, readable for the user that this runs as`,
     );
   }
-  if (/^[\x21-\x7e]{1,500}$/.test(text)) return text;
+  if (isToken(text)) return text;
   throw new OperatorError(
     `${file} does not hold a token alone`,
     `write into it the text that ${made}, and nothing else`,
   );
 }
 
-/** A certificate that no authority vouches for, in PEM. @throws OperatorError where the file cannot be read */
+/** Whether a text can be a token. */
+export function isToken(text: string): boolean {
+  return /^[\x21-\x7e]{1,500}$/.test(text);
+}
+
+/** A certificate that no authority vouches for, in PEM. @throws OperatorError where the file holds none */
 export function certificateIn(file: string): string {
   try {
-    return readFileSync(file, "utf8");
+    const text = readFileSync(file, "utf8");
+    new X509Certificate(text);
+    return text;
   } catch (thrown) {
     throw new OperatorError(
-      `the certificate ${file} cannot be read (${messageOf(thrown)})`,
-      "name the other side's own certificate as a PEM file, readable for the user that this runs as",
+      `${file} cannot be read as a certificate (${messageOf(thrown)})`,
+      "name a PEM file that this user may read: `lintel status` on the other side says where its own is",
     );
   }
 }

@@ -183,7 +183,10 @@ describe("a start that cannot succeed is one line, a remedy and exit 2:", () => 
     [["--data", "/dev/null/x"], /\/dev\/null\/x is not a directory: set `data` to a directory$/],
     [["--port", "70000"], /port/],
     [["--listen", "no address"], /It must be an address/],
-    [["--data", "d", "--tls-key", "k"], /TLS needs a certificate and a key: give both/],
+    [
+      ["--data", "d", "--tls-key", "k"],
+      /TLS needs a certificate and a key, and there is --tls-key alone: give both --tls-certificate and --tls-key/,
+    ],
     [
       ["--data", "d", "--tls-key", "k", "--tls-certificate", "c"],
       /TLS certificate .*\/c cannot be read .*: let --tls-certificate name/,

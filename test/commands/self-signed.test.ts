@@ -106,7 +106,7 @@ describe("a gateway with tls = self-signed", () => {
     expect([damaged.code, damaged.said]).toEqual([
       2,
       expect.stringMatching(
-        /^lintel: \S+token cannot be read as a certificate \(.*\): name a PEM file: .*\n$/,
+        /^lintel: \S+token cannot be read as a certificate \(.*\): name a PEM file .*: .*\n$/,
       ),
     ]);
   }, 30_000);
@@ -201,19 +201,19 @@ describe("central with --tls self-signed", () => {
   }, 60_000);
 
   test.each([
-    [
-      ["--tls", "self-signed", "--tls-key", "k"],
-      /--tls self-signed and --tls-key both say what TLS is served with: /,
-    ],
+    [["--tls", "self-signed", "--tls-key", "k"], /--tls and --tls-key both say what TLS is served with: /],
     [
       ["--tls-names", "a.example"],
-      /--tls-names is for a certificate that central makes: give --tls self-signed too/,
+      /--tls-names is for a certificate that the server makes: give --tls "self-signed" too/,
     ],
     [
       ["--tls-directory", "d"],
-      /--tls-directory is for a certificate that central makes: give --tls self-signed too/,
+      /--tls-directory is for a certificate that the server makes: give --tls "self-signed" too/,
     ],
-    [["--tls", "self-signed", "--tls-names", "https://x"], /"https:\/\/x" is no host name or address/],
+    [
+      ["--tls", "self-signed", "--tls-names", "https://x"],
+      /--tls-names has "https:\/\/x": it must be a host name or an IP address/,
+    ],
     [["--tls", "yes"], /self-signed/],
     [
       ["--tls", "self-signed", "--tls-directory", "/sys/kernel"],

@@ -238,14 +238,14 @@ const faults: readonly [toml: string, what: string, remedy: string][] = [
   ],
   [
     '[api]\ntls_key = "/k"',
-    "lintel.toml line 2: [api] has tls_key but no tls_certificate",
-    "add tls_certificate, or take tls_key out to serve without TLS",
+    "lintel.toml line 2: TLS needs a certificate and a key, and there is api.tls_key alone",
+    "give both api.tls_certificate and api.tls_key, or neither to serve without TLS",
   ],
   ['[api]\ntls = "yes"', 'lintel.toml line 2: api.tls is "yes"', 'it must be "self-signed"'],
   [
     '[api]\ntls = "self-signed"\ntls_certificate = "/c"\ntls_key = "/k"',
-    'lintel.toml line 3: [api] has both tls = "self-signed" and tls_certificate',
-    "take one of them out: a certificate is made, or files are given",
+    "lintel.toml line 3: api.tls and api.tls_certificate both say what TLS is served with",
+    "leave one of them out: a certificate is made, or files are given",
   ],
   [
     '[api]\ntls = "self-signed"\ntls_names = ["pi", "https://pi"]',
@@ -254,8 +254,8 @@ const faults: readonly [toml: string, what: string, remedy: string][] = [
   ],
   [
     '[api]\ntls_names = ["pi"]',
-    'lintel.toml line 2: [api] has tls_names but no tls = "self-signed"',
-    "add it, or take tls_names out",
+    "lintel.toml line 2: api.tls_names is for a certificate that the server makes",
+    'give api.tls "self-signed" too, or leave it out',
   ],
   [
     '[api]\ntls = "self-signed"\ntls_names = "pi"',

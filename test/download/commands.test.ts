@@ -107,7 +107,7 @@ describe("lintel fetch", () => {
       ["--token", "a.b"],
       /^lintel: the server at 127.0.0.1:\d+ refuses the token: The access token is invalid \(code 40103\): ask/,
     ],
-    [["--token-file", "none"], /^lintel: none cannot be read/],
+    [["--token-file", "none"], /^lintel: the token file none cannot be read/],
     [["--token", "x", "--token-file", "token"], /^lintel: a token is needed, once: give/],
     [
       ["--token-file", "token", "--series", "heart"],
