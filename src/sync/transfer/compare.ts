@@ -3,7 +3,7 @@ import { batch_readings_max, readingsIn } from "../../store/batch.ts";
 import type { DayDigest, DigestRequest } from "../../store/upload-store.ts";
 import type { DaySpan } from "./days.ts";
 import { nameOf } from "./differing.ts";
-import type { Source, Target } from "./ends.ts";
+import type { Source, Target } from "./source-and-target.ts";
 
 /** The result of a comparison of days. */
 export interface Compared {
@@ -16,35 +16,57 @@ export interface Compared {
   readonly unmended: ReadonlySet<number>;
 }
 
-/** Compares days of a gateway with central's, and has central take again what differs; itself what that came to so far. */
+export interface ComparisonOptions {
+  readonly source: Source;
+  readonly target: Target;
+  /** Throws where a transfer is to end, or has taken as long as one may. */
+  readonly checkTime: () => void;
+  /** Called before digests of a span are compared, with its first day, unix milliseconds. */
+  readonly onCompare?: (from_ms: number) => void;
+}
+
+/** Compares days of a gateway with central's, and has central take again what differs; itself the result so far. */
 export class Comparison implements Compared {
   readonly differing = new Set<number>();
   readonly unmended = new Set<number>();
   mended = 0;
   kept = 0;
-  readonly #source: Source;
-  readonly #target: Target;
-  readonly #checkTime: () => void;
+  readonly #options: ComparisonOptions;
 
-  /** `checkTime` throws where a run has taken as long as one may. */
-  constructor(options: { source: Source; target: Target; checkTime: () => void }) {
-    this.#source = options.source;
-    this.#target = options.target;
-    this.#checkTime = options.checkTime;
+  constructor(options: ComparisonOptions) {
+    this.#options = options;
   }
 
-  /** Compares a span by its digests; what differs is handed over, and compared once more. */
-  async compare(epoch: string, through_seq: number, span: DaySpan): Promise<void> {
-    this.#checkTime();
+  /** Compares every day with readings from `from_ms` on. */
+  async compareFrom(epoch: string, through_seq: number, from_ms: number): Promise<void> {
+    const span_ms = this.#options.source.days_max * day_ms;
+    for (let next_ms: number | undefined = from_ms; next_ms !== undefined; )
+      next_ms = await this.compare(epoch, through_seq, { from_ms: next_ms, before_ms: next_ms + span_ms });
+  }
+
+  /**
+   * Compares a span by its digests. Days that differ are handed over, and compared once more.
+   *
+   * @returns the first day after the span that has readings, unix milliseconds
+   */
+  async compare(epoch: string, through_seq: number, span: DaySpan): Promise<number | undefined> {
+    const { source, checkTime, onCompare } = this.#options;
+    checkTime();
     const request = { epoch, through_seq, ...span };
-    const digests = await this.#source.digests(request);
-    if (digests.length === 0) return;
+    const { digests, next_ms } = await source.digests(request);
+    if (digests.length === 0) return next_ms;
     if (digests.length > digests_max && span.before_ms - span.from_ms > day_ms) {
       const middle_ms = span.from_ms + Math.floor((span.before_ms - span.from_ms) / day_ms / 2) * day_ms;
       await this.compare(epoch, through_seq, { from_ms: span.from_ms, before_ms: middle_ms });
       await this.compare(epoch, through_seq, { from_ms: middle_ms, before_ms: span.before_ms });
-      return;
+      return next_ms;
     }
+    onCompare?.(span.from_ms);
+    await this.#compareDigests(request, digests);
+    return next_ms;
+  }
+
+  async #compareDigests(request: DigestRequest, digests: readonly DayDigest[]): Promise<void> {
     const differing = await this.#differingOf(request, digests);
     if (differing.length === 0) return;
     const extra = new Set<string>();
@@ -58,11 +80,13 @@ export class Comparison implements Compared {
       if (!extra.has(nameOf(digest))) this.unmended.add(digest.day);
   }
 
-  /** Puts all that the gateway still has of some days beside central's: for days of which the rest was pruned. */
-  async putBeside(epoch: string, through_seq: number, span: DaySpan): Promise<void> {
-    this.#checkTime();
+  /** Hands over all readings that the gateway still has of some days, without comparing: of days of which the rest was pruned. */
+  async handOver(epoch: string, through_seq: number, span: DaySpan): Promise<void> {
+    const { source, checkTime, onCompare } = this.#options;
+    checkTime();
+    onCompare?.(span.from_ms);
     const request = { epoch, through_seq, ...span };
-    for (const digest of await this.#source.digests(request)) {
+    for (const digest of (await source.digests(request)).digests) {
       const before = this.mended;
       await this.#mend(request, digest);
       if (this.mended > before) this.differing.add(digest.day);
@@ -71,7 +95,7 @@ export class Comparison implements Compared {
 
   /** The digests of the gateway that differ at central. Readings that only central has do not count. */
   async #differingOf(request: DigestRequest, digests: readonly DayDigest[]): Promise<DayDigest[]> {
-    const differing = await this.#target.differing(request, digests);
+    const differing = await this.#options.target.differing(request, digests);
     const there = new Map(digests.map((digest) => [nameOf(digest), digest]));
     return differing.map((digest) => there.get(nameOf(digest))).filter((digest) => digest !== undefined);
   }
@@ -90,12 +114,12 @@ export class Comparison implements Compared {
     };
     let kept = 0;
     for (let after_seq = 0; ; ) {
-      this.#checkTime();
+      this.#options.checkTime();
       const request = { ...of, after_seq };
-      const readings = await this.#source.readingsOfDay(request);
+      const readings = await this.#options.source.readingsOfDay(request);
       const { to_seq } = readings;
       const count = readingsIn(readings);
-      const part = await this.#target.mendDay(request, readings);
+      const part = await this.#options.target.mendDay(request, readings);
       this.mended += part.added + part.corrected;
       kept += part.kept;
       this.kept += part.kept;

@@ -1,19 +1,17 @@
 import { day_ms } from "../../day.ts";
 import type { HttpClient } from "../../http-client/http-client.ts";
 import { type Batch, batch_bytes_max } from "../../store/batch.ts";
-import type { DayDigest, DayReadings, DigestRequest } from "../../store/upload-store.ts";
+import type { DayReadings, DigestRequest } from "../../store/upload-store.ts";
 import { decodeBatch, decodeReadings } from "../batch-codec.ts";
 import { BatchFault } from "../batch-frame.ts";
 import { dayQueryOf } from "../day-query.ts";
 import { DigestsAnswer, SourceReport } from "../protocol.ts";
-import type { DaySpan } from "./days.ts";
-import type { HandedBatch, Source } from "./ends.ts";
+import type { HandedBatch, Source, SpanDigests } from "./source-and-target.ts";
 
-/** A gateway that is asked, which answers a day at once. What it says is checked: it may be anybody. */
+/** A gateway that is asked, a day at a time. Its answers are checked: anybody may give them. */
 export class GatewaySource implements Source {
+  readonly days_max = 1;
   readonly #gateway: HttpClient;
-  /** The first day after the one whose digests were read last on which the gateway has readings, unix milliseconds. */
-  #next_ms: number | undefined;
 
   constructor(gateway: HttpClient) {
     this.#gateway = gateway;
@@ -40,7 +38,7 @@ export class GatewaySource implements Source {
     return { batch: this.#decoded(epoch, answer.body, decodeBatch), bytes: answer.body.length };
   }
 
-  async digests({ epoch, through_seq, from_ms, before_ms }: DigestRequest): Promise<readonly DayDigest[]> {
+  async digests({ epoch, through_seq, from_ms, before_ms }: DigestRequest): Promise<SpanDigests> {
     const { digests, next_ms } = await this.#gateway.askJson(
       {
         method: "GET",
@@ -54,8 +52,7 @@ export class GatewaySource implements Source {
       throw this.#gateway.strange("digests of another day than was asked for");
     if (next_ms !== undefined && (next_ms < before_ms || next_ms % day_ms !== 0))
       throw this.#gateway.strange("a next day that is none");
-    this.#next_ms = next_ms;
-    return digests;
+    return { digests, next_ms };
   }
 
   async readingsOfDay(request: DayReadings): Promise<Batch> {
@@ -66,17 +63,6 @@ export class GatewaySource implements Source {
       answer_bytes_max: batch_bytes_max,
     });
     return this.#decoded(request.epoch, answer.body, decodeReadings);
-  }
-
-  spansOf(days: readonly number[]): DaySpan[] {
-    return days
-      .toSorted((one, other) => one - other)
-      .map((day) => ({ from_ms: day * day_ms, before_ms: (day + 1) * day_ms }));
-  }
-
-  async *allSpans(from_ms: number): AsyncGenerator<DaySpan> {
-    for (let next_ms: number | undefined = from_ms; next_ms !== undefined; next_ms = this.#next_ms)
-      yield { from_ms: next_ms, before_ms: next_ms + day_ms };
   }
 
   /** @throws OperatorError where the bytes are no batch, or one of another epoch */

@@ -5,7 +5,7 @@ import { BatchRefused, type CentralStore, type Mended, type Sender } from "../..
 import type { DayDigest, DayReadings, DigestRequest } from "../../store/upload-store.ts";
 import type { Receptions } from "../receiver/receptions.ts";
 import { differing } from "./differing.ts";
-import type { HeldSpan, ReadAfter, Report, Taker, Target } from "./ends.ts";
+import type { HeldSpan, ReadAfter, Report, Taker, Target } from "./source-and-target.ts";
 
 export interface StoreTargetOptions {
   readonly store: CentralStore;

@@ -1,5 +1,5 @@
+import { day_ms } from "../../day.ts";
 import type { Batch } from "../../store/batch.ts";
-import { addDays } from "./days.ts";
 
 /** The days of a gateway's readings that are held and were not compared yet, by epoch. May be kept from one transfer to the next. */
 export class TouchedDays {
@@ -24,7 +24,8 @@ export class TouchedDays {
   /** Adds the days of readings that are held. */
   add(batch: Batch): void {
     const days = this.#days.get(batch.epoch) ?? new Set();
-    addDays(days, batch);
+    for (const { stamp_ms } of Object.values(batch.series))
+      for (const stamp of stamp_ms) days.add(Math.floor(stamp / day_ms));
     this.#days.set(batch.epoch, days);
     this.seen_seq = Math.max(this.seen_seq, batch.to_seq);
     if (days.size <= this.#days_max) return;

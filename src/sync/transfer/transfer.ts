@@ -5,13 +5,12 @@ import { TryAgainLater } from "../../http-client/outcome.ts";
 import type { Log } from "../../log.ts";
 import { type Batch, batch_readings_max, numbersMissing } from "../../store/batch.ts";
 import { condition_notes_max } from "../../store/condition.ts";
-import { type Compared, Comparison } from "./compare.ts";
-import type { HeldSpan, Report, Source, Target } from "./ends.ts";
+import { type Compared, Comparison, type ComparisonOptions } from "./compare.ts";
+import { spansOf } from "./days.ts";
+import type { HeldSpan, Report } from "./source-and-target.ts";
 import type { TouchedDays } from "./touched-days.ts";
 
-export interface TransferOptions {
-  readonly source: Source;
-  readonly target: Target;
+export interface TransferOptions extends ComparisonOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** Name of the gateway in messages, such as `this box`. */
@@ -25,14 +24,10 @@ export interface TransferOptions {
   readonly remember: (changed: Partial<Earlier>) => Promise<void>;
   /** Batches after which the rest is left for another transfer. */
   readonly batches_max: number;
-  /** Throws where the transfer is to end, or has taken as long as one may. */
-  readonly checkTime: () => void;
   /** Called with the readings that central does not hold, as they are counted first. */
   readonly onBegin?: (readings: number) => void;
   /** Called for each batch once central holds it. */
   readonly onBatch?: (batch: Batch) => void;
-  /** Called before each span of days is compared, with the first one, unix milliseconds. */
-  readonly onCompare?: (from_ms: number) => void;
 }
 
 /** Result of earlier transfers between a gateway and central. */
@@ -234,7 +229,7 @@ class Transfer {
 
   /** Compares the days that were touched, or all, as far as central holds them; up to where all was found equal or put right. */
   async #compareDays({ pruned_before_ms = 0 }: Report, confirmed_seq: number): Promise<number> {
-    const { source, clock, log, gateway, touched, remember, onCompare } = this.#options;
+    const { source, clock, log, gateway, touched, remember } = this.#options;
     const first_day = Math.ceil(pruned_before_ms / day_ms);
     const everyDay = touched.all;
     const comparison = this.#comparison;
@@ -242,16 +237,12 @@ class Transfer {
       const through_seq = Math.min(held_seq, last_seq);
       if (through_seq < first_seq) continue;
       const days = touched.of(epoch);
-      const whole = days.filter((day) => day >= first_day);
-      const spans = everyDay ? source.allSpans(first_day * day_ms) : source.spansOf(whole);
-      for await (const span of spans) {
-        onCompare?.(span.from_ms);
-        await comparison.compare(epoch, through_seq, span);
-      }
-      for (const span of source.spansOf(days.filter((day) => day < first_day))) {
-        onCompare?.(span.from_ms);
-        await comparison.putBeside(epoch, through_seq, span);
-      }
+      const whole = everyDay ? [] : days.filter((day) => day >= first_day);
+      const pruned = days.filter((day) => day < first_day);
+      if (everyDay) await comparison.compareFrom(epoch, through_seq, first_day * day_ms);
+      for (const span of spansOf(whole, source.days_max)) await comparison.compare(epoch, through_seq, span);
+      for (const span of spansOf(pruned, source.days_max))
+        await comparison.handOver(epoch, through_seq, span);
     }
     const { differing, mended, kept, unmended } = comparison;
     if (differing.size > 0)

@@ -11,7 +11,7 @@ import { nothingNoted } from "../nothing-noted.ts";
 import type { GatewayReport } from "../protocol.ts";
 import { followRoster } from "../roster-following.ts";
 import { CentralTarget } from "../transfer/central-target.ts";
-import type { Source, Target } from "../transfer/ends.ts";
+import type { Source, Target } from "../transfer/source-and-target.ts";
 import { StoreSource } from "../transfer/store-source.ts";
 import { TouchedDays } from "../transfer/touched-days.ts";
 import { type Transferred, transfer } from "../transfer/transfer.ts";

@@ -3,7 +3,6 @@ import type { Mended } from "../../store/central-store.ts";
 import type { Condition } from "../../store/condition.ts";
 import type { DayDigest, DayReadings, DigestRequest } from "../../store/upload-store.ts";
 import type { SourceReport } from "../protocol.ts";
-import type { DaySpan } from "./days.ts";
 
 /** A gateway's report of itself, with its condition. */
 export type Report = Omit<SourceReport, "condition"> & { readonly condition: Condition };
@@ -20,15 +19,19 @@ export interface Source {
     readonly readings_max: number;
   }): Promise<HandedBatch | undefined>;
 
-  digests(request: DigestRequest): Promise<readonly DayDigest[]>;
+  /** Days that one call of `digests` may span. */
+  readonly days_max: number;
+
+  /** The digests of a span of whole days. */
+  digests(request: DigestRequest): Promise<SpanDigests>;
 
   readingsOfDay(request: DayReadings): Promise<Batch>;
+}
 
-  /** Spans that cover some days, given in any order, counted from 1970 in UTC; each short enough for one call of `digests`. */
-  spansOf(days: readonly number[]): Iterable<DaySpan>;
-
-  /** The same for every day with readings from `from_ms` on; the digests of each are asked for before the next. */
-  allSpans(from_ms: number): AsyncIterable<DaySpan>;
+export interface SpanDigests {
+  readonly digests: readonly DayDigest[];
+  /** The first day after the span that has readings, unix milliseconds; absent where there is none. */
+  readonly next_ms?: number;
 }
 
 export interface HandedBatch {
