@@ -21,30 +21,27 @@ import {
 import type { Central } from "../upload/central.ts";
 import type { HeldSpan, ReadAfter, Report, Taken, Taker, Target } from "./source-and-target.ts";
 
-export interface CentralTargetOptions {
-  readonly central: Central;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
 /** A central server that is asked. */
 export class CentralTarget implements Target {
-  readonly #options: CentralTargetOptions;
+  readonly #central: Central;
+  readonly #clock: Clock;
+  readonly #log: Log;
   /** The earlier of this machine's time and central's, as `held` found them, unix milliseconds. */
   now_ms = 0;
 
-  constructor(options: CentralTargetOptions) {
-    this.#options = options;
+  constructor(options: { central: Central; clock: Clock; log: Log }) {
+    this.#central = options.central;
+    this.#clock = options.clock;
+    this.#log = options.log;
   }
 
   async held(report: Report): Promise<readonly HeldSpan[]> {
-    const { clock, log } = this.#options;
     const answer = await this.#report({ ...report, condition: nothingNoted });
-    const here_ms = clock.now().unix_ms;
+    const here_ms = this.#clock.now().unix_ms;
     this.now_ms = Math.min(here_ms, answer.now_ms);
     const ahead_ms = here_ms - answer.now_ms;
     if (Math.abs(ahead_ms) > clock_off_max_ms)
-      log.warn(
+      this.#log.warn(
         `the clock of this machine is ${Math.round(Math.abs(ahead_ms) / 60_000)} minutes ${ahead_ms > 0 ? "ahead of" : "behind"} central's: readings are sent with the times they have; lintel doctor says whether the clock is synchronised`,
       );
     return answer.epochs;
@@ -56,44 +53,39 @@ export class CentralTarget implements Target {
 
   /** While a batch is under way the next one is read and encoded. */
   taker(read: ReadAfter): Taker {
-    const reader = new BatchReader(read, this.#options.central.readings_max);
+    const reader = new BatchReader(read, this.#central.readings_max);
     return (after_seq) => this.#sendAfter(reader, after_seq);
   }
 
   async differing(request: DigestRequest, digests: readonly DayDigest[]): Promise<readonly DayDigest[]> {
     const body = { ...request, digests };
-    const answer = await this.#options.central.askJson(
-      { method: "POST", path: "/verify" },
-      VerifyAnswer,
-      body,
-    );
+    const answer = await this.#central.askJson({ method: "POST", path: "/verify" }, VerifyAnswer, body);
     return answer.differing;
   }
 
   async mendDay(request: DayReadings, readings: Batch): Promise<Mended> {
-    const { central } = this.#options;
     const bytes = encodeBatch(readings);
     if (bytes === null)
       throw new OperatorError(
         `the ${request.series} of ${request.kind} ${request.address} on one day are too large to be sent`,
         "this is a fault of the program: please report it",
       );
-    const answer = await central.ask({
+    const answer = await this.#central.ask({
       method: "PUT",
       path: "/days",
       query: dayQueryOf(request),
       body: { bytes, type: batchType },
     });
-    return central.read(answer, MendAnswer);
+    return this.#central.read(answer, MendAnswer);
   }
 
   #report({ epochs, condition, report }: Report): Promise<ReportAnswer> {
     const body = { epochs, condition, report };
-    return this.#options.central.askJson({ method: "POST", path: "/report" }, ReportAnswer, body);
+    return this.#central.askJson({ method: "POST", path: "/report" }, ReportAnswer, body);
   }
 
   async #sendAfter(reader: BatchReader, after_seq: number): Promise<Taken | undefined> {
-    const { central } = this.#options;
+    const central = this.#central;
     let made = await reader.take(after_seq);
     if (made === undefined) return undefined;
     let failed = 0;
