@@ -2,8 +2,8 @@ import type { Command } from "commander";
 import { drivers } from "../../drivers/index.ts";
 import { type Clock, clockQuality } from "../clock.ts";
 import { type Demo, type DemoTeller, startDemo } from "../demo/demo.ts";
-import { flat } from "../demo/flat.ts";
-import { Words } from "../demo/words.ts";
+import { sensors } from "../demo/devices.ts";
+import { ReadingTexts } from "../demo/reading-text.ts";
 import { requireListenable } from "../http/listening.ts";
 import type { Reading } from "../reading.ts";
 import { addHelp, type CommandContext, wholeNumber } from "./command.ts";
@@ -106,7 +106,7 @@ class Stage implements DemoTeller {
   readonly #terminal: Terminal;
   readonly #clock: Clock;
   readonly #json: boolean;
-  readonly #words = new Words();
+  readonly #texts = new ReadingTexts();
   #joined = 0;
   #second = 0;
   #shown = 0;
@@ -121,7 +121,7 @@ class Stage implements DemoTeller {
   opening(days: number): void {
     const { bold, dim } = this.#terminal.colours;
     this.#print(
-      bold(`Lintel demo: a flat with ${flat.length} sensors, two pill boxes, a scale and a watch,`),
+      bold(`Lintel demo: a flat with ${sensors.length} sensors, two pill boxes, a scale and a watch,`),
     );
     this.#print(bold("and somebody living in it."));
     this.#print(
@@ -159,13 +159,13 @@ class Stage implements DemoTeller {
     this.#joined++;
     const { green, dim } = this.#terminal.colours;
     this.#print(
-      `  ${green("✓")} ${name} joined the radio network ${dim(`(${this.#joined} of ${flat.length})`)}`,
+      `  ${green("✓")} ${name} joined the radio network ${dim(`(${this.#joined} of ${sensors.length})`)}`,
     );
   }
 
   live(reading: Reading): void {
     // Said also when it is not shown: the words of the next one depend on it.
-    const { name, words, detail, quiet } = this.#words.of(reading);
+    const { name, text, detail, quiet } = this.#texts.of(reading);
     const now_ms = this.#clock.now().unix_ms;
     if (!this.#mayShow(Math.floor(now_ms / 1000))) return;
     const { dim, yellow } = this.#terminal.colours;
@@ -175,7 +175,7 @@ class Stage implements DemoTeller {
       now_ms - stamp_ms > buffered_least_ms ? `, from its memory${dayBefore(stamp_ms, now_ms)}` : "";
     const paint = quiet ? dim : yellow;
     const told = `${detail}${kept}`.replace(/^, /, "");
-    this.#print(`  ${dim(time)}  ${name.padEnd(16)} ${paint(words.padEnd(24))} ${dim(told)}`.trimEnd());
+    this.#print(`  ${dim(time)}  ${name.padEnd(16)} ${paint(text.padEnd(24))} ${dim(told)}`.trimEnd());
   }
 
   uploaded(sent: number): void {

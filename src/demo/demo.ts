@@ -3,28 +3,26 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { DriverDefinition } from "../../drivers/driver.ts";
 import type { Clock } from "../clock.ts";
-import type { Config } from "../config/config.ts";
 import { ControlClient } from "../control/client.ts";
 import { joining_seconds_max } from "../control/joining.ts";
 import { day_ms } from "../day.ts";
 import type { OperatorError } from "../errors.ts";
 import { type Gateway, startGateway } from "../gateway.ts";
+import type { ImportStore } from "../import/empty-store.ts";
 import type { Log } from "../log.ts";
 import type { Reading } from "../reading.ts";
-import type { ImportedRecord } from "../store/record-store.ts";
 import { openGatewayStore } from "../store/sqlite/open.ts";
 import { machineTimezone } from "../timezone.ts";
 import { mintToken } from "../token.ts";
-import { DemoAir } from "./air.ts";
-import { DemoBridge } from "./bridge.ts";
-import type { Buffers } from "./buffers.ts";
-import { DemoCentral, tokenFile } from "./central-copy.ts";
-import { demoHome, flat } from "./flat.ts";
-import { appendHistory } from "./history.ts";
-import { programmeRecords } from "./programme.ts";
-import { DemoRadio } from "./radio.ts";
+import { DemoBleDevices } from "./ble-devices.ts";
+import { startDemoCentral, tokenFile } from "./central-copy.ts";
+import { curtains, demoHome, sensors } from "./devices.ts";
+import { appendHistory, type Buffers } from "./history.ts";
+import { Pauses } from "./pauses.ts";
+import { DemoPillBoxBridge } from "./pill-box-bridge.ts";
+import { importProgramme } from "./programme.ts";
 import { Random } from "./random.ts";
-import { curtains } from "./walk.ts";
+import { DemoZigbeeRadio } from "./zigbee-radio.ts";
 
 /** Receiver of the demo's progress, while it starts and while it runs. */
 export interface DemoTeller {
@@ -81,17 +79,22 @@ export async function startDemo(options: {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const random = new Random(seed);
+    const pauses = new Pauses(clock);
+    const now_ms = clock.now().unix_ms;
+    const installed_ms = now_ms - options.days * day_ms;
+    const timezone = machineTimezone();
+    const programme = (store: ImportStore) => importProgramme(store, { installed_ms, now_ms, timezone });
     // Before the gateway is there to listen: what it hears comes after the history.
-    const buffers = await furnish(directory, options);
+    const buffers = await furnish({ ...options, directory, timezone, installed_ms, now_ms, programme });
     const read = mintToken({ name: "demo", scope: "read", clock });
     const admin = mintToken({ name: "demo administration", scope: "admin", clock });
     const tokens = [read.token, admin.token];
-    const central = await DemoCentral.start({
+    const central = await startDemoCentral({
       directory,
       port: options.centralPort,
       home: demoHome,
-      timezone: machineTimezone(),
-      records: recordsSince(clock.now().unix_ms, options.days),
+      timezone,
+      importProgramme: programme,
       tokens,
       clock,
       log,
@@ -99,21 +102,30 @@ export async function startDemo(options: {
       onFailure: options.onFailure,
     });
     ends.push(() => central.stop());
-    describe(directory, central.origin);
-    const simulated = (file: string) => ({ clock, random, log, file: join(directory, file) });
-    const radio = await DemoRadio.plugIn(simulated("demo-radio.json"));
+    describe(directory, timezone, central.origin);
+    const plugged = (file: string) => ({ clock, random, pauses, log, file: join(directory, file) });
+    const radio = await DemoZigbeeRadio.plugIn(plugged("demo-radio.json"));
     ends.push(() => radio.unplug());
-    const bridge = await DemoBridge.plugIn({ ...simulated("demo-box.json"), buffer: buffers.box });
+    const bridge = await DemoPillBoxBridge.plugIn({ ...plugged("demo-box.json"), buffer: buffers.box });
     ends.push(() => bridge.unplug());
-    const air = await DemoAir.plugIn({ ...simulated("demo-air.json"), buffer: buffers.watch });
-    ends.push(() => air.unplug());
+    const ble = await DemoBleDevices.plugIn({ ...plugged("demo-ble.json"), buffer: buffers.watch });
+    ends.push(() => ble.unplug());
+    ends.push(async () => pauses.stop());
     const sections = new Map<string, unknown>([
       ["zigbee", { port: radio.port, adapter: "zstack" }],
       ["pillbox", { port: bridge.port }],
-      ["ble", air.section],
+      ["ble", ble.section],
     ]);
     const gateway = await startGateway({
-      config: configOf(directory, options.port, sections),
+      config: {
+        file: "the demo",
+        data: directory,
+        home: { id: demoHome, timezone },
+        api: { hostname: "127.0.0.1", port: options.port, realm: "lintel" },
+        drivers: sections,
+        walking: [],
+        warnings: [],
+      },
       clock,
       log,
       drivers: options.drivers.map((definition) => tapped(definition, (reading) => teller.live(reading))),
@@ -127,11 +139,17 @@ export async function startDemo(options: {
       central_url: central.url,
       token: read.text,
       admin_token: admin.text,
-      play: () =>
-        play({ directory, radio, bridge, air, gateway, clock, teller }).catch((error) => {
+      play: async () => {
+        const sensing = listening(gateway, pauses).then(() =>
+          Promise.all([radio.live(), radio.missing > 0 ? letIn(directory, radio, teller) : undefined]),
+        );
+        try {
+          await Promise.all([sensing, bridge.live(), ble.live()]);
+        } catch (error) {
           // The end of the gateway is also the end of what was going on with it.
           if (!stopping) throw error;
-        }),
+        }
+      },
       stop,
     };
   } catch (error) {
@@ -144,30 +162,27 @@ export async function startDemo(options: {
  * The records of the home, and its history from where an earlier demo on the same data ended. Resolves with what the
  * devices have still to tell.
  */
-async function furnish(
-  directory: string,
-  options: { clock: Clock; log: Log; days: number; teller: DemoTeller },
-): Promise<Buffers> {
-  const { clock, log, days } = options;
-  const store = await openGatewayStore({
-    directory,
-    clock,
-    log: log.named("store"),
-    home: demoHome,
-    timezone: machineTimezone(),
-  });
+async function furnish(options: {
+  directory: string;
+  clock: Clock;
+  log: Log;
+  timezone: string;
+  installed_ms: number;
+  now_ms: number;
+  programme: (store: ImportStore) => Promise<void>;
+  teller: DemoTeller;
+}): Promise<Buffers> {
+  const { directory, clock, timezone, installed_ms, now_ms } = options;
+  const log = options.log.named("store");
+  const store = await openGatewayStore({ directory, clock, log, home: demoHome, timezone });
   try {
-    const now_ms = clock.now().unix_ms;
-    const first_ms = now_ms - days * day_ms;
     const { items } = await store.overview();
     const newest = items.flatMap(({ series }) => series.map(({ newest_ms }) => newest_ms));
-    if (items.length === 0) {
-      await store.importRecords([recordsSince(now_ms, days)]);
-    }
+    if (items.length === 0) await options.programme(store);
     return await appendHistory({
       store,
       resumed: items.length > 0,
-      from_ms: Math.max(first_ms, ...newest.map((stamp_ms) => stamp_ms + 1)),
+      from_ms: Math.max(installed_ms, ...newest.map((stamp_ms) => stamp_ms + 1)),
       until_ms: now_ms,
       seed,
       progress: options.teller.history,
@@ -177,25 +192,20 @@ async function furnish(
   }
 }
 
-function recordsSince(now_ms: number, days: number): readonly ImportedRecord[] {
-  const installed_ms = now_ms - days * day_ms;
-  return programmeRecords({ installed_ms, now_ms, timezone: machineTimezone() });
-}
-
 /** A configuration beside the data: `lintel report` learns where the curtain sensors hang, `lintel upload` where central is. */
-function describe(directory: string, central: string): void {
-  const sensors = curtains.map(({ item, metres }) => `  { item = "${item}", metres = ${metres} },`);
+function describe(directory: string, timezone: string, central: string): void {
+  const row = curtains.map(({ item, metres }) => `  { item = "${item}", metres = ${metres} },`);
   const lines = [
     "# The home of the demo, for other commands on its data; written anew at each start.",
     'data = "."',
     "",
     "[home]",
     `id = ${demoHome}`,
-    `timezone = "${machineTimezone()}"`,
+    `timezone = "${timezone}"`,
     "",
     "[walking]",
     "hall = [",
-    ...sensors,
+    ...row,
     "]",
     "",
     "[upload]",
@@ -206,24 +216,8 @@ function describe(directory: string, central: string): void {
   writeFileSync(join(directory, "lintel.toml"), lines.join("\n"));
 }
 
-async function play(options: {
-  directory: string;
-  radio: DemoRadio;
-  bridge: DemoBridge;
-  air: DemoAir;
-  gateway: Gateway;
-  clock: Clock;
-  teller: DemoTeller;
-}): Promise<void> {
-  const { radio, bridge, air, teller } = options;
-  const walked = listening(options.gateway, options.clock).then(() =>
-    Promise.all([radio.live(), radio.missing > 0 ? letIn(options.directory, radio, teller) : undefined]),
-  );
-  await Promise.all([walked, bridge.live(), air.live()]);
-}
-
 /** Lets the sensors join as a technician does with `lintel pair`. */
-async function letIn(directory: string, radio: DemoRadio, teller: DemoTeller): Promise<void> {
+async function letIn(directory: string, radio: DemoZigbeeRadio, teller: DemoTeller): Promise<void> {
   const client = new ControlClient(directory);
   const waiting = new Map<string, () => void>();
   let closed = false;
@@ -236,7 +230,7 @@ async function letIn(directory: string, radio: DemoRadio, teller: DemoTeller): P
         )
         .then(() => (closed ? undefined : client.closeJoining()));
     } else if (step.state === "joined" || step.state === "failed") {
-      const sensor = flat.find(({ address }) => address === step.address);
+      const sensor = sensors.find(({ address }) => address === step.address);
       if (step.state === "joined" && sensor !== undefined) teller.joined(sensor.name);
       waiting.get(step.address)?.();
     } else if (step.state === "closed") {
@@ -248,12 +242,12 @@ async function letIn(directory: string, radio: DemoRadio, teller: DemoTeller): P
 }
 
 /** Waits until the Zigbee driver hears its stick. */
-async function listening(gateway: Gateway, clock: Clock): Promise<void> {
+async function listening(gateway: Gateway, pauses: Pauses): Promise<void> {
   for (let tries = 0; tries < listening_tries_max; tries++) {
     const { drivers } = await gateway.status();
     const zigbee = drivers.find(({ name }) => name === "zigbee");
     if (zigbee?.state === "listening" || zigbee?.state === "stopped") return;
-    await new Promise<void>((resolve) => void clock.after(listening_poll_ms, resolve));
+    await pauses.pause(listening_poll_ms);
   }
 }
 
@@ -272,18 +266,6 @@ function tapped(definition: DriverDefinition, live: (reading: Reading) => void):
           },
         },
       }),
-  };
-}
-
-function configOf(directory: string, port: number, sections: ReadonlyMap<string, unknown>): Config {
-  return {
-    file: "the demo",
-    data: directory,
-    home: { id: demoHome, timezone: machineTimezone() },
-    api: { hostname: "127.0.0.1", port, realm: "lintel" },
-    drivers: sections,
-    walking: [],
-    warnings: [],
   };
 }
 

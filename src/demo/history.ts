@@ -1,24 +1,33 @@
+import type { Block } from "../../drivers/watch/health-log.ts";
+import { block_ms, epochReading, notWornGaps, stride_default_m } from "../../drivers/watch/readings.ts";
 import { clockQuality } from "../clock.ts";
 import { day_ms } from "../day.ts";
-import { joined, type Span } from "../meaning/span.ts";
 import type { Gap, Reading } from "../reading.ts";
 import type { GatewayStore } from "../store/store.ts";
-import { boxes, deviceOf, watch } from "./belongings.ts";
-import { type Buffers, Withholding, withheldBefore } from "./buffers.ts";
-import { sensorNamed } from "./flat.ts";
-import { dayOf, type Happening, type LivedDay } from "./household.ts";
-import { during, type Mishaps, mishapsBefore } from "./mishaps.ts";
-import { broadcastReadings, doorsOn, PolledBox } from "./pill-boxes.ts";
+import { boxes, deviceOf, sensorNamed, watch } from "./devices.ts";
+import { heartbeatsOf } from "./heartbeats.ts";
+import { dayOf, type LivedDay, type SensorEvent } from "./household.ts";
+import { during, type Outages, outagesBefore } from "./outages.ts";
+import { broadcastReadings, type Doors, doorsOn, events_before, PolledBox } from "./pill-boxes.ts";
 import { Random } from "./random.ts";
-import { signsOfLife } from "./signs-of-life.ts";
-import { wristOn } from "./watch-epochs.ts";
+import { watchLogOf } from "./watch-log.ts";
 import { weighingsOn } from "./weighings.ts";
 
+/** What devices still keep in their memory when the history ends. Their simulators start with it. */
+export interface Buffers {
+  readonly box: {
+    /** Events that the polled box has told before. */
+    readonly told: number;
+    readonly doors: readonly Doors[];
+  };
+  readonly watch: readonly Block[];
+}
+
 /**
- * Appends to the store what the devices of the home told from `from_ms` up to `until_ms`, unix milliseconds, a day
- * at a time. A day is the same for the same `seed`, whatever the span. `progress` is told how many days are on
- * disk. Returns what devices have kept to themselves: from `withheld` on, which with `resumed` is where an earlier
- * history on the same store ended, and drivers know how far they have read.
+ * Appends to the store what the devices of the home told from `from_ms` up to `until_ms`, unix milliseconds, a day at a
+ * time. A day is the same for the same `seed`, whatever the span. A new home's box was last polled a day ago and its watch
+ * last read some hours ago, so that both have something to tell; with `resumed` an earlier history on the same store went on
+ * to `from_ms`, and nobody has asked either since. `progress` is told how many days are on disk.
  */
 export async function appendHistory(options: {
   store: GatewayStore;
@@ -30,76 +39,133 @@ export async function appendHistory(options: {
 }): Promise<Buffers> {
   const { store, from_ms, until_ms, seed, resumed = false } = options;
   const midnights = midnightsOf(from_ms, until_ms);
-  const mishaps = mishapsBefore(until_ms);
-  const telling = new Telling(seed, mishaps);
-  const withheld = withheldBefore({ until_ms, from_ms, resumed });
-  const withholding = new Withholding(withheld);
+  const outages = outagesBefore(until_ms);
+  const watch_ms = resumed ? from_ms - read_within_ms : Math.max(from_ms, until_ms - watch_keeps_ms);
+  const asked: Asked = {
+    box_ms: resumed ? from_ms : Math.max(from_ms, until_ms - box_keeps_ms),
+    watch_ms: Math.floor(watch_ms / block_ms) * block_ms,
+    until_ms,
+  };
+  const telling = new Telling(seed, outages, asked);
   for (const [done, midnight_ms] of midnights.entries()) {
     options.progress(done, midnights.length);
     const told = telling.day(midnight_ms);
-    const span: Span = {
+    const readings = told.readings.filter(({ stamp_ms }) => stamp_ms >= from_ms);
+    const gaps = told.gaps.filter((gap) => gap.from_ms >= from_ms);
+    const span = {
       from_ms: Math.max(midnight_ms, from_ms),
       to_ms: Math.min(midnights[done + 1] ?? until_ms, until_ms),
     };
-    const over = told.readings.filter(({ stamp_ms, values }) => {
-      return stamp_ms + Number(values["duration"] ?? 0) * 1000 < until_ms;
-    });
-    const readings = withholding.readings(over).filter(({ stamp_ms }) => stamp_ms >= from_ms);
-    const gaps = withholding
-      .gaps(told.gaps.filter(({ to_ms }) => to_ms < until_ms))
-      .filter((gap) => gap.from_ms >= from_ms);
-    if (readings.length > 0) await store.append(readings, { gaps, ...signsOfLife(span, readings, mishaps) });
+    if (readings.length > 0) await store.append(readings, { gaps, ...heartbeatsOf(span, readings, outages) });
   }
-  if (!resumed) await store.append([], { cursors: withholding.cursors });
+  if (!resumed) await store.append([], { cursors: telling.cursors });
   options.progress(midnights.length, midnights.length);
-  return withholding.buffers;
+  return telling.buffers;
+}
+
+/** When the devices with a memory were last asked, and until when anything has happened; unix milliseconds. */
+interface Asked {
+  readonly box_ms: number;
+  readonly watch_ms: number;
+  readonly until_ms: number;
 }
 
 /** Turns days as they were lived into what each device told of them. */
 export class Telling {
   readonly #seed: number;
-  readonly #mishaps: Mishaps;
+  readonly #outages: Outages;
+  readonly #asked: Asked;
   readonly #box = new PolledBox();
+  readonly #doors: Doors[] = [];
+  readonly #blocks: Block[] = [];
+  #told = events_before;
+  #last: Doors = { at_ms: 0, doors: 0 };
 
-  constructor(seed: number, mishaps: Mishaps) {
+  constructor(
+    seed: number,
+    outages: Outages,
+    asked: Asked = { box_ms: Infinity, watch_ms: Infinity, until_ms: Infinity },
+  ) {
     this.#seed = seed;
-    this.#mishaps = mishaps;
+    this.#outages = outages;
+    this.#asked = asked;
   }
 
   /** All readings of a day in order, and the gaps that its devices know of. Days are to be asked for in order. */
   day(midnight_ms: number): { readings: Reading[]; gaps: Gap[] } {
+    const { until_ms } = this.#asked;
     const date = new Date(midnight_ms);
     const number = Date.UTC(date.getFullYear(), date.getMonth(), date.getDate()) / day_ms;
     // Each device has numbers of its own, so that a change to one leaves the others as they were.
     const random = (device: number) => Random.ofDay(this.#seed + device, number);
     const day = dayOf(midnight_ms, random(0));
-    const wrist = wristOn(day, random(4));
+    const blocks = this.#toldByWatch(watchLogOf(day, random(4)));
     const readings = [
-      ...day.happenings.filter((one) => this.#heard(one)).map(readingOf),
-      ...this.#box.readings(day, random(1), this.#mishaps),
-      ...broadcastReadings(day, random(2), this.#mishaps),
+      ...day.events.filter((event) => this.#heard(event)).map(readingOf),
+      ...this.#toldByBox(this.#box.readings(day, random(1), this.#outages)),
+      ...broadcastReadings(day, random(2), this.#outages),
       ...weighingsOn(day, random(3)),
-      ...wrist.readings,
-    ].sort((one, other) => one.stamp_ms - other.stamp_ms);
-    return { readings, gaps: [...notWorn(wrist.notWorn), ...this.#unheard(day, random(2))] };
+      ...blocks.flatMap((block) => epochReading(deviceOf(watch), block, epochOptions) ?? []),
+    ];
+    const gaps = [...notWornGaps(deviceOf(watch), blocks), ...this.#unheard(day, random(2))];
+    return {
+      readings: readings
+        .filter(({ stamp_ms }) => stamp_ms < until_ms)
+        .sort((one, other) => one.stamp_ms - other.stamp_ms),
+      gaps: gaps.filter(({ to_ms }) => to_ms < until_ms),
+    };
   }
 
-  #heard({ at_ms, sensor }: Happening): boolean {
-    const { powerCut, deadBattery } = this.#mishaps;
+  /** What the devices keep of the days that were asked for. */
+  get buffers(): Buffers {
+    return { box: { told: this.#told, doors: this.#doors }, watch: this.#blocks };
+  }
+
+  /** How far the drivers have read, as their own cursors have it. */
+  get cursors(): ReadonlyMap<string, string> {
+    const { box_ms, watch_ms } = this.#asked;
+    const { at_ms, doors } = this.#last;
+    const place = { seq: this.#told, stamp: Math.floor(at_ms / 1000), doors, boot: 1, time_ms: box_ms };
+    return new Map([
+      [`pillbox events ${boxes.breakfast.address}`, JSON.stringify(place)],
+      [`ble watch/epochs ${watch.address}`, JSON.stringify({ end_ms: watch_ms })],
+    ]);
+  }
+
+  #heard({ at_ms, sensor }: SensorEvent): boolean {
+    const { powerCut, deadBattery } = this.#outages;
     return !during(at_ms, powerCut) && !(sensor === deadBattery.sensor && during(at_ms, deadBattery));
+  }
+
+  /** Blocks that were read from the watch; it keeps the others. */
+  #toldByWatch(blocks: readonly Block[]): Block[] {
+    const { watch_ms, until_ms } = this.#asked;
+    const over = blocks.filter(({ end_ms }) => end_ms < until_ms);
+    this.#blocks.push(...over.filter(({ end_ms }) => end_ms > watch_ms));
+    return over.filter(({ end_ms }) => end_ms <= watch_ms);
+  }
+
+  /** Readings that polls have brought; the box keeps its events since the last one. */
+  #toldByBox(readings: readonly Reading[]): Reading[] {
+    const { box_ms, until_ms } = this.#asked;
+    for (const { series, stamp_ms: at_ms, values } of readings) {
+      if (series !== "pillbox_events" || at_ms >= until_ms) continue;
+      const doors = { at_ms, doors: Number(values["event"]) };
+      if (at_ms < box_ms) {
+        this.#told++;
+        this.#last = doors;
+      } else this.#doors.push(doors);
+    }
+    return readings.filter(({ stamp_ms }) => stamp_ms < box_ms);
   }
 
   /** The broadcasting box counts: what it said to nobody shows once it is heard again. */
   #unheard(day: LivedDay, random: Random): Gap[] {
-    const { powerCut } = this.#mishaps;
+    const { powerCut } = this.#outages;
     const lost = doorsOn(day, "supper", random).filter(({ at_ms }) => during(at_ms, powerCut)).length;
     const device = deviceOf(boxes.supper);
     return lost === 0 ? [] : [{ device, ...powerCut, reason: "missed_broadcasts", lost }];
   }
-}
-
-function notWorn(spans: readonly Span[]): Gap[] {
-  return joined(spans).map((span) => ({ device: deviceOf(watch), ...span, reason: "not_worn" }));
 }
 
 /** Midnights, in this machine's time zone, of the days that the span touches. */
@@ -114,7 +180,7 @@ export function midnightsOf(from_ms: number, until_ms: number): number[] {
   return midnights;
 }
 
-function readingOf({ at_ms, sensor, zonestatus }: Happening): Reading {
+function readingOf({ at_ms, sensor, zonestatus }: SensorEvent): Reading {
   return {
     device: { kind: "wirelesssensors", address: sensorNamed(sensor).address },
     series: "wirelesssensor_events",
@@ -124,5 +190,11 @@ function readingOf({ at_ms, sensor, zonestatus }: Happening): Reading {
   };
 }
 
+const epochOptions = { stride_m: stride_default_m, clock: clockQuality.device };
 /** More than `--days` allows. */
 const days_max = 1_000;
+const box_keeps_ms = day_ms;
+/** Longer than she ever leaves the watch off. */
+const watch_keeps_ms = 8 * 3_600_000;
+/** Between two times that the watch is read, and the epoch before. */
+const read_within_ms = 4_800_000;

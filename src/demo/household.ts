@@ -1,25 +1,20 @@
-import { type SensorName, zonestatus } from "./flat.ts";
+import type { Span } from "../meaning/span.ts";
+import { type MealName, type SensorName, zonestatus } from "./devices.ts";
 import type { Random } from "./random.ts";
 import { alongHall, type Place, usualPace_m_s, walk } from "./walk.ts";
 
 /** One event of one sensor. */
-export interface Happening {
+export interface SensorEvent {
   readonly at_ms: number;
   readonly sensor: SensorName;
   readonly zonestatus: number;
 }
 
 /** A stay in one place. */
-export interface Stay {
+export interface Stay extends Span {
   readonly place: Place;
-  readonly from_ms: number;
-  readonly to_ms: number;
   readonly asleep: boolean;
 }
-
-export const mealNames = ["breakfast", "supper"] as const;
-
-export type MealName = (typeof mealNames)[number];
 
 /** A day as it was lived: what the flat's sensors saw, and what the other devices will have noticed. */
 export interface LivedDay {
@@ -27,14 +22,14 @@ export interface LivedDay {
   /** 0 Sunday. */
   readonly weekday: number;
   /** In order. */
-  readonly happenings: readonly Happening[];
+  readonly events: readonly SensorEvent[];
   /** In order, from midnight to midnight, without the moments of walking between. */
   readonly stays: readonly Stay[];
   /** When the medicine of a meal was taken; a meal whose dose was forgotten has none. */
   readonly doses: Readonly<Partial<Record<MealName, number>>>;
   /** Moments of walks along the hall. */
   readonly walks_ms: readonly number[];
-  readonly visit?: { readonly from_ms: number; readonly to_ms: number };
+  readonly visit?: Span;
   /** 0 to 1: short nights with many walks are bad ones, and slow the day after. */
   readonly restedness: number;
 }
@@ -119,11 +114,11 @@ const hour_ms = 3_600_000;
 class Day {
   readonly #midnight_ms: number;
   readonly #random: Random;
-  readonly #happenings: Happening[] = [];
+  readonly #events: SensorEvent[] = [];
   readonly #stays: Stay[] = [];
   readonly #doses: Partial<Record<MealName, number>> = {};
   readonly #walks_ms: number[] = [];
-  #visit: { from_ms: number; to_ms: number } | undefined;
+  #visit: Span | undefined;
   #now_ms: number;
   #place: Place = "bedroom";
   #restedness = 1;
@@ -140,13 +135,13 @@ class Day {
     return {
       midnight_ms: this.#midnight_ms,
       weekday: new Date(this.#midnight_ms).getDay(),
-      happenings: this.#happenings
+      events: this.#events
         .filter(({ at_ms }) => at_ms < end_ms)
         .sort((one, other) => one.at_ms - other.at_ms),
       stays: this.#stays,
       doses: this.#doses,
       walks_ms: this.#walks_ms,
-      ...(this.#visit === undefined ? {} : { visit: this.#visit }),
+      visit: this.#visit,
       restedness: this.#restedness,
     };
   }
@@ -248,6 +243,6 @@ class Day {
   }
 
   #add(at_ms: number, sensor: SensorName, status: number): void {
-    this.#happenings.push({ at_ms: Math.round(at_ms), sensor, zonestatus: status });
+    this.#events.push({ at_ms: Math.round(at_ms), sensor, zonestatus: status });
   }
 }

@@ -14,13 +14,14 @@ export class Pauses {
     return this.#stopped;
   }
 
-  pause(delay_ms: number): Promise<void> {
-    if (this.#stopped || delay_ms <= 0) return Promise.resolve();
+  /** Resolves after the delay, or once all are stopped; with whether to go on. */
+  pause(delay_ms: number): Promise<boolean> {
+    if (this.#stopped || delay_ms <= 0) return Promise.resolve(!this.#stopped);
     return new Promise((resolve) => {
       const end = () => {
         cancel();
         this.#ends.delete(end);
-        resolve();
+        resolve(!this.#stopped);
       };
       const cancel = this.#clock.after(delay_ms, end);
       this.#ends.add(end);

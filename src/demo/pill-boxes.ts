@@ -1,9 +1,9 @@
 import { clockQuality } from "../clock.ts";
 import { day_ms } from "../day.ts";
 import type { Reading } from "../reading.ts";
-import { boxes, deviceOf } from "./belongings.ts";
-import type { LivedDay, MealName } from "./household.ts";
-import { during, type Mishaps } from "./mishaps.ts";
+import { boxes, deviceOf, type MealName } from "./devices.ts";
+import type { LivedDay } from "./household.ts";
+import { during, type Outages } from "./outages.ts";
 import type { Random } from "./random.ts";
 
 /** A box's doors from `at_ms` on: bit p is door p. */
@@ -45,7 +45,7 @@ export class PolledBox {
   #batteryseconds = 5_460;
 
   /** Events with the box's clock corrected, and the hourly polls; the box itself goes on through a power cut. */
-  readings(day: LivedDay, random: Random, { powerCut }: Mishaps): Reading[] {
+  readings(day: LivedDay, random: Random, { powerCut }: Outages): Reading[] {
     const device = deviceOf(boxes.breakfast);
     const doors = doorsOn(day, "breakfast", random);
     const events = doors.map((state): Reading => {
@@ -95,7 +95,7 @@ export class PolledBox {
 }
 
 /** Events of the broadcasting box; broadcasts during a power cut of the gateway are lost. */
-export function broadcastReadings(day: LivedDay, random: Random, { powerCut }: Mishaps): Reading[] {
+export function broadcastReadings(day: LivedDay, random: Random, { powerCut }: Outages): Reading[] {
   return doorsOn(day, "supper", random)
     .filter(({ at_ms }) => !during(at_ms, powerCut))
     .map(({ at_ms, doors }) => ({

@@ -1,4 +1,4 @@
-import { type SensorName, zonestatus } from "./flat.ts";
+import { curtains, type SensorName, zonestatus } from "./devices.ts";
 import type { Random } from "./random.ts";
 
 export type Place = "bedroom" | "bathroom" | "kitchen" | "living" | "away";
@@ -22,11 +22,11 @@ export function walk(from: Place, to: Place, random: Random, pace_m_s = usualPac
   let after_ms = 0;
   if (alongHall(from, to)) {
     const speed_m_s = pace_m_s * random.between(0.92, 1.08);
-    const line = quietSide(from) ? curtains : curtains.toReversed();
-    const start_m = line[0]?.metres ?? 0;
+    const passed = quietSide(from) ? curtains : curtains.toReversed();
+    const start_m = passed[0]?.metres ?? 0;
     add(0, "hall-wall", zonestatus.wall.alarm);
     const first_ms = random.between(400, 900);
-    for (const { item, metres } of line) {
+    for (const { item, metres } of passed) {
       // A sensor fires where its narrow view is first crossed, now a bit earlier and now a bit later.
       after_ms = first_ms + (Math.abs(metres - start_m) / speed_m_s) * 1_000 + random.between(-60, 60);
       add(after_ms, item, zonestatus.curtain.alarm);
@@ -50,13 +50,5 @@ export function alongHall(from: Place, to: Place): boolean {
 function quietSide(place: Place): boolean {
   return place === "bedroom" || place === "bathroom";
 }
-
-/** The line of curtain sensors, and how far along the hall each hangs. */
-export const curtains: readonly { readonly item: SensorName; readonly metres: number }[] = [
-  { item: "hall-curtain-1", metres: 0 },
-  { item: "hall-curtain-2", metres: 0.75 },
-  { item: "hall-curtain-3", metres: 1.5 },
-  { item: "hall-curtain-4", metres: 2.25 },
-];
 
 export const usualPace_m_s = 0.85;

@@ -1,7 +1,7 @@
 import { clockQuality } from "../clock.ts";
 import { day_ms } from "../day.ts";
 import type { Reading } from "../reading.ts";
-import { deviceOf, scale } from "./belongings.ts";
+import { deviceOf, scale } from "./devices.ts";
 import type { LivedDay } from "./household.ts";
 import type { Random } from "./random.ts";
 

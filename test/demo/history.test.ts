@@ -4,13 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SystemClock } from "../../src/clock.ts";
 import { day_ms } from "../../src/day.ts";
-import { belongings, boxes } from "../../src/demo/belongings.ts";
-import type { Buffers } from "../../src/demo/buffers.ts";
-import { flat } from "../../src/demo/flat.ts";
-import { appendHistory, midnightsOf, Telling } from "../../src/demo/history.ts";
-import { during, mishapsBefore } from "../../src/demo/mishaps.ts";
-import { programmeRecords } from "../../src/demo/programme.ts";
-import { blocksOf } from "../../src/demo/watch-epochs.ts";
+import { boxes, personal, sensors, watch } from "../../src/demo/devices.ts";
+import { appendHistory, type Buffers, midnightsOf, Telling } from "../../src/demo/history.ts";
+import { during, outagesBefore } from "../../src/demo/outages.ts";
+import { importProgramme } from "../../src/demo/programme.ts";
 import { faultOfGap, faultOfReading } from "../../src/ingest/validity.ts";
 import { lineLog } from "../../src/log.ts";
 import type { Reading } from "../../src/reading.ts";
@@ -21,14 +18,14 @@ import type { GatewayStore } from "../../src/store/store.ts";
 /** A Friday evening, in this machine's time zone. */
 const until_ms = new Date(2026, 10, 20, 22, 5).getTime();
 const from_ms = until_ms - 30 * day_ms;
-const mishaps = mishapsBefore(until_ms);
+const outages = outagesBefore(until_ms);
 const seed = 1942;
 
 const days = tell(from_ms);
 const readings = days.flatMap((day) => day.readings);
 
 function tell(since_ms: number) {
-  const telling = new Telling(seed, mishaps);
+  const telling = new Telling(seed, outages);
   return midnightsOf(since_ms, until_ms).map((midnight_ms) => ({ midnight_ms, ...telling.day(midnight_ms) }));
 }
 
@@ -54,7 +51,7 @@ test("every series of every kind has readings that a driver could have told, in 
 });
 
 test("a dose goes with the medicine cupboard, and on Saturdays the boxes are filled", () => {
-  const cupboard = flat.find(({ name }) => name === "medicine-door")?.address;
+  const cupboard = sensors.find(({ name }) => name === "medicine-door")?.address;
   const opened_ms = readings
     .filter(({ device, values }) => device.address === cupboard && (Number(values["event"]) & 1) === 1)
     .map(({ stamp_ms }) => stamp_ms);
@@ -110,7 +107,7 @@ test("nights are slept and days are walked, and where the watch lay there are no
 });
 
 test("in the power cut nobody heard anything, and of the dead sensor nothing came until its battery was changed", () => {
-  const { powerCut, deadBattery } = mishaps;
+  const { powerCut, deadBattery } = outages;
   const live = readings.filter(
     ({ series, device }) =>
       series === "wirelesssensor_events" ||
@@ -118,7 +115,7 @@ test("in the power cut nobody heard anything, and of the dead sensor nothing cam
       (series === "pillbox_events" && device.subtype === "broadcasting"),
   );
   expect(live.filter(({ stamp_ms }) => during(stamp_ms, powerCut))).toEqual([]);
-  const fridge = flat.find(({ name }) => name === deadBattery.sensor)?.address;
+  const fridge = sensors.find(({ name }) => name === deadBattery.sensor)?.address;
   const doors = live.filter(({ device }) => device.address === fridge);
   expect(doors.filter(({ stamp_ms }) => during(stamp_ms, deadBattery))).toEqual([]);
   expect(doors.some(({ stamp_ms }) => stamp_ms < deadBattery.from_ms)).toBe(true);
@@ -132,8 +129,7 @@ beforeAll(async () => {
   const clock = new SystemClock();
   const log = lineLog({ write: () => {}, clock, least: "error", colour: false });
   store = await openGatewayStore({ directory, clock, log });
-  const records = programmeRecords({ installed_ms: from_ms, now_ms: until_ms, timezone: "Europe/Berlin" });
-  await store.importRecords([records]);
+  await importProgramme(store, { installed_ms: from_ms, now_ms: until_ms, timezone: "Europe/Berlin" });
   buffers = await appendHistory({ store, from_ms, until_ms, seed, progress: () => {} });
 });
 afterAll(async () => {
@@ -143,7 +139,7 @@ afterAll(async () => {
 
 test("on disk it is the inventory's own: no device is provisional, none has a reading from after the end", async () => {
   const { items } = await store.overview();
-  expect(items).toHaveLength(flat.length + belongings.length);
+  expect(items).toHaveLength(sensors.length + personal.length);
   for (const { record, provisional, series } of items) {
     expect([record.itemname, provisional, series.length > 0]).toEqual([record.itemname, false, true]);
     for (const { series: name, newest_ms } of series) {
@@ -155,7 +151,7 @@ test("on disk it is the inventory's own: no device is provisional, none has a re
 });
 
 test("the history leaves to the polled box and the watch what their drivers have not read yet", async () => {
-  const [box, watch] = [boxes.breakfast, belongings.find(({ kind }) => kind === "watches")];
+  const box = boxes.breakfast;
   const doors = of("pillbox_events").filter(({ device }) => device.address === box.address);
   const kept = doors.filter(({ stamp_ms }) => stamp_ms >= until_ms - day_ms && stamp_ms < until_ms);
   expect(kept.length).toBeGreaterThan(0);
@@ -165,11 +161,11 @@ test("the history leaves to the polled box and the watch what their drivers have
   expect(place).toMatchObject({ seq: buffers.box.told, boot: 1 });
   expect(buffers.box.told - before.length).toBe(412);
 
-  const { end_ms } = JSON.parse((await store.cursor(`ble watch/epochs ${watch?.address}`)) ?? "");
+  const { end_ms } = JSON.parse((await store.cursor(`ble watch/epochs ${watch.address}`)) ?? "");
   const { items } = await store.overview();
-  const stored = items.find(({ record }) => record.macaddress === watch?.address)?.series[0];
+  const stored = items.find(({ record }) => record.macaddress === watch.address)?.series[0];
   expect(stored?.newest_ms).toBeLessThan(end_ms);
-  const log = blocksOf(buffers.watch);
+  const log = buffers.watch;
   const epochs = Array.from({ length: log.length }, (_, index) => end_ms + (index + 1) * 600_000);
   expect(log.map((block) => block.end_ms)).toEqual(epochs);
   expect(until_ms - (log.at(-1)?.end_ms ?? 0)).toBeLessThan(600_000);
@@ -181,15 +177,15 @@ test("its subjects, homes and the rest are there to be asked for", async () => {
   const subjectid = subject?.subjectid ?? 0;
   expect(await store.recordsOf("project_enrollments", subjectid)).toHaveLength(1);
   expect(await store.recordsOf("study_enrollments", subjectid)).toHaveLength(1);
-  expect(await store.recordsOf("subject_inventory", subjectid)).toHaveLength(belongings.length);
-  expect(await store.recordsOf("home_inventory", 1)).toHaveLength(flat.length + belongings.length);
+  expect(await store.recordsOf("subject_inventory", subjectid)).toHaveLength(personal.length);
+  expect(await store.recordsOf("home_inventory", 1)).toHaveLength(sensors.length + personal.length);
   expect(await store.recordsOf("alerts", subjectid)).toHaveLength(1);
   expect(await store.records("issues")).toMatchObject([{ statusname: "Closed" }]);
 });
 
 test("coverage shows the power cut and the dead battery, and nothing else amiss with the sensors", async () => {
-  const { powerCut, deadBattery } = mishaps;
-  for (const { name } of flat) {
+  const { powerCut, deadBattery } = outages;
+  for (const { name } of sensors) {
     const item = await store.item("wirelesssensors", name);
     const request = { item: item?.key ?? 0, before_ms: until_ms, skip: 0, limit: 100 };
     const amiss = (await store.coverage(request)).filter(({ state }) => state !== "covered").toReversed();

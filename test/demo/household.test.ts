@@ -1,18 +1,18 @@
 import { expect, test } from "bun:test";
-import { flat, sensorNamed, zonestatus } from "../../src/demo/flat.ts";
-import { dayOf, type Happening } from "../../src/demo/household.ts";
+import { sensorNamed, sensors, zonestatus } from "../../src/demo/devices.ts";
+import { dayOf, type SensorEvent } from "../../src/demo/household.ts";
 import { Random } from "../../src/demo/random.ts";
 
 /** A week from a Sunday, in this machine's time zone. */
 const midnights = Array.from({ length: 7 }, (_, day) => new Date(2026, 2, 1 + day).getTime());
 
-function week(seed = 1): Happening[] {
+function week(seed = 1): SensorEvent[] {
   const random = new Random(seed);
-  return midnights.flatMap((midnight_ms) => dayOf(midnight_ms, random).happenings);
+  return midnights.flatMap((midnight_ms) => dayOf(midnight_ms, random).events);
 }
 
-function between(happenings: readonly Happening[], from: number, to: number): number {
-  return happenings.filter(({ at_ms }) => {
+function between(events: readonly SensorEvent[], from: number, to: number): number {
+  return events.filter(({ at_ms }) => {
     const hour = new Date(at_ms).getHours();
     return hour >= from && hour < to;
   }).length;
@@ -24,10 +24,10 @@ test("the same seed is the same week, another seed another one", () => {
 });
 
 test("every sensor of the flat sees something each week, in order, day by day", () => {
-  const happenings = week();
-  expect(new Set(happenings.map(({ sensor }) => sensor))).toEqual(new Set(flat.map(({ name }) => name)));
+  const events = week();
+  expect(new Set(events.map(({ sensor }) => sensor))).toEqual(new Set(sensors.map(({ name }) => name)));
   for (const midnight_ms of midnights) {
-    const stamps = dayOf(midnight_ms, new Random(3)).happenings.map(({ at_ms }) => at_ms);
+    const stamps = dayOf(midnight_ms, new Random(3)).events.map(({ at_ms }) => at_ms);
     expect(stamps).toEqual(stamps.toSorted((one, other) => one - other));
     expect(stamps[0]).toBeGreaterThanOrEqual(midnight_ms);
     expect(stamps.at(-1)).toBeLessThan(midnight_ms + 86_400_000);

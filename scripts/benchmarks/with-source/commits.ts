@@ -13,9 +13,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { day_ms } from "../../../src/day.ts";
+import { heartbeatsOf } from "../../../src/demo/heartbeats.ts";
 import { midnightsOf, Telling } from "../../../src/demo/history.ts";
-import { mishapsBefore } from "../../../src/demo/mishaps.ts";
-import { signsOfLife } from "../../../src/demo/signs-of-life.ts";
+import { outagesBefore } from "../../../src/demo/outages.ts";
 import { Ingest } from "../../../src/ingest/ingest.ts";
 import { ListeningKeeper } from "../../../src/ingest/listening-keeper.ts";
 import { lineLog } from "../../../src/log.ts";
@@ -86,14 +86,14 @@ function perHour(count: number): string {
 
 /** Arrivals at the gateway, in order: from sensors and broadcasts at once, from polled devices once an hour. */
 function arrivalsOfHome(): Arrival[] {
-  const mishaps = mishapsBefore(until_ms + 60 * day_ms);
-  const telling = new Telling(1, mishaps);
+  const outages = outagesBefore(until_ms + 60 * day_ms);
+  const telling = new Telling(1, outages);
   const readings = midnightsOf(from_ms, until_ms).flatMap((midnight_ms) => telling.day(midnight_ms).readings);
   const during = ({ at_ms }: Arrival) => at_ms >= from_ms && at_ms < until_ms;
   const told = readings.map((reading): Arrival => {
     return { at_ms: arrival_ms(reading), hand: (ingest) => void ingest.accept(reading, undefined, "zigbee") };
   });
-  const { states } = signsOfLife({ from_ms, to_ms: until_ms }, [], mishaps);
+  const { states } = heartbeatsOf({ from_ms, to_ms: until_ms }, [], outages);
   const alive = states.map((state): Arrival => {
     return { at_ms: state.heard_ms, hand: (ingest) => ingest.heard(state, state.listener) };
   });

@@ -1,6 +1,6 @@
 import { day_ms } from "../../../../src/day.ts";
 import { midnightsOf, Telling } from "../../../../src/demo/history.ts";
-import { mishapsBefore } from "../../../../src/demo/mishaps.ts";
+import { outagesBefore } from "../../../../src/demo/outages.ts";
 import type { Device, Reading } from "../../../../src/reading.ts";
 import { seriesOf, type Value } from "../../../../src/series.ts";
 import { type Batch, batch_readings_max } from "../../../../src/store/batch.ts";
@@ -59,7 +59,7 @@ export class HomeData {
 /** Readings of the demo's home: doors, motion, a watch, pill boxes and a scale. */
 export function demoReadings(count: number): Reading[] {
   const readings: Reading[] = [];
-  const telling = new Telling(demo_seed, mishapsBefore(first_ms));
+  const telling = new Telling(demo_seed, outagesBefore(first_ms));
   for (let day = 0; readings.length < count; day += 1) {
     for (const midnight_ms of midnightsOf(first_ms + day * day_ms, first_ms + day * day_ms + 1))
       readings.push(...telling.day(midnight_ms).readings);

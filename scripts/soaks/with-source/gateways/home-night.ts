@@ -1,6 +1,6 @@
 import { day_ms } from "../../../../src/day.ts";
 import { midnightsOf, Telling } from "../../../../src/demo/history.ts";
-import { mishapsBefore } from "../../../../src/demo/mishaps.ts";
+import { outagesBefore } from "../../../../src/demo/outages.ts";
 import { SimulatedGateway } from "../../../../test/store/simulated-gateway.ts";
 import { deviceIn, simulated } from "../../../benchmarks/with-source/central/home-data.ts";
 
@@ -10,7 +10,7 @@ import { deviceIn, simulated } from "../../../benchmarks/with-source/central/hom
  */
 export function nightOf(home: number): SimulatedGateway {
   const gateway = new SimulatedGateway(home, `gateway of home ${home}`);
-  const telling = new Telling(home * seeds_per_home, mishapsBefore(first_ms + 90 * day_ms));
+  const telling = new Telling(home * seeds_per_home, outagesBefore(first_ms + 90 * day_ms));
   const readings = midnightsOf(first_ms, first_ms + 2 * day_ms).flatMap(
     (midnight_ms) => telling.day(midnight_ms).readings,
   );

@@ -1,77 +1,67 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { HciSimulator } from "../../drivers/ble/simulator/controller.ts";
 import type { SimulatedPeripheral } from "../../drivers/ble/simulator/peripheral.ts";
 import { SimulatedPillBox } from "../../drivers/bthome/simulator/box.ts";
 import { SimulatedScale } from "../../drivers/scale/simulator/scale.ts";
-import type { Block } from "../../drivers/watch/health-log.ts";
 import { nordicUart, SimulatedWatch } from "../../drivers/watch/simulator/watch.ts";
-import type { Clock } from "../clock.ts";
-import type { Log } from "../log.ts";
-import { boxes, scale, watch } from "./belongings.ts";
-import type { Buffers } from "./buffers.ts";
-import { Pauses } from "./pauses.ts";
-import { plugIn } from "./plug.ts";
-import type { Random } from "./random.ts";
-import { blockNow, blocksOf } from "./watch-epochs.ts";
+import { boxes, scale, watch } from "./devices.ts";
+import type { Buffers } from "./history.ts";
+import { type Peripherals, plugIn, save, saved } from "./plug.ts";
+import { blockNow } from "./watch-log.ts";
 import { batteryOn, composedWeight, dayNumber } from "./weighings.ts";
 
-interface Options {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly file: string;
-  readonly buffer: Buffers["watch"];
-}
-
-/** State kept between demos on the same data: the pill box continues its count. */
-interface Saved {
-  readonly count: number;
-}
-
 /** The simulated Bluetooth controller, and around it the evening's pill box, the scale and the watch. */
-export class DemoAir {
+export class DemoBleDevices {
   readonly #controller: HciSimulator;
-  readonly #options: Options;
-  readonly #pauses: Pauses;
+  readonly #options: Peripherals;
   readonly #box: SimulatedPillBox;
   readonly #scale: SimulatedScale;
-  readonly #scaleOnAir: SimulatedPeripheral;
+  readonly #scaleRadio: SimulatedPeripheral;
   readonly #watch = new SimulatedWatch();
-  readonly #watchOnAir: SimulatedPeripheral;
+  readonly #watchRadio: SimulatedPeripheral;
 
-  private constructor(controller: HciSimulator, options: Options) {
+  private constructor(controller: HciSimulator, options: Peripherals & { buffer: Buffers["watch"] }) {
     this.#controller = controller;
     this.#options = options;
-    this.#pauses = new Pauses(options.clock);
-    this.#box = this.#putBox();
     const now_ms = () => options.clock.now().unix_ms;
+    const boxRadio = controller.addPeripheral({ address: boxes.supper.address, addressType: "public" });
+    this.#box = new SimulatedPillBox({
+      address: boxes.supper.address,
+      key,
+      clock_s: () => Math.floor(now_ms() / 1000),
+      battery_percent: 84,
+      count: saved<{ count: number }>(options.file)?.count ?? 0,
+      send: (serviceData) => {
+        boxRadio.say({ serviceData: { fcd2: serviceData } });
+        boxRadio.advertise();
+      },
+    });
     this.#scale = new SimulatedScale({
       manufacturer: scale.vendor,
       model: scale.model,
       battery_percent: batteryOn(dayNumber(now_ms())),
       clock_ms: now_ms,
     });
-    this.#scaleOnAir = controller.addPeripheral({
+    this.#scaleRadio = controller.addPeripheral({
       address: scale.address,
       advertisement: { services: ["181d", "181b"], name: scale.model },
       services: this.#scale.services,
       onDisconnected: () => this.#scale.disconnected(),
     });
-    this.#scale.attach(this.#scaleOnAir);
+    this.#scale.attach(this.#scaleRadio);
     this.#watch.battery_percent = 71;
-    this.#watch.blocks.push(...blocksOf(options.buffer));
-    this.#watchOnAir = controller.addPeripheral({
+    this.#watch.blocks.push(...options.buffer);
+    this.#watchRadio = controller.addPeripheral({
       address: watch.address,
       advertisement: { name: `Bangle.js ${watch.serialnum}` },
-      services: nordicUart(this.#watch, () => this.#watchOnAir),
+      services: nordicUart(this.#watch, () => this.#watchRadio),
     });
   }
 
-  static async plugIn(options: Options): Promise<DemoAir> {
+  static async plugIn(options: Peripherals & { buffer: Buffers["watch"] }): Promise<DemoBleDevices> {
     const controller = await plugIn("the Bluetooth controller", options.log, (transport) =>
       HciSimulator.listen({ transport }),
     );
-    return new DemoAir(controller, options);
+    return new DemoBleDevices(controller, options);
   }
 
   /** Settings for the gateway's `[ble]` section. */
@@ -81,51 +71,30 @@ export class DemoAir {
 
   /** Pills, weighings and a watch that is there to be read, more often than in life, until the controller is unplugged. */
   async live(): Promise<void> {
-    while (!this.#controller.scanning && !this.#pauses.stopped) await this.#pauses.pause(scanning_poll_ms);
+    const { pauses } = this.#options;
+    while (!this.#controller.scanning && (await pauses.pause(scanning_poll_ms)));
     await Promise.all([this.#takePills(), this.#weigh(), this.#wear()]);
   }
 
   async unplug(): Promise<void> {
-    this.#pauses.stop();
     this.#save();
     await this.#controller.close();
   }
 
+  /** The pill box continues its count with the next demo on the same data. */
   #save(): void {
-    const saved: Saved = { count: this.#box.count };
-    writeFileSync(this.#options.file, JSON.stringify(saved), { mode: 0o600 });
-  }
-
-  #putBox(): SimulatedPillBox {
-    const { clock, file } = this.#options;
-    const { address } = boxes.supper;
-    const device = this.#controller.addPeripheral({ address, addressType: "public" });
-    const saved: Saved = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : { count: 0 };
-    return new SimulatedPillBox({
-      address,
-      key,
-      clock_s: () => Math.floor(clock.now().unix_ms / 1000),
-      battery_percent: 84,
-      count: saved.count,
-      send: (serviceData) => {
-        device.say({ serviceData: { fcd2: serviceData } });
-        device.advertise();
-      },
-    });
+    save(this.#options.file, { count: this.#box.count });
   }
 
   /** A door that is opened is closed again. */
   async #takePills(): Promise<void> {
+    const { clock, random, pauses } = this.#options;
     // Heard before anything has happened, so that the first door is not taken for an old one.
     this.#box.heartbeat();
-    for (let wait_ms = first_dose_ms; ; wait_ms = this.#options.random.between(25_000, 60_000)) {
-      await this.#pauses.pause(wait_ms);
-      if (this.#pauses.stopped) return;
-      const today = new Date(this.#options.clock.now().unix_ms).getDay();
+    for (let wait_ms = first_dose_ms; await pauses.pause(wait_ms); wait_ms = random.between(25_000, 60_000)) {
+      const today = new Date(clock.now().unix_ms).getDay();
       this.#turn(today);
-      await this.#pauses.pause(this.#options.random.between(4_000, 9_000));
-      if (this.#pauses.stopped) return;
-      this.#turn(today);
+      if (await pauses.pause(random.between(4_000, 9_000))) this.#turn(today);
     }
   }
 
@@ -137,10 +106,12 @@ export class DemoAir {
 
   /** Somebody steps on the scale, which then wants to be heard. */
   async #weigh(): Promise<void> {
-    const { clock, random } = this.#options;
-    for (let wait_ms = first_weighing_ms; ; wait_ms = random.between(60_000, 120_000)) {
-      await this.#pauses.pause(wait_ms);
-      if (this.#pauses.stopped) return;
+    const { clock, random, pauses } = this.#options;
+    for (
+      let wait_ms = first_weighing_ms;
+      await pauses.pause(wait_ms);
+      wait_ms = random.between(60_000, 120_000)
+    ) {
       const now_ms = clock.now().unix_ms;
       const { weight, fatMass, waterMass, boneMass, muscleMass } = composedWeight(dayNumber(now_ms), random);
       const shown_ms = Math.floor(now_ms / 1000) * 1000;
@@ -159,29 +130,23 @@ export class DemoAir {
         heartRates: [Math.round(random.between(62, 76))],
       });
       for (let tries = 0; tries < advertisements_max && this.#scale.stored.length > 0; tries++) {
-        if (this.#pauses.stopped) return;
-        this.#scaleOnAir.advertise();
-        await this.#pauses.pause(advertising_ms);
+        if (pauses.stopped) return;
+        this.#scaleRadio.advertise();
+        await pauses.pause(advertising_ms);
       }
     }
   }
 
   /** Advertises, for the hourly fetch, and writes its log on. */
   async #wear(): Promise<void> {
-    const { clock, random } = this.#options;
-    while (!this.#pauses.stopped) {
-      const now_ms = clock.now().unix_ms;
-      const last_ms = this.#watch.blocks.at(-1)?.end_ms;
-      const block = blockNow(now_ms, random);
-      if (last_ms === undefined || block.end_ms > last_ms) this.#remember(block);
-      this.#watchOnAir.advertise();
-      await this.#pauses.pause(watch_advertises_ms);
-    }
-  }
-
-  #remember(block: Block): void {
-    this.#watch.blocks.push(block);
-    if (this.#watch.blocks.length > blocks_max) this.#watch.blocks.shift();
+    const { clock, random, pauses } = this.#options;
+    const { blocks } = this.#watch;
+    do {
+      const block = blockNow(clock.now().unix_ms, random);
+      if (block.end_ms > (blocks.at(-1)?.end_ms ?? 0)) blocks.push(block);
+      if (blocks.length > blocks_max) blocks.shift();
+      this.#watchRadio.advertise();
+    } while (await pauses.pause(watch_advertises_ms));
   }
 }
 

@@ -1,32 +1,36 @@
 import type { Reading } from "../reading.ts";
-import { belongings } from "./belongings.ts";
-import { flat, meaningOf } from "./flat.ts";
+import { personal, sensors } from "./devices.ts";
 
-/** A reading in plain words. */
-export interface Said {
+/** A reading as the demo prints it. */
+export interface ReadingText {
+  /** The name of its item. */
   readonly name: string;
-  readonly words: string;
-  /** The data that the words were made from. */
+  /** What happened. */
+  readonly text: string;
+  /** The data that tell it. */
   readonly detail: string;
   /** Whether it says that something is over or as usual. */
   readonly quiet: boolean;
 }
 
-/** Puts readings into words; of pill boxes it remembers which doors were open. */
-export class Words {
+/** Describes readings in plain English; of pill boxes it remembers which doors were open. */
+export class ReadingTexts {
   readonly #doors = new Map<string, number>();
 
-  of(reading: Reading): Said {
-    const { device, values } = reading;
-    const sensor = flat.find(({ address }) => address === device.address);
-    const belonging = belongings.find(({ address }) => address === device.address);
-    const name = sensor?.name ?? belonging?.name ?? device.address;
+  of({ device, series, values }: Reading): ReadingText {
+    const known = [...sensors, ...personal].find(({ address }) => address === device.address);
+    const name = known?.name ?? device.address;
     const event = Number(values["event"]);
-    const say = (words: string, detail: string, quiet: boolean): Said => ({ name, words, detail, quiet });
-    switch (reading.series) {
+    const say = (text: string, detail: string, quiet: boolean): ReadingText => ({
+      name,
+      text,
+      detail,
+      quiet,
+    });
+    switch (series) {
       case "wirelesssensor_events": {
-        const subtype = sensor?.subtype ?? device.subtype ?? "";
-        return say(meaningOf(subtype, event), `event ${event}`, (event & 3) === 0);
+        const subtype = known?.subtype ?? device.subtype;
+        return say(sensedBy(subtype, event), `event ${event}`, (event & 3) === 0);
       }
       case "pillbox_events": {
         const before = this.#doors.get(device.address) ?? 0;
@@ -47,6 +51,12 @@ export class Words {
         );
     }
   }
+}
+
+function sensedBy(subtype: string | undefined, event: number): string {
+  if (subtype === "door") return (event & 1) === 1 ? "opened" : "closed";
+  if (subtype === "curtain") return (event & 2) === 2 ? "somebody passes" : "passed";
+  return (event & 2) === 2 ? "somebody moves" : "all quiet";
 }
 
 function doorsMoved(before: number, after: number): string {

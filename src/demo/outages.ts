@@ -1,16 +1,16 @@
 import type { Span } from "../meaning/span.ts";
-import type { SensorName } from "./flat.ts";
+import type { SensorName } from "./devices.ts";
 
-/** Faults as they happen in every home sooner or later. */
-export interface Mishaps {
+/** Outages as they happen in every home sooner or later. */
+export interface Outages {
   /** The gateway and its radios had no power: nobody listened. */
   readonly powerCut: Span;
   /** A sensor whose battery was empty, until somebody came with a new one. */
   readonly deadBattery: Span & { readonly sensor: SensorName };
 }
 
-/** The mishaps of a history that ends at `until_ms`; with a short one some lie before its beginning. */
-export function mishapsBefore(until_ms: number): Mishaps {
+/** The outages of a history that ends at `until_ms`; with a short one some lie before its beginning. */
+export function outagesBefore(until_ms: number): Outages {
   const at = (days: number, hour: number) => {
     const moment = new Date(until_ms);
     moment.setDate(moment.getDate() - days);
