@@ -84,12 +84,12 @@ async function upload(
   }
 }
 
-function uploadedText({ sent, confirmed_seq, differing_days, mended, lost, pruned }: Uploaded): string {
+function uploadedText({ sent, confirmed_seq, differing_days, repaired, lost, pruned }: Uploaded): string {
   const parts = [
     `${sent} readings sent, central holds them up to number ${confirmed_seq}`,
     differing_days === 0
       ? "no day differs"
-      : `${differing_days} days differed: ${mended} readings sent again`,
+      : `${differing_days} days differed: ${repaired} readings sent again`,
   ];
   if (lost > 0) parts.push(`${lost} lost`);
   if (pruned > 0) parts.push(`${pruned} old ones removed here`);

@@ -10,7 +10,7 @@ export interface CentralFigures {
     readonly bytes: number;
     readonly repeatedBatches: number;
     readonly repeatedReadings: number;
-    readonly mended: number;
+    readonly repaired: number;
     readonly refusals: Readonly<Record<string, number>>;
   };
   readonly reception: {
@@ -54,7 +54,7 @@ export function centralFamilies({
     { ...counted("lintel_batch", "Bytes of the batches taken, as they came", received.bytes), unit: "bytes" },
     counted("lintel_batches_repeated", "Batches that were held already", received.repeatedBatches),
     counted("lintel_rows_repeated", "Readings in batches that were held already", received.repeatedReadings),
-    counted("lintel_rows_mended", "Readings that a comparison added or put right", received.mended),
+    counted("lintel_rows_repaired", "Readings that a comparison added or put right", received.repaired),
     {
       name: "lintel_refusals",
       type: "counter",

@@ -2,7 +2,7 @@ import { OperatorError } from "../errors.ts";
 import type { Alert } from "../records/issues.ts";
 import type { Item } from "../records/items.ts";
 import type { Batch } from "./batch.ts";
-import type { Condition } from "./condition.ts";
+import type { DeviceHealth } from "./device-health.ts";
 import type { Store } from "./store.ts";
 import type { DayDigest, DayReadings, DigestRequest } from "./upload-store.ts";
 
@@ -22,7 +22,7 @@ export interface CentralStore extends Store {
   /** How far each of these epochs is held, in the given order. */
   held(epochs: readonly string[]): Promise<readonly HeldEpoch[]>;
 
-  /** Keeps the report and the condition of a gateway; notes that are held already are skipped. */
+  /** Keeps the report of a gateway and the health of its devices; notes that are held already are skipped. */
   noteReport(report: ReportNote, sender: Sender): Promise<void>;
 
   digests(request: DigestRequest): Promise<readonly DayDigest[]>;
@@ -32,7 +32,7 @@ export interface CentralStore extends Store {
    * differ are put right, and those that the gateway does not have stay, because central may be the only one that still has them. Only
    * numbers up to what is held already can be in it: BatchRefused otherwise.
    */
-  mendDay(request: DayReadings, readings: Batch, sender: Sender): Promise<Mended>;
+  repairDay(request: DayReadings, readings: Batch, sender: Sender): Promise<Repaired>;
 
   /**
    * Readings of the items that are in a home now, old to new, for a box that is restored: numbered on from `after.seq`; undefined
@@ -48,7 +48,7 @@ export interface CentralStore extends Store {
   /** Every home that has ever sent anything, in order of number, as last reported; nothing in it depends on the present time. */
   gateways(): Promise<readonly GatewayRecord[]>;
 
-  /** Puts the alerts that central makes of a home's condition in the place of those it made before; others are left alone. */
+  /** Puts the alerts that central makes of the health of a home's devices in the place of those it made before; others are left alone. */
   replaceAlerts(home: number, alerts: readonly Alert[]): Promise<void>;
 
   /** Items of the inventory that a home has heard, by readings or other signs of life, wherever they are now, in order of itemid. */
@@ -71,7 +71,7 @@ export interface Received {
   readonly taken: number;
 }
 
-export interface Mended {
+export interface Repaired {
   readonly added: number;
   readonly corrected: number;
   /** Readings held here that the gateway did not send. */
@@ -84,14 +84,14 @@ export interface HeldEpoch {
   readonly home?: number;
   /** The number up to which every reading is held; 0 while nothing is. */
   readonly held_seq: number;
-  /** Up to which the notes of its condition are held. */
+  /** Up to which the notes of its devices' health are held. */
   readonly held_note: number;
 }
 
 /** A gateway's report of itself, and when central received it. */
 export interface ReportNote {
   readonly epoch: string;
-  readonly condition: Condition;
+  readonly health: DeviceHealth;
   /** Kept as it is: see src/sync/protocol.ts for what is in it. */
   readonly report: Readonly<Record<string, unknown>>;
 }

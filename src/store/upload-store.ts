@@ -1,7 +1,7 @@
 import type { Kind } from "../kinds.ts";
 import type { SeriesName } from "../series.ts";
 import type { Batch } from "./batch.ts";
-import type { Condition } from "./condition.ts";
+import type { DeviceHealth } from "./device-health.ts";
 import type { ImportedRecord } from "./record-store.ts";
 import type { Store } from "./store.ts";
 
@@ -21,7 +21,7 @@ export interface UploadStore extends Store {
   }): Promise<Batch | undefined>;
 
   /** Listeners, states and the interruptions noted after `after_note`, at most `notes_max`. */
-  conditionAfter(after_note: number, notes_max: number): Promise<Condition>;
+  deviceHealthAfter(after_note: number, notes_max: number): Promise<DeviceHealth>;
 
   digests(request: DigestRequest): Promise<readonly DayDigest[]>;
 

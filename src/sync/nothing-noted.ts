@@ -1,7 +1,7 @@
-import type { Condition } from "../store/condition.ts";
+import type { DeviceHealth } from "../store/device-health.ts";
 
-/** A condition that says nothing: for a report that only asks where central stands. */
-export const nothingNoted: Condition = {
+/** Device health that says nothing: for a report that only asks where central stands. */
+export const nothingNoted: DeviceHealth = {
   devices: [],
   listeners: [],
   states: [],

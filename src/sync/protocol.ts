@@ -13,7 +13,7 @@ import { seriesNames } from "../series.ts";
  * | POST /sync/v1/report | central | sync | ReportBody -> ReportAnswer: the first and the last word of an upload |
  * | POST /sync/v1/batches | central | sync | a batch -> BatchAnswer; 409 with BatchRefusal where it cannot follow what is held |
  * | POST /sync/v1/verify | central | sync | VerifyBody -> VerifyAnswer |
- * | PUT /sync/v1/days | central | sync | a batch of one day, named by DayQuery -> MendAnswer |
+ * | PUT /sync/v1/days | central | sync | a batch of one day, named by DayQuery -> RepairAnswer |
  * | GET /sync/v1/roster | central | sync | the home's records as an import document, with ETag |
  * | PUT, GET /sync/v1/backups | central | sync | BackupsBody: files such as the backup of the Zigbee network |
  * | GET /sync/v1/history | central | sync | batches for a box that is restored, by HistoryQuery; 204 at the end |
@@ -62,7 +62,7 @@ export const Device = Type.Object(
   closed,
 );
 
-const Condition = Type.Object(
+const DeviceHealth = Type.Object(
   {
     devices: Type.Array(Device, { maxItems: 10_000 }),
     listeners: Type.Array(Type.Object({ name: Word, first_ms: time_ms, last_ms: time_ms }, closed), {
@@ -140,7 +140,7 @@ export const ReportBody = Type.Object(
       minItems: 1,
       maxItems: 100,
     }),
-    condition: Condition,
+    condition: DeviceHealth,
     report: GatewayReport,
   },
   closed,
@@ -227,8 +227,8 @@ export const VerifyAnswer = Type.Object({
 });
 export type VerifyAnswer = Static<typeof VerifyAnswer>;
 
-export const MendAnswer = Type.Object({ added: number, corrected: number, kept: number });
-export type MendAnswer = Static<typeof MendAnswer>;
+export const RepairAnswer = Type.Object({ added: number, corrected: number, kept: number });
+export type RepairAnswer = Static<typeof RepairAnswer>;
 
 /** Files by name, in base64. */
 export const BackupsBody = Type.Object(

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Kind } from "../../src/kinds.ts";
 import { BatchRefused, type CentralStore } from "../../src/store/central-store.ts";
-import type { Condition } from "../../src/store/condition.ts";
+import type { DeviceHealth } from "../../src/store/device-health.ts";
 import { events, type MakeCentral, take } from "./central-sample.ts";
 import { item, sensor, start_ms } from "./sample.ts";
 import { SimulatedGateway } from "./simulated-gateway.ts";
@@ -68,14 +68,14 @@ export function reportsAgree(make: MakeCentral): void {
     expect(await made.store.gateways()).toMatchObject([{ home: 12, report: {} }]);
   });
 
-  test("bring the condition of items, and the same again changes nothing", async () => {
+  test("bring the health of items, and the same again changes nothing", async () => {
     await using made = await make();
     const { store } = made;
     const gateway = new SimulatedGateway(12, "one").add(...events(1, 1));
     await store.receive(gateway.all(), gateway.sender);
-    const condition = conditionOf();
+    const health = healthOf();
     for (let times = 0; times < 2; times += 1) {
-      await store.noteReport(gateway.report(condition), gateway.sender);
+      await store.noteReport(gateway.report(health), gateway.sender);
       const { items } = await store.overview();
       expect(items).toMatchObject([
         {
@@ -229,7 +229,7 @@ export function reportsAgree(make: MakeCentral): void {
 }
 
 /** Sensor 1 was heard, but for a while, until 20 h; its driver has listened until 25 h, with an outage, and the gateway with another. */
-function conditionOf(): Partial<Condition> {
+function healthOf(): Partial<DeviceHealth> {
   const at = (hours: number) => start_ms + hours * hour_ms;
   return {
     devices: [sensor(1), sensor(2)],

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { day_ms } from "../../src/day.ts";
-import { BatchRefused, type CentralStore, type Mended } from "../../src/store/central-store.ts";
+import { BatchRefused, type CentralStore, type Repaired } from "../../src/store/central-store.ts";
 import type { ArrivalPosition, Arrivals } from "../../src/store/store.ts";
 import type { DayDigest, DayReadings } from "../../src/store/upload-store.ts";
 import { all, events, eventsOf, keyOf, type MakeCentral, numbers, take } from "./central-sample.ts";
@@ -111,7 +111,7 @@ export function verifying(make: MakeCentral): void {
       await made.damage({ series: "wirelesssensor_events", item: 1, stamp_ms: start_ms + after * 1000 }, how);
     const nextDay = { ...dayRequest(gateway), day: dayOf(start_ms) + 2 };
     await mend(store, gateway);
-    await store.mendDay(nextDay, gateway.day(nextDay), gateway.sender);
+    await store.repairDay(nextDay, gateway.day(nextDay), gateway.sender);
     expect(await store.arrivals({ ...walk, ...goingOn(before) })).toBeUndefined();
     const again = await store.arrivals(walk);
     expect(again?.records.map(({ event }) => event)).toEqual(numbers(40).reverse());
@@ -168,7 +168,7 @@ export function verifying(make: MakeCentral): void {
       );
     }
     const request = { ...dayRequest(gateway), through_seq: 60, after_seq: 40 };
-    expect(await store.mendDay(request, gateway.day(request), gateway.sender)).toEqual({
+    expect(await store.repairDay(request, gateway.day(request), gateway.sender)).toEqual({
       added: 0,
       corrected: 1,
       kept: 0,
@@ -201,7 +201,7 @@ export function verifying(make: MakeCentral): void {
     await store.receive(gateway.batch(1, 10), gateway.sender);
     const request = dayRequest(gateway);
     const refused = (home: number) =>
-      store.mendDay(request, gateway.day(request), { home, at_ms: 1 }).catch((fault: unknown) => fault);
+      store.repairDay(request, gateway.day(request), { home, at_ms: 1 }).catch((fault: unknown) => fault);
     const [early, foreign] = [await refused(12), await refused(13)];
     expect(early).toBeInstanceOf(BatchRefused);
     expect(early).toMatchObject({ reason: "gap", held_seq: 10 });
@@ -230,9 +230,9 @@ function dayRequest(gateway: SimulatedGateway): DayReadings {
   };
 }
 
-function mend(store: CentralStore, gateway: SimulatedGateway): Promise<Mended> {
+function mend(store: CentralStore, gateway: SimulatedGateway): Promise<Repaired> {
   const request = dayRequest(gateway);
-  return store.mendDay(request, gateway.day(request), gateway.sender);
+  return store.repairDay(request, gateway.day(request), gateway.sender);
 }
 
 async function digestsAt(

@@ -3,7 +3,7 @@ import { day_ms } from "../../src/day.ts";
 import type { Device, Reading } from "../../src/reading.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../../src/series.ts";
 import type { CentralStore } from "../../src/store/central-store.ts";
-import { condition_notes_max } from "../../src/store/condition.ts";
+import { health_notes_max } from "../../src/store/device-health.ts";
 import { openCentralStore } from "../../src/store/sqlite/central-open.ts";
 import { openGatewayStore, openUploadStore } from "../../src/store/sqlite/open.ts";
 import type { GatewayStore, Store, Token } from "../../src/store/store.ts";
@@ -65,8 +65,8 @@ export async function send(
       for (const central of stores.centrals) await central.receive(decodeBatch(bytes), sender);
     }
     const [held] = await stores.centrals[0].held([epoch]);
-    const condition = await upload.conditionAfter(held?.held_note ?? 0, condition_notes_max);
-    for (const central of stores.centrals) await central.noteReport({ epoch, condition, report: {} }, sender);
+    const health = await upload.deviceHealthAfter(held?.held_note ?? 0, health_notes_max);
+    for (const central of stores.centrals) await central.noteReport({ epoch, health, report: {} }, sender);
   }
 }
 

@@ -1,6 +1,6 @@
 import { SystemClock } from "../../src/clock.ts";
 import type { CentralStore } from "../../src/store/central-store.ts";
-import { condition_notes_max } from "../../src/store/condition.ts";
+import { health_notes_max } from "../../src/store/device-health.ts";
 import type { ImportedRecord, RecordStore } from "../../src/store/record-store.ts";
 import { openGatewayStore, openUploadStore } from "../../src/store/sqlite/open.ts";
 import type { GatewayStore } from "../../src/store/store.ts";
@@ -85,8 +85,8 @@ class Line {
     }
     const epoch = this.#gateway.epoch;
     const [held] = await this.#central.held([epoch]);
-    const condition = await this.#upload.conditionAfter(held?.held_note ?? 0, condition_notes_max);
-    await this.#central.noteReport({ epoch, condition, report: {} }, sender);
+    const health = await this.#upload.deviceHealthAfter(held?.held_note ?? 0, health_notes_max);
+    await this.#central.noteReport({ epoch, health, report: {} }, sender);
   }
 
   async import(...[batches, options]: Parameters<RecordStore["importRecords"]>) {

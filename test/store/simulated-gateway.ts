@@ -8,7 +8,7 @@ import {
   type SeriesColumns,
 } from "../../src/store/batch.ts";
 import type { ReportNote } from "../../src/store/central-store.ts";
-import type { Condition } from "../../src/store/condition.ts";
+import type { DeviceHealth } from "../../src/store/device-health.ts";
 import { digestText, readingDigest, SetDigest } from "../../src/store/reading-digest.ts";
 import type { DayDigest, DayReadings, DigestRequest } from "../../src/store/upload-store.ts";
 import { columnsOf } from "./plain-batch.ts";
@@ -95,11 +95,11 @@ export class SimulatedGateway {
     };
   }
 
-  report(condition: Partial<Condition> = {}, report: Record<string, unknown> = {}): ReportNote {
+  report(health: Partial<DeviceHealth> = {}, report: Record<string, unknown> = {}): ReportNote {
     const nothing = { devices: [], listeners: [], states: [], outages: [], silences: [], gaps: [] };
     return {
       epoch: this.epoch,
-      condition: { ...nothing, after_note: 0, to_note: 0, ...condition },
+      health: { ...nothing, after_note: 0, to_note: 0, ...health },
       report,
     };
   }

@@ -6,7 +6,7 @@ import type { Connections, SqlRunner } from "./connection.ts";
 import { shareInventory } from "./inventory-lock.ts";
 import { lookupText } from "./lookup-text.ts";
 
-/** A device of a batch or a condition, and when it was first heard in it, unix milliseconds. */
+/** A device of a batch or of `DeviceHealth`, and when it was first heard in it, unix milliseconds. */
 export interface HeardDevice {
   readonly device: BatchDevice;
   readonly heard_ms: number;

@@ -2,7 +2,7 @@ import { day_ms } from "../../day.ts";
 import type { SeriesName } from "../../series.ts";
 import { type Batch, batch_readings_max, type SeriesColumns, valuesAt } from "../batch.ts";
 import { refuseForeign } from "../batch-acceptance.ts";
-import { BatchRefused, type Mended, type Sender } from "../central-store.ts";
+import { BatchRefused, type Repaired, type Sender } from "../central-store.ts";
 import { refuseMisfits } from "../core/series-rows.ts";
 import { holdSource, numbersOf, type Source, sourceOf } from "../core/sources.ts";
 import type { OwnNumbers } from "../own-numbers.ts";
@@ -17,7 +17,7 @@ import { findLateAgain } from "./late-readings.ts";
 import type { Partitions } from "./partitions.ts";
 import { rowColumns, type StoredRow } from "./reading-rows.ts";
 
-/** Makes a day of a device what its gateway says it is, but removes nothing: see `CentralStore.mendDay`. */
+/** Makes a day of a device what its gateway says it is, but removes nothing: see `CentralStore.repairDay`. */
 export class Mending {
   readonly #connections: Connections;
   readonly #partitions: Partitions;
@@ -29,7 +29,7 @@ export class Mending {
     this.#items = options.items;
   }
 
-  async mendDay(request: DayReadings, batch: Batch, sender: Sender): Promise<Mended> {
+  async repairDay(request: DayReadings, batch: Batch, sender: Sender): Promise<Repaired> {
     const { series, epoch } = request;
     const columns = batch.series[series] ?? nothing;
     const source = await this.#connections.read((sql) => run(sql, sourceOf(epoch)));

@@ -8,8 +8,8 @@ import type {
   GatewayRecord,
   HeldEpoch,
   HistoryPosition,
-  Mended,
   Received,
+  Repaired,
   ReportNote,
   Sender,
 } from "../central-store.ts";
@@ -197,8 +197,8 @@ export class PostgresCentralStore implements CentralStore {
     return this.#connections.snapshot((sql) => digests(sql, request));
   }
 
-  mendDay(request: DayReadings, readings: Batch, sender: Sender): Promise<Mended> {
-    return this.#mending.mendDay(request, readings, sender);
+  repairDay(request: DayReadings, readings: Batch, sender: Sender): Promise<Repaired> {
+    return this.#mending.repairDay(request, readings, sender);
   }
 
   history(

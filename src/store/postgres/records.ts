@@ -78,7 +78,7 @@ export class Records {
   }
 
   async #plain(type: RecordType, owner: number): Promise<StoredRecord[]> {
-    // Alerts with those that central makes of the condition of homes, each once.
+    // Alerts with those that central makes of the health of devices, each once.
     const rows =
       type === "alerts"
         ? await this.#sql<RecordRow[]>`

@@ -1,7 +1,7 @@
 import { refuseForeign } from "../batch-acceptance.ts";
 import type { ReportNote, Sender } from "../central-store.ts";
-import type { Condition } from "../condition.ts";
 import { holdSource, sourceOf } from "../core/sources.ts";
+import type { DeviceHealth } from "../device-health.ts";
 import type { Connections, SqlRunner } from "./connection.ts";
 import { run } from "./database.ts";
 import type { HeardDevice, ItemKeeper } from "./items.ts";
@@ -17,38 +17,38 @@ export class Reports {
   }
 
   /** See `CentralStore.noteReport`. */
-  async note({ epoch, condition, report }: ReportNote, sender: Sender): Promise<void> {
+  async note({ epoch, health, report }: ReportNote, sender: Sender): Promise<void> {
     const { home, at_ms } = sender;
     const known = await this.#connections.read((sql) => run(sql, sourceOf(epoch)));
     if (known !== undefined) refuseForeign(epoch, known, sender);
-    const mentioned = mentionedIn(condition, known?.held_note ?? 0);
+    const mentioned = mentionedIn(health, known?.held_note ?? 0);
     await this.#items.prepare([...mentioned.values()], home);
     await this.#connections.write(async (sql) => {
       const { held_note } = await run(sql, holdSource(epoch, sender));
-      const heard = mentionedIn(condition, held_note);
+      const heard = mentionedIn(health, held_note);
       const keys = await this.#items.keysOf(sql, [...heard.values()], home);
       const keyOf = new Map([...heard.keys()].map((place, index) => [place, keys[index] as number]));
-      await noteListening(sql, home, condition);
-      await noteStates(sql, home, condition, keyOf);
+      await noteListening(sql, home, health);
+      await noteStates(sql, home, health, keyOf);
       // Earlier notes are stored already: an interruption never changes once it is over.
-      if (condition.to_note > held_note) await noteInterruptions(sql, home, condition, keyOf);
+      if (health.to_note > held_note) await noteInterruptions(sql, home, health, keyOf);
       await sql`
         UPDATE sources SET report = ${JSON.stringify(report)}, reported_ms = ${at_ms},
-          held_note = ${heldAfter(condition, held_note)},
+          held_note = ${heldAfter(health, held_note)},
           reported = (SELECT max(greatest(began, reported)) + 1 FROM sources WHERE home = ${home})
         WHERE home = ${home} AND epoch = ${epoch}`;
     });
   }
 }
 
-/** Notes between the held ones and those of a condition that have not come are to be sent again. */
-function heldAfter({ after_note, to_note }: Condition, held_note: number): number {
+/** Notes between the held ones and those of a health that have not come are to be sent again. */
+function heldAfter({ after_note, to_note }: DeviceHealth, held_note: number): number {
   return after_note > held_note ? held_note : Math.max(held_note, to_note);
 }
 
-/** The devices that a condition has something new of, by place, in the order in which they are mentioned. */
-function mentionedIn(condition: Condition, held_note: number): Map<number, HeardDevice> {
-  const { devices, states, silences, gaps, to_note } = condition;
+/** The devices that a health has something new of, by place, in the order in which they are mentioned. */
+function mentionedIn(health: DeviceHealth, held_note: number): Map<number, HeardDevice> {
+  const { devices, states, silences, gaps, to_note } = health;
   const mentions = states.map(({ device, first_ms }) => ({ place: device, heard_ms: first_ms }));
   if (to_note > held_note) {
     mentions.push(...silences.map(({ device, start_ms }) => ({ place: device, heard_ms: start_ms })));
@@ -57,13 +57,13 @@ function mentionedIn(condition: Condition, held_note: number): Map<number, Heard
   const heard = new Map<number, HeardDevice>();
   for (const { place, heard_ms } of mentions) {
     const device = devices[place];
-    if (device === undefined) throw new Error(`a condition names device ${place} of ${devices.length}`);
+    if (device === undefined) throw new Error(`a health names device ${place} of ${devices.length}`);
     if (!heard.has(place)) heard.set(place, { device, heard_ms });
   }
   return heard;
 }
 
-async function noteListening(sql: SqlRunner, home: number, { listeners }: Condition): Promise<void> {
+async function noteListening(sql: SqlRunner, home: number, { listeners }: DeviceHealth): Promise<void> {
   for (const { name, first_ms, last_ms } of listeners) {
     await sql`
       INSERT INTO listeners AS known (home, name, first_ms, last_ms) VALUES (${home}, ${name}, ${first_ms}, ${last_ms})
@@ -75,7 +75,12 @@ async function noteListening(sql: SqlRunner, home: number, { listeners }: Condit
 type KeyOf = ReadonlyMap<number, number>;
 
 /** The state heard last wins; values that it does not have stay. */
-async function noteStates(sql: SqlRunner, home: number, { states }: Condition, keyOf: KeyOf): Promise<void> {
+async function noteStates(
+  sql: SqlRunner,
+  home: number,
+  { states }: DeviceHealth,
+  keyOf: KeyOf,
+): Promise<void> {
   for (const state of states) {
     const { device, first_ms, heard_ms, listener = null } = state;
     const { battery_percent = null, battery_mv = null, linkquality = null } = state;
@@ -101,7 +106,7 @@ const latest = ["listener", "battery_percent", "battery_mv", "linkquality"]
 async function noteInterruptions(
   sql: SqlRunner,
   home: number,
-  { outages, silences, gaps }: Condition,
+  { outages, silences, gaps }: DeviceHealth,
   keyOf: KeyOf,
 ): Promise<void> {
   await sql`

@@ -3,7 +3,7 @@ import type { Item } from "../../records/items.ts";
 import type { BatchDevice } from "../batch.ts";
 import type { Connection } from "./connection.ts";
 
-/** The list of devices that a batch or a condition names by their places. */
+/** The list of devices that a batch or `DeviceHealth` names by their places. */
 export class BatchDevices {
   readonly list: BatchDevice[] = [];
   readonly #places = new Map<string, number>();

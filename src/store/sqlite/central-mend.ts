@@ -2,7 +2,7 @@ import { day_ms } from "../../day.ts";
 import type { SeriesName, Value } from "../../series.ts";
 import { type Batch, batch_readings_max, valuesAt } from "../batch.ts";
 import { refuseForeign } from "../batch-acceptance.ts";
-import { BatchRefused, type Mended, type Sender } from "../central-store.ts";
+import { BatchRefused, type Repaired, type Sender } from "../central-store.ts";
 import { numbersOf, sourceOf } from "../core/sources.ts";
 import type { OwnNumbers } from "../own-numbers.ts";
 import type { DayReadings } from "../upload-store.ts";
@@ -12,13 +12,13 @@ import type { ItemKeeper } from "./item-keeper.ts";
 import type { Runner } from "./runner.ts";
 import { insertSql, seriesColumns } from "./series-tables.ts";
 
-/** Makes a day of a device what its gateway says it is, but removes nothing: see `CentralStore.mendDay`. Works inside the caller's transaction. */
-export function mendDay(
+/** Makes a day of a device what its gateway says it is, but removes nothing: see `CentralStore.repairDay`. Works inside the caller's transaction. */
+export function repairDay(
   parts: { database: Connection; blocks: BlockKeeper; items: ItemKeeper; runner: Runner },
   request: DayReadings,
   batch: Batch,
   sender: Sender,
-): Mended {
+): Repaired {
   const source = parts.runner.run(sourceOf(request.epoch));
   if (source !== undefined) refuseForeign(request.epoch, source, sender);
   const columns = batch.series[request.series];

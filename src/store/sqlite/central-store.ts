@@ -9,8 +9,8 @@ import type {
   GatewayRecord,
   HeldEpoch,
   HistoryPosition,
-  Mended,
   Received,
+  Repaired,
   ReportNote,
   Sender,
 } from "../central-store.ts";
@@ -54,8 +54,8 @@ export class SqliteCentralStore extends SqliteStore implements CentralStore {
     return this.reading(() => this.#central.digests(request));
   }
 
-  mendDay(request: DayReadings, readings: Batch, sender: Sender): Promise<Mended> {
-    return this.#writer.ask("mendDay", { request, readings, sender });
+  repairDay(request: DayReadings, readings: Batch, sender: Sender): Promise<Repaired> {
+    return this.#writer.ask("repairDay", { request, readings, sender });
   }
 
   history(request: {

@@ -3,14 +3,14 @@ import { identityOf } from "../../records/record-table.ts";
 import { type SeriesName, seriesNames } from "../../series.ts";
 import { type Batch, type SeriesColumns, valuesAt } from "../batch.ts";
 import { devicesFrom, digestAt, firstIndexFrom, firstNewSeq } from "../batch-acceptance.ts";
-import type { Mended, Received, ReportNote, Sender } from "../central-store.ts";
+import type { Received, Repaired, ReportNote, Sender } from "../central-store.ts";
 import { putBackup } from "../core/backups.ts";
 import { forEverySeries } from "../core/series-tables.ts";
 import { holdSource, noteHeld } from "../core/sources.ts";
 import { ReadingRefused } from "../store.ts";
 import type { DayReadings } from "../upload-store.ts";
-import { CentralConditions } from "./central-conditions.ts";
-import { mendDay } from "./central-mend.ts";
+import { CentralHealth } from "./central-health.ts";
+import { repairDay } from "./central-mend.ts";
 import type { Connection } from "./connection.ts";
 import { isRefusedValue } from "./faults.ts";
 import { insertSql } from "./series-tables.ts";
@@ -18,7 +18,7 @@ import { Writing } from "./write.ts";
 
 /** Everything that changes the database of central: see `CentralStore` for what each call does. */
 export class CentralWriting extends Writing {
-  readonly #conditions: CentralConditions;
+  readonly #health: CentralHealth;
   readonly #rows;
   readonly #hear;
 
@@ -26,7 +26,7 @@ export class CentralWriting extends Writing {
     super(options);
     const { database } = options;
     database.run(`PRAGMA cache_size = -${write_cache_kib}`);
-    this.#conditions = new CentralConditions({ database, runner: this.runner, items: this.items });
+    this.#health = new CentralHealth({ database, runner: this.runner, items: this.items });
     this.#rows = forEverySeries((series) => database.keep(insertSql(series)));
     this.#hear = database.keep("INSERT OR IGNORE INTO item_homes VALUES (?, ?)");
   }
@@ -53,13 +53,13 @@ export class CentralWriting extends Writing {
   }
 
   noteReport(note: ReportNote, sender: Sender): void {
-    this.transaction(() => this.#conditions.note(note, sender));
+    this.transaction(() => this.#health.note(note, sender));
   }
 
-  mendDay(request: DayReadings, readings: Batch, sender: Sender): Mended {
+  repairDay(request: DayReadings, readings: Batch, sender: Sender): Repaired {
     const { database, runner, blocks, items } = this;
     const parts = { database, runner, blocks, items };
-    return this.transaction(() => mendDay(parts, request, readings, sender));
+    return this.transaction(() => repairDay(parts, request, readings, sender));
   }
 
   replaceAlerts(home: number, alerts: readonly Alert[]): void {

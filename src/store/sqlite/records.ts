@@ -107,7 +107,7 @@ function columnOf(type: RecordType, field: string): string {
 }
 
 const recordsOfOwner = "SELECT record FROM records WHERE type = ?1 AND number = ?2";
-/** With those that central makes of the condition of homes, each once. */
+/** With those that central makes of the health of devices, each once. */
 const alertsOfSubject = `
   ${recordsOfOwner}
   UNION ALL SELECT min(record) FROM home_alerts

@@ -1,5 +1,5 @@
 import { type Batch, batch_readings_max } from "../batch.ts";
-import type { Condition } from "../condition.ts";
+import type { DeviceHealth } from "../device-health.ts";
 import type { ImportedRecord } from "../record-store.ts";
 import type {
   DayDigest,
@@ -9,10 +9,10 @@ import type {
   UploadState,
   UploadStore,
 } from "../upload-store.ts";
-import { ConditionReads } from "./condition-reads.ts";
 import { type Connection, openForReading } from "./connection.ts";
 import { readEpochs } from "./epochs.ts";
 import { storeFault } from "./faults.ts";
+import { HealthReads } from "./health-reads.ts";
 import type { PruneRequest } from "./pruning.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 import { UploadReads } from "./upload-reads.ts";
@@ -24,7 +24,7 @@ export class SqliteUploadStore extends SqliteStore implements UploadStore {
   readonly #writing: UploadWriting;
   readonly #database: Connection;
   readonly #reads: UploadReads;
-  readonly #conditions: ConditionReads;
+  readonly #health: HealthReads;
 
   constructor(options: { path: string; writer: UploadWriting }) {
     super(options);
@@ -32,7 +32,7 @@ export class SqliteUploadStore extends SqliteStore implements UploadStore {
     this.#writing = options.writer;
     this.#database = openForReading(options.path);
     this.#reads = new UploadReads(this.#database);
-    this.#conditions = new ConditionReads(this.#database);
+    this.#health = new HealthReads(this.#database);
   }
 
   epochs(): Promise<EpochSpan[]> {
@@ -47,8 +47,8 @@ export class SqliteUploadStore extends SqliteStore implements UploadStore {
     return this.#reading(() => this.#reads.batchAfter(request));
   }
 
-  conditionAfter(after_note: number, notes_max: number): Promise<Condition> {
-    return this.#reading(() => this.#conditions.after(after_note, notes_max));
+  deviceHealthAfter(after_note: number, notes_max: number): Promise<DeviceHealth> {
+    return this.#reading(() => this.#health.after(after_note, notes_max));
   }
 
   digests(request: DigestRequest): Promise<DayDigest[]> {

@@ -4,8 +4,8 @@ import type { Batch as ReadingsBatch } from "../batch.ts";
 import {
   type BatchRefusal,
   BatchRefused,
-  type Mended,
   type Received,
+  type Repaired,
   type ReportNote,
   type Sender,
 } from "../central-store.ts";
@@ -24,7 +24,7 @@ export interface WriterCalls {
   /** At central: see `CentralStore`. */
   receive(call: { batch: ReadingsBatch; sender: Sender }): Received;
   noteReport(call: { report: ReportNote; sender: Sender }): void;
-  mendDay(call: { request: DayReadings; readings: ReadingsBatch; sender: Sender }): Mended;
+  repairDay(call: { request: DayReadings; readings: ReadingsBatch; sender: Sender }): Repaired;
   replaceAlerts(call: { home: number; alerts: readonly Alert[] }): void;
   putBackup(call: { home: number; name: string; content: Uint8Array }): void;
   /** At both. */

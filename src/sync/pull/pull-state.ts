@@ -33,7 +33,7 @@ export function failureReport(known: GatewayRecord, failure: string): [ReportNot
   return [
     {
       epoch,
-      condition: nothingNoted,
+      health: nothingNoted,
       report: { ...report, failure: failure.slice(0, failure_length_max) },
     },
     { home, at_ms: reported_ms ?? uploaded_ms ?? 0 },

@@ -10,7 +10,7 @@ export class Receptions {
   repeatedBatches = 0;
   repeatedReadings = 0;
   /** Readings that a comparison has added or put right. */
-  mended = 0;
+  repaired = 0;
 
   taken(readings: number, bytes: number): void {
     this.batches += 1;

@@ -19,7 +19,7 @@ export function reportRoute(store: CentralStore, version: string): HomeRoute {
       await requireOwn(store, names, home);
       const at_ms = exchange.now_ms;
       // The last epoch is the one that the gateway numbers by now.
-      await store.noteReport({ epoch: names.at(-1) ?? "", condition, report }, { home, at_ms });
+      await store.noteReport({ epoch: names.at(-1) ?? "", health: condition, report }, { home, at_ms });
       const held = await store.held(names);
       const answer: ReportAnswer = {
         home,

@@ -4,7 +4,7 @@ import type { CentralStore } from "../../store/central-store.ts";
 import { jsonAnswer } from "../answer.ts";
 import { decodeReadings } from "../batch-codec.ts";
 import { dayReadingsOf } from "../day-query.ts";
-import { DayQuery, type MendAnswer, type VerifyAnswer, VerifyBody, verify_days_max } from "../protocol.ts";
+import { DayQuery, type RepairAnswer, type VerifyAnswer, VerifyBody, verify_days_max } from "../protocol.ts";
 import { readQuery } from "../query.ts";
 import { differing } from "../transfer/differing.ts";
 import { batchForm, readBatch } from "./batches.ts";
@@ -48,12 +48,12 @@ export function daysRoute(store: CentralStore, counts: Receptions): HomeRoute {
       if (batch.epoch !== request.epoch)
         throw new HttpError("body_unsuitable", { fault: "the batch is of another epoch than the query" });
       try {
-        const { added, corrected, kept } = await store.mendDay(request, batch, {
+        const { added, corrected, kept } = await store.repairDay(request, batch, {
           home,
           at_ms: exchange.now_ms,
         });
-        counts.mended += added + corrected;
-        const answer: MendAnswer = { added, corrected, kept };
+        counts.repaired += added + corrected;
+        const answer: RepairAnswer = { added, corrected, kept };
         return jsonAnswer(exchange, answer);
       } catch (thrown) {
         throw refusalOf(thrown, request.epoch);

@@ -3,7 +3,7 @@ import { OperatorError } from "../../errors.ts";
 import type { ClientRequest } from "../../http-client/http-client.ts";
 import type { Log } from "../../log.ts";
 import type { Batch } from "../../store/batch.ts";
-import type { Mended } from "../../store/central-store.ts";
+import type { Repaired } from "../../store/central-store.ts";
 import type { DayDigest, DayReadings, DigestRequest } from "../../store/upload-store.ts";
 import { encodeBatch } from "../batch-codec.ts";
 import { dayQueryOf } from "../day-query.ts";
@@ -14,7 +14,7 @@ import {
   BatchRefusalBody,
   batchHeader,
   batchType,
-  MendAnswer,
+  RepairAnswer,
   ReportAnswer,
   VerifyAnswer,
 } from "../protocol.ts";
@@ -63,7 +63,7 @@ export class CentralTarget implements Target {
     return answer.differing;
   }
 
-  async mendDay(request: DayReadings, readings: Batch): Promise<Mended> {
+  async repairDay(request: DayReadings, readings: Batch): Promise<Repaired> {
     const bytes = encodeBatch(readings);
     if (bytes === null)
       throw new OperatorError(
@@ -76,7 +76,7 @@ export class CentralTarget implements Target {
       query: dayQueryOf(request),
       body: { bytes, type: batchType },
     });
-    return this.#central.read(answer, MendAnswer);
+    return this.#central.read(answer, RepairAnswer);
   }
 
   #report({ epochs, condition, report }: Report): Promise<ReportAnswer> {

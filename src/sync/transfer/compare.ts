@@ -10,10 +10,10 @@ export interface Compared {
   /** Days on which anything differed, counted from 1970 in UTC. */
   readonly differing: ReadonlySet<number>;
   /** Readings that central lacked or had otherwise, and those that it alone has. */
-  readonly mended: number;
+  readonly repaired: number;
   readonly kept: number;
   /** Days that differ although all of their readings were handed over again. */
-  readonly unmended: ReadonlySet<number>;
+  readonly unrepaired: ReadonlySet<number>;
 }
 
 export interface ComparisonOptions {
@@ -28,8 +28,8 @@ export interface ComparisonOptions {
 /** Compares days of a gateway with central's, and has central take again what differs; itself the result so far. */
 export class Comparison implements Compared {
   readonly differing = new Set<number>();
-  readonly unmended = new Set<number>();
-  mended = 0;
+  readonly unrepaired = new Set<number>();
+  repaired = 0;
   kept = 0;
   readonly #options: ComparisonOptions;
 
@@ -72,12 +72,12 @@ export class Comparison implements Compared {
     const extra = new Set<string>();
     for (const digest of differing) {
       this.differing.add(digest.day);
-      const kept = await this.#mend(request, digest);
+      const kept = await this.#repair(request, digest);
       if (kept > 0) extra.add(nameOf(digest));
     }
     // Where central holds more than the gateway, all of the gateway's readings are there: that is what was to be shown.
     for (const digest of await this.#differingOf(request, digests))
-      if (!extra.has(nameOf(digest))) this.unmended.add(digest.day);
+      if (!extra.has(nameOf(digest))) this.unrepaired.add(digest.day);
   }
 
   /** Hands over all readings that the gateway still has of some days, without comparing: of days of which the rest was pruned. */
@@ -87,9 +87,9 @@ export class Comparison implements Compared {
     onCompare?.(span.from_ms);
     const request = { epoch, through_seq, ...span };
     for (const digest of (await source.digests(request)).digests) {
-      const before = this.mended;
-      await this.#mend(request, digest);
-      if (this.mended > before) this.differing.add(digest.day);
+      const before = this.repaired;
+      await this.#repair(request, digest);
+      if (this.repaired > before) this.differing.add(digest.day);
     }
   }
 
@@ -101,7 +101,7 @@ export class Comparison implements Compared {
   }
 
   /** Hands over what the gateway has of one series of one device on one day; how many readings central alone has of it. */
-  async #mend({ epoch, through_seq }: DigestRequest, digest: DayDigest): Promise<number> {
+  async #repair({ epoch, through_seq }: DigestRequest, digest: DayDigest): Promise<number> {
     const { series, kind, address, itemid, day } = digest;
     const of = {
       epoch,
@@ -119,8 +119,8 @@ export class Comparison implements Compared {
       const readings = await this.#options.source.readingsOfDay(request);
       const { to_seq } = readings;
       const count = readingsIn(readings);
-      const part = await this.#options.target.mendDay(request, readings);
-      this.mended += part.added + part.corrected;
+      const part = await this.#options.target.repairDay(request, readings);
+      this.repaired += part.added + part.corrected;
       kept += part.kept;
       this.kept += part.kept;
       if (count < batch_readings_max || to_seq <= after_seq) return kept;

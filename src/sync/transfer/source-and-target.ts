@@ -1,15 +1,15 @@
 import type { Batch } from "../../store/batch.ts";
-import type { Mended } from "../../store/central-store.ts";
-import type { Condition } from "../../store/condition.ts";
+import type { Repaired } from "../../store/central-store.ts";
+import type { DeviceHealth } from "../../store/device-health.ts";
 import type { DayDigest, DayReadings, DigestRequest } from "../../store/upload-store.ts";
 import type { SourceReport } from "../protocol.ts";
 
-/** A gateway's report of itself, with its condition. */
-export type Report = Omit<SourceReport, "condition"> & { readonly condition: Condition };
+/** A gateway's report of itself, with the health of its devices. */
+export type Report = Omit<SourceReport, "condition"> & { readonly condition: DeviceHealth };
 
 /** The gateway whose readings are transferred: a store on this machine, or a gateway that is asked. */
 export interface Source {
-  /** The gateway's report: its figures, its epochs, and its condition after a note. */
+  /** The gateway's report: its figures, its epochs, and the health of its devices after a note. */
   report(after_note: number): Promise<Report>;
 
   /** The readings of an epoch after a number, as many as go into a batch but at most `readings_max`; undefined where there are none. */
@@ -45,7 +45,7 @@ export interface Target {
   /** How far central holds each epoch of a report, in its order. @throws OperatorError where they are another home's */
   held(report: Report): Promise<readonly HeldSpan[]>;
 
-  /** Has central keep a report with its condition, and answers as `held`. */
+  /** Has central keep a report with the health of its devices, and answers as `held`. */
   note(report: Report): Promise<readonly HeldSpan[]>;
 
   /**
@@ -58,7 +58,7 @@ export interface Target {
   differing(request: DigestRequest, digests: readonly DayDigest[]): Promise<readonly DayDigest[]>;
 
   /** Has central take what the gateway has of one series of one device on one day. */
-  mendDay(request: DayReadings, readings: Batch): Promise<Mended>;
+  repairDay(request: DayReadings, readings: Batch): Promise<Repaired>;
 }
 
 export type ReadAfter = (after_seq: number, readings_max: number) => Promise<HandedBatch | undefined>;
@@ -76,6 +76,6 @@ export interface Taken {
 export interface HeldSpan {
   readonly epoch: string;
   readonly held_seq: number;
-  /** Up to which note the condition is held. */
+  /** Up to which note the health of devices is held. */
   readonly held_note: number;
 }

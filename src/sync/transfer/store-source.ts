@@ -1,5 +1,5 @@
 import type { Batch } from "../../store/batch.ts";
-import { condition_notes_max } from "../../store/condition.ts";
+import { health_notes_max } from "../../store/device-health.ts";
 import type { DayReadings, DigestRequest, UploadStore } from "../../store/upload-store.ts";
 import { type GatewayReport, verify_days_max } from "../protocol.ts";
 import { type DatedStore, nextDay_ms } from "./days.ts";
@@ -8,7 +8,7 @@ import type { HandedBatch, Report, Source, SpanDigests } from "./source-and-targ
 /** The part of a gateway's store that is transferred. */
 export type SourceStore = Pick<
   UploadStore,
-  "epochs" | "batchAfter" | "conditionAfter" | "digests" | "readingsOfDay" | "uploadState"
+  "epochs" | "batchAfter" | "deviceHealthAfter" | "digests" | "readingsOfDay" | "uploadState"
 > &
   DatedStore;
 
@@ -33,7 +33,7 @@ export class StoreSource implements Source {
     const { store, describe, home } = this.#options;
     const [epochs, condition, report, { pruned_before_ms }] = await Promise.all([
       store.epochs(),
-      store.conditionAfter(after_note, condition_notes_max),
+      store.deviceHealthAfter(after_note, health_notes_max),
       describe(),
       store.uploadState(),
     ]);

@@ -1,7 +1,7 @@
 import type { Clock } from "../../clock.ts";
 import { OperatorError } from "../../errors.ts";
 import { type Batch, batch_readings_max } from "../../store/batch.ts";
-import { BatchRefused, type CentralStore, type Mended, type Sender } from "../../store/central-store.ts";
+import { BatchRefused, type CentralStore, type Repaired, type Sender } from "../../store/central-store.ts";
 import type { DayDigest, DayReadings, DigestRequest } from "../../store/upload-store.ts";
 import type { Receptions } from "../receiver/receptions.ts";
 import { differing } from "./differing.ts";
@@ -47,7 +47,7 @@ export class StoreTarget implements Target {
   async note({ epochs, condition, report }: Report): Promise<readonly HeldSpan[]> {
     const { store, remarks } = this.#options;
     const epoch = epochs.at(-1)?.epoch ?? "";
-    await store.noteReport({ epoch, condition, report: { ...report, ...remarks() } }, this.#sender);
+    await store.noteReport({ epoch, health: condition, report: { ...report, ...remarks() } }, this.#sender);
     return store.held(epochs.map((one) => one.epoch));
   }
 
@@ -71,12 +71,12 @@ export class StoreTarget implements Target {
     return differing(digests, await this.#options.store.digests(request));
   }
 
-  async mendDay(request: DayReadings, readings: Batch): Promise<Mended> {
+  async repairDay(request: DayReadings, readings: Batch): Promise<Repaired> {
     const { store, counts } = this.#options;
     try {
-      const mended = await store.mendDay(request, readings, this.#sender);
-      counts.mended += mended.added + mended.corrected;
-      return mended;
+      const repaired = await store.repairDay(request, readings, this.#sender);
+      counts.repaired += repaired.added + repaired.corrected;
+      return repaired;
     } catch (thrown) {
       throw thrown instanceof BatchRefused ? this.#refusal(thrown) : thrown;
     }
@@ -87,7 +87,7 @@ export class StoreTarget implements Target {
     return { home, at_ms: clock.now().unix_ms };
   }
 
-  /** Where to go on after a refusal. @throws what else was thrown, and refusals that somebody has to mend */
+  /** Where to go on after a refusal. @throws what else was thrown, and refusals that somebody has to deal with */
   #heldAfter(thrown: unknown): number {
     if (!(thrown instanceof BatchRefused)) throw thrown;
     this.#options.counts.refused(thrown.reason);

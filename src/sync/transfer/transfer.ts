@@ -4,7 +4,7 @@ import { OperatorError } from "../../errors.ts";
 import { TryAgainLater } from "../../http-client/outcome.ts";
 import type { Log } from "../../log.ts";
 import { type Batch, batch_readings_max, numbersMissing } from "../../store/batch.ts";
-import { condition_notes_max } from "../../store/condition.ts";
+import { health_notes_max } from "../../store/device-health.ts";
 import { type Compared, Comparison, type ComparisonOptions } from "./compare.ts";
 import { spansOf } from "./days.ts";
 import type { HeldSpan, Report } from "./source-and-target.ts";
@@ -18,7 +18,7 @@ export interface TransferOptions extends ComparisonOptions {
   /** Result of earlier transfers from the store with this epoch, with the days left to compare. */
   readonly earlier: (epoch: string) => Earlier;
   readonly touched: TouchedDays;
-  /** Up to which note of the condition central was found to hold it, so that the first report is asked for what follows; 0 where that is unknown. */
+  /** Up to which note of the health of devices central was found to hold it, so that the first report is asked for what follows; 0 where that is unknown. */
   readonly held_note: number;
   /** Keeps what has changed of that. */
   readonly remember: (changed: Partial<Earlier>) => Promise<void>;
@@ -214,7 +214,7 @@ class Transfer {
     for (let reports = 1; ; reports += 1) {
       const held_note = (await target.note(report)).at(-1)?.held_note ?? 0;
       const { outages, silences, gaps, to_note } = report.condition;
-      const all = outages.length + silences.length + gaps.length < condition_notes_max;
+      const all = outages.length + silences.length + gaps.length < health_notes_max;
       const moved = held_note > this.#held_note;
       this.#held_note = held_note;
       if (all && held_note >= to_note) return report;
@@ -244,14 +244,14 @@ class Transfer {
       for (const span of spansOf(pruned, source.days_max))
         await comparison.handOver(epoch, through_seq, span);
     }
-    const { differing, mended, kept, unmended } = comparison;
+    const { differing, repaired, kept, unrepaired } = comparison;
     if (differing.size > 0)
       log.warn(
-        `${differing.size} days of ${gateway} differed from central's: ${mended} readings were sent again${kept === 0 ? "" : `, and central keeps ${kept} that it alone has`}`,
+        `${differing.size} days of ${gateway} differed from central's: ${repaired} readings were sent again${kept === 0 ? "" : `, and central keeps ${kept} that it alone has`}`,
       );
-    if (unmended.size > 0) {
+    if (unrepaired.size > 0) {
       log.warn(
-        `${unmended.size} days of ${gateway} still differ from central's: they are compared again the next time`,
+        `${unrepaired.size} days of ${gateway} still differ from central's: they are compared again the next time`,
       );
       return this.#earlier.verified_seq;
     }

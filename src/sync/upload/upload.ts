@@ -53,7 +53,7 @@ export interface Uploaded {
   readonly confirmed_seq: number;
   /** Days that were found to differ, and readings that were put right. */
   readonly differing_days: number;
-  readonly mended: number;
+  readonly repaired: number;
   /** Readings that central holds and this store has not. */
   readonly kept: number;
   /** Numbers that neither this store nor central has a reading of. */
@@ -103,7 +103,7 @@ class Upload {
     const target = new CentralTarget({ central: this.#central, clock, log });
     const { sent, ...done } = await this.#transfer({ source, target, state });
     const { confirmed_seq, verified_seq, lost, compared } = done;
-    const { differing, mended, kept } = compared;
+    const { differing, repaired, kept } = compared;
     this.#differing_days = differing.size;
     const rosterFault = await this.#followRoster();
     // After the readings: what is in these files may rest on readings that central then has.
@@ -116,10 +116,10 @@ class Upload {
     this.#failure = rosterFault?.message ?? "";
     await target.note({ ...(await source.report(0)), condition: nothingNoted });
     if (rosterFault !== undefined) throw rosterFault;
-    return { sent, confirmed_seq, differing_days: differing.size, mended, kept, lost, pruned };
+    return { sent, confirmed_seq, differing_days: differing.size, repaired, kept, lost, pruned };
   }
 
-  /** Readings, condition and comparison; `sent` counts the readings that central has confirmed. */
+  /** Readings, health of devices and comparison; `sent` counts the readings that central has confirmed. */
   async #transfer(ends: {
     source: Source;
     target: Target;

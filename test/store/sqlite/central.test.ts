@@ -75,7 +75,7 @@ test("commands beside a running central import and hand out tokens, and what arr
   checkCounts(directory.path);
 });
 
-test("counts are exact after any damage is mended, in blocks of any age", async () => {
+test("counts are exact after any damage is repaired, in blocks of any age", async () => {
   using directory = temporaryDirectory();
   const store = await openCentral(directory.path);
   const random = seeded(5);
@@ -102,7 +102,7 @@ test("counts are exact after any damage is mended, in blocks of any age", async 
       [round],
     );
     database.close();
-    await mendAll(store, gateway);
+    await repairAll(store, gateway);
     checkCounts(directory.path);
     for (const number of [1, 2]) {
       const expected = gateway.readings
@@ -171,7 +171,7 @@ test("a database of a gateway from before there was central is a gateway's, with
 });
 
 /** Sends every day that the gateway has anything of. */
-async function mendAll(
+async function repairAll(
   store: Awaited<ReturnType<typeof openCentral>>,
   gateway: SimulatedGateway,
 ): Promise<void> {
@@ -185,7 +185,7 @@ async function mendAll(
         day,
         after_seq: 0,
       } as const;
-      await store.mendDay(request, gateway.day(request), gateway.sender);
+      await store.repairDay(request, gateway.day(request), gateway.sender);
     }
   }
 }

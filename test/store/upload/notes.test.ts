@@ -7,13 +7,13 @@ import { openUpload } from "./opening.ts";
 
 const hour_ms = 3_600_000;
 
-test("a condition says who listened, which devices were alive, and what is known to be incomplete", async () => {
+test("device health says who listened, which devices were alive, and what is known to be incomplete", async () => {
   using directory = temporaryDirectory();
   const gateway = await openGateway(directory.path);
   await lived(gateway);
   const store = await openUpload(directory.path);
   const device = { kind: "wirelesssensors", address: sensor(1).address, subtype: "door" };
-  expect(await store.conditionAfter(0, 100)).toEqual({
+  expect(await store.deviceHealthAfter(0, 100)).toEqual({
     devices: [device as never],
     listeners: [{ name: "zigbee", first_ms: start_ms, last_ms: start_ms + 21 * hour_ms }],
     states: [
@@ -33,7 +33,7 @@ test("a condition says who listened, which devices were alive, and what is known
   });
   // One at a time, in the order in which they were told, whatever they are.
   const one = async (after_note: number) => {
-    const { outages, silences, gaps, to_note } = await store.conditionAfter(after_note, 1);
+    const { outages, silences, gaps, to_note } = await store.deviceHealthAfter(after_note, 1);
     return [to_note, outages.length, silences.length, gaps.length];
   };
   const from_ms = start_ms + 25 * hour_ms;
@@ -64,7 +64,7 @@ test("interruptions are told in pieces, each once, and again where they change",
   await gateway.append([], { gaps: [1, 2, 3, 4, 5].map((number) => gap(number)) });
   const store = await openUpload(directory.path);
   const told = async (after_note: number, notes_max = 2) => {
-    const { gaps, to_note } = await store.conditionAfter(after_note, notes_max);
+    const { gaps, to_note } = await store.deviceHealthAfter(after_note, notes_max);
     return { numbers: gaps.map(({ from_ms }) => from_ms - start_ms), to_note };
   };
   expect(await told(0)).toEqual({ numbers: [1, 2], to_note: 2 });
@@ -74,7 +74,7 @@ test("interruptions are told in pieces, each once, and again where they change",
   // How many were lost has become known: it is told again under a new number.
   await gateway.append([], { gaps: [gap(2, { lost: 7 })] });
   expect(await told(5)).toEqual({ numbers: [2], to_note: 6 });
-  expect((await store.conditionAfter(5, 2)).gaps[0]?.lost).toBe(7);
+  expect((await store.deviceHealthAfter(5, 2)).gaps[0]?.lost).toBe(7);
   expect(await told(0, 100)).toEqual({ numbers: [1, 3, 4, 5, 2], to_note: 6 });
   await store.close();
   await gateway.close();
@@ -87,10 +87,10 @@ test("what is given to another item is told again as that item's", async () => {
   await gateway.importRecords([[{ type: "items", record: item(7, { macaddress: sensor(7).address }) }]]);
   await gateway.append([sensorEvent(sensor(7), start_ms, 48)]);
   const store = await openUpload(directory.path);
-  const { to_note } = await store.conditionAfter(0, 100);
+  const { to_note } = await store.deviceHealthAfter(0, 100);
   // The item gets the sensor that was provisional, with all that is known of it.
   await gateway.importRecords([[{ type: "items", record: item(7, { macaddress: sensor(1).address }) }]]);
-  const { devices, outages, silences, gaps } = await store.conditionAfter(to_note, 100);
+  const { devices, outages, silences, gaps } = await store.deviceHealthAfter(to_note, 100);
   expect(devices).toMatchObject([{ address: sensor(1).address, itemid: 7 }]);
   expect([outages.length, silences.length, gaps.length]).toEqual([0, 1, 1]);
   await store.close();

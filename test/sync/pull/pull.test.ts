@@ -191,7 +191,7 @@ test("a gateway that uploads while it is read has every reading at central once"
   expect(home.lines).toEqual([]);
 });
 
-test("what central has otherwise is mended: on the days that were touched, and once a week on all", async () => {
+test("what central has otherwise is repaired: on the days that were touched, and once a week on all", async () => {
   await using programme = new Programme();
   await programme.start();
   await using home = await PulledHome.start(12, programme.clock);

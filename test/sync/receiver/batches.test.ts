@@ -188,8 +188,8 @@ describe("the course of an upload", () => {
       after_seq: 0,
     } as const;
     const sent = { body: encoded(other.day(of)), type: "application/vnd.lintel.batch" };
-    const mended = await receiving.ask(27, "PUT", `/days?${query}`, sent);
-    expect(await mended.json()).toEqual({ added: 0, corrected: 1, kept: 0 });
+    const repaired = await receiving.ask(27, "PUT", `/days?${query}`, sent);
+    expect(await repaired.json()).toEqual({ added: 0, corrected: 1, kept: 0 });
     expect(await verify(digests)).toEqual({ differing: [] });
   });
 

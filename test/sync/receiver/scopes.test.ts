@@ -152,7 +152,7 @@ describe("what home 12 has sent, to the token of home 13", () => {
     expect((await receiving.store.held([epoch]))[0]).toMatchObject({ home: 12, held_seq: 10 });
   });
 
-  test("cannot be mended, compared or reported on", async () => {
+  test("cannot be repaired, compared or reported on", async () => {
     await foreign(await ask13("PUT", `/days?${dayQuery}`, batch));
     await foreign(await ask13("POST", "/report", json(reportBody(gateway))));
     const verify = requests.find(({ route }) => route === "POST /verify")?.sent;

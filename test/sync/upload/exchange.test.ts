@@ -70,7 +70,7 @@ test("more interruptions than one report holds arrive in several", async () => {
   expect(items.map(({ gaps }) => gaps)).toEqual([count]);
   const [held] = await programme.store.held([home.gateway.epoch]);
   expect(held?.held_note).toBe(
-    await home.beside(async (store) => (await store.conditionAfter(0, 100_000)).to_note),
+    await home.beside(async (store) => (await store.deviceHealthAfter(0, 100_000)).to_note),
   );
 });
 

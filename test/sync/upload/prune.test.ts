@@ -122,7 +122,7 @@ test("a reading that comes late for a day that was pruned is sent, and held agai
     .catch((fault) => fault.message);
   expect(stopped).toBe("stopped before comparing");
   programme.inCentral("UPDATE wirelesssensor_events SET event = 7 WHERE stamp = ?", late_ms + 1);
-  expect(await home.upload({ keep_days: 20 })).toMatchObject({ sent: 0, differing_days: 1, mended: 1 });
+  expect(await home.upload({ keep_days: 20 })).toMatchObject({ sent: 0, differing_days: 1, repaired: 1 });
   expect(await home.state()).toMatchObject({ verified_seq: 20_002 });
 });
 

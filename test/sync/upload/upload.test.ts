@@ -31,7 +31,7 @@ test("every reading reaches central once, in the order of the gateway, and the d
     sent: 3_000,
     confirmed_seq: 3_000,
     differing_days: 0,
-    mended: 0,
+    repaired: 0,
     kept: 0,
     lost: 0,
     pruned: 0,
@@ -148,7 +148,7 @@ test("a day that differs at central is put right and counted", async () => {
   expect(await home.upload({ everyDay: true })).toMatchObject({
     sent: 0,
     differing_days: 1,
-    mended: 3,
+    repaired: 3,
     kept: 0,
   });
   await expectEqual(home);
@@ -169,7 +169,7 @@ test("readings that central alone still has stay there, are said, and hold nothi
     from_ms + day_ms / 50 + 1,
   ]);
   await home.start();
-  expect(await home.upload({ everyDay: true })).toMatchObject({ differing_days: 1, mended: 0, kept: 3 });
+  expect(await home.upload({ everyDay: true })).toMatchObject({ differing_days: 1, repaired: 0, kept: 3 });
   expect(await home.state()).toMatchObject({ verified_seq: 400 });
   const { there } = await home.bothSides();
   expect(there.reduce((sum, line) => sum + Number.parseInt(line, 10), 0)).toBe(400);

@@ -1,4 +1,4 @@
-import type { Condition } from "../../../../src/store/condition.ts";
+import type { DeviceHealth } from "../../../../src/store/device-health.ts";
 import type { UploadState, UploadStore } from "../../../../src/store/upload-store.ts";
 import type { SimulatedGateway } from "../../../../test/store/simulated-gateway.ts";
 
@@ -9,14 +9,14 @@ export function nightStore(gateway: SimulatedGateway, now_ms: number): UploadSto
   let state: UploadState = { verified_all_ms: now_ms };
   const store: Pick<
     UploadStore,
-    "epochs" | "batchAfter" | "conditionAfter" | "digests" | "readingsOfDay" | "uploadState" | "noteUpload"
+    "epochs" | "batchAfter" | "deviceHealthAfter" | "digests" | "readingsOfDay" | "uploadState" | "noteUpload"
   > = {
     epochs: async () => [{ epoch, first_seq, last_seq, restored: false }],
     batchAfter: async ({ after_seq, readings_max }) => {
       const to_seq = Math.min(last_seq, after_seq + readings_max);
       return after_seq >= to_seq ? undefined : gateway.batch(after_seq + 1, to_seq);
     },
-    conditionAfter: async (after_note) => conditionOf(gateway, after_note),
+    deviceHealthAfter: async (after_note) => healthOf(gateway, after_note),
     digests: async (request) => gateway.digests(request),
     readingsOfDay: async (request) => gateway.day(request),
     uploadState: async () => state,
@@ -28,7 +28,7 @@ export function nightStore(gateway: SimulatedGateway, now_ms: number): UploadSto
 }
 
 /** Everybody was heard until the last reading. */
-function conditionOf({ readings }: SimulatedGateway, after_note: number): Condition {
+function healthOf({ readings }: SimulatedGateway, after_note: number): DeviceHealth {
   const stamps = readings.map(({ stamp_ms }) => stamp_ms);
   const [first_ms, last_ms] = [Math.min(...stamps), Math.max(...stamps)];
   const devices = [...Map.groupBy(readings, ({ device }) => device.address).values()].flatMap(

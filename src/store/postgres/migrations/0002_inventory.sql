@@ -64,7 +64,7 @@ CREATE TABLE tokens (
   last_used_ms BIGINT
 );
 
--- Alerts that central makes of the condition of a home: served beside those of imports, never mixed with them.
+-- Alerts that central makes of the health of a home's devices: served beside those of imports, never mixed with them.
 CREATE TABLE home_alerts (
   home BIGINT NOT NULL,
   subjectid BIGINT NOT NULL,
@@ -82,7 +82,7 @@ CREATE TABLE backups (
   PRIMARY KEY (home, name)
 );
 
--- The condition of homes, kept as what lasts and its interruptions. Listeners are the gateway itself and its drivers; an item has
+-- The health of devices, kept as what lasts and its interruptions. Listeners are the gateway itself and its drivers; an item has
 -- a state for each home that has heard it.
 CREATE TABLE listeners (
   home BIGINT NOT NULL,

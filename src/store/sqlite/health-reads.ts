@@ -1,10 +1,10 @@
 import type { GapReason } from "../../reading.ts";
-import type { Condition, ConditionState } from "../condition.ts";
+import type { DeviceHealth, HealthState } from "../device-health.ts";
 import { BatchDevices, Items } from "./batch-devices.ts";
 import type { Connection } from "./connection.ts";
 
-/** Reads what a gateway knows besides readings: see `UploadStore.conditionAfter`. */
-export class ConditionReads {
+/** Reads what a gateway knows besides readings: see `UploadStore.deviceHealthAfter`. */
+export class HealthReads {
   readonly #items: Items;
   readonly #listeners;
   readonly #states;
@@ -35,7 +35,7 @@ export class ConditionReads {
   }
 
   /** To be called in one transaction. */
-  after(after_note: number, notes_max: number): Condition {
+  after(after_note: number, notes_max: number): DeviceHealth {
     const devices = new BatchDevices(this.#items);
     // One more than is told of each, to see that there are more.
     const outages = this.#outages.values(after_note, notes_max + 1) as OutageRow[];
@@ -49,7 +49,7 @@ export class ConditionReads {
     return {
       after_note,
       to_note,
-      listeners: this.#listeners.all() as Condition["listeners"],
+      listeners: this.#listeners.all() as DeviceHealth["listeners"],
       states: (this.#states.all() as StateRow[]).map((row) => stateOf(row, devices)),
       outages: outages
         .filter(told)
@@ -69,7 +69,7 @@ export class ConditionReads {
   }
 }
 
-function stateOf({ item, first_ms, heard_ms, ...told }: StateRow, devices: BatchDevices): ConditionState {
+function stateOf({ item, first_ms, heard_ms, ...told }: StateRow, devices: BatchDevices): HealthState {
   const known = Object.entries(told).filter(([, value]) => value !== null);
   return { device: devices.place(item), first_ms, heard_ms, ...Object.fromEntries(known) };
 }

@@ -8,7 +8,7 @@ import type { Runner } from "./runner.ts";
  * Keeps what gateways say of themselves, and who listened and which devices were alive in each home. Taking the same twice changes
  * nothing. Works inside the caller's transaction.
  */
-export class CentralConditions {
+export class CentralHealth {
   readonly #runner: Runner;
   readonly #items: ItemKeeper;
   readonly #putReport;
@@ -57,22 +57,22 @@ export class CentralConditions {
     this.#hear = database.keep("INSERT OR IGNORE INTO item_homes VALUES (?, ?)");
   }
 
-  note({ epoch, condition, report }: ReportNote, sender: Sender): void {
+  note({ epoch, health, report }: ReportNote, sender: Sender): void {
     const { home, at_ms } = sender;
     const source = this.#runner.run(holdSource(epoch, sender));
-    const { devices, after_note, to_note } = condition;
+    const { devices, after_note, to_note } = health;
     const keys = new Map<number, number>();
     const itemOf = (place: number, heard_ms: number) => {
       const device = devices[place];
-      if (device === undefined) throw new Error(`a condition names device ${place} of ${devices.length}`);
+      if (device === undefined) throw new Error(`device health names device ${place} of ${devices.length}`);
       const key = keys.get(place) ?? this.#items.keyOf(device, heard_ms, [], home);
       if (!keys.has(place)) this.#hear.run(key, home);
       keys.set(place, key);
       return key;
     };
-    for (const { name, first_ms, last_ms } of condition.listeners)
+    for (const { name, first_ms, last_ms } of health.listeners)
       this.#putListener.run(home, name, first_ms, last_ms);
-    for (const state of condition.states) {
+    for (const state of health.states) {
       this.#putState.run(
         itemOf(state.device, state.first_ms),
         home,
@@ -86,11 +86,11 @@ export class CentralConditions {
     }
     // Earlier notes are stored already: an interruption never changes once it is over.
     if (to_note > source.held_note) {
-      for (const { listener, start_ms, stop_ms } of condition.outages)
+      for (const { listener, start_ms, stop_ms } of health.outages)
         this.#putOutage.run(home, listener, start_ms, stop_ms);
-      for (const { device, start_ms, stop_ms } of condition.silences)
+      for (const { device, start_ms, stop_ms } of health.silences)
         this.#putSilence.run(itemOf(device, start_ms), home, start_ms, stop_ms);
-      for (const { device, from_ms, to_ms, reason, lost } of condition.gaps)
+      for (const { device, from_ms, to_ms, reason, lost } of health.gaps)
         this.#putGap.run(itemOf(device, from_ms), from_ms, to_ms, reason, lost ?? null);
     }
     // Notes between the held ones and these have not come: they are to be sent again.

@@ -1,20 +1,20 @@
 import type { Device, GapReason } from "../reading.ts";
 
 /**
- * The condition of a gateway, as it is sent to central: who listened, which devices were alive, and which data are
- * known to be incomplete. Times are unix milliseconds. Taking in the same condition twice changes nothing.
+ * The health of a gateway's devices, as it is sent to central: who listened, which devices were alive, and which data are
+ * known to be incomplete. Times are unix milliseconds. Taking in the same twice changes nothing.
  */
-export interface Condition {
+export interface DeviceHealth {
   /** Whom states and interruptions are of; they name a device by its place in this list. */
-  readonly devices: readonly ConditionDevice[];
+  readonly devices: readonly HealthDevice[];
   /** The gateway itself (`gateway`) and each of its drivers: listened from first to last, but for `outages`. */
   readonly listeners: readonly {
     readonly name: string;
     readonly first_ms: number;
     readonly last_ms: number;
   }[];
-  readonly states: readonly ConditionState[];
-  /** Interruptions noted after `after_note` up to `to_note`, in order of their notes; not more than `condition_notes_max`. */
+  readonly states: readonly HealthState[];
+  /** Interruptions noted after `after_note` up to `to_note`, in order of their notes; not more than `health_notes_max`. */
   readonly after_note: number;
   readonly to_note: number;
   readonly outages: readonly {
@@ -37,12 +37,12 @@ export interface Condition {
 }
 
 /** As in a batch: with its number in the inventory where that has adopted it. */
-export interface ConditionDevice extends Device {
+export interface HealthDevice extends Device {
   readonly itemid?: number;
 }
 
 /** The present state of a device. */
-export interface ConditionState {
+export interface HealthState {
   readonly device: number;
   readonly first_ms: number;
   readonly heard_ms: number;
@@ -52,5 +52,5 @@ export interface ConditionState {
   readonly linkquality?: number;
 }
 
-/** Interruptions in one condition. */
-export const condition_notes_max = 10_000;
+/** Interruptions in one `DeviceHealth`. */
+export const health_notes_max = 10_000;
