@@ -13,10 +13,11 @@ import type {
   ReportNote,
   Sender,
 } from "../central-store.ts";
-import { backupsOf, putBackup } from "../core/backups.ts";
+import { backupsOf } from "../core/backups.ts";
 import { gatewayRecords } from "../core/gateways.ts";
 import { heldOf } from "../core/sources.ts";
-import { addToken, allTokens, noteTokenUse, revokeToken, tokenWith } from "../core/tokens.ts";
+import { allTokens, tokenWith } from "../core/tokens.ts";
+import { type Given, type WriteName, type Written, workOf } from "../core/writes.ts";
 import type { Imported, LoneType, OwnedType, RecordOf, RecordStore } from "../record-store.ts";
 import type {
   Arrivals,
@@ -166,15 +167,15 @@ export class PostgresCentralStore implements CentralStore {
   }
 
   addToken(token: Token): Promise<void> {
-    return this.#database.write(() => addToken(token));
+    return this.#write("addToken", token);
   }
 
   revokeToken(id: string): Promise<boolean> {
-    return this.#database.write(() => revokeToken(id));
+    return this.#write("revokeToken", id);
   }
 
   noteTokenUse(used: ReadonlyMap<string, number>): Promise<void> {
-    return this.#database.write(() => noteTokenUse(used));
+    return this.#write("noteTokenUse", used);
   }
 
   overview(): Promise<Overview> {
@@ -216,7 +217,7 @@ export class PostgresCentralStore implements CentralStore {
   }
 
   putBackup(home: number, name: string, content: Uint8Array): Promise<void> {
-    return this.#database.write(() => putBackup(home, name, content));
+    return this.#write("putBackup", home, name, content);
   }
 
   backups(home: number): Promise<Map<string, Uint8Array>> {
@@ -225,6 +226,10 @@ export class PostgresCentralStore implements CentralStore {
 
   close(): Promise<void> {
     return this.#connections.close();
+  }
+
+  #write<Name extends WriteName>(name: Name, ...given: Given<Name>): Promise<Written<Name>> {
+    return this.#database.write(() => workOf(name, given));
   }
 
   #read<Result>(work: (sql: SqlRunner) => Promise<Result>): Promise<Result> {

@@ -8,6 +8,7 @@ import { storeFault } from "./faults.ts";
 import { newEpoch, type OpenOptions, openBeside, sayVersion } from "./open.ts";
 import { checkRole } from "./role.ts";
 import { SqliteStore } from "./sqlite-store.ts";
+import { OwnWriter } from "./store-writer.ts";
 import { Writing } from "./write.ts";
 import { WriterThread } from "./writer-thread.ts";
 
@@ -51,7 +52,7 @@ export async function openCentralBeside(options: OpenOptions): Promise<CentralVi
 
 class SqliteCentralView extends SqliteStore implements CentralView {
   constructor(path: string) {
-    super({ path, writer: new Writing({ path, database: openBesideServer(path) }) });
+    super({ path, writer: new OwnWriter(new Writing({ path, database: openBesideServer(path) })) });
   }
 
   gateways(): Promise<GatewayRecord[]> {

@@ -39,7 +39,7 @@ export class SqliteCentralStore extends SqliteStore implements CentralStore {
   async receive(batch: Batch, sender: Sender): Promise<Received> {
     const held = await this.reads.read(() => heldAlready(batch, sender));
     if (held !== undefined) return held;
-    return this.#writer.ask("receive", { batch, sender });
+    return this.#writer.ask("receive", batch, sender);
   }
 
   held(epochs: readonly string[]): Promise<HeldEpoch[]> {
@@ -47,7 +47,7 @@ export class SqliteCentralStore extends SqliteStore implements CentralStore {
   }
 
   noteReport(report: ReportNote, sender: Sender): Promise<void> {
-    return this.#writer.ask("noteReport", { report, sender });
+    return this.#writer.ask("noteReport", report, sender);
   }
 
   digests(request: DigestRequest): Promise<DayDigest[]> {
@@ -55,7 +55,7 @@ export class SqliteCentralStore extends SqliteStore implements CentralStore {
   }
 
   repairDay(request: DayReadings, readings: Batch, sender: Sender): Promise<Repaired> {
-    return this.#writer.ask("repairDay", { request, readings, sender });
+    return this.#writer.ask("repairDay", request, readings, sender);
   }
 
   history(request: {
@@ -72,7 +72,7 @@ export class SqliteCentralStore extends SqliteStore implements CentralStore {
   }
 
   replaceAlerts(home: number, alerts: readonly Alert[]): Promise<void> {
-    return this.#writer.ask("replaceAlerts", { home, alerts });
+    return this.#writer.ask("replaceAlerts", home, alerts);
   }
 
   itemsHeardIn(home: number): Promise<Item[]> {
@@ -80,7 +80,7 @@ export class SqliteCentralStore extends SqliteStore implements CentralStore {
   }
 
   putBackup(home: number, name: string, content: Uint8Array): Promise<void> {
-    return this.#writer.ask("putBackup", { home, name, content });
+    return this.#writer.write("putBackup", home, name, content);
   }
 
   backups(home: number): Promise<Map<string, Uint8Array>> {

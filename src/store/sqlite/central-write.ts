@@ -4,7 +4,6 @@ import { type SeriesName, seriesNames } from "../../series.ts";
 import { type Batch, type SeriesColumns, valuesAt } from "../batch.ts";
 import { devicesFrom, digestAt, firstIndexFrom, firstNewSeq } from "../batch-acceptance.ts";
 import type { Received, Repaired, ReportNote, Sender } from "../central-store.ts";
-import { putBackup } from "../core/backups.ts";
 import { forEverySeries } from "../core/series-tables.ts";
 import { holdSource, noteHeld } from "../core/sources.ts";
 import { ReadingRefused } from "../store.ts";
@@ -69,10 +68,6 @@ export class CentralWriting extends Writing {
       for (const alert of alerts)
         put.run(home, alert.subjectid, identityOf("alerts", alert), JSON.stringify(alert));
     });
-  }
-
-  putBackup(home: number, name: string, content: Uint8Array): void {
-    this.transaction(() => this.runner.run(putBackup(home, name, content)));
   }
 
   /** Keys of the items that readings are of from a number on, by the place of their device. */

@@ -10,6 +10,7 @@ import { refuseNewer, schemaVersion, versionOf } from "./migrations.ts";
 import { holdsDatabase, prepareDatabase, prepareDirectory } from "./prepare.ts";
 import { checkRole } from "./role.ts";
 import { SqliteGatewayStore, SqliteStore } from "./sqlite-store.ts";
+import { OwnWriter } from "./store-writer.ts";
 import { SqliteUploadStore } from "./upload-store.ts";
 import { UploadWriting } from "./upload-write.ts";
 import { Writing } from "./write.ts";
@@ -73,8 +74,8 @@ export type BesideOptions = OpenOptions & { readonly create?: boolean };
  */
 export async function openStoreBeside(options: BesideOptions): Promise<Store> {
   return openBeside(options, (path) => {
-    // Writing waits for the disk in this thread: right for a command that does one thing.
-    return new SqliteStore({ path, writer: new Writing({ path, database: openBesideServer(path) }) });
+    const writing = new Writing({ path, database: openBesideServer(path) });
+    return new SqliteStore({ path, writer: new OwnWriter(writing) });
   });
 }
 
@@ -84,7 +85,7 @@ export async function openUploadStore(options: BesideOptions): Promise<UploadSto
     checkRole(path, options.directory, "gateway");
     return new SqliteUploadStore({
       path,
-      writer: new UploadWriting({ path, database: openBesideServer(path) }),
+      writing: new UploadWriting({ path, database: openBesideServer(path) }),
     });
   });
 }

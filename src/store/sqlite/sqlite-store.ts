@@ -40,24 +40,14 @@ import { versionOf } from "./migrations.ts";
 import { OldestFirstReads } from "./oldest-first.ts";
 import { Pages } from "./pages.ts";
 import { Records } from "./records.ts";
+import type { StoreWriter } from "./store-writer.ts";
 import { TimeReads } from "./time-keeper.ts";
 import type { WriterThread } from "./writer-thread.ts";
-
-/** The writer: the writer's thread, or a connection of this thread. */
-export interface Writer {
-  addToken(token: Token): Promise<void> | void;
-  revokeToken(id: string): Promise<boolean> | boolean;
-  noteTokenUse(used: ReadonlyMap<string, number>): Promise<void> | void;
-  stageRecords(records: readonly ImportedRecord[]): Promise<void> | void;
-  finishImport(options: { readonly dryRun: boolean }): Promise<Imported> | Imported;
-  abandonImport(): Promise<void> | void;
-  close(): Promise<void> | void;
-}
 
 /** A store on SQLite: reads on a connection of its own in this thread, writes through `writer`. */
 export class SqliteStore implements Store {
   readonly epoch: string;
-  readonly #writer: Writer;
+  readonly #writer: StoreWriter;
   /** The connection that reads. */
   protected readonly database: Connection;
   readonly #path: string;
@@ -72,7 +62,7 @@ export class SqliteStore implements Store {
   #importing = false;
 
   /** `path`: a database of this program's schema version, which exists. */
-  constructor(options: { path: string; writer: Writer }) {
+  constructor(options: { path: string; writer: StoreWriter }) {
     this.#path = options.path;
     this.#writer = options.writer;
     this.database = openForReading(options.path);
@@ -147,10 +137,10 @@ export class SqliteStore implements Store {
     }
     this.#importing = true;
     try {
-      for await (const batch of batches) await this.#writer.stageRecords(batch);
-      return await this.#writer.finishImport({ dryRun: dryRun() });
+      for await (const batch of batches) await this.#writer.ask("stageRecords", batch);
+      return await this.#writer.ask("finishImport", { dryRun: dryRun() });
     } catch (thrown) {
-      await this.#writer.abandonImport();
+      await this.#writer.ask("abandonImport");
       throw thrown;
     } finally {
       this.#importing = false;
@@ -181,16 +171,16 @@ export class SqliteStore implements Store {
     return this.reads.read(() => allTokens());
   }
 
-  async addToken(token: Token): Promise<void> {
-    await this.#writer.addToken(token);
+  addToken(token: Token): Promise<void> {
+    return this.#writer.write("addToken", token);
   }
 
-  async revokeToken(id: string): Promise<boolean> {
-    return await this.#writer.revokeToken(id);
+  revokeToken(id: string): Promise<boolean> {
+    return this.#writer.write("revokeToken", id);
   }
 
-  async noteTokenUse(used: ReadonlyMap<string, number>): Promise<void> {
-    await this.#writer.noteTokenUse(used);
+  noteTokenUse(used: ReadonlyMap<string, number>): Promise<void> {
+    return this.#writer.write("noteTokenUse", used);
   }
 
   coverage(request: CoverageRequest): Promise<CoverageInterval[]> {
@@ -288,7 +278,7 @@ export function planMaintenance(options: { writer: WriterThread; clock: Clock; l
   let cancel = () => {};
   const plan = () => {
     cancel = clock.after(maintenance_interval_ms, () => {
-      writer.ask("maintain", undefined).catch((thrown: unknown) => {
+      writer.ask("maintain").catch((thrown: unknown) => {
         log.warn(`upkeep of the database: ${messageOf(thrown)}`);
       });
       plan();

@@ -15,6 +15,7 @@ import { storeFault } from "./faults.ts";
 import { HealthReads } from "./health-reads.ts";
 import type { PruneRequest } from "./pruning.ts";
 import { SqliteStore } from "./sqlite-store.ts";
+import { OwnWriter } from "./store-writer.ts";
 import { UploadReads } from "./upload-reads.ts";
 import type { UploadWriting } from "./upload-write.ts";
 
@@ -26,10 +27,10 @@ export class SqliteUploadStore extends SqliteStore implements UploadStore {
   readonly #reads: UploadReads;
   readonly #health: HealthReads;
 
-  constructor(options: { path: string; writer: UploadWriting }) {
-    super(options);
+  constructor(options: { path: string; writing: UploadWriting }) {
+    super({ path: options.path, writer: new OwnWriter(options.writing) });
     this.#path = options.path;
-    this.#writing = options.writer;
+    this.#writing = options.writing;
     this.#database = openForReading(options.path);
     this.#reads = new UploadReads(this.#database);
     this.#health = new HealthReads(this.#database);

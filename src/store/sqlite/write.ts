@@ -4,9 +4,9 @@ import { messageOf } from "../../errors.ts";
 import type { Reading } from "../../reading.ts";
 import { seriesOf, type Value } from "../../series.ts";
 import { forEverySeries } from "../core/series-tables.ts";
-import { addToken, noteTokenUse, revokeToken } from "../core/tokens.ts";
+import { type Given, type WriteName, type Written, workOf } from "../core/writes.ts";
 import type { Imported, ImportedRecord } from "../record-store.ts";
-import { type Appended, type Notes, ReadingRefused, type Token } from "../store.ts";
+import { type Appended, type Notes, ReadingRefused } from "../store.ts";
 import { BlockKeeper } from "./block-keeper.ts";
 import type { Connection } from "./connection.ts";
 import { busy_max_ms } from "./connection.ts";
@@ -128,16 +128,9 @@ export class Writing {
     this.#import = undefined;
   }
 
-  addToken(token: Token): void {
-    this.transaction(() => this.runner.run(addToken(token)));
-  }
-
-  revokeToken(id: string): boolean {
-    return this.transaction(() => this.runner.run(revokeToken(id)));
-  }
-
-  noteTokenUse(used: ReadonlyMap<string, number>): void {
-    this.transaction(() => this.runner.run(noteTokenUse(used)));
+  /** Does a change that both databases do alike. */
+  write<Name extends WriteName>(name: Name, ...given: Given<Name>): Written<Name> {
+    return this.transaction(() => this.runner.run(workOf(name, given)));
   }
 
   /** Stores where this gateway is; undefined values stay as they were. */

@@ -1,46 +1,19 @@
 import { OperatorError, type OutageReason, StoreOutage } from "../../errors.ts";
-import type { Alert } from "../../records/issues.ts";
-import type { Batch as ReadingsBatch } from "../batch.ts";
-import {
-  type BatchRefusal,
-  BatchRefused,
-  type Received,
-  type Repaired,
-  type ReportNote,
-  type Sender,
-} from "../central-store.ts";
-import type { Imported, ImportedRecord } from "../record-store.ts";
-import { type Appended, ReadingRefused, type Token } from "../store.ts";
-import type { DayReadings } from "../upload-store.ts";
+import { type BatchRefusal, BatchRefused } from "../central-store.ts";
+import type { WriteName } from "../core/writes.ts";
+import { ReadingRefused } from "../store.ts";
+import type { CentralWriting } from "./central-write.ts";
 import type { Role } from "./role.ts";
-import type { Batch, Place } from "./write.ts";
+import type { Place } from "./write.ts";
 
-/** Calls to the writer's thread: one argument, one answer, each copied between the threads. */
-export interface WriterCalls {
-  /** First of all, once. */
+/** Calls to the writer's thread, whose arguments and answers are copied between the threads: those of its `Writing`, and before them, once, `open`. */
+export interface WriterCalls extends Omit<Methods<CentralWriting>, "write"> {
+  write(name: WriteName, ...given: readonly unknown[]): unknown;
   open(options: WriterOptions): Opened;
-  /** At a gateway. */
-  commit(batch: Batch): Appended;
-  /** At central: see `CentralStore`. */
-  receive(call: { batch: ReadingsBatch; sender: Sender }): Received;
-  noteReport(call: { report: ReportNote; sender: Sender }): void;
-  repairDay(call: { request: DayReadings; readings: ReadingsBatch; sender: Sender }): Repaired;
-  replaceAlerts(call: { home: number; alerts: readonly Alert[] }): void;
-  putBackup(call: { home: number; name: string; content: Uint8Array }): void;
-  /** At both. */
-  addToken(token: Token): void;
-  revokeToken(id: string): boolean;
-  noteTokenUse(used: ReadonlyMap<string, number>): void;
-  /** Puts records of the one import under way aside; the first call begins it. */
-  stageRecords(records: readonly ImportedRecord[]): void;
-  /** Imports the records that were put aside, or counts the changes this would make; the import is over then. */
-  finishImport(options: { readonly dryRun: boolean }): Imported;
-  /** Drops the records that were put aside, if any were. */
-  abandonImport(nothing: undefined): void;
-  maintain(nothing: undefined): void;
-  /** Last of all: closes the database and lets go of the lock. */
-  close(nothing: undefined): void;
 }
+
+/** The public methods of a class. */
+type Methods<Of> = Pick<Of, keyof Of>;
 
 export interface WriterOptions {
   readonly directory: string;
@@ -58,7 +31,7 @@ export interface Opened {
 export interface Request {
   readonly id: number;
   readonly call: keyof WriterCalls;
-  readonly argument: unknown;
+  readonly given: readonly unknown[];
 }
 
 export type Response =

@@ -1,7 +1,6 @@
 import type { Clock } from "../../clock.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
-import type { Imported, ImportedRecord } from "../record-store.ts";
-import type { Token } from "../store.ts";
+import type { Given, WriteName, Written } from "../core/writes.ts";
 import { errorReceived, type Request, type Response, type WriterCalls } from "./writer-protocol.ts";
 
 /**
@@ -31,47 +30,27 @@ export class WriterThread {
   /** Rejects with an OperatorError; never waits behind more than `waiting_max` others. */
   ask<Call extends keyof WriterCalls>(
     call: Call,
-    argument: Parameters<WriterCalls[Call]>[0],
+    ...given: Parameters<WriterCalls[Call]>
   ): Promise<ReturnType<WriterCalls[Call]>> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     if (this.#closing) return Promise.reject(new OperatorError("the store is closed", "open it again"));
     if (this.#waiting.size >= waiting_max) return Promise.reject(tooMany);
     this.#asked += 1;
-    const request: Request = { id: this.#asked, call, argument };
+    const request: Request = { id: this.#asked, call, given };
     return new Promise((resolve, reject) => {
       this.#waiting.set(request.id, { resolve: resolve as (value: unknown) => void, reject });
       this.#worker.postMessage(request);
     });
   }
 
-  addToken(token: Token): Promise<void> {
-    return this.ask("addToken", token);
-  }
-
-  revokeToken(id: string): Promise<boolean> {
-    return this.ask("revokeToken", id);
-  }
-
-  noteTokenUse(used: ReadonlyMap<string, number>): Promise<void> {
-    return this.ask("noteTokenUse", used);
-  }
-
-  stageRecords(records: readonly ImportedRecord[]): Promise<void> {
-    return this.ask("stageRecords", records);
-  }
-
-  finishImport(options: { readonly dryRun: boolean }): Promise<Imported> {
-    return this.ask("finishImport", options);
-  }
-
-  abandonImport(): Promise<void> {
-    return this.ask("abandonImport", undefined);
+  write<Name extends WriteName>(name: Name, ...given: Given<Name>): Promise<Written<Name>> {
+    return this.ask("write", name, ...given) as Promise<Written<Name>>;
   }
 
   /** Lets the calls under way finish, closes the database and ends the thread; waits at most `close_max_ms`. */
   async close(): Promise<void> {
     if (this.#closing) return;
-    const asked = this.ask("close", undefined);
+    const asked = this.ask("close");
     this.#closing = true;
     let cancel = () => {};
     const late = new Promise<void>((resolve) => {

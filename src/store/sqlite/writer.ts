@@ -9,7 +9,14 @@ import { takeLock, type WriterLock } from "./lock.ts";
 import { prepareDatabase, prepareDirectory } from "./prepare.ts";
 import { claimRole } from "./role.ts";
 import { Writing } from "./write.ts";
-import { faultToSend, type Request, type Response, type WriterCalls } from "./writer-protocol.ts";
+import {
+  faultToSend,
+  type Opened,
+  type Request,
+  type Response,
+  type WriterCalls,
+  type WriterOptions,
+} from "./writer-protocol.ts";
 
 declare const self: Worker;
 
@@ -17,65 +24,48 @@ let directory = "";
 let lock: WriterLock | undefined;
 let writing: Writing | undefined;
 
-const calls: WriterCalls = {
-  open: (options) => {
-    directory = options.directory;
-    prepareDirectory(directory);
-    lock = takeLock(directory);
-    const { database, versionBefore } = prepareDatabase(directory, options.freshEpoch);
-    const path = databasePath(directory);
-    const { role, place } = options;
-    try {
-      claimRole(database, directory, role);
-    } catch (thrown) {
-      database.close();
-      throw thrown;
-    }
-    if (role === "central") writing = new CentralWriting({ path, database });
-    else writing = new Writing({ path, database, home: place.home });
-    writing.setPlace(place);
-    return { versionBefore };
-  },
-  commit: (batch) => opened().commit(batch),
-  receive: ({ batch, sender }) => central().receive(batch, sender),
-  noteReport: ({ report, sender }) => central().noteReport(report, sender),
-  repairDay: ({ request, readings, sender }) => central().repairDay(request, readings, sender),
-  replaceAlerts: ({ home, alerts }) => central().replaceAlerts(home, alerts),
-  putBackup: ({ home, name, content }) => central().putBackup(home, name, content),
-  addToken: (token) => opened().addToken(token),
-  revokeToken: (id) => opened().revokeToken(id),
-  noteTokenUse: (used) => opened().noteTokenUse(used),
-  stageRecords: (records) => opened().stageRecords(records),
-  finishImport: (options) => opened().finishImport(options),
-  abandonImport: () => opened().abandonImport(),
-  maintain: () => opened().maintain(),
-  close: () => {
-    writing?.close();
-    lock?.release();
-  },
-};
-
 self.onmessage = ({ data }: MessageEvent<Request>) => {
   self.postMessage(answer(data));
 };
 
-function answer({ id, call, argument }: Request): Response {
+function answer({ id, call, given }: Request): Response {
   try {
-    return { id, value: (calls[call] as (argument: unknown) => unknown)(argument) };
+    return { id, value: done(call, given) };
   } catch (thrown) {
-    if (call === "open") calls.close(undefined);
+    if (call === "open") close();
     return { id, fault: faultToSend(storeFault(thrown, databasePath(directory))) };
   }
 }
 
-function opened(): Writing {
-  if (writing === undefined) throw new Error("the writer was asked before it was opened");
-  return writing;
+function done(call: keyof WriterCalls, given: readonly unknown[]): unknown {
+  if (call === "open") return open(given[0] as WriterOptions);
+  if (call === "close") return close();
+  // A gateway's has none of the calls that only central makes.
+  const method = (writing as Record<string, unknown> | undefined)?.[call];
+  if (typeof method !== "function") throw new Error(`the writer of ${directory} has no ${call}`);
+  return Reflect.apply(method, writing, given);
 }
 
-function central(): CentralWriting {
-  const held = opened();
-  if (!(held instanceof CentralWriting))
-    throw new Error("a gateway's writer was asked for what central does");
-  return held;
+function open(options: WriterOptions): Opened {
+  directory = options.directory;
+  prepareDirectory(directory);
+  lock = takeLock(directory);
+  const { database, versionBefore } = prepareDatabase(directory, options.freshEpoch);
+  const path = databasePath(directory);
+  const { role, place } = options;
+  try {
+    claimRole(database, directory, role);
+  } catch (thrown) {
+    database.close();
+    throw thrown;
+  }
+  if (role === "central") writing = new CentralWriting({ path, database });
+  else writing = new Writing({ path, database, home: place.home });
+  writing.setPlace(place);
+  return { versionBefore };
+}
+
+function close(): void {
+  writing?.close();
+  lock?.release();
 }

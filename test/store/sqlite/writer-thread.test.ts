@@ -19,7 +19,7 @@ test("when the writer's thread dies, the waiting and all later calls reject, and
     });
     const waiting = [thread.ask("open", place), thread.ask("commit", { readings: [] })];
     const results: PromiseSettledResult<unknown>[] = await Promise.allSettled(waiting);
-    results.push(...(await Promise.allSettled([thread.ask("revokeToken", "none")])));
+    results.push(...(await Promise.allSettled([thread.write("revokeToken", "none")])));
     const faults = results.map((result) => (result.status === "rejected" ? result.reason : result));
     expect(faults).toEqual([expect.any(OperatorError), faults[0], faults[0]]);
     expect(faults[0].message).toContain(`the thread that writes the database has stopped (${why})`);
@@ -32,7 +32,7 @@ test("no more than 256 calls wait for the disk: the next one rejects", async () 
   using directory = temporaryDirectory();
   const thread = new WriterThread({ clock, onFailure: () => {} });
   await thread.ask("open", { ...place, directory: directory.path });
-  const calls = Array.from({ length: 257 }, () => thread.ask("revokeToken", "none"));
+  const calls = Array.from({ length: 257 }, () => thread.write("revokeToken", "none"));
   const results = await Promise.allSettled(calls);
   expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(256);
   expect(String((results.at(-1) as PromiseRejectedResult).reason)).toContain(
@@ -45,9 +45,9 @@ test("closing lets what was asked finish, and refuses what is asked after", asyn
   using directory = temporaryDirectory();
   const thread = new WriterThread({ clock, onFailure: () => {} });
   await thread.ask("open", { ...place, directory: directory.path });
-  const asked = thread.ask("revokeToken", "none");
+  const asked = thread.write("revokeToken", "none");
   const closing = thread.close();
-  const after = await thread.ask("revokeToken", "none").catch((thrown: unknown) => thrown);
+  const after = await thread.write("revokeToken", "none").catch((thrown: unknown) => thrown);
   expect(String(after)).toContain("the store is closed");
   expect(await asked).toBe(false);
   await closing;
