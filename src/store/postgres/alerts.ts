@@ -1,7 +1,7 @@
 import type { Alert } from "../../records/issues.ts";
 import { identityOf } from "../../records/record-table.ts";
+import { lookupText } from "../core/lookup-text.ts";
 import type { SqlRunner } from "./connection.ts";
-import { lookupText } from "./lookup-text.ts";
 
 /** Keeps the alerts that central makes of a home, inside the caller's transaction: see `CentralStore.replaceAlerts`. */
 export async function replaceAlerts(sql: SqlRunner, home: number, alerts: readonly Alert[]): Promise<void> {

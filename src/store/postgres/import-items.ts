@@ -1,10 +1,10 @@
 import type { Item } from "../../records/items.ts";
 import { definitionOf, type RecordType } from "../../records/record-table.ts";
+import { lookupText } from "../core/lookup-text.ts";
 import { type ItemNames, namesAside } from "../provisional-item.ts";
 import type { Clash, RecordChanges } from "../record-store.ts";
 import type { SqlRunner } from "./connection.ts";
 import { mergeHistories } from "./history-merge.ts";
-import { lookupText } from "./lookup-text.ts";
 
 /** Columns of `staged_items` in the order in which an import fills them. */
 export const stagedItems = ["itemid", "record", "typename", "itemname", "address", "currenthomeid"] as const;

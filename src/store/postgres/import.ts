@@ -2,12 +2,12 @@ import { OperatorError } from "../../errors.ts";
 import type { Item } from "../../records/items.ts";
 import { identityOf, numberOf, type RecordType, recordTypes } from "../../records/record-table.ts";
 import { normalAddress } from "../address.ts";
+import { lookupText } from "../core/lookup-text.ts";
 import type { Imported, ImportedRecord, RecordChanges, RecordStore } from "../record-store.ts";
 import type { Connections, SqlRunner } from "./connection.ts";
 import { type CopyValue, copyText } from "./copy-text.ts";
 import { ItemImport, stagedItems } from "./import-items.ts";
 import { holdInventory } from "./inventory-lock.ts";
-import { lookupText } from "./lookup-text.ts";
 
 /**
  * Imports of records: put aside in temporary tables, which nobody waits for, and taken in by a few statements at the end of the

@@ -1,10 +1,10 @@
 import type { Item } from "../../records/items.ts";
 import { normalAddress } from "../address.ts";
 import type { BatchDevice } from "../batch.ts";
+import { lookupText } from "../core/lookup-text.ts";
 import { type ItemNames, provisionalItem, provisionalNames, toldSince } from "../provisional-item.ts";
 import type { Connections, SqlRunner } from "./connection.ts";
 import { shareInventory } from "./inventory-lock.ts";
-import { lookupText } from "./lookup-text.ts";
 
 /** A device of a batch or of `DeviceHealth`, and when it was first heard in it, unix milliseconds. */
 export interface HeardDevice {

@@ -14,7 +14,18 @@ import type {
   Sender,
 } from "../central-store.ts";
 import { backupsOf } from "../core/backups.ts";
+import { coverage } from "../core/coverage-reads.ts";
 import { gatewayRecords } from "../core/gateways.ts";
+import { itemNamed, itemsHeardIn, itemsIn, itemsOfKind, itemTypes } from "../core/inventory.ts";
+import {
+  itemidsOf,
+  keepsRecords,
+  knownRecords,
+  recordNumbered,
+  recordsOfOwner,
+  recordsOfType,
+  recordsWith,
+} from "../core/records.ts";
 import { heldOf } from "../core/sources.ts";
 import { allTokens, tokenWith } from "../core/tokens.ts";
 import { type Given, type WriteName, type Written, workOf } from "../core/writes.ts";
@@ -36,13 +47,11 @@ import type { DayDigest, DayReadings, DigestRequest } from "../upload-store.ts";
 import { replaceAlerts } from "./alerts.ts";
 import { ArrivalReads } from "./arrivals.ts";
 import { amongHomes } from "./citus.ts";
-import type { Connections, SqlRunner } from "./connection.ts";
-import { coverage } from "./coverage.ts";
+import type { Connections } from "./connection.ts";
 import { PostgresDatabase } from "./database.ts";
 import { digests } from "./digests.ts";
 import { history } from "./history.ts";
 import { Imports } from "./import.ts";
-import { Inventory } from "./inventory.ts";
 import { ItemKeeper } from "./items.ts";
 import { Mending } from "./mend.ts";
 import { OldestFirstReads } from "./oldest-first.ts";
@@ -50,7 +59,6 @@ import { overview } from "./overview.ts";
 import { Pages } from "./pages.ts";
 import { Partitions } from "./partitions.ts";
 import { Receiving } from "./receive.ts";
-import { Records } from "./records.ts";
 import { Reports } from "./reports.ts";
 
 /** The store of a central server on PostgreSQL: any number of processes may have it open. */
@@ -85,23 +93,23 @@ export class PostgresCentralStore implements CentralStore {
   }
 
   itemTypes(): Promise<ItemType[]> {
-    return this.#read((sql) => new Inventory(sql).itemTypes());
+    return this.#database.read(() => itemTypes());
   }
 
   items(kind: Kind, window: { skip: number; limit: number }): Promise<Item[]> {
-    return this.#read((sql) => new Inventory(sql).items(kind, window));
+    return this.#database.read(() => itemsOfKind(kind, window));
   }
 
   itemsIn(homeid: number): Promise<Item[]> {
-    return this.#read((sql) => new Inventory(sql).itemsIn(homeid));
+    return this.#database.read(() => itemsIn(homeid));
   }
 
   itemsHeardIn(home: number): Promise<Item[]> {
-    return this.#read((sql) => new Inventory(sql).heardIn(home));
+    return this.#database.read(() => itemsHeardIn(home));
   }
 
   item(kind: Kind, name: string): Promise<StoredItem | undefined> {
-    return this.#read((sql) => new Inventory(sql).item(kind, name));
+    return this.#database.read(() => itemNamed(kind, name));
   }
 
   page(request: PageRequest): Promise<Page> {
@@ -123,35 +131,35 @@ export class PostgresCentralStore implements CentralStore {
   }
 
   coverage(request: CoverageRequest): Promise<CoverageInterval[]> {
-    return this.#connections.snapshot((sql) => coverage(sql, request));
+    return this.#database.snapshot(() => coverage(request));
   }
 
   records<Type extends LoneType>(type: Type): Promise<RecordOf<Type>[]> {
-    return this.#read((sql) => new Records(sql).all(type));
+    return this.#database.read(() => recordsOfType(type));
   }
 
   record<Type extends LoneType>(type: Type, number: number): Promise<RecordOf<Type> | undefined> {
-    return this.#read((sql) => new Records(sql).one(type, number));
+    return this.#database.read(() => recordNumbered(type, number));
   }
 
   recordsOf<Type extends OwnedType>(type: Type, owner: number): Promise<RecordOf<Type>[]> {
-    return this.#connections.snapshot((sql) => new Records(sql).ofOwner(type, owner));
+    return this.#database.snapshot(() => recordsOfOwner(type, owner));
   }
 
   recordsWith(type: RecordType, field: string, numbers: readonly number[]): Promise<StoredRecord[]> {
-    return this.#read((sql) => new Records(sql).with(type, field, numbers));
+    return this.#database.read(() => recordsWith(type, field, numbers));
   }
 
   knownRecords(type: Reference["to"], numbers: readonly number[]): Promise<ReadonlySet<number>> {
-    return this.#read((sql) => new Records(sql).known(type, numbers));
+    return this.#database.read(() => knownRecords(type, numbers));
   }
 
   keepsRecords(type: Reference["to"]): Promise<boolean> {
-    return this.#read((sql) => new Records(sql).keeps(type));
+    return this.#database.read(() => keepsRecords(type));
   }
 
   itemidsOf(names: readonly string[]): Promise<ReadonlyMap<string, number>> {
-    return this.#read((sql) => new Records(sql).itemidsOf(names));
+    return this.#database.read(() => itemidsOf(names));
   }
 
   importRecords(...request: Parameters<RecordStore["importRecords"]>): Promise<Imported> {
@@ -230,9 +238,5 @@ export class PostgresCentralStore implements CentralStore {
 
   #write<Name extends WriteName>(name: Name, ...given: Given<Name>): Promise<Written<Name>> {
     return this.#database.write(() => workOf(name, given));
-  }
-
-  #read<Result>(work: (sql: SqlRunner) => Promise<Result>): Promise<Result> {
-    return this.#connections.read(work);
   }
 }

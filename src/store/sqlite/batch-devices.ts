@@ -1,6 +1,7 @@
 import type { Kind } from "../../kinds.ts";
 import type { Item } from "../../records/items.ts";
 import type { BatchDevice } from "../batch.ts";
+import { lookupText } from "../core/lookup-text.ts";
 import type { Connection } from "./connection.ts";
 
 /** The list of devices that a batch or `DeviceHealth` names by their places. */
@@ -63,7 +64,7 @@ export class Items {
 
   /** The key of the item of a device, by its address or else by its number in the inventory. */
   find({ kind, address, itemid }: Pick<BatchDevice, "kind" | "address" | "itemid">): number | undefined {
-    const named = address === "" ? undefined : this.#byAddress.values(kind, address)[0];
+    const named = address === "" ? undefined : this.#byAddress.values(kind, lookupText(address))[0];
     const found = named ?? (itemid === undefined ? undefined : this.#byNumber.values(itemid)[0]);
     return found === undefined ? undefined : Number(found[0]);
   }

@@ -1,4 +1,3 @@
-import type { Item } from "../../records/items.ts";
 import type { Batch } from "../batch.ts";
 import type { HistoryPosition } from "../central-store.ts";
 import type { DayDigest, DigestRequest } from "../upload-store.ts";
@@ -9,25 +8,13 @@ import { Runner } from "./runner.ts";
 
 /** Reads what only central keeps: see `CentralStore` for what each call answers. */
 export class CentralReads {
-  readonly #database: Connection;
   readonly #digests: CentralDigests;
   readonly #history: CentralHistory;
 
   /** `epoch`: of central itself. */
   constructor(database: Connection, epoch: string) {
-    this.#database = database;
     this.#digests = new CentralDigests(database, new Runner(database));
     this.#history = new CentralHistory(database, epoch);
-  }
-
-  itemsHeardIn(home: number): Item[] {
-    const rows = this.#database
-      .query(
-        `SELECT record FROM item_homes JOIN items ON key = item
-         WHERE home = ? AND provisional = 0 ORDER BY itemid`,
-      )
-      .values(home) as [string][];
-    return rows.map(([record]) => JSON.parse(record));
   }
 
   digests(request: DigestRequest): Promise<DayDigest[]> {

@@ -16,6 +16,7 @@ import type {
 } from "../central-store.ts";
 import { backupsOf } from "../core/backups.ts";
 import { gatewayRecords } from "../core/gateways.ts";
+import { itemsHeardIn } from "../core/inventory.ts";
 import { heldOf, sourceOf } from "../core/sources.ts";
 import type { Work } from "../core/work.ts";
 import type { DayDigest, DayReadings, DigestRequest } from "../upload-store.ts";
@@ -76,7 +77,7 @@ export class SqliteCentralStore extends SqliteStore implements CentralStore {
   }
 
   itemsHeardIn(home: number): Promise<Item[]> {
-    return this.reading(() => this.#central.itemsHeardIn(home));
+    return this.reads.read(() => itemsHeardIn(home));
   }
 
   putBackup(home: number, name: string, content: Uint8Array): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Item } from "../../records/items.ts";
 import { definitionOf, type RecordType } from "../../records/record-table.ts";
+import { lookupText } from "../core/lookup-text.ts";
 import { namesAside } from "../provisional-item.ts";
 import type { Clash, RecordChanges } from "../record-store.ts";
 import type { BlockKeeper } from "./block-keeper.ts";
@@ -21,11 +22,11 @@ export class ItemImport {
     this.#database.run(matching);
     return (definitionOf("items").unique ?? []).flatMap((unique) => {
       const rows = this.#rows(clashing(unique.address === undefined ? sharingName : sharingAddress));
-      return (rows as [string, string][]).map(([record, holder]) => ({
+      return (rows as [string, string][]).map(([record, held]) => ({
         type: "items" as const,
         record: JSON.parse(record),
         unique,
-        holder,
+        holder: (JSON.parse(held) as Item).itemname,
       }));
     });
   }
@@ -52,11 +53,15 @@ export class ItemImport {
   #moveAside(key: number, record: Item): void {
     const taken = this.#database.prepare(isTaken);
     const names = namesAside(key, record).find(
-      ({ itemid, itemname }) => taken.get({ $itemid: itemid, $itemname: itemname, $key: key }) === null,
+      ({ itemid, itemname }) =>
+        taken.get({ $itemid: itemid, $itemname: lookupText(itemname), $key: key }) === null,
     );
     taken.finalize();
-    const update = this.#database.prepare("UPDATE items SET record = ? WHERE key = ?");
-    update.run(JSON.stringify({ ...record, ...names }), key);
+    const update = this.#database.prepare(
+      "UPDATE items SET record = ?, itemid = ?, itemname = ? WHERE key = ?",
+    );
+    const moved = { ...record, ...names };
+    update.run(JSON.stringify(moved), moved.itemid, lookupText(moved.itemname), key);
     update.finalize();
   }
 
@@ -99,7 +104,7 @@ const counting = `
 /** Items of the inventory that keep what a staged one wants, because they are not themselves replaced. */
 function clashing(sharing: string): string {
   return `
-    SELECT staged.record, held.itemname FROM staged_items AS staged JOIN items AS held ON ${sharing}
+    SELECT staged.record, held.record FROM staged_items AS staged JOIN items AS held ON ${sharing}
     WHERE held.provisional = 0 AND held.key IS NOT staged.key
       AND NOT EXISTS (SELECT 1 FROM staged_items AS other WHERE other.key = held.key)
     ORDER BY staged.itemid LIMIT ${clashes_max}`;
@@ -129,15 +134,16 @@ const merging = "SELECT key, heard FROM staged_items WHERE change = 'merged' ORD
  */
 const writing = `
   UPDATE items SET address = NULL,
-      record = json_set(record, '$.itemid', -key, '$.itemname', char(10) || key)
+      itemid = -key, itemname = char(10) || key
     WHERE key IN (
       SELECT staged.key FROM staged_items AS staged JOIN items AS held ON held.key = staged.key
       WHERE (held.itemid, held.itemname, held.typename) <> (staged.itemid, staged.itemname, staged.typename)
         OR held.address IS NOT staged.address);
-  UPDATE items SET record = staged.record, address = staged.address, provisional = 0
+  UPDATE items SET record = staged.record, itemid = staged.itemid, itemname = staged.itemname,
+      typename = staged.typename, address = staged.address, currenthomeid = staged.currenthomeid, provisional = 0
     FROM staged_items AS staged
     WHERE staged.key = items.key AND staged.change <> 'unchanged';
-  INSERT INTO items (record, address, provisional)
-    SELECT record, address, 0 FROM staged_items WHERE key IS NULL ORDER BY itemid`;
+  INSERT INTO items (record, itemid, itemname, typename, address, currenthomeid, provisional)
+    SELECT record, itemid, itemname, typename, address, currenthomeid, 0 FROM staged_items WHERE key IS NULL ORDER BY itemid`;
 
 const clashes_max = 1_000;

@@ -2,6 +2,8 @@ import type { Device } from "../../reading.ts";
 import type { Item } from "../../records/items.ts";
 import { normalAddress } from "../address.ts";
 import type { BatchDevice } from "../batch.ts";
+import { itemColumns, itemValues } from "../core/item-row.ts";
+import { lookupText } from "../core/lookup-text.ts";
 import { type ItemNames, provisionalItem, provisionalNames, toldSince } from "../provisional-item.ts";
 import type { HeardState } from "../store.ts";
 import type { Connection } from "./connection.ts";
@@ -45,7 +47,9 @@ export class ItemKeeper {
       "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'items'), 0) + 1",
     );
     this.#taken = database.keep("SELECT 1 FROM items WHERE itemid = ? OR itemname = ?");
-    this.#insert = database.keep("INSERT INTO items (key, record, address, provisional) VALUES (?, ?, ?, ?)");
+    this.#insert = database.keep(
+      `INSERT INTO items (key, provisional, ${Object.keys(itemColumns).join(", ")}) VALUES (?, 1, ?, ?, ?, ?, ?, ?)`,
+    );
     this.#read = database.keep("SELECT record FROM items WHERE key = ?");
     this.#complete = database.keep("UPDATE items SET record = ? WHERE key = ?");
     this.#noteState = database.keep(
@@ -104,10 +108,11 @@ export class ItemKeeper {
   #load(device: BatchDevice, address: string): Known | undefined {
     const { kind, itemid } = device;
     const numbered = () => (itemid === undefined ? null : this.#findNumbered.get(kind, itemid));
-    const named = () => this.#findNamed.get(kind, provisionalNames(0, device, "")[0]?.itemname ?? "");
+    const named = () =>
+      this.#findNamed.get(kind, lookupText(provisionalNames(0, device, "")[0]?.itemname ?? ""));
     const unnamed = address === "" && itemid !== undefined;
     const row = (
-      unnamed ? (numbered() ?? named()) : (this.#find.get(kind, address) ?? numbered())
+      unnamed ? (numbered() ?? named()) : (this.#find.get(kind, lookupText(address)) ?? numbered())
     ) as ItemRow | null;
     if (row === null) return undefined;
     return { key: row.key, provisional: row.provisional ? (JSON.parse(row.record) as Item) : undefined };
@@ -119,15 +124,13 @@ export class ItemKeeper {
     this.#known.clear();
     const key = this.#freeKey();
     const candidates = provisionalNames(key, device, address);
-    const free = candidates.find(({ itemid, itemname }) => this.#taken.get(itemid, itemname) === null);
+    const free = candidates.find(
+      ({ itemid, itemname }) => this.#taken.get(itemid, lookupText(itemname)) === null,
+    );
     const names = free ?? (candidates.at(-1) as ItemNames);
     const record = provisionalItem({ names, device, home, heard_ms });
-    this.#insert.run(
-      key,
-      JSON.stringify(record),
-      address === "" && device.itemid !== undefined ? null : address,
-      1,
-    );
+    const known = address !== "" || device.itemid === undefined;
+    this.#insert.run(key, ...itemValues(record, known ? address : undefined));
     created.push(record.itemname);
     return { key, provisional: record };
   }

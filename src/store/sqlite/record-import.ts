@@ -2,6 +2,8 @@ import type { Statement } from "bun:sqlite";
 import type { Item } from "../../records/items.ts";
 import { identityOf, numberOf, type RecordType, recordTypes } from "../../records/record-table.ts";
 import { normalAddress } from "../address.ts";
+import { itemColumns, itemValues } from "../core/item-row.ts";
+import { lookupText } from "../core/lookup-text.ts";
 import type { Imported, ImportedRecord, RecordChanges } from "../record-store.ts";
 import type { BlockKeeper } from "./block-keeper.ts";
 import type { Connection } from "./connection.ts";
@@ -22,7 +24,7 @@ export class RecordImport {
     database.run(stagingTables);
     this.#items = new ItemImport(database, blocks);
     this.#stageItem = database.prepare(
-      "INSERT INTO staged_items (itemid, record, typename, itemname, address) VALUES (?, ?, ?, ?, ?)",
+      `INSERT INTO staged_items (${Object.keys(itemColumns).join(", ")}) VALUES (?, ?, ?, ?, ?, ?)`,
     );
     this.#stageRecord = database.prepare("INSERT INTO staged_records VALUES (?, ?, ?, ?)");
   }
@@ -37,7 +39,7 @@ export class RecordImport {
           this.#stageRecord.run(
             type,
             numberOf(type, record),
-            identityOf(type, record),
+            lookupText(identityOf(type, record)),
             JSON.stringify(record),
           );
         }
@@ -72,8 +74,7 @@ export class RecordImport {
   }
 
   #putItemAside(item: Item): void {
-    const address = normalAddress(item.macaddress ?? "") ?? null;
-    this.#stageItem.run(item.itemid, JSON.stringify(item), item.typename, item.itemname, address);
+    this.#stageItem.run(...itemValues(item, normalAddress(item.macaddress ?? "")));
   }
 
   #countRecords(): Partial<Record<RecordType, RecordChanges>> {
@@ -95,6 +96,7 @@ const stagingTables = `
     typename TEXT NOT NULL,
     itemname TEXT NOT NULL,
     address TEXT,
+    currenthomeid INTEGER,
     -- The item whose place it takes, where there is one.
     key INTEGER,
     -- The provisional item of its type and address, where there is one.

@@ -8,7 +8,20 @@ import type { Device, DeviceState, Reading } from "../../reading.ts";
 import type { Item, ItemType } from "../../records/items.ts";
 import type { RecordType, Reference, StoredRecord } from "../../records/record-table.ts";
 import type { SeriesName } from "../../series.ts";
+import { coverage } from "../core/coverage-reads.ts";
+import { itemNamed, itemsIn, itemsOfKind, itemTypes } from "../core/inventory.ts";
+import { itemOverviews } from "../core/item-overviews.ts";
+import {
+  itemidsOf,
+  keepsRecords,
+  knownRecords,
+  recordNumbered,
+  recordsOfOwner,
+  recordsOfType,
+  recordsWith,
+} from "../core/records.ts";
 import { allTokens, tokenWith } from "../core/tokens.ts";
+import { arrays, rowsOf, type Work } from "../core/work.ts";
 import type { Imported, ImportedRecord, LoneType, OwnedType, RecordOf } from "../record-store.ts";
 import type {
   Appended,
@@ -32,14 +45,11 @@ import type {
 import { ArrivalReads } from "./arrivals.ts";
 import type { Connection } from "./connection.ts";
 import { openForReading } from "./connection.ts";
-import { CoverageReads } from "./coverage-reads.ts";
 import { SqliteDatabase } from "./database.ts";
 import { storeFault } from "./faults.ts";
-import { Inventory } from "./inventory.ts";
 import { versionOf } from "./migrations.ts";
 import { OldestFirstReads } from "./oldest-first.ts";
 import { Pages } from "./pages.ts";
-import { Records } from "./records.ts";
 import type { StoreWriter } from "./store-writer.ts";
 import { TimeReads } from "./time-keeper.ts";
 import type { WriterThread } from "./writer-thread.ts";
@@ -54,9 +64,6 @@ export class SqliteStore implements Store {
   readonly #pages: Pages;
   readonly #oldestFirst: OldestFirstReads;
   readonly #arrivals: ArrivalReads;
-  readonly #inventory: Inventory;
-  readonly #records: Records;
-  readonly #coverage: CoverageReads;
   readonly #times: TimeReads;
   protected readonly reads: SqliteDatabase;
   #importing = false;
@@ -69,28 +76,25 @@ export class SqliteStore implements Store {
     this.#pages = new Pages(this.database);
     this.#oldestFirst = new OldestFirstReads(this.database);
     this.#arrivals = new ArrivalReads(this.database);
-    this.#inventory = new Inventory(this.database);
-    this.#records = new Records(this.database);
-    this.#coverage = new CoverageReads(this.database);
     this.#times = new TimeReads(this.database);
     this.reads = new SqliteDatabase({ path: options.path, connection: this.database });
     this.epoch = String(this.#fact("epoch"));
   }
 
   itemTypes(): Promise<ItemType[]> {
-    return this.reading(() => this.#inventory.itemTypes());
+    return this.reads.read(() => itemTypes());
   }
 
   items(kind: Kind, window: { skip: number; limit: number }): Promise<Item[]> {
-    return this.reading(() => this.#inventory.items(kind, window));
+    return this.reads.read(() => itemsOfKind(kind, window));
   }
 
   itemsIn(homeid: number): Promise<Item[]> {
-    return this.reading(() => this.#inventory.itemsIn(homeid));
+    return this.reads.read(() => itemsIn(homeid));
   }
 
   item(kind: Kind, name: string): Promise<StoredItem | undefined> {
-    return this.reading(() => this.#inventory.item(kind, name));
+    return this.reads.read(() => itemNamed(kind, name));
   }
 
   page(request: PageRequest): Promise<Page> {
@@ -98,31 +102,31 @@ export class SqliteStore implements Store {
   }
 
   records<Type extends LoneType>(type: Type): Promise<RecordOf<Type>[]> {
-    return this.reading(() => this.#records.all(type));
+    return this.reads.read(() => recordsOfType(type));
   }
 
   record<Type extends LoneType>(type: Type, number: number): Promise<RecordOf<Type> | undefined> {
-    return this.reading(() => this.#records.one(type, number));
+    return this.reads.read(() => recordNumbered(type, number));
   }
 
   recordsOf<Type extends OwnedType>(type: Type, owner: number): Promise<RecordOf<Type>[]> {
-    return this.reading(() => this.#records.ofOwner(type, owner));
+    return this.reads.snapshot(() => recordsOfOwner(type, owner));
   }
 
   recordsWith(type: RecordType, field: string, numbers: readonly number[]): Promise<StoredRecord[]> {
-    return this.reading(() => this.#records.with(type, field, numbers));
+    return this.reads.read(() => recordsWith(type, field, numbers));
   }
 
   knownRecords(type: Reference["to"], numbers: readonly number[]): Promise<ReadonlySet<number>> {
-    return this.reading(() => this.#records.known(type, numbers));
+    return this.reads.read(() => knownRecords(type, numbers));
   }
 
   keepsRecords(type: Reference["to"]): Promise<boolean> {
-    return this.reading(() => this.#records.keeps(type));
+    return this.reads.read(() => keepsRecords(type));
   }
 
   itemidsOf(names: readonly string[]): Promise<ReadonlyMap<string, number>> {
-    return this.reading(() => this.#records.itemidsOf(names));
+    return this.reads.read(() => itemidsOf(names));
   }
 
   async importRecords(
@@ -184,7 +188,7 @@ export class SqliteStore implements Store {
   }
 
   coverage(request: CoverageRequest): Promise<CoverageInterval[]> {
-    return this.reading(() => this.database.transaction(() => this.#coverage.coverage(request))());
+    return this.reads.snapshot(() => coverage(request));
   }
 
   timeKnown(): Promise<{ boots: BootTime[]; waiting: number }> {
@@ -207,26 +211,26 @@ export class SqliteStore implements Store {
   }
 
   overview(): Promise<Overview> {
-    return this.reading(() => {
-      const read = this.database.transaction(() => ({
-        epoch: this.epoch,
-        schemaVersion: versionOf(this.database, this.#path),
-        last_seq: Number(this.#fact("last_seq")),
-        bytesOnDisk: bytesOf(this.#path) + bytesOf(`${this.#path}-wal`),
-        waiting: this.#times.waitingCount(),
-        items: this.#inventory.overview(this.#coverage),
-        dropped: Object.fromEntries(
-          this.database.query("SELECT name, count FROM dropped ORDER BY name").values() as [string, number][],
-        ),
-      }));
-      return read();
-    });
+    return this.reads.snapshot(() => this.#overview());
   }
 
   async close(): Promise<void> {
     // The last connection to close tidies up, and only the writer's may write.
     this.database.close();
     await this.#writer.close();
+  }
+
+  *#overview(): Work<Overview> {
+    const dropped = yield* rowsOf(arrays<[string, number]>("SELECT name, count FROM dropped ORDER BY name"));
+    return {
+      epoch: this.epoch,
+      schemaVersion: versionOf(this.database, this.#path),
+      last_seq: Number(this.#fact("last_seq")),
+      bytesOnDisk: bytesOf(this.#path) + bytesOf(`${this.#path}-wal`),
+      waiting: this.#times.waitingCount(),
+      items: yield* itemOverviews(),
+      dropped: Object.fromEntries(dropped),
+    };
   }
 
   #fact(name: string): unknown {

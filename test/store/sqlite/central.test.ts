@@ -126,10 +126,12 @@ test("a database of a gateway from before there was central is a gateway's, with
   const names = [...new Bun.Glob("000[1-3]_*.sql").scanSync(migrations)].sort();
   for (const name of names) old.run(await Bun.file(join(migrations, name)).text());
   old.run("INSERT INTO meta VALUES ('epoch', ?), ('last_seq', 0)", ["ab".repeat(16)]);
-  old.run("INSERT INTO items (key, record, address, provisional) VALUES (1, ?, ?, 0)", [
-    JSON.stringify(item(1)),
-    sensor(1).address,
-  ]);
+  old.run(
+    `INSERT INTO items (key, record, itemid, itemname, typename, address, provisional)
+     SELECT 1, record, record ->> '$.itemid', record ->> '$.itemname', record ->> '$.typename', ?, 0
+     FROM (SELECT ? AS record)`,
+    [sensor(1).address, JSON.stringify(item(1))],
+  );
   const hour_ms = 3_600_000;
   const at = (hours: number) => start_ms + hours * hour_ms;
   old.run("INSERT INTO listeners VALUES (0, 'gateway', ?1, ?2), (0, 'zigbee', ?1, ?2)", [at(0), at(20)]);

@@ -1,18 +1,20 @@
--- The inventory. A record is kept whole, as it is served; what is looked up by is derived from it, so that
--- the two cannot disagree. `key` is what readings are stored under: never changed, never used again.
+-- The inventory. `record` is kept whole, byte for byte as it is served; the columns that it is looked up by are written with it, from
+-- it. `key` is what readings are stored under: never changed, never used again.
 CREATE TABLE items (
   key INTEGER PRIMARY KEY AUTOINCREMENT,
   record TEXT NOT NULL CHECK (json_valid(record)),
+  itemid INTEGER NOT NULL,
+  itemname TEXT NOT NULL,
+  typename TEXT NOT NULL,
   address TEXT,
   provisional INTEGER NOT NULL,
-  itemid INTEGER NOT NULL GENERATED ALWAYS AS (record ->> '$.itemid') VIRTUAL UNIQUE,
-  itemname TEXT NOT NULL GENERATED ALWAYS AS (record ->> '$.itemname') VIRTUAL UNIQUE,
-  typename TEXT NOT NULL GENERATED ALWAYS AS (record ->> '$.typename') VIRTUAL
+  currenthomeid INTEGER
 ) STRICT;
+CREATE UNIQUE INDEX items_by_itemid ON items (itemid);
+CREATE UNIQUE INDEX items_by_name ON items (itemname);
 CREATE UNIQUE INDEX items_by_address ON items (typename, address) WHERE address IS NOT NULL;
 CREATE INDEX items_by_type ON items (typename, itemid);
--- What is installed in a home is asked for by its number.
-CREATE INDEX items_by_home ON items (record ->> '$.currenthomeid', itemid);
+CREATE INDEX items_by_home ON items (currenthomeid, itemid) WHERE currenthomeid IS NOT NULL;
 
 -- The programme's records other than items, each kept whole as it is served (an item in it as its itemid).
 -- `number` is the number of the subject or home that owns the record, or its own where nobody does, so that
@@ -24,6 +26,14 @@ CREATE TABLE records (
   record TEXT NOT NULL CHECK (json_valid(record)),
   PRIMARY KEY (type, number, id)
 ) WITHOUT ROWID, STRICT;
+
+-- Records that name a home, subject or item and belong to another: central looks for those of every home every night. The expression is
+-- the one by which they are looked up.
+CREATE INDEX project_enrollments_by_home ON records (record ->> '$.homeid') WHERE type = 'project_enrollments';
+CREATE INDEX subject_inventory_by_item ON records (record ->> '$.itemid') WHERE type = 'subject_inventory';
+CREATE INDEX issues_by_home ON records (record ->> '$.homeid') WHERE type = 'issues';
+CREATE INDEX issues_by_subject ON records (record ->> '$.subjectid') WHERE type = 'issues';
+CREATE INDEX issues_by_item ON records (record ->> '$.itemid') WHERE type = 'issues';
 
 CREATE TABLE tokens (
   id TEXT PRIMARY KEY,

@@ -1,0 +1,73 @@
+import { type Kind, kindNames, kinds } from "../../kinds.ts";
+import type { Item, ItemType } from "../../records/items.ts";
+import type { StoredItem } from "../store.ts";
+import { lookupText } from "./lookup-text.ts";
+import { arrays, firstOf, objects, rowsOf, type Statement, type Work } from "./work.ts";
+
+/** See `Store.itemTypes`. */
+export function* itemTypes(): Work<ItemType[]> {
+  const counts = new Map(
+    yield* rowsOf(arrays<[string, number]>("SELECT typename, count(*) FROM items GROUP BY typename")),
+  );
+  const types = kindNames.map((typename) => ({
+    typeid: kinds[typename].typeid,
+    typename,
+    count: counts.get(typename) ?? 0,
+  }));
+  return types.sort((one, other) => one.typeid - other.typeid);
+}
+
+/** See `Store.items`. */
+export function itemsOfKind(kind: Kind, { skip, limit }: { skip: number; limit: number }): Work<Item[]> {
+  return itemsFrom(
+    objects(
+      "SELECT record FROM items WHERE typename = $1 ORDER BY itemid LIMIT $2 OFFSET $3",
+      kind,
+      limit,
+      skip,
+    ),
+  );
+}
+
+/** See `Store.itemsIn`. */
+export function itemsIn(homeid: number): Work<Item[]> {
+  return itemsFrom(objects("SELECT record FROM items WHERE currenthomeid = $1 ORDER BY itemid", homeid));
+}
+
+/** See `CentralStore.itemsHeardIn`. */
+export function itemsHeardIn(home: number): Work<Item[]> {
+  return itemsFrom(
+    objects(
+      "SELECT record FROM items JOIN item_homes ON item = key WHERE home = $1 AND NOT provisional ORDER BY itemid",
+      home,
+    ),
+  );
+}
+
+/** See `Store.item`. */
+export function* itemNamed(kind: Kind, name: string): Work<StoredItem | undefined> {
+  const columns = "SELECT key, record FROM items WHERE";
+  const named = yield* firstOf(objects<KeyedRow>(`${columns} itemname = $1`, lookupText(name)));
+  const row =
+    named ??
+    (isNumber.test(name)
+      ? yield* firstOf(objects<KeyedRow>(`${columns} itemid = $1`, Number(name)))
+      : undefined);
+  if (row === undefined) return undefined;
+  const record = JSON.parse(row.record) as Item;
+  return record.typename === kind ? { key: row.key, record } : undefined;
+}
+
+function* itemsFrom(statement: Statement<RecordRow>): Work<Item[]> {
+  return (yield* rowsOf(statement)).map(({ record }) => JSON.parse(record));
+}
+
+interface RecordRow {
+  readonly record: string;
+}
+
+interface KeyedRow extends RecordRow {
+  readonly key: number;
+}
+
+const isNumber = /^\d{1,15}$/;

@@ -1,0 +1,46 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { SystemClock } from "../../../src/clock.ts";
+import type { RecordType } from "../../../src/records/record-table.ts";
+import { recordsWith } from "../../../src/store/core/records.ts";
+import type { Statement } from "../../../src/store/core/work.ts";
+import type { ImportedRecord } from "../../../src/store/record-store.ts";
+import { sqliteSpelling } from "../../../src/store/sqlite/dialect.ts";
+import { openGatewayStore } from "../../../src/store/sqlite/open.ts";
+import { item, keptLog, temporaryDirectory } from "../sample.ts";
+import { databaseOf } from "./opening.ts";
+
+test("what the roster of a home asks of records is found without looking through those of others", async () => {
+  using directory = temporaryDirectory();
+  const { path } = directory;
+  const store = await openGatewayStore({ directory: path, clock: new SystemClock(), log: keptLog().log });
+  const numbers = Array.from({ length: 500 }, (_, index) => index + 1);
+  const records = numbers.flatMap((number): ImportedRecord[] => [
+    { type: "items", record: item(number, { macaddress: null }) },
+    { type: "homes", record: { homeid: number } },
+    { type: "project_enrollments", record: { subjectid: number, homeid: number } },
+    { type: "subject_inventory", record: { subjectid: number, itemid: number } },
+    { type: "issues", record: { issueid: number, homeid: number, subjectid: number, itemid: number } },
+  ]);
+  await store.importRecords([records]);
+  await store.close();
+  using database = new Database(databaseOf(path));
+  database.run("ANALYZE");
+  for (const [type, field, index] of asked) {
+    const { text } = recordsWith(type, field, [7]).next().value as Statement;
+    const plan = database.query(`EXPLAIN QUERY PLAN ${sqliteSpelling(text)}`).values("[7]");
+    expect(String(plan[0]?.[3])).toMatch(new RegExp(`^SEARCH \\w+ USING ${index} \\(.*=\\?\\)$`));
+  }
+});
+
+const asked: readonly (readonly [RecordType, string, index: string])[] = [
+  ["items", "currenthomeid", "INDEX items_by_home"],
+  ["items", "itemid", "INDEX items_by_itemid"],
+  ["homes", "homeid", "PRIMARY KEY"],
+  ["project_enrollments", "subjectid", "PRIMARY KEY"],
+  ["project_enrollments", "homeid", "INDEX project_enrollments_by_home"],
+  ["subject_inventory", "itemid", "INDEX subject_inventory_by_item"],
+  ["issues", "homeid", "INDEX issues_by_home"],
+  ["issues", "subjectid", "INDEX issues_by_subject"],
+  ["issues", "itemid", "INDEX issues_by_item"],
+];
