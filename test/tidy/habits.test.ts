@@ -118,6 +118,30 @@ test("links between the documents lead somewhere", async () => {
   expect(faults).toEqual([]);
 });
 
+test("the documents name no file, benchmark or soak that is not there", async () => {
+  const paths = await repositoryFiles();
+  const folders = new Set(paths.flatMap((path) => [dirname(path), dirname(dirname(path))]));
+  const faults: string[] = [];
+  for (const path of paths.filter((name) => name.endsWith(".md") && name !== "CHANGELOG.md")) {
+    const text = await Bun.file(join(root, path)).text();
+    const isThere = (name: string) =>
+      paths.some((known) => known === name || known.endsWith(`/${name}`)) ||
+      folders.has(name.replace(/\/$/, "")) ||
+      existsSync(join(root, dirname(path), name)) ||
+      new Bun.Glob(name).scanSync({ cwd: root }).next().done === false;
+    for (const [, name = ""] of text.matchAll(
+      /`((?:src|drivers|scripts|systemd|test|docs|clients)\/[\w./*-]*|[\w./-]+\.(?:ts|sql|sh|service|timer))`/g,
+    ))
+      if (!isThere(name)) faults.push(`${path} names ${name}`);
+    for (const [, kind, name] of text.matchAll(/scripts\/(bench|soak) ([a-z][\w-]*)/g)) {
+      const programs = paths.filter((known) => known.startsWith(`scripts/${kind}`));
+      if (!programs.some((known) => known.endsWith(`/${name}.ts`)))
+        faults.push(`${path} names the ${kind} ${name}`);
+    }
+  }
+  expect(faults).toEqual([]);
+});
+
 test("the source is formatted, and passes the linter and the type checker", () => {
   const bin = join(root, "node_modules/.bin");
   for (const command of [
