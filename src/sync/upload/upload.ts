@@ -8,13 +8,11 @@ import type { UploadState, UploadStore } from "../../store/upload-store.ts";
 import type { GatewayDescription } from "../gateway-report.ts";
 import { sendHomeFiles } from "../home-files.ts";
 import { nothingNoted } from "../nothing-noted.ts";
-import type { GatewayReport } from "../protocol.ts";
 import { followRoster } from "../roster-following.ts";
 import { CentralTarget } from "../transfer/central-target.ts";
-import type { Source, Target } from "../transfer/source-and-target.ts";
 import { StoreSource } from "../transfer/store-source.ts";
 import { TouchedDays } from "../transfer/touched-days.ts";
-import { type Transferred, transfer } from "../transfer/transfer.ts";
+import { type TransferOptions, type Transferred, transfer } from "../transfer/transfer.ts";
 import type { Central } from "./central.ts";
 import { pruneByPolicy } from "./prune.ts";
 
@@ -62,15 +60,15 @@ export interface Uploaded {
 }
 
 /**
- * Brings central up to what this store has, compares both and clears away what the policy no longer keeps. However it ends, the next one
- * goes on from what central says it holds; how it ended is kept in the store.
+ * Brings central up to what this store has, compares both and removes the readings that the policy no longer keeps. However it ends, the next
+ * one goes on from what central says it holds; how it ended is kept in the store.
  *
  * @throws TryAgainLater where that may go better by itself; OperatorError where somebody has to do something
  */
 export async function upload(options: UploadOptions): Promise<Uploaded> {
   const { store, clock, stop } = options;
   try {
-    const done = await new Upload(options, options.connect()).run();
+    const done = await run(options, options.connect());
     await store.noteUpload({ uploaded_ms: clock.now().unix_ms, failure: "" });
     return done;
   } catch (thrown) {
@@ -83,108 +81,93 @@ export async function upload(options: UploadOptions): Promise<Uploaded> {
   }
 }
 
-class Upload {
-  readonly #options: UploadOptions;
-  readonly #central: Central;
+async function run(options: UploadOptions, central: Central): Promise<Uploaded> {
+  const { store, clock, log, keep_days, stop, homeFiles } = options;
+  const state = await store.uploadState();
   /** The error of the upload before this one; in the last report, of this one. */
-  #failure = "";
-  #differing_days = 0;
+  let failure = state.failure ?? "";
+  let differing_days = 0;
+  const describe = async () => ({
+    ...(await options.describe()),
+    differing_days,
+    failure: failure.slice(0, failure_length_max) || undefined,
+  });
+  const source = new StoreSource({ store, describe });
+  const target = new CentralTarget({ central, clock, log });
+  const { sent, confirmed_seq, verified_seq, lost, compared } = await transferReadings(
+    { source, target, state, checkTime: () => central.checkTime() },
+    options,
+  );
+  const { repaired, kept } = compared;
+  differing_days = compared.differing.size;
+  const rosterFault = await takeRecords(central, options);
+  // After the readings: what is in these files may rest on readings that central then has.
+  await sendHomeFiles(central, homeFiles);
+  const { now_ms } = target;
+  const pruned =
+    keep_days === undefined
+      ? 0
+      : await pruneByPolicy({ store, keep_days, now_ms, through_seq: verified_seq, stop });
+  failure = rosterFault?.message ?? "";
+  await target.note({ ...(await source.report(0)), condition: nothingNoted });
+  if (rosterFault !== undefined) throw rosterFault;
+  return { sent, confirmed_seq, differing_days, repaired, kept, lost, pruned };
+}
 
-  constructor(options: UploadOptions, central: Central) {
-    this.#options = options;
-    this.#central = central;
-  }
+/** Readings, health of devices and comparison; `sent` counts the readings that central has confirmed. */
+async function transferReadings(
+  ends: Pick<TransferOptions, "source" | "target" | "checkTime"> & { readonly state: UploadState },
+  { store, clock, log, stop, onProgress, everyDay }: UploadOptions,
+): Promise<Transferred & { readonly sent: number }> {
+  const { confirmed_seq = 0, verified_seq = 0, verified_all_ms = 0 } = ends.state;
+  const touched = new TouchedDays(verified_seq, days_max);
+  touched.all = everyDay;
+  let sent = 0;
+  let total = 0;
+  const tell = () => onProgress({ sent, total, now: "sending" });
+  const done = await transfer({
+    ...ends,
+    clock,
+    log,
+    gateway: "this box",
+    earlier: () => ({ confirmed_seq, verified_seq, verified_all_ms }),
+    touched,
+    held_note: 0,
+    remember: (changed) => store.noteUpload(changed),
+    batches_max: Number.POSITIVE_INFINITY,
+    checkTime: () => {
+      stop.throwIfAborted();
+      ends.checkTime();
+    },
+    onBegin: (readings) => {
+      total = readings;
+      tell();
+    },
+    onBatch: (batch) => {
+      sent += readingsIn(batch);
+      tell();
+    },
+    onCompare: (from_ms) => {
+      const day = new Date(from_ms).toISOString().slice(0, 10);
+      onProgress({ sent, total: sent, now: `comparing ${day}` });
+    },
+  });
+  return { ...done, sent };
+}
 
-  async run(): Promise<Uploaded> {
-    const { store, clock, log, keep_days, stop } = this.#options;
-    const state = await store.uploadState();
-    this.#failure = state.failure ?? "";
-    const source = new StoreSource({ store, describe: () => this.#describe() });
-    const target = new CentralTarget({ central: this.#central, clock, log });
-    const { sent, ...done } = await this.#transfer({ source, target, state });
-    const { confirmed_seq, verified_seq, lost, compared } = done;
-    const { differing, repaired, kept } = compared;
-    this.#differing_days = differing.size;
-    const rosterFault = await this.#followRoster();
-    // After the readings: what is in these files may rest on readings that central then has.
-    await sendHomeFiles(this.#central, this.#options.homeFiles);
-    const { now_ms } = target;
-    const pruned =
-      keep_days === undefined
-        ? 0
-        : await pruneByPolicy({ store, keep_days, now_ms, through_seq: verified_seq, stop });
-    this.#failure = rosterFault?.message ?? "";
-    await target.note({ ...(await source.report(0)), condition: nothingNoted });
-    if (rosterFault !== undefined) throw rosterFault;
-    return { sent, confirmed_seq, differing_days: differing.size, repaired, kept, lost, pruned };
-  }
-
-  /** Readings, health of devices and comparison; `sent` counts the readings that central has confirmed. */
-  async #transfer(ends: {
-    source: Source;
-    target: Target;
-    state: UploadState;
-  }): Promise<Transferred & { readonly sent: number }> {
-    const { source, target, state } = ends;
-    const { store, clock, log, stop, onProgress } = this.#options;
-    const { confirmed_seq = 0, verified_seq = 0, verified_all_ms = 0 } = state;
-    const touched = new TouchedDays(verified_seq, days_max);
-    touched.all = this.#options.everyDay;
-    let sent = 0;
-    let total = 0;
-    const tell = () => onProgress({ sent, total, now: "sending" });
-    const done = await transfer({
-      source,
-      target,
-      clock,
-      log,
-      gateway: "this box",
-      earlier: () => ({ confirmed_seq, verified_seq, verified_all_ms }),
-      touched,
-      held_note: 0,
-      remember: (changed) => store.noteUpload(changed),
-      batches_max: Number.POSITIVE_INFINITY,
-      checkTime: () => {
-        stop.throwIfAborted();
-        this.#central.checkTime();
-      },
-      onBegin: (readings) => {
-        total = readings;
-        tell();
-      },
-      onBatch: (batch) => {
-        sent += readingsIn(batch);
-        tell();
-      },
-      onCompare: (from_ms) => {
-        const day = new Date(from_ms).toISOString().slice(0, 10);
-        onProgress({ sent, total: sent, now: `comparing ${day}` });
-      },
-    });
-    return { ...done, sent };
-  }
-
-  async #describe(): Promise<GatewayReport> {
-    const failure = this.#failure.slice(0, failure_length_max);
-    return {
-      ...(await this.#options.describe()),
-      differing_days: this.#differing_days,
-      failure: failure === "" ? undefined : failure,
-    };
-  }
-
-  /** Fetches the records; their faults are reported at the end, because they hold up nothing else. */
-  async #followRoster(): Promise<OperatorError | undefined> {
-    const { store, log, takeRoster } = this.#options;
-    if (takeRoster === undefined) return undefined;
-    try {
-      const imported = await followRoster({ store, central: this.#central, take: takeRoster });
-      if (imported !== undefined) log.info("took in the records that central has for this home");
-      return undefined;
-    } catch (thrown) {
-      if (!(thrown instanceof OperatorError) || thrown instanceof TryAgainLater) throw thrown;
-      return thrown;
-    }
+/** Takes in the records that central has for this home. Answers their fault, which is reported at the end: it holds up nothing else. */
+async function takeRecords(
+  central: Central,
+  { store, log, takeRoster }: UploadOptions,
+): Promise<OperatorError | undefined> {
+  if (takeRoster === undefined) return undefined;
+  try {
+    const imported = await followRoster({ store, central, take: takeRoster });
+    if (imported !== undefined) log.info("took in the records that central has for this home");
+    return undefined;
+  } catch (thrown) {
+    if (!(thrown instanceof OperatorError) || thrown instanceof TryAgainLater) throw thrown;
+    return thrown;
   }
 }
 
