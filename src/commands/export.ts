@@ -5,7 +5,7 @@ import { fileOf, type Source, writeSeries } from "../download/series-file.ts";
 import { OperatorError } from "../errors.ts";
 import type { Item } from "../records/items.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../series.ts";
-import type { Overview, Store } from "../store/store.ts";
+import type { ItemOverview, Overview, Store } from "../store/store.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { addFileOptions, type FileOptions, spanOf } from "./file-options.ts";
 import { interruptible } from "./interruptible.ts";
@@ -43,16 +43,19 @@ async function exportSeries(options: ExportOptions, context: CommandContext): Pr
   const series = seriesAsked(options);
   const written = await interruptible(context, (stop) =>
     withStore(options, context, async (store) => {
-      const overview = await store.overview();
-      const items = itemsAsked(overview, options.items);
+      const items = itemsAsked(await store.overview(), options.items);
+      // Readings of all time: with a span it is the most there can be.
+      const total = items
+        .flatMap((item) => item.series)
+        .filter((one) => series.includes(one.series))
+        .reduce((sum, { count }) => sum + count, 0);
       const files: { file: string; rows: number }[] = [];
-      const total = expectedRows(overview, items, series);
       let done = 0;
       for (const name of series) {
         const path = pathOf(options, name, series.length);
         const sources = items
-          .filter(({ typename }) => typename === seriesOf(name).kind)
-          .map((item) => sourceOf(store, name, item, options));
+          .filter(({ record }) => record.typename === seriesOf(name).kind)
+          .map(({ record }) => sourceOf(store, name, record, options));
         const { format, stamp } = options;
         const rows = await writeSeries({
           path,
@@ -82,15 +85,16 @@ function seriesAsked({ series }: ExportOptions): readonly SeriesName[] {
   return series;
 }
 
-function itemsAsked({ items }: Overview, names: readonly string[] | undefined): Item[] {
-  const records = items.map(({ record }) => record).sort((one, other) => one.itemid - other.itemid);
-  const unknown = names?.filter((name) => !records.some(({ itemname }) => itemname === name)) ?? [];
+function itemsAsked({ items }: Overview, names: readonly string[] | undefined): ItemOverview[] {
+  const unknown = names?.filter((name) => !items.some(({ record }) => record.itemname === name)) ?? [];
   if (unknown.length > 0)
     throw new OperatorError(
       `the inventory has no item ${unknown.join(", ")}`,
       "lintel items lists those there are",
     );
-  return records.filter(({ itemname }) => names === undefined || names.includes(itemname));
+  return items
+    .filter(({ record }) => names?.includes(record.itemname) ?? true)
+    .sort((one, other) => one.record.itemid - other.record.itemid);
 }
 
 /** An item's readings of a series in the store; an item without any, or that is gone meanwhile, has none. */
@@ -123,16 +127,6 @@ function pathOf({ output, format }: ExportOptions, series: SeriesName, count: nu
       "give --output a directory, or name one series",
     );
   return path.slice(0, -ending.length);
-}
-
-/** Readings of the items, of all time: with a span it is the most there can be. */
-function expectedRows(overview: Overview, items: readonly Item[], names: readonly SeriesName[]): number {
-  const wanted = new Set(items.map(({ itemid }) => itemid));
-  return overview.items
-    .filter(({ record }) => wanted.has(record.itemid))
-    .flatMap(({ series }) => series)
-    .filter(({ series }) => names.includes(series))
-    .reduce((sum, { count }) => sum + count, 0);
 }
 
 const rowsAtOnce_max = 5_000;

@@ -15,8 +15,6 @@ export interface Terminal {
   progress(text: string): void;
   /** Raw text on standard error, a log's lines. */
   log(text: string): void;
-  /** Whether somebody sits at standard output. */
-  readonly interactive: boolean;
   /** Columns of standard output where somebody sits at it; undefined in a pipe, where lines are as long as they are. */
   readonly width: number | undefined;
   /** Whether text at the foot of standard error can replace itself: not in a pipe, nor on a dumb terminal. */
@@ -76,7 +74,6 @@ export function processTerminal(): Terminal {
       foot = Bun.stringWidth(text) > width_max ? text.slice(0, width_max) : text;
       write(stderr, foot);
     },
-    interactive: stdout.isTTY === true,
     get width() {
       return stdout.isTTY === true ? stdout.columns || 80 : undefined;
     },

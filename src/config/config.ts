@@ -14,7 +14,7 @@ import {
   unknownKey,
   where,
 } from "./toml-document.ts";
-import { tokenFileWarning, type UploadTarget, uploadSection, uploadTargetOf } from "./upload-section.ts";
+import { tokenFileWarnings, type UploadTarget, uploadSection, uploadTargetOf } from "./upload-section.ts";
 import { faultOfLine, type WalkingLine, walkingLinesOf, walkingSection } from "./walking-line.ts";
 
 /** A gateway's configuration, checked and with its defaults filled in. */
@@ -180,8 +180,9 @@ function apiOf(document: Document): Config["api"] {
 
 function warningsOf(document: Document): string[] {
   const upload = parts.upload(document);
-  const warning = upload && tokenFileWarning(upload.token_file);
-  return warning === undefined ? [] : [`${where(document, ["upload", "token_file"])}: ${warning}`];
+  return upload === undefined
+    ? []
+    : tokenFileWarnings(upload.token_file, where(document, ["upload", "token_file"]));
 }
 
 const defaultListen = "0.0.0.0:8080";

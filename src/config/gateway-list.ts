@@ -11,7 +11,7 @@ import {
   unknownKey,
   where,
 } from "./toml-document.ts";
-import { tokenFileWarning } from "./upload-section.ts";
+import { tokenFileWarnings } from "./upload-section.ts";
 
 /** Gateways that central reads by itself, because it can reach them. */
 export interface GatewayList {
@@ -59,10 +59,7 @@ export function readGatewayList(file: string): GatewayList {
   return {
     every_ms: milliseconds(String(every)) ?? 0,
     gateways,
-    warnings: gateways.flatMap(({ token_file, place }) => {
-      const warning = tokenFileWarning(token_file);
-      return warning === undefined ? [] : [`${place}: ${warning}`];
-    }),
+    warnings: gateways.flatMap(({ token_file, place }) => tokenFileWarnings(token_file, place)),
   };
 }
 

@@ -44,11 +44,13 @@ export function uploadTargetOf(section: Static<typeof uploadSection>, directory:
   };
 }
 
-/** A warning about the token file's mode, in one line; undefined where the mode is right or the file is missing. */
-export function tokenFileWarning(file: string): string | undefined {
-  const mode = statSync(file, { throwIfNoEntry: false })?.mode;
-  if (mode === undefined || (mode & others_may_read) === 0) return undefined;
-  return `${file} can be read by every user of this machine, and holds a secret: chmod 640 ${file}`;
+/** A warning about the token file's mode, in one line that begins with `place`; none where the mode is right or the file is missing. */
+export function tokenFileWarnings(file: string, place: string): string[] {
+  const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0;
+  if ((mode & others_may_read) === 0) return [];
+  return [
+    `${place}: ${file} can be read by every user of this machine, and holds a secret: chmod 640 ${file}`,
+  ];
 }
 
 /**

@@ -37,16 +37,17 @@ export async function tlsFilesOf(setting: TlsSetting, options: KeepingOptions): 
   const { directory, listen, clock, log, machine = thisMachine() } = options;
   const names = serverNames({ given: setting.names, listen, machine });
   const files = ownFiles(directory);
-  const held = heldIn(files);
-  const reason = reasonToMake(held, files, clock);
-  if (reason !== undefined) {
-    if (reason !== "")
-      log.warn(`${reason}: another is made, and clients that were told the old one refuse it`);
+  let { certificate, fault } = heldIn(files);
+  if (certificate !== undefined && hasExpired(certificate, clock))
+    fault = `the TLS certificate ${files.certificate} expired on ${certificate.validTo}`;
+  if (fault !== undefined)
+    log.warn(`${fault}: another is made, and clients that were told the old one refuse it`);
+  if (certificate !== undefined && fault === undefined) warnOfNames(certificate, names, files, log);
+  else {
     await make(files, names, options);
+    certificate = heldIn(files).certificate;
+    if (certificate === undefined) throw new Error(`${files.certificate} has gone`);
   }
-  const certificate = reason === undefined ? held.certificate : heldIn(files).certificate;
-  if (certificate === undefined) throw new Error(`${files.certificate} has gone`);
-  if (reason === undefined) warnOfNames(certificate, names, files, log);
   log.info(`TLS by the certificate ${files.certificate}, SHA-256 fingerprint ${certificate.fingerprint256}`);
   return files;
 }
@@ -69,37 +70,29 @@ export function ownFiles(directory: string): TlsFiles {
   return { certificate: join(directory, "tls-certificate.pem"), key: join(directory, "tls-key.pem") };
 }
 
-interface Held {
-  readonly certificate: X509Certificate | undefined;
-  readonly hasKey: boolean;
-}
-
-/** @throws OperatorError where the stored certificate or key is not sound */
-function heldIn(files: TlsFiles): Held {
-  const certificateText = readPem(files.certificate);
-  const keyText = readPem(files.key);
-  if (certificateText === undefined || keyText === undefined)
-    return { certificate: undefined, hasKey: keyText !== undefined };
+/**
+ * The certificate of a pair of files. Without one, the fault says which of the two is missing; there is none where both are.
+ *
+ * @throws OperatorError where the stored certificate or key is not sound
+ */
+function heldIn(files: TlsFiles): { certificate?: X509Certificate; fault?: string } {
+  const [certificateText, keyText] = [readPem(files.certificate), readPem(files.key)];
+  if (certificateText === undefined)
+    return keyText === undefined ? {} : { fault: `the TLS certificate ${files.certificate} is missing` };
+  if (keyText === undefined) return { fault: `the TLS key ${files.key} is missing` };
   const certificate = sound(files.certificate, files, () => new X509Certificate(certificateText));
   const key = sound(files.key, files, () => createPrivateKey(keyText));
-  if (certificate.checkPrivateKey(key)) return { certificate, hasKey: true };
+  if (certificate.checkPrivateKey(key)) return { certificate };
   throw new OperatorError(
     `TLS key ${files.key} does not belong to certificate ${files.certificate}`,
     remedyOf(files),
   );
 }
 
-/** Why a certificate has to be made: empty where there was none. */
-function reasonToMake({ certificate, hasKey }: Held, files: TlsFiles, clock: Clock): string | undefined {
-  if (certificate === undefined) {
-    if (hasKey) return `the TLS certificate ${files.certificate} is missing`;
-    return readPem(files.certificate) === undefined ? "" : `the TLS key ${files.key} is missing`;
-  }
+/** Whether a certificate has expired by a clock that is known to be right. */
+function hasExpired(certificate: X509Certificate, clock: Clock): boolean {
   const { unix_ms, quality } = clock.now();
-  const hasExpired = certificate.validToDate.getTime() < unix_ms;
-  return hasExpired && quality === clockQuality.synchronised
-    ? `the TLS certificate ${files.certificate} expired on ${certificate.validTo}`
-    : undefined;
+  return certificate.validToDate.getTime() < unix_ms && quality === clockQuality.synchronised;
 }
 
 async function make(files: TlsFiles, names: readonly string[], options: KeepingOptions): Promise<void> {

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -20,7 +20,7 @@ import { storeFault } from "../store/sqlite/faults.ts";
 export function gatherHomeFiles(data: string): Map<string, Uint8Array<ArrayBuffer>> {
   const files = new Map([[cursorsName, new TextEncoder().encode(JSON.stringify(cursorsIn(data)))]]);
   const generations = join(data, zigbeeGenerations);
-  const newest = namesIn(generations)
+  const newest = (existsSync(generations) ? readdirSync(generations) : [])
     .filter((name) => /^network-\d{6,}\.json$/.test(name))
     .toSorted((one, other) => one.length - other.length || (one < other ? -1 : 1))
     .at(-1);
@@ -86,15 +86,6 @@ function cursorsIn(data: string): Cursors {
     }
   } catch (thrown) {
     throw storeFault(thrown, path);
-  }
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code === "ENOENT") return [];
-    throw thrown;
   }
 }
 

@@ -7,7 +7,6 @@ import type { Terminal } from "../../src/commands/terminal.ts";
 class Kept implements Terminal {
   readonly said: string[] = [];
   foot = "";
-  readonly interactive = false;
   redraws = true;
   readonly width = undefined;
   columns = 79;

@@ -9,6 +9,7 @@ import {
   statSync,
 } from "node:fs";
 import { connect } from "node:net";
+import type { Clock } from "../../clock.ts";
 import { spanText } from "../spans.ts";
 import { type Finding, type Found, fault, fine, note, type Surroundings } from "./check.ts";
 
@@ -56,10 +57,8 @@ export async function checkPorts({ config, running, clock }: Surroundings): Prom
   return findings;
 }
 
-async function checkAddress(name: string, port: string, clock: Surroundings["clock"]): Promise<Finding> {
-  const { hostname, port: number } = new URL(port.replace(/^tcp:/, "http:"));
-  if (await reaches({ hostname, port: Number(number), clock }))
-    return fine(`[${name}] ${port} takes connections`);
+async function checkAddress(name: string, port: string, clock: Clock): Promise<Finding> {
+  if (await takesConnections(port, clock)) return fine(`[${name}] ${port} takes connections`);
   return fault(
     `[${name}] ${port} takes no connections`,
     "check the address, and that ser2net or the adapter runs",
@@ -144,14 +143,12 @@ function holderOf(port: string): { pid: number; name: string } | undefined {
   return undefined;
 }
 
-async function reaches(options: {
-  hostname: string;
-  port: number;
-  clock: Surroundings["clock"];
-}): Promise<boolean> {
+/** @param port `tcp://host:port` */
+async function takesConnections(port: string, clock: Clock): Promise<boolean> {
+  const { hostname, port: number } = new URL(port.replace(/^tcp:/, "http:"));
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  const socket = connect({ host: options.hostname.replace(/^\[|\]$/g, ""), port: options.port });
-  const cancel = options.clock.after(connect_max_ms, () => resolve(false));
+  const socket = connect({ host: hostname.replace(/^\[|\]$/g, ""), port: Number(number) });
+  const cancel = clock.after(connect_max_ms, () => resolve(false));
   socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
   const reached = await promise;
   cancel();

@@ -29,14 +29,14 @@ export async function fillDirectory<Result>(options: {
     // A restore that was interrupted while it put things in their places left what nobody has used yet.
     const interrupted = existsSync(join(directory, placing));
     if (!replace && !interrupted) refuseData(directory);
-    rmSync(join(directory, restoring), { recursive: true, force: true });
     const building = join(directory, restoring);
+    rmSync(building, { recursive: true, force: true });
     mkdirSync(building, { mode: 0o700 });
     const built = await build(building).catch((thrown: unknown) => {
       rmSync(building, { recursive: true, force: true });
       throw thrown;
     });
-    // Whoever worked in there held locks of its own; the one on the data directory stays what it is.
+    // `build` took locks of its own in there; the lock on the data directory stays.
     for (const name of readdirSync(building)) if (isOfProcess(name)) rmSync(join(building, name));
     await syncTree(building);
     const aside = setAside(directory);
@@ -54,8 +54,10 @@ export async function fillDirectory<Result>(options: {
 
 function refuseData(directory: string): void {
   const held = heldIn(directory);
-  if (!held.includes(databaseName) && !(held.includes("drivers") && hasFiles(join(directory, "drivers"))))
-    return;
+  const drivers = held.includes("drivers")
+    ? readdirSync(join(directory, "drivers"), { recursive: true, withFileTypes: true })
+    : [];
+  if (!held.includes(databaseName) && !drivers.some((entry) => entry.isFile())) return;
   throw new OperatorError(
     `${directory} holds data already`,
     "name another directory, or add --replace: what is there is then set aside below it, and nothing is removed",
@@ -69,6 +71,7 @@ function setAside(directory: string): string | undefined {
   const aside = freeName(directory);
   mkdirSync(aside, { mode: 0o700 });
   // The database with its log goes first, and together: neither means anything beside the files of another.
+  const isDatabase = (name: string) => name.startsWith(databaseName);
   const order = held.toSorted((one, other) => Number(isDatabase(other)) - Number(isDatabase(one)));
   for (const name of order) renameSync(join(directory, name), join(aside, name));
   return aside;
@@ -94,10 +97,6 @@ function heldIn(directory: string): string[] {
     );
 }
 
-function hasFiles(directory: string): boolean {
-  return readdirSync(directory, { recursive: true, withFileTypes: true }).some((entry) => entry.isFile());
-}
-
 function freeName(directory: string): string {
   for (let number = 1; number <= aside_max; number += 1) {
     const path = join(directory, `set-aside-${number}`);
@@ -107,10 +106,6 @@ function freeName(directory: string): string {
     `${directory} holds ${aside_max} stores that were set aside`,
     "look at what is in set-aside-1 and the others, and take away what nobody needs",
   );
-}
-
-function isDatabase(name: string): boolean {
-  return name.startsWith(databaseName);
 }
 
 /** Where a restore builds, and where what it has built waits for its place. */

@@ -66,16 +66,15 @@ export class Pulling {
       });
       this.#underWay.add(turn);
     }
-    if (this.#underWay.size >= at_once_max || this.#waiting.length === 0) return;
-    const due_ms = this.#waiting.reduce((least, place) => Math.min(least, place.due_ms), Infinity);
-    this.#cancel = clock.after(Math.max(0, due_ms - now_ms), () => this.#next());
+    const [first] = this.#waiting;
+    if (this.#underWay.size >= at_once_max || first === undefined) return;
+    this.#cancel = clock.after(Math.max(0, first.due_ms - now_ms), () => this.#next());
   }
 
   #takeFirst(now_ms: number): Place | undefined {
-    let first = -1;
-    for (const [index, { due_ms }] of this.#waiting.entries())
-      if (due_ms <= now_ms && (first === -1 || due_ms < (this.#waiting[first]?.due_ms ?? 0))) first = index;
-    return first === -1 ? undefined : this.#waiting.splice(first, 1)[0];
+    this.#waiting.sort((one, other) => one.due_ms - other.due_ms);
+    const [first] = this.#waiting;
+    return first !== undefined && first.due_ms <= now_ms ? this.#waiting.shift() : undefined;
   }
 
   async #turn(place: Place): Promise<void> {
