@@ -69,7 +69,7 @@ export async function startCentral(options: {
       listen,
       settings,
       realm,
-      ...(tls === undefined ? {} : { tls: await tls() }),
+      tls: await tls?.(),
       apps: [
         apiApp({ store, cache_bytes_max }),
         receiver.app,
@@ -118,7 +118,7 @@ async function pullingOf(
       clock,
       log,
       counts,
-      ...(before === undefined ? {} : { known: before }),
+      known: before,
     });
   });
   return new Pulling({ pulls, every_ms: list?.every_ms ?? 0, clock, log, random });
@@ -133,7 +133,7 @@ function connect(gateway: ListedGateway, run: { clock: Clock; log: Log; stop: Ab
       token_file,
       `\`lintel token create central --scope sync --home ${home}\` printed at the gateway`,
     ),
-    ...(certificate === undefined ? {} : { certificate: certificateIn(certificate) }),
+    certificate: certificate && certificateIn(certificate),
     clock,
     random,
     stop,
@@ -166,9 +166,9 @@ function metricsOf(
         homes: gateways.map(({ home, held_seq, report, uploaded_ms }) => ({
           home,
           ...backlogOf(report, held_seq),
-          ...(uploaded_ms === undefined ? {} : { uploaded_ms }),
+          uploaded_ms,
         })),
-        ...(directory === undefined ? {} : { disk_free_bytes: await freeBytes(directory) }),
+        disk_free_bytes: directory === undefined ? undefined : await freeBytes(directory),
       }),
     ];
   });

@@ -120,7 +120,7 @@ async function assemble(
     log,
     listen: { hostname, port },
     realm,
-    ...(tls === undefined ? {} : { tls }),
+    tls,
     apps: [
       apiApp({ store }),
       sourceOf({ config, clock, log, store, started }),
@@ -162,7 +162,7 @@ async function assemble(
     version,
     pid: process.pid,
     url,
-    ...(server.certificate === undefined ? {} : { tls: server.certificate }),
+    tls: server.certificate,
     started_ms,
     now_ms: clock.now().unix_ms,
     memory_bytes: process.memoryUsage.rss(),

@@ -31,7 +31,7 @@ export async function startReadOnlyGateway(options: {
       log,
       listen: { hostname, port },
       realm,
-      ...(tls === undefined ? {} : { tls }),
+      tls,
       apps: [apiApp({ store })],
     });
     let cancel = () => {};

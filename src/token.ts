@@ -46,10 +46,10 @@ export function mintToken(options: {
     id,
     name: options.name,
     scope: options.scope,
-    ...(options.home === undefined ? {} : { home: options.home }),
+    home: options.home,
     hash: sha256(secret),
     created_ms: options.clock.now().unix_ms,
-    ...(options.expires_ms === undefined ? {} : { expires_ms: options.expires_ms }),
+    expires_ms: options.expires_ms,
   };
   return { token, text: `${id}.${secret}` };
 }

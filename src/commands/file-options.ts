@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type Format, formatNames } from "../download/format.ts";
-import type { Span } from "../download/series-walk.ts";
+import type { Span } from "../download/series-download.ts";
 import { type StampForm, stampFormNames } from "../download/stamp-form.ts";
 import { type SeriesName, seriesNames } from "../series.ts";
 import { nameList } from "./command.ts";

@@ -156,7 +156,7 @@ export function deviceOf({ kind, address, subtype, model, vendor }: DemoDevice):
   return { kind, address, subtype, model, vendor };
 }
 
-/** Fields that every record has of the device that was installed at `installed_ms`. */
+/** Fields that every record has of a device that was installed at `installed_ms`. */
 export function inventoryFields(device: DemoDevice, installed_ms: number) {
   const { itemid, name, address, modelid, model, kind, vendorid, vendor, subtypeid, subtype } = device;
   return {

@@ -13,7 +13,7 @@ import { Random } from "./random.ts";
 import { watchLogOf } from "./watch-log.ts";
 import { weighingsOn } from "./weighings.ts";
 
-/** Readings that devices still keep in their memory when the history ends. Their simulators start with it. */
+/** Contents of the devices' memories when the history ends. Their simulators start with them. */
 export interface Buffers {
   readonly box: {
     /** Events that the polled box has told before. */
@@ -116,7 +116,7 @@ export class Telling {
     };
   }
 
-  /** Readings that the devices keep of the days that were asked for. */
+  /** Contents of the memories after the days that were asked for. */
   get buffers(): Buffers {
     return { box: { told: this.#told, doors: this.#doors }, watch: this.#blocks };
   }

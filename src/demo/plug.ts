@@ -6,7 +6,7 @@ import type { Log } from "../log.ts";
 import type { Pauses } from "./pauses.ts";
 import type { Random } from "./random.ts";
 
-/** The way simulated devices are plugged in. */
+/** Needs of every simulated device that is plugged in. */
 export interface Peripherals {
   readonly clock: Clock;
   readonly random: Random;

@@ -5,7 +5,6 @@ import { personal, sensors } from "./devices.ts";
 export interface ReadingText {
   /** The name of its item. */
   readonly name: string;
-  /** The event, in words. */
   readonly text: string;
   /** The data that tell it. */
   readonly detail: string;

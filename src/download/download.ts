@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import type { Clock } from "../clock.ts";
@@ -9,8 +10,8 @@ import type { Format } from "./format.ts";
 import { HeldReadings } from "./held-readings.ts";
 import { InterfaceClient } from "./interface-client.ts";
 import { fetchList, pagesOf, recordLists } from "./record-lists.ts";
-import { fileExists, writeSeries } from "./series-file.ts";
-import { bringUpToDate, type Span } from "./series-walk.ts";
+import { bringUpToDate, type Span } from "./series-download.ts";
+import { fileOf, writeSeries } from "./series-file.ts";
 import type { StampForm } from "./stamp-form.ts";
 
 export interface DownloadOptions {
@@ -100,7 +101,7 @@ export async function download(options: DownloadOptions): Promise<Downloaded> {
 }
 
 /**
- * Receives every series of the items, a few at a time: over a slow network most of a walk is waiting. Where one
+ * Receives every series of the items, a few at a time: over a slow network most of it is waiting. Where one
  * fails, `failed` ends the others, and all have ended when this rejects.
  */
 async function receive(
@@ -123,7 +124,7 @@ async function receive(
       await bringUpToDate({
         server,
         held,
-        run: { series, item: item.itemid },
+        of: { series, item: item.itemid },
         itemname: item.itemname,
         span: options.span,
         onPage: (count) => {
@@ -134,7 +135,7 @@ async function receive(
       progress.done += 1;
     }
   };
-  const workers = Array.from({ length: walks_max }, () => work().catch((thrown) => failed.abort(thrown)));
+  const workers = Array.from({ length: atOnce_max }, () => work().catch((thrown) => failed.abort(thrown)));
   await Promise.all(workers);
   failed.signal.throwIfAborted();
   return progress;
@@ -150,11 +151,12 @@ async function assemble(
   const path = join(directory, series);
   const content = JSON.stringify([
     stamp,
-    items.map(({ itemid, itemname }) => [itemid, itemname, held.revision({ series, item: itemid })]),
+    items.map(({ itemid, itemname }) => [itemid, itemname, held.progress({ series, item: itemid }).revision]),
   ]);
   const setting = `written ${series}.${format}`;
   const before = JSON.parse(held.setting(setting) ?? "{}");
-  if (before.content === content && fileExists(path, format)) return { rows: before.rows, written: false };
+  if (before.content === content && existsSync(fileOf(path, format)))
+    return { rows: before.rows, written: false };
   const sources = items.map(({ itemid, itemname }) => ({
     itemname,
     readings: () => held.oldestFirst({ series, item: itemid }),
@@ -192,5 +194,5 @@ function moment(unix_s: number | undefined): string {
 
 const stateFile = ".lintel-fetch.db";
 const named_max = 20;
-/** Walks at once: enough to hide a network's delay, and few beside what a server answers at once. */
-const walks_max = 4;
+/** Series received at once: enough to hide a network's delay, and few beside what a server answers at once. */
+const atOnce_max = 4;

@@ -2,19 +2,24 @@ import { Database, SQLiteError } from "bun:sqlite";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { messageOf, OperatorError } from "../errors.ts";
-import { type SeriesName, seriesTable } from "../series.ts";
-import { type HeldRow, oldestFirst } from "./oldest-first.ts";
+import { type SeriesName, seriesTable, type Value } from "../series.ts";
 
-/** Readings of one series of one item, which is known by its itemid. */
-export interface Run {
+/** A series of one item, which is known by its itemid. */
+export interface ItemSeries {
   readonly series: SeriesName;
   readonly item: number;
 }
+
+/** A reading as it is held: stamp in unix milliseconds, then the values in the order of the series' fields. */
+export type HeldRow = readonly [stamp_ms: number, ...values: Value[]];
 
 /**
  * Readings that a download has received so far, in one SQLite file beside the result. A page and the place where the
  * download goes on are one transaction. So the file always holds a complete beginning of the series, however the
  * program ends. The file is locked while it is open. No received reading is dropped.
+ *
+ * Where a series had to be received again from the beginning, that is another round. A reading that several rounds have
+ * received is held once: of equal readings there are as many as the round with the most of them had.
  */
 export class HeldReadings {
   readonly #database: Database;
@@ -46,79 +51,65 @@ export class HeldReadings {
   }
 
   keepSetting(name: string, value: string): void {
-    this.#writing(() =>
-      this.#database.query("INSERT OR REPLACE INTO settings VALUES (?, ?)").run(name, value),
-    );
+    this.#write("INSERT OR REPLACE INTO settings VALUES (?, ?)", name, value);
   }
 
-  /** Query of the page that follows; undefined at the beginning of a walk. */
-  next({ series, item }: Run): string | undefined {
-    const row = this.#database
-      .query("SELECT next FROM runs WHERE series = ? AND item = ?")
-      .values(series, item)[0];
-    return row?.[0] === undefined || row[0] === null ? undefined : String(row[0]);
+  /** How far a series was received: the query of the page that follows, and a number that changes with every change of its readings. */
+  progress({ series, item }: ItemSeries): { readonly next: string | undefined; readonly revision: number } {
+    const [row] = this.#database
+      .query("SELECT next, revision FROM progress WHERE series = ? AND item = ?")
+      .values(series, item) as [next: string | null, revision: number][];
+    return { next: row?.[0] ?? undefined, revision: row?.[1] ?? 0 };
   }
 
-  /** Adds the rows of a page, of which there are some, in order of arrival, and the query of the page that follows. */
-  add({ series, item }: Run, rows: readonly HeldRow[], next: string): void {
-    const database = this.#database;
-    const change = database.transaction(() => {
-      database
-        .query(
-          `INSERT INTO runs (series, item, walk, next, revision) VALUES (?1, ?2, 1, ?3, 1)
-           ON CONFLICT DO UPDATE SET next = ?3, revision = revision + 1`,
-        )
-        .run(series, item, next);
-      const insert = database.query(
-        `INSERT INTO pages (series, item, walk, oldest_ms, rows)
-         SELECT series, item, walk, ?3, ?4 FROM runs WHERE series = ?1 AND item = ?2`,
+  /** Adds the rows of a page, in order of arrival, and the query of the page that follows. */
+  add({ series, item }: ItemSeries, rows: readonly HeldRow[], next: string): void {
+    const page = this.#database.transaction(() => {
+      this.#write(
+        `INSERT INTO progress (series, item, round, next, revision) VALUES (?1, ?2, 1, ?3, 1)
+         ON CONFLICT DO UPDATE SET next = ?3, revision = revision + 1`,
+        series,
+        item,
+        next,
       );
-      for (const part of parted(rows)) {
-        const oldest_ms = part.reduce((oldest, [ms]) => Math.min(oldest, ms), Number.MAX_SAFE_INTEGER);
-        insert.run(series, item, oldest_ms, packed(part));
-      }
+      for (const [at, [stamp_ms, ...fields]] of rows.entries())
+        this.#write(addRow, series, item, stamp_ms, JSON.stringify(fields), at);
     });
-    this.#writing(change);
+    this.#changing(page);
   }
 
-  /** Begins another walk; what earlier ones have received stays. */
-  beginAgain({ series, item }: Run): void {
-    const begin = this.#database.query(
-      "UPDATE runs SET walk = walk + 1, next = NULL WHERE series = ? AND item = ?",
+  /** Begins another round; the readings of earlier ones stay. */
+  beginAgain({ series, item }: ItemSeries): void {
+    const again = "UPDATE progress SET round = round + 1, next = NULL WHERE series = ? AND item = ?";
+    this.#write(again, series, item);
+  }
+
+  /** Everything held of a series in order of time, and of arrival where times are equal; a bounded number at once. */
+  *oldestFirst({ series, item }: ItemSeries): Generator<HeldRow[]> {
+    const readings = this.#database.query<{ stamp_ms: number; fields: string }, [string, number]>(
+      `SELECT stamp_ms, fields FROM readings WHERE of = (SELECT id FROM progress WHERE series = ? AND item = ?)
+       ORDER BY stamp_ms, round DESC, revision, place`,
     );
-    this.#writing(() => begin.run(series, item));
-  }
-
-  /** Everything held of a run in order of time, a page or so at once. */
-  oldestFirst({ series, item }: Run): Generator<HeldRow[]> {
-    const pages = this.#database
-      .query("SELECT id, walk, oldest_ms FROM pages WHERE series = ? AND item = ? ORDER BY oldest_ms")
-      .values(series, item) as [id: number, walk: number, oldest_ms: number][];
-    const read = this.#database.query("SELECT rows FROM pages WHERE id = ?");
-    return oldestFirst(
-      pages.map(([id, walk, oldest_ms]) => ({
-        id,
-        walk,
-        oldest_ms,
-        rows: () => unpacked(read.values(id)[0]?.[0] as Uint8Array),
-      })),
-    );
-  }
-
-  /** A number that changes with every change of a run's readings. */
-  revision({ series, item }: Run): number {
-    const row = this.#database
-      .query("SELECT revision FROM runs WHERE series = ? AND item = ?")
-      .values(series, item)[0];
-    return Number(row?.[0] ?? 0);
+    let rows: HeldRow[] = [];
+    for (const { stamp_ms, fields } of readings.iterate(series, item)) {
+      rows.push([stamp_ms, ...JSON.parse(fields)]);
+      if (rows.length < rowsAtOnce_max) continue;
+      yield rows;
+      rows = [];
+    }
+    if (rows.length > 0) yield rows;
   }
 
   close(): void {
     this.#database.close();
   }
 
+  #write(statement: string, ...values: (string | number)[]): void {
+    this.#changing(() => this.#database.query(statement).run(...values));
+  }
+
   /** @throws OperatorError when the file or the disk refuses */
-  #writing(change: () => void): void {
+  #changing(change: () => void): void {
     try {
       change();
     } catch (thrown) {
@@ -129,44 +120,28 @@ export class HeldReadings {
 
 const schema = `
 CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
-CREATE TABLE IF NOT EXISTS runs (
-  series TEXT, item INTEGER, walk INTEGER NOT NULL, next TEXT, revision INTEGER NOT NULL, PRIMARY KEY (series, item)
+CREATE TABLE IF NOT EXISTS progress (
+  id INTEGER PRIMARY KEY, series TEXT, item INTEGER, round INTEGER NOT NULL, next TEXT, revision INTEGER NOT NULL, UNIQUE (series, item)
 ) STRICT;
-CREATE TABLE IF NOT EXISTS pages (
-  id INTEGER PRIMARY KEY, series TEXT NOT NULL, item INTEGER NOT NULL, walk INTEGER NOT NULL, oldest_ms INTEGER NOT NULL, rows BLOB NOT NULL
-) STRICT;
-CREATE INDEX IF NOT EXISTS pages_in_time ON pages (series, item, oldest_ms)`;
+-- Equal readings have the numbers 0, 1, 2 …; they came in this order: round, revision, place in its page.
+CREATE TABLE IF NOT EXISTS readings (
+  of INTEGER, stamp_ms INTEGER, fields TEXT, number INTEGER, round INTEGER NOT NULL, revision INTEGER NOT NULL, place INTEGER NOT NULL,
+  PRIMARY KEY (of, stamp_ms, fields, number)
+) STRICT, WITHOUT ROWID`;
+
+/** One more reading of the present round: the next of its equals, which an earlier round may have received too. */
+const addRow = `
+INSERT INTO readings
+SELECT id, ?3, ?4,
+  (SELECT count(*) FROM readings WHERE of = id AND stamp_ms = ?3 AND fields = ?4 AND round = progress.round),
+  round, revision, ?5
+FROM progress WHERE series = ?1 AND item = ?2
+ON CONFLICT DO UPDATE SET round = excluded.round, revision = excluded.revision, place = excluded.place`;
 
 /** The fields that rows have, so that a program with other fields doesn't mistake them. */
 const form = JSON.stringify(
   Object.entries(seriesTable).map(([series, { fields }]) => [series, ...Object.keys(fields)]),
 );
-
-/**
- * Rows that came in order of time, and the others: apart, because a page is read when its oldest row is due, and one late row would have all
- * of its page wait in memory.
- */
-function parted(rows: readonly HeldRow[]): HeldRow[][] {
-  let newest_ms = Number.MIN_SAFE_INTEGER;
-  const [inOrder, late]: [HeldRow[], HeldRow[]] = [[], []];
-  for (const row of rows) {
-    if (row[0] < newest_ms) late.push(row);
-    else {
-      inOrder.push(row);
-      newest_ms = row[0];
-    }
-  }
-  return [inOrder, late].filter(({ length }) => length > 0);
-}
-
-/** Rows as they stand in the file: compressed lightly, because each is written once and read a few times. */
-function packed(rows: readonly HeldRow[]): Uint8Array {
-  return Bun.zstdCompressSync(JSON.stringify(rows), { level: 1 });
-}
-
-function unpacked(bytes: Uint8Array): HeldRow[] {
-  return JSON.parse(new TextDecoder().decode(Bun.zstdDecompressSync(bytes)));
-}
 
 function opened(path: string): Database {
   try {
@@ -217,3 +192,5 @@ function otherDownload(directory: string, name: string, values: { kept: string; 
     "give the same as before, or another --output",
   );
 }
+
+const rowsAtOnce_max = 1_000;

@@ -28,7 +28,7 @@ export const recordLists: readonly RecordList[] = [
       name: type,
       schema: recordTable[type].schema,
       paths: [recordPaths[type]],
-      ...(owner === undefined ? {} : { owner: { path: recordPaths[owner], field: ownerField[owner] } }),
+      owner: owner && { path: recordPaths[owner], field: ownerField[owner] },
     };
   }),
 ];

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import type { SeriesName } from "../series.ts";
 import { type Cell, columnsOfSeries } from "./column.ts";
 import type { Format } from "./format.ts";
@@ -50,8 +49,4 @@ export async function writeSeries(options: {
 
 export function fileOf(path: string, format: Format): string {
   return `${path}.${format}`;
-}
-
-export function fileExists(path: string, format: Format): boolean {
-  return existsSync(fileOf(path, format));
 }

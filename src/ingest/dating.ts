@@ -157,7 +157,7 @@ export class Dating {
   #thisBoot(): BootTime {
     const seen_ms = this.#clock.now().monotonic_ms;
     const { timeline } = this.#started();
-    return { boot: this.#clock.boot, seen_ms, ...(timeline === undefined ? {} : { timeline }) };
+    return { boot: this.#clock.boot, seen_ms, timeline };
   }
 
   #started(): Stamper {

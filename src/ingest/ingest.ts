@@ -132,9 +132,9 @@ export class Ingest {
       committed: this.#committed,
       refused: this.#refused,
       waiting: this.#dating.waiting,
-      ...(this.#dating.why === undefined ? {} : { why: this.#dating.why }),
-      ...(this.#lastCommit === undefined ? {} : { lastCommit: this.#lastCommit }),
-      ...(this.#problem === undefined ? {} : { problem: this.#problem.text }),
+      why: this.#dating.why,
+      lastCommit: this.#lastCommit,
+      problem: this.#problem?.text,
     };
   }
 

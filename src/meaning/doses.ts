@@ -116,12 +116,8 @@ function doseOf(day: LocalDay, context: DayContext): Dose {
   const night: Span = { from_ms: day.to_ms, to_ms: day.to_ms + late_ms };
   const first = (changes: readonly DoorChange[], span: Span) =>
     changes.find((change) => change.door === own && within(change, span))?.at_ms;
-  const dose = (status: DoseStatus, at_ms?: number): Dose => ({
-    date: day.date,
-    weekday: day.weekday,
-    status,
-    ...(at_ms === undefined ? {} : { at_ms }),
-  });
+  const { date, weekday } = day;
+  const dose = (status: DoseStatus, at_ms?: number): Dose => ({ date, weekday, status, at_ms });
   const taken = first(quiet, day);
   if (taken !== undefined) return dose("taken", taken);
   const late = first(quiet, night);
@@ -148,7 +144,7 @@ function leftOpen(stays: ReturnType<typeof openings>, span: Span, now_ms: number
   return stays.flatMap(({ door, opened_ms: from_ms, closed_ms: to_ms }) => {
     if (from_ms === undefined || (to_ms ?? now_ms) - from_ms <= open_ms_max) return [];
     if (!overlap({ from_ms, to_ms: to_ms ?? now_ms }, span)) return [];
-    return [{ door, from_ms, ...(to_ms === undefined ? {} : { to_ms }) }];
+    return [{ door, from_ms, to_ms }];
   });
 }
 

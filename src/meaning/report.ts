@@ -129,8 +129,7 @@ async function walkingReport(of: {
   const { walks, rejected } = walksOf(line.sensors, sightings);
   const days = localDays(zone, { ...span, to_ms: Math.min(span.to_ms, options.now_ms + 1) }).map((day) => {
     const own = walks.filter(({ from_ms }) => from_ms >= day.from_ms && from_ms < day.to_ms);
-    const speeds = quartilesOf(own.map(({ speed }) => speed));
-    return { date: day.date, ...(speeds === undefined ? {} : { speeds }) };
+    return { date: day.date, speeds: quartilesOf(own.map(({ speed }) => speed)) };
   });
   return { name: line.name, timezone: zone, sensors: line.sensors, days, walks, rejected };
 }

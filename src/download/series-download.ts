@@ -1,10 +1,8 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { OperatorError } from "../errors.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../series.ts";
-
-import type { HeldReadings, Run } from "./held-readings.ts";
+import type { HeldReadings, HeldRow, ItemSeries } from "./held-readings.ts";
 import type { InterfaceClient } from "./interface-client.ts";
-import type { HeldRow } from "./oldest-first.ts";
 
 /** Whole unix seconds: from `since_s`, and below `until_s`. */
 export interface Span {
@@ -13,42 +11,42 @@ export interface Span {
 }
 
 /**
- * Receives what has arrived of a series of an item since the last page that is held, page by page: afterwards every reading of the span that
- * was on the server's disk when this was called is held. Where the server does not know the place any more, it is walked from the beginning,
- * and what is held of earlier walks stays.
+ * Receives what has arrived of a series of an item since the last page that is held, page by page: afterwards every reading
+ * of the span that was on the server's disk when this was called is held. Where the server does not know the place any more,
+ * the series is received from the beginning, and what is held already stays.
  *
  * @returns false where the server has no such series or item
  */
 export async function bringUpToDate(options: {
   server: InterfaceClient;
   held: HeldReadings;
-  run: Run;
+  of: ItemSeries;
   itemname: string;
   span: Span;
   /** Told of every page, with the readings it added. */
   onPage: (count: number) => void;
 }): Promise<boolean> {
-  const { server, held, run, span, onPage } = options;
-  const path = pathOf(run.series, options.itemname);
+  const { server, held, of, span, onPage } = options;
+  const path = pathOf(of.series, options.itemname);
   const first = `?since=${beginning(span)}&limit=${page_max}&precision=ms`;
-  // Ends: each page lies behind the one before, and a walk is begun again only where it had begun.
+  // Ends: each page lies behind the one before, and a series is begun again only where it had begun.
   for (;;) {
-    const next = held.next(run);
-    const answer = await server.get<readonly ServedRecord[]>(path, next ?? first, pageSchemas[run.series]);
+    const { next } = held.progress(of);
+    const answer = await server.get<readonly ServedRecord[]>(path, next ?? first, pageSchemas[of.series]);
     if (answer === undefined) return false;
     if (answer === "gone") {
       if (next === undefined) noPlace(path);
-      held.beginAgain(run);
+      held.beginAgain(of);
       continue;
     }
-    const rows = answer.body.map((record) => rowOf(run.series, record));
-    if (rows.length > 0) held.add(run, rows, answer.next ?? noPlace(path));
+    const rows = answer.body.map((record) => rowOf(of.series, record));
+    if (rows.length > 0) held.add(of, rows, answer.next ?? noPlace(path));
     onPage(rows.length);
     if (rows.length < page_max) return true;
   }
 }
 
-/** Where a walk over a span begins, as `since` says it. */
+/** The beginning of a span, as `since` says it. */
 function beginning({ since_s, until_s }: Span): string {
   if (until_s !== undefined) return `@${since_s ?? 0}/${until_s}`;
   return since_s === undefined ? "" : `@${since_s}`;
