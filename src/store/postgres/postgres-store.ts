@@ -44,7 +44,6 @@ import type {
   Token,
 } from "../store.ts";
 import type { DayDigest, DayReadings, DigestRequest } from "../upload-store.ts";
-import { replaceAlerts } from "./alerts.ts";
 import { ArrivalReads } from "./arrivals.ts";
 import { amongHomes } from "./citus.ts";
 import type { Connections } from "./connection.ts";
@@ -221,7 +220,7 @@ export class PostgresCentralStore implements CentralStore {
   }
 
   replaceAlerts(home: number, alerts: readonly Alert[]): Promise<void> {
-    return this.#connections.write((sql) => replaceAlerts(sql, home, alerts));
+    return this.#write("replaceAlerts", home, alerts);
   }
 
   putBackup(home: number, name: string, content: Uint8Array): Promise<void> {

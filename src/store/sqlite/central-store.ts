@@ -73,7 +73,7 @@ export class SqliteCentralStore extends SqliteStore implements CentralStore {
   }
 
   replaceAlerts(home: number, alerts: readonly Alert[]): Promise<void> {
-    return this.#writer.ask("replaceAlerts", home, alerts);
+    return this.#writer.write("replaceAlerts", home, alerts);
   }
 
   itemsHeardIn(home: number): Promise<Item[]> {

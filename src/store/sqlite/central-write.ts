@@ -1,5 +1,3 @@
-import type { Alert } from "../../records/issues.ts";
-import { identityOf } from "../../records/record-table.ts";
 import { type SeriesName, seriesNames } from "../../series.ts";
 import { type Batch, type SeriesColumns, valuesAt } from "../batch.ts";
 import { devicesFrom, digestAt, firstIndexFrom, firstNewSeq } from "../batch-acceptance.ts";
@@ -59,15 +57,6 @@ export class CentralWriting extends Writing {
     const { database, runner, blocks, items } = this;
     const parts = { database, runner, blocks, items };
     return this.transaction(() => repairDay(parts, request, readings, sender));
-  }
-
-  replaceAlerts(home: number, alerts: readonly Alert[]): void {
-    this.transaction(() => {
-      this.database.query("DELETE FROM home_alerts WHERE home = ?").run(home);
-      const put = this.database.query("INSERT OR REPLACE INTO home_alerts VALUES (?, ?, ?, ?)");
-      for (const alert of alerts)
-        put.run(home, alert.subjectid, identityOf("alerts", alert), JSON.stringify(alert));
-    });
   }
 
   /** Keys of the items that readings are of from a number on, by the place of their device. */
