@@ -71,7 +71,7 @@ export interface Host {
   heard(state: DeviceState): void;
   /**
    * Records a stretch of time that is known to be incomplete. Resolves once it is on disk, so that a cursor may move
-   * past what was lost; the same gap may be told again. Rejects like `accept`, and keeps a cursor like it: call it when
+   * past the lost events; the same gap may be told again. Rejects like `accept`, and keeps a cursor like it: call it when
    * no reading with that cursor is on its way.
    */
   gap(gap: Gap, cursor?: Cursor): Promise<void>;

@@ -31,7 +31,7 @@ export interface PeripheralDefinition<Section extends TSchema = TSchema> {
 export interface Peripheral {
   /**
    * Takes an advertisement. Every packet that the controller hears comes here, repeated ones as well; `moment`
-   * was taken when it arrived. Must not throw; what it leaves running ends by itself or in `stop`.
+   * was taken when it arrived. Must not throw. Work that it starts ends by itself or in `stop`.
    */
   advertised(advertisement: Advertisement, moment: Moment): void;
   /**

@@ -141,7 +141,7 @@ function bodyOf(unit: AttUnit): Uint8Array {
   }
 }
 
-/** Undefined for an opcode that is not above, and for a unit that is too short for what it says. */
+/** Undefined for an opcode that is not above, and for a unit that is shorter than its opcode needs. */
 export function decodeAtt(bytes: Uint8Array): AttUnit | undefined {
   const op = opByCode.get(bytes[0] ?? 0);
   const body = Buffer.from(bytes.subarray(1));

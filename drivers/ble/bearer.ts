@@ -27,7 +27,7 @@ export function takeOver(open: OpenNoble, id: string, hangUp: () => void): Noble
   if (link === undefined) throw new Error("the connection ended at once");
   const { gatt, stream } = link;
   const { promise: gone, reject: lost } = Promise.withResolvers<never>();
-  // Whoever waits sees it; that nobody waits is no fault.
+  // A caller that waits gets the error. Without one, it is no fault.
   gone.catch(() => {});
   const queue = gatt._queueCommand.bind(gatt);
   const confirmation = encodeAtt({ op: "confirmation" });

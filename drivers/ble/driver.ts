@@ -35,7 +35,7 @@ const ownSection = {
       description: 'a list of addresses that are not listened to, such as ["54:48:e6:8f:80:a5"]',
     }),
   ),
-  // Its values are looked at by readKeys, because what is wrong here would be shown.
+  // Its values are checked by readKeys: a fault found here would print the key.
   keys: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), {
       description: "a table of addresses and the bind keys of their devices",

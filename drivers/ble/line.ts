@@ -26,7 +26,7 @@ export interface LineOptions {
 /**
  * The serial line of a controller, packet by packet, as noble's socket wants it. Gives the controller no
  * more commands at a time than it takes: it says so in every answer (Core 5.4, Vol 4, Part E, 4.4), and small
- * ones lose what comes sooner. noble leaves that to the kernel, which is not in between here.
+ * ones lose what comes sooner. noble leaves that to the kernel, which has no part in this line.
  */
 export class ControllerLine {
   onPacket: ((packet: Buffer) => void) | undefined;

@@ -126,7 +126,7 @@ export class Radio implements Session {
       reject(new Error("the connection ended at once"));
     };
     peripheral.once("disconnect", ended);
-    // In the event itself: what the device says first may come in the same piece.
+    // In the event itself: the device's first values may come in the same piece.
     connectNoble(peripheral, (error) => {
       if (error !== undefined && error !== null) return reject(error);
       try {

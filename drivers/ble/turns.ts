@@ -2,7 +2,7 @@ import type { Clock } from "../../src/clock.ts";
 import { messageOf } from "../../src/errors.ts";
 import type { Log } from "../../src/log.ts";
 
-/** Devices that wait for their turn at most; what comes then asks again with its next advertisement. */
+/** Devices that may wait for a connection. One that comes when all places are taken asks again with its next advertisement. */
 export const waiting_max = 64;
 /** A request older than this is forgotten: most devices stop advertising before. */
 export const waiting_max_ms = 30_000;
@@ -127,5 +127,5 @@ export class Turns {
 }
 
 const resting_max = 1_000;
-/** Keeps 2 ** failures within what a number holds. */
+/** Keeps 2 ** failures a finite number. */
 const doublings_max = 20;

@@ -68,5 +68,5 @@ function differenceOf(stamp_s: number, { monotonic_ms }: Moment): number {
   return monotonic_ms - stamp_s * 1000;
 }
 
-/** 100 ppm, 9 s a day: several times what a watch crystal in a warm home does. */
+/** 100 ppm, 9 s a day: several times the drift of a watch crystal in a warm home. */
 const drift_most = 100e-6;

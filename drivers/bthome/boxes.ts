@@ -91,7 +91,7 @@ export class Box {
     else last.state = state;
   }
 
-  /** The count moves past what was missed together with the gap; the event is then the next one. */
+  /** Commits a gap together with the count of the last missed event, so that the event is the next one. */
   async #gap(options: {
     device: Device;
     before: BoxState;

@@ -93,7 +93,7 @@ const remedies: Partial<Record<Refusal, string>> = {
     "turn its encryption on again, or take its key out of [ble] if that was meant",
 };
 
-/** Far more than a home has, and what a street full of sensors may take of memory. */
+/** Far more than a home has; it bounds the memory that the sensors of a street can take. */
 const boxes_max = 256;
 const said_max = 64;
 const stop_most_ms = 1_500;

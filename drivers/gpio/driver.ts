@@ -23,7 +23,7 @@ export const gpioDriver: DriverDefinition<typeof section> = {
 const debounce_ms = 30;
 
 /**
- * A lamp that shows what the gateway is doing, and a button that opens joining. The lamp lights when its
+ * A lamp that shows the state of the gateway, and a button that opens joining. The lamp lights when its
  * line is high; the button pulls its line to ground against a pull-up.
  */
 export class GpioDriver implements Driver {

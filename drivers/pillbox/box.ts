@@ -78,7 +78,7 @@ export class Box {
     } catch (thrown) {
       signal.throwIfAborted();
       this.#failures += 1;
-      // Said once: whoever refused a reading has said so already.
+      // Not logged again: the refusal of a reading is logged where it is refused.
       if (thrown instanceof Unanswered && this.#failures === 1) this.#host.log.warn(thrown.message);
       else if (!(thrown instanceof Unanswered)) this.#host.log.debug(String(thrown));
       return { result: "silent", failures: this.#failures };
@@ -107,7 +107,7 @@ export class Box {
     return { result: "read", window };
   }
 
-  /** Keeps a status, and with it what it says of the box's clock and its next window. */
+  /** Keeps a status, with its facts about the box's clock and next window. */
   async #keep(status: Status, moment: Moment): Promise<RadioWindow | undefined> {
     const known = moment.quality !== clockQuality.unsynchronised;
     const clock = known

@@ -86,5 +86,5 @@ function mean(numbers: readonly number[]): number {
 /** A second of rounding on the box, and the delay of the bridge. */
 const residual_most_ms = 1_500;
 const followed_span_s = 24 * 3600;
-/** 500 ppm, several times what the worst crystal does: more is rounding between samples close together. */
+/** 500 ppm, several times the drift of the worst crystal. A larger one comes from rounding between samples close together. */
 const slope_most = 0.5;

@@ -8,7 +8,7 @@ import type { Answer, Bridge } from "./bridge.ts";
 import { type BoxEvent, type Events, requestType, result } from "./protocol.ts";
 import { boxDevice, eventReading, relativeEventReading } from "./readings.ts";
 
-/** The last event of a box that is on disk. */
+/** How far the events of a box are on disk: the last one, and the boot of the box that numbered it. */
 const placeSchema = Type.Object({
   seq: Type.Integer({ minimum: 0 }),
   stamp: Type.Integer(),
@@ -19,21 +19,20 @@ const placeSchema = Type.Object({
 
 type Place = Static<typeof placeSchema>;
 
-/** Of one reply: eleven bytes of head, nine an event, at most 1,024 in all. */
+/** Events that fit into one reply of at most 1,024 bytes: eleven bytes of head, nine for each event. */
 const events_per_request = 100;
-/** A month of events, three times over: a box that always has more is not believed. */
+/** Three times the events of a busy month. A box that still has more after these is read on with the next poll. */
 const events_max = 4_320;
 
 /**
- * The buffer of a box, read from where the last commit left it to its end. An event's place is kept in the commit of
- * its reading, so that none is lost and none kept twice, whenever the power fails.
+ * Reads the event buffer of a box, from the last event on disk to the newest one. The number of an event is committed with
+ * its reading, as a cursor: so no event is lost or recorded twice, whenever the power fails.
  */
 export class EventBuffer {
   readonly #mac: string;
   readonly #host: Host;
   readonly #bridge: Bridge;
   #place: Place | undefined;
-  /** When there was nothing more to read. */
   #end_ms: number;
 
   private constructor(options: BufferOptions, place: Place | undefined) {
@@ -44,7 +43,7 @@ export class EventBuffer {
     this.#end_ms = options.end_ms;
   }
 
-  /** When the buffer was last read to its end, unix milliseconds: what is in it has happened since. */
+  /** When the buffer was last read to its end, unix milliseconds. Events that are in it now happened after that. */
   get end_ms(): number {
     return this.#end_ms;
   }
@@ -56,8 +55,8 @@ export class EventBuffer {
   }
 
   /**
-   * True when every event that the box has is on disk; false when its radio went off or it restarted meanwhile.
-   * Rejects when nobody answers or an event can't be kept: what was kept by then stays so.
+   * True when every event of the box is on disk; false when its radio went off or it restarted meanwhile. Rejects when the box
+   * does not answer or an event can't be committed; events committed before that stay.
    */
   async readToEnd(boot: number, clock: BoxClock, signal: AbortSignal): Promise<boolean> {
     if (this.#place !== undefined && this.#place.boot !== boot && !(await this.#goesOn(signal)))
@@ -77,7 +76,7 @@ export class EventBuffer {
       read += Math.max(events.length, 1);
       waiting.push(...events.filter(({ seq }) => seq > after));
       const end = events.length === 0 || (events.at(-1)?.seq ?? 0) >= newest;
-      // Only the newest events tell where a restart lies, so all are needed before the first can be dated.
+      // The box's clock may have been set between two events. Only the newest events show where, so all are read before any is dated.
       if (end || !clock.spansEras(this.#after_ms)) {
         await this.#keep(waiting, clock, answer);
         waiting = [];
@@ -91,7 +90,7 @@ export class EventBuffer {
     return false;
   }
 
-  /** The time after which all events that wait on the box happened. */
+  /** All events that are still on the box happened after this time, unix milliseconds. */
   get #after_ms(): number {
     return Math.max(this.#place?.time_ms ?? 0, this.#end_ms);
   }
@@ -102,7 +101,7 @@ export class EventBuffer {
     return reply.result === result.ok && "events" in reply ? { events: reply.events, moment } : undefined;
   }
 
-  /** Whether a box that restarted still counts its events as before: it then still has the last one, or a later one. */
+  /** Whether a box that restarted goes on with its numbers: then it still has the last event that was read, or a later one. */
   async #goesOn(signal: AbortSignal): Promise<boolean> {
     const place = this.#place;
     if (place === undefined || place.seq === 0) return true;
@@ -120,7 +119,7 @@ export class EventBuffer {
     this.#place = { seq: 0, stamp: 0, doors: 0, boot, time_ms: this.#place?.time_ms ?? 0 };
   }
 
-  /** Keeps events in their order, and a gap wherever numbers are missing. */
+  /** Commits events in their order, and a gap wherever numbers are missing. */
   async #keep(
     events: readonly BoxEvent[],
     clock: BoxClock,
@@ -131,7 +130,7 @@ export class EventBuffer {
     const dated = known
       ? clock.date(
           events.map(({ stamp }) => stamp),
-          // A time in the future was set by a clock that was wrong.
+          // `after_ms` is in the future where an earlier time of the gateway was wrong: then it is not used.
           {
             stamp_s: reply.devicestamp,
             at_ms: moment.unix_ms,
@@ -162,7 +161,7 @@ export class EventBuffer {
 
   async #noteGap(place: Place, event: BoxEvent, to_ms: number): Promise<Place> {
     const lost = event.seq - place.seq - 1;
-    // Of a box that was never read nobody knows when the lost events began.
+    // For a box that was never read, the time of the first lost event is unknown.
     const from_ms = place.time_ms === 0 ? to_ms : Math.min(place.time_ms, to_ms);
     const past = { ...place, seq: event.seq - 1 };
     this.#host.log.warn(`pill box ${this.#mac}: ${lost} events were overwritten before they were read`);

@@ -121,7 +121,7 @@ export function encodeReply(reply: Reply, tag: number): Uint8Array {
 }
 
 /**
- * Undefined when the payload is no whole reply. Bytes behind what is known here are passed over, so that a later
+ * Undefined when the payload is no whole reply. Bytes behind the known fields are passed over, so that a later
  * version of the bridge may add fields.
  */
 export function decodeReply(

@@ -16,7 +16,7 @@ export interface Judged<State> {
 }
 
 /**
- * Scales that only broadcast: each broadcast is judged by what was recorded before it, and what was recorded is
+ * Scales that only broadcast. Each broadcast is compared with the weighings recorded before it. What was recorded is
  * committed together with the readings. A weighing is live, so its time is the arrival.
  */
 export class BroadcastScales<State> {

@@ -18,7 +18,7 @@ export const s400Scales: PeripheralDefinition<typeof section> = {
   create: ({ host, keyOf }) => new S400Scales({ host, keyOf }),
 };
 
-/** The newest weighing of a scale, and of what the one before it was told already. */
+/** The newest weighing of a scale, and the parts of the one before it that are recorded already. */
 const lastSchema = Type.Object({
   stamp_s: Type.Integer(),
   profile: Type.Integer(),

@@ -53,7 +53,7 @@ export class ScaleClock {
     if (shown_ms === undefined) return datedAgo(moment, 0, moment.quality);
     const age_ms = this.#age(shown_ms, moment);
     if (age_ms !== undefined) {
-      // The scale tells whole seconds: of what has just been measured the arrival is the better time.
+      // The scale gives whole seconds. For a measurement made just now, the time of arrival is more exact.
       const fresh = age_ms <= slack_ms;
       const own = fresh || moment.quality !== clockQuality.synchronised;
       return datedAgo(moment, fresh ? 0 : age_ms, own ? moment.quality : clockQuality.device, shown_ms);

@@ -34,7 +34,7 @@ export interface SessionOptions {
   readonly zone: string;
 }
 
-/** One connection with a standard scale: fetches all that it has, until it is silent. */
+/** One connection with a standard scale. Fetches its measurements until it sends no more. */
 export class Session {
   readonly #options: SessionOptions;
   readonly #clock: ScaleClock;
@@ -43,7 +43,7 @@ export class Session {
   #battery_percent: number | undefined;
   #composes = false;
   #heart: { readonly rate: number; readonly began: Moment } | undefined;
-  /** Measurements that came. */
+  /** Measurements received on this connection. */
   #measurements = 0;
 
   constructor(options: SessionOptions) {
@@ -53,7 +53,7 @@ export class Session {
     this.#device = { kind: "scales", address: options.connection.address };
   }
 
-  /** Resolves to how many measurements came. */
+  /** Resolves to the number of measurements received. */
   async run(): Promise<number> {
     const { weighings, signal } = this.#options;
     try {
@@ -67,11 +67,11 @@ export class Session {
       await this.#silence.of(this.#measurements === 0 ? first_ms : silence_ms);
     } finally {
       this.#silence.end();
-      // Values that arrived just before the connection ended are still being handed on.
+      // Notifications that arrived just before the connection ended may not have been handled yet.
       await new Promise<void>((resolve) => this.#options.host.clock.after(last_ms, resolve));
       await this.#keepHeart();
     }
-    // A scale that is still there has no more to tell; one that is gone may bring the other half next time.
+    // A scale that stayed connected has sent everything. One that went away may send the other half next time.
     if (!signal.aborted) await weighings.finish();
     return this.#measurements;
   }
@@ -117,7 +117,7 @@ export class Session {
     }
   }
 
-  /** Has the scale send what it has; gives what is to be done for each user. */
+  /** Subscribes to the scale's measurements. Returns a call for each user, which asks the scale for that user's weighings. */
   async #subscribe(): Promise<(() => Promise<void>)[]> {
     const composition = await this.#find(uuids.compositionService, uuids.composition);
     const weight = await this.#find(uuids.weightService, uuids.weight);
@@ -144,7 +144,7 @@ export class Session {
     this.#silence.broken();
     const { host, weighings } = this.#options;
     if (measurement === undefined) {
-      // Confirmed all the same: it would come again, and again be cut short.
+      // It is confirmed all the same: otherwise the scale would send the same short value again.
       host.dropped("scale measurements cut short");
       return;
     }
@@ -164,7 +164,7 @@ export class Session {
     });
   }
 
-  /** A scale tells the rate again and again while it measures: the last one counts, from when it began. */
+  /** A scale sends the rate repeatedly while it measures. The last rate counts, with the time of the first. */
   #beat(value: Uint8Array, moment: Moment): void {
     this.#silence.broken();
     const rate = decodeHeart(value);
@@ -183,11 +183,11 @@ export class Session {
     try {
       await this.#options.host.accept({ device: this.#device, series: "scale_heart", ...dated, values });
     } catch {
-      // It has been counted and said, and the scale does not keep it: the weighing must not fail with it.
+      // The refusal is counted and logged already, and the scale keeps no heart rate. The weighing must not fail with it.
     }
   }
 
-  /** Takes the next answer of the User Control Point. */
+  /** Called with the next answer of the User Control Point. */
   #answered: ((value: Uint8Array) => void) | undefined;
 
   async #consent(control: Characteristic, { index, consent }: User): Promise<void> {
@@ -224,7 +224,7 @@ export class Session {
     return text ? text.slice(0, text_max) : undefined;
   }
 
-  /** Undefined when the scale refuses: what it says of itself may be kept for those who are bonded. */
+  /** Undefined when the scale refuses: it may answer bonded devices alone. */
   async #read(characteristic: Characteristic): Promise<Uint8Array | undefined> {
     try {
       return await characteristic.read();
@@ -235,7 +235,7 @@ export class Session {
   }
 }
 
-/** Waits until nothing has come for a while, or the connection is over. */
+/** Waits until the scale has sent nothing for a while, or the connection has ended. */
 class Silence {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
@@ -256,7 +256,7 @@ class Silence {
     });
   }
 
-  /** Something came; after the first of it a scale goes on at its own pace. */
+  /** The scale has sent something: the wait starts again, and is at most `silence_ms` from the first value on. */
   broken(): void {
     if (this.#wait !== undefined) this.#start(Math.min(this.#wait.ms, silence_ms));
   }
@@ -273,9 +273,9 @@ class Silence {
   }
 }
 
-/** A scale has this long to send its first measurement, … */
+/** A scale has this long to send its first measurement. */
 const first_ms = 20_000;
-/** … and this long for the next: composition is measured after the weight. */
+/** It has this long for each of the next: composition is measured after the weight. */
 const silence_ms = 10_000;
 const betweenUsers_ms = 3_000;
 const answer_most_ms = 5_000;

@@ -3,7 +3,7 @@ import { decodeDateTime, encodeDateTime } from "./date-time.ts";
 
 /**
  * The characteristics of standard scales, by the GATT Specification Supplement. Masses come out in grams, not
- * rounded; what the scale did not measure is absent.
+ * rounded; values that the scale did not measure are absent.
  */
 export const uuids = {
   weightService: "181d",

@@ -17,7 +17,7 @@ import {
   withMeasurement,
 } from "./weighing.ts";
 
-/** Contents of the file of one scale. */
+/** Contents of the file that holds the half weighings of one scale. */
 interface Half {
   readonly boot: string;
   readonly device: Device;
@@ -25,10 +25,10 @@ interface Half {
 }
 
 /**
- * The weighings of one scale on their way to the disk. A scale indicates weight and composition one after the other,
- * and the second only when the first is confirmed, but they are one reading. So the first half is written to a file of
- * this folder, durably, and confirmed; the reading is committed with the second half, or without it when none comes.
- * After a crash the file is read again. Which weighings are committed is kept in a cursor, with the readings themselves.
+ * Weighings of one scale that are not committed yet. A scale indicates weight and composition one after the other, and the
+ * second only when the first is confirmed, but they are one reading. The first half is therefore written durably to a file of
+ * this folder, and then confirmed. The reading is committed with the second half, or without it where that does not come.
+ * After a crash the file is read again. A cursor, committed with the readings, holds the weighings that are committed.
  */
 export class Weighings {
   readonly #host: Host;
@@ -47,7 +47,7 @@ export class Weighings {
     this.#cursor = `weighings ${device.address}`;
   }
 
-  /** The scale, as far as it has told what it is. */
+  /** The scale's description, as far as the scale has sent it. */
   set device(device: Device) {
     this.#device = device;
   }
@@ -57,13 +57,13 @@ export class Weighings {
     return this.#halves.length > 0;
   }
 
-  /** Reads what an earlier process left behind. To be called before anything else. */
+  /** Reads the halves that an earlier process left in the file. To be called before anything else. */
   async recover(): Promise<void> {
     await this.#doneSoFar();
     const left = halfOf(parseIfWhole(readIfThere(this.#file)));
     if (left === undefined) return;
     this.#device = left.device;
-    // Its monotonic times mean nothing in another boot; ingest then has the stamp alone to go by.
+    // Monotonic times of another boot mean nothing: ingest then dates the weighing by its stamp alone.
     const sameBoot = left.boot === this.#host.clock.boot;
     this.#halves = left.weighings.map((one) =>
       sameBoot ? one : { ...one, dated: withoutMonotonic(one.dated) },
@@ -71,15 +71,15 @@ export class Weighings {
   }
 
   /**
-   * Takes a measurement; `halves` tells whether the scale sends both kinds. Resolves when it is on disk: in a reading, or
-   * as a half.
+   * Takes a measurement. `halves`: the scale sends both weight and composition. Resolves when the measurement is on disk, in a
+   * reading or as a half.
    */
   async take(
     measurement: WeightMeasurement | CompositionMeasurement,
     options: { dated: Dated; halves: boolean; battery_percent?: number },
   ): Promise<void> {
     const { dated, halves, battery_percent } = options;
-    // Told again: the connection ended before its confirmation.
+    // Sent again: the connection ended before the scale got the confirmation.
     const told = JSON.stringify(measurement);
     const repeated = this.#halves.some(({ weight, composition }) =>
       [weight, composition].some((one) => JSON.stringify(one) === told),
@@ -105,7 +105,7 @@ export class Weighings {
     this.#keep(found < 0 ? [...this.#halves, weighing] : this.#halves.with(found, weighing));
   }
 
-  /** Commits every half as it is: what is missing does not come any more. Rejects when the disk does not take one. */
+  /** Commits every half without the other, which does not come any more. Rejects when the disk does not take one. */
   async finish(): Promise<void> {
     let failure: unknown;
     for (const weighing of this.#halves) {
@@ -120,7 +120,7 @@ export class Weighings {
     rmSync(this.#file, { force: true });
   }
 
-  /** Commits the halves that the new one shows to be over: those without a time, and the oldest of too many. */
+  /** Commits halves whose other half will not come, as the new weighing shows: those without a time, and the oldest beyond `halves_max`. */
   async #makeRoom({ shown_ms }: WeightMeasurement): Promise<void> {
     const over = this.#halves.filter(
       (one, index) =>
@@ -161,7 +161,7 @@ export class Weighings {
   }
 }
 
-/** Addresses of the scales of which a process that ended has left halves behind. */
+/** Addresses of the scales of which an earlier process has left halves in the folder. */
 export function leftBehind(host: Host): string[] {
   try {
     return readdirSync(host.directory).flatMap((name) => {

@@ -40,7 +40,7 @@ export type Message =
 /** Undefined when the line is damaged: it looks like a message and isn't one. */
 export function decodeLine(line: string): Message | undefined {
   const text = line.trim();
-  // The console of the watch prints prompts, and values of what it evaluates.
+  // The console of the watch prints prompts, and the values of expressions.
   if (!text.startsWith("{")) return text.includes('"t":"act') ? undefined : { kind: "other" };
   const message = parse(text);
   if (!Value.Check(typed, message)) return undefined;

@@ -23,7 +23,7 @@ export type FrameFault =
 
 /**
  * Finds frames in whatever a line delivers. Holds one frame at most, of `payload_max` bytes and its checksum:
- * what is longer is thrown away up to the next flag, and a frame that is cut off costs only itself, because
+ * longer data is thrown away up to the next flag, and a frame that is cut off costs only itself, because
  * the flag that ends one may begin the next.
  */
 export class FrameReader {
@@ -33,7 +33,7 @@ export class FrameReader {
   #length = 0;
   #escaped = false;
   #overlong_bytes = 0;
-  /** No flag has been seen yet: what comes is the end of something, or noise. */
+  /** No flag has been seen yet: bytes before the first one are the end of a frame, or noise. */
   #outside = true;
 
   constructor(options: {

@@ -6,7 +6,7 @@ import { openSerialLine, type SerialLine, type SerialLineOptions } from "./seria
 export interface LineWork {
   /** Takes each piece that arrives; must not keep it. */
   receive(chunk: Uint8Array): void;
-  /** Resolves once the other end has shown what it is; the line is closed where this rejects. Absent: it need not show anything. */
+  /** Resolves once the other end has identified itself; the line is closed where this rejects. Absent: it need not identify itself. */
   greet?(signal: AbortSignal): Promise<void>;
   /** One line that describes the device at the other end, asked once it has been greeted. */
   detail(): string;

@@ -1,5 +1,5 @@
 /**
- * Splits what a wire delivers into lines that end in `\n` (a `\r` before it goes too), as UTF-8 text. Holds one
+ * Splits the bytes of a wire into lines that end in `\n` (a `\r` before it goes too), as UTF-8 text. Holds one
  * unfinished line of at most `line_max_bytes`: a longer one is thrown away whole and told to `onOverlong`.
  */
 export class LineReader {

@@ -7,7 +7,7 @@ import { openLibc } from "../../src/libc.ts";
  * it would open a serial port; simulators and tests speak through the rest.
  */
 export interface Pty {
-  /** The slave end, such as `/dev/pts/4`: what the other side opens. Raw mode, no echo. */
+  /** The slave end, such as `/dev/pts/4`, which the other side opens. Raw mode, no echo. */
   readonly path: string;
   /** Bytes that the other side wrote. Ends when the pty is closed. Nothing is read ahead of its consumer. */
   readonly read: ReadableStream<Uint8Array>;

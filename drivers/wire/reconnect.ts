@@ -39,7 +39,7 @@ export const retryBounds: RetryBounds = {
  * for ever, waiting longer after each failure. A failure is one line in the log, and is said again only when
  * it becomes another failure; the recovery is one line too.
  *
- * `open` gets a signal that is raised when it is to give up: it must then release what it holds and reject.
+ * `open` gets a signal that is raised when it is to give up: it must then release its resources and reject.
  * It should reject with an OperatorError; anything else is shown as it is.
  */
 export class Reconnect {
@@ -197,7 +197,7 @@ export class Reconnect {
   }
 }
 
-/** Keeps 2 ** failures within what a number holds. */
+/** Keeps 2 ** failures a finite number. */
 const doublings_max = 20;
 
 function operatorErrorOf(thrown: unknown, target: string): OperatorError {

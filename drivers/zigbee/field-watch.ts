@@ -1,6 +1,6 @@
 /**
- * Calls `seen` with what zigbee-herdsman puts into a field of its own, as soon as it does, and with what is there already:
- * it makes its parts in the middle of its start, and hands none of them out before it is done.
+ * Calls `seen` with the value of a field, where it has one, and with each new value as soon as it is set. zigbee-herdsman makes its
+ * parts in the middle of its start, and gives access to none of them before the start has ended.
  */
 export function whenSet(owner: object, field: string, seen: (value: unknown) => void): void {
   let held = (owner as Record<string, unknown>)[field];

@@ -26,8 +26,8 @@ export class NetworkFiles {
   }
 
   /**
-   * Makes the files fit to start from: what is missing or damaged comes back from the newest whole
-   * generation, and a network is made up where there has never been one. Says what it mended, a line each.
+   * Makes the files fit to start from. Missing or damaged ones come back from the newest whole
+   * generation, and a network is made up where there has never been one. Each repair is one line of the log.
    */
   prepare(random: (bytes: number) => Uint8Array): Network {
     const kept = this.#generations.newest();
@@ -78,7 +78,7 @@ export class NetworkFiles {
     );
   }
 
-  /** Puts `replacement` in place of a file; what is damaged is set aside beside it. */
+  /** Puts `replacement` in place of a file, whose damaged content is set aside in the same directory. */
   #mend(
     path: string,
     damaged: boolean,

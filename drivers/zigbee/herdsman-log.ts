@@ -89,7 +89,7 @@ export class HerdsmanLog {
     }
     if (saidElsewhere.test(text)) return;
     const now_ms = this.#clock.now().monotonic_ms;
-    // Numbers differ between repetitions of what is the same trouble.
+    // Numbers differ between messages about the same fault.
     const kind = text.replace(/0x[0-9a-f]+|\d+/gi, "#");
     const before = this.#said.get(kind);
     if (before !== undefined && now_ms - before.at_ms < repeat_ms) {

@@ -9,7 +9,7 @@ const permit_max_s = 254;
 /** A longer window is renewed this much before it would close. */
 const renew_early_s = 14;
 
-/** Which part of an interview failed, told by what was said of it; the last row takes the rest. */
+/** The part of an interview that failed, by the text of its error; the last row takes the rest. */
 const steps: readonly { says: RegExp; reason: string; remedy: string }[] = [
   {
     says: /node descriptor/i,
@@ -207,7 +207,7 @@ export class Joining {
   }
 }
 
-/** For what is nice to have: one try of 5 s, then the sensor may sleep. */
+/** For requests that joining can do without: one try of 5 s, then the sensor may sleep. */
 const patience = { timeout: 5_000, disableRecovery: true } as const;
 
 /** Between one hour and twelve, on a change of 1 % (in half percents). */

@@ -6,7 +6,7 @@ import { whenSet } from "./field-watch.ts";
 /**
  * Steps of zigbee-herdsman's adapters that end the network which a stick holds, by the name of the adapter. Each is taken
  * only where that is another network than the configured one, but for Z-Stack's, which a stick without any takes too.
- * The others (deconz, zigate) write their settings without asking what was there. Checked against zigbee-herdsman 10.9.5.
+ * The others (deconz, zigate) overwrite the settings without reading them first. Checked against zigbee-herdsman 10.9.5.
  */
 const lastSteps: Readonly<Record<string, { owner: readonly string[]; method: string }>> = {
   zstack: { owner: ["adapterManager"], method: "beginCommissioning" },

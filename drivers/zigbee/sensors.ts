@@ -76,7 +76,7 @@ export class Sensors {
     const same = last?.zonestatus === zone.zonestatus;
     const quiet_ms = last === undefined ? 0 : age_ms(last, moment);
     const silent = zone.notified ? same && isAtRest(zone.zonestatus) && quiet_ms >= heartbeat_least_ms : same;
-    // Before the reading: what is written down must never be older than what is on disk.
+    // Before the reading: the status in the file must never be older than the reading on disk.
     this.#statuses.set(address, {
       zonestatus: zone.zonestatus,
       at_ms: moment.unix_ms,

@@ -32,7 +32,7 @@ export class Epoll {
     return this.#closed;
   }
 
-  /** Watches a descriptor. Throws what the kernel says: EPERM for one that can't be polled, EEXIST, EBADF. */
+  /** Watches a descriptor. Throws the kernel's error: EPERM for one that can't be polled, EEXIST, EBADF. */
   add(fd: number, events: number): this {
     this.#check("add", fd, events);
     watcher.add(fd, events, this.#listener);

@@ -14,7 +14,7 @@ export interface PacketLine {
 export class HciSocket extends EventEmitter {
   #line: PacketLine | undefined;
 
-  /** noble calls this once, with what it was given as `bindParams`. */
+  /** noble calls this once, with its own `bindParams`. */
   bindUser(_device: number | undefined, parameters: { line: PacketLine }): void {
     this.#line = parameters.line;
   }

@@ -68,7 +68,7 @@ const link = (path: string) => attempt(() => readlinkSync(path));
 const resolved = (path: string) => attempt(() => realpathSync(path));
 const text = (path: string) => attempt(() => readFileSync(path, "utf8").trim()) || undefined;
 
-/** A port may be unplugged while it is being looked at: what can't be read isn't there. */
+/** A port may be unplugged while it is examined: one that can't be read counts as absent. */
 function attempt<Result>(read: () => Result): Result | undefined {
   try {
     return read();
