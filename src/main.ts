@@ -80,7 +80,7 @@ const commands: Readonly<Record<string, Entry>> = {
 const exit_unexpected = 1;
 const exit_operator = 2;
 
-/** Characters of the one line that says what went wrong. */
+/** Characters of the line that reports an error. */
 const line_max = 2_000;
 
 const terminal = processTerminal();
@@ -88,7 +88,7 @@ process.exitCode = await main(process.argv.slice(2));
 await terminal.flushed();
 process.exit();
 
-/** Runs the command that the words name; its exit code. */
+/** Runs the command that `words`, the arguments of the process, name. Answers its exit code. */
 async function main(words: readonly string[]): Promise<number> {
   let code = 0;
   const context: CommandContext = {
@@ -154,7 +154,7 @@ function endOnSignal(): void {
   }
 }
 
-/** The command that the words name, as one asks for its help: `token create`; empty where they name none. */
+/** The command that `words` name, as it is written to get its help: `token create`; empty where they name none. */
 function commandIn(program: Command | undefined, words: readonly string[]): string {
   const names: string[] = [];
   let command = program;
@@ -167,7 +167,7 @@ function commandIn(program: Command | undefined, words: readonly string[]): stri
   return names.join(" ");
 }
 
-/** Says in one line what ended a command, and picks its exit code. */
+/** Prints the error that ended a command in one line, and answers its exit code. */
 function explain(error: unknown, named: string): number {
   const red = terminal.errorColours.red;
   if (error instanceof CommanderError) {

@@ -7,7 +7,7 @@ import { drawBar } from "./progress.ts";
 import { bytesText, momentText } from "./spans.ts";
 import { addStoreOptions, directoryToCopy, type StoreOptions } from "./store-options.ts";
 
-/** `lintel backup`: a copy of a store and of what belongs to it, from which a lost box comes back. */
+/** `lintel backup`: a copy of a store and of its files, from which a lost box is restored. */
 export function define(command: Command, context: CommandContext): void {
   addHelp(command, {
     examples: {

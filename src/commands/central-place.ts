@@ -8,8 +8,8 @@ import type { Store } from "../store/store.ts";
 export type CentralPlace = { readonly directory: string } | { readonly database: string };
 
 /**
- * Opens the store of a central server, as the only server on its directory; makes what is missing. `onFailure` is told, once it has been
- * logged, when the store can write no more: stop, and start afresh. Each store is loaded only where it is used.
+ * Opens the store of a central server, as the only server on its directory; a missing one is made. `onFailure` is called when the
+ * store can write no more, once that has been logged: stop, and start afresh. Each store is loaded only where it is used.
  */
 export async function openCentral(
   place: CentralPlace,
@@ -26,7 +26,7 @@ export async function openCentral(
 /** The part of central's store that a command reads. */
 export type CentralView = Store & Pick<CentralStore, "gateways">;
 
-/** Opens the same for a command that reads, beside the server or without it. */
+/** Opens the same for a command that reads, while the server may be running or not. */
 export async function openCentralBesideServer(
   place: CentralPlace,
   options: { clock: Clock; log: Log },

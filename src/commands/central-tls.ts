@@ -8,7 +8,7 @@ import type { CentralPlace } from "./central-place.ts";
 import { nameList } from "./command.ts";
 import { defaultCentralData } from "./store-options.ts";
 
-/** The options that say what central serves TLS with, as a command received them. */
+/** The options for central's TLS, as a command received them. */
 export interface CentralTlsOptions {
   readonly tlsCertificate?: string;
   readonly tlsKey?: string;
@@ -49,7 +49,7 @@ export function tlsSettingFor(options: CentralTlsOptions): TlsSetting | undefine
   return setting;
 }
 
-/** The files that are given, or central's own, which are beside its data unless an option says otherwise. */
+/** The files that are given, or central's own, which are in its data directory unless an option names another. */
 export async function tlsFilesFor(
   tls: TlsSetting,
   { listen, tlsDirectory }: CentralTlsOptions & { readonly listen: string },

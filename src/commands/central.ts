@@ -12,7 +12,7 @@ import { addHelp, type CommandContext, wholeNumber } from "./command.ts";
 import { serve, serverLog } from "./serving.ts";
 import { centralPlace, databaseVariable, defaultCentralData } from "./store-options.ts";
 
-/** `lintel central`: takes in the uploads of every home and serves them, until it is told to stop. */
+/** `lintel central`: takes in the uploads of every home and serves them, until a signal stops it. */
 export function define(command: Command, context: CommandContext): void {
   addHelp(command, {
     examples: {
@@ -114,7 +114,7 @@ const settings: SettingNames = {
   key: "--tls-key",
 };
 
-/** Ends central where its database is taken away under it: what it would confirm from then on would be lost. */
+/** Ends central when the file of its database is removed: readings that it confirmed after that would be lost. */
 function watchData(
   directory: string | undefined,
   {

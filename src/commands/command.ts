@@ -12,7 +12,7 @@ export interface CommandContext {
   readonly terminal: Terminal;
   readonly clock: Clock;
   readonly version: string;
-  /** The exit code once the action is over; 0 unless said otherwise. */
+  /** Sets the exit code of the process once the action is over; 0 by default. */
   exitWith(code: number): void;
 }
 
@@ -48,7 +48,7 @@ export function nameList(text: string): string[] {
     .filter((name) => name !== "");
 }
 
-/** A parser of a whole-number option; what lies outside `minimum` to `maximum` is a bad argument. */
+/** A parser of a whole-number option. A number outside `minimum` to `maximum` is a bad argument. */
 export function wholeNumber(minimum: number, maximum: number): (text: string) => number {
   return (text) => {
     const value = Number(text);

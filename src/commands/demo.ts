@@ -95,7 +95,7 @@ function believed(clock: Clock): Clock {
   };
 }
 
-/** Says before any work that the port is taken: the API would say it in the words of a configuration. */
+/** Reports a port that is taken before any work: the API would name the setting of a configuration. */
 async function requireFree(port: number, option: string): Promise<void> {
   const settings = { address: option, port: option, certificate: "", key: "" };
   await requireListenable({ hostname: "127.0.0.1", port, settings });
@@ -164,7 +164,7 @@ class Stage implements DemoTeller {
   }
 
   live(reading: Reading): void {
-    // Said also when it is not shown: the words of the next one depend on it.
+    // Also for a reading that is not shown: the text of the next one depends on it.
     const { name, text, detail, quiet } = this.#texts.of(reading);
     const now_ms = this.#clock.now().unix_ms;
     if (!this.#mayShow(Math.floor(now_ms / 1000))) return;
@@ -185,7 +185,7 @@ class Stage implements DemoTeller {
     this.#print(`  ${dim(time)}  ${cyan(`↑ ${sent} readings are at central too`)}`);
   }
 
-  /** Whether this second has room for one more line; what had none is told by number in the next. */
+  /** Whether this second has room for one more line. Lines without room are counted, and the next second shows the count. */
   #mayShow(second: number): boolean {
     if (second !== this.#second) {
       if (this.#unshown > 0) this.#print(this.#terminal.colours.dim(`  … and ${this.#unshown} more`));
@@ -205,7 +205,7 @@ class Stage implements DemoTeller {
 }
 
 const lines_per_second_max = 8;
-/** Older than this is not what happens now. */
+/** Older readings come from the memory of a device. */
 const buffered_least_ms = 60_000;
 
 function dayBefore(stamp_ms: number, now_ms: number): string {

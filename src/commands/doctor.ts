@@ -85,7 +85,7 @@ function keptByCentral(directory: string): boolean {
   try {
     return storedRole(directory) === "central";
   } catch {
-    // A database that cannot be asked is what the checks are there to name.
+    // A database that cannot be opened is reported by its check.
     return false;
   }
 }
@@ -121,7 +121,7 @@ function directoryOf(options: StoreOptions, file: string | undefined): string | 
   }
 }
 
-/** A result, or undefined where it is a fault for operators, which is said. */
+/** The result of an action; undefined where it throws an OperatorError, which becomes a finding. */
 async function orFault<Result>(
   say: (finding: Finding) => void,
   action: () => Promise<Result>,

@@ -1,15 +1,15 @@
 import type { Terminal } from "./terminal.ts";
 
 /**
- * A line as lines of at most `width` columns, broken between words where that goes; those after the first are indented by two
- * more than it is. Colours go on. Absent width: the line as it is.
+ * A line as lines of at most `width` columns, broken between words where possible. Those after the first are indented by two
+ * columns more. Colours are kept. Absent width: the line as it is.
  */
 export function fold(line: string, width: number | undefined): string[] {
   if (width === undefined || Bun.stringWidth(line) <= width) return [line];
   const indent = /^ */.exec(line)?.[0] ?? "";
   const hang = `${indent}  `;
   const text = line.slice(indent.length);
-  // A terminal that is hardly one gets a word a line.
+  // A very narrow terminal gets a word a line.
   const room = Math.max(width - hang.length, 8);
   return Bun.wrapAnsi(text, room, { hard: true })
     .split("\n")

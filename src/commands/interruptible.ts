@@ -1,7 +1,7 @@
 import type { CommandContext } from "./command.ts";
 
 /**
- * Runs what can be stopped by SIGINT or SIGTERM: the signal aborts, and the work ends where it leaves things in
+ * Runs work that SIGINT and SIGTERM can stop: the signal aborts, and the work ends where it leaves its data in
  * order. Undefined and exit code 130 when it was stopped; a second signal ends the process at once.
  */
 export async function interruptible<Result>(

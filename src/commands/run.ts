@@ -7,7 +7,7 @@ import { startReadOnlyGateway } from "../read-only-gateway.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { serve, serverLog } from "./serving.ts";
 
-/** `lintel run`: a gateway, until it is told to stop. */
+/** `lintel run`: a gateway, until a signal stops it. */
 export function define(command: Command, context: CommandContext): void {
   addHelp(command, {
     examples: {

@@ -2,7 +2,7 @@ import { FFIType, ptr } from "bun:ffi";
 import { messageOf } from "../errors.ts";
 import { openLibc } from "../libc.ts";
 
-/** Messages of a service to systemd; see sd_notify(3) for their words. */
+/** Messages of a service to systemd; see sd_notify(3). */
 export interface ServiceNotifier {
   /** Serving: units ordered after this one may start. `status` is the line that `systemctl status` shows. */
   ready(status: string): void;
@@ -16,8 +16,8 @@ export interface ServiceNotifier {
 }
 
 /**
- * Tells the service manager that started this process how it is. Undefined where nothing waits to be told:
- * NOTIFY_SOCKET is not set. `report` gets one line if it cannot be told.
+ * Sends the state of this process to the service manager that started it. Undefined where NOTIFY_SOCKET is not set: no service
+ * manager is waiting. `report` gets one line if a message cannot be sent.
  */
 export function serviceNotifier(options: {
   env: Readonly<Record<string, string | undefined>>;

@@ -73,7 +73,7 @@ interface Ending {
   forget(): void;
 }
 
-/** Listens to what ends a server: signals, and faults that nothing caught. */
+/** Listens for signals, and for faults that nothing caught: they end a server. */
 function endings(log: Log, clock: Clock): Ending {
   const { promise, resolve } = Promise.withResolvers<number>();
   let first_ms: number | undefined;
@@ -128,5 +128,5 @@ function petWatchdog(service: ReturnType<typeof serviceNotifier>, served: Served
 const endSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 const stop_max_ms = 15_000;
-/** timeout(1) and shells signal a process and then its group: what comes this soon is the same wish. */
+/** timeout(1) and shells signal a process and then its group: a second signal within this time counts as the same one. */
 const same_signal_ms = 300;

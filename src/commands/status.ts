@@ -13,10 +13,10 @@ import { bytesText, momentText, spanText } from "./spans.ts";
 import { addDirectoryOptions, dataDirectory, type StoreOptions } from "./store-options.ts";
 import { type Columns, printTable } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
-import { uploadStanding } from "./upload-words.ts";
+import { uploadStatus } from "./upload-status.ts";
 import { withStore, withUploadStore } from "./with-store.ts";
 
-/** `lintel status`: what the gateway is doing, and when each item was last heard; of central, what it holds and serves TLS with. */
+/** `lintel status`: the state of the gateway, and when each item was last heard; of central, the size of its store and its certificate. */
 export function define(command: Command, context: CommandContext): void {
   addHelp(command, {
     examples: {
@@ -59,7 +59,7 @@ async function status(options: StoreOptions, context: CommandContext): Promise<v
   } else printGateway(running, terminal);
   if (disk_read_only)
     terminal.print(terminal.colours.red(`✗ ${directory} ${readOnlyDisk.what}: ${readOnlyDisk.remedy}`));
-  // Long names are to be copied, and stay on one line.
+  // A path or fingerprint stays on one line, so that it can be copied.
   printTls(tls, context.terminal);
   const now_ms = running?.now_ms ?? clock.now().unix_ms;
   printStore(store, now_ms, terminal);
@@ -137,7 +137,7 @@ function printUpload(
   { print, colours }: Terminal,
 ): void {
   if (state.uploaded_ms === undefined && state.failed_ms === undefined) return;
-  const { text, failure, late } = uploadStanding(state, store.last_seq, now_ms);
+  const { text, failure, late } = uploadStatus(state, store.last_seq, now_ms);
   print("");
   print(`${colours.bold("Upload")}  ${late ? colours.yellow(text) : text}`);
   if (failure !== undefined) print(`  ${colours.red(`✗ ${failure}`)}`);

@@ -4,7 +4,7 @@ import { defaultConfigFiles, findConfig, loadParts } from "../config/config.ts";
 import { OperatorError } from "../errors.ts";
 import type { CentralPlace } from "./central-place.ts";
 
-/** The options that name a store, and how to print what is found there, as a command received them. */
+/** The options that name a store, and `--json`, as a command received them. */
 export interface StoreOptions {
   readonly config?: string;
   readonly data?: string;

@@ -22,8 +22,8 @@ export function printTable<Row>(
 }
 
 /**
- * Rows as columns of text below a dim heading, a line each; columns of numbers are set to the right. What is wider than `width`
- * loses columns, those that `least` names, the first of them first, and a line says which. Where that is not enough, each row is
+ * Rows as columns of text below a dim heading, a line each; columns of numbers are set to the right. A table that is wider than `width`
+ * loses the columns that `least` names, the first of them first, and a line names them. Where that is not enough, each row is
  * a block of lines, `heading  value`, with everything that it has.
  *
  * @param options.width columns of the terminal; absent: lines are as long as they are
@@ -80,7 +80,7 @@ function columnLines(headings: readonly string[], rows: readonly (readonly Cell[
   return [line(headings), ...texts.map(line)];
 }
 
-/** The first cell is the title of a block; what a row has nothing for is left out. */
+/** The first cell is the title of a block. Columns without a value in the row are left out. */
 function blockLines(
   headings: readonly string[],
   rows: readonly (readonly Cell[])[],

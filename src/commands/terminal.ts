@@ -6,7 +6,7 @@ export interface Terminal {
   print(line: string): void;
   /** One value as a line of JSON, on standard output. */
   printJson(value: unknown): void;
-  /** One line beside the answer, on standard error: progress, warnings, hints. */
+  /** One line on standard error: progress, warnings, hints. */
   say(line: string): void;
   /**
    * Text that replaces itself at the foot of standard error; shown on a terminal only. The empty string takes
@@ -42,10 +42,10 @@ export function processTerminal(): Terminal {
     else process.exit(0);
   });
   stderr.on("error", (error: NodeJS.ErrnoException) => {
-    // Whoever read the log has gone; what the process does goes on.
+    // The reader of the log has gone. The process goes on.
     if (error.code !== "EPIPE") throw error;
   });
-  // Bun's streams tell when a write has been taken, and not when all have.
+  // Bun's streams report the end of each write, and not the end of all.
   const writing = new Set<Promise<void>>();
   const write = (stream: NodeJS.WriteStream, text: string) => {
     const taken: Promise<void> = new Promise<void>((done) => stream.write(text, () => done())).then(() => {
@@ -89,7 +89,7 @@ export function processTerminal(): Terminal {
   };
 }
 
-/** NO_COLOR and FORCE_COLOR overrule what the stream is; see no-color.org and force-color.org. */
+/** Whether a stream gets colours. NO_COLOR and FORCE_COLOR win over the kind of stream; see no-color.org and force-color.org. */
 export function coloured(
   stream: { readonly isTTY?: boolean },
   env: Readonly<Record<string, string | undefined>>,

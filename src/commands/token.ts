@@ -8,7 +8,7 @@ import { addStoreOptions, type StoreOptions } from "./store-options.ts";
 import { type Columns, printTable } from "./table.ts";
 import { withStore } from "./with-store.ts";
 
-/** `lintel token`: who may read. */
+/** `lintel token`: creates, lists and revokes access tokens. */
 export function define(command: Command, context: CommandContext): void {
   const create = command.command("create <name>").description("make a token; it is shown once, now");
   addHelp(create, {
@@ -61,7 +61,7 @@ interface CreateOptions extends StoreOptions {
 
 async function createToken(name: string, options: CreateOptions, context: CommandContext): Promise<void> {
   const { terminal, clock } = context;
-  // A control character would rule the terminal of whoever lists the tokens.
+  // A control character would act on the terminal on which tokens are listed.
   if (name.trim() === "" || name.length > name_length_max || /\p{Cc}/u.test(name)) {
     throw new OperatorError(
       `${JSON.stringify(name)} is not a name for a token`,
@@ -121,7 +121,7 @@ async function listTokens(options: StoreOptions, context: CommandContext): Promi
 }
 
 async function revokeToken(id: string, options: StoreOptions, context: CommandContext): Promise<void> {
-  // Who pastes the whole token means its id.
+  // The whole token may be given instead of its id.
   const bare = id.split(".")[0] ?? id;
   const revoked = await withStore(options, context, (store) => store.revokeToken(bare));
   if (!revoked)

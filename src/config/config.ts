@@ -87,7 +87,7 @@ const checks: TextChecks = {
 /**
  * Reads and checks a whole configuration. `sections` has the schema of each driver's section, by name.
  *
- * @throws OperatorError that names file, line and key, with what was expected there
+ * @throws OperatorError that names file, line and key, with the values that are allowed there
  */
 export function loadConfig(file: string, sections: ReadonlyMap<string, TSchema>): Config {
   const document = readDocument(file, configuration);

@@ -36,7 +36,7 @@ export interface ListedGateway {
 /**
  * Reads and checks a list of gateways; relative paths in it are meant from where the file is.
  *
- * @throws OperatorError that names file, line and key and says what was expected there
+ * @throws OperatorError that names file, line and key, with the values that are allowed there
  */
 export function readGatewayList(file: string): GatewayList {
   const document = readDocument(file, { name: "gateway list", option: "--gateways" });

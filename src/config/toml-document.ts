@@ -16,7 +16,7 @@ export interface Document {
 /**
  * Reads a TOML file.
  *
- * @param kind what it is called, and the option that names another
+ * @param kind the name of such a file in messages, and the option that names another
  * @throws OperatorError that names file, line and column
  */
 export function readDocument(
@@ -56,7 +56,7 @@ export type TextChecks = Readonly<Record<string, (value: string) => boolean>>;
  * Checks a table and all that is in it.
  *
  * @param path of the table; a number is a place in an array of tables
- * @throws OperatorError that names file, line and key and says what was expected there
+ * @throws OperatorError that names file, line and key, with the values that are allowed there
  */
 export function checkTable(
   document: Document,
@@ -133,7 +133,7 @@ function shown(value: unknown): string {
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 
-/** The values that a schema allows, in words: its description if it has one, with its bounds. */
+/** The values that a schema allows, for a message: its description if it has one, with its bounds. */
 function expectation(schema: TSchema): string {
   const bounds = [
     schema["minimum"] === undefined ? "" : ` from ${schema["minimum"]}`,

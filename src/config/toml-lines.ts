@@ -2,7 +2,7 @@
  * The line, from 1, on which a key of a TOML document stands; `path` is its table and name, with the place, from 0, of a
  * table in an array of them: `["gateway", "2", "url"]`. Falls back to the
  * nearest table around it that has a line of its own, and to line 1. The document must have parsed already:
- * this only finds what is known to be there.
+ * this only finds keys that are known to be there.
  */
 export function lineOf(toml: string, path: readonly string[]): number {
   const lines = keyLines(toml);

@@ -27,7 +27,7 @@ export interface UploadTarget {
   readonly keep_days?: number;
 }
 
-/** A quarter of what a slow home line of 8 Mbit/s sends: a usual night is sent in a second, a year in minutes. */
+/** A quarter of a slow home connection of 8 Mbit/s. A usual night is sent in a second, a year in minutes. */
 export const default_bytes_per_s = 256 * 1024;
 
 /** A section as the file has it, with its defaults; paths are meant from `directory`. */

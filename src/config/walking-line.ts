@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 
 /**
- * The `[walking]` section: each key names a line of curtain sensors and says where along it each of them hangs.
+ * The `[walking]` section: each key names a line of curtain sensors, with the position of each along it.
  *
  * ```toml
  * [walking]

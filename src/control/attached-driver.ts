@@ -63,12 +63,12 @@ export class AttachedDriver {
     return this.#driver?.openJoining !== undefined;
   }
 
-  /** Rejects with what the driver says stands in the way. */
+  /** Rejects with the driver's reason where it cannot open. */
   async openJoining(seconds: number): Promise<void> {
     await this.#driver?.openJoining?.(seconds);
   }
 
-  /** Throws what the driver says stands in the way; nothing happens in one whose adapter has no network of its own. */
+  /** Throws the driver's reason where it cannot. Does nothing in a driver whose adapter has no network of its own. */
   formNewNetwork(): void {
     this.#driver?.formNewNetwork?.();
   }

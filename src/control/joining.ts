@@ -107,7 +107,7 @@ export class Joining {
         requireListening(driver);
         await driver.openJoining(seconds);
         opening.drivers.push(driver);
-        // Closed meanwhile, by a stop: what has just opened closes with it.
+        // Joining was closed meanwhile, by a stop: this driver closes too.
         if (this.#opening !== opening) await driver.closeJoining();
       } catch (error) {
         refusals.push(`${driver.name} ${messageOf(error)}`);
@@ -189,7 +189,7 @@ export class Joining {
   }
 }
 
-/** Throws what keeps a driver from letting devices in. */
+/** Throws the reason for which a driver cannot let devices in. */
 function requireListening(driver: AttachedDriver): void {
   const { state, problem } = driver.status();
   if (problem !== undefined) throw new Error(problem);

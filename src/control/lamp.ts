@@ -2,7 +2,7 @@ import type { Lamp } from "../../drivers/driver.ts";
 import type { Clock } from "../clock.ts";
 import type { AttachedDriver } from "./attached-driver.ts";
 
-/** Keeps the lamps of all drivers that have one at what the gateway is doing. */
+/** Has the lamps of all drivers show the state of the gateway. */
 export class LampKeeper {
   readonly #drivers: () => readonly AttachedDriver[];
   readonly #clock: Clock;

@@ -25,7 +25,7 @@ export function startControl(options: {
 }): { stop(): Promise<void> } {
   const { joining } = options;
   const path = controlPath(options.directory);
-  // Whoever holds the store's lock owns the socket: a file that is there was left by a gateway that was killed.
+  // The process with the store's lock owns the socket: a file that exists was left by a gateway that was killed.
   rmSync(path, { force: true });
   const umask = process.umask(0o177);
   let server: Bun.Server<undefined>;
@@ -61,7 +61,7 @@ export function startControl(options: {
   chmodSync(path, 0o600);
   return {
     async stop() {
-      // Whoever is being told that joining is closed hears it to the end.
+      // A client that is waiting for the last step gets it.
       const cancel = options.clock.after(stop_max_ms, () => void server.stop(true));
       await server.stop();
       cancel();
@@ -90,7 +90,7 @@ function faultOf(error: unknown): { what: string; remedy: string } {
   };
 }
 
-/** The last line where joining did not open after all. */
+/** The last line of an answer, where joining could not be opened. */
 export interface Refusal {
   readonly state: "refused";
   readonly what: string;
@@ -108,7 +108,7 @@ async function openJoining(joining: Joining, request: Request): Promise<Response
   }
   const lines = new TransformStream<string, string>(undefined, undefined, { highWaterMark: steps_max });
   const writer = lines.writable.getWriter();
-  // A client that has gone cannot be told: the next thing to do is to close, which its going does already.
+  // A client that has gone gets no more steps; joining closes.
   const gone = () => void joining.close();
   const begun = Promise.withResolvers<void>();
   let ended = false;

@@ -45,7 +45,7 @@ export class InterfaceClient {
       answer_bytes_max,
     });
     // Requests without a body are not cut short: this is another server.
-    if (answer.status === 400) throw this.#client.strange("400");
+    if (answer.status === 400) throw this.#client.unexpected("400");
     if (answer.status === 404) return undefined;
     if (answer.status === 410) return "gone";
     const body = this.#client.read(answer, schema) as Body;

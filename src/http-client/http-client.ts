@@ -18,11 +18,11 @@ export interface ClientRequest {
   readonly body?: Body;
   /** Statuses that are an answer too, besides those from 200 to 299. */
   readonly accept?: readonly number[];
-  /** Bytes that the answer may have; `answer_bytes_max` unless said otherwise. */
+  /** Bytes that the answer may have; by default `answer_bytes_max`. */
   readonly answer_bytes_max?: number;
 }
 
-/** Sent as it is; `coding` says how it is compressed beyond what its type says. */
+/** Sent as it is. `coding`: its Content-Encoding. */
 export interface Body {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly type: string;
@@ -80,16 +80,16 @@ export class HttpClient {
     this.#deadline_ms = clock.now().monotonic_ms + (bounds.run_ms_max ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Who it is and where, as a sentence begins: `central at central.example`. */
+  /** Name and host of the server at the start of a sentence: `central at central.example`. */
   get title(): string {
     return `${this.#options.wording.name} at ${this.url.host}`;
   }
 
   /**
-   * Asks until there is an answer. `request` is made anew for each attempt, and told how many have failed, so that what does not get through
-   * can be cut smaller.
+   * Asks until there is an answer. Where `request` is a function, it makes the request of each attempt, and gets the number of failures so
+   * far: it can make a request that does not get through smaller.
    *
-   * @throws TryAgainLater where there is none in the end; OperatorError where asking again cannot help
+   * @throws TryAgainLater where all attempts failed; OperatorError where asking again cannot help
    */
   async ask(request: ClientRequest | ((failures: number) => Promise<ClientRequest>)): Promise<Answered> {
     let failures = 0;
@@ -128,15 +128,15 @@ export class HttpClient {
     try {
       body = JSON.parse(new TextDecoder().decode(answer.body));
     } catch (thrown) {
-      throw this.strange(messageOf(thrown));
+      throw this.unexpected(messageOf(thrown));
     }
     if (check.Check(body)) return body as Static<Schema>;
     const first = check.Errors(body).First();
-    throw this.strange(`${first?.path ?? ""} ${first?.message ?? ""}`.trim());
+    throw this.unexpected(`${first?.path ?? ""} ${first?.message ?? ""}`.trim());
   }
 
-  /** An answer that is not what was asked for. */
-  strange(what: string): OperatorError {
+  /** The error of an answer that such a server does not give. */
+  unexpected(what: string): OperatorError {
     const { wording } = this.#options;
     return new OperatorError(
       `the answer of ${this.url.host} is not what ${wording.kind} answers (${what})`,
@@ -190,7 +190,7 @@ export class HttpClient {
     // A request that was cut short on the way is answered 400 or 408.
     if (status === 400 || status === 408 || status === 429 || status >= 500) {
       const retry_ms = retryAfter_ms(outcome.headers.get("retry-after"), clock.now().unix_ms);
-      const failure = `it answers ${status}${said(outcome)}`;
+      const failure = `it answers ${status}${messageIn(outcome)}`;
       return { failure, answered: status, retry_ms };
     }
     throw this.#refusal(outcome, url);
@@ -215,7 +215,7 @@ export class HttpClient {
     const { status, headers } = answer;
     const { wording } = this.#options;
     if (status === 401 || status === 403)
-      return new OperatorError(`${this.title} refuses the token${said(answer)}`, wording.token_remedy);
+      return new OperatorError(`${this.title} refuses the token${messageIn(answer)}`, wording.token_remedy);
     if (status >= 300 && status < 400)
       return new OperatorError(
         `${this.title} sends ${wording.asker} elsewhere (${status}, ${headers.get("location") ?? "nowhere"})`,
@@ -227,7 +227,7 @@ export class HttpClient {
         `check ${wording.url_setting}: it is the address without a version, such as ${wording.url_example}`,
       );
     return new OperatorError(
-      `${this.title} does not take what ${wording.asker} sends (${status}${said(answer)})`,
+      `${this.title} does not take what ${wording.asker} sends (${status}${messageIn(answer)})`,
       "run the same version of Lintel on both; if it is, this is a fault of the program",
     );
   }
@@ -247,7 +247,7 @@ function addressOf({ url, wording }: ClientOptions): URL {
 }
 
 /** The message in the body of an error, to append to a sentence. */
-function said({ body }: Answered): string {
+function messageIn({ body }: Answered): string {
   try {
     const { message, code } = JSON.parse(new TextDecoder().decode(body));
     if (typeof message !== "string") return "";
@@ -261,6 +261,6 @@ function said({ body }: Answered): string {
 const checks = new WeakMap<TSchema, TypeCheck<TSchema>>();
 
 const compress_bytes_min = 1_024;
-/** For one request, with those at which the peer said when to come back. */
+/** For one request, with those after which the server said when to come back. */
 const attempts_max = 100;
 const answer_bytes_max = 64 * 1024 * 1024;

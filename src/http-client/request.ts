@@ -75,7 +75,7 @@ class Timeouts {
   readonly #abort = new AbortController();
   readonly #cancelWhole: () => void;
   #cancelStep = () => {};
-  /** The step that took too long, in words. */
+  /** The step that took too long, as text for a message. */
   exhausted: string | undefined;
 
   constructor(clock: Clock) {
@@ -178,7 +178,7 @@ function codeOf(thrown: unknown): string {
   return thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
 }
 
-/** TLS errors, in words for the person who has to correct them. */
+/** TLS errors, as text for the person who has to correct them. */
 const certificateFaults: readonly {
   codes: RegExp;
   what: string;
@@ -228,6 +228,6 @@ const plainWords: Readonly<Record<string, string>> = {
 
 /** A piece of a body on its way: a sixteenth of a second at the pace that is usual. */
 const piece_bytes = 16 * 1024;
-/** For a connection to come about, and between two pieces. */
+/** For a connection to open, and between two pieces of a body. */
 const stall_ms_max = 60_000;
 const request_ms_max = 900_000;

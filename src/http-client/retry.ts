@@ -18,7 +18,7 @@ const delay_ms_max = 30_000;
 export const retryAfter_ms_max = 300_000;
 
 /**
- * A delay drawn anew for each who waits, so that those who failed together do not come back together: from half of `delay_ms` to
+ * A random delay, so that clients that failed at the same time do not return at the same time: from half of `delay_ms` to
  * half as much again; where the server `named` it, never less than that.
  *
  * @param random from 0 up to 1

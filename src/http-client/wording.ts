@@ -1,16 +1,16 @@
-/** How a server, and what to correct on this side, is called in messages for operators. */
+/** Names of a server, and of the settings of this side, in messages for operators. */
 export interface Wording {
-  /** Who is asked: `central`. */
+  /** The server: `central`. */
   readonly name: string;
   /** The program that answers there, if the address is right: `a Lintel central server`. */
   readonly kind: string;
-  /** Who asks: `this gateway`. */
+  /** The client: `this gateway`. */
   readonly asker: string;
   /** The run that asks: `upload`. */
   readonly run: string;
   /** A way to make a run shorter, where a run is bounded. */
   readonly hastening?: string;
-  /** Where the address stands: `[upload] url`. */
+  /** The setting of the address: `[upload] url`. */
   readonly url_setting: string;
   /** How its certificate is named: `in [upload] certificate = "…"`. */
   readonly certificate_setting: string;

@@ -6,12 +6,12 @@ import { positionHeader } from "./protocol.ts";
 import type { Central } from "./upload/central.ts";
 
 /**
- * Brings back what central has of the items that are in this home now, from a time on, oldest first.
+ * Restores the readings that central has of the items that are in this home now, from a time on, oldest first.
  *
  * @param options.store new, with the home's records in it
  * @param options.from_ms unix milliseconds
- * @param options.onBatch told of each batch once it is in the store, and how many readings came so far
- * @returns how many readings came
+ * @param options.onBatch called with each batch once it is in the store, and with the number of readings so far
+ * @returns the number of readings
  * @throws OperatorError; TryAgainLater where central cannot be reached
  */
 export async function restoreHistory(options: {

@@ -71,7 +71,7 @@ function extensions(names: readonly string[], keyId: Uint8Array): Uint8Array[] {
     extension("2.5.29.37", serverAuthentication),
     extension("2.5.29.17", sequence(...names.map(generalName))),
     extension("2.5.29.14", octetString(keyId)),
-    // So that it is never taken for the issuer of the one that took its place.
+    // So that it is never taken for the issuer of the certificate that replaces it.
     extension("2.5.29.35", sequence(context(0, keyId))),
   ];
 }

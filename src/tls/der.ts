@@ -51,7 +51,7 @@ export function time(unix_ms: number): Uint8Array {
     : value(0x18, Buffer.from(digits, "ascii"));
 }
 
-/** A value under a tag that its place gives a meaning, instead of its own tag. */
+/** A value with a context-specific tag, whose meaning depends on its position, instead of its own tag. */
 export function context(tag: number, content: Uint8Array): Uint8Array {
   return value(0x80 | tag, content);
 }

@@ -45,5 +45,5 @@ function isEveryAddress(listen: string): boolean {
   return listen === "0.0.0.0" || listen === "::";
 }
 
-/** A certificate goes over the line with each connection. */
+/** A bound on the size of the certificate, which is sent with each connection. */
 const names_max = 64;

@@ -26,7 +26,7 @@ export interface KeepingOptions {
 /**
  * The files to serve TLS with: those that are given, or the certificate of this server's own, which is made where there is none.
  *
- * The own one stays the same over restarts, because clients were told it: a new one is made only where one of its two files is missing,
+ * The own one stays the same over restarts, because clients were given it: a new one is made only where one of its two files is missing,
  * or where it has expired by a clock that is known to be right. It is valid from before any clock without a battery begins, so
  * that the first start need not know the time.
  *
@@ -124,7 +124,7 @@ async function make(files: TlsFiles, names: readonly string[], options: KeepingO
   log.info(`made a self-signed TLS certificate, valid until ${until}, for ${names.join(", ")}`);
 }
 
-/** One line where clients that use a name of this machine would refuse the certificate. */
+/** Logs a warning where clients that use a name of this machine would refuse the certificate. */
 function warnOfNames(
   certificate: X509Certificate,
   names: readonly string[],

@@ -12,10 +12,10 @@ import { storeFault } from "../store/sqlite/faults.ts";
  * their names at central.
  *
  * - `zigbee-network.json`: the newest copy that the Zigbee driver made of its network, with a checksum in it
- * - `cursors.json`: how far the buffers of devices have been read. Where it is put back, what they still hold is read from there on: what
- *   central has not got yet is read again, and nothing twice.
+ * - `cursors.json`: how far the buffers of devices have been read. On a box that gets this file, buffers are read from there on: events that
+ *   central lacks are read again, and none twice.
  *
- * To be gathered before an upload and handed over after it: then central has every reading that the cursors have passed.
+ * To be gathered before an upload and sent after it: central then has every reading before the cursors.
  */
 export function gatherHomeFiles(data: string): Map<string, Uint8Array<ArrayBuffer>> {
   const files = new Map([[cursorsName, new TextEncoder().encode(JSON.stringify(cursorsIn(data)))]]);
@@ -28,7 +28,7 @@ export function gatherHomeFiles(data: string): Map<string, Uint8Array<ArrayBuffe
   return files;
 }
 
-/** Puts what central kept of a home into a data directory that has a database. Answers whether a Zigbee network was among it. */
+/** Writes the files that central kept of a home into a data directory that has a database. Answers whether a Zigbee network was among them. */
 export function putHomeFiles(
   data: string,
   files: ReadonlyMap<string, Uint8Array>,

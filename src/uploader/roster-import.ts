@@ -14,7 +14,7 @@ import type { UploadStore } from "../store/upload-store.ts";
  * Records that only the roster before had (somebody never lived here, an alert is over) are removed; such an item only leaves this
  * home. The roster is kept in the data directory for the next time.
  *
- * @throws OperatorError that says in one line what does not fit
+ * @throws OperatorError that names the first fault in one line
  */
 export async function takeRoster(options: {
   readonly store: UploadStore;

@@ -20,7 +20,7 @@ export interface UploadSite {
 }
 
 /**
- * Puts an upload together and runs it, beside the running gateway or without it, as the only one on its data directory.
+ * Puts an upload together and runs it, as the only upload on its data directory. The gateway may be running.
  *
  * @param run.stop ends it where it leaves things in order; the call rejects with the signal's reason
  * @throws TryAgainLater where that may go better by itself; OperatorError where somebody has to do something
@@ -41,7 +41,7 @@ export async function uploadFrom(
   try {
     const lock = takeLock(data, uploadPost);
     try {
-      // As they are before anything is sent: then central has what the cursors among them have passed.
+      // Gathered before anything is sent: central then gets every reading before the cursors among these files.
       const homeFiles = gatherHomeFiles(data);
       return await upload({
         store,

@@ -41,7 +41,7 @@ export function factsOf(path: string): DatabaseFacts {
 /**
  * Copies a database that others go on using, as it is at one moment. The copy is whole, checked and on disk when it resolves.
  *
- * @param options.onBytes told now and then how large the copy is already
+ * @param options.onBytes called now and then with the size of the copy so far
  * @throws OperatorError
  */
 export async function copyDatabase(options: {

@@ -16,14 +16,14 @@ import { checkFiles, databaseName, isOwnDirectory, type Manifest, manifestName }
 export interface BackupOptions {
   /** The data directory; a server may be running on it. */
   readonly data: string;
-  /** Where the backup goes: what a backup before has left there is replaced. */
+  /** Where the backup goes; an earlier backup there is replaced. */
   readonly into: string;
-  /** The configuration to keep beside it, with the files that it names. */
+  /** The configuration to keep with it, and with the files that it names. */
   readonly configuration?: string;
   readonly version: string;
   readonly clock: Clock;
   readonly onProgress: (progress: BackupProgress) => void;
-  /** Told of what could not be kept, a line each. */
+  /** Called with a line for each file that could not be kept. */
   readonly onWarning: (line: string) => void;
 }
 
@@ -34,8 +34,8 @@ export interface BackupProgress {
 }
 
 /**
- * Makes a backup of a store and of the files beside it. Until the new one is whole, checked and on disk, the one before stays what
- * it is: the manifest is put in its place last.
+ * Makes a backup of a store and of its files. Until the new one is whole, checked and on disk, an earlier one stays as it is: the
+ * manifest is replaced last.
  *
  * @throws OperatorError, and then nothing that was there before has changed
  */
@@ -61,7 +61,7 @@ export async function makeBackup(options: BackupOptions): Promise<Manifest> {
       clock,
       onBytes: (done) => onProgress({ step: "copying", bytes: done, bytesTotal: bytes }),
     });
-    // What was committed before the copy began is in it, and perhaps more.
+    // The copy has all readings that were committed before it began, and perhaps more.
     const { bytes: _, ...kept } = factsOf(copy);
     const files: Manifest["files"] = { [databaseName]: await contentOf(copy) };
     for (const name of filesToKeep(data, into))
@@ -142,7 +142,7 @@ async function checkWritten(
   });
 }
 
-/** From here on the new backup is the one; what came before it is taken away. */
+/** Replaces the manifest, and removes the files of an earlier backup. */
 async function putManifest(into: string, manifest: Manifest): Promise<void> {
   const path = join(into, manifestName);
   await syncDirectory(into);

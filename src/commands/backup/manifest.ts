@@ -24,7 +24,7 @@ export const Manifest = Type.Object(
     epoch: Type.String({ pattern: "^[0-9a-f]{32}$" }),
     last_seq: count,
     home: Type.Optional(Type.Integer()),
-    /** The directory beside the manifest that the files are in. */
+    /** The directory of the files, in that of the manifest. */
     directory: Type.String({ pattern: "^backup-[0-9a-f]{8}$" }),
     files: Type.Record(
       Inside,
@@ -32,7 +32,7 @@ export const Manifest = Type.Object(
         {
           bytes: count,
           sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
-          /** Where it stood, of the configuration, which comes first, and of the files that it names; the others are of the data directory. */
+          /** Where it was: of the configuration, the first of them, and of the files that it names. The others are of the data directory. */
           path: Type.Optional(Type.String()),
         },
         closed,

@@ -26,7 +26,7 @@ export interface Surroundings {
   readonly running?: GatewayStatus;
 }
 
-/** For stores that are opened to check them: the checks themselves say what is amiss. */
+/** For stores that are opened to check them: the checks themselves report faults. */
 export function silentLog(clock: Clock): Log {
   return lineLog({ write: () => {}, clock });
 }

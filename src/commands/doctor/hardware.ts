@@ -13,7 +13,7 @@ import type { Clock } from "../../clock.ts";
 import { spanText } from "../spans.ts";
 import { type Finding, type Found, fault, fine, note, type Surroundings } from "./check.ts";
 
-/** Something is to be heard, and where a gateway runs its drivers hear it. */
+/** Drivers are configured, and where a gateway runs they listen. */
 export function checkDrivers({ config, running, clock }: Surroundings): Found {
   if (config?.drivers.size === 0)
     return note("no driver is configured: nothing will be heard; add a section such as [zigbee]");
@@ -41,7 +41,7 @@ function driverOf(running: Surroundings["running"], name: string) {
 
 /**
  * Every `port` of a driver's section leads to something that this user may open and nobody else holds. Where the gateway runs,
- * its drivers know better: of the port only what may explain their problem is said.
+ * only a fault of a port whose driver has a problem is reported.
  */
 export async function checkPorts({ config, running, clock }: Surroundings): Promise<Found> {
   const findings: Finding[] = [];

@@ -8,7 +8,7 @@ import { openStoreBeside } from "../../store/sqlite/open.ts";
 import { bytesText } from "../spans.ts";
 import { type Found, fault, fine, note, type Surroundings, silentLog } from "./check.ts";
 
-/** The data directory can be written by the user who asks. */
+/** The data directory can be written by the user who runs this. */
 export function checkDirectory({ directory }: Surroundings): Found {
   // One that is not there yet is made at the first start, if the one above allows it.
   const looked = nearestExisting(directory);
@@ -67,7 +67,7 @@ export async function checkDatabase({ directory, clock }: Surroundings): Promise
   }
 }
 
-/** Somebody can ask: there is a token that is still accepted. */
+/** There is a token that is still accepted. */
 export async function checkTokens({ directory, clock }: Surroundings): Promise<Found> {
   if (!existsSync(databasePath(directory))) return [];
   const store = await openStoreBeside({ directory, clock, log: silentLog(clock) });

@@ -34,7 +34,7 @@ export function checkService(): Found {
 /**
  * Findings from systemd's properties of the service.
  *
- * @param shown what `systemctl show` prints of `properties`
+ * @param shown the output of `systemctl show` for `properties`
  * @param last the last line that the service itself has logged; empty where this user may not read it
  */
 export function serviceFindings(shown: string, last: () => string): readonly Finding[] {

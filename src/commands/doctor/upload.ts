@@ -3,7 +3,7 @@ import { tokenIn } from "../../config/upload-section.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
 import { databasePath } from "../../store/sqlite/connection.ts";
 import { openUploadStore } from "../../store/sqlite/open.ts";
-import { uploadStanding } from "../upload-words.ts";
+import { uploadStatus } from "../upload-status.ts";
 import { type Found, fault, fine, note, type Surroundings, silentLog } from "./check.ts";
 import { systemctl } from "./system.ts";
 
@@ -49,7 +49,7 @@ export async function checkLastUpload({ config, directory, clock }: Surroundings
     const [state, { last_seq }] = await Promise.all([store.uploadState(), store.overview()]).finally(() =>
       store.close(),
     );
-    const { text, failure, late } = uploadStanding(state, last_seq, clock.now().unix_ms);
+    const { text, failure, late } = uploadStatus(state, last_seq, clock.now().unix_ms);
     if (failure !== undefined)
       return fault(`uploads: ${text}; failed ${failure}`, "lintel upload tries again now");
     if (late) return fault(`uploads: ${text}`, "lintel upload sends now, and says what is in the way");

@@ -3,7 +3,7 @@ import { localDate, localTime } from "../../meaning/local-day.ts";
 import type { PillboxReport } from "../../meaning/report.ts";
 import type { Colours } from "../terminal.ts";
 
-/** A pill box's doses as a calendar, a week a line, with what else is to be said of it below. */
+/** A pill box's doses as a calendar, a week a line, with remarks about the box below. */
 export function doseLines(box: PillboxReport, colours: Colours, width = Number.POSITIVE_INFINITY): string[] {
   const shape = shapes.find(({ cell }) => weekWidth + 7 * cell <= width) ?? narrowest;
   const heading = `${"".padEnd(weekWidth)}${weekdays.map((day) => day.slice(0, shape.day).padEnd(shape.cell)).join("")}`;

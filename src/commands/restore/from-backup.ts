@@ -60,10 +60,10 @@ async function build(from: string, manifest: Manifest, building: string, run: Re
 }
 
 /**
- * Puts the configuration of a backup, and the files that it names, where they stood, unless something stands there. Nothing is put where
+ * Puts back the configuration of a backup, and the files that it names, where no file is in their place. Does nothing where
  * `configuration`, the file that the command names, exists.
  *
- * @returns paths that are there now, and what could not be put back, a line each
+ * @returns paths that were put back, and a line for each file that could not be
  */
 async function putConfiguration(
   backup: string,
@@ -89,8 +89,8 @@ async function putConfiguration(
 }
 
 /**
- * How far the lost box had read the buffers of devices when it last uploaded: it may have gone on after the backup. Nothing where there is
- * no central, or where it does not answer now.
+ * The files that central keeps of the lost box, with its cursors of devices' buffers: the box may have uploaded after the backup. None where
+ * there is no central, or where it does not answer now.
  */
 async function filesAtCentral({
   options,

@@ -55,8 +55,8 @@ interface Built {
 }
 
 /**
- * Makes a gateway's data directory of what central has of its home: records, the readings of the last days, the copy of the Zigbee network
- * and how far the buffers of devices have been read. What the box then numbers is of an epoch of its own. `building` is empty.
+ * Makes a gateway's data directory from central's data of its home: records, the readings of the last days, the copy of the Zigbee network
+ * and the cursors of devices' buffers. The box gives later readings numbers of a new epoch. `building` is empty.
  */
 async function build(building: string, site: UploadSite, run: RestoreRun): Promise<Built> {
   const { options, log, context } = run;

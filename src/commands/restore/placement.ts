@@ -8,11 +8,11 @@ import { isOfProcess, syncDirectory, syncTree } from "../backup/files.ts";
 import { databaseName } from "../backup/manifest.ts";
 
 /**
- * Fills a data directory, or leaves it as it was. What `build` makes in the directory that it is given takes its place once all of it is
- * there and on disk, the database last; what stood there is set aside, never removed. No gateway can start meanwhile.
+ * Fills a data directory, or leaves it as it was. `build` makes the new files in a directory below it. Once they are all on disk, they are
+ * moved to their places, the database last. Files that were there before are set aside, never removed. No gateway can start meanwhile.
  *
  * @param options.replace whether data that is there may be set aside
- * @returns what `build` answered, and where what was there is now
+ * @returns the result of `build`, and the directory of the files that were there before
  * @throws OperatorError where a gateway runs on the directory, or where it holds data and `replace` does not allow for that
  */
 export async function fillDirectory<Result>(options: {
@@ -26,7 +26,7 @@ export async function fillDirectory<Result>(options: {
   let uploads: WriterLock | undefined;
   try {
     uploads = takeLock(directory, uploadPost);
-    // A restore that was interrupted while it put things in their places left what nobody has used yet.
+    // A restore that was interrupted while it moved files to their places left files that no gateway has used yet.
     const interrupted = existsSync(join(directory, placing));
     if (!replace && !interrupted) refuseData(directory);
     const building = join(directory, restoring);
@@ -64,13 +64,13 @@ function refuseData(directory: string): void {
   );
 }
 
-/** Moves what a data directory holds into a directory below it; answers which, undefined where there was nothing to move. */
+/** Moves the data in a directory into a directory below it. Answers which; undefined where there was nothing to move. */
 function setAside(directory: string): string | undefined {
   const held = heldIn(directory);
   if (held.length === 0) return undefined;
   const aside = freeName(directory);
   mkdirSync(aside, { mode: 0o700 });
-  // The database with its log goes first, and together: neither means anything beside the files of another.
+  // The database with its log goes first, and together: each is useless with the files of another database.
   const isDatabase = (name: string) => name.startsWith(databaseName);
   const order = held.toSorted((one, other) => Number(isDatabase(other)) - Number(isDatabase(one)));
   for (const name of order) renameSync(join(directory, name), join(aside, name));
@@ -87,7 +87,7 @@ async function place(directory: string): Promise<void> {
   await syncDirectory(directory);
 }
 
-/** Names of what belongs to the data of a gateway or central: all but the lock, sockets and what was set aside before. */
+/** Names of the data of a gateway or central in a directory: all but locks, sockets and data that were set aside before. */
 function heldIn(directory: string): string[] {
   return readdirSync(directory, { withFileTypes: true })
     .filter((entry) => entry.isFile() || entry.isDirectory())
@@ -108,7 +108,7 @@ function freeName(directory: string): string {
   );
 }
 
-/** Where a restore builds, and where what it has built waits for its place. */
+/** Directories below the data directory: in the first a restore builds, from the second it moves the files to their places. */
 const restoring = "restoring";
 const placing = "placing";
 const aside_max = 100;

@@ -21,8 +21,8 @@ export interface SentFromRemains {
 }
 
 /**
- * Sends central what can still be read of a damaged database and what it has not got, under the numbers that the lost box gave. Where that
- * cannot be done, it is said, and the rest goes on: the damaged database stays.
+ * Sends central the readings that it lacks and that can still be read of a damaged database, under the numbers that the lost box gave. A failure
+ * is logged, and the restore goes on: the damaged database is kept.
  *
  * @param building a directory of the caller's, in which a copy is made for as long as this takes
  * @throws TryAgainLater where central cannot be reached
@@ -57,7 +57,7 @@ export async function sendFromRemains(
         onProgress: (progress) =>
           terminal.progress(`sent ${progress.sent} of ${progress.total} readings that were left`),
       });
-      // Of what is lost the buffer of a device may still have some: then it is read from where central had all of it.
+      // The buffer of a device may still have lost events. Then central keeps the cursors that it has: buffers are read from there on.
       if (lost === 0) await sendHomeFiles(connect(site, { ...run, clock }), gatherHomeFiles(directory));
       return { sent, lost };
     } finally {

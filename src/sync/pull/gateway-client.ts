@@ -29,7 +29,7 @@ export function gatewayClient(
 const bounds: ClientBounds = {
   // Others wait for their turn meanwhile.
   run_ms_max: 3_600_000,
-  // Who is not there is asked again later, and takes nobody's turn until then.
+  // A gateway that does not answer is asked again later: other gateways have their turns until then.
   failures_max: 3,
   // A Pi that reads its card for a batch; one that is off is given up after these.
   answer_ms_max: 20_000,

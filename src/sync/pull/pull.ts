@@ -27,9 +27,9 @@ export interface PullOptions {
 }
 
 /**
- * Brings central up to what one gateway has, turn by turn: takes its readings from where central stands, then what is known besides, compares the
- * days that this touched, once a week all of them, and keeps its files. What an upload would do, asked from the other end; both may be at it
- * at once, because central's watermark decides what is new.
+ * Brings the data of one gateway to central, turn by turn: readings from the number on that central holds, then the health of devices. It
+ * compares the days of new readings, once a week all days, and keeps the gateway's files. It does the same as an upload, asked for by central. Both
+ * may run at once, because central's watermark decides which readings are new.
  */
 export class Pull {
   readonly gateway: ListedGateway;
@@ -58,7 +58,7 @@ export class Pull {
     const { title } = client;
     const target = new StoreTarget({ store, home, clock, counts, title, place, remarks });
     const filesDue = clock.now().unix_ms - this.#state.filed_ms >= day_ms;
-    // As they are before anything is read: then central has what the cursors among them have passed.
+    // Read before the readings: central then gets every reading before the cursors among these files.
     const files = filesDue ? await readFiles(client) : undefined;
     const { more, report, held_note, everyDay, compared } = await transfer({
       source: new GatewaySource(client),
@@ -109,7 +109,7 @@ export class Pull {
     try {
       await keepFiles(store, this.gateway.home, files);
     } catch (thrown) {
-      throw thrown instanceof FilesFault ? client.strange(thrown.message) : thrown;
+      throw thrown instanceof FilesFault ? client.unexpected(thrown.message) : thrown;
     }
     this.#state = { ...this.#state, filed_ms: clock.now().unix_ms };
   }
@@ -121,7 +121,7 @@ async function readFiles(client: HttpClient): Promise<HomeFiles> {
   try {
     return filesInBody(body);
   } catch (thrown) {
-    throw thrown instanceof FilesFault ? client.strange(thrown.message) : thrown;
+    throw thrown instanceof FilesFault ? client.unexpected(thrown.message) : thrown;
   }
 }
 

@@ -15,8 +15,8 @@ export interface PullingOptions {
 }
 
 /**
- * Reads many gateways, each at its interval, a few at once. Who has waited longest has the next turn, and a turn is bounded: a gateway with a
- * backlog of months goes to the end of the line like every other. One that cannot be read is asked again after a minute, then after
+ * Reads many gateways, each at its interval, a few at once. The gateway that has waited longest has the next turn, and a turn is bounded: one with
+ * a backlog of months waits for its next turn like every other. One that cannot be read is asked again after a minute, then after
  * two, and so on up to the interval; the log says so once, and once when it is over.
  */
 export class Pulling {
@@ -25,7 +25,7 @@ export class Pulling {
   readonly #waiting: Place[];
   readonly #underWay = new Set<Promise<void>>();
   #cancel = () => {};
-  /** Central's own store takes nothing now: said once, not for each gateway. */
+  /** Central's own store takes nothing now: logged once, not for each gateway. */
   #storeOut = false;
 
   constructor(options: PullingOptions) {
@@ -50,7 +50,7 @@ export class Pulling {
     await Promise.all(this.#underWay);
   }
 
-  /** Gives turns to those that are due, as many as may be read at once, and comes back when the next one is. */
+  /** Starts the turns that are due, as many as may run at once, and sets a timer for the next one. */
   #next(): void {
     this.#cancel();
     if (this.#stop.signal.aborted) return;
@@ -82,7 +82,7 @@ export class Pulling {
     try {
       const { more } = await place.pull.turn(this.#stop.signal);
       this.#wentWell(place);
-      // A tenth more or less, so that a thousand do not come due in one second for ever.
+      // A tenth more or less: otherwise a thousand gateways that come due in one second would always do so.
       const wait_ms = more ? 0 : every_ms * (0.9 + random() / 5);
       place.due_ms = clock.now().monotonic_ms + wait_ms;
     } catch (thrown) {

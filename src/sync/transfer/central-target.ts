@@ -19,7 +19,7 @@ import {
   VerifyAnswer,
 } from "../protocol.ts";
 import type { Central } from "../upload/central.ts";
-import type { HeldSpan, ReadAfter, Report, Taken, Taker, Target } from "./source-and-target.ts";
+import type { BatchSender, HeldSpan, ReadAfter, Report, SentBatch, Target } from "./source-and-target.ts";
 
 /** A central server that is asked. */
 export class CentralTarget implements Target {
@@ -52,7 +52,7 @@ export class CentralTarget implements Target {
   }
 
   /** While a batch is under way the next one is read and encoded. */
-  taker(read: ReadAfter): Taker {
+  sender(read: ReadAfter): BatchSender {
     const reader = new BatchReader(read, this.#central.readings_max);
     return (after_seq) => this.#sendAfter(reader, after_seq);
   }
@@ -84,7 +84,7 @@ export class CentralTarget implements Target {
     return this.#central.askJson({ method: "POST", path: "/report" }, ReportAnswer, body);
   }
 
-  async #sendAfter(reader: BatchReader, after_seq: number): Promise<Taken | undefined> {
+  async #sendAfter(reader: BatchReader, after_seq: number): Promise<SentBatch | undefined> {
     const central = this.#central;
     let made = await reader.take(after_seq);
     if (made === undefined) return undefined;
@@ -118,7 +118,7 @@ interface Encoded {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Reads and encodes batches, one ahead, and as large as the line has lately let through. */
+/** Reads and encodes batches, one ahead. Batches are made smaller after failures, and larger again after successes. */
 class BatchReader {
   readonly #read: ReadAfter;
   readonly #most: number;
@@ -131,7 +131,7 @@ class BatchReader {
     this.#readings_max = readings_max;
   }
 
-  /** A line that cuts every hundred kilobytes lets small batches through. */
+  /** Halves the next batches: a connection that breaks every hundred kilobytes lets small ones through. */
   shrink(): void {
     this.#readings_max = Math.max(Math.min(readings_min, this.#most), this.#readings_max >> 1);
   }
@@ -151,7 +151,7 @@ class BatchReader {
   /** Begins to make the batch that is likely wanted next. */
   readAhead(after_seq: number): void {
     const made = this.#make(after_seq);
-    // Its fault is told to whoever takes it.
+    // `take` rejects with the error.
     made.catch(() => undefined);
     this.#ahead = { after_seq, made };
   }

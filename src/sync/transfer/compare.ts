@@ -25,7 +25,7 @@ export interface ComparisonOptions {
   readonly onCompare?: (from_ms: number) => void;
 }
 
-/** Compares days of a gateway with central's, and has central take again what differs; itself the result so far. */
+/** Compares days of a gateway with central's, and sends central again the readings of days that differ. It is itself the result so far. */
 export class Comparison implements Compared {
   readonly differing = new Set<number>();
   readonly unrepaired = new Set<number>();
@@ -45,7 +45,7 @@ export class Comparison implements Compared {
   }
 
   /**
-   * Compares a span by its digests. Days that differ are handed over, and compared once more.
+   * Compares a span by its digests. Days that differ are sent again, and compared once more.
    *
    * @returns the first day after the span that has readings, unix milliseconds
    */
@@ -75,13 +75,13 @@ export class Comparison implements Compared {
       const kept = await this.#repair(request, digest);
       if (kept > 0) extra.add(nameOf(digest));
     }
-    // Where central holds more than the gateway, all of the gateway's readings are there: that is what was to be shown.
+    // Where central holds more than the gateway, all of the gateway's readings are at central: such a day is repaired.
     for (const digest of await this.#differingOf(request, digests))
       if (!extra.has(nameOf(digest))) this.unrepaired.add(digest.day);
   }
 
-  /** Hands over all readings that the gateway still has of some days, without comparing: of days of which the rest was pruned. */
-  async handOver(epoch: string, through_seq: number, span: DaySpan): Promise<void> {
+  /** Sends all readings that the gateway still has of some days, without comparing: for days of which readings were pruned. */
+  async sendDays(epoch: string, through_seq: number, span: DaySpan): Promise<void> {
     const { source, checkTime, onCompare } = this.#options;
     checkTime();
     onCompare?.(span.from_ms);
@@ -100,7 +100,7 @@ export class Comparison implements Compared {
     return differing.map((digest) => there.get(nameOf(digest))).filter((digest) => digest !== undefined);
   }
 
-  /** Hands over what the gateway has of one series of one device on one day; how many readings central alone has of it. */
+  /** Sends all that the gateway has of one series of one device on one day. Answers how many readings of it central alone has. */
   async #repair({ epoch, through_seq }: DigestRequest, digest: DayDigest): Promise<number> {
     const { series, kind, address, itemid, day } = digest;
     const of = {

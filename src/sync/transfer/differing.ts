@@ -17,7 +17,7 @@ export function differing(there: readonly DayDigest[], here: readonly DayDigest[
   return found;
 }
 
-/** Names what a digest is of. The address wins over the number in the inventory, which may be known on one side only. */
+/** Name of the day, series and device of a digest. The device goes by its address where it has one: its number in the inventory may be known on one side only. */
 export function nameOf({ day, series, kind, address, itemid }: DayDigest): string {
   return `${day} ${series} ${kind} ${address === "" ? `#${itemid}` : address}`;
 }

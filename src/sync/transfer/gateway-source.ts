@@ -6,7 +6,7 @@ import { decodeBatch, decodeReadings } from "../batch-codec.ts";
 import { BatchFault } from "../batch-frame.ts";
 import { dayQueryOf } from "../day-query.ts";
 import { DigestsAnswer, SourceReport } from "../protocol.ts";
-import type { HandedBatch, Source, SpanDigests } from "./source-and-target.ts";
+import type { Source, SourceBatch, SpanDigests } from "./source-and-target.ts";
 
 /** A gateway that is asked, a day at a time. Its answers are checked: anybody may give them. */
 export class GatewaySource implements Source {
@@ -27,7 +27,7 @@ export class GatewaySource implements Source {
   async batchAfter({
     epoch,
     after_seq,
-  }: Parameters<Source["batchAfter"]>[0]): Promise<HandedBatch | undefined> {
+  }: Parameters<Source["batchAfter"]>[0]): Promise<SourceBatch | undefined> {
     const answer = await this.#gateway.ask({
       method: "GET",
       path: "/batches",
@@ -49,9 +49,9 @@ export class GatewaySource implements Source {
       DigestsAnswer,
     );
     if (digests.some(({ day }) => day * day_ms < from_ms || day * day_ms >= before_ms))
-      throw this.#gateway.strange("digests of another day than was asked for");
+      throw this.#gateway.unexpected("digests of another day than was asked for");
     if (next_ms !== undefined && (next_ms < before_ms || next_ms % day_ms !== 0))
-      throw this.#gateway.strange("a next day that is none");
+      throw this.#gateway.unexpected("a next day that is none");
     return { digests, next_ms };
   }
 
@@ -71,10 +71,10 @@ export class GatewaySource implements Source {
     try {
       batch = decode(bytes);
     } catch (thrown) {
-      if (thrown instanceof BatchFault) throw this.#gateway.strange(thrown.message);
+      if (thrown instanceof BatchFault) throw this.#gateway.unexpected(thrown.message);
       throw thrown;
     }
-    if (batch.epoch !== epoch) throw this.#gateway.strange("a batch of another epoch than was asked for");
+    if (batch.epoch !== epoch) throw this.#gateway.unexpected("a batch of another epoch than was asked for");
     return batch;
   }
 }

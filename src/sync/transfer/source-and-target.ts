@@ -17,7 +17,7 @@ export interface Source {
     readonly epoch: string;
     readonly after_seq: number;
     readonly readings_max: number;
-  }): Promise<HandedBatch | undefined>;
+  }): Promise<SourceBatch | undefined>;
 
   /** Days that one call of `digests` may span. */
   readonly days_max: number;
@@ -34,9 +34,9 @@ export interface SpanDigests {
   readonly next_ms?: number;
 }
 
-export interface HandedBatch {
+export interface SourceBatch {
   readonly batch: Batch;
-  /** Bytes that came over the network for it. */
+  /** Bytes received over the network for it; 0 from this machine. */
   readonly bytes: number;
 }
 
@@ -49,25 +49,25 @@ export interface Target {
   note(report: Report): Promise<readonly HeldSpan[]>;
 
   /**
-   * Makes what hands the readings of one epoch to central, a batch after the other. `read` is asked for them: for fewer at once where
-   * those before did not get through.
+   * A sender of the readings of one epoch, which calls `read` for each batch. It asks for smaller batches after one that did not get
+   * through.
    */
-  taker(read: ReadAfter): Taker;
+  sender(read: ReadAfter): BatchSender;
 
-  /** Which of these digests, the gateway's, are not the same at central, as central has them; and what central alone has. */
+  /** Central's digests that differ from these, the gateway's, and those of readings that central alone has. */
   differing(request: DigestRequest, digests: readonly DayDigest[]): Promise<readonly DayDigest[]>;
 
-  /** Has central take what the gateway has of one series of one device on one day. */
+  /** Sends central all readings that the gateway has of one series of one device on one day. */
   repairDay(request: DayReadings, readings: Batch): Promise<Repaired>;
 }
 
-export type ReadAfter = (after_seq: number, readings_max: number) => Promise<HandedBatch | undefined>;
+export type ReadAfter = (after_seq: number, readings_max: number) => Promise<SourceBatch | undefined>;
 
-/** Hands over the batch after a number; undefined where there is none. */
-export type Taker = (after_seq: number) => Promise<Taken | undefined>;
+/** Sends the batch after a number; undefined where there is none. */
+export type BatchSender = (after_seq: number) => Promise<SentBatch | undefined>;
 
-export interface Taken {
-  /** Up to where central holds the epoch then: its word, also where it goes back. */
+export interface SentBatch {
+  /** The number up to which central holds the epoch then; it may be lower than before. */
   readonly held_seq: number;
   /** Absent where central refused it because readings before it are not held. */
   readonly batch?: Batch;

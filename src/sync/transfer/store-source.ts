@@ -3,7 +3,7 @@ import { health_notes_max } from "../../store/device-health.ts";
 import type { DayReadings, DigestRequest, UploadStore } from "../../store/upload-store.ts";
 import { type GatewayReport, verify_days_max } from "../protocol.ts";
 import { type DatedStore, nextDay_ms } from "./days.ts";
-import type { HandedBatch, Report, Source, SpanDigests } from "./source-and-target.ts";
+import type { Report, Source, SourceBatch, SpanDigests } from "./source-and-target.ts";
 
 /** The part of a gateway's store that is transferred. */
 export type SourceStore = Pick<
@@ -44,7 +44,7 @@ export class StoreSource implements Source {
     return { epochs: own, condition, report, home, pruned_before_ms };
   }
 
-  async batchAfter(request: Parameters<Source["batchAfter"]>[0]): Promise<HandedBatch | undefined> {
+  async batchAfter(request: Parameters<Source["batchAfter"]>[0]): Promise<SourceBatch | undefined> {
     const batch = await this.#options.store.batchAfter(request);
     return batch && { batch, bytes: 0 };
   }

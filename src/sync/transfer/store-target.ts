@@ -5,21 +5,21 @@ import { BatchRefused, type CentralStore, type Repaired, type Sender } from "../
 import type { DayDigest, DayReadings, DigestRequest } from "../../store/upload-store.ts";
 import type { Receptions } from "../receiver/receptions.ts";
 import { differing } from "./differing.ts";
-import type { HeldSpan, ReadAfter, Report, Taker, Target } from "./source-and-target.ts";
+import type { BatchSender, HeldSpan, ReadAfter, Report, Target } from "./source-and-target.ts";
 
 export interface StoreTargetOptions {
   readonly store: CentralStore;
   readonly home: number;
   readonly clock: Clock;
   readonly counts: Receptions;
-  /** The gateway, as a sentence about it begins, and where it is listed. */
+  /** Name of the gateway at the start of a sentence, and the file and line where it is listed. */
   readonly title: string;
   readonly place: string;
   /** Fields that central adds to a report of the gateway. */
   readonly remarks: () => Readonly<Record<string, unknown>>;
 }
 
-/** Central by its store on this machine, taking in what a gateway of one home has. */
+/** Central by its store on this machine, for the gateway of one home. */
 export class StoreTarget implements Target {
   readonly #options: StoreTargetOptions;
 
@@ -51,7 +51,7 @@ export class StoreTarget implements Target {
     return store.held(epochs.map((one) => one.epoch));
   }
 
-  taker(read: ReadAfter): Taker {
+  sender(read: ReadAfter): BatchSender {
     const { store, counts } = this.#options;
     return async (after_seq) => {
       const handed = await read(after_seq, batch_readings_max);
@@ -87,7 +87,7 @@ export class StoreTarget implements Target {
     return { home, at_ms: clock.now().unix_ms };
   }
 
-  /** Where to go on after a refusal. @throws what else was thrown, and refusals that somebody has to deal with */
+  /** The number to go on from after a refusal. @throws OperatorError for refusals that somebody has to deal with, and any other error */
   #heldAfter(thrown: unknown): number {
     if (!(thrown instanceof BatchRefused)) throw thrown;
     this.#options.counts.refused(thrown.reason);

@@ -18,9 +18,9 @@ export interface TransferOptions extends ComparisonOptions {
   /** Result of earlier transfers from the store with this epoch, with the days left to compare. */
   readonly earlier: (epoch: string) => Earlier;
   readonly touched: TouchedDays;
-  /** Up to which note of the health of devices central was found to hold it, so that the first report is asked for what follows; 0 where that is unknown. */
+  /** The last note of the health of devices that central is known to hold; the first report is asked for later notes. 0: unknown. */
   readonly held_note: number;
-  /** Keeps what has changed of that. */
+  /** Stores the results that have changed, for later transfers. */
   readonly remember: (changed: Partial<Earlier>) => Promise<void>;
   /** Batches after which the rest is left for another transfer. */
   readonly batches_max: number;
@@ -55,8 +55,8 @@ export interface Transferred {
 }
 
 /**
- * Brings central up to what a gateway has, and compares both. Either end may be on this machine and the other one asked. However it ends, the
- * next one goes on from what central holds.
+ * Sends central the readings that it lacks of a gateway, and compares both. Either side may be on this machine; the other is asked over the
+ * network. However a transfer ends, the next one goes on from the readings that central holds.
  *
  * @throws TryAgainLater where the next one may go better by itself; OperatorError where somebody has to do something
  */
@@ -88,20 +88,20 @@ class Transfer {
   async run(): Promise<Transferred> {
     const { touched, remember } = this.#options;
     let report = await this.#begin();
-    const more = !(await this.#handReadings());
+    const more = !(await this.#sendReadings());
     const everyDay = touched.all;
     const confirmed_seq = this.#confirmed();
     let { verified_seq } = this.#earlier;
     if (!more) {
       await remember({ confirmed_seq });
-      report = await this.#handNotes(report);
+      report = await this.#sendHealth(report);
       verified_seq = await this.#compareDays(report, confirmed_seq);
     }
     const done = { more, report, confirmed_seq, verified_seq, everyDay };
     return { ...done, held_note: this.#held_note, compared: this.#comparison, lost: this.#lost };
   }
 
-  /** Asks where central stands, and holds that against what the gateway has. */
+  /** Asks how far central holds each epoch, and compares that with the gateway's numbers. */
   async #begin(): Promise<Report> {
     const { source, target, gateway, log, clock, touched, onBegin } = this.#options;
     const report = await source.report(this.#options.held_note);
@@ -125,7 +125,7 @@ class Transfer {
     return report;
   }
 
-  /** A box on an older copy of its card has less than central holds; one that is read from both ends may have numbered more meanwhile. */
+  /** Refuses a box that runs on an older copy of its card: it has less than central holds. The box may have numbered more since its report: it is asked again. */
   async #requireNewest(report: Report, held: readonly HeldSpan[]): Promise<void> {
     const { source, gateway } = this.#options;
     const last = report.epochs.at(-1);
@@ -140,14 +140,14 @@ class Transfer {
     );
   }
 
-  /** Hands over every reading that central does not hold. Answers whether that is all of them. */
-  async #handReadings(): Promise<boolean> {
+  /** Sends every reading that central does not hold. Answers whether that is all of them. */
+  async #sendReadings(): Promise<boolean> {
     const { gateway, log, batches_max } = this.#options;
     let batches = 0;
     try {
       for (const progress of this.#epochs) {
         await this.#addUncompared(progress);
-        batches += await this.#handEpoch(progress, batches_max - batches);
+        batches += await this.#sendEpoch(progress, batches_max - batches);
         if (progress.held_seq < progress.last_seq && batches >= batches_max) return false;
       }
       return true;
@@ -159,29 +159,29 @@ class Transfer {
     }
   }
 
-  /** Hands over one epoch, batch by batch, each in one transaction at central with how far it holds them. Answers how many batches. */
-  async #handEpoch(progress: EpochProgress, batches_max: number): Promise<number> {
+  /** Sends one epoch, batch by batch. Central takes each in one transaction with its `held_seq`. Answers the number of batches. */
+  async #sendEpoch(progress: EpochProgress, batches_max: number): Promise<number> {
     const { source, target, gateway, touched, checkTime, onBatch } = this.#options;
     const { epoch } = progress;
-    const take = target.taker((after_seq, readings_max) =>
+    const send = target.sender((after_seq, readings_max) =>
       source.batchAfter({ epoch, after_seq, readings_max }),
     );
     let batches = 0;
-    let standing = 0;
+    let stalls = 0;
     while (progress.held_seq < progress.last_seq && batches < batches_max) {
       checkTime();
-      const taken = await take(progress.held_seq);
-      if (taken === undefined) break;
+      const sent = await send(progress.held_seq);
+      if (sent === undefined) break;
       batches += 1;
-      // Central's word wins, also where it goes back; but not for ever.
-      standing = taken.held_seq > progress.held_seq ? 0 : standing + 1;
-      progress.held_seq = taken.held_seq;
-      if (taken.batch !== undefined) {
-        touched.add(taken.batch);
-        this.#lost += numbersMissing(taken.batch);
-        onBatch?.(taken.batch);
+      // Central decides where to go on, also where it goes back; but not without end.
+      stalls = sent.held_seq > progress.held_seq ? 0 : stalls + 1;
+      progress.held_seq = sent.held_seq;
+      if (sent.batch !== undefined) {
+        touched.add(sent.batch);
+        this.#lost += numbersMissing(sent.batch);
+        onBatch?.(sent.batch);
       }
-      if (standing >= standing_max)
+      if (stalls >= stalls_max)
         throw new TryAgainLater(
           `central stays at reading ${progress.held_seq}, whatever ${gateway} hands over`,
           again,
@@ -190,7 +190,7 @@ class Transfer {
     return batches;
   }
 
-  /** Days of what central held before, but was never compared: a transfer may have ended between the two. */
+  /** Adds the days of readings that central holds and that were never compared: an earlier transfer may have ended before. */
   async #addUncompared({ epoch, first_seq, last_seq, held_seq }: EpochProgress): Promise<void> {
     const { source, touched, checkTime } = this.#options;
     const until_seq = Math.min(held_seq, last_seq);
@@ -198,16 +198,16 @@ class Transfer {
     for (let after_seq = Math.max(first_seq - 1, touched.seen_seq); after_seq < until_seq; ) {
       checkTime();
       const readings_max = Math.min(batch_readings_max, until_seq - after_seq);
-      const handed = await source.batchAfter({ epoch, after_seq, readings_max });
-      if (handed === undefined || handed.batch.to_seq <= after_seq) break;
-      touched.add(handed.batch);
-      after_seq = handed.batch.to_seq;
+      const read = await source.batchAfter({ epoch, after_seq, readings_max });
+      if (read === undefined || read.batch.to_seq <= after_seq) break;
+      touched.add(read.batch);
+      after_seq = read.batch.to_seq;
     }
     touched.seen_seq = Math.max(touched.seen_seq, until_seq);
   }
 
-  /** Hands over listeners, states and interruptions, from the note on that central holds. Answers the last report. */
-  async #handNotes(first: Report): Promise<Report> {
+  /** Sends the health of devices, from the note on that central holds. Answers the last report. */
+  async #sendHealth(first: Report): Promise<Report> {
     const { source, target, gateway } = this.#options;
     let report =
       first.condition.after_note === this.#held_note ? first : await source.report(this.#held_note);
@@ -242,7 +242,7 @@ class Transfer {
       if (everyDay) await comparison.compareFrom(epoch, through_seq, first_day * day_ms);
       for (const span of spansOf(whole, source.days_max)) await comparison.compare(epoch, through_seq, span);
       for (const span of spansOf(pruned, source.days_max))
-        await comparison.handOver(epoch, through_seq, span);
+        await comparison.sendDays(epoch, through_seq, span);
     }
     const { differing, repaired, kept, unrepaired } = comparison;
     if (differing.size > 0)
@@ -266,7 +266,7 @@ class Transfer {
     let confirmed_seq = 0;
     for (const { held_seq, last_seq } of this.#epochs) {
       const held = Math.min(held_seq, last_seq);
-      // Where an epoch has no number yet, that is all before it: what came from central needs no confirming.
+      // An epoch that has no number yet confirms all readings before it: those came from central.
       confirmed_seq = Math.max(confirmed_seq, held);
       if (held < last_seq) break;
     }
@@ -276,7 +276,7 @@ class Transfer {
 
 const again = "look at the logs of both; nothing is lost, and the next time goes on from here";
 /** How often in a row central may stay where it is, or go back. */
-const standing_max = 5;
+const stalls_max = 5;
 /** Ten million interruptions. */
 const reports_max = 1_000;
 const every_day_ms = 7 * day_ms;

@@ -20,7 +20,7 @@ export interface CentralOptions
 
 /** Central as a gateway asks it. */
 export class Central extends HttpClient {
-  /** Readings that go to central at once: what a slow line carries in a minute. */
+  /** Readings in a batch: as many as `bytes_per_s` sends in a minute. */
   readonly readings_max: number;
 
   constructor(options: CentralOptions) {
@@ -86,5 +86,5 @@ const conflicts = {
 } as const;
 
 const batch_s_max = 60;
-/** Compressed: several times what a usual one has. */
+/** Compressed: several times the size of a usual reading. */
 const reading_bytes_max = 16;

@@ -2,7 +2,7 @@ import { day_ms } from "../../day.ts";
 import type { UploadStore } from "../../store/upload-store.ts";
 
 /**
- * Removes readings older than the policy says, if central has confirmed them and they were compared with what it holds.
+ * Removes readings older than the policy says, if central has confirmed them and the days were compared.
  *
  * @param options.keep_days days that stay here, besides the one that is under way
  * @param options.now_ms the earlier of this machine's time and central's: a clock that is a year ahead must not empty the store
@@ -32,6 +32,6 @@ export async function pruneByPolicy(options: {
   return pruned;
 }
 
-/** A transaction short enough that the gateway beside it does not wait. */
+/** A transaction short enough that the running gateway does not wait. */
 const readings_per_round = 10_000;
 const rounds_max = 100_000;

@@ -60,8 +60,8 @@ export interface Uploaded {
 }
 
 /**
- * Brings central up to what this store has, compares both and removes the readings that the policy no longer keeps. However it ends, the next
- * one goes on from what central says it holds; how it ended is kept in the store.
+ * Sends central the readings that it lacks of this store, compares both and removes the readings that the policy no longer keeps. However an
+ * upload ends, the next one goes on from the number that central holds. The outcome is kept in the store.
  *
  * @throws TryAgainLater where that may go better by itself; OperatorError where somebody has to do something
  */
@@ -101,7 +101,7 @@ async function run(options: UploadOptions, central: Central): Promise<Uploaded> 
   const { repaired, kept } = compared;
   differing_days = compared.differing.size;
   const rosterFault = await takeRecords(central, options);
-  // After the readings: what is in these files may rest on readings that central then has.
+  // After the readings: a cursor in these files means that central has the readings before it.
   await sendHomeFiles(central, homeFiles);
   const { now_ms } = target;
   const pruned =
@@ -171,7 +171,7 @@ async function takeRecords(
   }
 }
 
-/** Characters of a failure that are kept, and told to central. */
+/** Characters of a failure that are kept, and reported to central. */
 const failure_length_max = 200;
 /** Days of one upload that are remembered, a hundred years; more than these are all. */
 const days_max = 36_500;

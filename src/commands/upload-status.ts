@@ -2,8 +2,8 @@ import { day_ms } from "../day.ts";
 import type { UploadState } from "../store/upload-store.ts";
 import { spanText } from "./spans.ts";
 
-/** How uploads stand, in words for people. */
-export interface UploadStanding {
+/** The state of uploads, as text for people. */
+export interface UploadStatus {
   /** When the last one ended well, and how many readings central has not confirmed. */
   readonly text: string;
   /** Error of the last failed upload, where none has succeeded since. */
@@ -13,7 +13,7 @@ export interface UploadStanding {
 }
 
 /** @param last_seq number of the newest reading here */
-export function uploadStanding(state: UploadState, last_seq: number, now_ms: number): UploadStanding {
+export function uploadStatus(state: UploadState, last_seq: number, now_ms: number): UploadStatus {
   const { uploaded_ms, failed_ms, failure = "", confirmed_seq = 0 } = state;
   const backlog = Math.max(0, last_seq - confirmed_seq);
   const waiting = backlog === 0 ? "central holds every reading" : `${backlog} readings wait for the next`;
@@ -30,5 +30,5 @@ export function uploadStanding(state: UploadState, last_seq: number, now_ms: num
   };
 }
 
-/** One night may be missed: a box that was off, a line that was down. */
+/** One night may be missed: a box that was off, a connection that was down. */
 const late_ms = 2.5 * day_ms;
