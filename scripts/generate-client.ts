@@ -8,8 +8,13 @@ import type { TSchema } from "@sinclair/typebox";
 import { ErrorRecord } from "../src/http/error-record.ts";
 import { kindNames } from "../src/kinds.ts";
 import { Item, ItemType } from "../src/records/items.ts";
-import { recordPaths } from "../src/records/record-paths.ts";
-import { definitionOf, type RecordType, recordTable, recordTypes } from "../src/records/record-table.ts";
+import {
+  definitionOf,
+  type RecordType,
+  recordPaths,
+  recordTable,
+  recordTypes,
+} from "../src/records/record-table.ts";
 import { seriesNames, seriesOf } from "../src/series.ts";
 
 /** The files that are generated, with their text, by their path from the root of the checkout. */

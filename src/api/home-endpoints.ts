@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { HttpError } from "../http/errors.ts";
-import type { HomeInventory } from "../records/homes.ts";
 import type { Item } from "../records/items.ts";
+import type { HomeInventory } from "../records/programme.ts";
 import { recordTable } from "../records/record-table.ts";
 import { type SeriesName, seriesOf } from "../series.ts";
 import type { PageRequest, SeriesRecord, Store } from "../store/store.ts";

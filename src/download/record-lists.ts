@@ -1,8 +1,7 @@
 import { type TObject, Type } from "@sinclair/typebox";
 import { kindNames } from "../kinds.ts";
 import { ItemType } from "../records/items.ts";
-import { recordPaths } from "../records/record-paths.ts";
-import { definitionOf, ownerField, recordTable } from "../records/record-table.ts";
+import { definitionOf, ownerField, recordPaths, recordTable } from "../records/record-table.ts";
 import { columnsOfSchema, rowOf } from "./column.ts";
 import type { Format } from "./format.ts";
 import type { InterfaceClient } from "./interface-client.ts";

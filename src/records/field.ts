@@ -1,5 +1,10 @@
-import { type TSchema, Type } from "@sinclair/typebox";
+import { type TProperties, type TSchema, Type } from "@sinclair/typebox";
 import { unixTime } from "../unix-time.ts";
+
+/** The schema of a record, its fields in the order in which they are served. */
+export function record<Fields extends TProperties>(title: string, fields: Fields) {
+  return Type.Object(fields, { title });
+}
 
 /** A field that is JSON null where its value is not known. */
 export function orNull<Schema extends TSchema>(schema: Schema, description: string) {
@@ -34,4 +39,28 @@ export function integer(description: string) {
 /** A text that is never null: where there is no value it is the four letters `null`. */
 export function textOrNullWord(description: string) {
   return Type.String({ description: `${description}; the string "null" when absent` });
+}
+
+/**
+ * A rule that a field keeps besides its schema: the values it may have in a given record. Null and the fields
+ * that a record doesn't give are outside of every rule.
+ */
+export interface RecordRule {
+  readonly field: string;
+  /** The values allowed beside what the rest of the record says; undefined where anything goes. */
+  readonly allowed: (record: PartialRecord) => readonly string[] | undefined;
+}
+
+/** Fields of a record by name, as far as they are known. */
+export type PartialRecord = Readonly<Record<string, unknown>>;
+
+/**
+ * Fills a field that an import leaves out (or gives as null) from the fields before it and those given.
+ * Undefined where it can't tell, because the field it would follow from is at fault itself.
+ */
+export type Default = (record: PartialRecord) => unknown;
+
+/** The same value in every record. */
+export function always(value: unknown): Default {
+  return () => value;
 }

@@ -1,11 +1,22 @@
 import type { TObject } from "@sinclair/typebox";
-import { Comment, Contact, ScheduledContact } from "./contacts.ts";
-import { Home, HomeInventory } from "./homes.ts";
-import { Alert, Issue } from "./issues.ts";
+import { always, type Default, type RecordRule } from "./field.ts";
 import { Item, itemDefaults, itemRules } from "./items.ts";
-import { Project, ProjectEnrollment, Study, StudyEnrollment } from "./projects.ts";
-import { always, type Default, type RecordRule } from "./record-rule.ts";
-import { Phone, Subject, SubjectInventory } from "./subjects.ts";
+import {
+  Alert,
+  Comment,
+  Contact,
+  Home,
+  HomeInventory,
+  Issue,
+  Phone,
+  Project,
+  ProjectEnrollment,
+  ScheduledContact,
+  Study,
+  StudyEnrollment,
+  Subject,
+  SubjectInventory,
+} from "./programme.ts";
 
 /**
  * The records of a programme: the one table that checks, import, storage, routes, OpenAPI and CSV columns
@@ -173,6 +184,27 @@ export type RecordType = keyof typeof recordTable;
 
 export const recordTypes = Object.keys(recordTable) as RecordType[];
 
+/**
+ * Where each list of records is served, below the version: below a subject or home where the path has `{id}`.
+ * Items have a list for each kind.
+ */
+export const recordPaths: Readonly<Record<Exclude<RecordType, "items">, string>> = {
+  homes: "/homes/",
+  subjects: "/subjects/",
+  project_enrollments: "/subjects/{id}/enrollment/projects/",
+  study_enrollments: "/subjects/{id}/enrollment/studies/",
+  scheduled_contacts: "/subjects/{id}/scheduled/contacts/",
+  phones: "/subjects/{id}/phone/",
+  subject_inventory: "/subjects/{id}/inventory/",
+  contacts: "/subjects/{id}/contacts/",
+  comments: "/subjects/{id}/comments/",
+  alerts: "/subjects/{id}/alerts/",
+  home_inventory: "/homes/{id}/inventory/",
+  projects: "/projects/",
+  studies: "/studies/",
+  issues: "/issues/",
+};
+
 export interface RecordDefinition {
   readonly title: string;
   /** The API version that introduced the record. */
@@ -250,4 +282,25 @@ export function identityOf(type: RecordType, record: StoredRecord): string {
 export function numberOf(type: RecordType, record: StoredRecord): number {
   const { owner, identity } = definitionOf(type);
   return Number(record[owner === undefined ? (identity[0] ?? "") : ownerField[owner]]);
+}
+
+/** Records of a type in the order in which they are listed: null first, numbers by size, texts by code unit. */
+export function inOrder(type: RecordType, records: readonly StoredRecord[]): StoredRecord[] {
+  const { order, identity } = definitionOf(type);
+  // Two records that tie in the order of the list must still come in the same order each time.
+  const fields = [...order, ...identity];
+  return records.toSorted((one, other) => {
+    for (const field of fields) {
+      const difference = compared(one[field], other[field]);
+      if (difference !== 0) return difference;
+    }
+    return 0;
+  });
+}
+
+function compared(one: unknown, other: unknown): number {
+  if (one === other) return 0;
+  if (one === null || other === null) return one === null ? -1 : 1;
+  if (typeof one === "number" && typeof other === "number") return one - other;
+  return String(one) < String(other) ? -1 : 1;
 }

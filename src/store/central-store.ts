@@ -1,6 +1,6 @@
 import { OperatorError } from "../errors.ts";
-import type { Alert } from "../records/issues.ts";
 import type { Item } from "../records/items.ts";
+import type { Alert } from "../records/programme.ts";
 import type { Batch } from "./batch.ts";
 import type { DeviceHealth } from "./device-health.ts";
 import type { Store } from "./store.ts";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { inOrder } from "../records/record-order.ts";
 import {
   definitionOf,
   identityOf,
+  inOrder,
   type RecordType,
   type Reference,
   recordTypes,

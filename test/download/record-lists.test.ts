@@ -10,11 +10,11 @@ import { columnsOfRecord } from "../../src/download/column.ts";
 import { type Downloaded, download } from "../../src/download/download.ts";
 import type { Format } from "../../src/download/format.ts";
 import { kindNames } from "../../src/kinds.ts";
-import { recordPaths } from "../../src/records/record-paths.ts";
 import {
   definitionOf,
   ownerField,
   type RecordType,
+  recordPaths,
   recordTable,
   recordTypes,
 } from "../../src/records/record-table.ts";

@@ -1,4 +1,4 @@
-import type { Alert } from "../../records/issues.ts";
+import type { Alert } from "../../records/programme.ts";
 import { identityOf } from "../../records/record-table.ts";
 import { lookupText } from "./lookup-text.ts";
 import { change, put, type Work } from "./work.ts";

@@ -1,7 +1,7 @@
-import { inOrder } from "../../records/record-order.ts";
 import {
   definitionOf,
   fieldsOf,
+  inOrder,
   ownerField,
   type RecordType,
   type Reference,

@@ -1,6 +1,6 @@
 import type { Kind } from "../../kinds.ts";
-import type { Alert } from "../../records/issues.ts";
 import type { Item, ItemType } from "../../records/items.ts";
+import type { Alert } from "../../records/programme.ts";
 import type { RecordType, Reference, StoredRecord } from "../../records/record-table.ts";
 import type { Batch } from "../batch.ts";
 import type {

@@ -1,7 +1,7 @@
 import type { Clock } from "../../clock.ts";
 import type { Log } from "../../log.ts";
-import type { Alert } from "../../records/issues.ts";
 import type { Item } from "../../records/items.ts";
+import type { Alert } from "../../records/programme.ts";
 import type { Batch } from "../batch.ts";
 import { firstNewSeq } from "../batch-acceptance.ts";
 import type {

@@ -1,7 +1,7 @@
 import type { Clock } from "../../clock.ts";
 import { messageOf } from "../../errors.ts";
 import type { Log } from "../../log.ts";
-import type { Alert } from "../../records/issues.ts";
+import type { Alert } from "../../records/programme.ts";
 import type { CentralStore } from "../../store/central-store.ts";
 import { type FleetHome, fleetOf, needTypes } from "./fleet.ts";
 
