@@ -1,8 +1,9 @@
 import type { Item } from "../../records/items.ts";
+import { normalAddress } from "../address.ts";
 import { lookupText } from "./lookup-text.ts";
 
 /**
- * The columns of an item that are made of its record, and of the address that it is found by, in its normal form: made here alone, so that
+ * The columns of an item that are made of its record, and of the address that it is found by (`foundBy`): made here alone, so that
  * record and columns agree. The record is kept as it is served.
  */
 export const itemColumns = {
@@ -14,9 +15,14 @@ export const itemColumns = {
   currenthomeid: "bigint",
 } as const;
 
+/** An address as items are found by it; null where there is none. */
+export function foundBy(address: string): string | null {
+  const normal = normalAddress(address);
+  return normal === undefined ? null : lookupText(normal);
+}
+
 /** The values of `itemColumns`. */
-export function itemValues(record: Item, address: string | undefined): (string | number | null)[] {
+export function itemValues(record: Item, address: string | null): (string | number | null)[] {
   const { itemid, typename, itemname, currenthomeid } = record;
-  const found = address === undefined ? null : lookupText(address);
-  return [itemid, JSON.stringify(record), typename, lookupText(itemname), found, currenthomeid];
+  return [itemid, JSON.stringify(record), typename, lookupText(itemname), address, currenthomeid];
 }

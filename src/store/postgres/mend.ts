@@ -3,6 +3,7 @@ import type { SeriesName } from "../../series.ts";
 import { type Batch, batch_readings_max, type SeriesColumns, valuesAt } from "../batch.ts";
 import { refuseForeign } from "../batch-acceptance.ts";
 import { BatchRefused, type Repaired, type Sender } from "../central-store.ts";
+import { itemsOf, knownItem } from "../core/items.ts";
 import { refuseMisfits } from "../core/series-rows.ts";
 import { holdSource, numbersOf, type Source, sourceOf } from "../core/sources.ts";
 import type { OwnNumbers } from "../own-numbers.ts";
@@ -12,7 +13,6 @@ import { copyReadings } from "./copy-readings.ts";
 import { recount } from "./count-spans.ts";
 import { run } from "./database.ts";
 import { holdItems } from "./inventory-lock.ts";
-import type { ItemKeeper } from "./items.ts";
 import { findLateAgain } from "./late-readings.ts";
 import type { Partitions } from "./partitions.ts";
 import { rowColumns, type StoredRow } from "./reading-rows.ts";
@@ -21,12 +21,10 @@ import { rowColumns, type StoredRow } from "./reading-rows.ts";
 export class Mending {
   readonly #connections: Connections;
   readonly #partitions: Partitions;
-  readonly #items: ItemKeeper;
 
-  constructor(options: { connections: Connections; partitions: Partitions; items: ItemKeeper }) {
+  constructor(options: { connections: Connections; partitions: Partitions }) {
     this.#connections = options.connections;
     this.#partitions = options.partitions;
-    this.#items = options.items;
   }
 
   async repairDay(request: DayReadings, batch: Batch, sender: Sender): Promise<Repaired> {
@@ -59,9 +57,9 @@ export class Mending {
     columns: SeriesColumns,
     { home }: Sender,
   ): Promise<number | undefined> {
+    if (columns.seq.length === 0) return run(sql, knownItem(request));
     const heard = [{ device: request, heard_ms: columns.stamp_ms[0] ?? 0 }];
-    if (columns.seq.length === 0) return (await this.#items.knownKeys(sql, heard, home))[0];
-    return (await this.#items.keysOf(sql, heard, home))[0];
+    return (await run(sql, itemsOf(heard, home)))[0];
   }
 }
 

@@ -51,7 +51,6 @@ import { PostgresDatabase } from "./database.ts";
 import { digests } from "./digests.ts";
 import { history } from "./history.ts";
 import { Imports } from "./import.ts";
-import { ItemKeeper } from "./items.ts";
 import { Mending } from "./mend.ts";
 import { OldestFirstReads } from "./oldest-first.ts";
 import { overview } from "./overview.ts";
@@ -79,16 +78,15 @@ export class PostgresCentralStore implements CentralStore {
     this.#connections = connections;
     this.#database = new PostgresDatabase(connections);
     this.epoch = options.epoch;
-    const items = new ItemKeeper(connections);
     const partitions = new Partitions(connections);
     const among = amongHomes(options.distributed);
     this.#pages = new Pages(connections, among);
     this.#oldestFirst = new OldestFirstReads(connections, among);
     this.#arrivals = new ArrivalReads({ connections, amongHomes: among, epoch: options.epoch });
     this.#imports = new Imports(connections);
-    this.#receiving = new Receiving({ connections, partitions, items });
-    this.#mending = new Mending({ connections, partitions, items });
-    this.#reports = new Reports({ connections, items });
+    this.#receiving = new Receiving({ connections, database: this.#database, partitions });
+    this.#mending = new Mending({ connections, partitions });
+    this.#reports = new Reports({ connections, database: this.#database });
   }
 
   itemTypes(): Promise<ItemType[]> {

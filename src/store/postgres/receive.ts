@@ -2,14 +2,14 @@ import { seriesNames } from "../../series.ts";
 import type { Batch } from "../batch.ts";
 import { devicesFrom, digestAt, firstIndexFrom, firstNewSeq } from "../batch-acceptance.ts";
 import type { Received, Sender } from "../central-store.ts";
+import { heardFrom, itemsOf, prepareItems } from "../core/items.ts";
 import { byDevice, refuseMisfits } from "../core/series-rows.ts";
 import { holdSource, noteHeld, sourceOf } from "../core/sources.ts";
 import type { Connections, SqlRunner } from "./connection.ts";
 import { copyReadings } from "./copy-readings.ts";
 import { CountChanges } from "./count-spans.ts";
-import { run } from "./database.ts";
+import { type PostgresDatabase, run } from "./database.ts";
 import { holdItems } from "./inventory-lock.ts";
-import type { HeardDevice, ItemKeeper } from "./items.ts";
 import { addLate } from "./late-readings.ts";
 import type { Partitions } from "./partitions.ts";
 
@@ -17,12 +17,12 @@ import type { Partitions } from "./partitions.ts";
 export class Receiving {
   readonly #connections: Connections;
   readonly #partitions: Partitions;
-  readonly #items: ItemKeeper;
+  readonly #database: PostgresDatabase;
 
-  constructor(options: { connections: Connections; partitions: Partitions; items: ItemKeeper }) {
+  constructor(options: { connections: Connections; partitions: Partitions; database: PostgresDatabase }) {
     this.#connections = options.connections;
     this.#partitions = options.partitions;
-    this.#items = options.items;
+    this.#database = options.database;
   }
 
   async receive(batch: Batch, sender: Sender): Promise<Received> {
@@ -56,7 +56,7 @@ export class Receiving {
       refuseMisfits(series, columns, first);
       await this.#partitions.make(series, columns.stamp_ms, first);
     }
-    await this.#items.prepare(heardFrom(batch, from_seq), home);
+    await prepareItems(this.#database, heardFrom(batch, from_seq), home);
   }
 
   async #take(
@@ -66,7 +66,7 @@ export class Receiving {
     { home }: Sender,
   ): Promise<{ first_own: number; taken: number }> {
     const heard = devicesFrom(batch, from_seq);
-    const keys = await this.#items.keysOf(sql, heardFrom(batch, from_seq), home);
+    const keys = await run(sql, itemsOf(heardFrom(batch, from_seq), home));
     const keyOf = new Float64Array(batch.devices.length);
     for (const [index, { place }] of heard.entries()) keyOf[place] = keys[index] as number;
     const first_own = await numbersFor(sql, keys, batch.to_seq - from_seq + 1);
@@ -88,13 +88,6 @@ export class Receiving {
     }
     return { first_own, taken };
   }
-}
-
-export function heardFrom(batch: Batch, from_seq: number): HeardDevice[] {
-  return devicesFrom(batch, from_seq).map(({ place, first_ms }) => ({
-    device: batch.devices[place] as HeardDevice["device"],
-    heard_ms: first_ms,
-  }));
 }
 
 /**

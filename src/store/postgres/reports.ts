@@ -1,19 +1,19 @@
 import { refuseForeign } from "../batch-acceptance.ts";
 import type { ReportNote, Sender } from "../central-store.ts";
+import { type HeardDevice, itemsOf, prepareItems } from "../core/items.ts";
 import { holdSource, sourceOf } from "../core/sources.ts";
 import type { DeviceHealth } from "../device-health.ts";
 import type { Connections, SqlRunner } from "./connection.ts";
-import { run } from "./database.ts";
-import type { HeardDevice, ItemKeeper } from "./items.ts";
+import { type PostgresDatabase, run } from "./database.ts";
 
 /** Keeps what gateways say of themselves, and who listened and which devices were alive in each home. */
 export class Reports {
   readonly #connections: Connections;
-  readonly #items: ItemKeeper;
+  readonly #database: PostgresDatabase;
 
-  constructor(options: { connections: Connections; items: ItemKeeper }) {
+  constructor(options: { connections: Connections; database: PostgresDatabase }) {
     this.#connections = options.connections;
-    this.#items = options.items;
+    this.#database = options.database;
   }
 
   /** See `CentralStore.noteReport`. */
@@ -22,11 +22,11 @@ export class Reports {
     const known = await this.#connections.read((sql) => run(sql, sourceOf(epoch)));
     if (known !== undefined) refuseForeign(epoch, known, sender);
     const mentioned = mentionedIn(health, known?.held_note ?? 0);
-    await this.#items.prepare([...mentioned.values()], home);
+    await prepareItems(this.#database, [...mentioned.values()], home);
     await this.#connections.write(async (sql) => {
       const { held_note } = await run(sql, holdSource(epoch, sender));
       const heard = mentionedIn(health, held_note);
-      const keys = await this.#items.keysOf(sql, [...heard.values()], home);
+      const keys = await run(sql, itemsOf([...heard.values()], home));
       const keyOf = new Map([...heard.keys()].map((place, index) => [place, keys[index] as number]));
       await noteListening(sql, home, health);
       await noteStates(sql, home, health, keyOf);

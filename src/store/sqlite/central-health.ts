@@ -1,7 +1,7 @@
 import type { ReportNote, Sender } from "../central-store.ts";
+import { itemsOf } from "../core/items.ts";
 import { holdSource } from "../core/sources.ts";
 import type { Connection } from "./connection.ts";
-import type { ItemKeeper } from "./item-keeper.ts";
 import type { Runner } from "./runner.ts";
 
 /**
@@ -10,19 +10,16 @@ import type { Runner } from "./runner.ts";
  */
 export class CentralHealth {
   readonly #runner: Runner;
-  readonly #items: ItemKeeper;
   readonly #putReport;
   readonly #putListener;
   readonly #putState;
   readonly #putOutage;
   readonly #putSilence;
   readonly #putGap;
-  readonly #hear;
 
-  constructor(options: { database: Connection; runner: Runner; items: ItemKeeper }) {
+  constructor(options: { database: Connection; runner: Runner }) {
     const { database } = options;
     this.#runner = options.runner;
-    this.#items = options.items;
     this.#putReport = database.keep(
       `UPDATE sources SET report = ?, reported_ms = ?, held_note = ?,
          reported = (SELECT max(max(began, reported)) + 1 FROM sources AS others WHERE others.home = sources.home)
@@ -54,7 +51,6 @@ export class CentralHealth {
     this.#putGap = database.keep(
       "INSERT OR REPLACE INTO gaps (item, from_ms, to_ms, reason, lost) VALUES (?, ?, ?, ?, ?)",
     );
-    this.#hear = database.keep("INSERT OR IGNORE INTO item_homes VALUES (?, ?)");
   }
 
   note({ epoch, health, report }: ReportNote, sender: Sender): void {
@@ -65,10 +61,9 @@ export class CentralHealth {
     const itemOf = (place: number, heard_ms: number) => {
       const device = devices[place];
       if (device === undefined) throw new Error(`device health names device ${place} of ${devices.length}`);
-      const key = keys.get(place) ?? this.#items.keyOf(device, heard_ms, [], home);
-      if (!keys.has(place)) this.#hear.run(key, home);
-      keys.set(place, key);
-      return key;
+      const key = keys.get(place) ?? this.#runner.run(itemsOf([{ device, heard_ms }], home))[0];
+      keys.set(place, key as number);
+      return key as number;
     };
     for (const { name, first_ms, last_ms } of health.listeners)
       this.#putListener.run(home, name, first_ms, last_ms);

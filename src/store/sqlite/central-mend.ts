@@ -3,18 +3,18 @@ import type { SeriesName, Value } from "../../series.ts";
 import { type Batch, batch_readings_max, valuesAt } from "../batch.ts";
 import { refuseForeign } from "../batch-acceptance.ts";
 import { BatchRefused, type Repaired, type Sender } from "../central-store.ts";
+import { itemsOf, knownItem } from "../core/items.ts";
 import { numbersOf, sourceOf } from "../core/sources.ts";
 import type { OwnNumbers } from "../own-numbers.ts";
 import type { DayReadings } from "../upload-store.ts";
 import type { BlockKeeper } from "./block-keeper.ts";
 import type { Connection } from "./connection.ts";
-import type { ItemKeeper } from "./item-keeper.ts";
 import type { Runner } from "./runner.ts";
 import { insertSql, seriesColumns } from "./series-tables.ts";
 
 /** Makes a day of a device what its gateway says it is, but removes nothing: see `CentralStore.repairDay`. Works inside the caller's transaction. */
 export function repairDay(
-  parts: { database: Connection; blocks: BlockKeeper; items: ItemKeeper; runner: Runner },
+  parts: { database: Connection; blocks: BlockKeeper; runner: Runner },
   request: DayReadings,
   batch: Batch,
   sender: Sender,
@@ -35,7 +35,7 @@ export function repairDay(
   const from_ms = request.day * day_ms;
   if (columns === undefined || columns.seq.length === 0) {
     // Nothing to add; what is here stays.
-    const item = parts.items.find(request);
+    const item = parts.runner.run(knownItem(request));
     if (item === undefined) return { added: 0, corrected: 0, kept: 0 };
     const day = new Day(parts, {
       request,
@@ -45,7 +45,8 @@ export function repairDay(
     });
     return { added: 0, corrected: 0, kept: day.notAmong(new Set(), request.through_seq) };
   }
-  const item = parts.items.keyOf(request, columns.stamp_ms[0] ?? from_ms, [], sender.home);
+  const heard = [{ device: request, heard_ms: columns.stamp_ms[0] ?? from_ms }];
+  const item = parts.runner.run(itemsOf(heard, sender.home))[0] as number;
   const day = new Day(parts, {
     request,
     item,

@@ -2,6 +2,7 @@ import { type SeriesName, seriesNames } from "../../series.ts";
 import { type Batch, type SeriesColumns, valuesAt } from "../batch.ts";
 import { devicesFrom, digestAt, firstIndexFrom, firstNewSeq } from "../batch-acceptance.ts";
 import type { Received, Repaired, ReportNote, Sender } from "../central-store.ts";
+import { heardFrom, itemsOf } from "../core/items.ts";
 import { forEverySeries } from "../core/series-tables.ts";
 import { holdSource, noteHeld } from "../core/sources.ts";
 import { ReadingRefused } from "../store.ts";
@@ -17,15 +18,13 @@ import { Writing } from "./write.ts";
 export class CentralWriting extends Writing {
   readonly #health: CentralHealth;
   readonly #rows;
-  readonly #hear;
 
   constructor(options: { path: string; database: Connection }) {
     super(options);
     const { database } = options;
     database.run(`PRAGMA cache_size = -${write_cache_kib}`);
-    this.#health = new CentralHealth({ database, runner: this.runner, items: this.items });
+    this.#health = new CentralHealth({ database, runner: this.runner });
     this.#rows = forEverySeries((series) => database.keep(insertSql(series)));
-    this.#hear = database.keep("INSERT OR IGNORE INTO item_homes VALUES (?, ?)");
   }
 
   receive(batch: Batch, sender: Sender): Received {
@@ -54,21 +53,17 @@ export class CentralWriting extends Writing {
   }
 
   repairDay(request: DayReadings, readings: Batch, sender: Sender): Repaired {
-    const { database, runner, blocks, items } = this;
-    const parts = { database, runner, blocks, items };
+    const { database, runner, blocks } = this;
+    const parts = { database, runner, blocks };
     return this.transaction(() => repairDay(parts, request, readings, sender));
   }
 
   /** Keys of the items that readings are of from a number on, by the place of their device. */
   #itemsOf(batch: Batch, from_seq: number, { home }: Sender): readonly number[] {
+    const keys = this.runner.run(itemsOf(heardFrom(batch, from_seq), home));
     const items: number[] = [];
-    for (const { place, first_ms } of devicesFrom(batch, from_seq)) {
-      const device = batch.devices[place];
-      if (device === undefined) throw new Error(`a batch names device ${place} of ${batch.devices.length}`);
-      const item = this.items.keyOf(device, first_ms, [], home);
-      this.#hear.run(item, home);
-      items[place] = item;
-    }
+    for (const [index, { place }] of devicesFrom(batch, from_seq).entries())
+      items[place] = keys[index] as number;
     return items;
   }
 

@@ -16,6 +16,7 @@ export class CoverageKeeper {
   readonly #readItem;
   readonly #addSilence;
   readonly #addGap;
+  readonly #noteState;
 
   constructor(database: Connection) {
     this.#readListener = database.keep("SELECT last_ms FROM listeners WHERE home = 0 AND name = ?");
@@ -37,6 +38,16 @@ export class CoverageKeeper {
     this.#addGap = database.keep(
       "INSERT OR REPLACE INTO gaps (item, from_ms, to_ms, reason, lost) VALUES (?, ?, ?, ?, ?)",
     );
+    this.#noteState = database.keep(
+      `INSERT INTO item_states (item, home, heard_ms, first_ms, battery_percent, battery_mv, linkquality, listener)
+       VALUES (?1, 0, ?2, ?2, ?3, ?4, ?5, ?6)
+       ON CONFLICT (item, home) DO UPDATE SET
+         heard_ms = max(heard_ms, excluded.heard_ms),
+         listener = coalesce(excluded.listener, listener),
+         battery_percent = coalesce(excluded.battery_percent, battery_percent),
+         battery_mv = coalesce(excluded.battery_mv, battery_mv),
+         linkquality = coalesce(excluded.linkquality, linkquality)`,
+    );
   }
 
   listened({ listener, from_ms, to_ms }: ListeningSpan): void {
@@ -46,8 +57,26 @@ export class CoverageKeeper {
     this.#writeListener.run(listener, from_ms, to_ms);
   }
 
+  /** Keeps the state of a device, and that it was silent before; values that the state does not have stay. */
+  heard(item: number, state: HeardState): void {
+    this.#silentUntil(item, state);
+    const { heard_ms, battery_percent, battery_mv, linkquality, listener } = state;
+    this.#noteState.run(
+      item,
+      heard_ms,
+      battery_percent ?? null,
+      battery_mv ?? null,
+      linkquality ?? null,
+      listener ?? null,
+    );
+  }
+
+  gap(item: number, { from_ms, to_ms, reason, lost }: Gap): void {
+    this.#addGap.run(item, from_ms, to_ms, reason, lost ?? null);
+  }
+
   /** To be called before the state of the item is changed. */
-  heard(item: number, { device, heard_ms, listener }: HeardState): void {
+  #silentUntil(item: number, { device, heard_ms, listener }: HeardState): void {
     const [earlier] = this.#readItem.values(item) as [number, string | null][];
     if (earlier === undefined) return;
     const [from_ms] = earlier;
@@ -57,10 +86,6 @@ export class CoverageKeeper {
     const parameters = { $listener: who, $from: from_ms, $to: heard_ms };
     const deaf_ms = Number(this.#outagesBetween.values(parameters)[0]?.[0]);
     if (heard_ms - from_ms - deaf_ms > least_ms) this.#addSilence.run(item, from_ms, heard_ms);
-  }
-
-  gap(item: number, { from_ms, to_ms, reason, lost }: Gap): void {
-    this.#addGap.run(item, from_ms, to_ms, reason, lost ?? null);
   }
 }
 

@@ -143,7 +143,9 @@ const writing = `
       typename = staged.typename, address = staged.address, currenthomeid = staged.currenthomeid, provisional = 0
     FROM staged_items AS staged
     WHERE staged.key = items.key AND staged.change <> 'unchanged';
-  INSERT INTO items (record, itemid, itemname, typename, address, currenthomeid, provisional)
-    SELECT record, itemid, itemname, typename, address, currenthomeid, 0 FROM staged_items WHERE key IS NULL ORDER BY itemid`;
+  INSERT INTO items (key, record, itemid, itemname, typename, address, currenthomeid, provisional)
+    SELECT last + row_number() OVER (ORDER BY itemid), record, itemid, itemname, typename, address, currenthomeid, 0
+    FROM staged_items, item_keys WHERE key IS NULL;
+  UPDATE item_keys SET last = last + (SELECT count(*) FROM staged_items WHERE key IS NULL)`;
 
 const clashes_max = 1_000;

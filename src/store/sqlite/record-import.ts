@@ -1,8 +1,7 @@
 import type { Statement } from "bun:sqlite";
 import type { Item } from "../../records/items.ts";
 import { identityOf, numberOf, type RecordType, recordTypes } from "../../records/record-table.ts";
-import { normalAddress } from "../address.ts";
-import { itemColumns, itemValues } from "../core/item-row.ts";
+import { foundBy, itemColumns, itemValues } from "../core/item-row.ts";
 import { lookupText } from "../core/lookup-text.ts";
 import type { Imported, ImportedRecord, RecordChanges } from "../record-store.ts";
 import type { BlockKeeper } from "./block-keeper.ts";
@@ -74,7 +73,7 @@ export class RecordImport {
   }
 
   #putItemAside(item: Item): void {
-    this.#stageItem.run(...itemValues(item, normalAddress(item.macaddress ?? "")));
+    this.#stageItem.run(...itemValues(item, foundBy(item.macaddress ?? "")));
   }
 
   #countRecords(): Partial<Record<RecordType, RecordChanges>> {

@@ -68,6 +68,9 @@ class Salvage {
   run(): Salvaged {
     this.#target.transaction(() => {
       for (const table of tablesOf(this.#target)) if (!derived.has(table)) this.#table(table);
+      this.#target.run(
+        "UPDATE item_keys SET last = max(last, coalesce((SELECT max(key) FROM items), 0)) WHERE name = 'items'",
+      );
       const items = this.#target.query("SELECT key FROM items ORDER BY key").values() as [number][];
       for (const series of seriesNames) for (const [item] of items) this.#series(series, item);
       this.#blocks.settle();

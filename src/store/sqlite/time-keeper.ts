@@ -1,8 +1,7 @@
 import { clockQuality } from "../../clock.ts";
 import type { Device } from "../../reading.ts";
 import { type SeriesName, seriesOf } from "../../series.ts";
-import { normalAddress } from "../address.ts";
-import { lookupText } from "../core/lookup-text.ts";
+import { foundBy } from "../core/item-row.ts";
 import type { BootTime, Held, Waiting } from "../store.ts";
 import type { Connection } from "./connection.ts";
 
@@ -67,7 +66,7 @@ export class TimeReads {
          WHERE item = (SELECT key FROM items WHERE typename = ? AND address = ?) AND clock = ${clockQuality.device}
          ORDER BY stamp DESC, seq DESC LIMIT 1`,
       )
-      .values(kind, lookupText(normalAddress(address) ?? ""));
+      .values(kind, foundBy(address) ?? "");
     return rows[0] === undefined ? undefined : Number(rows[0][0]);
   }
 

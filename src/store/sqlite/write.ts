@@ -12,7 +12,7 @@ import type { Connection } from "./connection.ts";
 import { busy_max_ms } from "./connection.ts";
 import { CoverageKeeper } from "./coverage-keeper.ts";
 import { isRefusedValue, storeFault } from "./faults.ts";
-import { ItemKeeper } from "./item-keeper.ts";
+import { ItemKeys } from "./item-keys.ts";
 import { RecordImport } from "./record-import.ts";
 import { Runner } from "./runner.ts";
 import { insertSql } from "./series-tables.ts";
@@ -37,7 +37,7 @@ export class Writing {
   protected readonly database: Connection;
   protected readonly runner: Runner;
   protected readonly blocks: BlockKeeper;
-  protected readonly items: ItemKeeper;
+  protected readonly items: ItemKeys;
   readonly #path: string;
   readonly #coverage: CoverageKeeper;
   readonly #times: TimeKeeper;
@@ -58,7 +58,7 @@ export class Writing {
     this.runner = new Runner(database);
     this.blocks = new BlockKeeper(database);
     this.#coverage = new CoverageKeeper(database);
-    this.items = new ItemKeeper(database, { home, coverage: this.#coverage });
+    this.items = new ItemKeys(this.runner, home);
     this.#times = new TimeKeeper(database);
     this.#inserts = forEverySeries((series) => ({
       fields: Object.keys(seriesOf(series).fields),
@@ -91,7 +91,8 @@ export class Writing {
       this.blocks.settle();
       this.#times.keep(batch);
       for (const span of batch.listening ?? []) this.#coverage.listened(span);
-      for (const state of batch.states ?? []) this.items.note(state, created);
+      for (const state of batch.states ?? [])
+        this.#coverage.heard(this.items.keyOf(state.device, state.heard_ms, created), state);
       for (const gap of batch.gaps ?? [])
         this.#coverage.gap(this.items.keyOf(gap.device, gap.to_ms, created), gap);
       for (const [name, value] of batch.cursors ?? []) this.#moveCursor.run(name, value);

@@ -130,3 +130,16 @@ test("of one whose series has lost its root nothing of the series comes through,
     last_seq: count,
   });
 });
+
+test("of one that has lost the last key of its items a new item still gets a key of its own", async () => {
+  using directory = temporaryDirectory();
+  const path = await filled(join(directory.path, "data"));
+  overwrite(path, pagesOf(path, "item_keys", "root"));
+  const into = join(directory.path, "salvage");
+  await salvaged(path, into);
+  const store = await openGatewayStore({ directory: into, clock, log });
+  const { created } = await store.append([sensorEvent(sensor(9), start_ms, 1)]);
+  expect(created).toHaveLength(1);
+  expect((await store.item("wirelesssensors", created[0] as string))?.key).toBe(4);
+  await store.close();
+});

@@ -1,7 +1,7 @@
 -- The inventory. `record` is kept whole, byte for byte as it is served; the columns that it is looked up by are written with it, from
 -- it. `key` is what readings are stored under: never changed, never used again.
 CREATE TABLE items (
-  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  key INTEGER PRIMARY KEY,
   record TEXT NOT NULL CHECK (json_valid(record)),
   itemid INTEGER NOT NULL,
   itemname TEXT NOT NULL,
@@ -15,6 +15,13 @@ CREATE UNIQUE INDEX items_by_name ON items (itemname);
 CREATE UNIQUE INDEX items_by_address ON items (typename, address) WHERE address IS NOT NULL;
 CREATE INDEX items_by_type ON items (typename, itemid);
 CREATE INDEX items_by_home ON items (currenthomeid, itemid) WHERE currenthomeid IS NOT NULL;
+
+-- The last key that was given to an item.
+CREATE TABLE item_keys (
+  name TEXT PRIMARY KEY,
+  last INTEGER NOT NULL
+) WITHOUT ROWID, STRICT;
+INSERT INTO item_keys VALUES ('items', 0);
 
 -- The programme's records other than items, each kept whole as it is served (an item in it as its itemid).
 -- `number` is the number of the subject or home that owns the record, or its own where nobody does, so that

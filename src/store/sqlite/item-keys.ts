@@ -1,0 +1,44 @@
+import type { Item } from "../../records/items.ts";
+import { normalAddress } from "../address.ts";
+import type { BatchDevice } from "../batch.ts";
+import { completeItems, type KnownItem } from "../core/items.ts";
+import { toldSince } from "../provisional-item.ts";
+import type { Runner } from "./runner.ts";
+
+/** The keys of the items of a gateway's devices: remembered, because every reading asks. Works inside the caller's transaction. */
+export class ItemKeys {
+  readonly #runner: Runner;
+  readonly #home: number | undefined;
+  readonly #known = new Map<string, KnownItem>();
+
+  /** @param home of the gateway, where it has a number */
+  constructor(runner: Runner, home: number | undefined) {
+    this.#runner = runner;
+    this.#home = home;
+  }
+
+  /** The key of a device's item; a provisional one is made, and added by name to `created`, where there is none yet. */
+  keyOf(device: BatchDevice, heard_ms: number, created: string[]): number {
+    const name = `${device.kind} ${normalAddress(device.address) ?? ""} ${device.itemid ?? ""}`;
+    const known = this.#known.get(name);
+    if (known !== undefined && !hasNews(known.provisional, device)) return known.key;
+    const [item] = this.#runner.run(completeItems([{ device, heard_ms }], this.#home));
+    if (item === undefined) throw new Error(`no item was made of ${name}`);
+    if (item.isNew) created.push(item.provisional?.itemname ?? "");
+    // Who was known by its number so far may have just the address of a new one.
+    if (item.isNew || this.#known.size >= known_max) this.#known.clear();
+    this.#known.set(name, item);
+    return item.key;
+  }
+
+  /** Drops everything: after a rollback, or when another process wrote. */
+  forget(): void {
+    this.#known.clear();
+  }
+}
+
+function hasNews(provisional: Item | undefined, device: BatchDevice): boolean {
+  return provisional !== undefined && toldSince(provisional, device) !== undefined;
+}
+
+const known_max = 20_000;
