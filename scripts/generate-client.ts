@@ -5,7 +5,7 @@
  */
 import { join } from "node:path";
 import type { TSchema } from "@sinclair/typebox";
-import { ErrorRecord } from "../src/http/error-record.ts";
+import { ErrorRecord } from "../src/http/errors.ts";
 import { kindNames } from "../src/kinds.ts";
 import { Item, ItemType } from "../src/records/items.ts";
 import {

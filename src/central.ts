@@ -19,8 +19,8 @@ import type { GatewayReport } from "./sync/protocol.ts";
 import { gatewayClient } from "./sync/pull/gateway-client.ts";
 import { Pull } from "./sync/pull/pull.ts";
 import { Pulling } from "./sync/pull/pulling.ts";
+import type { AdmissionBounds } from "./sync/receiver/admission-queue.ts";
 import { type Receiver, receiverOf } from "./sync/receiver/receiver.ts";
-import type { ReceptionBounds } from "./sync/receiver/reception.ts";
 import { version } from "./version.ts";
 
 /** A central server at work. */
@@ -54,13 +54,13 @@ export async function startCentral(options: {
   /** Gateways that central reads by itself. */
   gateways?: GatewayList;
   /** How many gateways are taken in at once, and wait. */
-  reception?: Partial<ReceptionBounds>;
+  admission?: Partial<AdmissionBounds>;
   clock: Clock;
   log: Log;
 }): Promise<Central> {
   const { store, listen, settings, realm, tls, metrics, clock, log } = options;
   try {
-    const receiver = receiverOf({ store, clock, version, ...options.reception });
+    const receiver = receiverOf({ store, clock, version, ...options.admission });
     const pulling = await pullingOf(options, receiver);
     const server = await startServer({
       store,
@@ -147,7 +147,7 @@ function random(): number {
 
 function metricsOf(
   { store, clock, directory }: { store: CentralStore; clock: Clock; directory?: string },
-  { counts, reception }: Receiver,
+  { counts, queue }: Receiver,
 ): App {
   const started_ms = clock.now().unix_ms;
   return metricsApp(async () => {
@@ -162,10 +162,10 @@ function metricsOf(
       ...centralFamilies({
         now_ms: clock.now().unix_ms,
         received: counts,
-        reception: reception.status(),
+        queue: queue.status(),
         homes: gateways.map(({ home, held_seq, report, uploaded_ms }) => ({
           home,
-          ...backlogOf(report, held_seq),
+          backlog: backlogOf(report, held_seq),
           uploaded_ms,
         })),
         disk_free_bytes: directory === undefined ? undefined : await freeBytes(directory),
@@ -174,8 +174,8 @@ function metricsOf(
   });
 }
 
-function backlogOf({ last_seq }: Partial<GatewayReport>, held_seq: number): { backlog?: number } {
-  return last_seq === undefined ? {} : { backlog: Math.max(0, last_seq - held_seq) };
+function backlogOf({ last_seq }: Partial<GatewayReport>, held_seq: number): number | undefined {
+  return last_seq === undefined ? undefined : Math.max(0, last_seq - held_seq);
 }
 
 /** A server has more memory than a gateway, and the pages of a thousand homes. */

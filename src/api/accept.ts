@@ -5,13 +5,13 @@ import { HttpError } from "../http/errors.ts";
  * Refuses a request whose Accept header does not name `application/json` with a quality above 0. Other types
  * beside it are allowed, as are parameters; a wildcard does not name it.
  */
-export function requireJsonAccepted(accept: string | null): void {
-  if (accept === null || accept.trim() === "") throw new HttpError("accept_missing", {});
+export function requireJsonAccepted(accept: string | undefined): void {
+  if (accept === undefined || accept.trim() === "") throw new HttpError("accept_missing", {});
   if (!split(accept, ",").some(namesJson)) throw new HttpError("accept_unsuitable", {});
 }
 
 /** The content codings that a client accepts. Throws where it accepts none of ours, nor a body without coding. */
-export function requireCodingAccepted(acceptEncoding: string | null): Acceptance {
+export function requireCodingAccepted(acceptEncoding: string | undefined): Acceptance {
   const accepted = readAcceptEncoding(acceptEncoding);
   if (!accepted.identity && accepted.coding === undefined) throw new HttpError("coding_unsuitable", {});
   return accepted;

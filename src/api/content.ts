@@ -1,4 +1,6 @@
-import { type Coding, codings } from "../http/content-coding.ts";
+import { type Acceptance, type Coding, codings, large_bytes } from "../http/content-coding.ts";
+import { namesTag } from "../http/entity-tag.ts";
+import { decodeQuery, queryIn } from "../http/parameters.ts";
 import type { Answer } from "./endpoint.ts";
 
 /** An answer as it is sent: its text in bytes, and compressed once that has been asked for. */
@@ -45,18 +47,61 @@ export class Content {
   }
 }
 
-/** Whether an If-None-Match header names the tag, or any at all (RFC 9110 §13.1.2). */
-export function namesTag(header: string | null, etag: string): boolean {
-  if (header === null) return false;
-  if (header.trim() === "*") return true;
-  // Weak comparison: what is between the quotes counts. No tag of ours has a comma or quote in it.
-  const opaque = etag.slice(etag.indexOf('"'));
-  return header.split(",").some((tag) => tag.trim().replace(/^W\//, "") === opaque);
+/** A successful response but for its bytes. */
+export interface Success {
+  readonly coding: Coding | undefined;
+  readonly headers: Headers;
+  /** Present where a client that holds the same need not get it again. */
+  readonly unchanged?: { readonly etag: string; readonly headers: Headers };
+}
+
+/**
+ * @param options.url the request's, absolute
+ * @param options.repeatable whether the same is likely to be asked for again: then it gets an entity tag
+ */
+export function successWith(
+  content: Content,
+  { accepted, url, repeatable }: { accepted: Acceptance; url: string; repeatable: boolean },
+): Success {
+  const coding = content.isLarge || !accepted.identity ? accepted.coding : undefined;
+  const unchanged = new Headers({ Vary: "Accept-Encoding" });
+  if (content.next !== undefined) unchanged.set("Link", nextLink(url, content.next));
+  if (repeatable) {
+    unchanged.set("ETag", content.etag);
+    // It may be held, but never used without asking: whether it is still the same, only the store knows.
+    unchanged.set("Cache-Control", "private, no-cache");
+  }
+  const headers = new Headers(unchanged);
+  headers.set("Content-Type", "application/json");
+  if (coding !== undefined) headers.set("Content-Encoding", coding);
+  return { coding, headers, unchanged: repeatable ? { etag: content.etag, headers: unchanged } : undefined };
+}
+
+/** The response itself; 304 where the client holds the same. To HEAD, Bun sends the same without the body. */
+export function respond(
+  { headers, unchanged }: Success,
+  { bytes, request }: { bytes: () => Uint8Array; request: Request },
+): Response {
+  if (unchanged !== undefined && namesTag(request.headers.get("if-none-match"), unchanged.etag))
+    return new Response(null, { status: 304, headers: unchanged.headers });
+  return new Response(bytes(), { headers });
+}
+
+/**
+ * The value of a Link header that names the following page: the request's own address with the parameters of
+ * `next` in place of its own, everything else in the query kept.
+ *
+ * @param url the request's, absolute
+ */
+export function nextLink(url: string, next: NonNullable<Answer["next"]>): string {
+  const { origin, pathname } = new URL(url);
+  const kept = decodeQuery(queryIn(url)).filter(([name]) => !Object.hasOwn(next, name));
+  const parameters = [...kept, ...Object.entries(next)].flatMap(([name, value]) =>
+    value === undefined ? [] : [`${encodeURIComponent(name)}=${encodeURIComponent(value)}`],
+  );
+  return `<${origin}${pathname}?${parameters.join("&")}>; rel="next"`;
 }
 
 function hex(hash: bigint): string {
   return hash.toString(16).padStart(16, "0");
 }
-
-/** Less than this fits a single packet either way. */
-const large_bytes = 1_300;

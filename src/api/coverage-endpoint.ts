@@ -4,7 +4,7 @@ import { type Kind, kinds } from "../kinds.ts";
 import { gapReasons } from "../reading.ts";
 import type { CoverageInterval } from "../store/store.ts";
 import { unixTime } from "../unix-time.ts";
-import { type Endpoint, endpoint, readers } from "./endpoint.ts";
+import { type Endpoint, endpoint } from "./endpoint.ts";
 import { before, limit, skip } from "./parameters.ts";
 import { nextSecond } from "./series-endpoint.ts";
 
@@ -16,7 +16,6 @@ export function coverageEndpoint(kind: Kind): Endpoint {
     summary: `When an item was listened to and alive, newest first: ${kinds[kind].title.toLowerCase()}`,
     area: "Time series",
     since: "0.9",
-    scopes: readers,
     path: Type.Object({
       itemname: Type.String({ description: "name of an item, or its itemid where no item has that name" }),
     }),
@@ -33,8 +32,7 @@ export function coverageEndpoint(kind: Kind): Endpoint {
       const found = await store.coverage({ ...window, limit: query.limit + 1 });
       const body = found.slice(0, query.limit).map(recordOf);
       if (found.length <= query.limit) return { body };
-      const next = { skip: query.skip + query.limit, limit: query.limit };
-      return { body, next: { ...next, ...(query.before === undefined ? {} : { before: query.before }) } };
+      return { body, next: { skip: query.skip + query.limit, limit: query.limit, before: query.before } };
     },
   });
 }

@@ -1,7 +1,6 @@
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import type { ErrorName } from "../http/errors.ts";
 import type { Store } from "../store/store.ts";
-import type { Scope } from "../token.ts";
 
 /**
  * One row of the table in endpoints.ts: all that there is to know of an endpoint. Routes, checks, and what
@@ -17,8 +16,6 @@ export interface Endpoint<Path extends TObject = TObject, Query extends TObject 
   readonly area: Area;
   /** The version of the interface that introduced it. */
   readonly since: string;
-  /** A token needs one of these. */
-  readonly scopes: readonly Scope[];
   readonly path: Path;
   readonly query: Query;
   /** The body of a success. */
@@ -48,7 +45,7 @@ export interface Call<Path extends TObject = TObject, Query extends TObject = TO
 export interface Answer {
   readonly body: unknown;
   /** Query parameters that the following page is asked for with, where there is one. */
-  readonly next?: Readonly<Record<string, number | string>>;
+  readonly next?: Readonly<Record<string, number | string | undefined>>;
 }
 
 /** An answer that need not be made where the same one is remembered: see page-cache.ts. */
@@ -73,6 +70,3 @@ export function endpoint<Path extends TObject, Query extends TObject>(
 ): Endpoint {
   return definition;
 }
-
-/** Who may read: a sync token uploads for a home and reads nothing here. */
-export const readers: readonly Scope[] = ["read", "admin"];

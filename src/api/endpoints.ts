@@ -5,7 +5,7 @@ import { Item, ItemType } from "../records/items.ts";
 import { seriesNames } from "../series.ts";
 import { coverageEndpoint, coveredKinds } from "./coverage-endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { endpoint, readers } from "./endpoint.ts";
+import { endpoint } from "./endpoint.ts";
 import { homeEndpoints } from "./home-endpoints.ts";
 import { limit, skip } from "./parameters.ts";
 import { recordEndpoints } from "./record-endpoints.ts";
@@ -24,7 +24,6 @@ export const endpoints: readonly Endpoint[] = [
     summary: "Item types of the inventory",
     area: "Inventory",
     since: "0.1",
-    scopes: readers,
     path: Type.Object({}),
     query: Type.Object({}),
     response: Type.Array(ItemType),
@@ -37,7 +36,6 @@ export const endpoints: readonly Endpoint[] = [
     summary: "Items of a type, in order of itemid",
     area: "Inventory",
     since: "0.1",
-    scopes: readers,
     path: Type.Object({ typename }),
     query: Type.Object({ skip, limit }),
     response: Type.Array(Item),
@@ -57,7 +55,6 @@ export const endpoints: readonly Endpoint[] = [
     summary: "One item",
     area: "Inventory",
     since: "0.1",
-    scopes: readers,
     path: Type.Object({ typename, itemname }),
     query: Type.Object({}),
     response: Item,

@@ -5,7 +5,7 @@ import type { HomeInventory } from "../records/programme.ts";
 import { recordTable } from "../records/record-table.ts";
 import { type SeriesName, seriesOf } from "../series.ts";
 import type { PageRequest, SeriesRecord, Store } from "../store/store.ts";
-import { type Endpoint, endpoint, readers } from "./endpoint.ts";
+import { type Endpoint, endpoint } from "./endpoint.ts";
 import { before, limit, precision, skip } from "./parameters.ts";
 import { idOf, requireRecord } from "./record-endpoints.ts";
 import { nextSecond, seriesRecord } from "./series-endpoint.ts";
@@ -18,7 +18,6 @@ export const homeEndpoints: readonly Endpoint[] = [
     summary: "Items of a home, with the time for which each is or was there",
     area: "Homes",
     since: recordTable.home_inventory.since,
-    scopes: readers,
     path: Type.Object({ id: idOf("homes") }),
     query: Type.Object({}),
     response: Type.Array(recordTable.home_inventory.schema),
@@ -40,7 +39,6 @@ function homeEvents(series: SeriesName): Endpoint {
     summary: `${title} of a home, for each item newest first`,
     area: "Homes",
     since: "0.9",
-    scopes: readers,
     path: Type.Object({ id: idOf("homes") }),
     query: Type.Object({ skip, limit, before, precision }),
     response: Type.Array(

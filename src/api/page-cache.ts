@@ -1,45 +1,114 @@
-import type { Coding } from "../http/content-coding.ts";
-import { Content } from "./content.ts";
-import type { Answer } from "./endpoint.ts";
+import type { Authorization } from "../http/authorization.ts";
+import type { Acceptance } from "../http/content-coding.ts";
+import type { Store } from "../store/store.ts";
+import type { Token } from "../token.ts";
+import { Content, respond, type Success, successWith } from "./content.ts";
+import type { Repeatable } from "./endpoint.ts";
 import { RecentlyUsed } from "./recently-used.ts";
 
+/** A request for a page that has passed every check. */
+export interface PageRequest {
+  readonly request: Request;
+  /** When it came, unix milliseconds. */
+  readonly now_ms: number;
+  readonly token: Token;
+  readonly accepted: Acceptance;
+  /** `Store.changes` as it was before anything was read for this. */
+  readonly changes: number | undefined;
+}
+
 /**
- * Pages that were sent lately, encoded, by their marks. A mark names one state of one page (`Store.pageMark`), so
- * nothing has to be thrown out when readings arrive: a page that has changed is asked for by another mark, and the
- * old one goes in its turn.
+ * Pages that were sent lately, encoded, and the requests that they were sent to.
+ *
+ * A page is kept by its mark, which names one state of one page (`Store.pageMark`). So nothing has to be thrown out when
+ * readings arrive: a page that has changed is asked for by another mark, and the old one goes in its turn.
+ *
+ * A request that was answered a moment ago is answered again without finding its endpoint, token, item and page. The answer
+ * is exact, because all that it depends on is checked. The request is the key. The store must not have changed since, by
+ * any process. The time must be in the same second; the end of a token is checked each time.
  */
 export class PageCache {
+  readonly #store: Pick<Store, "changes">;
+  readonly #authorization: Authorization;
   readonly #pages: RecentlyUsed<Content>;
+  readonly #answered = new RecentlyUsed<Answered>({ weight_max: requests_bytes_max });
 
-  /** @param options.cache_bytes_max 0 keeps nothing */
-  constructor(options: { cache_bytes_max: number }) {
+  /** @param options.cache_bytes_max of encoded pages; 0 keeps none */
+  constructor(options: {
+    store: Pick<Store, "changes">;
+    authorization: Authorization;
+    cache_bytes_max: number;
+  }) {
+    this.#store = options.store;
+    this.#authorization = options.authorization;
     this.#pages = new RecentlyUsed({ weight_max: options.cache_bytes_max });
   }
 
-  get(mark: string): Content | undefined {
-    return this.#pages.get(mark);
+  /** The response, where the same request has the same answer still. */
+  recall(request: Request, now_ms: number): Response | undefined {
+    const answered = this.#answered.get(nameOf(request));
+    if (answered === undefined) return undefined;
+    const { mark, success, token } = answered;
+    if (answered.second !== secondOf(now_ms) || answered.changes !== this.#store.changes()) return undefined;
+    const page = this.#pages.get(mark);
+    if (page === undefined || !this.#authorization.stillHolds(token)) return undefined;
+    return this.#send(page, { mark, success, request });
   }
 
-  async getOrMake(mark: string, make: () => Promise<Answer>): Promise<Content> {
-    const known = this.#pages.get(mark);
-    if (known !== undefined) return known;
-    const made = new Content(await make());
-    this.#keep(mark, made);
-    return made;
+  /** The response to a request, from memory where the page is there. */
+  async respond(
+    { request, now_ms, token, accepted, changes }: PageRequest,
+    { mark, make }: Repeatable,
+  ): Promise<Response> {
+    let page = this.#pages.get(mark);
+    if (page === undefined) {
+      page = new Content(await make());
+      this.#keep(mark, page);
+    }
+    const success = successWith(page, { accepted, url: request.url, repeatable: true });
+    if (changes !== undefined) {
+      const name = nameOf(request);
+      const weight = name.length + mark.length + answered_bytes;
+      this.#answered.set(name, { changes, token, mark, success, second: secondOf(now_ms) }, weight);
+    }
+    return this.#send(page, { mark, success, request });
   }
 
-  /** The bytes of a page, compressed at most once for as long as it is kept. */
-  bytesOf(mark: string, page: Content, coding: Coding | undefined): Uint8Array {
+  /** A page is compressed at most once for as long as it is kept. */
+  #send(
+    page: Content,
+    { mark, success, request }: { mark: string; success: Success; request: Request },
+  ): Response {
     const before = page.bytes;
-    const bytes = page.as(coding);
+    const response = respond(success, { bytes: () => page.as(success.coding), request });
     if (page.bytes !== before) this.#keep(mark, page);
-    return bytes;
+    return response;
   }
 
   #keep(mark: string, page: Content): void {
-    this.#pages.set(mark, page, page.bytes + mark.length + entry_bytes);
+    this.#pages.set(mark, page, page.bytes + mark.length + page_bytes);
   }
 }
 
-/** Memory of an entry besides its body, estimated. */
-const entry_bytes = 1_024;
+interface Answered {
+  readonly changes: number;
+  /** The whole second that it was asked in. */
+  readonly second: number;
+  readonly token: Token;
+  readonly mark: string;
+  readonly success: Success;
+}
+
+/** Everything of a request that its answer depends on, but what the client holds already; no header has a line break. */
+function nameOf({ method, url, headers }: Request): string {
+  return `${method} ${url}\n${headers.get("authorization")}\n${headers.get("accept")}\n${headers.get("accept-encoding")}`;
+}
+
+function secondOf(now_ms: number): number {
+  return Math.floor(now_ms / 1000);
+}
+
+const requests_bytes_max = 4 * 1024 * 1024;
+/** Memory of an entry besides its name or body, estimated. */
+const answered_bytes = 2_048;
+const page_bytes = 1_024;

@@ -1,5 +1,4 @@
-import { type Static, type TObject, type TSchema, Type, TypeGuard } from "@sinclair/typebox";
-import { HttpError } from "../http/errors.ts";
+import { type TSchema, Type, TypeGuard } from "@sinclair/typebox";
 import { unixTime } from "../unix-time.ts";
 
 /**
@@ -53,7 +52,7 @@ export const since = Type.Optional(
 );
 
 /** Parameters that others cannot be given with. `after` is known to older versions alone. */
-const exclusive: Readonly<Record<string, readonly string[]>> = {
+export const exclusive: Readonly<Record<string, readonly string[]>> = {
   since: ["before", "after", "skip", "through"],
 };
 
@@ -72,125 +71,4 @@ export function timeParameter(timestamp: TSchema): TSchema {
     title: "a time in GMT of the form 2013-05-01T12:00:00Z",
   });
   return TypeGuard.IsOptional(timestamp) ? Type.Optional(text) : text;
-}
-
-/** A query, decoded: name and value of each parameter in order. `undefined` is a value that cannot be decoded. */
-export type Query = readonly (readonly [name: string, value: string | undefined])[];
-
-/**
- * Decodes the part of a URL after `?`. A parameter whose name cannot be decoded is none that we know, and
- * unknown parameters are ignored.
- */
-export function decodeQuery(text: string): Query {
-  const query: [string, string | undefined][] = [];
-  for (const part of text.split("&")) {
-    if (part === "") continue;
-    const equals = part.indexOf("=");
-    const name = decode(equals === -1 ? part : part.slice(0, equals));
-    if (name !== undefined) query.push([name, equals === -1 ? "" : decode(part.slice(equals + 1))]);
-  }
-  return query;
-}
-
-/**
- * Values of the parameters that `schema` names, defaults filled in.
- *
- * @throws HttpError that names the first parameter that is malformed, out of bounds, repeated or given with one that it excludes
- */
-export function readQuery<Schema extends TObject>(schema: Schema, query: Query): Static<Schema> {
-  const values: Record<string, unknown> = {};
-  for (const [name, property] of parametersOf(schema)) {
-    const given = query.filter(([other]) => other === name);
-    if (given.length > 1)
-      throw new HttpError("parameter_repeated", { parameter: name, expected: expectationOf(property) });
-    const first = given[0];
-    if (first !== undefined) values[name] = readValue(name, property, first[1]);
-    else if (property.default !== undefined) values[name] = property.default;
-    const other = exclusive[name]?.find((other) => first !== undefined && query.some(([of]) => of === other));
-    if (other !== undefined) throw new HttpError("parameters_exclusive", { parameter: name, other });
-  }
-  return values as Static<Schema>;
-}
-
-/**
- * Values of the path parameters that `schema` names, from what the router found; `null` is a segment that
- * cannot be decoded. Text of any form passes: whether there is such a record is for the endpoint to find out.
- *
- * @throws HttpError that names the parameter
- */
-export function readPath<Schema extends TObject>(
-  schema: Schema,
-  segments: Readonly<Record<string, string | null>>,
-): Static<Schema> {
-  const values: Record<string, unknown> = {};
-  for (const [name, property] of parametersOf(schema)) {
-    const text = segments[name];
-    if (text === undefined || text === null) throw new HttpError("path_malformed", { parameter: name });
-    values[name] = property.type === "string" ? text : readValue(name, property, text);
-  }
-  return values as Static<Schema>;
-}
-
-/** The parts of a parameter's schema that reading it needs. */
-interface ParameterSchema {
-  readonly type?: string;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly anyOf?: readonly { readonly const?: unknown }[];
-  /** Of a text: its form, and what that is in words; `date-time` is one that exists. */
-  readonly pattern?: string;
-  readonly format?: string;
-  readonly title?: string;
-  readonly default?: unknown;
-}
-
-function parametersOf(schema: TObject): [string, ParameterSchema][] {
-  return Object.entries(schema.properties as Record<string, ParameterSchema>);
-}
-
-function readValue(name: string, schema: ParameterSchema, text: string | undefined): number | string {
-  const value = readForm(schema, text);
-  if (value === undefined)
-    throw new HttpError("parameter_malformed", { parameter: name, expected: expectationOf(schema) });
-  return value;
-}
-
-function readForm(schema: ParameterSchema, text: string | undefined): number | string | undefined {
-  if (schema.type === "integer") return readInteger(schema, text);
-  return schema.pattern === undefined ? readChoice(schema, text) : readText(schema, text);
-}
-
-/** The text itself where it has the form, and where it is a time, one that exists: there is no 30 February, however the text looks. */
-function readText({ pattern = "", format }: ParameterSchema, text: string | undefined): string | undefined {
-  if (text === undefined || !new RegExp(pattern).test(text)) return undefined;
-  if (format !== "date-time") return text;
-  const time = new Date(text);
-  return Number.isNaN(time.getTime()) || !time.toISOString().startsWith(text.slice(0, -1)) ? undefined : text;
-}
-
-function readInteger({ minimum, maximum }: ParameterSchema, text: string | undefined): number | undefined {
-  // Decimal digits only: Number() would also take "0x10", "1e3", " 7 " and "".
-  if (text === undefined || !/^-?[0-9]{1,16}$/.test(text)) return undefined;
-  const value = Number(text);
-  return value < (minimum ?? value) || value > (maximum ?? value) || Object.is(value, -0) ? undefined : value;
-}
-
-function readChoice(schema: ParameterSchema, text: string | undefined): string | undefined {
-  return schema.anyOf?.some((choice) => choice.const === text) ? text : undefined;
-}
-
-/** The values that a parameter takes, in words, for the error message. */
-export function expectationOf(schema: ParameterSchema): string {
-  if (schema.type === "integer" && schema.minimum === Number.MIN_SAFE_INTEGER) return "an integer";
-  if (schema.type === "integer") return `an integer from ${schema.minimum} to ${schema.maximum}`;
-  if (schema.title !== undefined) return schema.title;
-  return (schema.anyOf ?? []).map((choice) => String(choice.const)).join(" or ");
-}
-
-function decode(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text.replaceAll("+", " "));
-  } catch {
-    return undefined;
-  }
 }

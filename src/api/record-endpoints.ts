@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { HttpError } from "../http/errors.ts";
 import { recordTable } from "../records/record-table.ts";
 import type { Store } from "../store/store.ts";
-import { type Area, type Endpoint, endpoint, readers } from "./endpoint.ts";
+import { type Area, type Endpoint, endpoint } from "./endpoint.ts";
 
 /** Types of record that stand for themselves, and those that stand in the list of a subject or home. */
 type LoneType = Parameters<Store["records"]>[0];
@@ -57,7 +57,7 @@ export async function requireRecord(store: Store, type: LoneType, id: number) {
 function loneEndpoints(type: LoneType): Endpoint[] {
   const { title, since, schema } = recordTable[type];
   const { one, area } = lone[type];
-  const common = { area, since, scopes: readers, query: Type.Object({}) };
+  const common = { area, since, query: Type.Object({}) };
   return [
     endpoint({
       ...common,
@@ -91,7 +91,6 @@ function ownedEndpoint(type: keyof typeof ofSubjects): Endpoint {
     summary: `${title} of a subject`,
     area: "Subjects",
     since,
-    scopes: readers,
     path: Type.Object({ id: idOf("subjects") }),
     query: Type.Object({}),
     response: Type.Array(schema),

@@ -1,11 +1,12 @@
 import { type TObject, Type } from "@sinclair/typebox";
 import { HttpError } from "../http/errors.ts";
+import { expectationOf } from "../http/parameters.ts";
 import { type SeriesDefinition, type SeriesName, seriesOf } from "../series.ts";
 import type { ArrivalsRequest, Page, PageRequest, Store } from "../store/store.ts";
 import { isUnixTime, unixTime, unixTime_max } from "../unix-time.ts";
 import { type Cursor, cursorText, readCursor } from "./cursor.ts";
-import { type Answer, type Endpoint, endpoint, readers } from "./endpoint.ts";
-import { before, expectationOf, limit, precision, since, skip, through } from "./parameters.ts";
+import { type Answer, type Endpoint, endpoint } from "./endpoint.ts";
+import { before, limit, precision, since, skip, through } from "./parameters.ts";
 
 /** The endpoint of a series: `/items/{kind}/{itemname}/{path}`, made from its entry in the series table alone. */
 export function seriesEndpoint(series: SeriesName): Endpoint {
@@ -16,7 +17,6 @@ export function seriesEndpoint(series: SeriesName): Endpoint {
     summary: `${definition.title} of an item, newest first`,
     area: "Time series",
     since: definition.since,
-    scopes: readers,
     path: Type.Object({
       itemname: Type.String({ description: "name of an item, or its itemid where no item has that name" }),
     }),
@@ -38,17 +38,14 @@ export function seriesEndpoint(series: SeriesName): Endpoint {
         skip: query.skip,
         limit,
         precision,
-        ...(through === undefined ? {} : { through }),
+        through,
       };
       // The mark before the page: a reading that comes in between makes the page newer than its mark, never older.
       return {
         mark: await store.pageMark(request),
         make: async () => {
           const { records, next } = await store.page(request);
-          return {
-            body: records,
-            ...(next === undefined ? {} : { next: nextPage(next, { limit, oldestFirst }) }),
-          };
+          return { body: records, next: next && nextPage(next, { limit, oldestFirst }) };
         },
       };
     },
@@ -63,8 +60,7 @@ async function arrivals(
 ): Promise<Answer> {
   const { series, item, limit } = of;
   const ofAnother = cursor !== undefined && (cursor.series !== series || cursor.item !== item);
-  const after = cursor === undefined ? {} : { after: cursor.position };
-  const page = ofAnother ? undefined : await store.arrivals({ ...of, span, ...after });
+  const page = ofAnother ? undefined : await store.arrivals({ ...of, span, after: cursor?.position });
   if (page === undefined) throw new HttpError("cursor_gone", {});
   const { records, position } = page;
   if (records.length === 0) return { body: records };

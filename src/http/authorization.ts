@@ -35,16 +35,16 @@ export class Authorization {
   }
 
   /**
-   * @param request.authorization the whole header, null where it is missing
-   * @param request.bearer the token in it, undefined where it has no other form
+   * @param request.authorization the whole header, undefined where it is missing
+   * @param request.bearer the token in it, empty where it has another form
    * @returns the token
    * @throws HttpError 401; 429 once an address has sent too many wrong tokens. A right token always passes.
    */
   async require(
-    request: { authorization: string | null; bearer: string | undefined; address: string },
+    request: { authorization: string | undefined; bearer: string | undefined; address: () => string },
     scopes: readonly Scope[],
   ): Promise<Token> {
-    if (request.authorization === null) throw this.#refusal("token_missing");
+    if (request.authorization === undefined) throw this.#refusal("token_missing");
     const checked = await checkToken(request.bearer ?? "", {
       find: (id) => this.#store.token(id),
       clock: this.#clock,
@@ -56,7 +56,7 @@ export class Authorization {
     }
     // Who shows an expired token knew its secret, and guesses nothing.
     if (checked.fault === "expired") throw this.#refusal("token_expired");
-    const retry_s = this.#attempts.note(request.address);
+    const retry_s = this.#attempts.note(request.address());
     if (retry_s === undefined) throw this.#refusal("token_invalid");
     throw new HttpError("attempts_exceeded", { retry_s }, { "Retry-After": String(retry_s) });
   }
@@ -90,10 +90,3 @@ export class Authorization {
 
 /** The form of the challenge has no quotes, so nothing may be in the realm that ends it or begins another. */
 const safeRealm = /^[A-Za-z0-9._-](?:[A-Za-z0-9._ -]{0,62}[A-Za-z0-9._-])?$/;
-
-/** The token in an Authorization header, whose scheme is case-insensitive (RFC 9110 §11.1); undefined where it has another form. */
-export function bearerIn(authorization: string | null): string | undefined {
-  return bearerForm.exec(authorization ?? "")?.[1];
-}
-
-const bearerForm = /^bearer +([^\s,]+)$/i;

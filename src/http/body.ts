@@ -1,38 +1,70 @@
+import type { Static, TSchema } from "@sinclair/typebox";
+import { TypeCompiler } from "@sinclair/typebox/compiler";
 import type { Clock } from "../clock.ts";
 import { messageOf } from "../errors.ts";
 import { HttpError } from "./errors.ts";
-import type { Exchange } from "./exchange.ts";
+import { expanders } from "./expansion.ts";
 
-export interface BodyBounds {
+/** How the body of a route comes, and what it is read as. Elysia would read it before the token is known, and without these bounds. */
+export interface BodyForm<Body> {
+  /** Its Content-Type. */
+  readonly type: string;
+  /** Every Content-Encoding that it may have. */
+  readonly codings: readonly string[];
   /** Bytes as they come over the wire. */
   readonly bytes_max: number;
-  /** Milliseconds for all of it: a body that trickles must not hold anything for ever. */
-  readonly limit_ms: number;
+  /** @throws HttpError where it is another thing */
+  read(bytes: Uint8Array<ArrayBuffer>, request: Request): Body;
+}
+
+/**
+ * JSON of a schema, compressed or not, decompressed to at most `text_bytes_max`. Refused are with 400 what is no JSON, with 413 what expands
+ * to more, and with 422, which names the first field that is wrong, JSON of another shape.
+ */
+export function jsonForm<Schema extends TSchema>(
+  schema: Schema,
+  { bytes_max, text_bytes_max }: { bytes_max: number; text_bytes_max: number },
+): BodyForm<Static<Schema>> {
+  const check = TypeCompiler.Compile(schema);
+  return {
+    type: "application/json",
+    codings: Object.keys(expanders),
+    bytes_max,
+    read: (bytes, request) => {
+      const value = parsed(bytes, codingOf(request), text_bytes_max);
+      if (check.Check(value)) return value as Static<Schema>;
+      const first = check.Errors(value).First();
+      const fault = first === undefined ? "it has another shape" : `${first.path || "/"}: ${first.message}`;
+      throw new HttpError("body_unsuitable", { fault });
+    },
+  };
 }
 
 /** Refuses, before any of the body is read, one of another type, of a coding that is not taken, or too large by its own word. */
-export function requireBody(
-  exchange: Exchange,
-  expected: { type: string; codings: readonly BodyCoding[]; bytes_max: number },
-): void {
-  const type = exchange.header("content-type")?.split(";")[0]?.trim().toLowerCase();
-  if (type !== expected.type) throw new HttpError("content_type_unsuitable", { expected: expected.type });
-  if (!expected.codings.includes(codingOf(exchange) as BodyCoding))
-    throw new HttpError("content_coding_unsuitable", { expected: expected.codings.join(" or ") });
-  if (statedBytes(exchange) > expected.bytes_max) throw tooLarge(expected.bytes_max);
+export function requireForm(request: Request, form: BodyForm<unknown>): void {
+  const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
+  if (type !== form.type) throw new HttpError("content_type_unsuitable", { expected: form.type });
+  if (!form.codings.includes(codingOf(request)))
+    throw new HttpError("content_coding_unsuitable", { expected: form.codings.join(" or ") });
+  if (statedBytes(request) > form.bytes_max) throw tooLarge(form.bytes_max);
 }
 
 /** Bytes of the body by its Content-Length; 0 where there is none. */
-export function statedBytes(exchange: Exchange): number {
-  return Number(exchange.header("content-length") ?? 0);
+export function statedBytes({ headers }: Request): number {
+  return Number(headers.get("content-length") ?? 0);
 }
 
-/** Reads the body as it came over the wire. @throws HttpError where it is larger, slower or shorter than it may be */
+/**
+ * Reads the body as it came over the wire.
+ *
+ * @param bounds.limit_ms for all of it: a body that trickles must not hold anything for ever
+ * @throws HttpError where it is larger, slower or shorter than it may be
+ */
 export async function readBody(
-  exchange: Exchange,
-  { bytes_max, limit_ms, clock }: BodyBounds & { clock: Clock },
+  { body }: Request,
+  { bytes_max, limit_ms, clock }: { bytes_max: number; limit_ms: number; clock: Clock },
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const reader = exchange.body?.getReader();
+  const reader = body?.getReader();
   if (reader === undefined) return new Uint8Array();
   const parts: Uint8Array[] = [];
   let bytes = 0;
@@ -61,13 +93,20 @@ export async function readBody(
   }
 }
 
-/** How a body may be compressed, as its Content-Encoding says. */
-export const bodyCodings = ["zstd", "gzip", "identity"] as const;
-export type BodyCoding = (typeof bodyCodings)[number];
-
 /** The Content-Encoding of a body, in small letters; "identity" where it has none. */
-export function codingOf(exchange: Exchange): string {
-  return exchange.header("content-encoding")?.trim().toLowerCase() ?? "identity";
+function codingOf({ headers }: Request): string {
+  return headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
+}
+
+function parsed(bytes: Uint8Array<ArrayBuffer>, coding: string, text_bytes_max: number): unknown {
+  const expand = expanders[coding as keyof typeof expanders];
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(expand(bytes, text_bytes_max)));
+  } catch (thrown) {
+    if (thrown instanceof Error && "code" in thrown && thrown.code === "ERR_BUFFER_TOO_LARGE")
+      throw new HttpError("body_expands", { bytes_max: text_bytes_max });
+    throw new HttpError("body_malformed", { fault: messageOf(thrown) });
+  }
 }
 
 function joined(parts: readonly Uint8Array[], bytes: number): Uint8Array<ArrayBuffer> {

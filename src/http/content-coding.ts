@@ -9,6 +9,25 @@ export const codings = {
 
 export type Coding = keyof typeof codings;
 
+/** A response of a text, compressed where it is large and the client takes that. */
+export function textResponse(
+  text: string,
+  acceptEncoding: string | undefined,
+  headers: Readonly<Record<string, string>>,
+): Response {
+  const { coding } = readAcceptEncoding(acceptEncoding);
+  const bytes = new TextEncoder().encode(text);
+  const plain = coding === undefined || bytes.length < large_bytes;
+  const response = new Response(plain ? bytes : codings[coding](bytes), {
+    headers: { Vary: "Accept-Encoding", ...headers },
+  });
+  if (!plain) response.headers.set("Content-Encoding", coding);
+  return response;
+}
+
+/** Less than this fits a single packet, compressed or not. */
+export const large_bytes = 1_300;
+
 /** Codings that a client accepts, best first. */
 export interface Acceptance {
   /** Absent where it takes none, or likes a body better as it is. */
@@ -22,8 +41,8 @@ export interface Acceptance {
  * before none. A wildcard stands for gzip, never for zstd: programs wrote it before there was any. A part that
  * is malformed counts as not there.
  */
-export function readAcceptEncoding(header: string | null): Acceptance {
-  if (header === null) return { identity: true };
+export function readAcceptEncoding(header: string | undefined): Acceptance {
+  if (header === undefined) return { identity: true };
   const weights = new Map(header.split(",").flatMap(weightOf));
   const others = weights.get("*");
   const gzip = weights.get("gzip") ?? weights.get("x-gzip") ?? others ?? 0;

@@ -36,7 +36,7 @@ export function listen(options: {
     return Bun.serve({
       hostname,
       port,
-      ...(tls === undefined ? {} : { tls: { cert: tls.certificate, key: tls.key } }),
+      tls: tls && { cert: tls.certificate, key: tls.key },
       // Two servers on one port would each get some of the requests.
       reusePort: false,
       development: false,

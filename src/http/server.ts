@@ -1,15 +1,14 @@
 import type { Server } from "bun";
+import type { AnyElysia } from "elysia";
 import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import type { Store } from "../store/store.ts";
-import type { App, BuiltApp, House } from "./app.ts";
+import { type App, addressOf, appOf, makeRoutable, pathIn, type Refuse } from "./app.ts";
 import { Attempts } from "./attempts.ts";
 import { Authorization } from "./authorization.ts";
 import { HttpError } from "./errors.ts";
-import { type Exchange, exchangeOf } from "./exchange.ts";
 import { configuredSettings, listen, reachableHost, readTls, type SettingNames } from "./listening.ts";
-import { Outages } from "./outages.ts";
-import { refuse } from "./responses.ts";
+import { Outages, refusalOf } from "./refusals.ts";
 import { TokenUses } from "./token-uses.ts";
 
 /** Everything that this program serves, listening on one port. */
@@ -55,7 +54,7 @@ export const defaultBounds: ServerBounds = {
 };
 
 /**
- * Serves `apps` on one port, each the paths that it takes, to holders of tokens of `store`.
+ * Serves `apps` on one port to holders of tokens of `store`.
  *
  * @param options.listen port 0 takes a free one
  * @param options.realm named in the challenge of a 401
@@ -91,23 +90,29 @@ export async function startServer(
   const attempts = new Attempts({ ...bounds, clock });
   const authorization = new Authorization({ store, clock, realm, attempts, uses });
   const outages = new Outages({ clock, log });
-  const served = apps.map(({ name, build }) => {
-    const own = options.log.named(name);
-    const refuseFor = (thrown: unknown, exchange: Exchange) =>
-      refuse(thrown, exchange, { log: own, outages });
-    return { refuse: refuseFor, ...build({ authorization, log: own, refuse: refuseFor }) };
-  });
-  const body_bytes_max = Math.max(bounds.body_bytes_max, ...served.map((app) => app.body_bytes_max ?? 0));
+  const logOf = new Map(apps.map(({ name }) => [name, options.log.named(name)]));
+  const refuse: Refuse = (thrown, request) => {
+    const app = apps.find(({ prefix }) => request.path.startsWith(prefix));
+    return refusalOf(thrown, request, { log: logOf.get(app?.name ?? "") ?? log, outages });
+  };
+  const app = appOf(apps, { context: { authorization, clock }, refuse });
   const tls = files && (await readTls(files, { clock, log, settings }));
-  const fetch = admission({ apps: served, bounds, clock, log, outages });
-  const server = listen({ ...bounds, ...address, ...(tls && { tls }), body_bytes_max, settings, fetch });
+  const server = listen({
+    ...bounds,
+    ...address,
+    tls,
+    body_bytes_max: Math.max(bounds.body_bytes_max, ...apps.map(({ body_bytes_max = 0 }) => body_bytes_max)),
+    settings,
+    fetch: admission(app, { bounds, refuse, outages }),
+  });
+  app.server = server;
   const scheme = files === undefined ? "http" : "https";
   const port = server.port ?? address.port;
   let stopped: Promise<void> | undefined;
   return {
     origin: `${scheme}://${reachableHost(address.hostname)}:${port}`,
     port,
-    ...(files && tls && { certificate: { certificate: files.certificate, fingerprint: tls.fingerprint } }),
+    certificate: files && tls && { certificate: files.certificate, fingerprint: tls.fingerprint },
     stop: () => {
       stopped ??= stop({ server, clock, uses, stop_ms: bounds.stop_ms });
       return stopped;
@@ -115,32 +120,25 @@ export async function startServer(
   };
 }
 
-/** Gives each request to the app whose it is, within the bounds. */
-function admission(options: {
-  apps: readonly (BuiltApp & Pick<House, "refuse">)[];
-  bounds: ServerBounds;
-  clock: Clock;
-  log: Log;
-  outages: Outages;
-}) {
-  const { apps, bounds, clock, outages } = options;
+/** Gives requests to `app`, within the bounds. */
+function admission(
+  app: AnyElysia,
+  { bounds, refuse, outages }: { bounds: ServerBounds; refuse: Refuse; outages: Outages },
+) {
   const { requests_max, url_length_max: length_max } = bounds;
   let underWay = 0;
   return async (request: Request, server: Server<undefined>): Promise<Response> => {
-    const exchange = exchangeOf(request, { server, now_ms: clock.now().unix_ms });
-    if (underWay >= requests_max) return refuse(tooBusy(), exchange, options);
-    if (!exchange.hostKnown) return refuse(new HttpError("host_malformed", {}), exchange, options);
-    if (exchange.url.length > length_max)
-      return refuse(new HttpError("url_too_long", { length_max }), exchange, options);
-    const app = apps.find(({ takes }) => takes(exchange.path));
-    if (app === undefined) return refuse(new HttpError("path_unknown", {}), exchange, options);
+    const { method, url } = request;
+    const refused = (error: HttpError) =>
+      refuse(error, { method, path: pathIn(url), address: addressOf(request, server) });
+    if (underWay >= requests_max) return refused(tooBusy());
+    if (!makeRoutable(request)) return refused(new HttpError("host_malformed", {}));
+    if (url.length > length_max) return refused(new HttpError("url_too_long", { length_max }));
     underWay += 1;
     try {
-      const response = await app.respond(exchange);
-      if (response.ok) outages.passed(exchange.method);
+      const response = await app.fetch(request);
+      if (response.ok) outages.passed(method);
       return response;
-    } catch (thrown) {
-      return app.refuse(thrown, exchange);
     } finally {
       underWay -= 1;
     }

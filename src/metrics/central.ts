@@ -1,4 +1,4 @@
-import type { Family } from "./openmetrics.ts";
+import { counter, type Family, gauge } from "./openmetrics.ts";
 
 /** Facts of a running central server, for its metrics. */
 export interface CentralFigures {
@@ -13,11 +13,11 @@ export interface CentralFigures {
     readonly repaired: number;
     readonly refusals: Readonly<Record<string, number>>;
   };
-  readonly reception: {
+  readonly queue: {
     readonly under_way: number;
     readonly waiting: number;
     readonly waiting_bytes: number;
-    readonly sent_away: number;
+    readonly refused: number;
   };
   readonly homes: readonly {
     readonly home: number;
@@ -29,71 +29,42 @@ export interface CentralFigures {
   readonly disk_free_bytes?: number;
 }
 
-export function centralFamilies({
-  now_ms,
-  received,
-  reception,
-  homes,
-  disk_free_bytes,
-}: CentralFigures): Family[] {
-  const counted = (name: string, help: string, value: number): Family => ({
-    name,
-    type: "counter",
-    help,
-    values: [{ value }],
-  });
-  const gauged = (name: string, help: string, value: number): Family => ({
-    name,
-    type: "gauge",
-    help,
-    values: [{ value }],
-  });
+export function centralFamilies(figures: CentralFigures): Family[] {
+  const { now_ms, received, queue, homes } = figures;
   return [
-    counted("lintel_batches", "Batches taken", received.batches),
-    counted("lintel_rows", "Readings taken", received.readings),
-    { ...counted("lintel_batch", "Bytes of the batches taken, as they came", received.bytes), unit: "bytes" },
-    counted("lintel_batches_repeated", "Batches that were held already", received.repeatedBatches),
-    counted("lintel_rows_repeated", "Readings in batches that were held already", received.repeatedReadings),
-    counted("lintel_rows_repaired", "Readings that a comparison added or put right", received.repaired),
-    {
-      name: "lintel_refusals",
-      type: "counter",
-      help: "Batches that could not follow what is held, by reason",
-      values: Object.entries(received.refusals).map(([reason, value]) => ({ labels: { reason }, value })),
-    },
-    counted("lintel_later", "Requests told to come back later because central was full", reception.sent_away),
-    gauged("lintel_requests_under_way", "Requests of gateways that are worked on", reception.under_way),
-    gauged(
-      "lintel_requests_waiting",
-      "Requests of gateways that come or wait for their turn",
-      reception.waiting,
+    counter("lintel_batches", "Batches taken", received.batches),
+    counter("lintel_rows", "Readings taken", received.readings),
+    counter("lintel_batch", "Bytes of the batches taken, as they came", received.bytes, "bytes"),
+    counter("lintel_batches_repeated", "Batches that were held already", received.repeatedBatches),
+    counter("lintel_rows_repeated", "Readings in batches that were held already", received.repeatedReadings),
+    counter("lintel_rows_repaired", "Readings that a comparison added or put right", received.repaired),
+    counter(
+      "lintel_refusals",
+      "Batches that could not follow what is held, by reason",
+      Object.entries(received.refusals).map(([reason, value]) => ({ labels: { reason }, value })),
     ),
-    {
-      ...gauged("lintel_requests_waiting", "Bytes of their bodies", reception.waiting_bytes),
-      unit: "bytes",
-    },
-    gauged("lintel_homes", "Homes that have ever sent anything", homes.length),
-    {
-      name: "lintel_home_backlog_readings",
-      type: "gauge",
-      help: "Readings that a gateway had and central had not when it last reported",
-      values: homes.flatMap(({ home, backlog }) =>
+    counter("lintel_later", "Requests told to come back later because central was full", queue.refused),
+    gauge("lintel_requests_under_way", "Requests of gateways that are worked on", queue.under_way),
+    gauge("lintel_requests_waiting", "Requests of gateways that come or wait for their turn", queue.waiting),
+    gauge("lintel_requests_waiting", "Bytes of their bodies", queue.waiting_bytes, "bytes"),
+    gauge("lintel_homes", "Homes that have ever sent anything", homes.length),
+    gauge(
+      "lintel_home_backlog_readings",
+      "Readings that a gateway had and central had not when it last reported",
+      homes.flatMap(({ home, backlog }) =>
         backlog === undefined ? [] : [{ labels: { home }, value: backlog }],
       ),
-    },
-    {
-      name: "lintel_home_upload_age",
-      unit: "seconds",
-      type: "gauge",
-      help: "How long ago readings of a home were last taken",
-      values: homes.flatMap(({ home, uploaded_ms }) =>
+    ),
+    gauge(
+      "lintel_home_upload_age",
+      "How long ago readings of a home were last taken",
+      homes.flatMap(({ home, uploaded_ms }) =>
         uploaded_ms === undefined
           ? []
           : [{ labels: { home }, value: Math.max(0, now_ms - uploaded_ms) / 1000 }],
       ),
-    },
-    ...(disk_free_bytes === undefined
-      ? []
-      : [{ ...gauged("lintel_disk_free", "Free space where the data are", disk_free_bytes), unit: "bytes" }]),
+      "seconds",
+    ),
+    gauge("lintel_disk_free", "Free space where the data are", figures.disk_free_bytes, "bytes"),
   ];
 }

@@ -1,6 +1,6 @@
 import type { Overview } from "../store/store.ts";
 import type { Histogram } from "./histogram.ts";
-import type { Family } from "./openmetrics.ts";
+import { counter, type Family, gauge } from "./openmetrics.ts";
 
 /** Facts of a running gateway, for its metrics. */
 export interface GatewayFigures {
@@ -20,24 +20,13 @@ export const commitSteps_s: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 
 export function gatewayFamilies(figures: GatewayFigures): Family[] {
   const { store, ingest, drivers, now_ms } = figures;
   return [
-    {
-      name: "lintel_readings",
-      type: "counter",
-      help: "Readings committed since the start",
-      values: [{ value: ingest.committed }],
-    },
-    {
-      name: "lintel_readings_refused",
-      type: "counter",
-      help: "Readings refused since the start",
-      values: [{ value: ingest.refused }],
-    },
-    {
-      name: "lintel_readings_stored",
-      type: "gauge",
-      help: "Readings on disk, by series",
-      values: [...storedBySeries(store)].map(([series, value]) => ({ labels: { series }, value })),
-    },
+    counter("lintel_readings", "Readings committed since the start", ingest.committed),
+    counter("lintel_readings_refused", "Readings refused since the start", ingest.refused),
+    gauge(
+      "lintel_readings_stored",
+      "Readings on disk, by series",
+      [...storedBySeries(store)].map(([series, value]) => ({ labels: { series }, value })),
+    ),
     {
       name: "lintel_commit",
       unit: "seconds",
@@ -45,24 +34,17 @@ export function gatewayFamilies(figures: GatewayFigures): Family[] {
       help: "How long a commit took until it was on disk",
       histogram: figures.commits,
     },
-    {
-      name: "lintel_queue_readings",
-      type: "gauge",
-      help: "Readings in memory that wait for the disk",
-      values: [{ value: ingest.queued }],
-    },
-    {
-      name: "lintel_undated_readings",
-      type: "gauge",
-      help: "Readings and signs of life on disk that wait for the time to be known",
-      values: [{ value: store.waiting }],
-    },
-    {
-      name: "lintel_dropped",
-      type: "counter",
-      help: "What was thrown away since the store was made, by name",
-      values: Object.entries(store.dropped).map(([what, value]) => ({ labels: { what }, value })),
-    },
+    gauge("lintel_queue_readings", "Readings in memory that wait for the disk", ingest.queued),
+    gauge(
+      "lintel_undated_readings",
+      "Readings and signs of life on disk that wait for the time to be known",
+      store.waiting,
+    ),
+    counter(
+      "lintel_dropped",
+      "What was thrown away since the store was made, by name",
+      Object.entries(store.dropped).map(([what, value]) => ({ labels: { what }, value })),
+    ),
     {
       name: "lintel_driver",
       type: "stateset",
@@ -70,46 +52,28 @@ export function gatewayFamilies(figures: GatewayFigures): Family[] {
       states: driverStates,
       values: drivers.map(({ name, state }) => ({ labels: { driver: name }, state })),
     },
-    {
-      name: "lintel_item_heard_age",
-      unit: "seconds",
-      type: "gauge",
-      help: "How long ago each item was last heard",
-      values: store.items.flatMap(({ record, heard_ms }) =>
+    gauge(
+      "lintel_item_heard_age",
+      "How long ago each item was last heard",
+      store.items.flatMap(({ record, heard_ms }) =>
         heard_ms === undefined
           ? []
           : [{ labels: labelsOf(record), value: Math.max(0, now_ms - heard_ms) / 1000 }],
       ),
-    },
-    {
-      name: "lintel_item_overdue",
-      type: "gauge",
-      help: "1 where an item should have been heard by now",
-      values: store.items.map(({ record, overdue }) => ({
-        labels: labelsOf(record),
-        value: overdue ? 1 : 0,
-      })),
-    },
-    {
-      name: "lintel_disk_free",
-      unit: "bytes",
-      type: "gauge",
-      help: "Free space where the data are",
-      values: [{ value: figures.disk_free_bytes }],
-    },
-    {
-      name: "lintel_store",
-      unit: "bytes",
-      type: "gauge",
-      help: "What the store takes on disk",
-      values: [{ value: store.bytesOnDisk }],
-    },
-    {
-      name: "lintel_clock_synchronised",
-      type: "gauge",
-      help: "1 where the system clock is known to be right",
-      values: [{ value: figures.clock_synchronised ? 1 : 0 }],
-    },
+      "seconds",
+    ),
+    gauge(
+      "lintel_item_overdue",
+      "1 where an item should have been heard by now",
+      store.items.map(({ record, overdue }) => ({ labels: labelsOf(record), value: Number(overdue) })),
+    ),
+    gauge("lintel_disk_free", "Free space where the data are", figures.disk_free_bytes, "bytes"),
+    gauge("lintel_store", "What the store takes on disk", store.bytesOnDisk, "bytes"),
+    gauge(
+      "lintel_clock_synchronised",
+      "1 where the system clock is known to be right",
+      Number(figures.clock_synchronised),
+    ),
   ];
 }
 

@@ -27,6 +27,22 @@ export interface Stated {
   readonly state: string;
 }
 
+/** A number, or one for each of several things; undefined where it is not known now. */
+type Values = number | readonly Measured[] | undefined;
+
+export function counter(name: string, help: string, values: Values, unit?: string): Family {
+  return { name, help, unit, type: "counter", values: measured(values) };
+}
+
+export function gauge(name: string, help: string, values: Values, unit?: string): Family {
+  return { name, help, unit, type: "gauge", values: measured(values) };
+}
+
+function measured(values: Values): readonly Measured[] {
+  if (values === undefined) return [];
+  return typeof values === "number" ? [{ value: values }] : values;
+}
+
 export const openMetricsType = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /** Families as OpenMetrics text, version 1.0.0. A family without values is left out. */

@@ -1,4 +1,4 @@
-import type { Family } from "./openmetrics.ts";
+import { type Family, gauge } from "./openmetrics.ts";
 
 /** Metrics of the program itself, the same for both roles. */
 export function programFamilies(program: {
@@ -14,19 +14,7 @@ export function programFamilies(program: {
       help: "What runs here",
       labels: { version: program.version, role: program.role },
     },
-    {
-      name: "lintel_start_time",
-      unit: "seconds",
-      type: "gauge",
-      help: "When it was started, unix time",
-      values: [{ value: program.started_ms / 1000 }],
-    },
-    {
-      name: "lintel_memory_resident",
-      unit: "bytes",
-      type: "gauge",
-      help: "Memory that the process has",
-      values: [{ value: program.memory_bytes }],
-    },
+    gauge("lintel_start_time", "When it was started, unix time", program.started_ms / 1000, "seconds"),
+    gauge("lintel_memory_resident", "Memory that the process has", program.memory_bytes, "bytes"),
   ];
 }

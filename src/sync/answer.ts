@@ -1,34 +1,24 @@
-import { codings, readAcceptEncoding } from "../http/content-coding.ts";
-import type { Exchange } from "../http/exchange.ts";
+import { Elysia } from "elysia";
+import { textResponse } from "../http/content-coding.ts";
 import { batchType } from "./protocol.ts";
+
+/** Answers with what a handler returns as JSON, unless it returns a whole response. */
+export const jsonAnswers = new Elysia({ name: "json answers" }).mapResponse(
+  { as: "scoped" },
+  ({ responseValue, headers }) =>
+    responseValue instanceof Response
+      ? responseValue
+      : jsonAnswer(JSON.stringify(responseValue), headers["accept-encoding"]),
+);
 
 /** A JSON answer, compressed where it is large and the other side takes that. */
 export function jsonAnswer(
-  exchange: Exchange,
-  body: unknown,
-  headers: Readonly<Record<string, string>> = {},
-): Response {
-  return textAnswer(exchange, JSON.stringify(body), headers);
-}
-
-/** The same with the JSON made already. */
-export function textAnswer(
-  exchange: Exchange,
   text: string,
+  acceptEncoding: string | undefined,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
-  const { coding } = readAcceptEncoding(exchange.acceptEncoding);
-  const bytes = new TextEncoder().encode(text);
-  const plain = coding === undefined || bytes.length < compress_bytes_min;
-  return new Response(plain ? bytes : codings[coding](bytes), {
-    headers: {
-      "Content-Type": "application/json",
-      ...(plain ? {} : { "Content-Encoding": coding }),
-      Vary: "Accept-Encoding",
-      "Cache-Control": "no-store",
-      ...headers,
-    },
-  });
+  const type = { "Content-Type": "application/json", "Cache-Control": "no-store" };
+  return textResponse(text, acceptEncoding, { ...type, ...headers });
 }
 
 /** A batch as it is encoded. */
@@ -45,6 +35,3 @@ export function batchAnswer(
 export function emptyAnswer(): Response {
   return new Response(null, { status: 204 });
 }
-
-/** Less than this fits a single packet either way. */
-const compress_bytes_min = 1_300;

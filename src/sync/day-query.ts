@@ -11,7 +11,7 @@ export function dayReadingsOf(query: Static<typeof DayQuery>): DayReadings {
     series,
     kind,
     address,
-    ...(itemid === undefined ? {} : { itemid }),
+    itemid,
     day,
     after_seq: after,
   };

@@ -45,7 +45,7 @@ export const positionHeader = "Lintel-Position";
 const closed = { additionalProperties: false } as const;
 const time_ms = Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000 });
 export const number = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
-export const Epoch = Type.String({ pattern: "^[0-9a-f]{32}$", description: "32 lower-case hex digits" });
+export const Epoch = Type.String({ pattern: "^[0-9a-f]{32}$", title: "32 lower-case hex digits" });
 const Kind = Type.Union(kindNames.map((name) => Type.Literal(name)));
 const Series = Type.Union(seriesNames.map((name) => Type.Literal(name)));
 const Word = Type.String({ maxLength: 200 });

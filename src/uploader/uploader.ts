@@ -8,7 +8,7 @@ import { Central } from "../sync/upload/central.ts";
 import { type Uploaded, type UploadProgress, upload } from "../sync/upload/upload.ts";
 import { version } from "../version.ts";
 import { gatherHomeFiles } from "./home-files.ts";
-import { takeRoster } from "./roster-import.ts";
+import { takeHomeRecords } from "./home-records-import.ts";
 
 /** A gateway's data directory, and where its readings go. */
 export interface UploadSite {
@@ -53,7 +53,7 @@ export async function uploadFrom(
         keep_days: target.keep_days,
         describe: () => describeGateway({ store, clock, directory: data, version, timezone }),
         homeFiles,
-        takeRoster: (document) => takeRoster({ store, directory: data, document }),
+        takeHomeRecords: (document) => takeHomeRecords({ store, directory: data, document }),
         onProgress,
       });
     } finally {

@@ -47,11 +47,11 @@ test.each(doesNotName)("the Accept header %j does not name application/json", (a
   expect(codeOf(accept)).toBe(40002);
 });
 
-test.each([null, "", " "])("the Accept header %j is missing", (accept) => {
+test.each([undefined, "", " "])("the Accept header %j is missing", (accept) => {
   expect(codeOf(accept)).toBe(40001);
 });
 
-function codeOf(accept: string | null): number | undefined {
+function codeOf(accept: string | undefined): number | undefined {
   try {
     requireJsonAccepted(accept);
   } catch (thrown) {

@@ -67,8 +67,8 @@ test("who takes neither what we have nor a body as it is, is told so", async () 
   }
 });
 
-const readings: [header: string | null, expected: Acceptance][] = [
-  [null, { identity: true }],
+const readings: [header: string | undefined, expected: Acceptance][] = [
+  [undefined, { identity: true }],
   ["", { identity: true }],
   ["identity", { identity: true }],
   ["br, deflate", { identity: true }],

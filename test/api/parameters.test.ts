@@ -1,19 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import {
-  before,
-  decodeQuery,
-  limit,
-  precision,
-  readPath,
-  readQuery,
-  skip,
-  through,
-} from "../../src/api/parameters.ts";
+import { before, limit, precision, skip, through } from "../../src/api/parameters.ts";
 import { HttpError } from "../../src/http/errors.ts";
+import { givenIn, readPath, readQuery } from "../../src/http/parameters.ts";
 
 const schema = Type.Object({ skip, limit, before, through, precision });
-const read = (query: string) => readQuery(schema, decodeQuery(query));
+const read = (query: string) => readQuery(schema, givenIn(query));
 
 describe("query parameters", () => {
   test("have the defaults of the interface", () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
-import { ErrorRecord } from "../../src/http/error-record.ts";
+import { ErrorRecord } from "../../src/http/errors.ts";
 import { kindNames } from "../../src/kinds.ts";
 import type { ItemType } from "../../src/records/items.ts";
 import { Item } from "../../src/records/items.ts";
@@ -109,6 +109,15 @@ describe("a request without what it needs", () => {
         headers: { Accept: "application/json" },
       });
       await expectError(response, 401, 40101);
+    }
+  });
+
+  test("is not let in by a token in the address beside another header", async () => {
+    for (const Authorization of ["Basic x", "bearer", "Bearer", "Bearers x", ""]) {
+      const response = await serving.ask(`/items?access_token=${serving.tokens.read}`, {
+        headers: { Accept: "application/json", Authorization },
+      });
+      await expectError(response, 401, 40103);
     }
   });
 

@@ -4,7 +4,7 @@
  *   ./scripts/soak gateways [--gateways 1000] [--database sqlite|postgres] [--processes 4]
  *
  * Each gateway has 1,300 readings of days as the demo's in a store of its own in memory, and does all that `lintel upload` does: reports, readings,
- * comparison of the days, roster, files. All begin in the same second. At the end central must have every reading of every home exactly once. Both stores
+ * comparison of the days, home records, files. All begin in the same second. At the end central must have every reading of every home exactly once. Both stores
  * without --database. Exits with 1 when anything is missed.
  */
 
@@ -99,8 +99,8 @@ function tell(
   for (const fault of faults.slice(0, 10)) report.note(`  ${fault}`);
   report.bar("uploads that failed", { value: faults.length, most: 0 });
   report.bar("days that differed", { value: sum(uploads.map((one) => one.differing_days)), most: 0 });
-  report.bar("gateways without a roster", {
-    value: uploads.filter(({ roster_bytes }) => roster_bytes === 0).length,
+  report.bar("gateways without home records", {
+    value: uploads.filter(({ records_bytes }) => records_bytes === 0).length,
     most: 0,
   });
   report.bar("the last upload took, times the median", { value: last / median, most: last_times_median_max });
@@ -137,7 +137,7 @@ async function compare(kept: Kept, place: CentralPlace): Promise<void> {
   });
 }
 
-/** A programme with a subject in every home, so that each has a roster. */
+/** A programme with a subject in every home, so that each has home records. */
 async function importProgramme(central: CentralServer): Promise<void> {
   const document = {
     projects: [{ projectid: 1 }],

@@ -1,6 +1,5 @@
 import { type TObject, TypeGuard } from "@sinclair/typebox";
-import { ErrorRecord } from "../../http/error-record.ts";
-import type { ErrorName } from "../../http/errors.ts";
+import { type ErrorName, ErrorRecord } from "../../http/errors.ts";
 import type { Area, Endpoint } from "../endpoint.ts";
 import type { ApiVersion } from "../versions.ts";
 import { Components, type Json } from "./components.ts";

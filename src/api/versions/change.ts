@@ -38,8 +38,5 @@ export function withRecords(
 
 /** The part of a schema's options that says what it is, not what it looks like. */
 export function named({ title, description }: { title?: string; description?: string }) {
-  return {
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
-  };
+  return { title, description };
 }

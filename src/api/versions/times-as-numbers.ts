@@ -25,7 +25,7 @@ export const timesAsNumbers: Change = {
         const handled = await endpoint.handle({ ...call, query: mapped(call.query, times, numberOf) });
         return reshaped(handled, ({ body, next }) => ({
           body: bodies === undefined ? body : bodies.value(body),
-          ...(next === undefined ? {} : { next: mapped(next, times, textOf) }),
+          next: next && mapped(next, times, textOf),
         }));
       },
     };

@@ -6,10 +6,10 @@ import { prepareDatabase } from "../../store/sqlite/prepare.ts";
 import { claimRole } from "../../store/sqlite/role.ts";
 import { isWhole } from "../../store/sqlite/salvage.ts";
 import { homeFilesAt } from "../../sync/home-files.ts";
+import { followHomeRecords } from "../../sync/home-records-following.ts";
 import { restoreHistory } from "../../sync/restore.ts";
-import { followRoster } from "../../sync/roster-following.ts";
 import { putHomeFiles } from "../../uploader/home-files.ts";
-import { takeRoster } from "../../uploader/roster-import.ts";
+import { takeHomeRecords } from "../../uploader/home-records-import.ts";
 import { connect, type UploadSite } from "../../uploader/uploader.ts";
 import { momentText } from "../spans.ts";
 import { siteOf } from "../upload-site.ts";
@@ -68,10 +68,10 @@ async function build(building: string, site: UploadSite, run: RestoreRun): Promi
   const { files, now_ms = clock.now().unix_ms } = await homeFilesAt(central);
   const store = await openUploadStore({ directory: building, clock, log });
   try {
-    const imported = await followRoster({
+    const imported = await followHomeRecords({
       central,
       store,
-      take: (document) => takeRoster({ store, directory: building, document }),
+      take: (document) => takeHomeRecords({ store, directory: building, document }),
     });
     const readings = await restoreHistory({
       central,

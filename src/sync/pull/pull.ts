@@ -7,7 +7,7 @@ import type { CentralStore, GatewayRecord } from "../../store/central-store.ts";
 import { FilesFault, filesInBody, type HomeFiles, keepFiles } from "../kept-files.ts";
 import { nothingNoted } from "../nothing-noted.ts";
 import { BackupsBody } from "../protocol.ts";
-import type { Receptions } from "../receiver/receptions.ts";
+import type { ReceivedCounts } from "../receiver/received-counts.ts";
 import { GatewaySource } from "../transfer/gateway-source.ts";
 import { StoreTarget } from "../transfer/store-target.ts";
 import { TouchedDays } from "../transfer/touched-days.ts";
@@ -21,7 +21,7 @@ export interface PullOptions {
   readonly connect: (gateway: ListedGateway, stop: AbortSignal) => HttpClient;
   readonly clock: Clock;
   readonly log: Log;
-  readonly counts: Receptions;
+  readonly counts: ReceivedCounts;
   /** Central's record of this home's gateway at the start. */
   readonly known?: GatewayRecord;
 }

@@ -1,65 +1,107 @@
+import type { Static } from "@sinclair/typebox";
+import type { BodyForm } from "../../http/body.ts";
 import { HttpError } from "../../http/errors.ts";
 import { type Batch, batch_bytes_max } from "../../store/batch.ts";
-import { BatchRefused, type CentralStore } from "../../store/central-store.ts";
-import { jsonAnswer } from "../answer.ts";
-import { decodeBatch } from "../batch-codec.ts";
+import { type BatchRefusal, BatchRefused, type CentralStore } from "../../store/central-store.ts";
+import { decodeBatch, decodeReadings } from "../batch-codec.ts";
 import { BatchFault } from "../batch-frame.ts";
-import { type BatchAnswer, batchHeader, batchType } from "../protocol.ts";
-import type { BodyForm } from "../route.ts";
-import type { HomeRoute } from "./home-route.ts";
-import type { Receptions } from "./receptions.ts";
-import { refusalOf } from "./refusal.ts";
+import { dayReadingsOf } from "../day-query.ts";
+import { type BatchAnswer, batchType, type DayQuery, type RepairAnswer } from "../protocol.ts";
+import type { HomeCall } from "./in-turn.ts";
+import type { ReceivedCounts } from "./received-counts.ts";
 
-/** A batch as it is encoded; its compression is part of it. */
-export const batchForm: BodyForm = { type: batchType, codings: ["identity"], bytes_max: batch_bytes_max };
+interface Parts {
+  readonly store: CentralStore;
+  readonly counts: ReceivedCounts;
+}
 
-/** POST /batches: takes readings in. What is held already is answered from the header, without reading or decoding the batch. */
-export function batchesRoute(store: CentralStore, counts: Receptions): HomeRoute {
+/** A batch of readings that follow each other. */
+export const batchForm = formOf(decodeBatch);
+/** A batch of the readings of a day. */
+export const dayForm = formOf(decodeReadings);
+
+/** A batch as it is encoded; its compression is part of it. Refused is with 422, which says why, what is no batch. */
+function formOf(decode: (bytes: Uint8Array) => Batch): BodyForm<Batch> {
   return {
-    method: "POST",
-    path: "/batches",
-    body: batchForm,
-    early: async ({ exchange, home }) => {
-      const named = parseBatchHeader(exchange.header(batchHeader));
-      if (named === undefined) return undefined;
-      const [held] = await store.held([named.epoch]);
-      if (held === undefined || held.home !== home || held.held_seq < named.to_seq) return undefined;
-      counts.repeated(named.to_seq - named.from_seq + 1);
-      const answer: BatchAnswer = { held_seq: held.held_seq, taken: 0 };
-      return jsonAnswer(exchange, answer);
-    },
-    answer: async ({ exchange, home, body }) => {
-      const batch = readBatch(body);
-      const at_ms = exchange.now_ms;
+    type: batchType,
+    codings: ["identity"],
+    bytes_max: batch_bytes_max,
+    read: (bytes) => {
       try {
-        const answer: BatchAnswer = await store.receive(batch, { home, at_ms });
-        counts.taken(answer.taken, body.length);
-        return jsonAnswer(exchange, { held_seq: answer.held_seq, taken: answer.taken });
+        return decode(bytes);
       } catch (thrown) {
-        if (thrown instanceof BatchRefused) counts.refused(thrown.reason);
-        throw refusalOf(thrown, batch.epoch);
+        if (thrown instanceof BatchFault) throw new HttpError("body_unsuitable", { fault: thrown.message });
+        throw thrown;
       }
     },
   };
 }
 
-/**
- * @param decode `decodeReadings` where the readings need not follow each other
- * @throws HttpError 422 that says why it is no batch
- */
-export function readBatch(body: Uint8Array, decode = decodeBatch): Batch {
+/** The answer to a batch that is held already, from the header that names it, without its body or a turn; undefined where it is not held. */
+export async function answerToHeld(
+  header: string | undefined,
+  home: number,
+  { store, counts }: Parts,
+): Promise<BatchAnswer | undefined> {
+  const [, epoch, from, to] = /^([0-9a-f]{32}) (\d{1,15}) (\d{1,15})$/.exec(header ?? "") ?? [];
+  if (epoch === undefined || Number(from) > Number(to)) return undefined;
+  const [held] = await store.held([epoch]);
+  if (held === undefined || held.home !== home || held.held_seq < Number(to)) return undefined;
+  counts.repeated(Number(to) - Number(from) + 1);
+  return { held_seq: held.held_seq, taken: 0 };
+}
+
+/** Takes readings in. */
+export async function takeBatch(
+  { home, now_ms, body: batch, bytes }: HomeCall<Batch>,
+  { store, counts }: Parts,
+): Promise<BatchAnswer> {
   try {
-    return decode(body);
+    const { held_seq, taken } = await store.receive(batch, { home, at_ms: now_ms });
+    counts.taken(taken, bytes);
+    return { held_seq, taken };
   } catch (thrown) {
-    if (thrown instanceof BatchFault) throw new HttpError("body_unsuitable", { fault: thrown.message });
-    throw thrown;
+    if (thrown instanceof BatchRefused) counts.refused(thrown.reason);
+    throw refusalOf(thrown, batch.epoch);
   }
 }
 
-function parseBatchHeader(
-  text: string | null,
-): { epoch: string; from_seq: number; to_seq: number } | undefined {
-  const [, epoch, from, to] = /^([0-9a-f]{32}) (\d{1,15}) (\d{1,15})$/.exec(text ?? "") ?? [];
-  if (epoch === undefined || Number(from) > Number(to)) return undefined;
-  return { epoch, from_seq: Number(from), to_seq: Number(to) };
+/** Adds and puts right what a gateway holds of one series of one device on one day. */
+export async function repairDay(
+  { home, now_ms, query, body: batch }: HomeCall<Batch, Static<typeof DayQuery>>,
+  { store, counts }: Parts,
+): Promise<RepairAnswer> {
+  const request = dayReadingsOf(query);
+  await requireOwn(store, [request.epoch], home);
+  if (batch.epoch !== request.epoch)
+    throw new HttpError("body_unsuitable", { fault: "the batch is of another epoch than the query" });
+  try {
+    const { added, corrected, kept } = await store.repairDay(request, batch, { home, at_ms: now_ms });
+    counts.repaired += added + corrected;
+    return { added, corrected, kept };
+  } catch (thrown) {
+    throw refusalOf(thrown, request.epoch);
+  }
+}
+
+/** Refuses an epoch that another home has sent; one that nobody has sent yet passes. Nothing is told of what the other home has. */
+export async function requireOwn(
+  store: Pick<CentralStore, "held">,
+  epochs: readonly string[],
+  home: number,
+): Promise<void> {
+  for (const held of await store.held(epochs))
+    if (held.home !== undefined && held.home !== home) throw refusal("foreign", held.epoch, 0);
+}
+
+/** The refusal of the store as an answer to the gateway; any other error passes unchanged. */
+function refusalOf(thrown: unknown, epoch: string): unknown {
+  if (!(thrown instanceof BatchRefused)) return thrown;
+  return refusal(thrown.reason, epoch, thrown.reason === "foreign" ? 0 : thrown.held_seq);
+}
+
+function refusal(reason: BatchRefusal, epoch: string, held_seq: number): HttpError {
+  const more = { reason, held_seq };
+  if (reason === "gap") return new HttpError("batch_gap", { held_seq }, {}, more);
+  return new HttpError(reason === "foreign" ? "epoch_foreign" : "batch_diverged", { epoch }, {}, more);
 }

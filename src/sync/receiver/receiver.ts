@@ -1,24 +1,43 @@
+import type { Static } from "@sinclair/typebox";
+import { Elysia } from "elysia";
 import type { Clock } from "../../clock.ts";
-import type { App } from "../../http/app.ts";
+import { day_ms } from "../../day.ts";
+import { type App, type AppContext, authorised } from "../../http/app.ts";
+import { jsonForm } from "../../http/body.ts";
+import { namesTag } from "../../http/entity-tag.ts";
+import { HttpError } from "../../http/errors.ts";
+import { queryReader } from "../../http/parameters.ts";
 import type { CentralStore } from "../../store/central-store.ts";
-import { type Route, syncApp } from "../route.ts";
-import { backupsRoute, keepBackupsRoute } from "./backups.ts";
-import { batchesRoute } from "./batches.ts";
-import { fleetRoute } from "./fleet.ts";
-import { historyRoute } from "./history.ts";
-import { homeRoute } from "./home-route.ts";
-import { Reception, type ReceptionBounds } from "./reception.ts";
-import { Receptions } from "./receptions.ts";
-import { reportRoute } from "./reports.ts";
-import { rosterRoute } from "./roster.ts";
-import { daysRoute, verifyRoute } from "./verification.ts";
+import { batchAnswer, emptyAnswer, jsonAnswer, jsonAnswers } from "../answer.ts";
+import { encodedBatch } from "../encoded-batch.ts";
+import { fleetOf } from "../fleet/fleet.ts";
+import { homeRecordsOf } from "../home-records.ts";
+import { bodyOfFiles, FilesFault, filesInBody, keepFiles } from "../kept-files.ts";
+import {
+  BackupsBody,
+  batchHeader,
+  DayQuery,
+  HistoryQuery,
+  homeHeader,
+  positionHeader,
+  type ReportAnswer,
+  ReportBody,
+  syncPath,
+  type VerifyAnswer,
+  VerifyBody,
+  verify_days_max,
+} from "../protocol.ts";
+import { differing } from "../transfer/differing.ts";
+import { type AdmissionBounds, AdmissionQueue } from "./admission-queue.ts";
+import { answerToHeld, batchForm, dayForm, repairDay, requireOwn, takeBatch } from "./batches.ts";
+import { type HomeCall, inTurn } from "./in-turn.ts";
+import { ReceivedCounts } from "./received-counts.ts";
 
 /** Central's side of sync. */
 export interface Receiver {
   readonly app: App;
-  readonly routes: readonly Route[];
-  readonly counts: Receptions;
-  readonly reception: Reception;
+  readonly counts: ReceivedCounts;
+  readonly queue: AdmissionQueue;
 }
 
 /**
@@ -26,25 +45,146 @@ export interface Receiver {
  *
  * @param options.version of this program, told to gateways
  */
-export function receiverOf(
-  options: { store: CentralStore; clock: Clock; version: string } & Partial<ReceptionBounds>,
-): Receiver {
-  const { store, version, ...rest } = options;
-  const counts = new Receptions();
-  const reception = new Reception(rest);
-  const ofHomes = [
-    reportRoute(store, version),
-    batchesRoute(store, counts),
-    verifyRoute(store),
-    daysRoute(store, counts),
-    rosterRoute(store),
-    keepBackupsRoute(store),
-    backupsRoute(store),
-    historyRoute(store),
-  ];
-  const routes: Route[] = [
-    ...ofHomes.map((route) => homeRoute(route, { reception, clock: options.clock })),
-    fleetRoute(store),
-  ];
-  return { app: syncApp(routes), routes, counts, reception };
+export function receiverOf({
+  store,
+  clock,
+  version,
+  ...bounds
+}: { store: CentralStore; clock: Clock; version: string } & Partial<AdmissionBounds>): Receiver {
+  const counts = new ReceivedCounts();
+  const queue = new AdmissionQueue({ clock, ...bounds });
+  const parts = { store, clock, version, counts, queue };
+  const routes = (context: AppContext) =>
+    new Elysia({ prefix: syncPath })
+      .use(jsonAnswers)
+      .use(homeRoutes(parts, context))
+      .use(fleetRoute(parts, context));
+  return {
+    app: { name: "sync", prefix: `${syncPath}/`, body_bytes_max: drained_factor * bytes_max.backups, routes },
+    counts,
+    queue,
+  };
 }
+
+type Parts = Pick<Receiver, "counts" | "queue"> & {
+  readonly store: CentralStore;
+  readonly clock: Clock;
+  readonly version: string;
+};
+
+/** Routes for sync tokens that are bound to a home, each request in its turn. */
+function homeRoutes(parts: Parts, context: AppContext) {
+  const forms = {
+    report: jsonForm(ReportBody, { bytes_max: bytes_max.report, text_bytes_max: 16 * mebibyte }),
+    verify: jsonForm(VerifyBody, { bytes_max: bytes_max.verify, text_bytes_max: 32 * mebibyte }),
+    backups: jsonForm(BackupsBody, { bytes_max: bytes_max.backups, text_bytes_max: 32 * mebibyte }),
+  };
+  return new Elysia()
+    .use(authorised(["sync"], context))
+    .derive(({ headers, token }) => {
+      const home = context.authorization.homeOf(token);
+      requireHome(headers[homeHeader.toLowerCase()], home);
+      return { home };
+    })
+    .post("/report", inTurn(parts, forms.report, report), unread)
+    .post("/batches", inTurn(parts, batchForm, takeBatch), {
+      ...unread,
+      beforeHandle: ({ headers, home }) => answerToHeld(headers[batchHeader.toLowerCase()], home, parts),
+    })
+    .post("/verify", inTurn(parts, forms.verify, verify), unread)
+    .put("/days", inTurn(parts, dayForm, repairDay), { ...unread, query: queryReader(DayQuery) })
+    .get("/roster", inTurn(parts, null, homeRecords))
+    .put("/backups", inTurn(parts, forms.backups, keepBackups), unread)
+    .get("/backups", inTurn(parts, null, backups))
+    .get("/history", inTurn(parts, null, history), { query: queryReader(HistoryQuery) });
+}
+
+/** Elysia would read a body before the token is known. */
+const unread = { parse: "none" } as const;
+
+/** GET /fleet: which homes need a visit, and why; for administrators. */
+function fleetRoute({ store }: Parts, context: AppContext) {
+  return new Elysia()
+    .use(authorised(["admin"], context))
+    .get("/fleet", ({ now_ms }) => fleetOf(store, now_ms));
+}
+
+/** @throws HttpError where the gateway says that it is in another home than its token: nothing of either may get to the other */
+function requireHome(said: string | undefined, home: number): void {
+  if (said !== undefined && said !== String(home))
+    throw new HttpError("home_other", { home, gateway_home: said }, {}, { reason: "home", held_seq: 0 });
+}
+
+/** Keeps what a gateway says of itself, and answers how far its readings and notes are held. */
+async function report(
+  { home, now_ms, body: { epochs, condition, report } }: HomeCall<ReportBody>,
+  { store, version }: Parts,
+): Promise<ReportAnswer> {
+  const names = epochs.map(({ epoch }) => epoch);
+  await requireOwn(store, names, home);
+  // The last epoch is the one that the gateway numbers by now.
+  await store.noteReport({ epoch: names.at(-1) ?? "", health: condition, report }, { home, at_ms: now_ms });
+  const held = await store.held(names);
+  return {
+    home,
+    now_ms,
+    version,
+    epochs: held.map(({ epoch, held_seq, held_note }) => ({ epoch, held_seq, held_note })),
+  };
+}
+
+/** The days of a gateway that differ from the readings held here. */
+async function verify({ home, body }: HomeCall<VerifyBody>, { store }: Parts): Promise<VerifyAnswer> {
+  const { digests, ...request } = body;
+  const { from_ms, before_ms } = request;
+  const days = (before_ms - from_ms) / day_ms;
+  if (from_ms % day_ms !== 0 || !Number.isInteger(days) || days < 1 || days > verify_days_max)
+    throw new HttpError("body_unsuitable", {
+      fault: `from_ms and before_ms must be 1 to ${verify_days_max} whole days apart, UTC`,
+    });
+  await requireOwn(store, [request.epoch], home);
+  return { differing: differing(digests, await store.digests(request)) };
+}
+
+/** The programme's records for the home, as an import document; 304 to a gateway that has them already. */
+async function homeRecords({ home, request: { headers } }: HomeCall, { store }: Parts): Promise<Response> {
+  const { body, etag } = await homeRecordsOf(store, home);
+  return namesTag(headers.get("if-none-match"), etag)
+    ? new Response(null, { status: 304, headers: { ETag: etag } })
+    : jsonAnswer(body, headers.get("accept-encoding") ?? undefined, { ETag: etag });
+}
+
+/** Keeps files of a home, each in the place of the one of its name before. */
+async function keepBackups({ home, body }: HomeCall<BackupsBody>, { store }: Parts): Promise<Response> {
+  try {
+    await keepFiles(store, home, filesInBody(body));
+  } catch (thrown) {
+    if (thrown instanceof FilesFault) throw new HttpError("body_unsuitable", { fault: thrown.message });
+    throw thrown;
+  }
+  return emptyAnswer();
+}
+
+/** The files that are kept of a home. */
+async function backups({ home }: HomeCall, { store }: Parts): Promise<BackupsBody> {
+  return bodyOfFiles(await store.backups(home));
+}
+
+/** Readings of the items that are in the home now, batch by batch, for a box that is restored. */
+async function history(
+  { home, query: { from, seq, at } }: HomeCall<undefined, Static<typeof HistoryQuery>>,
+  { store }: Parts,
+): Promise<Response> {
+  const after = seq === undefined || at === undefined ? undefined : { seq, at };
+  const made = await encodedBatch((readings_max) =>
+    store.history({ home, from_ms: from, after, readings_max }),
+  );
+  if (made === undefined) return emptyAnswer();
+  return batchAnswer(made.bytes, { [positionHeader]: `${made.position.seq} ${made.position.at}` });
+}
+
+const mebibyte = 1024 * 1024;
+/** Bytes of the largest JSON bodies, as they come over the wire. */
+const bytes_max = { report: 2 * mebibyte, verify: 4 * mebibyte, backups: 8 * mebibyte };
+/** Up to this many times the largest body is read and thrown away, so that a client that sends too much is told why; more is cut off. */
+const drained_factor = 4;

@@ -1,38 +1,39 @@
+import type { Static } from "@sinclair/typebox";
 import { day_ms } from "../../day.ts";
 import { HttpError } from "../../http/errors.ts";
-import { batchAnswer, emptyAnswer, jsonAnswer } from "../answer.ts";
+import { batchAnswer, emptyAnswer } from "../answer.ts";
 import { encodeBatch } from "../batch-codec.ts";
 import { dayReadingsOf } from "../day-query.ts";
 import { encodedBatch } from "../encoded-batch.ts";
-import { bodyOfFiles, type HomeFiles } from "../kept-files.ts";
-import { BatchQuery, DayQuery, DigestQuery, type DigestsAnswer, ReportQuery } from "../protocol.ts";
-import { readQuery } from "../query.ts";
-import type { Call } from "../route.ts";
+import type { BatchQuery, DayQuery, DigestQuery, DigestsAnswer, ReportQuery } from "../protocol.ts";
 import { nextDay_ms } from "../transfer/days.ts";
 import { type SourceStore, StoreSource } from "../transfer/store-source.ts";
 
 /** The gateway's report of itself, and the epochs it holds. */
 export async function report(
-  { exchange }: Call,
+  { after_note }: Static<typeof ReportQuery>,
   options: ConstructorParameters<typeof StoreSource>[0],
-): Promise<Response> {
-  const { after_note } = readQuery(ReportQuery, exchange.query);
-  return jsonAnswer(exchange, await new StoreSource(options).report(after_note));
+) {
+  return await new StoreSource(options).report(after_note);
 }
 
 /** The readings of an epoch after a number, as many as go into one batch. */
-export async function batches({ exchange }: Call, store: SourceStore): Promise<Response> {
-  const { epoch, after } = readQuery(BatchQuery, exchange.query);
+export async function batches(
+  { epoch, after }: Static<typeof BatchQuery>,
+  store: SourceStore,
+): Promise<Response> {
   const made = await encodedBatch(async (readings_max) => {
     const batch = await store.batchAfter({ epoch, after_seq: after, readings_max });
-    return batch === undefined ? undefined : { batch };
+    return batch && { batch };
   }, batch_readings_max);
   return made === undefined ? emptyAnswer() : batchAnswer(made.bytes);
 }
 
 /** Digests of the readings of at most a day. */
-export async function digests({ exchange }: Call, store: SourceStore): Promise<Response> {
-  const { epoch, through, from, before } = readQuery(DigestQuery, exchange.query);
+export async function digests(
+  { epoch, through, from, before }: Static<typeof DigestQuery>,
+  store: SourceStore,
+): Promise<DigestsAnswer> {
   if (before <= from || before - from > digests_span_ms_max)
     throw new HttpError("parameter_malformed", {
       parameter: "before",
@@ -42,21 +43,15 @@ export async function digests({ exchange }: Call, store: SourceStore): Promise<R
     store.digests({ epoch, through_seq: through, from_ms: from, before_ms: before }),
     nextDay_ms(store, before),
   ]);
-  const answer: DigestsAnswer = { digests: [...found], ...(next_ms === undefined ? {} : { next_ms }) };
-  return jsonAnswer(exchange, answer);
+  return { digests: [...found], next_ms };
 }
 
 /** The readings of one series and day. */
-export async function days({ exchange }: Call, store: SourceStore): Promise<Response> {
-  const request = dayReadingsOf(readQuery(DayQuery, exchange.query));
+export async function days(query: Static<typeof DayQuery>, store: SourceStore): Promise<Response> {
+  const request = dayReadingsOf(query);
   const bytes = encodeBatch(await store.readingsOfDay(request));
   if (bytes === null) throw new Error(`the ${request.series} of one day are larger than a batch may be`);
   return batchAnswer(bytes);
-}
-
-/** Files of the home that central keeps besides readings and records. */
-export async function backups({ exchange }: Call, files: HomeFiles): Promise<Response> {
-  return jsonAnswer(exchange, bodyOfFiles(files));
 }
 
 /** Readings in one answer: the thread that answers also stamps what the drivers hear, and must not be busy for long. */

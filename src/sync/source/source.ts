@@ -1,43 +1,54 @@
-import type { App } from "../../http/app.ts";
-import type { HomeFiles } from "../kept-files.ts";
-import type { GatewayReport } from "../protocol.ts";
-import { type Route, syncApp } from "../route.ts";
+import { Elysia } from "elysia";
+import { type App, authorised } from "../../http/app.ts";
+import { queryReader } from "../../http/parameters.ts";
+import { jsonAnswers } from "../answer.ts";
+import { bodyOfFiles, type HomeFiles } from "../kept-files.ts";
+import { BatchQuery, DayQuery, DigestQuery, type GatewayReport, ReportQuery, syncPath } from "../protocol.ts";
 import type { SourceStore } from "../transfer/store-source.ts";
 
 /**
  * The gateway's side of sync where central comes to it: the same report, batches, digests and days that an upload sends, read-only.
  *
+ * @param options.store opens the store that is read, or answers the one it opened before
  * @param options.describe what the gateway says of itself now
+ * @param options.homeFiles files that a spare gateway would need besides readings and records, by name
+ * @param options.home the home that the gateway is in, where that is known: a token of another home opens nothing here
  */
 export function sourceApp(options: {
-  /** Opens the store that is read, or answers the one it opened before. */
   store: () => Promise<SourceStore>;
   describe: () => Promise<GatewayReport>;
-  /** Files that a spare gateway would need besides readings and records, by name. */
   homeFiles: () => Promise<HomeFiles>;
-  /** The home that the gateway is in, where that is known: a token of another home opens nothing here. */
   home: number | undefined;
 }): App {
   const { home, describe, homeFiles } = options;
-  const rows: readonly [path: string, answer: Route["answer"]][] = [
-    [
-      "/report",
-      async (call) => (await answers()).report(call, { store: await options.store(), describe, home }),
-    ],
-    ["/batches", async (call) => (await answers()).batches(call, await options.store())],
-    ["/digests", async (call) => (await answers()).digests(call, await options.store())],
-    ["/days", async (call) => (await answers()).days(call, await options.store())],
-    ["/backups", async (call) => (await answers()).backups(call, await homeFiles())],
-  ];
-  return syncApp(
-    rows.map(([path, answer]) => ({
-      method: "GET",
-      path,
-      scopes: ["sync", "admin"],
-      ...(home === undefined ? {} : { home }),
-      answer,
-    })),
-  );
+  return {
+    name: "sync",
+    prefix: `${syncPath}/`,
+    routes: (context) =>
+      new Elysia({ prefix: syncPath })
+        .use(jsonAnswers)
+        .use(authorised(["sync", "admin"], context))
+        .derive(({ token }) => {
+          if (home !== undefined) context.authorization.requireHome(token, home);
+          return {};
+        })
+        .get(
+          "/report",
+          async ({ query }) =>
+            (await answers()).report(query, { store: await options.store(), describe, home }),
+          { query: queryReader(ReportQuery) },
+        )
+        .get("/batches", async ({ query }) => (await answers()).batches(query, await options.store()), {
+          query: queryReader(BatchQuery),
+        })
+        .get("/digests", async ({ query }) => (await answers()).digests(query, await options.store()), {
+          query: queryReader(DigestQuery),
+        })
+        .get("/days", async ({ query }) => (await answers()).days(query, await options.store()), {
+          query: queryReader(DayQuery),
+        })
+        .get("/backups", async () => bodyOfFiles(await homeFiles())),
+  };
 }
 
 /** Loaded when central first comes: with the codec of batches they take 3 MB, and most gateways send. */

@@ -3,7 +3,7 @@ import { OperatorError } from "../../errors.ts";
 import { type Batch, batch_readings_max } from "../../store/batch.ts";
 import { BatchRefused, type CentralStore, type Repaired, type Sender } from "../../store/central-store.ts";
 import type { DayDigest, DayReadings, DigestRequest } from "../../store/upload-store.ts";
-import type { Receptions } from "../receiver/receptions.ts";
+import type { ReceivedCounts } from "../receiver/received-counts.ts";
 import { differing } from "./differing.ts";
 import type { BatchSender, HeldSpan, ReadAfter, Report, Target } from "./source-and-target.ts";
 
@@ -11,7 +11,7 @@ export interface StoreTargetOptions {
   readonly store: CentralStore;
   readonly home: number;
   readonly clock: Clock;
-  readonly counts: Receptions;
+  readonly counts: ReceivedCounts;
   /** Name of the gateway at the start of a sentence, and the file and line where it is listed. */
   readonly title: string;
   readonly place: string;

@@ -7,8 +7,8 @@ import type { Imported } from "../../store/record-store.ts";
 import type { UploadState, UploadStore } from "../../store/upload-store.ts";
 import type { GatewayDescription } from "../gateway-report.ts";
 import { sendHomeFiles } from "../home-files.ts";
+import { followHomeRecords } from "../home-records-following.ts";
 import { nothingNoted } from "../nothing-noted.ts";
-import { followRoster } from "../roster-following.ts";
 import { CentralTarget } from "../transfer/central-target.ts";
 import { StoreSource } from "../transfer/store-source.ts";
 import { TouchedDays } from "../transfer/touched-days.ts";
@@ -30,8 +30,8 @@ export interface UploadOptions {
   readonly keep_days?: number;
   /** The gateway's present report of itself. */
   readonly describe: () => Promise<GatewayDescription>;
-  /** Takes in a roster, an import document as JSON. Absent: none is asked for. */
-  readonly takeRoster?: (document: string) => Promise<Imported>;
+  /** Takes in home records, an import document as JSON. Absent: none are asked for. */
+  readonly takeHomeRecords?: (document: string) => Promise<Imported>;
   /** Files that a spare gateway would need besides readings and records, by name, as they were before this upload began. */
   readonly homeFiles: ReadonlyMap<string, Uint8Array>;
   readonly onProgress: (progress: UploadProgress) => void;
@@ -100,7 +100,7 @@ async function run(options: UploadOptions, central: Central): Promise<Uploaded> 
   );
   const { repaired, kept } = compared;
   differing_days = compared.differing.size;
-  const rosterFault = await takeRecords(central, options);
+  const recordsFault = await takeRecords(central, options);
   // After the readings: a cursor in these files means that central has the readings before it.
   await sendHomeFiles(central, homeFiles);
   const { now_ms } = target;
@@ -108,9 +108,9 @@ async function run(options: UploadOptions, central: Central): Promise<Uploaded> 
     keep_days === undefined
       ? 0
       : await pruneByPolicy({ store, keep_days, now_ms, through_seq: verified_seq, stop });
-  failure = rosterFault?.message ?? "";
+  failure = recordsFault?.message ?? "";
   await target.note({ ...(await source.report(0)), condition: nothingNoted });
-  if (rosterFault !== undefined) throw rosterFault;
+  if (recordsFault !== undefined) throw recordsFault;
   return { sent, confirmed_seq, differing_days, repaired, kept, lost, pruned };
 }
 
@@ -158,11 +158,11 @@ async function transferReadings(
 /** Takes in the records that central has for this home. Answers their fault, which is reported at the end: it holds up nothing else. */
 async function takeRecords(
   central: Central,
-  { store, log, takeRoster }: UploadOptions,
+  { store, log, takeHomeRecords }: UploadOptions,
 ): Promise<OperatorError | undefined> {
-  if (takeRoster === undefined) return undefined;
+  if (takeHomeRecords === undefined) return undefined;
   try {
-    const imported = await followRoster({ store, central, take: takeRoster });
+    const imported = await followHomeRecords({ store, central, take: takeHomeRecords });
     if (imported !== undefined) log.info("took in the records that central has for this home");
     return undefined;
   } catch (thrown) {

@@ -140,7 +140,7 @@ test("items are found by names and addresses that no index of PostgreSQL takes",
   expect(clashes.map(({ holder }) => holder)).toEqual([names[2] as string]);
 });
 
-test("what the roster of a home asks of records is found without looking through those of others", async () => {
+test("what the home records of a home ask of records is found without looking through those of others", async () => {
   await using made = await temporaryCentral();
   const numbers = Array.from({ length: 500 }, (_, index) => index + 1);
   const records = numbers.flatMap((number): ImportedRecord[] => [

@@ -6,7 +6,7 @@ import { TryAgainLater } from "../../../src/http-client/outcome.ts";
 import { batchType } from "../../../src/sync/protocol.ts";
 import { gatewayClient } from "../../../src/sync/pull/gateway-client.ts";
 import { Pull } from "../../../src/sync/pull/pull.ts";
-import { Receptions } from "../../../src/sync/receiver/receptions.ts";
+import { ReceivedCounts } from "../../../src/sync/receiver/received-counts.ts";
 import { keptLog, seeded } from "../../store/sample.ts";
 import { encoded, gatewayOf, reportBody } from "../receiver/receiving.ts";
 import { Programme } from "../upload/programme.ts";
@@ -61,7 +61,7 @@ async function ended(programme: Programme, url: string): Promise<Error | undefin
       }),
     clock,
     log: keptLog("error").log,
-    counts: new Receptions(),
+    counts: new ReceivedCounts(),
   });
   return pull.turn(new AbortController().signal).then(
     () => undefined,

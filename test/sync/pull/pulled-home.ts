@@ -8,7 +8,7 @@ import { openUploadStore } from "../../../src/store/sqlite/open.ts";
 import type { DayDigest } from "../../../src/store/upload-store.ts";
 import { gatewayClient } from "../../../src/sync/pull/gateway-client.ts";
 import { Pull } from "../../../src/sync/pull/pull.ts";
-import { Receptions } from "../../../src/sync/receiver/receptions.ts";
+import { ReceivedCounts } from "../../../src/sync/receiver/received-counts.ts";
 import { mintToken, type Scope } from "../../../src/token.ts";
 import type { TravellingClock } from "../../drivers/travelling-clock.ts";
 import { keptLog, seeded, temporaryDirectory } from "../../store/sample.ts";
@@ -117,7 +117,7 @@ export class PulledHome implements AsyncDisposable {
         }),
       clock,
       log,
-      counts: new Receptions(),
+      counts: new ReceivedCounts(),
       ...(known === undefined ? {} : { known }),
     });
   }

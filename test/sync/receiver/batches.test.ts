@@ -110,7 +110,7 @@ test("200 homes that post at once are each taken exactly once", async () => {
 });
 
 test("a central that is full tells homes when to come back, before their bodies are read, and takes them all", async () => {
-  await using full = await receive({ reception: { under_way_max: 1, guests_max: 8 } });
+  await using full = await receive({ admission: { under_way_max: 1, tickets_max: 8 } });
   const homes = Array.from({ length: 24 }, (_, index) => 1 + index);
   for (const home of homes) await full.homeToken(home);
   let later = 0;
@@ -243,7 +243,7 @@ describe("the course of an upload", () => {
     );
   });
 
-  test("the roster is not sent again to who has it", async () => {
+  test("the home records are not sent again to who has it", async () => {
     const first = await receiving.ask(31, "GET", "/roster");
     const headers = { "If-None-Match": first.headers.get("ETag") ?? "" };
     expect((await receiving.ask(31, "GET", "/roster", { headers })).status).toBe(304);

@@ -9,7 +9,7 @@ import type { CentralStore } from "../../../src/store/central-store.ts";
 import { openCentralStore } from "../../../src/store/sqlite/central-open.ts";
 import { encodeBatch } from "../../../src/sync/batch-codec.ts";
 import { batchHeader, batchType } from "../../../src/sync/protocol.ts";
-import type { ReceptionBounds } from "../../../src/sync/receiver/reception.ts";
+import type { AdmissionBounds } from "../../../src/sync/receiver/admission-queue.ts";
 import { mintToken, type Scope } from "../../../src/token.ts";
 import { sensor, start_ms } from "../../store/sample.ts";
 import { SimulatedGateway } from "../../store/simulated-gateway.ts";
@@ -45,7 +45,7 @@ export async function receive(
     open?: (directory: string) => Promise<CentralStore>;
     directory?: string;
     metrics?: boolean;
-    reception?: Partial<ReceptionBounds>;
+    admission?: Partial<AdmissionBounds>;
   } = {},
 ): Promise<Receiving> {
   const { clock = new SystemClock(), metrics = false } = options;
@@ -62,7 +62,7 @@ export async function receive(
     settings: { address: "--listen", port: "--port", certificate: "--tls-certificate", key: "--tls-key" },
     realm: "lintel",
     metrics,
-    ...(options.reception === undefined ? {} : { reception: options.reception }),
+    admission: options.admission,
     clock,
     log,
   });

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SystemClock } from "../../../src/clock.ts";
-import { batchType } from "../../../src/sync/protocol.ts";
+import { batchType, syncPath } from "../../../src/sync/protocol.ts";
 import { receiverOf } from "../../../src/sync/receiver/receiver.ts";
-import { syncApp } from "../../../src/sync/route.ts";
 import { encoded, gatewayOf, headerOf, type Receiving, receive, reportBody } from "./receiving.ts";
 
 const gateway = gatewayOf(12, 10);
@@ -79,9 +78,10 @@ const expected: Readonly<Record<string, { home?: number; admin?: number }>> = {
 };
 
 test("the table of requests has every route of central", () => {
-  const { routes } = receiverOf({ store: receiving.store, clock: new SystemClock(), version: "1" });
+  const { app } = receiverOf({ store: receiving.store, clock: new SystemClock(), version: "1" });
+  const { routes } = app.routes({} as never);
   expect(requests.map(({ route }) => route).sort()).toEqual(
-    routes.map(({ method, path }) => `${method} ${path}`).sort(),
+    routes.map(({ method, path }) => `${method} ${path.slice(syncPath.length)}`).sort(),
   );
 });
 
@@ -108,6 +108,7 @@ describe.each(requests.map((row) => [row.route, row] as const))("%s", (_, row) =
     const there = requests.flatMap(({ route }) =>
       route.endsWith(` ${path}`) ? [route.split(" ")[0] as string] : [],
     );
+    if (there.includes("GET")) there.push("HEAD");
     const response = await fetch(`${receiving.url}${path}`, {
       method: "DELETE",
       headers: { authorization: `bearer ${tokens["admin"]}` },
@@ -174,12 +175,21 @@ describe("what home 12 has sent, to the token of home 13", () => {
   });
 });
 
-test("an app answers under its own path alone", () => {
-  const built = syncApp([]).build({} as never);
-  expect(["/sync/v1/x", "/sync/v1", "/sync/v10/x", "/v0.9/x"].map((path) => built.takes(path))).toEqual([
-    true,
-    false,
-    false,
-    false,
-  ]);
+test("a path with a slash at its end is the same one, and HEAD is answered as GET is, without the body", async () => {
+  const authorization = `bearer ${tokens["admin"]}`;
+  const whole = await fetch(`${receiving.url}/fleet`, { headers: { authorization } });
+  const slashed = await fetch(`${receiving.url}/fleet/`, { headers: { authorization } });
+  const head = await fetch(`${receiving.url}/fleet`, { method: "HEAD", headers: { authorization } });
+  const body = await whole.text();
+  expect(await slashed.text()).toBe(body);
+  expect([head.status, await head.text()]).toEqual([200, ""]);
+  expect(Number(head.headers.get("Content-Length"))).toBe(body.length);
+});
+
+test("an app answers under its own path alone", async () => {
+  const authorization = `bearer ${tokens["admin"]}`;
+  const statusOf = async (path: string) =>
+    (await fetch(`${receiving.central.origin}${path}`, { headers: { authorization } })).status;
+  const paths = ["/sync/v1/fleet", "/sync/v1", "/sync/v10/fleet", "/v0.9/fleet", "/fleet"];
+  expect(await Promise.all(paths.map(statusOf))).toEqual([200, 404, 404, 404, 404]);
 });

@@ -17,7 +17,7 @@ import { describeGateway } from "../../../src/sync/gateway-report.ts";
 import { Central } from "../../../src/sync/upload/central.ts";
 import { type Uploaded, type UploadOptions, upload } from "../../../src/sync/upload/upload.ts";
 import { mintToken } from "../../../src/token.ts";
-import { takeRoster } from "../../../src/uploader/roster-import.ts";
+import { takeHomeRecords } from "../../../src/uploader/home-records-import.ts";
 import { TravellingClock } from "../../drivers/travelling-clock.ts";
 import { keptLog, seeded, sensor, sensorEvent } from "../../store/sample.ts";
 
@@ -198,7 +198,7 @@ export class Home {
             timezone: "Europe/Berlin",
           }),
         homeFiles: new Map(),
-        takeRoster: (document) => takeRoster({ store, directory: this.directory, document }),
+        takeHomeRecords: (document) => takeHomeRecords({ store, directory: this.directory, document }),
         onProgress: () => {},
         ...options,
       }),

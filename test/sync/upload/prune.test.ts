@@ -78,7 +78,7 @@ test("what central has not confirmed stays, however old", async () => {
   );
   const before = await home.upload({
     keep_days: 20,
-    takeRoster: async () => {
+    takeHomeRecords: async () => {
       await home.append(late);
       return { created: {}, updated: {} } as never;
     },

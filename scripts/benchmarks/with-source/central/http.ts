@@ -1,6 +1,6 @@
 import type { Reading } from "../../../../src/reading.ts";
 import { batch_readings_max } from "../../../../src/store/batch.ts";
-import { defaultReception } from "../../../../src/sync/receiver/reception.ts";
+import { defaultAdmission } from "../../../../src/sync/receiver/admission-queue.ts";
 import { quantile, type Report } from "../../api/report.ts";
 import { BareCopy } from "./bare-copy.ts";
 import { CentralServer, encodedNext, seconds } from "./central-server.ts";
@@ -63,7 +63,7 @@ function shown(rate: number): string {
 }
 
 const ways = ["copy", "home", "copies", "homes"] as const;
-const connections = defaultReception.under_way_max;
+const connections = defaultAdmission.under_way_max;
 const names: Readonly<Record<(typeof ways)[number], string>> = {
   copy: "COPY over one connection",
   copies: `COPY over ${connections} connections`,

@@ -23,8 +23,8 @@ export interface HomeUpload {
   /** How often central said «later», and how often a request failed otherwise. */
   readonly later: number;
   readonly failed: number;
-  /** Bytes of the roster that was taken in. */
-  readonly roster_bytes: number;
+  /** Bytes of the home records that were taken in. */
+  readonly records_bytes: number;
   readonly fault?: string;
 }
 
@@ -49,8 +49,8 @@ async function uploadOf(options: {
   const { home, last_seq } = gateway;
   const began_ms = performance.now();
   const stop = new AbortController().signal;
-  let [later, failed, roster_bytes] = [0, 0, 0];
-  const told = () => ({ home, took_ms: performance.now() - began_ms, later, failed, roster_bytes });
+  let [later, failed, records_bytes] = [0, 0, 0];
+  const told = () => ({ home, took_ms: performance.now() - began_ms, later, failed, records_bytes });
   try {
     const { sent, differing_days } = await upload({
       store: nightStore(gateway, clock.now().unix_ms),
@@ -82,8 +82,8 @@ async function uploadOf(options: {
         bytes_on_disk: 1e8,
         dropped: {},
       }),
-      takeRoster: async (document): Promise<Imported> => {
-        roster_bytes = document.length;
+      takeHomeRecords: async (document): Promise<Imported> => {
+        records_bytes = document.length;
         return { changes: {}, clashes: [] };
       },
       homeFiles: new Map([["zigbee-backup.json", crypto.getRandomValues(new Uint8Array(file_bytes))]]),

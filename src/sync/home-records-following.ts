@@ -1,7 +1,7 @@
 import { OperatorError } from "../errors.ts";
 import type { Imported } from "../store/record-store.ts";
 import type { UploadStore } from "../store/upload-store.ts";
-import { roster_bytes_max } from "./roster.ts";
+import { homeRecords_bytes_max } from "./home-records.ts";
 import type { Central } from "./upload/central.ts";
 
 /**
@@ -11,7 +11,7 @@ import type { Central } from "./upload/central.ts";
  * @param options.take checks the document and takes all of it in, or throws and has changed nothing
  * @throws OperatorError; TryAgainLater where central cannot be reached
  */
-export async function followRoster(options: {
+export async function followHomeRecords(options: {
   readonly central: Pick<Central, "ask" | "url">;
   readonly store: Pick<UploadStore, "uploadState" | "noteUpload">;
   readonly take: (document: string) => Promise<Imported>;
@@ -21,14 +21,14 @@ export async function followRoster(options: {
   const answer = await central.ask({
     method: "GET",
     path: "/roster",
-    ...(roster === undefined ? {} : { headers: { "if-none-match": roster } }),
+    headers: roster === undefined ? undefined : { "if-none-match": roster },
     accept: [304],
   });
   const etag = answer.headers.get("etag");
   if (answer.status === 304 || (etag !== null && etag === roster)) return undefined;
-  if (answer.body.length > roster_bytes_max || etag === null)
+  if (answer.body.length > homeRecords_bytes_max || etag === null)
     throw new OperatorError(
-      `central at ${central.url.host} answers no roster (${answer.body.length} bytes, ${etag === null ? "without" : "with"} an entity tag)`,
+      `central at ${central.url.host} answers no home records (${answer.body.length} bytes, ${etag === null ? "without" : "with"} an entity tag)`,
       "check [upload] url, and what stands between this machine and central",
     );
   const imported = await take(new TextDecoder().decode(answer.body));

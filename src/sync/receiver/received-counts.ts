@@ -1,7 +1,7 @@
 import type { BatchRefusal } from "../../store/central-store.ts";
 
 /** Counts of what central has received since its start, for the metrics. */
-export class Receptions {
+export class ReceivedCounts {
   readonly refusals: Record<BatchRefusal, number> = { gap: 0, foreign: 0, diverged: 0 };
   batches = 0;
   readings = 0;

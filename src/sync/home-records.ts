@@ -11,21 +11,21 @@ import {
 import type { CentralStore } from "../store/central-store.ts";
 
 /** The programme's records for a home: a document as `lintel import` takes it, and its identity. */
-export interface Roster {
+export interface HomeRecords {
   /** JSON, UTF-8: the same text as long as nothing in it changes. */
   readonly body: string;
   /** An entity tag with its quotes. */
   readonly etag: string;
 }
 
-/** Bytes of a roster, more than a home with a thousand subjects would have. */
-export const roster_bytes_max = 32 * 1024 * 1024;
+/** Bytes of the document, more than a home with a thousand subjects would have. */
+export const homeRecords_bytes_max = 32 * 1024 * 1024;
 
-type RosterStore = Pick<CentralStore, "recordsWith" | "keepsRecords" | "itemsHeardIn">;
+type RecordsStore = Pick<CentralStore, "recordsWith" | "keepsRecords" | "itemsHeardIn">;
 
 /**
- * The roster of a home. Records are never removed, and a record is read before those that it refers to. So references
- * hold in it, whatever is imported meanwhile.
+ * Chooses the records of a home. Records are never removed, and a record is read before those that it refers to. So references
+ * hold in the document, whatever is imported meanwhile.
  *
  * | records | which of them |
  * |---|---|
@@ -39,7 +39,7 @@ type RosterStore = Pick<CentralStore, "recordsWith" | "keepsRecords" | "itemsHea
  * Other records that these refer to (the home that an item has moved to) have only their number, and an item its name
  * and type.
  */
-export async function rosterOf(store: RosterStore, home: number): Promise<Roster> {
+export async function homeRecordsOf(store: RecordsStore, home: number): Promise<HomeRecords> {
   const chosen = await new Choice(store, home).all();
   const document: Partial<Record<RecordType, readonly StoredRecord[]>> = {};
   for (const type of recordTypes) {
@@ -52,11 +52,11 @@ export async function rosterOf(store: RosterStore, home: number): Promise<Roster
 
 /** Chooses the records of one home, step by step. */
 class Choice {
-  readonly #store: RosterStore;
+  readonly #store: RecordsStore;
   readonly #home: number;
   readonly #chosen = new Map<RecordType, StoredRecord[]>();
 
-  constructor(store: RosterStore, home: number) {
+  constructor(store: RecordsStore, home: number) {
     this.#store = store;
     this.#home = home;
   }

@@ -76,7 +76,7 @@ test("a device that nobody knows goes up, is adopted at central, and comes down 
   expect((await itemsOf(box))[0]).toMatchObject({ itemid: 7, itemname: "kitchen" });
 }, 60_000);
 
-test("a roster that clashes with what the gateway holds is said in one line, readings go up all the same, and no record is taken", async () => {
+test("a document of home records that clashes with what the gateway holds is said in one line, readings go up all the same, and no record is taken", async () => {
   await box.live(1, 30);
   const local = join(box.site.directory, "items.json");
   writeFileSync(local, JSON.stringify({ items: [item(1, 99, "hall")] }));

@@ -14,9 +14,9 @@ import type { CentralStore } from "../../src/store/central-store.ts";
 import type { ImportedRecord } from "../../src/store/record-store.ts";
 import { openCentralStore } from "../../src/store/sqlite/central-open.ts";
 import { openStoreBeside, openUploadStore } from "../../src/store/sqlite/open.ts";
-import { rosterOf } from "../../src/sync/roster.ts";
+import { homeRecordsOf } from "../../src/sync/home-records.ts";
 import { isUnixTime } from "../../src/unix-time.ts";
-import { takeRoster } from "../../src/uploader/roster-import.ts";
+import { takeHomeRecords } from "../../src/uploader/home-records-import.ts";
 import { keptLog, sensor, temporaryDirectory } from "../store/sample.ts";
 
 const clock = new SystemClock();
@@ -52,7 +52,7 @@ async function imported(store: CentralStore, records: readonly ImportedRecord[])
 type Document = Partial<Record<RecordType, StoredRecord[]>>;
 
 async function documentOf(central: CentralStore, home: number): Promise<Document> {
-  return JSON.parse((await rosterOf(central, home)).body);
+  return JSON.parse((await homeRecordsOf(central, home)).body);
 }
 
 /** A record in which every text says whose it is, and every number that is no reference is the home's. */
@@ -113,7 +113,7 @@ const ofHome: Readonly<Record<RecordType, (home: number) => ImportedRecord>> = {
 
 const everything = (home: number) => recordTypes.map((type) => ofHome[type](home));
 
-describe("the roster of a home", () => {
+describe("the records of a home", () => {
   for (const type of recordTypes)
     test(`has its ${type} whole, and of another home's nothing`, async () => {
       await using made = await site([...everything(12), ...everything(15)]);
@@ -124,11 +124,11 @@ describe("the roster of a home", () => {
 
   test("is the same text, under the same tag, until something in it changes", async () => {
     await using made = await site([...everything(12), ...everything(15)]);
-    const before = await rosterOf(made.central, 12);
+    const before = await homeRecordsOf(made.central, 12);
     await imported(made.central, [recordOf("comments", 15, { subjectid: 15, commentid: 99 })]);
-    expect(await rosterOf(made.central, 12)).toEqual(before);
+    expect(await homeRecordsOf(made.central, 12)).toEqual(before);
     await imported(made.central, [recordOf("comments", 12, { subjectid: 12, commentid: 99 })]);
-    const after = await rosterOf(made.central, 12);
+    const after = await homeRecordsOf(made.central, 12);
     expect(after.etag).not.toBe(before.etag);
     expect(after.etag).toMatch(/^"[0-9a-f]{32}"$/);
   });
@@ -140,11 +140,11 @@ describe("the roster of a home", () => {
 
   test("can be taken into an empty store by the checks of an import", async () => {
     await using made = await site([...everything(12), ...everything(15)]);
-    const { body } = await rosterOf(made.central, 12);
+    const { body } = await homeRecordsOf(made.central, 12);
     const gateway = join(made.directory, "gateway");
     (await openStoreBeside({ directory: gateway, clock, log: keptLog().log, create: true })).close();
     const store = await openUploadStore({ directory: gateway, clock, log: keptLog().log });
-    const { changes } = await takeRoster({ store, directory: gateway, document: body });
+    const { changes } = await takeHomeRecords({ store, directory: gateway, document: body });
     expect(Object.values(changes).map(({ added }) => added)).toEqual(recordTypes.map(() => 1));
     await store.close();
   });
@@ -212,7 +212,7 @@ describe("where somebody or something lives", () => {
       }
     });
 
-  test("an item that has moved is in both rosters, and the first home learns no more of the second than its number", async () => {
+  test("an item that has moved is in the records of both, and the first home learns no more of the second than its number", async () => {
     const moved = itemOf(15, 7, { itemname: "hall" });
     await using made = await site([
       ...places,

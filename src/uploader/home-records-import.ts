@@ -10,13 +10,13 @@ import type { Imported, ImportedRecord } from "../store/record-store.ts";
 import type { UploadStore } from "../store/upload-store.ts";
 
 /**
- * Takes the roster of central into a gateway's store, after the checks of any import: all of it or, where anything does not fit, nothing.
- * Records that only the roster before had (somebody never lived here, an alert is over) are removed; such an item only leaves this
- * home. The roster is kept in the data directory for the next time.
+ * Takes the home records of central into a gateway's store, after the checks of any import: all of them or, where anything does not fit, none.
+ * Records that only the document before had (somebody never lived here, an alert is over) are removed; such an item only leaves this
+ * home. The document is kept in the data directory for the next time.
  *
  * @throws OperatorError that names the first fault in one line
  */
-export async function takeRoster(options: {
+export async function takeHomeRecords(options: {
   readonly store: UploadStore;
   /** The data directory. */
   readonly directory: string;
@@ -24,8 +24,8 @@ export async function takeRoster(options: {
   readonly document: string;
 }): Promise<Imported> {
   const { store, directory, document } = options;
-  const path = join(directory, rosterName);
-  const before = keptRoster(path);
+  const path = join(directory, recordsName);
+  const before = keptRecords(path);
   const imported = await checkedImport(store, document);
   const gone = goneFrom(before, JSON.parse(document));
   await store.forgetRecords(gone);
@@ -36,7 +36,7 @@ export async function takeRoster(options: {
 
 async function checkedImport(store: UploadStore, document: string): Promise<Imported> {
   try {
-    return await importDocument({ name: "roster", text: document, store, dryRun: false });
+    return await importDocument({ name: "home records", text: document, store, dryRun: false });
   } catch (thrown) {
     if (!(thrown instanceof ImportRefused)) throw thrown;
     const [first] = thrown.faults;
@@ -57,7 +57,7 @@ function faultInWords({ record, field, given, expected }: Fault): string {
 type Document = Readonly<Partial<Record<RecordType, readonly StoredRecord[]>>>;
 
 /** Without one, nothing is known to have gone. */
-function keptRoster(path: string): Document {
+function keptRecords(path: string): Document {
   if (!existsSync(path)) return {};
   try {
     return JSON.parse(readFileSync(path, "utf8"));
@@ -77,7 +77,7 @@ function goneFrom(before: Document, now: Document): ImportedRecord[] {
   });
 }
 
-/** Items that are not in the roster any more are not in this home any more, wherever else they are. */
+/** Items that are not in the document any more are not in this home any more, wherever else they are. */
 async function releaseItems(store: UploadStore, gone: readonly ImportedRecord[]): Promise<void> {
   const itemids = gone.flatMap(({ type, record }) => (type === "items" ? [Number(record["itemid"])] : []));
   if (itemids.length === 0) return;
@@ -89,4 +89,4 @@ async function releaseItems(store: UploadStore, gone: readonly ImportedRecord[])
   await store.importRecords([released]);
 }
 
-const rosterName = "roster.json";
+const recordsName = "home-records.json";

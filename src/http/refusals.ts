@@ -1,7 +1,41 @@
 import type { Clock } from "../clock.ts";
-import type { OutageReason, StoreOutage } from "../errors.ts";
+import { messageOf, type OutageReason, StoreOutage } from "../errors.ts";
 import type { Log } from "../log.ts";
+import type { RefusedRequest } from "./app.ts";
 import { HttpError } from "./errors.ts";
+
+/**
+ * The response to a request that is refused, and its one line in the log. What went wrong inside is said only
+ * there: the client learns the error's number and message.
+ */
+export function refusalOf(
+  thrown: unknown,
+  { method, path, address }: RefusedRequest,
+  { log, outages }: { log: Log; outages: Outages },
+): Response {
+  if (thrown instanceof StoreOutage) return responseTo(outages.met(thrown, method));
+  const error = thrown instanceof HttpError ? thrown : new HttpError("unknown", {});
+  const { code, message } = error.body;
+  const cause = error === thrown ? "" : ` (${messageOf(thrown)})`;
+  const line = `${method} ${pathForLog(path)} from ${address}: ${error.status}, code ${code}, ${message}${cause}`;
+  if (error.status >= 500) log.warn(line);
+  else log.info(line);
+  return responseTo(error);
+}
+
+/** To HEAD, Bun sends the same without the body. */
+function responseTo({ body, status, headers }: HttpError): Response {
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { "Content-Type": "application/json", ...headers },
+  });
+}
+
+const pathLogged_max = 200;
+
+function pathForLog(path: string): string {
+  return path.length > pathLogged_max ? `${path.slice(0, pathLogged_max)}…` : path;
+}
 
 /**
  * Whether the store takes and answers: said once in the log when it no longer does, and once when it does again, however many

@@ -1,0 +1,168 @@
+import type { Static, TObject } from "@sinclair/typebox";
+import { HttpError } from "./errors.ts";
+
+/**
+ * Reads the parameters of a query or path by their TypeBox schemas, as Elysia takes it for `query` and `params` of a route (a Standard
+ * Schema). Elysia's own reading of numbers takes more than decimal digits, and its faults do not say what would be right.
+ */
+export interface ParameterReader<Values> {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: "lintel";
+    readonly types?: { readonly input: unknown; readonly output: Values } | undefined;
+    validate(given: unknown): { value: Values };
+  };
+}
+
+/** Values by name as they were given: several where a name was given more than once, null where it cannot be decoded. */
+export type Given = Readonly<Record<string, string | readonly unknown[] | null | undefined>>;
+
+/**
+ * Reads the parameters of a query, defaults filled in; others are ignored.
+ *
+ * @param exclusive the parameters that one cannot be given together with, by its name
+ */
+export function queryReader<Schema extends TObject>(
+  schema: Schema,
+  exclusive: Readonly<Record<string, readonly string[]>> = {},
+): ParameterReader<Static<Schema>> {
+  return reader((given) => readQuery(schema, given, exclusive));
+}
+
+/** Reads the parameters of a path. Text of any form passes: whether there is such a record is for the endpoint to find out. */
+export function pathReader<Schema extends TObject>(schema: Schema): ParameterReader<Static<Schema>> {
+  return reader((given) => readPath(schema, given));
+}
+
+function reader<Values>(read: (given: Given) => Values): ParameterReader<Values> {
+  const validate = (given: unknown) => ({ value: read((given ?? {}) as Given) });
+  return { "~standard": { version: 1, vendor: "lintel", validate } };
+}
+
+/** @throws HttpError that names the first parameter that is missing, malformed, out of bounds, repeated or given with one that it excludes */
+export function readQuery<Schema extends TObject>(
+  schema: Schema,
+  given: Given,
+  exclusive: Readonly<Record<string, readonly string[]>> = {},
+): Static<Schema> {
+  const values: Record<string, unknown> = {};
+  const required = new Set(schema.required);
+  for (const [name, property] of parametersOf(schema)) {
+    const text = given[name];
+    if (Array.isArray(text))
+      throw new HttpError("parameter_repeated", { parameter: name, expected: expectationOf(property) });
+    if (text !== undefined || (required.has(name) && property.default === undefined))
+      values[name] = readValue(name, property, text);
+    else if (property.default !== undefined) values[name] = property.default;
+    const other =
+      text === undefined ? undefined : exclusive[name]?.find((other) => given[other] !== undefined);
+    if (other !== undefined) throw new HttpError("parameters_exclusive", { parameter: name, other });
+  }
+  return values as Static<Schema>;
+}
+
+/** @throws HttpError that names the parameter */
+export function readPath<Schema extends TObject>(schema: Schema, given: Given): Static<Schema> {
+  const values: Record<string, unknown> = {};
+  for (const [name, property] of parametersOf(schema)) {
+    const text = given[name];
+    if (typeof text !== "string") throw new HttpError("path_malformed", { parameter: name });
+    values[name] = property.type === "string" ? text : readValue(name, property, text);
+  }
+  return values as Static<Schema>;
+}
+
+/**
+ * Decodes the part of a URL after `?`: name and value of each parameter in order, undefined for a value that cannot be
+ * decoded. A parameter whose name cannot be decoded is none that anybody knows, and left out.
+ */
+export function decodeQuery(text: string): (readonly [name: string, value: string | undefined])[] {
+  const query: [string, string | undefined][] = [];
+  for (const part of text.split("&")) {
+    if (part === "") continue;
+    const equals = part.indexOf("=");
+    const name = decode(equals === -1 ? part : part.slice(0, equals));
+    if (name !== undefined) query.push([name, equals === -1 ? "" : decode(part.slice(equals + 1))]);
+  }
+  return query;
+}
+
+/** The query of an address, without its `?`; empty where there is none. */
+export function queryIn(url: string): string {
+  const mark = url.indexOf("?");
+  return mark === -1 ? "" : url.slice(mark + 1);
+}
+
+/** The parameters of a query by name. */
+export function givenIn(text: string): Given {
+  const given: Record<string, string | readonly unknown[] | null> = Object.create(null);
+  for (const [name, all] of Map.groupBy(decodeQuery(text), ([name]) => name))
+    given[name] = all.length === 1 ? (all[0]?.[1] ?? null) : all;
+  return given;
+}
+
+/** The parts of a parameter's schema that reading it needs. */
+interface ParameterSchema {
+  readonly type?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly anyOf?: readonly { readonly const?: unknown }[];
+  /** Of a text: its form, and what that is in words; `date-time` is one that exists. */
+  readonly pattern?: string;
+  readonly maxLength?: number;
+  readonly format?: string;
+  readonly title?: string;
+  readonly default?: unknown;
+}
+
+function parametersOf(schema: TObject): [string, ParameterSchema][] {
+  return Object.entries(schema.properties as Record<string, ParameterSchema>);
+}
+
+function readValue(name: string, schema: ParameterSchema, text: unknown): number | string {
+  const value = typeof text === "string" ? readForm(schema, text) : undefined;
+  if (value === undefined)
+    throw new HttpError("parameter_malformed", { parameter: name, expected: expectationOf(schema) });
+  return value;
+}
+
+function readForm(schema: ParameterSchema, text: string): number | string | undefined {
+  if (schema.type === "integer") return readInteger(schema, text);
+  if (schema.anyOf !== undefined)
+    return schema.anyOf.some((choice) => choice.const === text) ? text : undefined;
+  return readText(schema, text);
+}
+
+/** The text itself where it has the form, and where it is a time, one that exists: there is no 30 February, however the text looks. */
+function readText({ pattern, maxLength, format }: ParameterSchema, text: string): string | undefined {
+  if (pattern !== undefined && !new RegExp(pattern).test(text)) return undefined;
+  if (maxLength !== undefined && text.length > maxLength) return undefined;
+  if (format !== "date-time") return text;
+  const time = new Date(text);
+  return Number.isNaN(time.getTime()) || !time.toISOString().startsWith(text.slice(0, -1)) ? undefined : text;
+}
+
+function readInteger({ minimum, maximum }: ParameterSchema, text: string): number | undefined {
+  // Decimal digits only: Number() would also take "0x10", "1e3", " 7 " and "".
+  if (!/^-?[0-9]{1,16}$/.test(text)) return undefined;
+  const value = Number(text);
+  return value < (minimum ?? value) || value > (maximum ?? value) || Object.is(value, -0) ? undefined : value;
+}
+
+/** The values that a parameter takes, in words, for the error message. */
+export function expectationOf(schema: ParameterSchema): string {
+  if (schema.type === "integer" && schema.minimum === Number.MIN_SAFE_INTEGER) return "an integer";
+  if (schema.type === "integer") return `an integer from ${schema.minimum} to ${schema.maximum}`;
+  if (schema.title !== undefined) return schema.title;
+  return schema.anyOf === undefined
+    ? "text"
+    : schema.anyOf.map((choice) => String(choice.const)).join(" or ");
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    return undefined;
+  }
+}
