@@ -1,11 +1,11 @@
 import { type TSchema, Type } from "@sinclair/typebox";
-import { HttpError } from "../http/errors.ts";
 import { type Kind, kinds } from "../kinds.ts";
 import { gapReasons } from "../reading.ts";
 import type { CoverageInterval } from "../store/store.ts";
 import { unixTime } from "../unix-time.ts";
 import { type Endpoint, endpoint } from "./endpoint.ts";
-import { before, limit, skip } from "./parameters.ts";
+import { before, itemname, limit, skip } from "./parameters.ts";
+import { requireItem } from "./record-endpoints.ts";
 import { nextSecond } from "./series-endpoint.ts";
 
 /** When an item of a kind was listened to and alive: an addition, so that no event can be told from no data. */
@@ -16,16 +16,12 @@ export function coverageEndpoint(kind: Kind): Endpoint {
     summary: `When an item was listened to and alive, newest first: ${kinds[kind].title.toLowerCase()}`,
     area: "Time series",
     since: "0.9",
-    path: Type.Object({
-      itemname: Type.String({ description: "name of an item, or its itemid where no item has that name" }),
-    }),
+    path: Type.Object({ itemname }),
     query: Type.Object({ skip, limit, before }),
     response: Type.Array(Coverage),
     refusals: ["item_unknown"],
     handle: async ({ store, path, query, now_ms }) => {
-      const item = await store.item(kind, path.itemname);
-      if (item === undefined)
-        throw new HttpError("item_unknown", { typename: kind, itemname: path.itemname });
+      const item = await requireItem(store, kind, path.itemname);
       const before_ms = query.before === undefined ? nextSecond(now_ms) : query.before * 1000;
       const window = { item: item.key, before_ms, skip: query.skip };
       // One more than asked for tells whether there is a following page.

@@ -7,14 +7,11 @@ import { coverageEndpoint, coveredKinds } from "./coverage-endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { endpoint } from "./endpoint.ts";
 import { homeEndpoints } from "./home-endpoints.ts";
-import { limit, skip } from "./parameters.ts";
-import { recordEndpoints } from "./record-endpoints.ts";
+import { itemname, limit, skip } from "./parameters.ts";
+import { recordEndpoints, requireItem } from "./record-endpoints.ts";
 import { seriesEndpoint } from "./series-endpoint.ts";
 
 const typename = Type.String({ description: "one of the type names that /items returns" });
-const itemname = Type.String({
-  description: "name of an item, or its itemid where no item has that name",
-});
 
 /** Every endpoint of the newest version; the time series come from the series table. */
 export const endpoints: readonly Endpoint[] = [
@@ -59,11 +56,9 @@ export const endpoints: readonly Endpoint[] = [
     query: Type.Object({}),
     response: Item,
     refusals: ["typename_unknown", "item_unknown"],
-    handle: async ({ store, path }) => {
-      const found = await store.item(kindNamed(path.typename), path.itemname);
-      if (found === undefined) throw new HttpError("item_unknown", path);
-      return { body: found.record };
-    },
+    handle: async ({ store, path }) => ({
+      body: (await requireItem(store, kindNamed(path.typename), path.itemname)).record,
+    }),
   }),
   ...seriesNames.map(seriesEndpoint),
   ...coveredKinds.map(coverageEndpoint),

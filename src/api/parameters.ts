@@ -61,6 +61,11 @@ export const precision = Type.Union([Type.Literal("s"), Type.Literal("ms")], {
   default: "s",
 });
 
+/** An item in a path. */
+export const itemname = Type.String({
+  description: "name of an item, or its itemid where no item has that name",
+});
+
 /** A parameter that is a unix timestamp, as text of ISO 8601 in GMT. */
 export function timeParameter(timestamp: TSchema): TSchema {
   const { description = "" } = timestamp;

@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { HttpError } from "../http/errors.ts";
+import type { Kind } from "../kinds.ts";
 import { recordTable } from "../records/record-table.ts";
 import type { Store } from "../store/store.ts";
 import { type Area, type Endpoint, endpoint } from "./endpoint.ts";
@@ -51,6 +52,13 @@ export async function requireRecord(store: Store, type: LoneType, id: number) {
   const record = await store.record(type, id);
   if (record === undefined) throw new HttpError("record_unknown", { record: lone[type].one, id });
   return record;
+}
+
+/** @throws HttpError where the kind has no such item */
+export async function requireItem(store: Store, kind: Kind, itemname: string) {
+  const item = await store.item(kind, itemname);
+  if (item === undefined) throw new HttpError("item_unknown", { typename: kind, itemname });
+  return item;
 }
 
 /** The list of a type, and one of its records. */

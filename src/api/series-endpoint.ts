@@ -6,7 +6,8 @@ import type { ArrivalsRequest, Page, PageRequest, Store } from "../store/store.t
 import { isUnixTime, unixTime, unixTime_max } from "../unix-time.ts";
 import { type Cursor, cursorText, readCursor } from "./cursor.ts";
 import { type Answer, type Endpoint, endpoint } from "./endpoint.ts";
-import { before, limit, precision, since, skip, through } from "./parameters.ts";
+import { before, itemname, limit, precision, since, skip, through } from "./parameters.ts";
+import { requireItem } from "./record-endpoints.ts";
 
 /** The endpoint of a series: `/items/{kind}/{itemname}/{path}`, made from its entry in the series table alone. */
 export function seriesEndpoint(series: SeriesName): Endpoint {
@@ -17,17 +18,13 @@ export function seriesEndpoint(series: SeriesName): Endpoint {
     summary: `${definition.title} of an item, newest first`,
     area: "Time series",
     since: definition.since,
-    path: Type.Object({
-      itemname: Type.String({ description: "name of an item, or its itemid where no item has that name" }),
-    }),
+    path: Type.Object({ itemname }),
     query: Type.Object({ skip, limit, before, since, through, precision }),
     response: Type.Array(seriesRecord(definition)),
     refusals: ["item_unknown", "cursor_gone", "parameters_exclusive"],
     handle: async ({ store, path, query, now_ms, oldestFirst = false }) => {
       const walk = query.since === undefined ? undefined : walkOf(query.since);
-      const item = await store.item(definition.kind, path.itemname);
-      if (item === undefined)
-        throw new HttpError("item_unknown", { typename: definition.kind, itemname: path.itemname });
+      const item = await requireItem(store, definition.kind, path.itemname);
       const { limit, through, precision } = query;
       if (!hasSeries(definition, item.record.subtypename)) return { body: [] };
       if (walk !== undefined) return arrivals(store, walk, { series, item: item.key, limit, precision });

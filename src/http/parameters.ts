@@ -18,7 +18,8 @@ export interface ParameterReader<Values> {
 export type Given = Readonly<Record<string, string | readonly unknown[] | null | undefined>>;
 
 /**
- * Reads the parameters of a query, defaults filled in; others are ignored.
+ * Reads the parameters of a query, defaults filled in; others are ignored. Refuses, by its name, the first one that is missing, malformed, out
+ * of bounds, repeated or given with one that it excludes.
  *
  * @param exclusive the parameters that one cannot be given together with, by its name
  */
@@ -26,50 +27,41 @@ export function queryReader<Schema extends TObject>(
   schema: Schema,
   exclusive: Readonly<Record<string, readonly string[]>> = {},
 ): ParameterReader<Static<Schema>> {
-  return reader((given) => readQuery(schema, given, exclusive));
+  return readerOf(schema, (name, property: ParameterSchema, given) => {
+    const text = given[name];
+    if (Array.isArray(text))
+      throw new HttpError("parameter_repeated", { parameter: name, expected: expectationOf(property) });
+    if (text === undefined && property.default !== undefined) return property.default;
+    if (text === undefined && !schema.required?.includes(name)) return undefined;
+    const value = readValue(name, property, text);
+    const other = exclusive[name]?.find((other) => given[other] !== undefined);
+    if (other !== undefined) throw new HttpError("parameters_exclusive", { parameter: name, other });
+    return value;
+  });
 }
 
 /** Reads the parameters of a path. Text of any form passes: whether there is such a record is for the endpoint to find out. */
 export function pathReader<Schema extends TObject>(schema: Schema): ParameterReader<Static<Schema>> {
-  return reader((given) => readPath(schema, given));
-}
-
-function reader<Values>(read: (given: Given) => Values): ParameterReader<Values> {
-  const validate = (given: unknown) => ({ value: read((given ?? {}) as Given) });
-  return { "~standard": { version: 1, vendor: "lintel", validate } };
-}
-
-/** @throws HttpError that names the first parameter that is missing, malformed, out of bounds, repeated or given with one that it excludes */
-export function readQuery<Schema extends TObject>(
-  schema: Schema,
-  given: Given,
-  exclusive: Readonly<Record<string, readonly string[]>> = {},
-): Static<Schema> {
-  const values: Record<string, unknown> = {};
-  const required = new Set(schema.required);
-  for (const [name, property] of parametersOf(schema)) {
-    const text = given[name];
-    if (Array.isArray(text))
-      throw new HttpError("parameter_repeated", { parameter: name, expected: expectationOf(property) });
-    if (text !== undefined || (required.has(name) && property.default === undefined))
-      values[name] = readValue(name, property, text);
-    else if (property.default !== undefined) values[name] = property.default;
-    const other =
-      text === undefined ? undefined : exclusive[name]?.find((other) => given[other] !== undefined);
-    if (other !== undefined) throw new HttpError("parameters_exclusive", { parameter: name, other });
-  }
-  return values as Static<Schema>;
-}
-
-/** @throws HttpError that names the parameter */
-export function readPath<Schema extends TObject>(schema: Schema, given: Given): Static<Schema> {
-  const values: Record<string, unknown> = {};
-  for (const [name, property] of parametersOf(schema)) {
+  return readerOf(schema, (name, property, given) => {
     const text = given[name];
     if (typeof text !== "string") throw new HttpError("path_malformed", { parameter: name });
-    values[name] = property.type === "string" ? text : readValue(name, property, text);
-  }
-  return values as Static<Schema>;
+    return property.type === "string" ? text : readValue(name, property, text);
+  });
+}
+
+function readerOf<Schema extends TObject>(
+  { properties }: Schema,
+  read: (name: string, property: ParameterSchema, given: Given) => unknown,
+): ParameterReader<Static<Schema>> {
+  const validate = (given: unknown) => {
+    const values: Record<string, unknown> = {};
+    for (const [name, property] of Object.entries(properties as Record<string, ParameterSchema>)) {
+      const value = read(name, property, (given ?? {}) as Given);
+      if (value !== undefined) values[name] = value;
+    }
+    return { value: values as Static<Schema> };
+  };
+  return { "~standard": { version: 1, vendor: "lintel", validate } };
 }
 
 /**
@@ -113,10 +105,6 @@ interface ParameterSchema {
   readonly format?: string;
   readonly title?: string;
   readonly default?: unknown;
-}
-
-function parametersOf(schema: TObject): [string, ParameterSchema][] {
-  return Object.entries(schema.properties as Record<string, ParameterSchema>);
 }
 
 function readValue(name: string, schema: ParameterSchema, text: unknown): number | string {
