@@ -29,7 +29,7 @@ import { seriesNames } from "../series.ts";
  * its batch in `batchHeader`, so that central can answer what it holds already without reading the body.
  *
  * A token of scope sync that is bound to no home is refused by central (401). Central that has no room now answers 429, one whose disk is full 507, and one whose
- * database is away 503, each with Retry-After in seconds: nothing was taken, and who comes back then goes before who comes later.
+ * database is away 503, each with Retry-After in seconds: nothing was taken, and a gateway that comes back then goes before those that come later.
  */
 export const syncPath = "/sync/v1";
 
