@@ -4,12 +4,13 @@ import { Value } from "@sinclair/typebox/value";
 import { parse, TomlError } from "smol-toml";
 import { messageOf, OperatorError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
-import { lineOf } from "./toml-lines.ts";
+import { lineFinder } from "./toml-lines.ts";
 
 /** A TOML file as it was read: not checked yet. */
 export interface Document {
   readonly file: string;
-  readonly text: string;
+  /** The line, from 1, on which a key stands, by its path. */
+  readonly lineOf: (path: readonly string[]) => number;
   readonly values: Readonly<Record<string, unknown>>;
 }
 
@@ -37,7 +38,7 @@ export function readDocument(
     );
   }
   try {
-    return { file, text, values: parse(text) };
+    return { file, lineOf: lineFinder(text), values: parse(text) };
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     const reason = (error.message.split("\n")[0] ?? "").replace(/^Invalid TOML document:\s*/, "");
@@ -125,7 +126,7 @@ export function unknownKey(
 
 /** File and line of a key. */
 export function where(document: Document, path: readonly string[]): string {
-  return `${document.file} line ${lineOf(document.text, path)}`;
+  return `${document.file} line ${document.lineOf(path)}`;
 }
 
 function shown(value: unknown): string {

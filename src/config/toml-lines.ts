@@ -1,16 +1,18 @@
 /**
- * The line, from 1, on which a key of a TOML document stands; `path` is its table and name, with the place, from 0, of a
- * table in an array of them: `["gateway", "2", "url"]`. Falls back to the
- * nearest table around it that has a line of its own, and to line 1. The document must have parsed already:
- * this only finds keys that are known to be there.
+ * Finds the lines, from 1, of keys in a TOML document. The path of a key is its table and name, with the place, from 0, of a table in an
+ * array of them: `["gateway", "2", "url"]`. A key without a line of its own has that of the nearest table around it, or line 1. The
+ * document must have parsed already: this only finds keys that are known to be there. It is read once, when a line is first asked for.
  */
-export function lineOf(toml: string, path: readonly string[]): number {
-  const lines = keyLines(toml);
-  for (let length = path.length; length > 0; length--) {
-    const line = lines.get(joined(path.slice(0, length)));
-    if (line !== undefined) return line;
-  }
-  return 1;
+export function lineFinder(toml: string): (path: readonly string[]) => number {
+  let lines: ReadonlyMap<string, number> | undefined;
+  return (path) => {
+    lines ??= keyLines(toml);
+    for (let length = path.length; length > 0; length--) {
+      const line = lines.get(joined(path.slice(0, length)));
+      if (line !== undefined) return line;
+    }
+    return 1;
+  };
 }
 
 /** Line on which each table and each key first appears at the start of a line, by its full path. */

@@ -50,6 +50,15 @@ test("a list has an interval and a gateway for each home; paths are meant from t
   expect(read("")).toEqual({ every_ms: 3_600_000, gateways: [], warnings: [] });
 });
 
+test("as many gateways as one central reads are found, each with its line", () => {
+  const listed = Array.from({ length: 10_000 }, (_, index) =>
+    gateway(index + 1).replace("10.8.0.", "gateway-"),
+  );
+  const { gateways } = read(listed.join("\n"));
+  expect(gateways).toHaveLength(10_000);
+  expect(gateways.at(-1)?.place).toBe(`${file} line ${9_999 * 5 + 1}`);
+});
+
 test("a token that everybody can read is warned of", () => {
   writeFileSync(join(directory, "token-12"), "a.b");
   chmodSync(join(directory, "token-12"), 0o644);
