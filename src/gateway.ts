@@ -15,7 +15,7 @@ import { messageOf, type OperatorError } from "./errors.ts";
 import type { App } from "./http/app.ts";
 import { startServer } from "./http/server.ts";
 import { Ingest } from "./ingest/ingest.ts";
-import { ListeningKeeper } from "./ingest/listening-keeper.ts";
+import { keepListening } from "./ingest/keep-listening.ts";
 import type { Log } from "./log.ts";
 import { metricsApp } from "./metrics/app.ts";
 import { commitSteps_s, gatewayFamilies } from "./metrics/gateway.ts";
@@ -150,12 +150,12 @@ async function assemble(
     driver.start();
   }
   started.push({ name: "lamp", stop: async () => lamp.stop() });
-  const listening = new ListeningKeeper({
+  const endListening = keepListening({
     clock,
     listeners: () => attached.filter((one) => one.status().state === "listening").map(({ name }) => name),
     note: (listener) => ingest.listening(listener),
   });
-  started.push({ name: "listening", stop: async () => listening.stop() });
+  started.push({ name: "listening", stop: async () => endListening() });
 
   const url = apiUrl(server);
   const status = async (): Promise<GatewayStatus> => ({

@@ -1,5 +1,7 @@
+import { clockQuality } from "../clock.ts";
 import { type Kind, kinds } from "../kinds.ts";
-import type { Device } from "../reading.ts";
+import type { Device, Reading } from "../reading.ts";
+import type { SeriesName } from "../series.ts";
 
 /** A device of the demo's home, as its driver and the inventory know it. */
 export interface DemoDevice {
@@ -154,6 +156,17 @@ export const personal: readonly DemoDevice[] = [boxes.breakfast, boxes.supper, s
 /** The device as its driver would report it. */
 export function deviceOf({ kind, address, subtype, model, vendor }: DemoDevice): Device {
   return { kind, address, subtype, model, vendor };
+}
+
+/** A reading of a device, stamped by a clock that was right. */
+export function readingOf(
+  device: DemoDevice,
+  series: SeriesName,
+  stamp_ms: number,
+  values: Reading["values"],
+): Reading {
+  const clock = clockQuality.synchronised;
+  return { device: deviceOf(device), series, stamp_ms: Math.round(stamp_ms), clock, values };
 }
 
 /** Fields that every record has of a device that was installed at `installed_ms`. */

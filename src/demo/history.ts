@@ -4,7 +4,7 @@ import { clockQuality } from "../clock.ts";
 import { day_ms } from "../day.ts";
 import type { Gap, Reading } from "../reading.ts";
 import type { GatewayStore } from "../store/store.ts";
-import { boxes, deviceOf, sensorNamed, watch } from "./devices.ts";
+import { boxes, deviceOf, readingOf, sensorNamed, watch } from "./devices.ts";
 import { heartbeatsOf } from "./heartbeats.ts";
 import { dayOf, type LivedDay, type SensorEvent } from "./household.ts";
 import { during, type Outages, outagesBefore } from "./outages.ts";
@@ -101,7 +101,11 @@ export class Telling {
     const day = dayOf(midnight_ms, random(0));
     const blocks = this.#toldByWatch(watchLogOf(day, random(4)));
     const readings = [
-      ...day.events.filter((event) => this.#heard(event)).map(readingOf),
+      ...day.events
+        .filter((event) => this.#heard(event))
+        .map(({ sensor, at_ms, zonestatus: event }) =>
+          readingOf(sensorNamed(sensor), "wirelesssensor_events", at_ms, { event }),
+        ),
       ...this.#toldByBox(this.#box.readings(day, random(1), this.#outages)),
       ...broadcastReadings(day, random(2), this.#outages),
       ...weighingsOn(day, random(3)),
@@ -178,16 +182,6 @@ export function midnightsOf(from_ms: number, until_ms: number): number[] {
     day.setDate(day.getDate() + 1);
   }
   return midnights;
-}
-
-function readingOf({ at_ms, sensor, zonestatus }: SensorEvent): Reading {
-  return {
-    device: { kind: "wirelesssensors", address: sensorNamed(sensor).address },
-    series: "wirelesssensor_events",
-    stamp_ms: at_ms,
-    clock: clockQuality.synchronised,
-    values: { event: zonestatus },
-  };
 }
 
 const epochOptions = { stride_m: stride_default_m, clock: clockQuality.device };

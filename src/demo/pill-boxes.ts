@@ -1,7 +1,7 @@
 import { clockQuality } from "../clock.ts";
 import { day_ms } from "../day.ts";
 import type { Reading } from "../reading.ts";
-import { boxes, deviceOf, type MealName } from "./devices.ts";
+import { boxes, type MealName, readingOf } from "./devices.ts";
 import type { LivedDay } from "./household.ts";
 import { during, type Outages } from "./outages.ts";
 import type { Random } from "./random.ts";
@@ -46,18 +46,13 @@ export class PolledBox {
 
   /** Events with the box's clock corrected, and the hourly polls; the box itself goes on through a power cut. */
   readings(day: LivedDay, random: Random, { powerCut }: Outages): Reading[] {
-    const device = deviceOf(boxes.breakfast);
+    const box = boxes.breakfast;
     const doors = doorsOn(day, "breakfast", random);
-    const events = doors.map((state): Reading => {
-      const offset_ms = offsetAt_ms(state.at_ms);
-      return {
-        device,
-        series: "pillbox_events",
-        stamp_ms: state.at_ms,
-        clock: clockQuality.device,
-        deviceClock: { stamp_ms: state.at_ms - offset_ms, offset_ms },
-        values: { event: state.doors },
-      };
+    const events = doors.map(({ at_ms, doors: event }): Reading => {
+      const offset_ms = offsetAt_ms(at_ms);
+      const deviceClock = { stamp_ms: at_ms - offset_ms, offset_ms };
+      const reading = readingOf(box, "pillbox_events", at_ms, { event });
+      return { ...reading, clock: clockQuality.device, deviceClock };
     });
     const polls: Reading[] = [];
     let told = 0;
@@ -71,23 +66,18 @@ export class PolledBox {
       }
       const stamp_s = Math.floor((at_ms - offsetAt_ms(at_ms)) / 1000);
       const window_s = (Math.floor(stamp_s / broadcast_every_s) + 1) * broadcast_every_s;
-      polls.push({
-        device,
-        series: "pillbox_status",
-        stamp_ms: at_ms,
-        clock: clockQuality.synchronised,
-        values: {
-          devicestamp: stamp_s,
-          voltage,
-          powersource: "external_power",
-          eventcount: this.#eventcount + told,
-          batteryseconds: String(this.#batteryseconds),
-          firmwarerevsion: "1.4.2",
-          macaddress: device.address,
-          nextpanicstart: window_s,
-          nextpanicstop: window_s + broadcast_for_s,
-        },
-      });
+      const status = {
+        devicestamp: stamp_s,
+        voltage,
+        powersource: "external_power",
+        eventcount: this.#eventcount + told,
+        batteryseconds: String(this.#batteryseconds),
+        firmwarerevsion: "1.4.2",
+        macaddress: box.address,
+        nextpanicstart: window_s,
+        nextpanicstop: window_s + broadcast_for_s,
+      };
+      polls.push(readingOf(box, "pillbox_status", at_ms, status));
     }
     this.#eventcount += doors.length;
     return [...events, ...polls];
@@ -98,13 +88,7 @@ export class PolledBox {
 export function broadcastReadings(day: LivedDay, random: Random, { powerCut }: Outages): Reading[] {
   return doorsOn(day, "supper", random)
     .filter(({ at_ms }) => !during(at_ms, powerCut))
-    .map(({ at_ms, doors }) => ({
-      device: deviceOf(boxes.supper),
-      series: "pillbox_events",
-      stamp_ms: at_ms,
-      clock: clockQuality.synchronised,
-      values: { event: doors },
-    }));
+    .map(({ at_ms, doors: event }) => readingOf(boxes.supper, "pillbox_events", at_ms, { event }));
 }
 
 /** The polled box's clock is slow, and loses a second and a half a day; it is set right every thirty days. */

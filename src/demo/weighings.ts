@@ -1,7 +1,6 @@
-import { clockQuality } from "../clock.ts";
 import { day_ms } from "../day.ts";
 import type { Reading } from "../reading.ts";
-import { deviceOf, scale } from "./devices.ts";
+import { readingOf, scale } from "./devices.ts";
 import type { LivedDay } from "./household.ts";
 import type { Random } from "./random.ts";
 
@@ -13,35 +12,21 @@ export function weighingsOn(day: LivedDay, random: Random): Reading[] {
   const readings: Reading[] = [];
   const number = dayNumber(day.midnight_ms);
   const batteryLevel = batteryOn(number);
-  const say = (series: "scale_weights" | "scale_heart", stamp_ms: number, values: Reading["values"]) =>
-    readings.push({
-      device: deviceOf(scale),
-      series,
-      stamp_ms: Math.round(stamp_ms),
-      clock: clockQuality.synchronised,
-      values,
-    });
+  const weigh = (at_ms: number, values: Reading["values"]) =>
+    readings.push(readingOf(scale, "scale_weights", at_ms, { ...values, batteryLevel }));
   const woken = day.stays.findIndex(({ asleep, to_ms }) => asleep && to_ms > day.midnight_ms + 6 * 3_600_000);
   const bath = day.stays.find(({ place }, index) => index > woken && place === "bathroom");
   const [weighs, barefoot, known] = [random.chance(0.78), random.chance(0.85), random.chance(0.93)];
   if (bath !== undefined && weighs) {
     const at_ms = bath.from_ms + random.between(120_000, 400_000);
     const weight = Math.round(weightOn(number) + random.between(-220, 220));
-    say("scale_weights", at_ms, {
-      weight,
-      ...(barefoot && known ? composition(weight, random) : nothing),
-      batteryLevel,
-    });
+    weigh(at_ms, { weight, ...(barefoot && known ? composition(weight, random) : nothing) });
     const heartRate = Math.round(66 + (1 - day.restedness) * 9 + random.between(-4, 4));
-    if (known) say("scale_heart", at_ms + 8_000, { heartRate });
+    if (known) readings.push(readingOf(scale, "scale_heart", at_ms + 8_000, { heartRate }));
   }
   if (day.visit !== undefined && day.weekday === 6 && random.chance(0.35)) {
     const weight = Math.round(random.pick([23_400, 81_900]) + random.between(-400, 400));
-    say("scale_weights", random.between(day.visit.from_ms, day.visit.to_ms), {
-      weight,
-      ...nothing,
-      batteryLevel,
-    });
+    weigh(random.between(day.visit.from_ms, day.visit.to_ms), { weight, ...nothing });
   }
   return readings;
 }

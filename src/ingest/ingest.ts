@@ -6,7 +6,7 @@ import { type Appended, ReadingRefused } from "../store/store.ts";
 import { Dating, type DatingStore, type Entry, type Prepared } from "./dating.ts";
 import { NoteBook } from "./note-book.ts";
 import { Pace, type Pause } from "./pace.ts";
-import { RefusalLog } from "./refusal-log.ts";
+import { refusalLog } from "./refusal-log.ts";
 import { type Fault, faultOfCursor, faultOfGap, faultOfReading } from "./validity.ts";
 
 /**
@@ -24,7 +24,7 @@ export class Ingest {
   readonly #queue_max: number;
   readonly #pace: Pace;
   readonly #notes: NoteBook;
-  readonly #refusals: RefusalLog;
+  readonly #sayRefused: ReturnType<typeof refusalLog>;
   readonly #onCommit: ((duration_ms: number) => void) | undefined;
   /** Waiting entries, oldest first; those of the commit in progress stay until it succeeds. */
   #queue: Queued[] = [];
@@ -43,7 +43,7 @@ export class Ingest {
     this.#group_max = options.group_max ?? 2_000;
     this.#queue_max = options.queue_max ?? 20_000;
     this.#dating = new Dating({ ...options, release_max: this.#group_max });
-    this.#refusals = new RefusalLog(options);
+    this.#sayRefused = refusalLog(options);
     this.#onCommit = options.onCommit;
     this.#pace = new Pace({
       clock: options.clock,
@@ -54,7 +54,7 @@ export class Ingest {
       clock: options.clock,
       interval_ms: options.notesInterval_ms ?? 60_000,
       onDue: () => this.#pace.want(),
-      onRefused: (fault) => this.#refusals.say(fault, "the state is left out"),
+      onRefused: (fault) => this.#sayRefused(fault, "the state is left out"),
     });
     // Where it fails, the first commit tries again, and says so.
     this.#dating.load().catch(() => {});
@@ -271,7 +271,7 @@ export class Ingest {
   #refuse(fault: Fault, remedy: string): OperatorError {
     this.#refused += 1;
     this.dropped(fault.name);
-    return this.#refusals.say(fault, remedy);
+    return this.#sayRefused(fault, remedy);
   }
 
   #fullRemedy(): string {

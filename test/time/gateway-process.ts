@@ -1,6 +1,6 @@
 import type { Clock } from "../../src/clock.ts";
 import { Ingest } from "../../src/ingest/ingest.ts";
-import { ListeningKeeper } from "../../src/ingest/listening-keeper.ts";
+import { keepListening } from "../../src/ingest/keep-listening.ts";
 import { openGatewayStore } from "../../src/store/sqlite/open.ts";
 import type { GatewayStore } from "../../src/store/store.ts";
 import { keptLog } from "../store/sample.ts";
@@ -9,7 +9,7 @@ import { keptLog } from "../store/sample.ts";
 export class GatewayProcess {
   readonly ingest: Ingest;
   readonly store: GatewayStore;
-  readonly #keeper: ListeningKeeper;
+  readonly #endListening: () => void;
   readonly #under = new Set<Promise<unknown>>();
   killed = false;
 
@@ -34,7 +34,7 @@ export class GatewayProcess {
       log: keptLog("error").log,
       notesInterval_ms,
     });
-    this.#keeper = new ListeningKeeper({
+    this.#endListening = keepListening({
       clock,
       listeners: () => (dongle() ? ["zigbee"] : []),
       note: (listener) => this.ingest.listening(listener),
@@ -61,13 +61,13 @@ export class GatewayProcess {
 
   async kill(): Promise<void> {
     this.killed = true;
-    this.#keeper.stop();
+    this.#endListening();
     await this.settle();
     await this.store.close();
   }
 
   async stop(): Promise<void> {
-    this.#keeper.stop();
+    this.#endListening();
     await this.ingest.close();
     await this.store.close();
   }

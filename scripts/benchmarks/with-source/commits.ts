@@ -17,7 +17,7 @@ import { heartbeatsOf } from "../../../src/demo/heartbeats.ts";
 import { midnightsOf, Telling } from "../../../src/demo/history.ts";
 import { outagesBefore } from "../../../src/demo/outages.ts";
 import { Ingest } from "../../../src/ingest/ingest.ts";
-import { ListeningKeeper } from "../../../src/ingest/listening-keeper.ts";
+import { keepListening } from "../../../src/ingest/keep-listening.ts";
 import { lineLog } from "../../../src/log.ts";
 import type { Reading } from "../../../src/reading.ts";
 import { openGatewayStore } from "../../../src/store/sqlite/open.ts";
@@ -141,7 +141,7 @@ async function replayed(arrivals: readonly Arrival[]): Promise<Written> {
     deviceOffset: (...asked: Parameters<typeof store.deviceOffset>) => store.deviceOffset(...asked),
   };
   const ingest = new Ingest({ store: watched, clock, log });
-  const keeper = new ListeningKeeper({
+  const endListening = keepListening({
     clock,
     listeners: () => ["zigbee", "pillbox", "ble"],
     note: (listener) => ingest.listening(listener),
@@ -164,7 +164,7 @@ async function replayed(arrivals: readonly Arrival[]): Promise<Written> {
     hand(ingest);
   }
   await settle();
-  keeper.stop();
+  endListening();
   await ingest.close();
   await store.close();
   const bytes = writtenBytes() - before_bytes;
