@@ -1,10 +1,11 @@
 import { replaceAlerts } from "./alerts.ts";
 import { putBackup } from "./backups.ts";
+import { noteReport } from "./reports.ts";
 import { addToken, noteTokenUse, revokeToken } from "./tokens.ts";
 import type { Work } from "./work.ts";
 
 /** The changes of a store that both databases do alike, by name: each is the work of one transaction. */
-export const writes = { addToken, revokeToken, noteTokenUse, putBackup, replaceAlerts };
+export const writes = { addToken, revokeToken, noteTokenUse, noteReport, putBackup, replaceAlerts };
 
 type Writes = typeof writes;
 export type WriteName = keyof Writes;

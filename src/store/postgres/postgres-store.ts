@@ -3,6 +3,7 @@ import type { Item, ItemType } from "../../records/items.ts";
 import type { Alert } from "../../records/programme.ts";
 import type { RecordType, Reference, StoredRecord } from "../../records/record-table.ts";
 import type { Batch } from "../batch.ts";
+import { refuseForeign } from "../batch-acceptance.ts";
 import type {
   CentralStore,
   GatewayRecord,
@@ -17,6 +18,7 @@ import { backupsOf } from "../core/backups.ts";
 import { coverage } from "../core/coverage-reads.ts";
 import { gatewayRecords } from "../core/gateways.ts";
 import { itemNamed, itemsHeardIn, itemsIn, itemsOfKind, itemTypes } from "../core/inventory.ts";
+import { prepareItems } from "../core/items.ts";
 import {
   itemidsOf,
   keepsRecords,
@@ -26,7 +28,8 @@ import {
   recordsOfType,
   recordsWith,
 } from "../core/records.ts";
-import { heldOf } from "../core/sources.ts";
+import { heardIn } from "../core/reports.ts";
+import { heldOf, sourceOf } from "../core/sources.ts";
 import { allTokens, tokenWith } from "../core/tokens.ts";
 import { type Given, type WriteName, type Written, workOf } from "../core/writes.ts";
 import type { Imported, LoneType, OwnedType, RecordOf, RecordStore } from "../record-store.ts";
@@ -57,7 +60,6 @@ import { overview } from "./overview.ts";
 import { Pages } from "./pages.ts";
 import { Partitions } from "./partitions.ts";
 import { Receiving } from "./receive.ts";
-import { Reports } from "./reports.ts";
 
 /** The store of a central server on PostgreSQL: any number of processes may have it open. */
 export class PostgresCentralStore implements CentralStore {
@@ -70,7 +72,6 @@ export class PostgresCentralStore implements CentralStore {
   readonly #imports: Imports;
   readonly #receiving: Receiving;
   readonly #mending: Mending;
-  readonly #reports: Reports;
 
   /** `connections`: to a database of this program's schema version; `epoch`: its name; `distributed`: it is spread over workers by home. */
   constructor(options: { connections: Connections; epoch: string; distributed: boolean }) {
@@ -86,7 +87,6 @@ export class PostgresCentralStore implements CentralStore {
     this.#imports = new Imports(connections);
     this.#receiving = new Receiving({ connections, database: this.#database, partitions });
     this.#mending = new Mending({ connections, partitions });
-    this.#reports = new Reports({ connections, database: this.#database });
   }
 
   itemTypes(): Promise<ItemType[]> {
@@ -195,8 +195,12 @@ export class PostgresCentralStore implements CentralStore {
     return this.#database.snapshot(() => heldOf(epochs));
   }
 
-  noteReport(report: ReportNote, sender: Sender): Promise<void> {
-    return this.#reports.note(report, sender);
+  async noteReport(report: ReportNote, sender: Sender): Promise<void> {
+    const source = await this.#database.read(() => sourceOf(report.epoch));
+    if (source !== undefined) refuseForeign(report.epoch, source, sender);
+    const heard = heardIn(report.health, source?.held_note ?? 0);
+    await prepareItems(this.#database, [...heard.values()], sender.home);
+    return this.#write("noteReport", report, sender);
   }
 
   digests(request: DigestRequest): Promise<DayDigest[]> {

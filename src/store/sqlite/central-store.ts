@@ -48,7 +48,7 @@ export class SqliteCentralStore extends SqliteStore implements CentralStore {
   }
 
   noteReport(report: ReportNote, sender: Sender): Promise<void> {
-    return this.#writer.ask("noteReport", report, sender);
+    return this.#writer.write("noteReport", report, sender);
   }
 
   digests(request: DigestRequest): Promise<DayDigest[]> {

@@ -1,13 +1,12 @@
 import { type SeriesName, seriesNames } from "../../series.ts";
 import { type Batch, type SeriesColumns, valuesAt } from "../batch.ts";
 import { devicesFrom, digestAt, firstIndexFrom, firstNewSeq } from "../batch-acceptance.ts";
-import type { Received, Repaired, ReportNote, Sender } from "../central-store.ts";
+import type { Received, Repaired, Sender } from "../central-store.ts";
 import { heardFrom, itemsOf } from "../core/items.ts";
 import { forEverySeries } from "../core/series-tables.ts";
 import { holdSource, noteHeld } from "../core/sources.ts";
 import { ReadingRefused } from "../store.ts";
 import type { DayReadings } from "../upload-store.ts";
-import { CentralHealth } from "./central-health.ts";
 import { repairDay } from "./central-mend.ts";
 import type { Connection } from "./connection.ts";
 import { isRefusedValue } from "./faults.ts";
@@ -16,14 +15,12 @@ import { Writing } from "./write.ts";
 
 /** Everything that changes the database of central: see `CentralStore` for what each call does. */
 export class CentralWriting extends Writing {
-  readonly #health: CentralHealth;
   readonly #rows;
 
   constructor(options: { path: string; database: Connection }) {
     super(options);
     const { database } = options;
     database.run(`PRAGMA cache_size = -${write_cache_kib}`);
-    this.#health = new CentralHealth({ database, runner: this.runner });
     this.#rows = forEverySeries((series) => database.keep(insertSql(series)));
   }
 
@@ -46,10 +43,6 @@ export class CentralWriting extends Writing {
       this.runner.run(noteHeld(source, { first_own, from_seq, to_seq }, what));
       return { held_seq: to_seq, taken };
     });
-  }
-
-  noteReport(note: ReportNote, sender: Sender): void {
-    this.transaction(() => this.#health.note(note, sender));
   }
 
   repairDay(request: DayReadings, readings: Batch, sender: Sender): Repaired {

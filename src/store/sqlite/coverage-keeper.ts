@@ -6,7 +6,7 @@ import type { Connection } from "./connection.ts";
 /**
  * Keeps who listened and which devices were alive, as two times that are moved on and the interruptions between: a
  * sensor that works for years is one row. A gateway keeps its own under home 0; central keeps each home's under its number
- * (`CentralHealth`). Works inside the caller's transaction; listening is told before states.
+ * (core/reports.ts). Works inside the caller's transaction; listening is told before states.
  */
 export class CoverageKeeper {
   readonly #readListener;

@@ -1,0 +1,107 @@
+import type { ReportNote, Sender } from "../central-store.ts";
+import type { DeviceHealth } from "../device-health.ts";
+import { type HeardDevice, itemsOf } from "./items.ts";
+import { holdSource } from "./sources.ts";
+import { change, objects, type Put, put, rowsOfAll, type Work } from "./work.ts";
+
+/** See `CentralStore.noteReport`. Taking in the same twice changes nothing. */
+export function* noteReport({ epoch, health, report }: ReportNote, sender: Sender): Work<void> {
+  const { home, at_ms } = sender;
+  const { held_note } = yield* holdSource(epoch, sender);
+  const heard = heardIn(health, held_note);
+  const keys = yield* itemsOf([...heard.values()], home);
+  const keyOf = new Map([...heard.keys()].map((place, index) => [place, keys[index] as number]));
+  yield* noteLatest(home, health, keyOf);
+  // Earlier notes are stored already: an interruption never changes once it is over.
+  if (health.to_note > held_note) yield* noteInterruptions(home, health, keyOf);
+  yield* change(
+    `UPDATE sources SET report = $3, reported_ms = $4, held_note = $5,
+       reported = (SELECT max(greatest(began, reported)) + 1 FROM sources WHERE home = $1)
+     WHERE home = $1 AND epoch = $2`,
+    home,
+    epoch,
+    JSON.stringify(report),
+    at_ms,
+    heldAfter(health, held_note),
+  );
+}
+
+/** The devices that device health has something new of, by place, in the order in which they are mentioned. */
+export function heardIn(health: DeviceHealth, held_note: number): Map<number, HeardDevice> {
+  const { devices, states, silences, gaps, to_note } = health;
+  const mentions = states.map(({ device, first_ms }) => ({ place: device, heard_ms: first_ms }));
+  if (to_note > held_note) {
+    mentions.push(...silences.map(({ device, start_ms }) => ({ place: device, heard_ms: start_ms })));
+    mentions.push(...gaps.map(({ device, from_ms }) => ({ place: device, heard_ms: from_ms })));
+  }
+  const heard = new Map<number, HeardDevice>();
+  for (const { place, heard_ms } of mentions) {
+    const device = devices[place];
+    if (device === undefined) throw new Error(`device health names device ${place} of ${devices.length}`);
+    if (!heard.has(place)) heard.set(place, { device, heard_ms });
+  }
+  return heard;
+}
+
+/** Notes between the held ones and these that have not come are to be sent again. */
+function heldAfter({ after_note, to_note }: DeviceHealth, held_note: number): number {
+  return after_note > held_note ? held_note : Math.max(held_note, to_note);
+}
+
+type KeyOf = ReadonlyMap<number, number>;
+
+/** Keeps who has listened, and the state of each device: the one heard last wins, and values that it does not have stay. */
+function* noteLatest(home: number, { listeners, states }: DeviceHealth, keyOf: KeyOf): Work<void> {
+  yield* rowsOfAll(
+    ...listeners.map(({ name, first_ms, last_ms }) => objects(listenerSql, home, name, first_ms, last_ms)),
+    ...states.map((state) => {
+      const { device, first_ms, heard_ms, listener = null } = state;
+      const { battery_percent = null, battery_mv = null, linkquality = null } = state;
+      const known = [listener, battery_percent, battery_mv, linkquality];
+      return objects(stateSql, keyOf.get(device) ?? 0, home, first_ms, heard_ms, ...known);
+    }),
+  );
+}
+
+const listenerSql = `INSERT INTO listeners (home, name, first_ms, last_ms) VALUES ($1, $2, $3, $4)
+  ON CONFLICT (home, name) DO UPDATE SET
+    first_ms = least(listeners.first_ms, excluded.first_ms), last_ms = greatest(listeners.last_ms, excluded.last_ms)`;
+
+const told = ["listener", "battery_percent", "battery_mv", "linkquality"];
+const latest = told.map(
+  (field) => `${field} = CASE WHEN excluded.heard_ms >= item_states.heard_ms
+    THEN coalesce(excluded.${field}, item_states.${field}) ELSE item_states.${field} END`,
+);
+const stateSql = `INSERT INTO item_states (item, home, first_ms, heard_ms, ${told.join(", ")})
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+  ON CONFLICT (item, home) DO UPDATE SET
+    first_ms = least(item_states.first_ms, excluded.first_ms),
+    heard_ms = greatest(item_states.heard_ms, excluded.heard_ms), ${latest.join(", ")}`;
+
+function* noteInterruptions(home: number, health: DeviceHealth, keyOf: KeyOf): Work<void> {
+  const itemOf = ({ device }: { readonly device: number }) => keyOf.get(device) ?? 0;
+  yield* putLast(3, {
+    put: "outages",
+    columns: { home: "bigint", listener: "text", start_ms: "bigint", stop_ms: "bigint" },
+    rows: health.outages.map(({ listener, start_ms, stop_ms }) => [home, listener, start_ms, stop_ms]),
+    conflict: "ON CONFLICT (home, listener, start_ms) DO UPDATE SET stop_ms = excluded.stop_ms",
+  });
+  yield* putLast(3, {
+    put: "silences",
+    columns: { item: "bigint", home: "bigint", start_ms: "bigint", stop_ms: "bigint" },
+    rows: health.silences.map((silence) => [itemOf(silence), home, silence.start_ms, silence.stop_ms]),
+    conflict: "ON CONFLICT (item, home, start_ms) DO UPDATE SET stop_ms = excluded.stop_ms",
+  });
+  yield* putLast(4, {
+    put: "gaps",
+    columns: { item: "bigint", from_ms: "bigint", to_ms: "bigint", reason: "text", lost: "bigint" },
+    rows: health.gaps.map((gap) => [itemOf(gap), gap.from_ms, gap.to_ms, gap.reason, gap.lost ?? null]),
+    conflict: "ON CONFLICT (item, from_ms, to_ms, reason) DO UPDATE SET lost = excluded.lost",
+  });
+}
+
+/** Of rows that are alike in their first `key` columns the last counts. */
+function* putLast(key: number, { rows, ...step }: Put): Work<void> {
+  const last = new Map(rows.map((row) => [JSON.stringify(row.slice(0, key)), row]));
+  yield* put({ ...step, rows: [...last.values()] });
+}
