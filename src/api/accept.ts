@@ -7,7 +7,7 @@ import { HttpError } from "../http/errors.ts";
  */
 export function requireJsonAccepted(accept: string | undefined): void {
   if (accept === undefined || accept.trim() === "") throw new HttpError("accept_missing", {});
-  if (!split(accept, ",").some(namesJson)) throw new HttpError("accept_unsuitable", {});
+  if (!(accept.match(elementForm) ?? []).some(namesJson)) throw new HttpError("accept_unsuitable", {});
 }
 
 /** The content codings that a client accepts. Throws where it accepts none of ours, nor a body without coding. */
@@ -18,7 +18,7 @@ export function requireCodingAccepted(acceptEncoding: string | undefined): Accep
 }
 
 function namesJson(range: string): boolean {
-  const [type, ...parameters] = split(range, ";").map((part) => part.trim().toLowerCase());
+  const [type, ...parameters] = (range.match(partForm) ?? []).map((part) => part.trim().toLowerCase());
   return type === "application/json" && parameters.every(allowsParameter);
 }
 
@@ -32,20 +32,6 @@ function allowsParameter(parameter: string): boolean {
 
 const qvalue = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
-/** Parts of a header between separators, except separators within a quoted string. */
-function split(text: string, separator: "," | ";"): string[] {
-  const parts: string[] = [];
-  let quoted = false;
-  let start = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text[at];
-    if (character === '"') quoted = !quoted;
-    else if (quoted && character === "\\") at += 1;
-    else if (!quoted && character === separator) {
-      parts.push(text.slice(start, at));
-      start = at + 1;
-    }
-  }
-  parts.push(text.slice(start));
-  return parts;
-}
+/** The elements of a list, and the parts of an element: a separator within a quoted string is none. */
+const elementForm = /(?:[^,"]|"(?:\\.|[^"\\])*"?)+/g;
+const partForm = /(?:[^;"]|"(?:\\.|[^"\\])*"?)*/g;

@@ -33,6 +33,7 @@ const doesNotName = [
   "application/json/x",
   "application/vnd.api+json",
   "json",
+  ";application/json",
   "application / json",
   'text/plain;note="application/json, application/json"',
   'text/plain;note=", application/json',

@@ -101,6 +101,10 @@ describe.each(requests.map((row) => [row.route, row] as const))("%s", (_, row) =
   test("without a token, or with another form of one, is 401", async () => {
     expect((await ask(row, undefined)).status).toBe(401);
     expect((await ask(row, `Basic ${tokens["admin"]}`)).status).toBe(401);
+    const good = row.who === "home" ? tokens["sync of home 12"] : tokens["admin"];
+    const inQuery = { ...row, query: `${row.query ?? ""}&access_token=${good}` };
+    for (const authorization of [undefined, "Basic x", "bearer", ""])
+      expect((await ask(inQuery, authorization)).status).toBe(401);
   });
 
   test("by another method is 405 and names those that there are", async () => {
