@@ -1,5 +1,5 @@
 import { bearer } from "@elysiajs/bearer";
-import { type AnyElysia, Elysia } from "elysia";
+import { type AnyElysia, Elysia, NotFoundError } from "elysia";
 import type { Clock } from "../clock.ts";
 import type { Scope } from "../token.ts";
 import type { Authorization } from "./authorization.ts";
@@ -39,13 +39,11 @@ export interface RefusedRequest {
 
 /** All apps as one. */
 export function appOf(apps: readonly App[], { context, refuse }: { context: AppContext; refuse: Refuse }) {
-  const all: AnyElysia = new Elysia({ nativeStaticResponse: false }).onError(
-    ({ code, error, request, server }) => {
-      const path = pathIn(request.url);
-      const thrown = code === "NOT_FOUND" ? notFound(all, path) : error;
-      return refuse(thrown, { method: request.method, path, address: addressOf(request, server) });
-    },
-  );
+  const all: AnyElysia = new Elysia({ nativeStaticResponse: false }).onError(({ error, request, server }) => {
+    const path = pathIn(request.url);
+    const thrown = error instanceof NotFoundError ? notFound(all, path) : error;
+    return refuse(thrown, { method: request.method, path, address: addressOf(request, server) });
+  });
   for (const app of apps) all.use(app.routes(context));
   return all;
 }
