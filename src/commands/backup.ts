@@ -3,7 +3,6 @@ import type { Command } from "commander";
 import { findConfig } from "../config/config.ts";
 import { makeBackup } from "./backup/make.ts";
 import { addHelp, type CommandContext } from "./command.ts";
-import { drawBar } from "./progress.ts";
 import { bytesText, momentText } from "./spans.ts";
 import { addStoreOptions, directoryToCopy, type StoreOptions } from "./store-options.ts";
 
@@ -28,20 +27,11 @@ export function define(command: Command, context: CommandContext): void {
 }
 
 async function backup(into: string, options: StoreOptions, context: CommandContext): Promise<void> {
-  const { terminal, clock, version } = context;
+  const { terminal } = context;
   const data = directoryToCopy(options);
   const configuration = options.data === undefined ? (options.config ?? findConfig()) : undefined;
   try {
-    const manifest = await makeBackup({
-      data,
-      into,
-      configuration,
-      version,
-      clock,
-      onProgress: ({ step, bytes: done, bytesTotal: total }) =>
-        drawBar(terminal, { done, total, words: `${step} ${bytesText(done)} of ${bytesText(total)}` }),
-      onWarning: (line) => terminal.say(terminal.errorColours.yellow(`! ${line}`)),
-    });
+    const manifest = await makeBackup({ data, into, configuration }, context);
     const bytes = Object.values(manifest.files).reduce((sum, file) => sum + file.bytes, 0);
     const files = Object.keys(manifest.files).length;
     const { epoch, last_seq, made_ms } = manifest;

@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { startCentral } from "../central.ts";
+import type { Clock } from "../clock.ts";
 import { readGatewayList } from "../config/gateway-list.ts";
 import type { OperatorError } from "../errors.ts";
 import { requireListenable, type SettingNames } from "../http/listening.ts";
-import type { Log } from "../log.ts";
 import { databasePath } from "../store/sqlite/connection.ts";
 import { watchFile } from "../store/sqlite/file-watch.ts";
 import { openCentral } from "./central-place.ts";
@@ -72,7 +72,10 @@ async function central(options: CentralOptions, context: CommandContext): Promis
     start: async (onFailure) => {
       await requireListenable({ ...listen, settings });
       const store = await openCentral(place, { clock, log: log.named("store"), onFailure });
-      const stopWatching = watchData(directory, { context, log, onFailure });
+      const stopWatching = watchDatabase(directory, clock, (fault) => {
+        log.error(fault.message);
+        onFailure(fault);
+      });
       const started = await startCentral({
         store,
         listen,
@@ -114,25 +117,14 @@ const settings: SettingNames = {
   key: "--tls-key",
 };
 
-/** Ends central when the file of its database is removed: readings that it confirmed after that would be lost. */
-function watchData(
+/** Calls `onGone` when the file of central's database is removed: readings that it confirmed after that would be lost. */
+function watchDatabase(
   directory: string | undefined,
-  {
-    context,
-    log,
-    onFailure,
-  }: { context: CommandContext; log: Log; onFailure: (fault: OperatorError) => void },
+  clock: Clock,
+  onGone: (fault: OperatorError) => void,
 ): () => void {
   if (directory === undefined) return () => {};
-  return watchFile({
-    path: databasePath(directory),
-    clock: context.clock,
-    interval_ms: data_watch_ms,
-    onGone: (fault) => {
-      log.error(fault.message);
-      onFailure(fault);
-    },
-  });
+  return watchFile({ path: databasePath(directory), clock, interval_ms: data_watch_ms, onGone });
 }
 
 const data_watch_ms = 1_000;

@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import type { Clock } from "../clock.ts";
 import { ControlClient } from "../control/client.ts";
 import { type JoiningStep, joining_seconds_max } from "../control/joining.ts";
 import { addHelp, type CommandContext, wholeNumber } from "./command.ts";
@@ -38,7 +37,8 @@ interface PairOptions extends StoreOptions {
   readonly newNetwork?: boolean;
 }
 
-async function pair(options: PairOptions, { terminal, clock }: CommandContext): Promise<void> {
+async function pair(options: PairOptions, context: CommandContext): Promise<void> {
+  const { terminal } = context;
   const client = new ControlClient(dataDirectory(options));
   let interrupts = 0;
   const interrupt = () => {
@@ -48,17 +48,17 @@ async function pair(options: PairOptions, { terminal, clock }: CommandContext): 
     client.closeJoining().catch(() => process.exit(130));
   };
   process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
-  const countdown = new Countdown(terminal, clock);
+  let stopCountdown = () => {};
   try {
     for await (const step of client.joining(options.seconds, options)) {
-      if (step.state === "open") countdown.start(step.seconds);
+      if (step.state === "open") stopCountdown = countDown(step.seconds, context);
       // Scripts wait for joining to open, and for how it went with a device that has begun to join.
       if (!options.json) terminal.print(lineOfStep(step, terminal));
       else if (step.state === "waiting") terminal.say(lineOfStep(step, terminal));
       else if (step.state !== "started") terminal.printJson(step);
     }
   } finally {
-    countdown.stop();
+    stopCountdown();
     process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
   }
 }
@@ -82,29 +82,18 @@ function lineOfStep(step: JoiningStep, { colours }: Terminal): string {
   }
 }
 
-/** The seconds that are left, at the foot of a terminal. */
-class Countdown {
-  readonly #terminal: Terminal;
-  readonly #clock: Clock;
-  #cancel = () => {};
-
-  constructor(terminal: Terminal, clock: Clock) {
-    this.#terminal = terminal;
-    this.#clock = clock;
-  }
-
-  start(seconds: number): void {
-    const end_ms = this.#clock.now().monotonic_ms + seconds * 1000;
-    const tick = () => {
-      const left_s = Math.max(0, Math.ceil((end_ms - this.#clock.now().monotonic_ms) / 1000));
-      this.#terminal.progress(this.#terminal.errorColours.dim(`${left_s} s left`));
-      this.#cancel = this.#clock.after(1000, tick);
-    };
-    tick();
-  }
-
-  stop(): void {
-    this.#cancel();
-    this.#terminal.progress("");
-  }
+/** Shows the seconds that are left at the foot of a terminal. Answers how to take them away. */
+function countDown(seconds: number, { terminal, clock }: CommandContext): () => void {
+  const end_ms = clock.now().monotonic_ms + seconds * 1000;
+  let cancel = () => {};
+  const tick = () => {
+    const left_s = Math.max(0, Math.ceil((end_ms - clock.now().monotonic_ms) / 1000));
+    terminal.progress(terminal.errorColours.dim(`${left_s} s left`));
+    cancel = clock.after(1000, tick);
+  };
+  tick();
+  return () => {
+    cancel();
+    terminal.progress("");
+  };
 }

@@ -2,7 +2,7 @@ import type { Clock } from "../clock.ts";
 import type { Progress } from "../download/download.ts";
 import type { Log } from "../log.ts";
 import type { UploadProgress } from "../sync/upload/upload.ts";
-import { spanText } from "./spans.ts";
+import { bytesText, spanText } from "./spans.ts";
 import type { Terminal } from "./terminal.ts";
 
 /**
@@ -19,6 +19,11 @@ export function drawBar(
   const columns = Math.min(bar_columns_max, Math.max(bar_columns_min, left));
   const filled = Math.round(share * columns);
   terminal.progress(`${"█".repeat(filled)}${"░".repeat(columns - filled)} ${text}`);
+}
+
+/** Draws a bar for work that is measured in bytes. */
+export function drawBytes(terminal: Terminal, done: number, total: number, step = ""): void {
+  drawBar(terminal, { done, total, words: `${step} ${bytesText(done)} of ${bytesText(total)}`.trim() });
 }
 
 /** Shows how far an upload is: a bar at the foot of a terminal, a line of the log now and then elsewhere. */

@@ -9,8 +9,8 @@ import {
   checkTable,
   checkValue,
   type Document,
+  type DocumentKind,
   readDocument,
-  type TextChecks,
   unknownKey,
   where,
 } from "./toml-document.ts";
@@ -73,15 +73,16 @@ const coreSchemas = {
   walking: walkingSection,
 } as const;
 
-const configuration = { name: "configuration", option: "--config" } as const;
-
-/** Checks of values beyond their type, by section and key; `*` is any section. */
-const checks: TextChecks = {
-  "home.timezone": isTimezone,
-  "api.listen": (value) => parseListen(value) !== undefined,
-  "upload.url": isServerAddress,
-  "upload.at": (value) => /^([01]\d|2[0-3]):[0-5]\d$/.test(value),
-  "*.port": isPort,
+const configuration: DocumentKind = {
+  name: "configuration",
+  option: "--config",
+  checks: {
+    "home.timezone": isTimezone,
+    "api.listen": (value) => parseListen(value) !== undefined,
+    "upload.url": isServerAddress,
+    "upload.at": (value) => /^([01]\d|2[0-3]):[0-5]\d$/.test(value),
+    "*.port": isPort,
+  },
 };
 
 /**
@@ -162,7 +163,7 @@ const parts = {
 /** Checks the value of a key outside any section, or a section. */
 function checkPart(document: Document, key: string, schema: TSchema): void {
   const check = schema["type"] === "object" ? checkTable : checkValue;
-  check(document, [key], schema, document.values[key], checks);
+  check(document, [key], schema, document.values[key]);
 }
 
 function apiOf(document: Document): Config["api"] {

@@ -6,8 +6,8 @@ import {
   checkTable,
   checkValue,
   type Document,
+  type DocumentKind,
   readDocument,
-  type TextChecks,
   unknownKey,
   where,
 } from "./toml-document.ts";
@@ -39,11 +39,11 @@ export interface ListedGateway {
  * @throws OperatorError that names file, line and key, with the values that are allowed there
  */
 export function readGatewayList(file: string): GatewayList {
-  const document = readDocument(file, { name: "gateway list", option: "--gateways" });
+  const document = readDocument(file, gatewayList);
   const { gateway: tables = [], every = default_every, ...others } = document.values;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw unknownKey(document, [unknown], ["every", "gateway"]);
-  checkValue(document, ["every"], everySchema, every, checks);
+  checkValue(document, ["every"], everySchema, every);
   if (!Array.isArray(tables))
     throw new OperatorError(
       `${where(document, ["gateway"])}: gateway must be a list of sections`,
@@ -72,14 +72,15 @@ const gatewaySchema = Type.Object({
   certificate: Type.Optional(Type.String({ minLength: 1, description: "the path of a PEM file" })),
 });
 
-const checks: TextChecks = {
-  every: (text) => milliseconds(text) !== undefined,
-  "gateway.url": isServerAddress,
+const gatewayList: DocumentKind = {
+  name: "gateway list",
+  option: "--gateways",
+  checks: { every: (text) => milliseconds(text) !== undefined, "gateway.url": isServerAddress },
 };
 
 function listed(document: Document, place: number, table: unknown): ListedGateway {
   const path = ["gateway", String(place)];
-  checkTable(document, path, gatewaySchema, table, checks);
+  checkTable(document, path, gatewaySchema, table);
   const { home, url, token_file, certificate } = table as Static<typeof gatewaySchema>;
   const absolute = (name: string) => resolve(dirname(resolve(document.file)), name);
   return {

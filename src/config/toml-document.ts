@@ -9,21 +9,23 @@ import { lineFinder } from "./toml-lines.ts";
 /** A TOML file as it was read: not checked yet. */
 export interface Document {
   readonly file: string;
+  readonly checks: DocumentKind["checks"];
   /** The line, from 1, on which a key stands, by its path. */
   readonly lineOf: (path: readonly string[]) => number;
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/**
- * Reads a TOML file.
- *
- * @param kind the name of such a file in messages, and the option that names another
- * @throws OperatorError that names file, line and column
- */
-export function readDocument(
-  file: string,
-  { name, option }: { readonly name: string; readonly option: string },
-): Document {
+/** A kind of TOML files. */
+export interface DocumentKind {
+  /** Its name in messages, and the option that names another file. */
+  readonly name: string;
+  readonly option: string;
+  /** Checks of texts beyond their type, by table and key; `*` is any table. */
+  readonly checks: Readonly<Record<string, (value: string) => boolean>>;
+}
+
+/** Reads a TOML file. @throws OperatorError that names file, line and column */
+export function readDocument(file: string, { name, option, checks }: DocumentKind): Document {
   let text: string;
   try {
     text = readFileSync(file, "utf8");
@@ -38,7 +40,7 @@ export function readDocument(
     );
   }
   try {
-    return { file, lineOf: lineFinder(text), values: parse(text) };
+    return { file, checks, lineOf: lineFinder(text), values: parse(text) };
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     const reason = (error.message.split("\n")[0] ?? "").replace(/^Invalid TOML document:\s*/, "");
@@ -49,9 +51,6 @@ export function readDocument(
     );
   }
 }
-
-/** Checks of texts beyond their type, by table and key; `*` is any table. */
-export type TextChecks = Readonly<Record<string, (value: string) => boolean>>;
 
 /**
  * Checks a table and all that is in it.
@@ -64,7 +63,6 @@ export function checkTable(
   path: readonly string[],
   schema: TSchema,
   value: unknown,
-  checks: TextChecks,
 ): void {
   const name = nameOf(path);
   const heading = path.some(isPlace) ? `[[${name}]]` : `[${name}]`;
@@ -78,7 +76,7 @@ export function checkTable(
   for (const [key, held] of Object.entries(value)) {
     const property = properties[key] ?? (typeof other === "object" ? other : undefined);
     if (property === undefined) throw unknownKey(document, [...path, key], Object.keys(properties));
-    checkValue(document, [...path, key], property, held, checks);
+    checkValue(document, [...path, key], property, held);
   }
   const missing = ((schema as TObject).required ?? []).find((key) => !Object.hasOwn(value, key));
   if (missing !== undefined) {
@@ -96,10 +94,9 @@ export function checkValue(
   path: readonly string[],
   schema: TSchema,
   value: unknown,
-  checks: TextChecks,
 ): void {
   const name = nameOf(path);
-  const check = checks[name] ?? checks[`*.${path.at(-1)}`];
+  const check = document.checks[name] ?? document.checks[`*.${path.at(-1)}`];
   const good = Value.Check(schema, value) && (typeof value !== "string" || (check?.(value) ?? true));
   if (good) return;
   throw new OperatorError(

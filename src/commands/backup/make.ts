@@ -3,12 +3,14 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } fr
 import { rename } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { parse } from "smol-toml";
-import type { Clock } from "../../clock.ts";
 import { writeDurably } from "../../disk/durable-file.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
 import { databasePath } from "../../store/sqlite/connection.ts";
 import { storeFault } from "../../store/sqlite/faults.ts";
 import { holdsDatabase } from "../../store/sqlite/prepare.ts";
+import type { CommandContext } from "../command.ts";
+import { drawBytes } from "../progress.ts";
+import type { Terminal } from "../terminal.ts";
 import { copyDatabase, factsOf } from "./database-copy.ts";
 import { contentOf, copyDurably, filesToKeep, requireSpace, syncDirectory, syncTree } from "./files.ts";
 import { checkFiles, databaseName, isOwnDirectory, type Manifest, manifestName } from "./manifest.ts";
@@ -20,17 +22,6 @@ export interface BackupOptions {
   readonly into: string;
   /** The configuration to keep with it, and with the files that it names. */
   readonly configuration?: string;
-  readonly version: string;
-  readonly clock: Clock;
-  readonly onProgress: (progress: BackupProgress) => void;
-  /** Called with a line for each file that could not be kept. */
-  readonly onWarning: (line: string) => void;
-}
-
-export interface BackupProgress {
-  readonly step: "copying" | "checking";
-  readonly bytes: number;
-  readonly bytesTotal: number;
 }
 
 /**
@@ -39,8 +30,9 @@ export interface BackupProgress {
  *
  * @throws OperatorError, and then nothing that was there before has changed
  */
-export async function makeBackup(options: BackupOptions): Promise<Manifest> {
-  const { data, into, clock, onProgress } = options;
+export async function makeBackup(options: BackupOptions, context: CommandContext): Promise<Manifest> {
+  const { data, into } = options;
+  const { terminal, clock, version } = context;
   const database = databasePath(data);
   if (!holdsDatabase(data))
     throw new OperatorError(
@@ -59,24 +51,30 @@ export async function makeBackup(options: BackupOptions): Promise<Manifest> {
       from: database,
       to: copy,
       clock,
-      onBytes: (done) => onProgress({ step: "copying", bytes: done, bytesTotal: bytes }),
+      onBytes: (done) => drawBytes(terminal, done, bytes, "copying"),
     });
     // The copy has all readings that were committed before it began, and perhaps more.
     const { bytes: _, ...kept } = factsOf(copy);
     const files: Manifest["files"] = { [databaseName]: await contentOf(copy) };
     for (const name of filesToKeep(data, into))
       files[name] = await copyDurably(join(data, name), join(building, name));
-    for (const [place, path] of configurationFiles(options).entries()) {
+    for (const [place, path] of configurationFiles(options, terminal).entries()) {
       const name = `configuration/${place}-${basename(path)}`;
       files[name] = { ...(await copyDurably(path, join(building, name))), path };
     }
-    await checkWritten(building, files, onProgress);
+    // Everything is read again from where it will be read one day.
+    const total = Object.values(files).reduce((sum, file) => sum + file.bytes, 0);
+    let done = 0;
+    await checkFiles(building, { files }, (count) => {
+      done += count;
+      drawBytes(terminal, done, total, "checking");
+    });
     await syncTree(building);
     await rename(building, join(into, directory));
     const manifest: Manifest = {
       format: "lintel backup 1",
       made_ms,
-      version: options.version,
+      version,
       ...kept,
       directory,
       files,
@@ -105,7 +103,8 @@ async function prepareTarget(into: string, bytes: number): Promise<void> {
 }
 
 /** Absolute paths of the configuration and of the files that it names: keys, certificates, tokens. */
-function configurationFiles({ configuration, onWarning }: BackupOptions): string[] {
+function configurationFiles({ configuration }: BackupOptions, terminal: Terminal): string[] {
+  const warn = (line: string) => terminal.say(terminal.errorColours.yellow(`! ${line}`));
   if (configuration === undefined) return [];
   const path = resolve(configuration);
   const named = namedIn(parse(readFileSync(path, "utf8"))).map((name) => resolve(dirname(path), name));
@@ -113,9 +112,9 @@ function configurationFiles({ configuration, onWarning }: BackupOptions): string
     try {
       const found = statSync(file);
       if (found.isFile() && found.size <= named_bytes_max) return true;
-      onWarning(`${file}, which ${path} names, is not kept: it is no small file`);
+      warn(`${file}, which ${path} names, is not kept: it is no small file`);
     } catch (thrown) {
-      onWarning(`${file}, which ${path} names, is not kept (${messageOf(thrown)})`);
+      warn(`${file}, which ${path} names, is not kept (${messageOf(thrown)})`);
     }
     return false;
   });
@@ -126,20 +125,6 @@ function namedIn(section: unknown): string[] {
   return Object.entries(section).flatMap(([key, value]) =>
     typeof value === "string" ? (/(^|_)(file|key|certificate)$/.test(key) ? [value] : []) : namedIn(value),
   );
-}
-
-/** Reads everything again from where it will be read one day. */
-async function checkWritten(
-  building: string,
-  files: Manifest["files"],
-  onProgress: BackupOptions["onProgress"],
-): Promise<void> {
-  const bytesTotal = Object.values(files).reduce((sum, { bytes }) => sum + bytes, 0);
-  let bytes = 0;
-  await checkFiles(building, { files }, (count) => {
-    bytes += count;
-    onProgress({ step: "checking", bytes, bytesTotal });
-  });
 }
 
 /** Replaces the manifest, and removes the files of an earlier backup. */

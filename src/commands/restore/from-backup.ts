@@ -9,8 +9,8 @@ import { putCursors } from "../../uploader/home-files.ts";
 import { connect, type UploadSite } from "../../uploader/uploader.ts";
 import { requireSpace } from "../backup/files.ts";
 import { copyOut, type Manifest, readManifest } from "../backup/manifest.ts";
-import { drawBar } from "../progress.ts";
-import { bytesText, momentText } from "../spans.ts";
+import { drawBytes } from "../progress.ts";
+import { momentText } from "../spans.ts";
 import { directoryToCopy } from "../store-options.ts";
 import { siteOf } from "../upload-site.ts";
 import { fillDirectory } from "./placement.ts";
@@ -52,7 +52,7 @@ async function build(from: string, manifest: Manifest, building: string, run: Re
     await copyOut(join(from, manifest.directory, name), join(building, name), written, (more) => {
       stop.throwIfAborted();
       done += more;
-      drawBar(context.terminal, { done, total, words: `${bytesText(done)} of ${bytesText(total)}` });
+      drawBytes(context.terminal, done, total);
     });
   prepareDatabase(building, newEpoch()).database.close();
   putCursors(building, await filesAtCentral(run));
