@@ -22,17 +22,16 @@ export const seriesTable = {
     stampMeaning: "when the status was polled",
     fields: {
       devicestamp: time("time reported by the device"),
-      voltage: field(Type.Integer(), "INTEGER", "mV", "device voltage"),
-      powersource: field(
-        Type.Union([Type.Literal("external_power"), Type.Literal("battery")]),
-        "TEXT",
+      voltage: integer("mV", "device voltage"),
+      powersource: text(
         "",
         "what powers the device",
+        Type.Union([Type.Literal("external_power"), Type.Literal("battery")]),
       ),
-      eventcount: field(Type.Integer(), "INTEGER", "door states", "total door states recorded by the device"),
-      batteryseconds: field(Type.String(), "TEXT", "s", "seconds spent on battery power"),
-      firmwarerevsion: field(Type.String(), "TEXT", "", "firmware version"),
-      macaddress: field(Type.String(), "TEXT", "", "MAC address reported by the device"),
+      eventcount: integer("door states", "total door states recorded by the device"),
+      batteryseconds: text("s", "seconds spent on battery power"),
+      firmwarerevsion: text("", "firmware version"),
+      macaddress: text("", "MAC address reported by the device"),
       nextpanicstart: time("start of the next radio broadcast"),
       nextpanicstop: time("end of the next radio broadcast"),
     },
@@ -46,12 +45,7 @@ export const seriesTable = {
     deviceClock: true,
     stampMeaning: "when the event occurred",
     fields: {
-      event: field(
-        Type.Integer(),
-        "INTEGER",
-        "bitmask",
-        "open doors: bit p is door p, 0 Sunday to 6 Saturday",
-      ),
+      event: integer("bitmask", "open doors: bit p is door p, 0 Sunday to 6 Saturday"),
     },
   },
   wirelesssensor_events: {
@@ -62,9 +56,7 @@ export const seriesTable = {
     since: "0.2",
     stampMeaning: "when the event occurred",
     fields: {
-      event: field(
-        Type.Integer(),
-        "INTEGER",
+      event: integer(
         "bitmask",
         "IAS zone status as received: bit 0 alarm 1 (proximity), bit 1 alarm 2 (presence)",
       ),
@@ -79,12 +71,12 @@ export const seriesTable = {
     deviceClock: true,
     stampMeaning: "start of the measurement period",
     fields: {
-      weight: field(Type.Integer(), "INTEGER", "g", "total weight"),
-      fatMass: field(nullable(Type.Integer()), "INTEGER", "g", "fat weight"),
-      waterMass: field(nullable(Type.Integer()), "INTEGER", "g", "water weight"),
-      boneMass: field(nullable(Type.Integer()), "INTEGER", "g", "bone weight"),
-      muscleMass: field(nullable(Type.Integer()), "INTEGER", "g", "muscle weight"),
-      batteryLevel: field(nullable(Type.Integer()), "INTEGER", "%", "battery level"),
+      weight: integer("g", "total weight"),
+      fatMass: integer("g", "fat weight", nullable(Type.Integer())),
+      waterMass: integer("g", "water weight", nullable(Type.Integer())),
+      boneMass: integer("g", "bone weight", nullable(Type.Integer())),
+      muscleMass: integer("g", "muscle weight", nullable(Type.Integer())),
+      batteryLevel: integer("%", "battery level", nullable(Type.Integer())),
     },
   },
   scale_heart: {
@@ -96,7 +88,7 @@ export const seriesTable = {
     deviceClock: true,
     stampMeaning: "start of the measurement period",
     fields: {
-      heartRate: field(Type.Integer(), "INTEGER", "1/min", "heart rate measured through the foot"),
+      heartRate: integer("1/min", "heart rate measured through the foot"),
     },
   },
   watch_epochs: {
@@ -108,17 +100,12 @@ export const seriesTable = {
     deviceClock: true,
     stampMeaning: "start of the epoch",
     fields: {
-      duration: field(Type.Integer(), "INTEGER", "s", "epoch length"),
-      distance: field(Type.Number(), "REAL", "m", "distance travelled"),
-      steps: field(Type.Integer(), "INTEGER", "steps", "steps in the epoch"),
-      walkState: field(Type.Integer({ minimum: 1, maximum: 2 }), "INTEGER", "", "1 not walking, 2 walking"),
-      runState: field(Type.Integer({ minimum: 1, maximum: 2 }), "INTEGER", "", "1 not running, 2 running"),
-      sleepState: field(
-        Type.Integer({ minimum: 1, maximum: 4 }),
-        "INTEGER",
-        "",
-        "1 wake, 2 light, 3 deep, 4 REM",
-      ),
+      duration: integer("s", "epoch length"),
+      distance: { schema: Type.Number(), sql: "REAL", unit: "m", meaning: "distance travelled" },
+      steps: integer("steps", "steps in the epoch"),
+      walkState: state(2, "1 not walking, 2 walking"),
+      runState: state(2, "1 not running, 2 running"),
+      sleepState: state(4, "1 wake, 2 light, 3 deep, 4 REM"),
     },
   },
 } as const satisfies Record<string, SeriesDefinition>;
@@ -158,12 +145,21 @@ export function seriesOf(name: SeriesName): SeriesDefinition {
   return seriesTable[name];
 }
 
-function field(schema: TSchema, sql: SeriesField["sql"], unit: string, meaning: string): SeriesField {
-  return { schema, sql, unit, meaning };
+function integer(unit: string, meaning: string, schema: TSchema = Type.Integer()): SeriesField {
+  return { schema, sql: "INTEGER", unit, meaning };
+}
+
+function text(unit: string, meaning: string, schema: TSchema = Type.String()): SeriesField {
+  return { schema, sql: "TEXT", unit, meaning };
 }
 
 function time(meaning: string): SeriesField {
-  return field(unixTime(), "INTEGER", "unix s", meaning);
+  return integer("unix s", meaning, unixTime());
+}
+
+/** One of the states from 1 to `last`. */
+function state(last: number, meaning: string): SeriesField {
+  return integer("", meaning, Type.Integer({ minimum: 1, maximum: last }));
 }
 
 function nullable(schema: TSchema): TSchema {

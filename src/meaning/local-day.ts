@@ -50,17 +50,6 @@ export function startOfDate_ms(zone: string, date: string): number | undefined {
   }
 }
 
-/** Whether there is a time zone of that name. */
-export function isTimeZone(name: string): boolean {
-  try {
-    zoned(name, 0);
-    return true;
-  } catch (error) {
-    if (error instanceof RangeError) return false;
-    throw error;
-  }
-}
-
 function zoned(zone: string, at_ms: number): Temporal.ZonedDateTime {
   return Temporal.Instant.fromEpochMilliseconds(Math.floor(at_ms)).toZonedDateTimeISO(zone);
 }

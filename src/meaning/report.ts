@@ -5,8 +5,9 @@ import type { Item } from "../records/items.ts";
 import { type SeriesName, seriesOf } from "../series.ts";
 import { cadenceOf, silence_max_ms } from "../store/cadence.ts";
 import type { ReadingRow, Store } from "../store/store.ts";
+import { isTimezone } from "../timezone.ts";
 import { type DoseFindings, dosesOf, late_ms_max } from "./doses.ts";
-import { isTimeZone, localDate, localDays, startOfDate_ms } from "./local-day.ts";
+import { localDate, localDays, startOfDate_ms } from "./local-day.ts";
 import { type Quartiles, quartilesOf } from "./quartiles.ts";
 import { type Span, without } from "./span.ts";
 import { type Sighting, type Walk, type WalkRejection, walksOf } from "./walks.ts";
@@ -56,16 +57,15 @@ export async function reportOf(options: ReportOptions): Promise<Report> {
   const records = items.map(({ record }) => record);
   requireItems(records, options);
   const asked = (name: string) => options.items?.includes(name) ?? true;
-  const zones = new Zones(store, options.timezone);
   const pillboxes: PillboxReport[] = [];
   for (const record of records)
     if (record.typename === "pillboxes" && asked(record.itemname))
-      pillboxes.push(await pillboxReport(options, record, await zones.of(record)));
+      pillboxes.push(await pillboxReport(options, record, await zoneOf(options, record)));
   const walking: WalkingReport[] = [];
   for (const line of options.lines) {
     const sensors = records.filter(({ itemname }) => line.sensors.some(({ item }) => item === itemname));
     if (sensors.length > 0 && line.sensors.some(({ item }) => asked(item)))
-      walking.push(await walkingReport({ options, line, sensors, zone: await zones.of(sensors[0]) }));
+      walking.push(await walkingReport({ options, line, sensors, zone: await zoneOf(options, sensors[0]) }));
   }
   return { pillboxes, walking };
 }
@@ -165,22 +165,11 @@ function requireItems(records: readonly Item[], { items = [], lines }: ReportOpt
   }
 }
 
-/** Time zones of homes: what the home's record says, else that of the gateway. */
-class Zones {
-  readonly #store: Store;
-  readonly #fallback: string;
-
-  constructor(store: Store, fallback: string) {
-    this.#store = store;
-    this.#fallback = fallback;
-  }
-
-  async of(record: Item | undefined): Promise<string> {
-    const homeid = record?.currenthomeid ?? undefined;
-    const home = homeid === undefined ? undefined : await this.#store.record("homes", homeid);
-    const zone = home?.timezone;
-    return typeof zone === "string" && isTimeZone(zone) ? zone : this.#fallback;
-  }
+/** The time zone of an item's home: what the home's record says, else that of the gateway. */
+async function zoneOf({ store, timezone }: ReportOptions, record: Item | undefined): Promise<string> {
+  const homeid = record?.currenthomeid ?? undefined;
+  const zone = homeid === undefined ? undefined : (await store.record("homes", homeid))?.timezone;
+  return typeof zone === "string" && isTimezone(zone) ? zone : timezone;
 }
 
 /** All readings of a series of an item in a span, oldest first. */

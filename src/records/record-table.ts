@@ -53,92 +53,64 @@ export const recordTable = {
     identity: ["subjectid"],
     order: ["subjectid"],
   },
-  project_enrollments: {
+  project_enrollments: ofSubject({
     title: "Project enrollments",
-    since: "0.3",
     schema: ProjectEnrollment,
     // A subject who left a project may come back to it.
     identity: ["subjectid", "projectid", "start"],
-    owner: "subjects",
     order: ["start", "projectid"],
     references: [
-      { field: "subjectid", to: "subjects", when: "always" },
       { field: "projectid", to: "projects", when: "kept" },
       { field: "homeid", to: "homes", when: "kept" },
     ],
-  },
-  study_enrollments: {
+  }),
+  study_enrollments: ofSubject({
     title: "Study enrollments",
-    since: "0.3",
     schema: StudyEnrollment,
     // One record for each status that the subject has had with the study.
     identity: ["subjectid", "studyid", "studystatestart"],
-    owner: "subjects",
     order: ["studystatestart", "studyid"],
-    references: [
-      { field: "subjectid", to: "subjects", when: "always" },
-      { field: "studyid", to: "studies", when: "kept" },
-    ],
-  },
-  scheduled_contacts: {
+    references: [{ field: "studyid", to: "studies", when: "kept" }],
+  }),
+  scheduled_contacts: ofSubject({
     title: "Scheduled contacts",
-    since: "0.3",
     schema: ScheduledContact,
     identity: ["subjectid", "schedcontactid"],
-    owner: "subjects",
     order: ["schedcontactid"],
-    references: [{ field: "subjectid", to: "subjects", when: "always" }],
-  },
-  phones: {
+  }),
+  phones: ofSubject({
     title: "Phones",
-    since: "0.3",
     schema: Phone,
     identity: ["subjectid", "phoneid"],
-    owner: "subjects",
     order: ["phoneid"],
-    references: [{ field: "subjectid", to: "subjects", when: "always" }],
-  },
-  subject_inventory: {
+  }),
+  subject_inventory: ofSubject({
     title: "Subject inventory",
-    since: "0.3",
     schema: SubjectInventory,
     identity: ["subjectid", "itemid", "start"],
-    owner: "subjects",
     order: ["start", "itemid"],
-    references: [
-      { field: "subjectid", to: "subjects", when: "always" },
-      { field: "itemid", to: "items", when: "always" },
-    ],
+    references: [{ field: "itemid", to: "items", when: "always" }],
     defaults: { lastbatterychange: always("null"), subtypename: always("null") },
-  },
-  contacts: {
+  }),
+  contacts: ofSubject({
     title: "Contacts",
-    since: "0.3",
     schema: Contact,
     identity: ["subjectid", "contactid"],
-    owner: "subjects",
     order: ["contactdate", "contactid"],
-    references: [{ field: "subjectid", to: "subjects", when: "always" }],
-  },
-  comments: {
+  }),
+  comments: ofSubject({
     title: "Comments",
-    since: "0.3",
     schema: Comment,
     identity: ["subjectid", "commentid"],
-    owner: "subjects",
     order: ["stamp", "commentid"],
-    references: [{ field: "subjectid", to: "subjects", when: "always" }],
-  },
-  alerts: {
+  }),
+  alerts: ofSubject({
     title: "Alerts",
-    since: "0.3",
     schema: Alert,
     // An alert has no number of its own: what it says is what it is.
     identity: ["subjectid", "alerttypeid", "alertmessage"],
-    owner: "subjects",
     order: ["alerttypeid", "alertmessage"],
-    references: [{ field: "subjectid", to: "subjects", when: "always" }],
-  },
+  }),
   home_inventory: {
     title: "Home inventory",
     since: "0.9",
@@ -254,6 +226,17 @@ export type OwnerType = "subjects" | "homes";
 
 /** The field by which a record names its owner. */
 export const ownerField: Readonly<Record<OwnerType, string>> = { subjects: "subjectid", homes: "homeid" };
+
+/** A record of a list that each subject has, all since the same version. */
+function ofSubject<const Definition extends Omit<RecordDefinition, "since" | "owner">>(
+  definition: Definition,
+) {
+  const references: readonly Reference[] = [
+    { field: "subjectid", to: "subjects", when: "always" },
+    ...(definition.references ?? []),
+  ];
+  return { since: "0.3", owner: "subjects", ...definition, references } as const;
+}
 
 /** The definition of a record type, in the one type that generic code reads the table by. */
 export function definitionOf(type: RecordType): RecordDefinition {

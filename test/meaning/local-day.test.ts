@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { isTimeZone, localDate, localDays, localTime, startOfDate_ms } from "../../src/meaning/local-day.ts";
+import { localDate, localDays, localTime, startOfDate_ms } from "../../src/meaning/local-day.ts";
+import { isTimezone } from "../../src/timezone.ts";
 
 const hour_ms = 3_600_000;
 
@@ -39,7 +40,7 @@ test("the wall clock and the calendar show what they show there", () => {
 });
 
 test("a zone that does not exist is told from one that does", () => {
-  expect([isTimeZone("Europe/Berlin"), isTimeZone("Europe/Berlim"), isTimeZone("")]).toEqual([
+  expect([isTimezone("Europe/Berlin"), isTimezone("Europe/Berlim"), isTimezone("")]).toEqual([
     true,
     false,
     false,

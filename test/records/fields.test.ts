@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { type TSchema, TypeGuard } from "@sinclair/typebox";
-import { type RecordType, recordTable, recordTypes } from "../../src/records/record-table.ts";
+import { definitionOf, type RecordType, recordTable, recordTypes } from "../../src/records/record-table.ts";
 
 /**
  * The fields of every record as the interface documents them: names, types and order. `|null` marks what is
@@ -74,15 +74,15 @@ for (const type of recordTypes) {
 
 test("the table names only fields that its records have", () => {
   for (const type of recordTypes) {
-    const { schema, ...entry } = recordTable[type];
+    const { schema, ...entry } = definitionOf(type);
     const named = [
       ...entry.identity,
       ...entry.order,
-      ...("required" in entry ? entry.required : []),
-      ...("references" in entry ? entry.references.map(({ field }) => field) : []),
-      ...("unique" in entry ? entry.unique.flatMap(({ fields }) => [...fields]) : []),
-      ...("rules" in entry ? entry.rules.map(({ field }) => field) : []),
-      ...("defaults" in entry ? Object.keys(entry.defaults) : []),
+      ...(entry.required ?? []),
+      ...(entry.references ?? []).map(({ field }) => field),
+      ...(entry.unique ?? []).flatMap(({ fields }) => fields),
+      ...(entry.rules ?? []).map(({ field }) => field),
+      ...Object.keys(entry.defaults ?? {}),
     ];
     expect(named.filter((field) => !(field in schema.properties))).toEqual([]);
   }
