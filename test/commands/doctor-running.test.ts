@@ -7,8 +7,8 @@ const site = new Site();
 afterAll(() => site.remove());
 
 test("doctor does not praise a port on which the running gateway hears nothing", async () => {
-  const silent = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => {} } });
-  const port = `tcp://127.0.0.1:${silent.port}`;
+  const deaf = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: (socket) => socket.end() } });
+  const port = `tcp://127.0.0.1:${deaf.port}`;
   site.configure({ sections: `[zigbee]\nport = "${port}"\nadapter = "zstack"` });
   const doctor = async () => {
     const { out } = await site.lintel("doctor", "--json", "--config", site.config);
@@ -31,7 +31,7 @@ test("doctor does not praise a port on which the running gateway hears nothing",
   const { out } = await site.lintel("doctor", "--config", site.config);
   expect(out).toContain("✗ [pillbox] is not what the gateway was started with");
   await gateway.stop();
-  silent.stop(true);
+  deaf.stop(true);
 }, 60_000);
 
 describe("doctor says what systemd says", () => {
