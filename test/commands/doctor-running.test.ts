@@ -7,7 +7,11 @@ const site = new Site();
 afterAll(() => site.remove());
 
 test("doctor does not praise a port on which the running gateway hears nothing", async () => {
-  const deaf = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: (socket) => void socket.end() } });
+  const deaf = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: { data: (socket) => void socket.end() },
+  });
   const port = `tcp://127.0.0.1:${deaf.port}`;
   site.configure({ sections: `[zigbee]\nport = "${port}"\nadapter = "zstack"` });
   const doctor = async () => {
