@@ -92,6 +92,7 @@ function notFound({ router }: AnyElysia, path: string): HttpError {
   // Elysia answers HEAD wherever it answers GET.
   const methods = there.includes("GET") ? [...there, "HEAD"] : there;
   const headers = { Allow: methods.join(", ") };
+  // The API has a number of its own for this.
   return path.startsWith("/v")
     ? new HttpError("method_not_allowed", {}, headers)
     : new HttpError("method_unsuitable", { methods: methods.join(" or ") }, headers);

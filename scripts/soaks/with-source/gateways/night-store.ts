@@ -1,4 +1,5 @@
 import type { DeviceHealth } from "../../../../src/store/device-health.ts";
+import type { StoredItem } from "../../../../src/store/store.ts";
 import type { UploadState, UploadStore } from "../../../../src/store/upload-store.ts";
 import type { SimulatedGateway } from "../../../../test/store/simulated-gateway.ts";
 
@@ -9,7 +10,16 @@ export function nightStore(gateway: SimulatedGateway, now_ms: number): UploadSto
   let state: UploadState = { verified_all_ms: now_ms };
   const store: Pick<
     UploadStore,
-    "epochs" | "batchAfter" | "deviceHealthAfter" | "digests" | "readingsOfDay" | "uploadState" | "noteUpload"
+    | "epochs"
+    | "batchAfter"
+    | "deviceHealthAfter"
+    | "digests"
+    | "readingsOfDay"
+    | "uploadState"
+    | "noteUpload"
+    | "items"
+    | "item"
+    | "oldestFirst"
   > = {
     epochs: async () => [{ epoch, first_seq, last_seq, restored: false }],
     batchAfter: async ({ after_seq, readings_max }) => {
@@ -19,6 +29,15 @@ export function nightStore(gateway: SimulatedGateway, now_ms: number): UploadSto
     deviceHealthAfter: async (after_note) => healthOf(gateway, after_note),
     digests: async (request) => gateway.digests(request),
     readingsOfDay: async (request) => gateway.day(request),
+    // All sensors are one item here: only the next day with a reading is asked for.
+    items: async (kind) => (kind === "wirelesssensors" ? [item.record] : []),
+    item: async () => item,
+    oldestFirst: async ({ series, from_ms }) => {
+      const stamps = gateway.readings.flatMap((reading) =>
+        reading.series === series && reading.stamp_ms >= from_ms ? [reading.stamp_ms] : [],
+      );
+      return { rows: stamps.length === 0 ? [] : [[Math.min(...stamps)]] };
+    },
     uploadState: async () => state,
     noteUpload: async (changed) => {
       state = { ...state, ...changed };
@@ -26,6 +45,8 @@ export function nightStore(gateway: SimulatedGateway, now_ms: number): UploadSto
   };
   return store as UploadStore;
 }
+
+const item = { key: 1, record: { itemname: "every sensor" } } as StoredItem;
 
 /** Everybody was heard until the last reading. */
 function healthOf({ readings }: SimulatedGateway, after_note: number): DeviceHealth {
