@@ -41,7 +41,8 @@ interface ExportOptions extends FileOptions, StoreOptions {
 async function exportSeries(options: ExportOptions, context: CommandContext): Promise<void> {
   const { terminal } = context;
   const series = seriesAsked(options);
-  const written = await interruptible(context, (stop) =>
+  const interrupted = "Interrupted: only the files that were finished are there.";
+  const written = await interruptible(context, { interrupted }, (stop) =>
     withStore(options, context, async (store) => {
       const items = itemsAsked(await store.overview(), options.items);
       // Readings of all time: with a span it is the most there can be.
@@ -73,9 +74,9 @@ async function exportSeries(options: ExportOptions, context: CommandContext): Pr
       }
       return files;
     }),
-  ).finally(() => terminal.progress(""));
-  if (written === undefined) terminal.say("Interrupted: only the files that were finished are there.");
-  else if (options.json) terminal.printJson({ files: written });
+  );
+  if (written === undefined) return;
+  if (options.json) terminal.printJson({ files: written });
   else printTable(terminal, { file: ({ file }) => file, rows: ({ rows }) => rows }, written);
 }
 

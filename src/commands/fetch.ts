@@ -52,7 +52,8 @@ async function fetchAll(options: FetchOptions, context: CommandContext): Promise
   const { series, items } = options;
   const started_ms = clock.now().monotonic_ms;
   const elapsed_ms = () => clock.now().monotonic_ms - started_ms;
-  const done = await interruptible(context, (stop) =>
+  const interrupted = "Interrupted: what was received is kept, and the same command goes on from there.";
+  const done = await interruptible(context, { interrupted }, (stop) =>
     download({
       url: options.url,
       token,
@@ -70,11 +71,8 @@ async function fetchAll(options: FetchOptions, context: CommandContext): Promise
       onRetry: (reason, delay_ms) =>
         terminal.say(`${reason}: asking again in ${(delay_ms / 1000).toFixed(1)} s`),
     }),
-  ).finally(() => terminal.progress(""));
-  if (done === undefined) {
-    terminal.say("Interrupted: what was received is kept, and the same command goes on from there.");
-    return;
-  }
+  );
+  if (done === undefined) return;
   const seconds = elapsed_ms() / 1000;
   if (options.json) terminal.printJson({ ...done, seconds: Math.round(seconds * 10) / 10 });
   else printSummary(done, seconds, terminal);

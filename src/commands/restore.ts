@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { messageOf, OperatorError } from "../errors.ts";
-import { TryAgainLater } from "../http-client/outcome.ts";
+import { OperatorError } from "../errors.ts";
 import { storedRole } from "../store/sqlite/role.ts";
 import { addHelp, type CommandContext, wholeNumber } from "./command.ts";
 import { interruptible } from "./interruptible.ts";
@@ -58,23 +57,16 @@ async function restore(
     );
   const { terminal } = context;
   const log = serverLog(context, "warn");
-  try {
-    const restored = await interruptible(context, (stop) => {
-      const run = { options, context, stop, log };
-      return from === undefined ? restoreFromCentral(run) : restoreFromBackup(resolve(from), run);
-    });
-    if (restored === undefined) terminal.say("Interrupted: nothing has changed.");
-    else if (options.json) {
-      const { directory, figures, aside = null } = restored;
-      terminal.printJson({ directory, ...figures, set_aside: aside });
-    } else sayRestored(restored, context);
-  } catch (thrown) {
-    if (!(thrown instanceof TryAgainLater)) throw thrown;
-    log.error(`${messageOf(thrown)}; nothing has changed`);
-    context.exitWith(1);
-  } finally {
-    terminal.progress("");
-  }
+  const later = { error: (line: string) => log.error(`${line}; nothing has changed`) };
+  const interrupted = "Interrupted: nothing has changed.";
+  const restored = await interruptible(context, { interrupted, later }, (stop) => {
+    const run = { options, context, stop, log };
+    return from === undefined ? restoreFromCentral(run) : restoreFromBackup(resolve(from), run);
+  });
+  if (restored === undefined) return;
+  const { directory, figures, aside = null } = restored;
+  if (options.json) terminal.printJson({ directory, ...figures, set_aside: aside });
+  else sayRestored(restored, context);
 }
 
 function sayRestored({ directory, aside, said, failed }: Restored, { terminal }: CommandContext): void {

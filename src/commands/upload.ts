@@ -1,8 +1,6 @@
 import type { Command } from "commander";
 import { defaultConfigFiles } from "../config/config.ts";
 import { default_bytes_per_s } from "../config/upload-section.ts";
-import { messageOf } from "../errors.ts";
-import { TryAgainLater } from "../http-client/outcome.ts";
 import type { Uploaded } from "../sync/upload/upload.ts";
 import { uploadFrom } from "../uploader/uploader.ts";
 import { addHelp, type CommandContext, wholeNumber } from "./command.ts";
@@ -67,21 +65,15 @@ async function upload(
   const site = siteOf(options);
   for (const warning of site.warnings) log.warn(warning);
   const onProgress = uploadMeter({ terminal, clock, log });
-  try {
-    const done = await interruptible(context, (stop) =>
-      uploadFrom(site, { everyDay, stop, clock, log, onProgress }).finally(() => terminal.progress("")),
-    );
-    if (done === undefined)
-      terminal.say("Interrupted: what central has confirmed stays, and the next upload goes on from there.");
-    else if (options.json) {
-      const { sent, confirmed_seq, differing_days } = done;
-      terminal.printJson({ sent, confirmed_seq, differing_days });
-    } else terminal.print(uploadedText(done));
-  } catch (thrown) {
-    if (!(thrown instanceof TryAgainLater)) throw thrown;
-    log.error(messageOf(thrown, line_max));
-    context.exitWith(1);
-  }
+  const interrupted =
+    "Interrupted: what central has confirmed stays, and the next upload goes on from there.";
+  const done = await interruptible(context, { interrupted, later: log }, (stop) =>
+    uploadFrom(site, { everyDay, stop, clock, log, onProgress }),
+  );
+  if (done === undefined) return;
+  const { sent, confirmed_seq, differing_days } = done;
+  if (options.json) terminal.printJson({ sent, confirmed_seq, differing_days });
+  else terminal.print(uploadedText(done));
 }
 
 function uploadedText({ sent, confirmed_seq, differing_days, repaired, lost, pruned }: Uploaded): string {
@@ -95,5 +87,3 @@ function uploadedText({ sent, confirmed_seq, differing_days, repaired, lost, pru
   if (pruned > 0) parts.push(`${pruned} old ones removed here`);
   return `${parts.join("; ")}.`;
 }
-
-const line_max = 2_000;
