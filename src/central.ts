@@ -1,8 +1,8 @@
 import { apiApp, apiUrl } from "./api/app.ts";
 import type { Clock } from "./clock.ts";
+import { certificateIn, tokenIn } from "./config/credential-files.ts";
 import type { GatewayList, ListedGateway } from "./config/gateway-list.ts";
 import type { TlsFiles } from "./config/tls-section.ts";
-import { certificateIn, tokenIn } from "./config/upload-section.ts";
 import { freeBytes } from "./disk/free-bytes.ts";
 import { messageOf } from "./errors.ts";
 import type { App } from "./http/app.ts";

@@ -64,7 +64,7 @@ const commands: Readonly<Record<string, Entry>> = {
     load: () => import("./commands/export.ts"),
   },
   backup: {
-    summary: "copy a store and what belongs to it, beside a running server",
+    summary: "copy a store and its files, while a server runs on it or not",
     load: () => import("./commands/backup.ts"),
   },
   restore: {

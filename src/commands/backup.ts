@@ -10,7 +10,7 @@ import { addStoreOptions, directoryToCopy, type StoreOptions } from "./store-opt
 export function define(command: Command, context: CommandContext): void {
   addHelp(command, {
     examples: {
-      "lintel backup /media/stick/lintel": "beside the running gateway",
+      "lintel backup /media/stick/lintel": "while the gateway runs, or not",
       "lintel backup /srv/backup --data /var/lib/lintel-central":
         "of a central server that keeps its data itself",
     },

@@ -57,7 +57,7 @@ export async function tlsFilesFor(
 ): Promise<TlsFiles> {
   if ("certificate" in tls) return tls;
   const { tlsFilesOf } = await import("../tls/self-signed.ts");
-  const beside = "directory" in place ? place.directory : defaultCentralData;
-  const directory = tlsDirectory === undefined ? beside : resolve(tlsDirectory);
+  const ofData = "directory" in place ? place.directory : defaultCentralData;
+  const directory = tlsDirectory === undefined ? ofData : resolve(tlsDirectory);
   return tlsFilesOf(tls, { directory, directorySetting: "--tls-directory", listen, clock, log });
 }

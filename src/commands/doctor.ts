@@ -52,7 +52,7 @@ const checksOfCentral: readonly Check[] = [
 export function define(command: Command, context: CommandContext): void {
   addHelp(command, {
     examples: {
-      "lintel doctor": "before the first start, or when something is amiss",
+      "lintel doctor": "before the first start, or when something does not work",
       "sudo -u lintel lintel doctor": "as the gateway's user, whose rights count",
     },
     exits: { 0: "all is fine", 1: "something is not; each ✗ has a remedy" },
@@ -77,7 +77,7 @@ async function doctor(options: StoreOptions, context: CommandContext): Promise<v
   }
   if (options.json) terminal.printJson(findings);
   const faults = findings.filter(({ state }) => state === "fault").length;
-  if (!options.json) terminal.print(faults === 0 ? "All is fine." : `${faults} to mend.`);
+  if (!options.json) terminal.print(faults === 0 ? "All is fine." : `${faults} to correct.`);
   if (faults > 0) context.exitWith(1);
 }
 
@@ -142,7 +142,10 @@ async function foundBy(check: Check, surroundings: Surroundings): Promise<readon
   } catch (error) {
     if (error instanceof OperatorError) return [fault(error.what, error.remedy)];
     return [
-      fault(`could not be checked: ${messageOf(error)}`, "mend what stands above first, then ask again"),
+      fault(
+        `could not be checked: ${messageOf(error)}`,
+        "correct the faults above first, then run this again",
+      ),
     ];
   }
 }

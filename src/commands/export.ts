@@ -23,7 +23,7 @@ export function define(command: Command, context: CommandContext): void {
       "lintel export --series scale_weights --since 2026-11-01 --items bath-scale": "this month's",
     },
     notes: [
-      "Works beside a running gateway. A file has every reading once that was on disk when it was begun.",
+      "The gateway may be running. A file has every reading once that was on disk when it was begun.",
       "The files are those of lintel fetch: docs/download.md says what is in them.",
     ],
     exits: { 130: "interrupted: files that were finished are kept" },

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { certificateIn, isToken, tokenIn } from "../config/upload-section.ts";
+import { certificateIn, isToken, tokenIn } from "../config/credential-files.ts";
 import { type Downloaded, download } from "../download/download.ts";
 import { OperatorError } from "../errors.ts";
 import { addHelp, type CommandContext } from "./command.ts";

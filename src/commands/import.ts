@@ -123,7 +123,7 @@ function sayFaults({ count, faults }: ImportRefused, terminal: Terminal): void {
   const more = rest > 0 ? `, ${rest.toLocaleString("en")} of them not shown` : "";
   const { red } = terminal.errorColours;
   terminal.say(
-    `${red("lintel:")} ${count.toLocaleString("en")} ${count === 1 ? "fault" : "faults"}${more}: nothing was imported, mend the ${count === 1 ? "line" : "lines"} and import again`,
+    `${red("lintel:")} ${count.toLocaleString("en")} ${count === 1 ? "fault" : "faults"}${more}: nothing was imported, correct the ${count === 1 ? "line" : "lines"} and import again`,
   );
 }
 

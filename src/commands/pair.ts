@@ -13,7 +13,7 @@ export function define(command: Command, context: CommandContext): void {
       "lintel pair --seconds 30 --json": "for a script",
     },
     notes: [
-      "Works beside a running gateway, and waits for an adapter that is starting. Ctrl-C closes joining before its time is over.",
+      "The gateway must be running. Waits for an adapter that is starting. Ctrl-C closes joining before its time is over.",
     ],
     exits: { 0: "joining was open and is closed again" },
   });

@@ -53,7 +53,7 @@ export function directoryToCopy(options: StoreOptions): string {
   if ("directory" in place) return place.directory;
   throw new OperatorError(
     `${withoutPassword(place.database)} is a PostgreSQL database, which this command neither copies nor brings back`,
-    "back it up with `pg_dump --format=custom --file=lintel.dump URL`, beside the running server, and bring it back with `createdb` and `pg_restore --dbname=URL lintel.dump`",
+    "back it up with `pg_dump --format=custom --file=lintel.dump URL`, while the server runs, and bring it back with `createdb` and `pg_restore --dbname=URL lintel.dump`",
   );
 }
 

@@ -18,8 +18,8 @@ export function define(command: Command, context: CommandContext): void {
     },
     notes: [
       "Central says where to go on, so that each reading arrives once, whatever was cut off before. The days that were",
-      "touched are compared afterwards, all days once a week, and what differs is sent again. It works beside the",
-      "running gateway and without one. With [upload] keep_days, older readings that are confirmed and compared are removed.",
+      "touched are compared afterwards, all days once a week, and what differs is sent again. The gateway may",
+      "be running or not. With [upload] keep_days, older readings that are confirmed and compared are removed.",
     ],
     exits: uploadExits,
   });

@@ -3,6 +3,7 @@ import { dirname, resolve } from "node:path";
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { OperatorError } from "../errors.ts";
 import { isTimezone, machineTimezone } from "../timezone.ts";
+import { tokenFileWarnings } from "./credential-files.ts";
 import { isServerAddress } from "./server-address.ts";
 import { type TlsSetting, tlsKeys, tlsSettingOf } from "./tls-section.ts";
 import {
@@ -14,7 +15,7 @@ import {
   unknownKey,
   where,
 } from "./toml-document.ts";
-import { tokenFileWarnings, type UploadTarget, uploadSection, uploadTargetOf } from "./upload-section.ts";
+import { type UploadTarget, uploadSection, uploadTargetOf } from "./upload-section.ts";
 import { faultOfLine, type WalkingLine, walkingLinesOf, walkingSection } from "./walking-line.ts";
 
 /** A gateway's configuration, checked and with its defaults filled in. */

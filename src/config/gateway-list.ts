@@ -1,6 +1,7 @@
 import { dirname, resolve } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { OperatorError } from "../errors.ts";
+import { tokenFileWarnings } from "./credential-files.ts";
 import { isServerAddress } from "./server-address.ts";
 import {
   checkTable,
@@ -11,7 +12,6 @@ import {
   unknownKey,
   where,
 } from "./toml-document.ts";
-import { tokenFileWarnings } from "./upload-section.ts";
 
 /** Gateways that central reads by itself, because it can reach them. */
 export interface GatewayList {

@@ -120,7 +120,7 @@ export class Joining {
       this.#opening = undefined;
       throw new OperatorError(
         `no driver could open joining (${refusals.join("; ")})`,
-        "see lintel status, mend it and try again",
+        "see lintel status, correct it and try again",
       );
     }
     opening.open = true;

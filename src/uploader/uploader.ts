@@ -1,5 +1,6 @@
 import type { Clock } from "../clock.ts";
-import { certificateIn, tokenIn, type UploadTarget } from "../config/upload-section.ts";
+import { certificateIn, tokenIn } from "../config/credential-files.ts";
+import type { UploadTarget } from "../config/upload-section.ts";
 import type { Log } from "../log.ts";
 import { takeLock, uploadPost } from "../store/sqlite/lock.ts";
 import { openUploadStore } from "../store/sqlite/open.ts";

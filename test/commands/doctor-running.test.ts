@@ -28,7 +28,7 @@ test("doctor does not praise a port on which the running gateway hears nothing",
     {
       state: "fault",
       text: expect.stringMatching(/^\[zigbee\] retrying for .* in the running gateway: .+/),
-      remedy: "mend that; it tries again by itself",
+      remedy: "correct that; it tries again by itself",
     },
   ]);
   site.configure({ sections: `[pillbox]\nport = "${port}"` });

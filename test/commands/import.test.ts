@@ -57,7 +57,7 @@ test("of 200,000 items with three faulty lines it names all three and changes no
     'items.csv:8: items typename: "wirelessensors" is given, "pillboxes" or "wirelesssensors" or "scales" or "watches" or "gateways" expected',
     'items.csv:123457: items itemid: "123456x" is given, a whole number expected',
     'items.csv:200000: items itemname: "sensor-42" is given, a name of its own (it is that of items.csv:43) expected',
-    "lintel: 3 faults: nothing was imported, mend the lines and import again",
+    "lintel: 3 faults: nothing was imported, correct the lines and import again",
     "",
   ]);
   expect(existsSync(site.data)).toBe(false);
@@ -96,7 +96,7 @@ test("faults come as JSON too, and no more than a hundred are printed", async ()
   const lines = said.trimEnd().split("\n");
   expect(lines).toHaveLength(101);
   expect(lines.at(-1)).toBe(
-    "lintel: 150 faults, 50 of them not shown: nothing was imported, mend the lines and import again",
+    "lintel: 150 faults, 50 of them not shown: nothing was imported, correct the lines and import again",
   );
 });
 

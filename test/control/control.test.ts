@@ -194,7 +194,7 @@ test("a pairing that no driver can open says what stands in the way", async () =
   keeper.refusal = new OperatorError("the adapter is missing", "plug it in");
   const { joining, client } = control([attach(keeper)]);
   await expect(client.joining(60).next()).rejects.toThrow(
-    "no driver could open joining (doors the adapter is missing: plug it in): see lintel status, mend it and try again",
+    "no driver could open joining (doors the adapter is missing: plug it in): see lintel status, correct it and try again",
   );
   expect(joining.isOpen).toBe(false);
 });
@@ -227,7 +227,7 @@ test("a pairing that waits ends with what is wrong with the driver, as soon as t
   keeper.state = "retrying";
   keeper.problem = "the adapter is not there: plug it in";
   const refusal =
-    "no driver could open joining (doors the adapter is not there: plug it in): see lintel status, mend it and try again";
+    "no driver could open joining (doors the adapter is not there: plug it in): see lintel status, correct it and try again";
   await expect(steps.next()).rejects.toThrow(refusal);
   expect(joining.isOpen).toBe(false);
   // At once, where it is known before.

@@ -49,8 +49,12 @@ export async function installGateway(trial: Trial): Promise<void> {
   await step("lintel doctor misses a token and nothing else", async () => {
     const { code, out } = await box.run(command("doctor"));
     const faults = out.split("\n").filter((line) => line.startsWith("✗"));
-    expect(code === 1 && faults.length === 1 && out.includes("there is no token"), "one thing to mend", out);
-    return "1 to mend";
+    expect(
+      code === 1 && faults.length === 1 && out.includes("there is no token"),
+      "one thing to correct",
+      out,
+    );
+    return "1 to correct";
   });
   await step("lintel pair lets a sensor in", async () => {
     const pair = box.run(command("pair"));

@@ -23,7 +23,7 @@ export function checkDrivers({ config, running, clock }: Surroundings): Found {
   return [
     ...running.drivers.map(({ name, state, since_ms, problem }) => {
       const how = `[${name}] ${state} for ${spanText(now_ms - since_ms)} in the running gateway`;
-      if (problem !== undefined) return fault(`${how}: ${problem}`, "mend that; it tries again by itself");
+      if (problem !== undefined) return fault(`${how}: ${problem}`, "correct that; it tries again by itself");
       return state === "listening" ? fine(how) : note(how);
     }),
     ...unknown.map((name) =>

@@ -62,7 +62,7 @@ function stateFinding(fact: (name: Property) => string, last: () => string): Fin
   const line = last();
   return fault(
     `${state}: ${line === "" ? fact("Result") : `its last line is "${line}"`}`,
-    `mend what it says (sudo journalctl -u ${unit} -n 20), then sudo systemctl restart ${unit}`,
+    `correct that (sudo journalctl -u ${unit} -n 20), then sudo systemctl restart ${unit}`,
   );
 }
 

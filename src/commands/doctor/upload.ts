@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { tokenIn } from "../../config/upload-section.ts";
+import { tokenIn } from "../../config/credential-files.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
 import { databasePath } from "../../store/sqlite/connection.ts";
 import { openUploadStore } from "../../store/sqlite/open.ts";

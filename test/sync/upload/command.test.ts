@@ -118,7 +118,7 @@ test("central that cannot take it now is exit 1, said in status and told to cent
   expect(doctor.out).toContain("uploads: none has ended well yet, 10 readings wait for the next; failed");
 });
 
-test("what a person has to mend is one line and exit 2, and nothing has changed", async () => {
+test("what a person has to correct is one line and exit 2, and nothing has changed", async () => {
   const home = await site(10);
   const bad = join(home.directory, "bad");
   writeFileSync(bad, "not a token\nat all\n", { mode: 0o600 });
