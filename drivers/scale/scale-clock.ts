@@ -1,5 +1,5 @@
 import { type ClockQuality, clockQuality, type Moment } from "../../src/clock.ts";
-import { day_ms } from "../../src/day.ts";
+import { day_ms } from "../../src/durations.ts";
 import type { Reading } from "../../src/reading.ts";
 import { instantOf, shownIn } from "./zone.ts";
 

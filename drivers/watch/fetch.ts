@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { type ClockQuality, clockQuality, type Moment } from "../../src/clock.ts";
-import { day_ms } from "../../src/day.ts";
+import { day_ms } from "../../src/durations.ts";
 import { OperatorError } from "../../src/errors.ts";
 import type { Cursor, Device } from "../../src/reading.ts";
 import type { Host } from "../driver.ts";

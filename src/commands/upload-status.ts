@@ -1,4 +1,4 @@
-import { day_ms } from "../day.ts";
+import { day_ms } from "../durations.ts";
 import type { UploadState } from "../store/upload-store.ts";
 import { spanText } from "./spans.ts";
 

@@ -5,7 +5,7 @@ import type { DriverDefinition } from "../../drivers/driver.ts";
 import type { Clock } from "../clock.ts";
 import { ControlClient } from "../control/client.ts";
 import { joining_seconds_max } from "../control/joining.ts";
-import { day_ms } from "../day.ts";
+import { day_ms } from "../durations.ts";
 import type { OperatorError } from "../errors.ts";
 import { type Gateway, startGateway } from "../gateway.ts";
 import type { ImportStore } from "../import/empty-store.ts";

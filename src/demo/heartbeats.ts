@@ -1,4 +1,4 @@
-import { day_ms } from "../day.ts";
+import { day_ms, hour_ms } from "../durations.ts";
 import { type Span, without } from "../meaning/span.ts";
 import type { Reading } from "../reading.ts";
 import type { HeardState, ListeningSpan } from "../store/store.ts";
@@ -71,7 +71,5 @@ function chargeOf(index: number, at_ms: number, dead: Span | undefined): number 
   if (dead !== undefined) return at_ms < dead.from_ms ? 4 : 100;
   return 97 - ((index * 11) % 40) - Math.floor(((at_ms / day_ms) % 60) / 12);
 }
-
-const hour_ms = 3_600_000;
 /** The gateway and the drivers that hear the devices of the home. */
 const listeners = ["gateway", "zigbee", "pillbox", "ble"] as const;

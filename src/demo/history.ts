@@ -1,7 +1,7 @@
 import type { Block } from "../../drivers/watch/health-log.ts";
 import { block_ms, epochReading, notWornGaps, stride_default_m } from "../../drivers/watch/readings.ts";
 import { clockQuality } from "../clock.ts";
-import { day_ms } from "../day.ts";
+import { day_ms, hour_ms } from "../durations.ts";
 import type { Gap, Reading } from "../reading.ts";
 import type { GatewayStore } from "../store/store.ts";
 import { boxes, deviceOf, readingOf, sensorNamed, watch } from "./devices.ts";
@@ -189,6 +189,6 @@ const epochOptions = { stride_m: stride_default_m, clock: clockQuality.device };
 const days_max = 1_000;
 const box_keeps_ms = day_ms;
 /** Longer than she ever leaves the watch off. */
-const watch_keeps_ms = 8 * 3_600_000;
+const watch_keeps_ms = 8 * hour_ms;
 /** Between two times that the watch is read, and the epoch before. */
 const read_within_ms = 4_800_000;

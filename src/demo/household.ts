@@ -1,3 +1,4 @@
+import { hour_ms } from "../durations.ts";
 import type { Span } from "../meaning/span.ts";
 import { type MealName, type SensorName, zonestatus } from "./devices.ts";
 import type { Random } from "./random.ts";
@@ -108,8 +109,6 @@ const visits: Readonly<Record<number, readonly [from: number, to: number]>> = {
   3: [10.2, 10.9],
   6: [14.5, 17],
 };
-
-const hour_ms = 3_600_000;
 
 class Day {
   readonly #midnight_ms: number;

@@ -1,5 +1,5 @@
 import { clockQuality } from "../clock.ts";
-import { day_ms } from "../day.ts";
+import { day_ms, hour_ms } from "../durations.ts";
 import type { Reading } from "../reading.ts";
 import { boxes, type MealName, readingOf } from "./devices.ts";
 import type { LivedDay } from "./household.ts";
@@ -25,7 +25,7 @@ export function doorsOn(day: LivedDay, meal: MealName, random: Random): Doors[] 
   if (dose_ms !== undefined) {
     // The neighbour's door first, closed at once.
     if (slip) open((day.weekday + 1) % 7, dose_ms - 9_000, 4_000);
-    const evening_ms = random.between(1.5, 2.2) * 3_600_000;
+    const evening_ms = random.between(1.5, 2.2) * hour_ms;
     open(day.weekday, dose_ms, forgotten ? evening_ms : random.between(6_000, 35_000));
   }
   if (day.visit !== undefined && day.weekday === 6) {
@@ -95,8 +95,6 @@ export function broadcastReadings(day: LivedDay, random: Random, { powerCut }: O
 export function offsetAt_ms(at_ms: number): number {
   return 2_000 + Math.round(((at_ms % (30 * day_ms)) / day_ms) * 1_500);
 }
-
-const hour_ms = 3_600_000;
 /** Events that the box had counted before it came into this home. */
 export const events_before = 412;
 export const broadcast_every_s = 8 * 3_600;

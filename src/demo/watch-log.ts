@@ -1,5 +1,6 @@
 import type { Activity, Block } from "../../drivers/watch/health-log.ts";
 import { block_ms } from "../../drivers/watch/readings.ts";
+import { hour_ms } from "../durations.ts";
 import type { Span } from "../meaning/span.ts";
 import type { LivedDay, Stay } from "./household.ts";
 import { during } from "./outages.ts";
@@ -23,7 +24,7 @@ export function watchLogOf(day: LivedDay, random: Random): Block[] {
 
 /** On its charger two evenings of three, and some mornings forgotten beside the wash-basin. */
 function takenOff(day: LivedDay, random: Random): Span[] {
-  const at = (hour: number) => day.midnight_ms + Math.round((hour * 3_600_000) / block_ms) * block_ms;
+  const at = (hour: number) => day.midnight_ms + Math.round((hour * hour_ms) / block_ms) * block_ms;
   const spans: Span[] = [];
   const [charges, forgets] = [random.chance(0.65), random.chance(0.09)];
   if (forgets) spans.push({ from_ms: at(random.between(7, 7.6)), to_ms: at(random.between(11.5, 13.5)) });

@@ -1,4 +1,4 @@
-import { day_ms } from "../day.ts";
+import { day_ms, hour_ms } from "../durations.ts";
 import type { Reading } from "../reading.ts";
 import { readingOf, scale } from "./devices.ts";
 import type { LivedDay } from "./household.ts";
@@ -14,7 +14,7 @@ export function weighingsOn(day: LivedDay, random: Random): Reading[] {
   const batteryLevel = batteryOn(number);
   const weigh = (at_ms: number, values: Reading["values"]) =>
     readings.push(readingOf(scale, "scale_weights", at_ms, { ...values, batteryLevel }));
-  const woken = day.stays.findIndex(({ asleep, to_ms }) => asleep && to_ms > day.midnight_ms + 6 * 3_600_000);
+  const woken = day.stays.findIndex(({ asleep, to_ms }) => asleep && to_ms > day.midnight_ms + 6 * hour_ms);
   const bath = day.stays.find(({ place }, index) => index > woken && place === "bathroom");
   const [weighs, barefoot, known] = [random.chance(0.78), random.chance(0.85), random.chance(0.93)];
   if (bath !== undefined && weighs) {

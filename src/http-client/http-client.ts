@@ -2,6 +2,7 @@ import type { Static, TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import type { Clock } from "../clock.ts";
 import { isServerAddress } from "../config/server-address.ts";
+import { hour_ms } from "../durations.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import { type Answered, type Failed, TryAgainLater } from "./outcome.ts";
 import { pause, RateLimiter } from "./rate-limiter.ts";
@@ -149,7 +150,7 @@ export class HttpClient {
     const { clock, wording, bounds } = this.#options;
     if (clock.now().monotonic_ms <= this.#deadline_ms) return;
     throw new TryAgainLater(
-      `this ${wording.run} has taken ${(bounds.run_ms_max ?? 0) / 3_600_000} h`,
+      `this ${wording.run} has taken ${(bounds.run_ms_max ?? 0) / hour_ms} h`,
       `nothing is lost, and the next one goes on from here; ${wording.hastening ?? "start it again"}`,
     );
   }
@@ -203,7 +204,7 @@ export class HttpClient {
     const { clock, wording, bounds } = this.#options;
     const late = clock.now().monotonic_ms + tried.delay_ms > this.#deadline_ms;
     if (!late && tried.failures < bounds.failures_max && tried.attempt < attempts_max) return;
-    const spent = late ? `for ${(bounds.run_ms_max ?? 0) / 3_600_000} h` : `${tried.attempt} attempts`;
+    const spent = late ? `for ${(bounds.run_ms_max ?? 0) / hour_ms} h` : `${tried.attempt} attempts`;
     const refused = tried.sends ? "cannot take this now" : "cannot answer now";
     throw new TryAgainLater(
       `${this.title} ${outcome.answered === undefined ? "cannot be reached" : refused} (${outcome.failure}; ${spent})`,

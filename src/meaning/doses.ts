@@ -1,3 +1,4 @@
+import { hour_ms } from "../durations.ts";
 import { type DoorChange, type DoorState, doorChanges, openings, reloads } from "./doors.ts";
 import { type LocalDay, localDays } from "./local-day.ts";
 import { overlap, type Span } from "./span.ts";
@@ -153,6 +154,6 @@ function within({ at_ms }: DoorChange, { from_ms, to_ms }: Span): boolean {
 }
 
 /** An evening's dose taken after midnight is late; one taken after this is the next day's wrong door. */
-export const late_ms_max = 6 * 3_600_000;
+export const late_ms_max = 6 * hour_ms;
 /** A door that stands open this long was forgotten. */
-const open_ms_max = 3_600_000;
+const open_ms_max = hour_ms;

@@ -1,3 +1,4 @@
+import { hour_ms } from "../durations.ts";
 import type { Kind } from "../kinds.ts";
 
 /** How often a device of a kind is heard although nothing happens: its heartbeat, or how often it is asked. */
@@ -10,8 +11,6 @@ export interface Cadence {
   /** It keeps its events for a later poll: once it has been read, only the events that it reports as lost are missing. */
   readonly buffered: boolean;
 }
-
-const hour_ms = 3_600_000;
 
 const cadences: readonly Cadence[] = [
   { kind: "pillboxes", subtype: "polled", expected_ms: hour_ms, buffered: true },

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
+import { hour_ms } from "../../src/durations.ts";
 import type { DoorState } from "../../src/meaning/doors.ts";
 import { type DoseFindings, dosesOf } from "../../src/meaning/doses.ts";
 import { startOfDate_ms } from "../../src/meaning/local-day.ts";
 
 const berlin = "Europe/Berlin";
 const minute_ms = 60_000;
-const hour_ms = 60 * minute_ms;
 /** 1 March 2026 is a Sunday. */
 const sunday = "2026-03-01";
 

@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { clockQuality, SystemClock } from "../../src/clock.ts";
+import { hour_ms } from "../../src/durations.ts";
 import { lineLog } from "../../src/log.ts";
 import { type ReportOptions, reportOf } from "../../src/meaning/report.ts";
 import type { Device, Reading } from "../../src/reading.ts";
 import { openGatewayStore } from "../../src/store/sqlite/open.ts";
 import type { GatewayStore } from "../../src/store/store.ts";
 
-const hour_ms = 3_600_000;
 /** Midnight before Sunday 1 March 2026 in Tokyo, which has no summer time. */
 const sunday_ms = Date.UTC(2026, 1, 28, 15);
 const box: Device = { kind: "pillboxes", address: "5c:f2:86:00:00:01", subtype: "broadcasting" };

@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
+import { hour_ms } from "../../src/durations.ts";
 import { localDate, localDays, localTime, startOfDate_ms } from "../../src/meaning/local-day.ts";
 import { isTimezone } from "../../src/timezone.ts";
-
-const hour_ms = 3_600_000;
 
 test("days are as long as the clocks make them, and weekdays are numbered as doors are", () => {
   const from_ms = Date.UTC(2026, 2, 7, 12);

@@ -1,12 +1,11 @@
 import { expect, test } from "bun:test";
+import { hour_ms } from "../../src/durations.ts";
 import type { Kind } from "../../src/kinds.ts";
 import { BatchRefused, type CentralStore } from "../../src/store/central-store.ts";
 import type { DeviceHealth } from "../../src/store/device-health.ts";
 import { events, type MakeCentral, take } from "./central-sample.ts";
 import { item, sensor, start_ms } from "./sample.ts";
 import { SimulatedGateway } from "./simulated-gateway.ts";
-
-const hour_ms = 3_600_000;
 
 /** Tests of the gateways' reports that central keeps. */
 export function reportsAgree(make: MakeCentral): void {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { day_ms } from "../../src/day.ts";
+import { day_ms } from "../../src/durations.ts";
 import { BatchRefused, type CentralStore, type Repaired } from "../../src/store/central-store.ts";
 import type { ArrivalPosition, Arrivals } from "../../src/store/store.ts";
 import type { DayDigest, DayReadings } from "../../src/store/upload-store.ts";

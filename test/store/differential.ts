@@ -1,5 +1,5 @@
 import { clockQuality, SystemClock } from "../../src/clock.ts";
-import { day_ms } from "../../src/day.ts";
+import { day_ms } from "../../src/durations.ts";
 import type { Device, Reading } from "../../src/reading.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../../src/series.ts";
 import type { CentralStore } from "../../src/store/central-store.ts";

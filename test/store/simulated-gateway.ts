@@ -1,5 +1,5 @@
 import { clockQuality } from "../../src/clock.ts";
-import { day_ms } from "../../src/day.ts";
+import { day_ms } from "../../src/durations.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../../src/series.ts";
 import {
   type Batch,

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { SystemClock } from "../../src/clock.ts";
+import { hour_ms } from "../../src/durations.ts";
 import type { CentralStore } from "../../src/store/central-store.ts";
 import { openCentralStore } from "../../src/store/sqlite/central-open.ts";
 import { AlertKeeper } from "../../src/sync/fleet/alert-keeper.ts";
@@ -9,7 +10,6 @@ import { events, take } from "../store/central-sample.ts";
 import { item, keptLog, sensor, start_ms, temporaryDirectory } from "../store/sample.ts";
 import { SimulatedGateway } from "../store/simulated-gateway.ts";
 
-const hour_ms = 3_600_000;
 let directory: ReturnType<typeof temporaryDirectory>;
 let store: CentralStore;
 const { log } = keptLog();

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { clockQuality } from "../../src/clock.ts";
+import { hour_ms } from "../../src/durations.ts";
 import type { Device } from "../../src/reading.ts";
 import type { CoverageInterval, GatewayStore } from "../../src/store/store.ts";
 import { sensor, start_ms, temporaryDirectory } from "../store/sample.ts";
 import { openGateway } from "../store/sqlite/opening.ts";
 
-const hour_ms = 3_600_000;
 const polled: Device = { kind: "pillboxes", address: "00:0d:6f:00:07:00", subtype: "polled" };
 const scale: Device = { kind: "scales", address: "00:0d:6f:00:08:00" };
 

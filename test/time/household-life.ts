@@ -1,5 +1,5 @@
 import { clockQuality } from "../../src/clock.ts";
-import { day_ms } from "../../src/day.ts";
+import { day_ms, hour_ms } from "../../src/durations.ts";
 import type { Cursor, Device, Reading } from "../../src/reading.ts";
 import { SimulatedMachine } from "../fakes/simulated-machine.ts";
 import { below, seeded, sensor } from "../store/sample.ts";
@@ -415,8 +415,6 @@ interface Happening {
   unsure_ms: number;
   acknowledged: boolean;
 }
-
-const hour_ms = 3_600_000;
 const sensors = 8;
 const steps_max = 10_000_000;
 const faults_max = 20;

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { clockQuality } from "../../src/clock.ts";
-import { day_ms } from "../../src/day.ts";
+import { day_ms } from "../../src/durations.ts";
 import { issueCertificate } from "../../src/tls/certificate.ts";
 import { type KeepingOptions, ownCertificateIn, ownFiles, tlsFilesOf } from "../../src/tls/self-signed.ts";
 import { TravellingClock } from "../drivers/travelling-clock.ts";

@@ -12,10 +12,10 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { day_ms } from "../../../src/day.ts";
 import { heartbeatsOf } from "../../../src/demo/heartbeats.ts";
 import { midnightsOf, Telling } from "../../../src/demo/history.ts";
 import { outagesBefore } from "../../../src/demo/outages.ts";
+import { day_ms, hour_ms } from "../../../src/durations.ts";
 import { Ingest } from "../../../src/ingest/ingest.ts";
 import { keepListening } from "../../../src/ingest/keep-listening.ts";
 import { lineLog } from "../../../src/log.ts";
@@ -46,7 +46,6 @@ interface Written {
 
 const ratio_max = 1.3;
 const held_ms = 100;
-const hour_ms = 3_600_000;
 /** How long a poll takes to have what a device has kept. */
 const polled_after_ms = 300;
 const step_max_ms = 5_000;

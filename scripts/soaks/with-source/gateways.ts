@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { Subprocess } from "bun";
 import type { CentralPlace } from "../../../src/commands/central-place.ts";
-import { day_ms } from "../../../src/day.ts";
+import { day_ms } from "../../../src/durations.ts";
 import { quantile, Report, sum } from "../../benchmarks/api/report.ts";
 import {
   CentralServer,

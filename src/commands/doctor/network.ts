@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
-import { day_ms } from "../../day.ts";
+import { day_ms } from "../../durations.ts";
 import { messageOf } from "../../errors.ts";
 import { ownFiles } from "../../tls/self-signed.ts";
 import { type Finding, type Found, fault, fine, note, type Surroundings } from "./check.ts";

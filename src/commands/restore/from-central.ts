@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { day_ms } from "../../day.ts";
+import { day_ms } from "../../durations.ts";
 import { databasePath } from "../../store/sqlite/connection.ts";
 import { newEpoch, openUploadStore } from "../../store/sqlite/open.ts";
 import { prepareDatabase } from "../../store/sqlite/prepare.ts";

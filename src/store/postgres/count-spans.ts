@@ -1,4 +1,4 @@
-import { day_ms } from "../../day.ts";
+import { day_ms, hour_ms } from "../../durations.ts";
 import type { SeriesName } from "../../series.ts";
 import type { SeriesRows } from "../core/series-rows.ts";
 import type { SqlRunner } from "./connection.ts";
@@ -7,7 +7,7 @@ import type { SqlRunner } from "./connection.ts";
  * Readings are counted in spans of three widths, each beginning at a multiple of its width: whatever `skip` asks for is found by
  * a few hundred of them, and at most four hours of readings. Each width is a multiple of the next. README.md says how they are used.
  */
-export const widths_ms = [32 * day_ms, day_ms, 4 * 3_600_000] as const;
+export const widths_ms = [32 * day_ms, day_ms, 4 * hour_ms] as const;
 
 /** Where the span of this width begins that a stamp lies in. */
 export function spanStart(stamp_ms: number, width_ms: number): number {

@@ -1,4 +1,4 @@
-import { day_ms } from "../../day.ts";
+import { day_ms } from "../../durations.ts";
 import { type SeriesName, seriesOf } from "../../series.ts";
 import { numbersOf, sourceOf } from "../core/sources.ts";
 import type { OwnNumbers } from "../own-numbers.ts";

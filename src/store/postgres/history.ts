@@ -1,4 +1,4 @@
-import { day_ms } from "../../day.ts";
+import { day_ms } from "../../durations.ts";
 import type { Item } from "../../records/items.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../../series.ts";
 import type { Batch, BatchDevice } from "../batch.ts";

@@ -1,4 +1,4 @@
-import { day_ms } from "../../day.ts";
+import { day_ms } from "../../durations.ts";
 import type { SeriesName } from "../../series.ts";
 import { type Batch, batch_readings_max, type SeriesColumns, valuesAt } from "../batch.ts";
 import { refuseForeign } from "../batch-acceptance.ts";

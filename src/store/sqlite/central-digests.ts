@@ -1,4 +1,4 @@
-import { day_ms } from "../../day.ts";
+import { day_ms } from "../../durations.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../../series.ts";
 import { forEverySeries } from "../core/series-tables.ts";
 import { numbersOf, sourceOf } from "../core/sources.ts";

@@ -1,4 +1,4 @@
-import { day_ms } from "../../day.ts";
+import { day_ms } from "../../durations.ts";
 import type { SeriesName, Value } from "../../series.ts";
 import { type Batch, batch_readings_max, valuesAt } from "../batch.ts";
 import { refuseForeign } from "../batch-acceptance.ts";

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import type { Clock } from "../../clock.ts";
-import { day_ms } from "../../day.ts";
+import { day_ms } from "../../durations.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
 import type { Kind } from "../../kinds.ts";
 import type { Log } from "../../log.ts";

@@ -1,3 +1,4 @@
+import { hour_ms } from "../../durations.ts";
 import type { CentralStore, GatewayRecord } from "../../store/central-store.ts";
 import type { ItemOverview } from "../../store/store.ts";
 import type { GatewayReport } from "../protocol.ts";
@@ -138,7 +139,7 @@ function dayText(at_ms: number): string {
 }
 
 /** A night may fail; two in a row are worth a look. */
-export const upload_overdue_ms = 50 * 3_600_000;
+export const upload_overdue_ms = 50 * hour_ms;
 const disk_least_bytes = 256 * 1024 * 1024;
 const clock_off_max_ms = 60_000;
 const battery_low_percent = 15;

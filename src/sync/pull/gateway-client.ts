@@ -1,4 +1,5 @@
 import type { ListedGateway } from "../../config/gateway-list.ts";
+import { hour_ms } from "../../durations.ts";
 import { type ClientBounds, type ClientOptions, HttpClient } from "../../http-client/http-client.ts";
 import { syncPath } from "../protocol.ts";
 
@@ -28,7 +29,7 @@ export function gatewayClient(
 
 const bounds: ClientBounds = {
   // Others wait for their turn meanwhile.
-  run_ms_max: 3_600_000,
+  run_ms_max: hour_ms,
   // A gateway that does not answer is asked again later: other gateways have their turns until then.
   failures_max: 3,
   // A Pi that reads its card for a batch; one that is off is given up after these.

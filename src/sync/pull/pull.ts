@@ -1,6 +1,6 @@
 import type { Clock } from "../../clock.ts";
 import type { ListedGateway } from "../../config/gateway-list.ts";
-import { day_ms } from "../../day.ts";
+import { day_ms } from "../../durations.ts";
 import type { HttpClient } from "../../http-client/http-client.ts";
 import type { Log } from "../../log.ts";
 import type { CentralStore, GatewayRecord } from "../../store/central-store.ts";

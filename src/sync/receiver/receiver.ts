@@ -1,7 +1,7 @@
 import type { Static } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Clock } from "../../clock.ts";
-import { day_ms } from "../../day.ts";
+import { day_ms } from "../../durations.ts";
 import { type App, type AppContext, authorised } from "../../http/app.ts";
 import { jsonForm } from "../../http/body.ts";
 import { namesTag } from "../../http/entity-tag.ts";

@@ -1,5 +1,5 @@
 import type { Static } from "@sinclair/typebox";
-import { day_ms } from "../../day.ts";
+import { day_ms } from "../../durations.ts";
 import { HttpError } from "../../http/errors.ts";
 import { batchAnswer, emptyAnswer } from "../answer.ts";
 import { encodeBatch } from "../batch-codec.ts";

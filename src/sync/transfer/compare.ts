@@ -1,4 +1,4 @@
-import { day_ms } from "../../day.ts";
+import { day_ms } from "../../durations.ts";
 import { batch_readings_max, readingsIn } from "../../store/batch.ts";
 import type { DayDigest, DigestRequest } from "../../store/upload-store.ts";
 import type { DaySpan } from "./days.ts";

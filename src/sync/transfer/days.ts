@@ -1,4 +1,4 @@
-import { day_ms } from "../../day.ts";
+import { day_ms } from "../../durations.ts";
 import { kindNames } from "../../kinds.ts";
 import { seriesNames, seriesOf } from "../../series.ts";
 import type { Store } from "../../store/store.ts";

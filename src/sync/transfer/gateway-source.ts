@@ -1,4 +1,4 @@
-import { day_ms } from "../../day.ts";
+import { day_ms } from "../../durations.ts";
 import type { HttpClient } from "../../http-client/http-client.ts";
 import { type Batch, batch_bytes_max } from "../../store/batch.ts";
 import type { DayReadings, DigestRequest } from "../../store/upload-store.ts";

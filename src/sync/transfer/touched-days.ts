@@ -1,4 +1,4 @@
-import { day_ms } from "../../day.ts";
+import { day_ms } from "../../durations.ts";
 import type { Batch } from "../../store/batch.ts";
 
 /** The days of a gateway's readings that are held and were not compared yet, by epoch. May be kept from one transfer to the next. */

@@ -1,5 +1,5 @@
 import type { Clock } from "../../clock.ts";
-import { day_ms } from "../../day.ts";
+import { day_ms } from "../../durations.ts";
 import { OperatorError } from "../../errors.ts";
 import { TryAgainLater } from "../../http-client/outcome.ts";
 import type { Log } from "../../log.ts";

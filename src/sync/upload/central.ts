@@ -1,3 +1,4 @@
+import { hour_ms } from "../../durations.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
 import {
   type ClientBounds,
@@ -61,7 +62,7 @@ const wording: Wording = {
 
 const bounds: ClientBounds = {
   // A run that began at two in the morning is over when the house wakes up.
-  run_ms_max: 6 * 3_600_000,
+  run_ms_max: 6 * hour_ms,
   // Two minutes with the delays between them.
   failures_max: 8,
   // Central may be busy with other homes.

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { type BoxState, judge, parseState } from "../../../drivers/bthome/box.ts";
 import type { Sighting } from "../../../drivers/bthome/sighting.ts";
 import { type ClockQuality, clockQuality } from "../../../src/clock.ts";
+import { hour_ms } from "../../../src/durations.ts";
 
-const hour_ms = 3600_000;
 const noon_ms = Date.UTC(2026, 10, 20, 12);
 
 /** A box heard by a gateway, on one time line; `at_ms` counts from noon. */

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { clockQuality } from "../../../src/clock.ts";
-import { day_ms } from "../../../src/day.ts";
-import { hour_ms, household, mac, worstError_ms } from "./household.ts";
+import { day_ms, hour_ms } from "../../../src/durations.ts";
+import { household, mac, worstError_ms } from "./household.ts";
 
 for (const transport of ["tcp", "pty"] as const) {
   test(`1,440 events of a box an hour off on a noisy ${transport} line arrive once each, right to 2 s`, async () => {

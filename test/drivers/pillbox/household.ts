@@ -8,7 +8,6 @@ import { numbers } from "../numbers.ts";
 import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
 import { TravellingClock } from "../travelling-clock.ts";
 
-export const hour_ms = 3600_000;
 export const mac = "c0:ff:ee:00:00:01";
 
 /** A driver on a simulated bridge with one box, and a clock that can be sent ahead. */

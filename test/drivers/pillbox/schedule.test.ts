@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { requestType } from "../../../drivers/pillbox/protocol.ts";
 import { SimulatedBox } from "../../../drivers/pillbox/simulator/box.ts";
-import { day_ms } from "../../../src/day.ts";
-import { hour_ms, household, mac } from "./household.ts";
+import { day_ms, hour_ms } from "../../../src/durations.ts";
+import { household, mac } from "./household.ts";
 
 test("a box on mains is polled hourly, and its status is kept as it says it", async () => {
   await using home = await household();

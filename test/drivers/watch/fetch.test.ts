@@ -7,10 +7,10 @@ import { plausibleLog } from "../../../drivers/watch/simulator/log.ts";
 import { WatchSimulator } from "../../../drivers/watch/simulator/watch.ts";
 import type { TransportKind } from "../../../drivers/wire/simulated-line.ts";
 import { clockQuality } from "../../../src/clock.ts";
+import { hour_ms } from "../../../src/durations.ts";
 import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
 import { TravellingClock } from "../travelling-clock.ts";
 
-const hour_ms = 3600_000;
 const noon_ms = Date.UTC(2026, 10, 20, 12);
 const address = "c0:ff:ee:00:00:09";
 

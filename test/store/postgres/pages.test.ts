@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import postgres from "postgres";
-import { day_ms } from "../../../src/day.ts";
+import { day_ms, hour_ms } from "../../../src/durations.ts";
 import type { PageRequest } from "../../../src/store/store.ts";
 import { PageOracle } from "../page-oracle.ts";
 import { below, seeded, sensor, start_ms } from "../sample.ts";
@@ -118,8 +118,6 @@ test("however far a page is passed over, the counts leave at most four hours to 
   expect(rows.length).toBeGreaterThan(4);
   expect(Math.max(...rows)).toBeLessThan(300);
 });
-
-const hour_ms = 3_600_000;
 
 function anyRequest(random: () => number, stamps_ms: readonly number[]): PageRequest {
   const any_ms = () => (stamps_ms[below(random, stamps_ms.length)] ?? 0) + below(random, 4_000) - 2_000;

@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { SystemClock } from "../../../src/clock.ts";
+import { hour_ms } from "../../../src/durations.ts";
 import { openCentralBeside } from "../../../src/store/sqlite/central-open.ts";
 import { openUploadStore } from "../../../src/store/sqlite/open.ts";
 import { all, events, eventsOf, keyOf, numbers } from "../central-sample.ts";
@@ -132,7 +133,6 @@ test("a database of a gateway from before there was central is a gateway's, with
      FROM (SELECT ? AS record)`,
     [sensor(1).address, JSON.stringify(item(1))],
   );
-  const hour_ms = 3_600_000;
   const at = (hours: number) => start_ms + hours * hour_ms;
   old.run("INSERT INTO listeners VALUES (0, 'gateway', ?1, ?2), (0, 'zigbee', ?1, ?2)", [at(0), at(20)]);
   old.run(

@@ -1,11 +1,10 @@
 import { expect, test } from "bun:test";
+import { hour_ms } from "../../../src/durations.ts";
 import type { Gap } from "../../../src/reading.ts";
 import type { GatewayStore, Notes } from "../../../src/store/store.ts";
 import { item, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
 import { openGateway } from "../sqlite/opening.ts";
 import { openUpload } from "./opening.ts";
-
-const hour_ms = 3_600_000;
 
 test("device health says who listened, which devices were alive, and what is known to be incomplete", async () => {
   using directory = temporaryDirectory();

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CentralPlace } from "../../../src/commands/central-place.ts";
-import { day_ms } from "../../../src/day.ts";
+import { day_ms } from "../../../src/durations.ts";
 import { OperatorError } from "../../../src/errors.ts";
 import { TryAgainLater } from "../../../src/http-client/outcome.ts";
 import type { Reading } from "../../../src/reading.ts";

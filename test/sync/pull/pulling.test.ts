@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startCentral } from "../../../src/central.ts";
 import { readGatewayList } from "../../../src/config/gateway-list.ts";
-import { day_ms } from "../../../src/day.ts";
+import { day_ms } from "../../../src/durations.ts";
 import { openCentralStore } from "../../../src/store/sqlite/central-open.ts";
 import { fleetOf } from "../../../src/sync/fleet/fleet.ts";
 import type { Pull } from "../../../src/sync/pull/pull.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { day_ms } from "../../../src/day.ts";
+import { day_ms } from "../../../src/durations.ts";
 import { eventsOf, keyOf } from "../../store/central-sample.ts";
 import { sensor } from "../../store/sample.ts";
 import { encoded, gatewayOf, headerOf, type Receiving, receive, reportBody } from "./receiving.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { day_ms } from "../../../src/day.ts";
+import { day_ms } from "../../../src/durations.ts";
 import { TryAgainLater } from "../../../src/http-client/outcome.ts";
 import { importDocument } from "../../../src/import/import.ts";
 import { FaultyProxy } from "../../fakes/faulty-proxy.ts";

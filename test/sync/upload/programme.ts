@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type Central as CentralServer, startCentral } from "../../../src/central.ts";
 import { type Clock, clockQuality } from "../../../src/clock.ts";
 import { type CentralPlace, openCentral } from "../../../src/commands/central-place.ts";
-import { day_ms } from "../../../src/day.ts";
+import { day_ms } from "../../../src/durations.ts";
 import type { Log } from "../../../src/log.ts";
 import type { Reading } from "../../../src/reading.ts";
 import type { CentralStore } from "../../../src/store/central-store.ts";

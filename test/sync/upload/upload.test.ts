@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
-import { day_ms } from "../../../src/day.ts";
+import { day_ms } from "../../../src/durations.ts";
 import { OperatorError } from "../../../src/errors.ts";
 import { TryAgainLater } from "../../../src/http-client/outcome.ts";
 import { changeBehind, daysOfEvents, type Home, Programme } from "./programme.ts";

@@ -1,6 +1,6 @@
-import { day_ms } from "../../../../src/day.ts";
 import { midnightsOf, Telling } from "../../../../src/demo/history.ts";
 import { outagesBefore } from "../../../../src/demo/outages.ts";
+import { day_ms } from "../../../../src/durations.ts";
 import type { Device, Reading } from "../../../../src/reading.ts";
 import { seriesOf, type Value } from "../../../../src/series.ts";
 import { type Batch, batch_readings_max } from "../../../../src/store/batch.ts";

@@ -1,4 +1,4 @@
-import { day_ms } from "../../../../src/day.ts";
+import { day_ms } from "../../../../src/durations.ts";
 import type { CentralStore } from "../../../../src/store/central-store.ts";
 import { postgresServer } from "../../../../test/store/postgres/server.ts";
 import { seeded, sensor, sensorEvent } from "../../../../test/store/sample.ts";

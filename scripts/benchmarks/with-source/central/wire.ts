@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { constants, gzipSync, zstdCompressSync } from "node:zlib";
 import { SystemClock } from "../../../../src/clock.ts";
-import { day_ms } from "../../../../src/day.ts";
 import { appendHistory } from "../../../../src/demo/history.ts";
+import { day_ms } from "../../../../src/durations.ts";
 import { lineLog } from "../../../../src/log.ts";
 import type { SeriesName } from "../../../../src/series.ts";
 import {
