@@ -14,15 +14,15 @@ import type { Reading } from "../reading.ts";
 import { openGatewayStore } from "../store/sqlite/open.ts";
 import { machineTimezone } from "../timezone.ts";
 import { mintToken } from "../token.ts";
-import { DemoBleDevices } from "./ble-devices.ts";
+import { plugInBleDevices } from "./ble-devices.ts";
 import { startDemoCentral, tokenFile } from "./central-copy.ts";
 import { curtains, demoHome, sensors } from "./devices.ts";
 import { appendHistory, type Buffers } from "./history.ts";
 import { Pauses } from "./pauses.ts";
-import { DemoPillBoxBridge } from "./pill-box-bridge.ts";
+import { plugInPillBoxBridge } from "./pill-box-bridge.ts";
 import { importProgramme } from "./programme.ts";
 import { Random } from "./random.ts";
-import { DemoZigbeeRadio } from "./zigbee-radio.ts";
+import { type DemoZigbeeRadio, plugInZigbeeRadio } from "./zigbee-radio.ts";
 
 /** Receiver of the demo's progress, while it starts and while it runs. */
 export interface DemoTeller {
@@ -104,11 +104,11 @@ export async function startDemo(options: {
     ends.push(() => central.stop());
     describe(directory, timezone, central.origin);
     const plugged = (file: string) => ({ clock, random, pauses, log, file: join(directory, file) });
-    const radio = await DemoZigbeeRadio.plugIn(plugged("demo-radio.json"));
+    const radio = await plugInZigbeeRadio(plugged("demo-radio.json"));
     ends.push(() => radio.unplug());
-    const bridge = await DemoPillBoxBridge.plugIn({ ...plugged("demo-box.json"), buffer: buffers.box });
+    const bridge = await plugInPillBoxBridge({ ...plugged("demo-box.json"), buffer: buffers.box });
     ends.push(() => bridge.unplug());
-    const ble = await DemoBleDevices.plugIn({ ...plugged("demo-ble.json"), buffer: buffers.watch });
+    const ble = await plugInBleDevices({ ...plugged("demo-ble.json"), buffer: buffers.watch });
     ends.push(() => ble.unplug());
     ends.push(async () => pauses.stop());
     const sections = new Map<string, unknown>([
@@ -141,7 +141,7 @@ export async function startDemo(options: {
       admin_token: admin.text,
       play: async () => {
         const sensing = listening(gateway, pauses).then(() =>
-          Promise.all([radio.live(), radio.missing > 0 ? letIn(directory, radio, teller) : undefined]),
+          Promise.all([radio.live(), radio.missing() > 0 ? letIn(directory, radio, teller) : undefined]),
         );
         try {
           await Promise.all([sensing, bridge.live(), ble.live()]);

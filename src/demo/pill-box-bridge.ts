@@ -13,71 +13,50 @@ interface Memory {
 }
 
 /** The simulated radio bridge with the polled pill box, which has kept some events for the first poll. */
-export class DemoPillBoxBridge {
-  readonly #simulator: BridgeSimulator;
-  readonly #box: SimulatedBox;
-  readonly #options: Peripherals;
-  readonly #before: number;
-
-  private constructor(simulator: BridgeSimulator, options: Peripherals & { buffer: Buffers["box"] }) {
-    const { clock, file, buffer } = options;
-    this.#simulator = simulator;
-    this.#options = options;
-    const now_ms = () => clock.now().unix_ms;
-    this.#box = new SimulatedBox({
-      mac: boxes.breakfast.address,
-      now_ms,
-      ahead_ms: -offsetAt_ms(now_ms()),
-      window: { every_s: broadcast_every_s, length_s: broadcast_for_s },
-    });
-    this.#box.voltage_mv = 5_008;
-    const { before, doors } = saved<Memory>(file) ?? { before: buffer.told, doors: [] };
-    this.#before = before;
-    for (let seq = 0; seq < before; seq++) this.#box.doors(0, 0);
-    for (const { at_ms, doors: open } of [...doors, ...buffer.doors]) this.#box.doors(open, at_ms);
-    simulator.boxes.push(this.#box);
-    this.#save();
-  }
-
-  static async plugIn(options: Peripherals & { buffer: Buffers["box"] }): Promise<DemoPillBoxBridge> {
-    const random = () => options.random.next();
-    const simulator = await plugIn("the pill box bridge", options.log, (transport) =>
-      BridgeSimulator.listen({ transport, random }),
-    );
-    return new DemoPillBoxBridge(simulator, options);
-  }
-
-  get port(): string {
-    return this.#simulator.path;
-  }
-
-  /** Somebody opens today's door now and then; the hourly polls tell of it. */
-  async live(): Promise<void> {
-    const { clock, random, pauses } = this.#options;
-    while (await pauses.pause(random.between(300_000, 900_000))) {
-      const today = new Date(clock.now().unix_ms).getDay();
-      this.#box.door(today, true);
-      await pauses.pause(random.between(6_000, 20_000));
-      this.#box.door(today, false);
-      this.#save();
-    }
-  }
-
-  async unplug(): Promise<void> {
-    this.#save();
-    await this.#simulator.close();
-  }
-
+export async function plugInPillBoxBridge(options: Peripherals & { readonly buffer: Buffers["box"] }) {
+  const { clock, random, pauses, log, file, buffer } = options;
+  const now_ms = () => clock.now().unix_ms;
+  const box = new SimulatedBox({
+    mac: boxes.breakfast.address,
+    now_ms,
+    ahead_ms: -offsetAt_ms(now_ms()),
+    window: { every_s: broadcast_every_s, length_s: broadcast_for_s },
+  });
+  box.voltage_mv = 5_008;
+  const { before, doors } = saved<Memory>(file) ?? { before: buffer.told, doors: [] };
+  for (let seq = 0; seq < before; seq++) box.doors(0, 0);
+  for (const { at_ms, doors: open } of [...doors, ...buffer.doors]) box.doors(open, at_ms);
   /** After each door, so that the box counts on after a demo that was killed. */
-  #save(): void {
-    const doors = this.#box.history.slice(this.#before).map(({ at_ms, doors: open }) => ({
-      at_ms,
-      doors: open,
-    }));
-    const kept = doors.slice(-kept_max);
-    const memory: Memory = { before: this.#before + doors.length - kept.length, doors: kept };
-    save(this.#options.file, memory);
-  }
+  const remember = () => {
+    const all = box.history.slice(before).map(({ at_ms, doors: open }) => ({ at_ms, doors: open }));
+    const kept = all.slice(-kept_max);
+    const memory: Memory = { before: before + all.length - kept.length, doors: kept };
+    save(file, memory);
+  };
+  const simulator = await plugIn("the pill box bridge", log, (transport) =>
+    BridgeSimulator.listen({ transport, random: () => random.next() }),
+  );
+  simulator.boxes.push(box);
+  remember();
+  return {
+    port: simulator.path,
+
+    /** Somebody opens today's door now and then; the hourly polls tell of it. */
+    live: async (): Promise<void> => {
+      while (await pauses.pause(random.between(300_000, 900_000))) {
+        const today = new Date(now_ms()).getDay();
+        box.door(today, true);
+        await pauses.pause(random.between(6_000, 20_000));
+        box.door(today, false);
+        remember();
+      }
+    },
+
+    unplug: async (): Promise<void> => {
+      remember();
+      await simulator.close();
+    },
+  };
 }
 
 /** As many as the box itself holds. */

@@ -1,85 +1,72 @@
 import { type SimulatorExport, ZnpSimulator } from "../../drivers/zigbee/simulator/coordinator.ts";
-import type { SimulatedDevice } from "../../drivers/zigbee/simulator/device.ts";
 import { type SensorName, sensorNamed, sensors, zonestatus } from "./devices.ts";
 import { type Peripherals, plugIn, save, saved } from "./plug.ts";
-import { type Place, type Step, walk } from "./walk.ts";
+import { type Place, walk } from "./walk.ts";
 
-/** The simulated stick with the flat's sensors around it, on a pty as a real one would be. */
-export class DemoZigbeeRadio {
-  readonly #simulator: ZnpSimulator;
-  readonly #options: Peripherals;
-  readonly #devices = new Map<SensorName, SimulatedDevice>();
+export type DemoZigbeeRadio = Awaited<ReturnType<typeof plugInZigbeeRadio>>;
 
-  private constructor(simulator: ZnpSimulator, options: Peripherals) {
-    this.#simulator = simulator;
-    this.#options = options;
-    for (const { name, model, address } of sensors) {
-      const known = simulator.devices.find(({ ieee }) => ieee === address);
-      this.#devices.set(name, known ?? simulator.addDevice({ model, ieee: address }));
-    }
-  }
+/**
+ * The simulated stick with the flat's sensors around it, on a pty as a real one would be. The file keeps the stick's memory
+ * from one demo on the same data to the next.
+ */
+export async function plugInZigbeeRadio({ clock, random, pauses, log, file }: Peripherals) {
+  const memory = saved<SimulatorExport>(file);
+  const simulator = await plugIn("the Zigbee radio", log, (transport) =>
+    ZnpSimulator.listen({ transport, random: (length) => random.bytes(length), saved: memory }),
+  );
+  const devices = sensors.map(({ name, model, address }) => {
+    const known = simulator.devices.find(({ ieee }) => ieee === address);
+    return { name, device: known ?? simulator.addDevice({ model, ieee: address }) };
+  });
+  const notify = (sensor: SensorName, status: number) => {
+    if (!pauses.stopped) devices.find(({ name }) => name === sensor)?.device.notify(status);
+  };
+  return {
+    /** The path for the gateway's zigbee port setting. */
+    port: simulator.path,
 
-  /** The file keeps the stick's memory from one demo on the same data to the next. */
-  static async plugIn(options: Peripherals): Promise<DemoZigbeeRadio> {
-    const random = (length: number) => options.random.bytes(length);
-    const memory = saved<SimulatorExport>(options.file);
-    const simulator = await plugIn("the Zigbee radio", options.log, (transport) =>
-      ZnpSimulator.listen({ transport, random, saved: memory }),
-    );
-    return new DemoZigbeeRadio(simulator, options);
-  }
+    /** How many sensors belong to no network yet. */
+    missing: () => devices.filter(({ device }) => device.network_key === undefined).length,
 
-  /** The path for the gateway's zigbee port setting. */
-  get port(): string {
-    return this.#simulator.path;
-  }
-
-  /** Sensors that belong to no network yet ask to join it, one after the other; call while joining is open. */
-  async joinAll(joined: (address: string) => Promise<void>): Promise<void> {
-    for (const device of this.#devices.values()) {
-      if (device.network_key !== undefined || this.#options.pauses.stopped) continue;
-      const done = joined(device.ieee);
-      device.join();
-      await done;
-    }
-  }
-
-  get missing(): number {
-    return [...this.#devices.values()].filter(({ network_key }) => network_key === undefined).length;
-  }
-
-  /** Somebody walks through the flat, a little livelier than people do, until the radio is unplugged. */
-  async live(): Promise<void> {
-    const { clock, random, pauses } = this.#options;
-    let place: Place = "living";
-    while (!pauses.stopped) {
-      const next = random.pick(places.filter((one) => one !== place));
-      const started_ms = clock.now().monotonic_ms;
-      const steps = walk(place, next, random);
-      const arrived_ms = Math.max(...steps.filter(isAlarm).map(({ after_ms }) => after_ms), 0);
-      for (const { after_ms, sensor, zonestatus: status } of steps) {
-        const due_ms = started_ms + Math.min(after_ms, arrived_ms + quiet_ms);
-        await pauses.pause(due_ms - clock.now().monotonic_ms);
-        this.#notify(sensor, status);
+    /** Those ask to join it, one after the other; call while joining is open. */
+    joinAll: async (joined: (address: string) => Promise<void>): Promise<void> => {
+      for (const { device } of devices) {
+        if (device.network_key !== undefined || pauses.stopped) continue;
+        const done = joined(device.ieee);
+        device.join();
+        await done;
       }
-      place = next;
-      for (const sensor of seenIn[place]) {
-        await pauses.pause(random.between(1_500, 4_500));
-        this.#notify(sensor, alarmOf(sensor));
-        await pauses.pause(random.between(2_500, 6_000));
-        this.#notify(sensor, zonestatus.wall.idle);
+    },
+
+    /** Somebody walks through the flat, a little livelier than people do, until the demo stops. */
+    live: async (): Promise<void> => {
+      let place: Place = "living";
+      while (!pauses.stopped) {
+        const next = random.pick(places.filter((one) => one !== place));
+        const started_ms = clock.now().monotonic_ms;
+        const steps = walk(place, next, random);
+        const alarms = steps.filter(({ sensor, zonestatus: status }) => status === alarmOf(sensor));
+        const arrived_ms = Math.max(...alarms.map(({ after_ms }) => after_ms), 0);
+        for (const { after_ms, sensor, zonestatus: status } of steps) {
+          const due_ms = started_ms + Math.min(after_ms, arrived_ms + quiet_ms);
+          await pauses.pause(due_ms - clock.now().monotonic_ms);
+          notify(sensor, status);
+        }
+        place = next;
+        for (const sensor of seenIn[place]) {
+          await pauses.pause(random.between(1_500, 4_500));
+          notify(sensor, alarmOf(sensor));
+          await pauses.pause(random.between(2_500, 6_000));
+          notify(sensor, zonestatus.wall.idle);
+        }
       }
-    }
-  }
+    },
 
-  async unplug(): Promise<void> {
-    save(this.#options.file, this.#simulator.export());
-    await this.#simulator.close();
-  }
-
-  #notify(sensor: SensorName, status: number): void {
-    if (!this.#options.pauses.stopped) this.#devices.get(sensor)?.notify(status);
-  }
+    unplug: async (): Promise<void> => {
+      save(file, simulator.export());
+      await simulator.close();
+    },
+  };
 }
 
 const places: readonly Place[] = ["bedroom", "bathroom", "kitchen", "living", "away"];
@@ -95,10 +82,6 @@ const seenIn: Readonly<Record<Place, readonly SensorName[]>> = {
 
 /** Time after which a sensor becomes quiet again; short, because an audience waits. */
 const quiet_ms = 2_500;
-
-function isAlarm({ sensor, zonestatus: status }: Step): boolean {
-  return status === alarmOf(sensor);
-}
 
 function alarmOf(sensor: SensorName): number {
   return zonestatus[sensorNamed(sensor).subtype].alarm;

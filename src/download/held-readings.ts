@@ -31,8 +31,17 @@ export class HeldReadings {
    */
   constructor(path: string, binding: Readonly<Record<string, string>>) {
     this.#path = path;
-    this.#database = opened(path);
+    this.#database = this.#doing(() => {
+      mkdirSync(dirname(path), { recursive: true });
+      return new Database(path, { create: true, readwrite: true, strict: true });
+    });
     try {
+      // Exclusive: two downloads into one directory would tear each other's pages.
+      this.#database.run("PRAGMA locking_mode = EXCLUSIVE");
+      this.#database.run("PRAGMA journal_mode = WAL");
+      this.#database.run("PRAGMA synchronous = NORMAL");
+      this.#database.run("BEGIN IMMEDIATE");
+      this.#database.run("COMMIT");
       this.#database.run(schema);
       for (const [name, value] of Object.entries({ ...binding, form })) {
         const kept = this.setting(name);
@@ -75,7 +84,7 @@ export class HeldReadings {
       for (const [at, [stamp_ms, ...fields]] of rows.entries())
         this.#write(addRow, series, item, stamp_ms, JSON.stringify(fields), at);
     });
-    this.#changing(page);
+    this.#doing(page);
   }
 
   /** Begins another round; the readings of earlier ones stay. */
@@ -105,13 +114,13 @@ export class HeldReadings {
   }
 
   #write(statement: string, ...values: (string | number)[]): void {
-    this.#changing(() => this.#database.query(statement).run(...values));
+    this.#doing(() => this.#database.query(statement).run(...values));
   }
 
   /** @throws OperatorError when the file or the disk refuses */
-  #changing(change: () => void): void {
+  #doing<Result>(work: () => Result): Result {
     try {
-      change();
+      return work();
     } catch (thrown) {
       throw fault(thrown, this.#path);
     }
@@ -142,27 +151,6 @@ ON CONFLICT DO UPDATE SET round = excluded.round, revision = excluded.revision, 
 const form = JSON.stringify(
   Object.entries(seriesTable).map(([series, { fields }]) => [series, ...Object.keys(fields)]),
 );
-
-function opened(path: string): Database {
-  try {
-    mkdirSync(dirname(path), { recursive: true });
-    const database = new Database(path, { create: true, readwrite: true, strict: true });
-    try {
-      // Exclusive: two downloads into one directory would tear each other's pages.
-      database.run("PRAGMA locking_mode = EXCLUSIVE");
-      database.run("PRAGMA journal_mode = WAL");
-      database.run("PRAGMA synchronous = NORMAL");
-      database.run("BEGIN IMMEDIATE");
-      database.run("COMMIT");
-      return database;
-    } catch (thrown) {
-      database.close();
-      throw thrown;
-    }
-  } catch (thrown) {
-    throw fault(thrown, path);
-  }
-}
 
 function fault(thrown: unknown, path: string): OperatorError {
   if (thrown instanceof OperatorError) return thrown;

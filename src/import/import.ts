@@ -6,7 +6,7 @@ import { type FileFormat, formatOf } from "./file-format.ts";
 import { jsonRecords, ndjsonRecords } from "./json-records.ts";
 import { Ledger, type Place } from "./ledger.ts";
 import { lineOf, type RawReceiver, type RawRecord } from "./raw-record.ts";
-import { RecordCheck } from "./record-check.ts";
+import { recordCheck } from "./record-check.ts";
 import { bytesOf, type TextBlock, textBlocks, UnreadableFile, wholeText } from "./text-blocks.ts";
 
 export interface ImportOptions extends TakeOptions {
@@ -89,7 +89,7 @@ class ImportRun {
   readonly #sources: readonly Source[];
   readonly #options: TakeOptions;
   readonly #ledger: Ledger;
-  readonly #checks = new Map<RecordType, RecordCheck>();
+  readonly #checks = new Map<RecordType, ReturnType<typeof recordCheck>>();
   readonly #bytesTotal: number;
   #records = 0;
   #brokenOff = false;
@@ -177,10 +177,10 @@ class ImportRun {
     this.#records += 1;
     let check = this.#checks.get(type);
     if (check === undefined) {
-      check = new RecordCheck(type);
+      check = recordCheck(type);
       this.#checks.set(type, check);
     }
-    const { record, identity, faults } = check.check(raw);
+    const { record, identity, faults } = check(raw);
     for (const fault of faults) this.faults.add({ file, record: type, ...fault });
     const found: Found = { file, raw, record, identity, sound: faults.length === 0 };
     if (typeof record[embeddedField(type)] !== "string") this.#accept(found);

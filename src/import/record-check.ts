@@ -26,70 +26,48 @@ export interface FieldFault {
   readonly expected: string;
 }
 
-/** Checks records of one type against its entry in the record table, and fills in what they leave out. */
-export class RecordCheck {
-  readonly #type: RecordType;
-  readonly #definition;
-  readonly #fields: readonly string[];
-  readonly #checks: ReadonlyMap<string, FieldCheck>;
-  readonly #required: ReadonlySet<string>;
-
-  constructor(type: RecordType) {
-    this.#type = type;
-    this.#definition = definitionOf(type);
-    this.#fields = fieldsOf(type);
-    this.#required = new Set(requiredFields(this.#definition));
-    this.#checks = new Map(
-      Object.entries(this.#definition.schema.properties).map(([name, schema]) => [
-        name,
-        name === this.#definition.embeds ? embeddedCheck("itemid") : fieldCheck(schema),
-      ]),
-    );
-  }
-
-  check(raw: RawRecord): CheckedRecord {
-    const faults: FieldFault[] = [];
-    const given = this.#given(raw, faults);
-    const record = this.#filled(raw, given, faults);
-    this.#obey(raw, record, faults);
-    const sound = this.#definition.identity.every((name) => !faults.some(({ field }) => field === name));
-    return { record, identity: sound ? identityOf(this.#type, record) : undefined, faults };
-  }
+/** The check of records of one type against its entry in the record table, which fills in what they leave out. */
+export function recordCheck(type: RecordType): (raw: RawRecord) => CheckedRecord {
+  const definition = definitionOf(type);
+  const names = fieldsOf(type);
+  const required = new Set(requiredFields(definition));
+  const { embeds, identity, defaults = {}, rules = [] } = definition;
+  const checks: ReadonlyMap<string, FieldCheck> = new Map(
+    Object.entries(definition.schema.properties).map(([name, schema]) => [
+      name,
+      name === embeds ? embeddedCheck("itemid") : fieldCheck(schema),
+    ]),
+  );
 
   /** The values that their fields may hold. */
-  #given({ fields, textual }: RawRecord, faults: FieldFault[]): Record<string, unknown> {
+  const givenBy = ({ fields, textual }: RawRecord, faults: FieldFault[]) => {
     const given: Record<string, unknown> = {};
     for (const [field, { value: written, line }] of fields) {
-      const check = this.#checks.get(field);
+      const check = checks.get(field);
       if (check === undefined) {
-        faults.push({ line, ...unknownField(field, this.#fields) });
+        faults.push({ line, ...unknownField(field, names) });
         continue;
       }
       // Null says that there is no value; whether the record can do without is seen when it is filled in.
       if (written === null || (textual && written === "")) continue;
       const value = textual ? check.fromText(String(written)) : written;
-      if (check.accepts(value)) given[field] = field === this.#definition.embeds ? embeddedId(value) : value;
+      if (check.accepts(value)) given[field] = field === embeds ? embeddedId(value) : value;
       else faults.push({ line, field, given: givenText(written), expected: check.expected });
     }
     return given;
-  }
+  };
 
   /** The record with all its fields in the order in which they are served, but those at fault. */
-  #filled(
-    raw: RawRecord,
-    given: Readonly<Record<string, unknown>>,
-    faults: FieldFault[],
-  ): Record<string, unknown> {
-    const { defaults = {} } = this.#definition;
+  const filled = (raw: RawRecord, given: StoredRecord, faults: FieldFault[]) => {
     const record: Record<string, unknown> = {};
     // Defaults follow from given fields wherever they stand, and from the defaults before them.
     const known: Record<string, unknown> = { ...given };
     const faulty = new Set(faults.map(({ field }) => field));
-    for (const field of this.#fields) {
+    for (const field of names) {
       if (faulty.has(field)) continue;
       let value = given[field];
-      if (value === undefined && this.#required.has(field)) {
-        const expected = `${this.#checks.get(field)?.expected} expected, none is given`;
+      if (value === undefined && required.has(field)) {
+        const expected = `${checks.get(field)?.expected} expected, none is given`;
         faults.push({ line: lineOf(raw, field), field, expected });
         continue;
       }
@@ -101,23 +79,21 @@ export class RecordCheck {
       record[field] = value;
     }
     return record;
-  }
+  };
 
-  /** Looks at the rules that hold between fields. */
-  #obey(raw: RawRecord, record: StoredRecord, faults: FieldFault[]): void {
-    for (const { field, allowed } of this.#definition.rules ?? []) {
+  return (raw) => {
+    const faults: FieldFault[] = [];
+    const record = filled(raw, givenBy(raw, faults), faults);
+    for (const { field, allowed } of rules) {
       const value = record[field];
-      if (typeof value !== "string") continue;
-      const values = allowed(record);
-      if (values === undefined || values.includes(value)) continue;
-      faults.push({
-        line: lineOf(raw, field),
-        field,
-        given: givenText(value),
-        expected: valuesText(values),
-      });
+      const values = typeof value === "string" ? allowed(record) : undefined;
+      if (values === undefined || values.includes(String(value))) continue;
+      const line = lineOf(raw, field);
+      faults.push({ line, field, given: givenText(value), expected: valuesText(values) });
     }
-  }
+    const identified = identity.every((name) => !faults.some(({ field }) => field === name));
+    return { record, identity: identified ? identityOf(type, record) : undefined, faults };
+  };
 }
 
 /** The fields that an import must give: those that say which record it is, and what can't be told without. */

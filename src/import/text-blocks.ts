@@ -94,25 +94,14 @@ function unopened(path: string, cause: unknown): OperatorError {
 
 /** `first`: the bytes begin the file, and may begin with a byte order mark. */
 function decoded(bytes: Uint8Array, line: number, first: boolean): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: !first }).decode(bytes);
-  } catch {
-    throw new UnreadableFile(
-      line + linesBeforeFault(bytes),
-      "text in UTF-8 expected, and these bytes are none",
-    );
-  }
-}
-
-/** How many lines of bytes that are not UTF-8 are. */
-function linesBeforeFault(bytes: Uint8Array): number {
+  if (isUtf8(bytes)) return new TextDecoder("utf-8", { ignoreBOM: !first }).decode(bytes);
   let lines = 0;
   for (let start = 0; start < bytes.length; lines++) {
     const end = bytes.indexOf(newline, start) + 1 || bytes.length;
-    if (!isUtf8(bytes.subarray(start, end))) return lines;
+    if (!isUtf8(bytes.subarray(start, end))) break;
     start = end;
   }
-  return lines;
+  throw new UnreadableFile(line + lines, "text in UTF-8 expected, and these bytes are none");
 }
 
 function newlinesIn(bytes: Uint8Array): number {
