@@ -34,8 +34,8 @@ export interface UploadStore extends Store {
   noteUpload(state: UploadState): Promise<void>;
 
   /**
-   * Removes readings with a stamp below `before_ms` and a number up to `through_seq`, by whole blocks of counts, so that what lies beside them may
-   * stay; at most `readings_max` in this call, in a transaction of its own. Answers how many, and whether more remain.
+   * Removes readings with a stamp below `before_ms` and a number up to `through_seq`, by whole spans of counts, so that readings of
+   * the same span may stay; at most `readings_max` in this call, in a transaction of its own. Answers how many, and whether more remain.
    */
   prune(request: {
     readonly before_ms: number;

@@ -25,7 +25,7 @@ export function* itemOverviews(): Work<ItemOverview[]> {
     ),
     objects<SeriesTotal>(
       `SELECT item, series, sum(total) AS count, max(newest_stamp) AS newest_ms
-       FROM heads GROUP BY item, series ORDER BY item, series`,
+       FROM totals GROUP BY item, series ORDER BY item, series`,
     ),
   );
   const series = Map.groupBy(totals, ({ item }) => item);

@@ -1,11 +1,11 @@
 import { seriesNames } from "../../series.ts";
-import type { Connections, SqlRunner } from "./connection.ts";
+import type { Connections } from "./connection.ts";
 
 /**
  * On a server with the Citus extension the readings of homes and what is known of them are spread over its workers by home, so that a batch is
  * one shard's business. Everything else is small and wanted by everybody: each worker has a copy.
  */
-export const tablesByHome = [...seriesNames, "sources", "batches", "heads", "counts", "late"] as const;
+export const tablesByHome = [...seriesNames, "sources", "batches", "totals", "counts", "late"] as const;
 export const copiedTables = [
   ...[
     "meta",
@@ -46,20 +46,4 @@ async function spread(connections: Connections, table: string, call: string): Pr
     const known = await sql`SELECT 1 FROM pg_dist_partition WHERE logicalrel = ${table}::regclass`;
     if (known.length === 0) await sql.unsafe(`SELECT ${call}`);
   });
-}
-
-/**
- * A condition, as SQL, that an item's rows meet anyway: which homes they are of. Only with it Citus knows which shards to ask; where
- * nothing is spread it is left out.
- */
-export type AmongHomes = (sql: SqlRunner, item: number) => Promise<string>;
-
-export function amongHomes(distributed: boolean): AmongHomes {
-  return async (sql, item) => {
-    if (!distributed) return "";
-    const homes = await sql<
-      { home: number }[]
-    >`SELECT home FROM item_homes WHERE item = ${item} ORDER BY home`;
-    return ` AND home IN (${homes.map(({ home }) => home).join(", ") || "NULL"})`;
-  };
 }

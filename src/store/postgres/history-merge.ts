@@ -1,6 +1,8 @@
 import { seriesNames } from "../../series.ts";
+import { recountAll } from "../core/count-spans.ts";
+import { homesApart } from "../core/homes.ts";
 import type { SqlRunner } from "./connection.ts";
-import { findLateAgain } from "./late-readings.ts";
+import { run as runWork } from "./database.ts";
 
 /** Everything that is known of the item `from` is to become the item `into`'s. */
 export interface Merge {
@@ -23,7 +25,13 @@ async function mergeSome(sql: SqlRunner, merges: readonly Merge[]): Promise<void
   const run = (text: string) => sql.unsafe(text, [from, into]);
   for (const series of seriesNames) await run(`UPDATE ${series} SET item = ${taker} WHERE ${given}`);
   for (const text of moves) await run(text);
-  for (const series of seriesNames) await findLateAgain(sql, series, into);
+  for (const series of seriesNames) {
+    const gave = await sql<{ item: number }[]>`
+      DELETE FROM totals WHERE item = ANY (${from}::bigint[]) AND series = ${series} RETURNING item`;
+    const took = merges.filter((merge) => gave.some(({ item }) => item === merge.from));
+    const items = took.map((merge) => merge.into);
+    if (items.length > 0) await runWork(sql, recountAll(homesApart({ distributed: false }), series, items));
+  }
   for (const table of moved) await sql.unsafe(`DELETE FROM ${table} WHERE ${given}`, [from]);
   await sql`DELETE FROM items WHERE key = ANY (${from}::bigint[])`;
 }
@@ -42,16 +50,6 @@ const laterState = stateFields
   .join(",\n");
 
 const moves = [
-  `INSERT INTO heads (item, series, home, total, newest_number, newest_stamp, revision)
-   SELECT ${taker}, series, home, total, newest_number, newest_stamp, revision + 1 FROM heads WHERE ${given}
-   ON CONFLICT (item, series, home) DO UPDATE SET
-     total = heads.total + excluded.total,
-     newest_number = greatest(heads.newest_number, excluded.newest_number),
-     newest_stamp = greatest(heads.newest_stamp, excluded.newest_stamp),
-     revision = greatest(heads.revision, excluded.revision) + 1`,
-  `INSERT INTO counts (item, series, width, start, home, count)
-   SELECT ${taker}, series, width, start, home, count FROM counts WHERE ${given}
-   ON CONFLICT (item, series, width, start, home) DO UPDATE SET count = counts.count + excluded.count`,
   `INSERT INTO item_homes (item, home) SELECT ${taker}, home FROM item_homes WHERE ${given} ON CONFLICT DO NOTHING`,
   `INSERT INTO item_states (item, home, first_ms, heard_ms, listener, battery_percent, battery_mv, linkquality)
    SELECT ${taker}, home, first_ms, heard_ms, listener, battery_percent, battery_mv, linkquality
@@ -67,6 +65,6 @@ const moves = [
    SELECT ${taker}, from_ms, to_ms, reason, lost FROM gaps WHERE ${given}
    ON CONFLICT (item, from_ms, to_ms, reason) DO UPDATE SET lost = excluded.lost`,
 ];
-const moved = ["heads", "counts", "late", "item_homes", "item_states", "silences", "gaps"] as const;
+const moved = ["counts", "late", "item_homes", "item_states", "silences", "gaps"] as const;
 
 const merges_at_once = 100;

@@ -3,6 +3,8 @@ import type { SeriesName } from "../../series.ts";
 import { type Batch, batch_readings_max, type SeriesColumns, valuesAt } from "../batch.ts";
 import { refuseForeign } from "../batch-acceptance.ts";
 import { BatchRefused, type Repaired, type Sender } from "../central-store.ts";
+import { recountDays } from "../core/count-spans.ts";
+import { homesApart } from "../core/homes.ts";
 import { itemsOf, knownItem } from "../core/items.ts";
 import { refuseMisfits } from "../core/series-rows.ts";
 import { holdSource, numbersOf, type Source, sourceOf } from "../core/sources.ts";
@@ -10,10 +12,9 @@ import type { OwnNumbers } from "../own-numbers.ts";
 import type { DayReadings } from "../upload-store.ts";
 import type { Connections, SqlRunner } from "./connection.ts";
 import { copyReadings } from "./copy-readings.ts";
-import { recount } from "./count-spans.ts";
 import { run } from "./database.ts";
 import { holdItems } from "./inventory-lock.ts";
-import { findLateAgain } from "./late-readings.ts";
+
 import type { Partitions } from "./partitions.ts";
 import { rowColumns, type StoredRow } from "./reading-rows.ts";
 
@@ -147,7 +148,6 @@ class Day {
       own,
     });
     await this.#recount([...astray.values()], order.length > 0);
-    if (order.length > 0) await findLateAgain(this.#sql, series, items);
     return { added: order.length - gone.length, corrected: gone.length };
   }
 
@@ -162,7 +162,7 @@ class Day {
     if (own.length === 0) return new Map();
     const { series } = this.#request;
     const heard = await this.#sql<{ item: number }[]>`
-      SELECT item FROM heads WHERE home = ${this.#home} AND series = ${series}`;
+      SELECT item FROM totals WHERE home = ${this.#home} AND series = ${series}`;
     const rows = await rowsOf(
       this.#sql,
       series,
@@ -189,11 +189,8 @@ class Day {
       const other = Math.floor(stamp_ms / day_ms);
       days.set(`${item} ${other}`, [item, other]);
     }
-    for (const [item, number] of days.values()) {
-      const from_ms = number * day_ms;
-      const of = { series, home: this.#home, item, from_ms, before_ms: from_ms + day_ms };
-      await recount(this.#sql, of, { changed });
-    }
+    const of = { series, home: this.#home, days: days.values(), changed };
+    await run(this.#sql, recountDays(homesApart({ distributed: false }), of));
   }
 }
 

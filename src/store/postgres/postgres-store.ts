@@ -14,11 +14,17 @@ import type {
   ReportNote,
   Sender,
 } from "../central-store.ts";
+import { arrivals } from "../core/arrivals.ts";
 import { backupsOf } from "../core/backups.ts";
 import { coverage } from "../core/coverage-reads.ts";
+import { digests } from "../core/digests.ts";
 import { gatewayRecords } from "../core/gateways.ts";
+import { history } from "../core/history.ts";
+import { type Homes, homesApart } from "../core/homes.ts";
 import { itemNamed, itemsHeardIn, itemsIn, itemsOfKind, itemTypes } from "../core/inventory.ts";
 import { prepareItems } from "../core/items.ts";
+import { oldestFirst } from "../core/oldest-first.ts";
+import { page, pageMark } from "../core/pages.ts";
 import {
   itemidsOf,
   keepsRecords,
@@ -47,17 +53,11 @@ import type {
   Token,
 } from "../store.ts";
 import type { DayDigest, DayReadings, DigestRequest } from "../upload-store.ts";
-import { ArrivalReads } from "./arrivals.ts";
-import { amongHomes } from "./citus.ts";
 import type { Connections } from "./connection.ts";
 import { PostgresDatabase } from "./database.ts";
-import { digests } from "./digests.ts";
-import { history } from "./history.ts";
 import { Imports } from "./import.ts";
 import { Mending } from "./mend.ts";
-import { OldestFirstReads } from "./oldest-first.ts";
 import { overview } from "./overview.ts";
-import { Pages } from "./pages.ts";
 import { Partitions } from "./partitions.ts";
 import { Receiving } from "./receive.ts";
 
@@ -66,9 +66,7 @@ export class PostgresCentralStore implements CentralStore {
   readonly epoch: string;
   readonly #connections: Connections;
   readonly #database: PostgresDatabase;
-  readonly #pages: Pages;
-  readonly #oldestFirst: OldestFirstReads;
-  readonly #arrivals: ArrivalReads;
+  readonly #homes: Homes;
   readonly #imports: Imports;
   readonly #receiving: Receiving;
   readonly #mending: Mending;
@@ -80,10 +78,7 @@ export class PostgresCentralStore implements CentralStore {
     this.#database = new PostgresDatabase(connections);
     this.epoch = options.epoch;
     const partitions = new Partitions(connections);
-    const among = amongHomes(options.distributed);
-    this.#pages = new Pages(connections, among);
-    this.#oldestFirst = new OldestFirstReads(connections, among);
-    this.#arrivals = new ArrivalReads({ connections, amongHomes: among, epoch: options.epoch });
+    this.#homes = homesApart(options);
     this.#imports = new Imports(connections);
     this.#receiving = new Receiving({ connections, database: this.#database, partitions });
     this.#mending = new Mending({ connections, partitions });
@@ -110,21 +105,21 @@ export class PostgresCentralStore implements CentralStore {
   }
 
   page(request: PageRequest): Promise<Page> {
-    return this.#pages.page(request);
+    return this.#database.page(() => page(this.#homes, request));
   }
 
   async pageMark(request: PageRequest): Promise<string> {
-    return `${this.epoch} ${await this.#pages.mark(request)}`;
+    return `${this.epoch} ${await this.#database.page(() => pageMark(this.#homes, request))}`;
   }
 
   changes(): undefined {}
 
   oldestFirst(request: OldestFirstRequest): Promise<OldestFirst> {
-    return this.#oldestFirst.read(request);
+    return this.#database.page(() => oldestFirst(this.#homes, request));
   }
 
   arrivals(request: ArrivalsRequest): Promise<Arrivals | undefined> {
-    return this.#arrivals.read(request);
+    return this.#database.page(() => arrivals(this.#homes, this.epoch, request));
   }
 
   coverage(request: CoverageRequest): Promise<CoverageInterval[]> {
@@ -204,7 +199,7 @@ export class PostgresCentralStore implements CentralStore {
   }
 
   digests(request: DigestRequest): Promise<DayDigest[]> {
-    return this.#connections.snapshot((sql) => digests(sql, request));
+    return digests(this.#database, this.#homes, request);
   }
 
   repairDay(request: DayReadings, readings: Batch, sender: Sender): Promise<Repaired> {
@@ -214,7 +209,7 @@ export class PostgresCentralStore implements CentralStore {
   history(
     request: Parameters<CentralStore["history"]>[0],
   ): Promise<{ batch: Batch; position: HistoryPosition } | undefined> {
-    return this.#connections.snapshot((sql) => history(sql, this.epoch, request));
+    return this.#database.snapshot(() => history(this.epoch, request));
   }
 
   gateways(): Promise<GatewayRecord[]> {

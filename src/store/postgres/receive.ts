@@ -2,15 +2,14 @@ import { seriesNames } from "../../series.ts";
 import type { Batch } from "../batch.ts";
 import { devicesFrom, digestAt, firstIndexFrom, firstNewSeq } from "../batch-acceptance.ts";
 import type { Received, Sender } from "../central-store.ts";
+import { Additions } from "../core/additions.ts";
+import { homesApart } from "../core/homes.ts";
 import { heardFrom, itemsOf, prepareItems } from "../core/items.ts";
 import { byDevice, refuseMisfits } from "../core/series-rows.ts";
 import { holdSource, noteHeld, sourceOf } from "../core/sources.ts";
 import type { Connections, SqlRunner } from "./connection.ts";
-import { copyReadings } from "./copy-readings.ts";
-import { CountChanges } from "./count-spans.ts";
 import { type PostgresDatabase, run } from "./database.ts";
 import { holdItems } from "./inventory-lock.ts";
-import { addLate } from "./late-readings.ts";
 import type { Partitions } from "./partitions.ts";
 
 /** Takes in batches: see `CentralStore.receive`. */
@@ -70,6 +69,7 @@ export class Receiving {
     const keyOf = new Float64Array(batch.devices.length);
     for (const [index, { place }] of heard.entries()) keyOf[place] = keys[index] as number;
     const first_own = await numbersFor(sql, keys, batch.to_seq - from_seq + 1);
+    const additions = new Additions(homesApart({ distributed: false }));
     let taken = 0;
     for (const series of seriesNames) {
       const columns = batch.series[series];
@@ -79,13 +79,10 @@ export class Receiving {
       if (order.length === 0) continue;
       const item = device.map((place) => keyOf[place] as number);
       const own = seq.map((number) => first_own + number - from_seq);
-      const rows = { series, home, columns, order, item, own };
-      await addLate(sql, rows);
-      const changes = new CountChanges();
-      await copyReadings(sql, rows, () => changes.addAll(rows));
-      await changes.write(sql, series, home);
+      await run(sql, additions.put({ series, home, columns, order, item, own }));
       taken += order.length;
     }
+    await run(sql, additions.settle());
     return { first_own, taken };
   }
 }

@@ -3,18 +3,19 @@ import type { SeriesName, Value } from "../../series.ts";
 import { type Batch, batch_readings_max, valuesAt } from "../batch.ts";
 import { refuseForeign } from "../batch-acceptance.ts";
 import { BatchRefused, type Repaired, type Sender } from "../central-store.ts";
+import { recountDays } from "../core/count-spans.ts";
+import { homesTogether } from "../core/homes.ts";
 import { itemsOf, knownItem } from "../core/items.ts";
 import { numbersOf, sourceOf } from "../core/sources.ts";
 import type { OwnNumbers } from "../own-numbers.ts";
 import type { DayReadings } from "../upload-store.ts";
-import type { BlockKeeper } from "./block-keeper.ts";
 import type { Connection } from "./connection.ts";
 import type { Runner } from "./runner.ts";
 import { insertSql, seriesColumns } from "./series-tables.ts";
 
 /** Makes a day of a device what its gateway says it is, but removes nothing: see `CentralStore.repairDay`. Works inside the caller's transaction. */
 export function repairDay(
-  parts: { database: Connection; blocks: BlockKeeper; runner: Runner },
+  parts: { database: Connection; runner: Runner },
   request: DayReadings,
   batch: Batch,
   sender: Sender,
@@ -66,7 +67,7 @@ export function repairDay(
 /** Stored readings of one series of one item on one day. */
 class Day {
   readonly #database: Connection;
-  readonly #blocks: BlockKeeper;
+  readonly #runner: Runner;
   readonly #series: SeriesName;
   readonly #item: number;
   readonly #home: number;
@@ -77,12 +78,12 @@ class Day {
   readonly #held: ReadonlyMap<number, Row>;
 
   constructor(
-    { database, blocks }: { database: Connection; blocks: BlockKeeper },
+    { database, runner }: { database: Connection; runner: Runner },
     of: { request: DayReadings; item: number; home: number; numbers: OwnNumbers },
   ) {
     const { request, item } = of;
     this.#database = database;
-    this.#blocks = blocks;
+    this.#runner = runner;
     this.#series = request.series;
     this.#item = item;
     this.#home = of.home;
@@ -116,7 +117,6 @@ class Day {
     const astray = this.#astray(sent.map(({ own }) => own).filter((own) => !this.#held.has(own)));
     let added = 0;
     let corrected = 0;
-    const items = new Set<number>();
     for (const reading of sent) {
       const held = this.#held.get(reading.own) ?? astray.get(reading.own);
       if (held !== undefined && same(held, reading)) continue;
@@ -128,13 +128,16 @@ class Day {
       // A reading that the inventory has given to another item since stays there.
       const item = held?.item ?? this.#item;
       this.#put({ ...reading, item });
-      items.add(item);
     }
     // Whatever made them differ may have left the counts wrong too.
-    this.#blocks.recount(this.#series, this.#item, this.#from_ms, this.#end_ms);
-    for (const { item, stamp } of astray.values()) this.#blocks.recount(this.#series, item, stamp, stamp + 1);
-    for (const item of items) this.#blocks.rearrange(this.#series, item);
-    this.#blocks.settle();
+    const days = new Map([[`${this.#item} ${this.#from_ms}`, [this.#item, this.#from_ms / day_ms] as const]]);
+    for (const { item, stamp } of astray.values()) {
+      const day = Math.floor(stamp / day_ms);
+      days.set(`${item} ${day * day_ms}`, [item, day]);
+    }
+    const { series, home } = { series: this.#series, home: this.#home };
+    const changed = added + corrected > 0;
+    this.#runner.run(recountDays(homesTogether, { series, home, days: days.values(), changed }));
     return { added, corrected };
   }
 

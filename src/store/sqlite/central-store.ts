@@ -15,25 +15,25 @@ import type {
   Sender,
 } from "../central-store.ts";
 import { backupsOf } from "../core/backups.ts";
+import { digests } from "../core/digests.ts";
 import { gatewayRecords } from "../core/gateways.ts";
+import { history } from "../core/history.ts";
+import { homesTogether } from "../core/homes.ts";
 import { itemsHeardIn } from "../core/inventory.ts";
 import { heldOf, sourceOf } from "../core/sources.ts";
 import type { Work } from "../core/work.ts";
 import type { DayDigest, DayReadings, DigestRequest } from "../upload-store.ts";
-import { CentralReads } from "./central-reads.ts";
 import { planMaintenance, SqliteStore } from "./sqlite-store.ts";
 import type { WriterThread } from "./writer-thread.ts";
 
 /** The store of a central server on SQLite: receives in the writer's thread, reads on connections of its own. */
 export class SqliteCentralStore extends SqliteStore implements CentralStore {
   readonly #writer: WriterThread;
-  readonly #central: CentralReads;
   readonly #stopMaintenance: () => void;
 
   constructor(options: { path: string; writer: WriterThread; clock: Clock; log: Log }) {
     super(options);
     this.#writer = options.writer;
-    this.#central = new CentralReads(this.database, this.epoch);
     this.#stopMaintenance = planMaintenance(options);
   }
 
@@ -52,20 +52,17 @@ export class SqliteCentralStore extends SqliteStore implements CentralStore {
   }
 
   digests(request: DigestRequest): Promise<DayDigest[]> {
-    return this.reading(() => this.#central.digests(request));
+    return digests(this.reads, homesTogether, request);
   }
 
   repairDay(request: DayReadings, readings: Batch, sender: Sender): Promise<Repaired> {
     return this.#writer.ask("repairDay", request, readings, sender);
   }
 
-  history(request: {
-    readonly home: number;
-    readonly from_ms: number;
-    readonly after?: HistoryPosition;
-    readonly readings_max: number;
-  }): Promise<{ batch: Batch; position: HistoryPosition } | undefined> {
-    return this.reading(() => this.#central.history(request));
+  history(
+    request: Parameters<CentralStore["history"]>[0],
+  ): Promise<{ batch: Batch; position: HistoryPosition } | undefined> {
+    return this.reads.snapshot(() => history(this.epoch, request));
   }
 
   gateways(): Promise<GatewayRecord[]> {

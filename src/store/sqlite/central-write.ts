@@ -1,27 +1,21 @@
 import { type SeriesName, seriesNames } from "../../series.ts";
-import { type Batch, type SeriesColumns, valuesAt } from "../batch.ts";
+import type { Batch, SeriesColumns } from "../batch.ts";
 import { devicesFrom, digestAt, firstIndexFrom, firstNewSeq } from "../batch-acceptance.ts";
 import type { Received, Repaired, Sender } from "../central-store.ts";
 import { heardFrom, itemsOf } from "../core/items.ts";
-import { forEverySeries } from "../core/series-tables.ts";
+import { byDevice, refuseMisfits } from "../core/series-rows.ts";
 import { holdSource, noteHeld } from "../core/sources.ts";
-import { ReadingRefused } from "../store.ts";
 import type { DayReadings } from "../upload-store.ts";
 import { repairDay } from "./central-mend.ts";
 import type { Connection } from "./connection.ts";
-import { isRefusedValue } from "./faults.ts";
-import { insertSql } from "./series-tables.ts";
 import { Writing } from "./write.ts";
 
 /** Everything that changes the database of central: see `CentralStore` for what each call does. */
 export class CentralWriting extends Writing {
-  readonly #rows;
-
   constructor(options: { path: string; database: Connection }) {
     super(options);
     const { database } = options;
     database.run(`PRAGMA cache_size = -${write_cache_kib}`);
-    this.#rows = forEverySeries((series) => database.keep(insertSql(series)));
   }
 
   receive(batch: Batch, sender: Sender): Received {
@@ -36,7 +30,7 @@ export class CentralWriting extends Writing {
         const columns = batch.series[series];
         if (columns !== undefined) taken += this.#insert(series, columns, { from_seq, first_own, items });
       }
-      this.blocks.settle();
+      this.runner.run(this.additions.settle());
       this.writeSeq.run(first_own + batch.to_seq - from_seq);
       const { first_seq, to_seq } = batch;
       const what = { first_seq, digest: digestAt(batch, to_seq), at_ms: sender.at_ms };
@@ -46,8 +40,8 @@ export class CentralWriting extends Writing {
   }
 
   repairDay(request: DayReadings, readings: Batch, sender: Sender): Repaired {
-    const { database, runner, blocks } = this;
-    const parts = { database, runner, blocks };
+    const { database, runner } = this;
+    const parts = { database, runner };
     return this.transaction(() => repairDay(parts, request, readings, sender));
   }
 
@@ -66,30 +60,15 @@ export class CentralWriting extends Writing {
     columns: SeriesColumns,
     { from_seq, first_own, items }: { from_seq: number; first_own: number; items: readonly number[] },
   ): number {
-    const { seq, device, stamp_ms } = columns;
-    const statement = this.#rows[series];
+    const { seq, device } = columns;
     const first = firstIndexFrom(seq, from_seq);
-    for (let index = first; index < seq.length; index += 1) {
-      const item = items[device[index] as number] as number;
-      const stamp = stamp_ms[index] as number;
-      const own = first_own + (seq[index] as number) - from_seq;
-      try {
-        statement.run(item, stamp, own, ...valuesAt(columns, index));
-      } catch (thrown) {
-        throw isRefusedValue(thrown) ? refusal(series, seq[index] as number, index) : thrown;
-      }
-      this.blocks.add(series, item, stamp, own);
-    }
-    return seq.length - first;
+    refuseMisfits(series, columns, first);
+    const order = byDevice(device, first, items.length);
+    const item = device.map((place) => items[place] ?? 0);
+    const own = seq.map((number) => first_own + number - from_seq);
+    this.runner.run(this.additions.put({ series, home: 0, columns, order, item, own }));
+    return order.length;
   }
-}
-
-function refusal(series: SeriesName, seq: number, index: number): ReadingRefused {
-  return new ReadingRefused(
-    `reading ${seq} of a batch does not fit ${series}`,
-    "update the gateway or central, so that both have the same version",
-    index,
-  );
 }
 
 /** A batch touches the newest page of every run that it has readings of: they stay in memory until the commit. */

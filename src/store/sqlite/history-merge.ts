@@ -1,6 +1,9 @@
 import { seriesNames } from "../../series.ts";
-import type { BlockKeeper } from "./block-keeper.ts";
+import { recountAll } from "../core/count-spans.ts";
+import { homesTogether } from "../core/homes.ts";
+import { change } from "../core/work.ts";
 import type { Connection } from "./connection.ts";
+import type { Runner } from "./runner.ts";
 import { seriesColumns } from "./series-tables.ts";
 
 /**
@@ -9,7 +12,7 @@ import { seriesColumns } from "./series-tables.ts";
  */
 export function mergeHistories(
   database: Connection,
-  blocks: BlockKeeper,
+  runner: Runner,
   { from, into }: { from: number; into: number },
 ): void {
   const run = (sql: string, ...parameters: number[]) => {
@@ -24,24 +27,11 @@ export function mergeHistories(
       into,
       from,
     );
-    const page = database.prepare(
-      `SELECT stamp, seq FROM ${series} WHERE item = ? AND (stamp, seq) > (?, ?)
-       ORDER BY stamp, seq LIMIT ${page_readings}`,
-    );
-    // Counted as ingest counts late readings: what lies between others' goes into their blocks.
-    let after: readonly [stamp: number, seq: number] | undefined = [Number.MIN_SAFE_INTEGER, 0];
-    while (after !== undefined) {
-      const keys: [number, number][] = page.values(from, ...after) as [number, number][];
-      for (const [stamp, seq] of keys) blocks.add(series, into, stamp, seq);
-      if (keys.length > 0) blocks.rearrange(series, into);
-      after = keys.at(-1);
-    }
-    page.finalize();
-    blocks.settle();
     run(`DELETE FROM ${series} WHERE item = ?`, from);
+    const moved = runner.run(change("DELETE FROM totals WHERE item = $1 AND series = $2", from, series));
+    if (moved > 0) runner.run(recountAll(homesTogether, series, [into]));
   }
-  run("DELETE FROM heads WHERE item = ?", from);
-  run("DELETE FROM blocks WHERE item = ?", from);
+  run("DELETE FROM counts WHERE item = ?", from);
   run("DELETE FROM late WHERE item = ?", from);
   // Of these fields the value heard last wins; a value that only the other has stays.
   run(
@@ -67,4 +57,3 @@ function laterOf(field: string): string {
 }
 
 const stateFields = ["battery_percent", "battery_mv", "linkquality", "listener"] as const;
-const page_readings = 10_000;

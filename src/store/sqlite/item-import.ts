@@ -3,18 +3,18 @@ import { definitionOf, type RecordType } from "../../records/record-table.ts";
 import { lookupText } from "../core/lookup-text.ts";
 import { namesAside } from "../provisional-item.ts";
 import type { Clash, RecordChanges } from "../record-store.ts";
-import type { BlockKeeper } from "./block-keeper.ts";
 import type { Connection } from "./connection.ts";
 import { mergeHistories } from "./history-merge.ts";
+import type { Runner } from "./runner.ts";
 
 /** Takes the items that an import has put aside in `staged_items` into the inventory. */
 export class ItemImport {
   readonly #database: Connection;
-  readonly #blocks: BlockKeeper;
+  readonly #runner: Runner;
 
-  constructor(database: Connection, blocks: BlockKeeper) {
+  constructor(database: Connection, runner: Runner) {
     this.#database = database;
-    this.#blocks = blocks;
+    this.#runner = runner;
   }
 
   /** Finds out what becomes of every item, and answers those that hold what an item of the store holds. */
@@ -44,7 +44,7 @@ export class ItemImport {
     for (const [key, text] of this.#rows(inTheWay) as [number, string][])
       this.#moveAside(key, JSON.parse(text));
     for (const [into, from] of this.#rows(merging) as [number, number][]) {
-      mergeHistories(this.#database, this.#blocks, { from, into });
+      mergeHistories(this.#database, this.#runner, { from, into });
     }
     this.#database.run(writing);
   }

@@ -1,58 +1,78 @@
 import { type SeriesName, seriesNames, type Value } from "../../series.ts";
-import { forEverySeries } from "../core/series-tables.ts";
-import type { Connection } from "./connection.ts";
-import { seriesColumns } from "./series-tables.ts";
+import { undivided_max, widths_ms } from "../core/count-spans.ts";
+import { forEverySeries, quoted } from "../core/series-tables.ts";
+import { arrays, objects, rowsOf, type Work } from "../core/work.ts";
+import { valueColumns } from "../series-columns.ts";
 
 /**
- * Finds readings by their numbers. There is no index on those: each block of counts knows its lowest and highest, and so which blocks have to be
- * looked through. See ../README.md.
+ * The readings with numbers from `from_seq` to `to_seq`, each series in order of number. There is no index on those: each span of counts knows its
+ * lowest and highest, and so which spans have to be looked through. See ../README.md.
  */
-export class NumberedReadings {
-  readonly #blocks;
-  readonly #within;
-  readonly #anywhere;
+export function* numberedReadings(from_seq: number, to_seq: number): Work<NumberedRows> {
+  const found = noRows();
+  const runs = yield* rowsOf(
+    objects<Run>(
+      `SELECT series, item, tail, tail_from, tail_min FROM totals WHERE newest_number >= $1 ORDER BY item, series`,
+      from_seq,
+    ),
+  );
+  for (const run of runs) {
+    for (const [from_ms, before_ms] of yield* stretchesWith(run, from_seq, to_seq)) {
+      const rows = yield* rowsOf(
+        arrays<NumberedRow>(
+          `SELECT ${columnsOf(run.series)} FROM ${run.series}
+           WHERE item = $1 AND stamp >= $2 AND stamp < $3 AND seq BETWEEN $4 AND $5`,
+          ...[run.item, from_ms, before_ms, from_seq, to_seq],
+        ),
+      );
+      for (const row of rows) found[run.series].push(row);
+    }
+  }
+  return inOrder(found);
+}
 
-  constructor(database: Connection) {
-    this.#blocks = database.keep(
-      `SELECT series, item, start_stamp, start_seq, end_stamp, end_seq FROM (
-         SELECT series, item, start_stamp, start_seq, min_seq, max_seq,
-           lead(start_stamp, 1, ${beyond}) OVER run AS end_stamp, lead(start_seq, 1, 0) OVER run AS end_seq
-         FROM (
-           SELECT series, item, start_stamp, start_seq, min_seq, max_seq FROM blocks
-           UNION ALL SELECT series, item, start_stamp, start_seq, min_seq, max_seq FROM heads)
-         WINDOW run AS (PARTITION BY series, item ORDER BY start_stamp, start_seq))
-       WHERE max_seq >= ? AND min_seq <= ?`,
-    );
-    this.#within = forEverySeries((series) =>
-      database.keep(
-        `SELECT ${columnsOf(series)} FROM ${series}
-         WHERE item = ? AND (stamp, seq) >= (?, ?) AND (stamp, seq) < (?, ?) AND seq BETWEEN ? AND ?`,
+/** The same without trust in the counts, by looking at everything. */
+export function* searchedReadings(from_seq: number, to_seq: number): Work<NumberedRows> {
+  const found = noRows();
+  for (const series of seriesNames) {
+    found[series] = yield* rowsOf(
+      arrays<NumberedRow>(
+        `SELECT ${columnsOf(series)} FROM ${series} WHERE seq BETWEEN $1 AND $2`,
+        from_seq,
+        to_seq,
       ),
     );
-    this.#anywhere = forEverySeries((series) =>
-      database.keep(`SELECT ${columnsOf(series)} FROM ${series} WHERE seq BETWEEN ? AND ?`),
-    );
   }
+  return inOrder(found);
+}
 
-  /** The readings with numbers from `from_seq` to `to_seq`, each series in order of number. */
-  read(from_seq: number, to_seq: number): NumberedRows {
-    const found = noRows();
-    for (const block of this.#blocks.values(from_seq, to_seq) as BlockRow[]) {
-      const [series, ...bounds] = block;
-      for (const row of this.#within[series].values(...bounds, from_seq, to_seq) as NumberedRow[])
-        found[series].push(row);
+/** Stretches of time of a run that may have readings with such numbers. */
+function* stretchesWith(run: Run, from_seq: number, to_seq: number): Work<Stretch[]> {
+  const { tail, tail_from, tail_min } = run;
+  const stretches: Stretch[] = [];
+  if (tail > 0 && tail_min <= to_seq) stretches.push([tail_from, Number.MAX_SAFE_INTEGER]);
+  let divided: readonly Stretch[] = [[0, tail_from]];
+  for (const width of widths_ms) {
+    const wider = divided;
+    divided = [];
+    for (const [from_ms, before_ms] of wider) {
+      const spans = yield* rowsOf(
+        objects<{ start: number; count: number }>(
+          `SELECT start, count FROM counts WHERE item = $1 AND series = $2 AND width = $3
+             AND start >= $4 AND start < $5 AND max_seq >= $6 AND min_seq <= $7`,
+          ...[run.item, run.series, width, from_ms, before_ms, from_seq, to_seq],
+        ),
+      );
+      for (const { start, count } of spans) {
+        const whole = count <= undivided_max || width === widths_ms.at(-1);
+        // What the tail has of a span is no part of its count.
+        const span: Stretch = [start, Math.min(start + width, tail_from)];
+        if (whole) stretches.push(span);
+        else divided = [...divided, span];
+      }
     }
-    return inOrder(found);
   }
-
-  /** The same without trust in the counts, by looking at everything. */
-  search(from_seq: number, to_seq: number): NumberedRows {
-    const found = noRows();
-    for (const series of seriesNames) {
-      found[series] = this.#anywhere[series].values(from_seq, to_seq) as NumberedRow[];
-    }
-    return inOrder(found);
-  }
+  return stretches;
 }
 
 /** A reading: its number, stamp in unix milliseconds and the key of its item, then the other columns of the table, in their order. */
@@ -60,8 +80,7 @@ export type NumberedRow = [seq: number, stamp_ms: number, item: number, ...value
 export type NumberedRows = Record<SeriesName, NumberedRow[]>;
 
 export function columnsOf(series: SeriesName): string {
-  const [item, stamp, seq, ...values] = seriesColumns(series);
-  return [seq, stamp, item, ...values].join(", ");
+  return quoted(["seq", "stamp", "item", ...valueColumns(series).map(({ name }) => name)]);
 }
 
 function noRows(): NumberedRows {
@@ -73,14 +92,12 @@ function inOrder(rows: NumberedRows): NumberedRows {
   return rows;
 }
 
-type BlockRow = [
-  series: SeriesName,
-  item: number,
-  start_stamp: number,
-  start_seq: number,
-  end_stamp: number,
-  end_seq: number,
-];
+interface Run {
+  readonly series: SeriesName;
+  readonly item: number;
+  readonly tail: number;
+  readonly tail_from: number;
+  readonly tail_min: number;
+}
 
-/** A stamp above every other. */
-const beyond = Number.MAX_SAFE_INTEGER;
+type Stretch = readonly [from_ms: number, before_ms: number];

@@ -4,9 +4,9 @@ import { identityOf, numberOf, type RecordType, recordTypes } from "../../record
 import { foundBy, itemColumns, itemValues } from "../core/item-row.ts";
 import { lookupText } from "../core/lookup-text.ts";
 import type { Imported, ImportedRecord, RecordChanges } from "../record-store.ts";
-import type { BlockKeeper } from "./block-keeper.ts";
 import type { Connection } from "./connection.ts";
 import { ItemImport } from "./item-import.ts";
+import type { Runner } from "./runner.ts";
 
 /**
  * One import into a database: records are put aside in temporary tables, which nobody waits for, and taken in
@@ -18,10 +18,10 @@ export class RecordImport {
   readonly #stageItem: Statement;
   readonly #stageRecord: Statement;
 
-  constructor(database: Connection, blocks: BlockKeeper) {
+  constructor(database: Connection, runner: Runner) {
     this.#database = database;
     database.run(stagingTables);
-    this.#items = new ItemImport(database, blocks);
+    this.#items = new ItemImport(database, runner);
     this.#stageItem = database.prepare(
       `INSERT INTO staged_items (${Object.keys(itemColumns).join(", ")}) VALUES (?, ?, ?, ?, ?, ?)`,
     );

@@ -1,7 +1,9 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import { type SeriesName, seriesNames } from "../../series.ts";
-import { BlockKeeper } from "./block-keeper.ts";
+import { recountAll } from "../core/count-spans.ts";
+import { homesTogether } from "../core/homes.ts";
 import { type Connection, openForReading, openForWriting } from "./connection.ts";
+import { Runner } from "./runner.ts";
 import { insertSql, seriesColumns } from "./series-tables.ts";
 
 /** Counts of what could be read of a damaged database. */
@@ -55,14 +57,12 @@ export function salvage({ from, into }: { from: string; into: string }): Salvage
 class Salvage {
   readonly #source: Connection;
   readonly #target: Connection;
-  readonly #blocks: BlockKeeper;
   #readings = 0;
   #unreadable = 0;
 
   constructor(source: Connection, target: Connection) {
     this.#source = source;
     this.#target = target;
-    this.#blocks = new BlockKeeper(target);
   }
 
   run(): Salvaged {
@@ -73,7 +73,8 @@ class Salvage {
       );
       const items = this.#target.query("SELECT key FROM items ORDER BY key").values() as [number][];
       for (const series of seriesNames) for (const [item] of items) this.#series(series, item);
-      this.#blocks.settle();
+      const runner = new Runner(this.#target);
+      for (const series of seriesNames) runner.run(recountAll(homesTogether, series, items.flat()));
       const newest = seriesNames.map((series) => `SELECT max(seq) AS seq FROM ${series}`).join(" UNION ALL ");
       this.#target.run(
         `UPDATE meta SET value = max(value, coalesce((SELECT max(seq) FROM (${newest})), 0)) WHERE name = 'last_seq'`,
@@ -125,12 +126,10 @@ class Salvage {
     const sql = `SELECT ${seriesColumns(series).join(", ")} FROM ${series}
       WHERE item = ? AND stamp >= ? AND stamp < ? ORDER BY stamp ${direction}, seq ${direction}`;
     const all = this.#read(sql, [item, from_ms, before_ms], (row) => {
-      const [, stamp, seq] = row as [number, number, number];
+      const [, stamp] = row as [number, number];
       reached = stamp;
       if (!this.#put(put, row)) return;
       this.#readings += 1;
-      this.#blocks.add(series, item, stamp, seq);
-      this.#blocks.rearrange(series, item);
     });
     return all ? undefined : reached;
   }
@@ -195,6 +194,6 @@ function keyOf(database: Database, table: string): string[] {
 }
 
 /** Series are copied item by item; counts are made anew. */
-const derived = new Set<string>([...seriesNames, "heads", "blocks", "late"]);
+const derived = new Set<string>([...seriesNames, "totals", "counts", "late"]);
 /** Stretches of a series of an item that are tried, two reads each: enough to close in on twenty damaged pages. */
 const tries_max = 1_000;

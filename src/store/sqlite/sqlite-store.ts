@@ -8,9 +8,13 @@ import type { Device, DeviceState, Reading } from "../../reading.ts";
 import type { Item, ItemType } from "../../records/items.ts";
 import type { RecordType, Reference, StoredRecord } from "../../records/record-table.ts";
 import type { SeriesName } from "../../series.ts";
+import { arrivals } from "../core/arrivals.ts";
 import { coverage } from "../core/coverage-reads.ts";
+import { homesTogether } from "../core/homes.ts";
 import { itemNamed, itemsIn, itemsOfKind, itemTypes } from "../core/inventory.ts";
 import { itemOverviews } from "../core/item-overviews.ts";
+import { oldestFirst } from "../core/oldest-first.ts";
+import { page, pageMark } from "../core/pages.ts";
 import {
   itemidsOf,
   keepsRecords,
@@ -42,14 +46,11 @@ import type {
   Token,
   Waiting,
 } from "../store.ts";
-import { ArrivalReads } from "./arrivals.ts";
 import type { Connection } from "./connection.ts";
 import { openForReading } from "./connection.ts";
 import { SqliteDatabase } from "./database.ts";
 import { storeFault } from "./faults.ts";
 import { versionOf } from "./migrations.ts";
-import { OldestFirstReads } from "./oldest-first.ts";
-import { Pages } from "./pages.ts";
 import type { StoreWriter } from "./store-writer.ts";
 import { TimeReads } from "./time-keeper.ts";
 import type { WriterThread } from "./writer-thread.ts";
@@ -61,9 +62,7 @@ export class SqliteStore implements Store {
   /** The connection that reads. */
   protected readonly database: Connection;
   readonly #path: string;
-  readonly #pages: Pages;
-  readonly #oldestFirst: OldestFirstReads;
-  readonly #arrivals: ArrivalReads;
+  readonly #changes;
   readonly #times: TimeReads;
   protected readonly reads: SqliteDatabase;
   #importing = false;
@@ -73,9 +72,7 @@ export class SqliteStore implements Store {
     this.#path = options.path;
     this.#writer = options.writer;
     this.database = openForReading(options.path);
-    this.#pages = new Pages(this.database);
-    this.#oldestFirst = new OldestFirstReads(this.database);
-    this.#arrivals = new ArrivalReads(this.database);
+    this.#changes = this.database.keep("PRAGMA data_version");
     this.#times = new TimeReads(this.database);
     this.reads = new SqliteDatabase({ path: options.path, connection: this.database });
     this.epoch = String(this.#fact("epoch"));
@@ -98,7 +95,7 @@ export class SqliteStore implements Store {
   }
 
   page(request: PageRequest): Promise<Page> {
-    return this.reading(() => this.#pages.page(request));
+    return this.reads.page(() => page(homesTogether, request));
   }
 
   records<Type extends LoneType>(type: Type): Promise<RecordOf<Type>[]> {
@@ -151,20 +148,21 @@ export class SqliteStore implements Store {
     }
   }
 
-  pageMark(request: PageRequest): Promise<string> {
-    return this.reading(() => `${this.epoch} ${this.#pages.mark(request)}`);
+  async pageMark(request: PageRequest): Promise<string> {
+    return `${this.epoch} ${await this.reads.page(() => pageMark(homesTogether, request))}`;
   }
 
+  /** SQLite counts what other connections commit, and this one never writes. */
   changes(): number {
-    return this.#pages.changes();
+    return Number(this.#changes.values()[0]?.[0]);
   }
 
   oldestFirst(request: OldestFirstRequest): Promise<OldestFirst> {
-    return this.reading(() => this.#oldestFirst.read(request));
+    return this.reads.page(() => oldestFirst(homesTogether, request));
   }
 
   arrivals(request: ArrivalsRequest): Promise<Arrivals | undefined> {
-    return this.reading(() => this.#arrivals.read(request));
+    return this.reads.page(() => arrivals(homesTogether, this.epoch, request));
   }
 
   token(id: string): Promise<Token | undefined> {

@@ -2,39 +2,47 @@ import { day_ms } from "../../durations.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../../series.ts";
 import type { Batch } from "../batch.ts";
 import { BatchColumns } from "../batch-columns.ts";
+import { dayDigests } from "../core/day-digests.ts";
+import { homesTogether } from "../core/homes.ts";
 import { forEverySeries } from "../core/series-tables.ts";
-import { digestText, readingDigest, SetDigest } from "../reading-digest.ts";
+import type { Database } from "../core/work.ts";
+import { digestText, readingDigest } from "../reading-digest.ts";
 import type { DayDigest, DayReadings, DigestRequest, EpochSpan } from "../upload-store.ts";
 import { BatchDevices, Items } from "./batch-devices.ts";
 import type { Connection } from "./connection.ts";
 import { readEpochs } from "./epochs.ts";
-import { columnsOf, NumberedReadings, type NumberedRow, type NumberedRows } from "./numbered-readings.ts";
+import {
+  columnsOf,
+  type NumberedRow,
+  type NumberedRows,
+  numberedReadings,
+  searchedReadings,
+} from "./numbered-readings.ts";
+import { Runner } from "./runner.ts";
 
 /** Reads what a gateway uploads: see `UploadStore` for what each call answers. Every call is to be one transaction of the caller's. */
 export class UploadReads {
   readonly #database: Connection;
-  readonly #numbered: NumberedReadings;
+  readonly #reads: Database;
+  readonly #runner: Runner;
   readonly #items: Items;
   readonly #runs;
-  readonly #days;
+  readonly #ofDay;
 
-  constructor(database: Connection) {
+  constructor(database: Connection, reads: Database) {
     this.#database = database;
-    this.#numbered = new NumberedReadings(database);
+    this.#reads = reads;
+    this.#runner = new Runner(database);
     this.#items = new Items(database);
     this.#runs = database.keep(
-      "SELECT series, item FROM heads WHERE newest_stamp >= ? ORDER BY series, item",
+      "SELECT series, item FROM totals WHERE newest_stamp >= ? ORDER BY series, item",
     );
-    this.#days = forEverySeries((series) => ({
-      byStamp: database.keep(
-        `SELECT ${columnsOf(series)} FROM ${series}
-         WHERE item = ? AND (stamp, seq) > (?, ?) AND stamp < ? AND seq BETWEEN ? AND ? ORDER BY stamp, seq LIMIT ?`,
-      ),
-      bySeq: database.keep(
+    this.#ofDay = forEverySeries((series) =>
+      database.keep(
         `SELECT ${columnsOf(series)} FROM ${series}
          WHERE item = ? AND stamp >= ? AND stamp < ? AND seq BETWEEN ? AND ? ORDER BY seq LIMIT ?`,
       ),
-    }));
+    );
   }
 
   batchAfter(request: { epoch: string; after_seq: number; readings_max: number }): Batch | undefined {
@@ -45,9 +53,10 @@ export class UploadReads {
     if (to_seq < from_seq) return undefined;
     // The one before is read with them, for its digest.
     const first = Math.max(from_seq - 1, span.first_seq);
-    let rows = this.#numbered.read(first, to_seq);
+    let rows = this.#runner.run(numberedReadings(first, to_seq));
     // Nothing is called lost because counts say so.
-    if (missingOf(rows, from_seq, to_seq).length > 0) rows = this.#numbered.search(first, to_seq);
+    if (missingOf(rows, from_seq, to_seq).length > 0)
+      rows = this.#runner.run(searchedReadings(first, to_seq));
     const previous = takePrevious(rows, from_seq);
     return {
       epoch: span.epoch,
@@ -68,7 +77,7 @@ export class UploadReads {
     const found =
       item === undefined
         ? []
-        : this.#days[series].bySeq.values(item, day * day_ms, (day + 1) * day_ms, ...bounds, readings_max);
+        : this.#ofDay[series].values(item, day * day_ms, (day + 1) * day_ms, ...bounds, readings_max);
     const rows = found as NumberedRow[];
     return {
       epoch,
@@ -81,50 +90,19 @@ export class UploadReads {
     };
   }
 
-  digests({ epoch, through_seq, from_ms, before_ms }: DigestRequest): DayDigest[] {
-    const bounds = boundsOf(this.#span(epoch), 1, through_seq);
-    return (this.#runs.values(from_ms) as [SeriesName, number][]).flatMap(([series, item]) => {
+  async digests(request: DigestRequest): Promise<DayDigest[]> {
+    const { epoch, through_seq, from_ms, before_ms } = request;
+    const [first, last] = boundsOf(this.#span(epoch), 1, through_seq);
+    const seqOf = (own: number) => (own >= first && own <= last ? own : undefined);
+    const digests: DayDigest[] = [];
+    for (const [series, item] of this.#runs.values(from_ms) as [SeriesName, number][]) {
       const { address, itemid } = this.#items.device(item);
-      const device = { kind: seriesOf(series).kind, address, ...(itemid === undefined ? {} : { itemid }) };
-      const days = this.#daysOf({ series, item, from_ms, before_ms, bounds });
-      return [...days].map(([day, digest]) => ({
-        series,
-        ...device,
-        day,
-        count: digest.count,
-        hash: digest.hash,
-      }));
-    });
-  }
-
-  #daysOf(request: {
-    series: SeriesName;
-    item: number;
-    from_ms: number;
-    before_ms: number;
-    bounds: readonly [first_seq: number, last_seq: number];
-  }): Map<number, SetDigest> {
-    const { series, item, from_ms, before_ms, bounds } = request;
-    const days = new Map<number, SetDigest>();
-    let after: readonly [stamp_ms: number, seq: number] | undefined = [from_ms, 0];
-    while (after !== undefined) {
-      const rows: NumberedRow[] = this.#days[series].byStamp.values(
-        item,
-        ...after,
-        before_ms,
-        ...bounds,
-        page_readings,
-      ) as NumberedRow[];
-      for (const row of rows) {
-        const day = Math.floor(row[1] / day_ms);
-        const digest = days.get(day) ?? new SetDigest();
-        digest.add(digestOf(row));
-        days.set(day, digest);
-      }
-      const last = rows.at(-1);
-      after = last === undefined || rows.length < page_readings ? undefined : [last[1], last[0]];
+      const device = { series, kind: seriesOf(series).kind, address, itemid };
+      const of = { series, item, home: 0, from_ms, before_ms, seqOf };
+      const days = await dayDigests(this.#reads, homesTogether, of);
+      for (const [day, { count, hash }] of days) digests.push({ ...device, day, count, hash });
     }
-    return days;
+    return digests;
   }
 
   #span(epoch: string): EpochSpan | undefined {
@@ -178,5 +156,3 @@ function boundsOf(
   if (span === undefined) return [1, 0];
   return [Math.max(from_seq, span.first_seq), Math.min(through_seq, span.last_seq)];
 }
-
-const page_readings = 10_000;

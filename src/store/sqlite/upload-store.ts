@@ -32,7 +32,7 @@ export class SqliteUploadStore extends SqliteStore implements UploadStore {
     this.#path = options.path;
     this.#writing = options.writing;
     this.#database = openForReading(options.path);
-    this.#reads = new UploadReads(this.#database);
+    this.#reads = new UploadReads(this.#database, this.reads);
     this.#health = new HealthReads(this.#database);
   }
 
@@ -53,7 +53,7 @@ export class SqliteUploadStore extends SqliteStore implements UploadStore {
   }
 
   digests(request: DigestRequest): Promise<DayDigest[]> {
-    return this.#reading(() => this.#reads.digests(request));
+    return this.reading(() => this.#reads.digests(request));
   }
 
   readingsOfDay(request: DayReadings): Promise<Batch> {

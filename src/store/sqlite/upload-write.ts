@@ -1,24 +1,16 @@
 import { OperatorError } from "../../errors.ts";
 import { identityOf, numberOf } from "../../records/record-table.ts";
 import { type SeriesName, seriesNames } from "../../series.ts";
-import { type Batch, valuesAt } from "../batch.ts";
+import type { Batch } from "../batch.ts";
+import { firstIndexFrom } from "../batch-acceptance.ts";
 import type { ImportedRecord } from "../record-store.ts";
 import type { UploadState } from "../upload-store.ts";
-import type { Connection } from "./connection.ts";
 import { readEpochs } from "./epochs.ts";
-import { type PruneRequest, Pruning } from "./pruning.ts";
-import { insertSql } from "./series-tables.ts";
+import { type PruneRequest, prune } from "./pruning.ts";
 import { Writing } from "./write.ts";
 
 /** Writes of an uploader in a gateway's database, besides those of any command: see `UploadStore`. */
 export class UploadWriting extends Writing {
-  readonly #pruning: Pruning;
-
-  constructor(options: { path: string; database: Connection }) {
-    super(options);
-    this.#pruning = new Pruning(options.database);
-  }
-
   noteUpload(state: UploadState): void {
     this.transaction(() => {
       const put = this.database.query("INSERT OR REPLACE INTO upload_state VALUES (?, ?)");
@@ -27,11 +19,7 @@ export class UploadWriting extends Writing {
   }
 
   prune(request: PruneRequest): { pruned: number; more: boolean } {
-    return this.transaction(() => {
-      const done = this.#pruning.prune(request);
-      this.blocks.forget();
-      return done;
-    });
+    return this.transaction(() => this.runner.run(prune(request)));
   }
 
   forgetRecords(records: readonly ImportedRecord[]): void {
@@ -60,7 +48,7 @@ export class UploadWriting extends Writing {
         );
       }
       for (const series of seriesNames) this.#insert(series, batch, held_seq);
-      this.blocks.settle();
+      this.runner.run(this.additions.settle());
       this.#extend(batch, own.first_seq);
       this.writeSeq.run(batch.to_seq);
     });
@@ -79,16 +67,14 @@ export class UploadWriting extends Writing {
   #insert(series: SeriesName, batch: Batch, after_seq: number): void {
     const columns = batch.series[series];
     if (columns === undefined) return;
-    const statement = this.database.query(insertSql(series));
-    for (const [index, seq] of columns.seq.entries()) {
-      if (seq <= after_seq) continue;
-      const stamp_ms = columns.stamp_ms[index] as number;
+    const order = Uint32Array.from(columns.seq.keys()).subarray(firstIndexFrom(columns.seq, after_seq + 1));
+    const item = new Float64Array(columns.seq.length);
+    for (const index of order) {
       const device = batch.devices[columns.device[index] as number];
       if (device === undefined)
         throw new Error(`a batch names device ${columns.device[index]} of ${batch.devices.length}`);
-      const item = this.items.keyOf(device, stamp_ms, []);
-      statement.run(item, stamp_ms, seq, ...valuesAt(columns, index));
-      this.blocks.add(series, item, stamp_ms, seq);
+      item[index] = this.items.keyOf(device, columns.stamp_ms[index] as number, []);
     }
+    this.runner.run(this.additions.put({ series, home: 0, columns, order, item, own: columns.seq }));
   }
 }

@@ -3,11 +3,12 @@ import { clockQuality } from "../../clock.ts";
 import { messageOf } from "../../errors.ts";
 import type { Reading } from "../../reading.ts";
 import { seriesOf, type Value } from "../../series.ts";
+import { Additions } from "../core/additions.ts";
+import { homesTogether } from "../core/homes.ts";
 import { forEverySeries } from "../core/series-tables.ts";
 import { type Given, type WriteName, type Written, workOf } from "../core/writes.ts";
 import type { Imported, ImportedRecord } from "../record-store.ts";
 import { type Appended, type Notes, ReadingRefused } from "../store.ts";
-import { BlockKeeper } from "./block-keeper.ts";
 import type { Connection } from "./connection.ts";
 import { busy_max_ms } from "./connection.ts";
 import { CoverageKeeper } from "./coverage-keeper.ts";
@@ -36,7 +37,7 @@ export interface Place {
 export class Writing {
   protected readonly database: Connection;
   protected readonly runner: Runner;
-  protected readonly blocks: BlockKeeper;
+  protected readonly additions = new Additions(homesTogether);
   protected readonly items: ItemKeys;
   readonly #path: string;
   readonly #coverage: CoverageKeeper;
@@ -56,7 +57,6 @@ export class Writing {
     this.#path = path;
     this.database = database;
     this.runner = new Runner(database);
-    this.blocks = new BlockKeeper(database);
     this.#coverage = new CoverageKeeper(database);
     this.items = new ItemKeys(this.runner, home);
     this.#times = new TimeKeeper(database);
@@ -64,6 +64,7 @@ export class Writing {
       fields: Object.keys(seriesOf(series).fields),
       deviceClock: seriesOf(series).deviceClock === true,
       statement: database.keep(insertSql(series)),
+      newest: database.keep(`SELECT max(stamp) FROM ${series} WHERE item = ?`),
     }));
     this.#readVersion = database.keep("PRAGMA data_version");
     this.readSeq = database.keep("SELECT value FROM meta WHERE name = 'last_seq'");
@@ -88,7 +89,7 @@ export class Writing {
         }
       }
       if (batch.readings.length > 0) this.writeSeq.run(last_seq);
-      this.blocks.settle();
+      this.runner.run(this.additions.settle());
       this.#times.keep(batch);
       for (const span of batch.listening ?? []) this.#coverage.listened(span);
       for (const state of batch.states ?? [])
@@ -103,7 +104,7 @@ export class Writing {
 
   stageRecords(records: readonly ImportedRecord[]): void {
     try {
-      this.#import ??= new RecordImport(this.database, this.blocks);
+      this.#import ??= new RecordImport(this.database, this.runner);
       this.#import.stage(records);
     } catch (thrown) {
       throw storeFault(thrown, this.#path);
@@ -156,16 +157,16 @@ export class Writing {
 
   #insert(reading: Reading, seq: number, created: string[]): void {
     const item = this.items.keyOf(reading.device, reading.stamp_ms, created);
-    const { fields, deviceClock, statement } = this.#inserts[reading.series];
+    const { fields, deviceClock, statement, newest } = this.#inserts[reading.series];
     // Of a stamp that is only bounded, the device's newest reading is one more bound.
-    const least_ms = reading.clock === clockQuality.bounded ? this.blocks.newest(reading.series, item) : 0;
+    const least_ms = reading.clock === clockQuality.bounded ? Number(newest.values(item)[0]?.[0] ?? 0) : 0;
     const stamp_ms = Math.max(reading.stamp_ms, least_ms);
     const row: Value[] = [item, stamp_ms, seq];
     for (const field of fields) row.push(reading.values[field] ?? null);
     row.push(reading.clock);
     if (deviceClock) row.push(reading.deviceClock?.stamp_ms ?? null, reading.deviceClock?.offset_ms ?? null);
     statement.run(...row);
-    this.blocks.add(reading.series, item, stamp_ms, seq);
+    this.additions.add(reading.series, item, 0, stamp_ms, seq);
   }
 
   /** Does `work` in one transaction; an error rolls all of it back, and is rethrown as an OperatorError. */
@@ -178,7 +179,7 @@ export class Writing {
       this.#boundLog();
       return result;
     } catch (thrown) {
-      this.blocks.forget();
+      this.additions.forget();
       this.items.forget();
       // A full disk makes SQLite roll back by itself.
       if (this.database.inTransaction) this.database.run("ROLLBACK");
@@ -186,13 +187,10 @@ export class Writing {
     }
   }
 
-  /** A command beside the server may have changed the inventory and the counts that are remembered here. */
+  /** A command beside the server may have changed the inventory that is remembered here. */
   #noticeOthers(): void {
     const version = Number(this.#readVersion.values()[0]?.[0]);
-    if (version !== this.#version) {
-      this.items.forget();
-      this.blocks.forget();
-    }
+    if (version !== this.#version) this.items.forget();
     this.#version = version;
   }
 

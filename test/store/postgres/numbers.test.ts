@@ -30,7 +30,7 @@ test("homes that hear the same item at once leave its numbers in the order of co
     const [row] = await sql<{ newest: number; count: number }[]>`
       SELECT coalesce(max(newest_number), 0)::int AS newest,
         (SELECT count(*)::int FROM wirelesssensor_events WHERE item = 1) AS count
-      FROM heads WHERE item = 1`;
+      FROM totals WHERE item = 1`;
     if (row !== undefined) seen.push(row);
   }
   await Promise.all(sent);
@@ -61,7 +61,7 @@ test("homes whose items differ do not wait for each other", async () => {
   await sql.begin(async (held) => {
     await held`SELECT 1 FROM sources WHERE home = 1 FOR UPDATE`;
     await held`SELECT 1 FROM items WHERE key = 1 FOR NO KEY UPDATE`;
-    await held`SELECT 1 FROM heads WHERE item = 1 FOR UPDATE`;
+    await held`SELECT 1 FROM totals WHERE item = 1 FOR UPDATE`;
     await held`SELECT 1 FROM counts WHERE item = 1 FOR UPDATE`;
     const answer = await central.store.receive(other.batch(11, 20), other.sender);
     expect(answer).toEqual({ held_seq: 20, taken: 10 });

@@ -19,7 +19,7 @@ test.each(["fast", "immediate"] as const)(
     const { store, url } = central;
     const gateway = gatewayWith(3_000);
     await store.receive(gateway.batch(1, 1_000), gateway.sender);
-    await using lock = await lockTable(url, "heads");
+    await using lock = await lockTable(url, "totals");
     const caught = store
       .receive(gateway.batch(1_001, 2_000), gateway.sender)
       .catch((fault: unknown) => fault);

@@ -6,7 +6,7 @@ import { OperatorError } from "../../../src/errors.ts";
 import { events, eventsOf, numbers } from "../central-sample.ts";
 import { below, seeded, temporaryDirectory } from "../sample.ts";
 import { SimulatedGateway } from "../simulated-gateway.ts";
-import { checkCounts } from "./block-counts.ts";
+import { checkCounts } from "./counts.ts";
 import { mountSmall, mountsAllowed } from "./mount.ts";
 import { night } from "./night.ts";
 import { databaseOf, openCentral } from "./opening.ts";

@@ -9,7 +9,7 @@ import { openUploadStore } from "../../../src/store/sqlite/open.ts";
 import { all, events, eventsOf, keyOf, numbers } from "../central-sample.ts";
 import { below, item, keptLog, seeded, sensor, start_ms, temporaryDirectory } from "../sample.ts";
 import { dayOf, SimulatedGateway } from "../simulated-gateway.ts";
-import { checkCounts } from "./block-counts.ts";
+import { checkCounts } from "./counts.ts";
 import { databaseOf, openBeside, openCentral, openGateway, refusal } from "./opening.ts";
 
 const beside = { clock: new SystemClock(), log: keptLog().log };
@@ -76,7 +76,7 @@ test("commands beside a running central import and hand out tokens, and what arr
   checkCounts(directory.path);
 });
 
-test("counts are exact after any damage is repaired, in blocks of any age", async () => {
+test("counts are exact after any damage is repaired, in spans of any age", async () => {
   using directory = temporaryDirectory();
   const store = await openCentral(directory.path);
   const random = seeded(5);

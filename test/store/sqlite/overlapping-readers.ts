@@ -5,7 +5,7 @@ const [path = ""] = process.argv.slice(2);
 const readers = [openForReading(path), openForReading(path)] as const;
 const begin = (reader: (typeof readers)[number]) => {
   reader.run("BEGIN");
-  reader.query("SELECT count(*) FROM heads").values();
+  reader.query("SELECT count(*) FROM totals").values();
 };
 begin(readers[0]);
 process.stdout.write("reading\n");

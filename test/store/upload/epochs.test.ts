@@ -4,7 +4,7 @@ import type { Batch } from "../../../src/store/batch.ts";
 import { beginEpochIn } from "../../../src/store/sqlite/epochs.ts";
 import type { UploadStore } from "../../../src/store/upload-store.ts";
 import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
-import { checkCounts } from "../sqlite/block-counts.ts";
+import { checkCounts } from "../sqlite/counts.ts";
 import { openGateway } from "../sqlite/opening.ts";
 import { batchesAfter, rowsOf, UploadModel } from "./model.ts";
 import { openUpload, ownEpoch } from "./opening.ts";

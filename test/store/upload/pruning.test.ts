@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import type { GatewayStore, PageRequest } from "../../../src/store/store.ts";
 import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
-import { checkCounts } from "../sqlite/block-counts.ts";
+import { checkCounts } from "../sqlite/counts.ts";
 import { openGateway } from "../sqlite/opening.ts";
 import { openUpload } from "./opening.ts";
 
@@ -24,17 +24,18 @@ test("what stays is served as before, however far one skips, and what arrives la
   const far = await gateway.page({ ...all, skip: 900, limit: 400 });
   const store = await openUpload(directory.path);
 
-  const before_ms = start_ms + 4_000 * minute_ms;
+  const before_ms = start_ms + 3_650 * minute_ms;
   expect(await store.prune({ before_ms, through_seq: 5_000, readings_max: 100_000 })).toEqual({
-    pruned: 7 * 512,
+    // Two days each, and the first as far as it was recorded: what follows ends too late.
+    pruned: 3_600,
     more: false,
   });
   checkCounts(directory.path);
   expect(await gateway.page(all)).toEqual(newest);
   expect(await gateway.page({ ...all, skip: 900, limit: 400 })).toEqual(far);
-  expect((await gateway.page({ ...all, skip: 1_400 })).records).toHaveLength(5_000 - 7 * 512 - 1_400);
+  expect((await gateway.page({ ...all, skip: 1_300 })).records).toHaveLength(5_000 - 3_600 - 1_300);
   const oldest = await gateway.page({ ...all, ascending_from_ms: 0, limit: 1 });
-  expect(oldest.records).toEqual([{ stamp: start_ms + 7 * 512 * minute_ms, event: 48 }]);
+  expect(oldest.records).toEqual([{ stamp: start_ms + 3_600 * minute_ms, event: 48 }]);
 
   // The gateway remembered its counts from before; a reading that is older than everything lands among them.
   await gateway.append([sensorEvent(sensor(1), start_ms - 1, 50), sensorEvent(sensor(1), start_ms, 50)]);
@@ -55,10 +56,10 @@ test("a page that was pruned has another mark, and so has any that counts what w
   const old: PageRequest = { ...all, before_ms: start_ms + 1_000 * minute_ms };
   const marks = async () => [await gateway.pageMark(all), await gateway.pageMark(old)];
   const before = await marks();
-  await store.prune({ before_ms: start_ms + 600 * minute_ms, through_seq: 5_000, readings_max: 10_000 });
+  await store.prune({ before_ms: start_ms + 800 * minute_ms, through_seq: 5_000, readings_max: 10_000 });
   const between = await marks();
   // As many as were pruned: the total is the same as at first.
-  await appendMinutes(gateway, 5_000, 512);
+  await appendMinutes(gateway, 5_000, 720);
   const after = await marks();
   for (const place of [0, 1]) expect(before[place]).not.toBe(between[place] as string);
   expect(after[0]).not.toBe(before[0] as string);
@@ -70,7 +71,7 @@ test("nothing goes that is too new, that is not confirmed, or that lies behind s
   using directory = temporaryDirectory();
   const gateway = await openGateway(directory.path);
   await appendMinutes(gateway, 0, 3_000);
-  // It lies in the oldest block, and was numbered last.
+  // It lies in the oldest span, the afternoon of the first day, and was numbered last.
   await gateway.append([sensorEvent(sensor(1), start_ms + 1, 48)]);
   const store = await openUpload(directory.path);
   const before_ms = start_ms + 9_000 * minute_ms;
@@ -78,18 +79,18 @@ test("nothing goes that is too new, that is not confirmed, or that lies behind s
     store.prune({ before_ms, through_seq: 3_001, readings_max: 100_000, ...request });
   expect(await prune({ before_ms: start_ms + 512 * minute_ms })).toEqual({ pruned: 0, more: false });
   expect(await prune({ through_seq: 3_000 })).toEqual({ pruned: 0, more: false });
-  expect(await prune({ readings_max: 600 })).toEqual({ pruned: 513, more: true });
-  expect(await prune({ readings_max: 1 })).toEqual({ pruned: 512, more: true });
-  expect(await prune({ through_seq: 1_600 })).toEqual({ pruned: 512, more: false });
+  expect(await prune({ readings_max: 600 })).toEqual({ pruned: 721, more: true });
+  expect(await prune({ readings_max: 1 })).toEqual({ pruned: 180, more: true });
+  expect(await prune({ through_seq: 1_600 })).toEqual({ pruned: 540, more: false });
   expect((await prune({})).more).toBe(false);
   checkCounts(directory.path);
-  // What is open stays, however old.
-  expect((await gateway.page(all)).records.length).toBeGreaterThanOrEqual(512);
+  // The newest span stays, however old.
+  expect((await gateway.page(all)).records).toHaveLength(120);
   await store.close();
   await gateway.close();
 });
 
-test("a pruning that is killed at any moment has taken whole blocks, and the next goes on", async () => {
+test("a pruning that is killed at any moment has taken whole spans, and the next goes on", async () => {
   using directory = temporaryDirectory();
   const gateway = await openGateway(directory.path);
   const count = 40_000;
@@ -110,7 +111,8 @@ test("a pruning that is killed at any moment has taken whole blocks, and the nex
   checkCounts(directory.path);
   const store = await openUpload(directory.path);
   const kept = (await store.overview()).items[0]?.series[0]?.count ?? 0;
-  expect(kept).toBeWithin(512, 1_100);
+  // The newest span: as many as are not divided, at most, and what came since.
+  expect(kept).toBeWithin(40, 1_000 + 4 * 10 + 1);
   expect(await store.prune({ before_ms: start_ms * 2, through_seq: count, readings_max: 10 })).toEqual({
     pruned: 0,
     more: false,

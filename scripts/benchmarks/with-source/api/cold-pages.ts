@@ -1,7 +1,9 @@
 import { join } from "node:path";
 import { Content } from "../../../../src/api/content.ts";
+import { homesTogether } from "../../../../src/store/core/homes.ts";
+import { page } from "../../../../src/store/core/pages.ts";
 import { openForReading } from "../../../../src/store/sqlite/connection.ts";
-import { Pages } from "../../../../src/store/sqlite/pages.ts";
+import { Runner } from "../../../../src/store/sqlite/runner.ts";
 import type { Data } from "../../api/data.ts";
 import { quantile, Report, sum } from "../../api/report.ts";
 
@@ -12,7 +14,7 @@ import { quantile, Report, sum } from "../../api/report.ts";
 function coldPages(data: Data, report: Report): void {
   const store = openForReading(join(data.store, "lintel.db"));
   const rowid = openForReading(data.rowid);
-  const pages = new Pages(store);
+  const runner = new Runner(store);
   const select = rowid.keep(
     "SELECT stamp, event FROM events WHERE item = ? AND stamp < ? ORDER BY stamp DESC LIMIT 1000",
   );
@@ -20,7 +22,9 @@ function coldPages(data: Data, report: Report): void {
   const sides = {
     store: ({ item, before_s }: Asked) => {
       const request = { series: "wirelesssensor_events", item, before_ms: before_s * 1000 } as const;
-      const { records } = pages.page({ ...request, skip: 0, limit: 1000, precision: "s" });
+      const { records } = runner.snapshot(
+        page(homesTogether, { ...request, skip: 0, limit: 1000, precision: "s" }),
+      );
       return new Content({ body: records }).as(undefined).length;
     },
     rowid: ({ item, before_s }: Asked) => JSON.stringify(select.all(item, before_s)).length,

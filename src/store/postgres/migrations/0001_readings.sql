@@ -64,20 +64,26 @@ CREATE TABLE batches (
   PRIMARY KEY (home, epoch, from_seq)
 );
 
--- What is held of a series of an item, by the home that sent it. `revision` rises when a reading that was held is changed or leaves.
-CREATE TABLE heads (
+-- What is held of a series of an item, by the home that sent it. `revision` rises when readings that were held are changed or joined with others,
+-- `pruned` is how many have been removed. Readings from the stamp `tail_from` on are the tail: there are `tail`, from the number `tail_min` on,
+-- and `counts` has those before.
+CREATE TABLE totals (
   item BIGINT NOT NULL,
   series TEXT COLLATE "C" NOT NULL,
   home BIGINT NOT NULL,
-  total BIGINT NOT NULL,
-  newest_number BIGINT NOT NULL,
-  newest_stamp BIGINT NOT NULL,
+  total BIGINT NOT NULL DEFAULT 0,
+  newest_number BIGINT NOT NULL DEFAULT 0,
+  newest_stamp BIGINT NOT NULL DEFAULT 0,
   revision BIGINT NOT NULL DEFAULT 0,
+  pruned BIGINT NOT NULL DEFAULT 0,
+  tail BIGINT NOT NULL DEFAULT 0,
+  tail_from BIGINT NOT NULL DEFAULT 0,
+  tail_min BIGINT NOT NULL DEFAULT 0,
   PRIMARY KEY (item, series, home)
 );
-CREATE INDEX heads_by_home ON heads (home);
+CREATE INDEX totals_by_home ON totals (home);
 
--- Readings by spans of time, `width` milliseconds each and beginning at multiples of it, in three widths: see README.md.
+-- Readings by spans of time, `width` milliseconds each and beginning at multiples of it: src/store/README.md says how they are used.
 CREATE TABLE counts (
   item BIGINT NOT NULL,
   series TEXT COLLATE "C" NOT NULL,
@@ -85,6 +91,8 @@ CREATE TABLE counts (
   start BIGINT NOT NULL,
   home BIGINT NOT NULL,
   count BIGINT NOT NULL,
+  min_seq BIGINT NOT NULL,
+  max_seq BIGINT NOT NULL,
   PRIMARY KEY (item, series, width, start, home)
 );
 

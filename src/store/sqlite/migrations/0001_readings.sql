@@ -4,47 +4,51 @@ CREATE TABLE meta (
   value ANY NOT NULL
 ) WITHOUT ROWID, STRICT;
 
--- Counts of readings: src/store/README.md says how they are used. A head counts the newest ("open") block of
--- a series of an item, `blocks` the older ones; every block holds the keys from its start up to the next start.
-CREATE TABLE heads (
-  series TEXT NOT NULL,
+-- What is held of a series of an item; `home` is 0, because readings do not say theirs. `revision` rises when readings that were held are changed or
+-- joined with others, `pruned` is how many have been removed. Readings from the stamp `tail_from` on are the tail: there are `tail`, from the number
+-- `tail_min` on, and `counts` has those before.
+CREATE TABLE totals (
   item INTEGER NOT NULL,
-  generation INTEGER NOT NULL,
-  start_stamp INTEGER NOT NULL,
-  start_seq INTEGER NOT NULL,
-  count INTEGER NOT NULL,
-  min_seq INTEGER NOT NULL,
-  max_seq INTEGER NOT NULL,
-  total INTEGER NOT NULL,
-  newest_stamp INTEGER NOT NULL,
-  -- How often readings of the series of the item have been changed or joined with others: a place in the order of arrival holds for one revision.
+  series TEXT NOT NULL,
+  home INTEGER NOT NULL,
+  total INTEGER NOT NULL DEFAULT 0,
+  newest_number INTEGER NOT NULL DEFAULT 0,
+  newest_stamp INTEGER NOT NULL DEFAULT 0,
   revision INTEGER NOT NULL DEFAULT 0,
-  PRIMARY KEY (series, item)
+  pruned INTEGER NOT NULL DEFAULT 0,
+  tail INTEGER NOT NULL DEFAULT 0,
+  tail_from INTEGER NOT NULL DEFAULT 0,
+  tail_min INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (item, series, home)
 ) WITHOUT ROWID, STRICT;
-CREATE TABLE blocks (
-  series TEXT NOT NULL,
+
+-- Readings by spans of time, `width` milliseconds each and beginning at multiples of it: src/store/README.md says how they are used.
+CREATE TABLE counts (
   item INTEGER NOT NULL,
-  start_stamp INTEGER NOT NULL,
-  start_seq INTEGER NOT NULL,
+  series TEXT NOT NULL,
+  width INTEGER NOT NULL,
+  start INTEGER NOT NULL,
+  home INTEGER NOT NULL,
   count INTEGER NOT NULL,
   min_seq INTEGER NOT NULL,
   max_seq INTEGER NOT NULL,
-  PRIMARY KEY (series, item, start_stamp, start_seq)
+  PRIMARY KEY (item, series, width, start, home)
 ) WITHOUT ROWID, STRICT;
 
 -- Readings that came in with a stamp below one that their item had already: all others came in the order of their key, so that the
 -- two together give the order of arrival. See src/store/README.md.
 CREATE TABLE late (
-  series TEXT NOT NULL,
   item INTEGER NOT NULL,
+  series TEXT NOT NULL,
   seq INTEGER NOT NULL,
+  home INTEGER NOT NULL,
   stamp INTEGER NOT NULL,
-  PRIMARY KEY (series, item, seq)
+  PRIMARY KEY (item, series, seq, home)
 ) WITHOUT ROWID, STRICT;
 
 -- The series, as src/series.ts has them (a test compares). Stamps are unix milliseconds; `clock` is a ClockQuality; `device_ms`
 -- and `offset_ms` are what a device with a clock of its own said, and what was added to it to get the stamp.
--- Ascending on purpose: SQLite fills pages that grow at the end of a run, and leaves them half empty otherwise.
+-- Descending, as everything is served: a page is read forwards.
 CREATE TABLE pillbox_status (
   item INTEGER NOT NULL,
   stamp INTEGER NOT NULL,
@@ -61,7 +65,7 @@ CREATE TABLE pillbox_status (
   clock INTEGER NOT NULL,
   device_ms INTEGER,
   offset_ms INTEGER,
-  PRIMARY KEY (item, stamp, seq)
+  PRIMARY KEY (item, stamp DESC, seq DESC)
 ) WITHOUT ROWID, STRICT;
 CREATE TABLE pillbox_events (
   item INTEGER NOT NULL,
@@ -71,7 +75,7 @@ CREATE TABLE pillbox_events (
   clock INTEGER NOT NULL,
   device_ms INTEGER,
   offset_ms INTEGER,
-  PRIMARY KEY (item, stamp, seq)
+  PRIMARY KEY (item, stamp DESC, seq DESC)
 ) WITHOUT ROWID, STRICT;
 CREATE TABLE wirelesssensor_events (
   item INTEGER NOT NULL,
@@ -79,7 +83,7 @@ CREATE TABLE wirelesssensor_events (
   seq INTEGER NOT NULL,
   event INTEGER NOT NULL,
   clock INTEGER NOT NULL,
-  PRIMARY KEY (item, stamp, seq)
+  PRIMARY KEY (item, stamp DESC, seq DESC)
 ) WITHOUT ROWID, STRICT;
 CREATE TABLE scale_weights (
   item INTEGER NOT NULL,
@@ -94,7 +98,7 @@ CREATE TABLE scale_weights (
   clock INTEGER NOT NULL,
   device_ms INTEGER,
   offset_ms INTEGER,
-  PRIMARY KEY (item, stamp, seq)
+  PRIMARY KEY (item, stamp DESC, seq DESC)
 ) WITHOUT ROWID, STRICT;
 CREATE TABLE scale_heart (
   item INTEGER NOT NULL,
@@ -104,7 +108,7 @@ CREATE TABLE scale_heart (
   clock INTEGER NOT NULL,
   device_ms INTEGER,
   offset_ms INTEGER,
-  PRIMARY KEY (item, stamp, seq)
+  PRIMARY KEY (item, stamp DESC, seq DESC)
 ) WITHOUT ROWID, STRICT;
 CREATE TABLE watch_epochs (
   item INTEGER NOT NULL,
@@ -119,5 +123,5 @@ CREATE TABLE watch_epochs (
   clock INTEGER NOT NULL,
   device_ms INTEGER,
   offset_ms INTEGER,
-  PRIMARY KEY (item, stamp, seq)
+  PRIMARY KEY (item, stamp DESC, seq DESC)
 ) WITHOUT ROWID, STRICT;

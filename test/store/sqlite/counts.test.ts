@@ -1,10 +1,10 @@
 import { test } from "bun:test";
 import type { Reading } from "../../../src/reading.ts";
 import { below, seeded, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
-import { checkCounts } from "./block-counts.ts";
+import { checkCounts } from "./counts.ts";
 import { openGateway } from "./opening.ts";
 
-test("blocks cover every reading once, count them right and stay between 512 and 1,024", async () => {
+test("spans count every reading below the tail once, and those of more than 1,000 in narrower spans too", async () => {
   using directory = temporaryDirectory();
   const store = await openGateway(directory.path);
   const random = seeded(7);
@@ -18,7 +18,7 @@ test("blocks cover every reading once, count them right and stay between 512 and
     await store.append(readings);
     checkCounts(directory.path);
   }
-  // A bulk of old readings that is many blocks long, and lands in one.
+  // A bulk of old readings, more than a span may have undivided.
   await store.append(
     Array.from({ length: 9_000 }, (_, n) => sensorEvent(sensor(1), start_ms - 9_000_000 + n, 48)),
   );
@@ -26,7 +26,7 @@ test("blocks cover every reading once, count them right and stay between 512 and
   await store.close();
 });
 
-test("a head survives its writer: counting goes on where another process left it", async () => {
+test("totals survive their writer: counting goes on where another process left it", async () => {
   using directory = temporaryDirectory();
   for (let time = 0; time < 3; time += 1) {
     const store = await openGateway(directory.path);

@@ -1,0 +1,305 @@
+import type { SeriesName } from "../../series.ts";
+import { divide, spanStart, undivided_max, widths_ms } from "./count-spans.ts";
+import type { Homes } from "./homes.ts";
+import type { SeriesRows } from "./series-rows.ts";
+import { arrays, objects, put, putReadings, rowsOf, rowsOfAll, type Work } from "./work.ts";
+
+/**
+ * Readings that a transaction adds, for the counts that make `skip` cheap and the list of late readings: see ../README.md. Call `add` for each
+ * reading that is put into a table, those of an item in order of number, and `settle` once before the commit. The items are held.
+ */
+export class Additions {
+  readonly #homes: Homes;
+  readonly #runs = new Map<string, Added>();
+
+  constructor(homes: Homes) {
+    this.#homes = homes;
+  }
+
+  add(series: SeriesName, item: number, home: number, stamp_ms: number, number: number): void {
+    const { stamps_ms, numbers } = this.#run(series, item, home);
+    stamps_ms.push(stamp_ms);
+    numbers.push(number);
+  }
+
+  addAll({ series, home, order, item, own, columns }: SeriesRows): void {
+    let run: Added | undefined;
+    for (const index of order) {
+      const of = item[index] as number;
+      if (run?.item !== of) run = this.#run(series, of, home);
+      run.stamps_ms.push(columns.stamp_ms[index] as number);
+      run.numbers.push(own[index] as number);
+    }
+  }
+
+  /** Puts readings into the table of their series, and adds them. */
+  *put(rows: SeriesRows): Work<void> {
+    yield* putReadings(rows, () => this.addAll(rows));
+  }
+
+  /** Forgets what was added since the last `settle`. */
+  forget(): void {
+    this.#runs.clear();
+  }
+
+  /** Writes the totals and counts that have changed, and the late readings. Rows are in their tables. */
+  *settle(): Work<void> {
+    if (this.#runs.size === 0) return;
+    const runs = [...this.#runs.values()];
+    this.#runs.clear();
+    const held = yield* totalsOf(runs);
+    const newest = new Map<string, number>();
+    for (const { item, series, newest_stamp } of held.values()) {
+      const name = `${item} ${series}`;
+      newest.set(name, Math.max(newest_stamp, newest.get(name) ?? 0));
+    }
+    const late = runs.flatMap((run) => lateOf(run, newest.get(`${run.item} ${run.series}`) ?? 0));
+    const taken = runs.map((run) => take(run, held.get(nameOf(run)) ?? totalsOfNone(run)));
+    yield* this.#emptyTails(taken);
+    const grown = yield* countedIn(taken.map(({ counted }) => counted));
+    yield* put({
+      put: "totals",
+      columns: totalsColumns,
+      rows: taken.map(({ totals }) => totalsNames.map((name) => totals[name])),
+      conflict: `ON CONFLICT (item, series, home) DO UPDATE SET ${totalsChanges}`,
+    });
+    yield* put({ put: "late", columns: lateColumns, rows: late, conflict: "ON CONFLICT DO NOTHING" });
+    for (const { series, item, start_ms, level } of grown) {
+      const before_ms = start_ms + (widths_ms[level] as number);
+      yield* divide(this.#homes, { series, items: [item], from_ms: start_ms, before_ms, level });
+    }
+  }
+
+  /** Has tails that have grown too long counted in spans, whole. */
+  *#emptyTails(taken: readonly Taken[]): Work<void> {
+    const long = taken.filter(({ totals }) => totals.tail > tail_max);
+    const read = yield* rowsOfAll(
+      ...long.map(({ totals: { series, item, home, tail_from }, before_number }) =>
+        arrays<Key>(
+          `SELECT stamp, seq FROM ${series}
+           WHERE item = $1${this.#homes.is("$2")} AND stamp >= $3 AND seq <= $4`,
+          ...[item, home, tail_from, before_number],
+        ),
+      ),
+    );
+    for (const [place, { totals, counted, tail }] of long.entries()) {
+      for (const [stamp_ms, number] of read[place] ?? []) addTo(counted, stamp_ms, number);
+      for (const [index, stamp_ms] of tail.stamps_ms.entries())
+        addTo(counted, stamp_ms, tail.numbers[index] as number);
+      Object.assign(totals, { tail: 0, tail_from: totals.newest_stamp + 1 });
+    }
+  }
+
+  #run(series: SeriesName, item: number, home: number): Added {
+    const name = nameOf({ series, item, home });
+    let run = this.#runs.get(name);
+    if (run === undefined) {
+      run = noneOf({ series, item, home });
+      this.#runs.set(name, run);
+    }
+    return run;
+  }
+}
+
+/** A series of an item, from one home. */
+interface Run {
+  readonly series: SeriesName;
+  readonly item: number;
+  readonly home: number;
+}
+
+/** Readings of a run. */
+interface Added extends Run {
+  readonly stamps_ms: number[];
+  readonly numbers: number[];
+}
+
+interface Totals extends Run {
+  total: number;
+  newest_number: number;
+  newest_stamp: number;
+  /** Readings from the stamp `tail_from` on, which no span counts, and the lowest of their numbers. */
+  tail: number;
+  tail_from: number;
+  tail_min: number;
+}
+
+/** Totals with what came, of which some lies below the tail. */
+interface Taken {
+  readonly totals: Totals;
+  readonly tail: Added;
+  readonly counted: Added;
+  /** The newest number before. */
+  readonly before_number: number;
+}
+
+type Key = [stamp_ms: number, number: number];
+
+function* totalsOf(runs: readonly Run[]): Work<Map<string, Totals>> {
+  const rows = yield* rowsOf(
+    objects<Totals>(
+      `SELECT ${totalsNames.join(", ")} FROM totals WHERE item = ANY ($1::bigint[]) AND series = ANY ($2::text[])`,
+      [...new Set(runs.map(({ item }) => item))],
+      [...new Set(runs.map(({ series }) => series))],
+    ),
+  );
+  return new Map(rows.map((row) => [nameOf(row), row]));
+}
+
+/** Those that came after one with a higher stamp; `newest_ms`: of those before. */
+function lateOf({ item, series, home, stamps_ms, numbers }: Added, newest_ms: number): LateRow[] {
+  const late: LateRow[] = [];
+  let newest = newest_ms;
+  for (const [index, stamp_ms] of stamps_ms.entries()) {
+    if (stamp_ms >= newest) newest = stamp_ms;
+    else late.push([item, series, numbers[index] as number, home, stamp_ms]);
+  }
+  return late;
+}
+
+function take(run: Added, totals: Totals): Taken {
+  const [tail, counted] = [noneOf(run), noneOf(run)];
+  const before_number = totals.newest_number;
+  for (const [index, stamp_ms] of run.stamps_ms.entries()) {
+    const number = run.numbers[index] as number;
+    addTo(stamp_ms < totals.tail_from ? counted : tail, stamp_ms, number);
+    if (stamp_ms > totals.newest_stamp) totals.newest_stamp = stamp_ms;
+    if (number > totals.newest_number) totals.newest_number = number;
+  }
+  totals.total += run.numbers.length;
+  if (tail.numbers.length > 0) {
+    totals.tail_min = totals.tail === 0 ? (tail.numbers[0] as number) : totals.tail_min;
+    totals.tail += tail.numbers.length;
+  }
+  return { totals, tail, counted, before_number };
+}
+
+/** Adds readings to the counts of their spans; answers the spans that were not divided, and have grown too large for that. */
+function* countedIn(added: readonly Added[]): Work<Span[]> {
+  const grown: Span[] = [];
+  const rows: (number | string)[][] = [];
+  let parts = added;
+  for (const [level, width] of widths_ms.entries()) {
+    const spans = parts.flatMap((part) => spansOf(part, level));
+    if (spans.length === 0) break;
+    const held = yield* heldIn(spans, width);
+    const divided: Span[] = [];
+    for (const span of spans) {
+      const { item, series, start_ms, home, numbers } = span;
+      rows.push([item, series, width, start_ms, home, numbers.length, ...bounds(numbers)]);
+      const before = held.get(`${nameOf(span)} ${start_ms}`) ?? 0;
+      if (before + numbers.length <= undivided_max) continue;
+      if (before === 0 || before > undivided_max) divided.push(span);
+      else grown.push(span);
+    }
+    parts = divided;
+  }
+  yield* put({
+    put: "counts",
+    columns: countsColumns,
+    rows,
+    conflict: `ON CONFLICT (item, series, width, start, home) DO UPDATE SET count = counts.count + excluded.count,
+      min_seq = least(counts.min_seq, excluded.min_seq), max_seq = greatest(counts.max_seq, excluded.max_seq)`,
+  });
+  return grown;
+}
+
+interface Span extends Added {
+  readonly start_ms: number;
+  readonly level: number;
+}
+
+/** The spans that readings lie in. Those that follow each other are mostly in the same one. */
+function spansOf(part: Added, level: number): Span[] {
+  const width = widths_ms[level] as number;
+  const spans = new Map<number, Span>();
+  let last: Span | undefined;
+  for (const [index, stamp_ms] of part.stamps_ms.entries()) {
+    if (last === undefined || stamp_ms < last.start_ms || stamp_ms >= last.start_ms + width) {
+      const start_ms = spanStart(stamp_ms, width);
+      last = spans.get(start_ms) ?? { ...noneOf(part), start_ms, level };
+      spans.set(start_ms, last);
+    }
+    addTo(last, stamp_ms, part.numbers[index] as number);
+  }
+  return [...spans.values()];
+}
+
+function* heldIn(spans: readonly Span[], width: number): Work<Map<string, number>> {
+  const rows = yield* rowsOf(
+    objects<Run & { start: number; count: number }>(
+      `SELECT item, series, home, start, count FROM counts
+       WHERE item = ANY ($1::bigint[]) AND series = ANY ($2::text[]) AND width = $3 AND start = ANY ($4::bigint[])`,
+      [...new Set(spans.map(({ item }) => item))],
+      [...new Set(spans.map(({ series }) => series))],
+      width,
+      [...new Set(spans.map(({ start_ms }) => start_ms))],
+    ),
+  );
+  return new Map(rows.map((row) => [`${nameOf(row)} ${row.start}`, row.count]));
+}
+
+function bounds(numbers: readonly number[]): [least: number, most: number] {
+  let [least, most] = [numbers[0] as number, numbers[0] as number];
+  for (const number of numbers) {
+    if (number < least) least = number;
+    if (number > most) most = number;
+  }
+  return [least, most];
+}
+
+function nameOf({ series, item, home }: Run): string {
+  return `${series} ${item} ${home}`;
+}
+
+function noneOf({ series, item, home }: Run): Added {
+  return { series, item, home, stamps_ms: [], numbers: [] };
+}
+
+function addTo({ stamps_ms, numbers }: Added, stamp_ms: number, number: number): void {
+  stamps_ms.push(stamp_ms);
+  numbers.push(number);
+}
+
+function totalsOfNone({ series, item, home }: Run): Totals {
+  const nothing = { total: 0, newest_number: 0, newest_stamp: 0, tail: 0, tail_from: 0, tail_min: 0 };
+  return { item, series, home, ...nothing };
+}
+
+const totalsColumns = {
+  item: "bigint",
+  series: "text",
+  home: "bigint",
+  total: "bigint",
+  newest_number: "bigint",
+  newest_stamp: "bigint",
+  tail: "bigint",
+  tail_from: "bigint",
+  tail_min: "bigint",
+} as const;
+const totalsNames = Object.keys(totalsColumns) as (keyof typeof totalsColumns)[];
+const totalsChanges = totalsNames
+  .slice(3)
+  .map((name) => `${name} = excluded.${name}`)
+  .join(", ");
+const countsColumns = {
+  item: "bigint",
+  series: "text",
+  width: "bigint",
+  start: "bigint",
+  home: "bigint",
+  count: "bigint",
+  min_seq: "bigint",
+  max_seq: "bigint",
+} as const;
+const lateColumns = {
+  item: "bigint",
+  series: "text",
+  seq: "bigint",
+  home: "bigint",
+  stamp: "bigint",
+} as const;
+type LateRow = [item: number, series: string, seq: number, home: number, stamp_ms: number];
+
+/** Readings in a tail: a commit of a reading is one row of totals, until there are more. */
+const tail_max = 1_000;

@@ -1,0 +1,129 @@
+import type { Item } from "../../records/items.ts";
+import { type SeriesName, seriesOf } from "../../series.ts";
+import type { Batch, BatchDevice } from "../batch.ts";
+import { BatchColumns, type ReadingRow } from "../batch-columns.ts";
+import type { CentralStore, HistoryPosition } from "../central-store.ts";
+import { deviceOfItem } from "../provisional-item.ts";
+import { quoted, readingColumns } from "./series-tables.ts";
+import { arrays, objects, rowsOf, rowsOfAll, type Statement, type Work } from "./work.ts";
+
+/**
+ * All readings of the items of a home, old to new, for a box that is restored: see `CentralStore.history`. To be read at one moment. `epoch` is
+ * the name that the readings are numbered under.
+ */
+export function* history(
+  epoch: string,
+  { home, from_ms, after, readings_max }: Parameters<CentralStore["history"]>[0],
+): Work<{ batch: Batch; position: HistoryPosition } | undefined> {
+  const found = yield* rowsOf(
+    objects<HomeRun>(
+      `SELECT DISTINCT series, key, record, provisional FROM items JOIN totals ON item = key
+       WHERE currenthomeid = $1 ORDER BY key, series`,
+      home,
+    ),
+  );
+  const start: Key = after === undefined ? [from_ms, 0] : positionOf(after.at);
+  const full = Math.ceil(readings_max / Math.max(1, found.length)) + run_rows_least;
+  const runs = found.map((run) => new Run(run, full));
+  const rows = yield* rowsOfAll<ReadingRow[]>(...runs.map((run) => run.after(start)));
+  for (const [place, run] of runs.entries()) run.take(rows[place] ?? []);
+  return yield* mergedBatch(runs, { epoch, first_seq: (after?.seq ?? 0) + 1, readings_max });
+}
+
+/** The next readings of runs in order of stamp, then of number, numbered from `first_seq` on. */
+function* mergedBatch(
+  runs: readonly Run[],
+  { epoch, first_seq, readings_max }: { epoch: string; first_seq: number; readings_max: number },
+): Work<{ batch: Batch; position: HistoryPosition } | undefined> {
+  const columns = new BatchColumns();
+  let seq = first_seq;
+  let last: Key | undefined;
+  for (; seq < first_seq + readings_max; seq += 1) {
+    const run = runs.reduce<Run | undefined>(
+      (first, next) => (next.isBefore(first) ? next : first),
+      undefined,
+    );
+    const row = run?.next;
+    if (run === undefined || row === undefined) break;
+    columns.add(run.series, run.device, seq, row);
+    last = [row[1], row[2]];
+    if (run.pass()) run.take(yield* rowsOf(run.after(last)));
+  }
+  if (last === undefined) return undefined;
+  const to_seq = seq - 1;
+  const numbers = { epoch, first_seq: 1, from_seq: first_seq, to_seq };
+  const batch: Batch = { ...numbers, missing: [], ...columns.columns() };
+  return { batch, position: { seq: to_seq, at: last.join(" ") } };
+}
+
+/** The readings of one series of one item, in their order. */
+class Run {
+  readonly series: SeriesName;
+  readonly device: BatchDevice;
+  readonly #item: number;
+  readonly #full: number;
+  #rows: readonly ReadingRow[] = [];
+  #at = 0;
+
+  /** `full`: readings that are read at once. */
+  constructor({ series, key, record, provisional }: HomeRun, full: number) {
+    this.series = series;
+    // Of the readings, whatever the inventory has made of the item since.
+    const { kind } = seriesOf(series);
+    this.device = { ...deviceOfItem(JSON.parse(record) as Item, Boolean(provisional)), kind };
+    this.#item = key;
+    this.#full = full;
+  }
+
+  /** The next readings after one. */
+  after([stamp_ms, own]: Key): Statement<ReadingRow> {
+    return arrays(
+      `SELECT ${quoted(readingColumns(this.series))} FROM ${this.series}
+       WHERE item = $1 AND stamp >= $2 AND (stamp, seq) > ($2, $3) ORDER BY stamp, seq LIMIT $4`,
+      ...[this.#item, stamp_ms, own, this.#full],
+    );
+  }
+
+  take(rows: readonly ReadingRow[]): void {
+    this.#rows = rows;
+    this.#at = 0;
+  }
+
+  get next(): ReadingRow | undefined {
+    return this.#rows[this.#at];
+  }
+
+  isBefore(other: Run | undefined): boolean {
+    const mine = this.next;
+    if (mine === undefined) return false;
+    const theirs = other?.next;
+    return theirs === undefined || mine[1] < theirs[1] || (mine[1] === theirs[1] && mine[2] < theirs[2]);
+  }
+
+  /** Goes on to the next reading; whether it, and those after it, are still to be read. */
+  pass(): boolean {
+    this.#at += 1;
+    return this.#at === this.#rows.length && this.#rows.length === this.#full;
+  }
+}
+
+type Key = readonly [stamp_ms: number, own: number];
+
+/** A series of an item that is in a home. */
+interface HomeRun {
+  readonly series: SeriesName;
+  readonly key: number;
+  readonly record: string;
+  readonly provisional: boolean;
+}
+
+function positionOf(at: string): Key {
+  const [stamp_ms, own] = at.split(" ").map(Number);
+  if (!Number.isSafeInteger(stamp_ms) || !Number.isSafeInteger(own)) {
+    throw new RangeError(`${at} is no position in a history`);
+  }
+  return [stamp_ms as number, own as number];
+}
+
+/** Readings of a run that are read at once, besides its share of the batch. */
+const run_rows_least = 256;

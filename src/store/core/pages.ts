@@ -1,0 +1,137 @@
+import { lastSecond } from "../last-second.ts";
+import type { Page, PageRequest, PageStart, SeriesRecord } from "../store.ts";
+import type { Homes } from "./homes.ts";
+import { type PageReader, pageReader } from "./page-records.ts";
+import { below, near, numbered, type Run, runOf } from "./ranks.ts";
+import type { Work } from "./work.ts";
+
+/** A page of a series: how `skip` is found by counts and why `through` is needed is told in ../README.md. To be read at one moment. */
+export function* page(homes: Homes, request: PageRequest): Work<Page> {
+  const bound_ms = request.ascending_from_ms ?? request.before_ms;
+  if (request.through !== undefined && bound_ms % 1000 !== 0) {
+    throw new RangeError(`a page through ${request.through} must start at a whole second`);
+  }
+  const run = yield* runOf(homes, request.series, request.item);
+  const records = run.total === 0 ? [] : yield* recordsOf(run, request);
+  if (records.length <= request.limit) return { records };
+  records.pop();
+  return { records, next: yield* nextStart(run, request, records) };
+}
+
+/**
+ * The identity of a page: the request and three counts. One is of the readings before the end of the window, one of the times that held
+ * readings changed, one of those that were removed. Otherwise readings are only added. To be read at one moment.
+ */
+export function* pageMark(homes: Homes, request: PageRequest): Work<string> {
+  const { series, item, before_ms, skip, limit, through = "", ascending_from_ms = "", precision } = request;
+  const run = yield* runOf(homes, series, item);
+  // However far above the newest reading a window ends, it is the same window.
+  const everything = through === "" && before_ms > run.newest_stamp;
+  const window = `${ascending_from_ms} ${everything ? "all" : before_ms} ${through}`;
+  const count = yield* below(run, before_ms);
+  return `${series} ${item} ${precision} ${window} ${skip} ${limit} ${count} ${run.revision} ${run.pruned}`;
+}
+
+/** The records of the page and, where there are more, one that follows it. */
+function* recordsOf(run: Run, request: PageRequest): Work<SeriesRecord[]> {
+  const { skip, through } = request;
+  const { end, bound_ms } = startOf(request);
+  if (through === undefined) {
+    return yield* skip <= offset_max
+      ? plain(run, request, bound_ms, skip)
+      : far(run, request, bound_ms, skip);
+  }
+  const second_end = bound_ms + end.step * 1000;
+  if (skip > offset_max) {
+    const counted = yield* numberedBetween(run, request, second_end, { first: 0, last: through });
+    if (skip >= counted) return yield* far(run, request, second_end, skip - counted);
+  }
+  const values = [...windowAt(request, bound_ms), second_end, through, request.limit + 1, skip];
+  return yield* end.through(run, request.precision, values);
+}
+
+/** Records from a bound on, after passing over `skip`: the counts lead near the first, an offset to it. */
+function* far(run: Run, request: PageRequest, bound_ms: number, skip: number): Work<SeriesRecord[]> {
+  const { end } = startOf(request);
+  const lower = yield* below(run, bound_ms);
+  const wanted = (end.step > 0 ? run.total - lower : lower) - skip;
+  if (wanted <= 0) return [];
+  const { stamp_ms, ahead } = yield* near(run, wanted, end.step);
+  if ((stamp_ms - bound_ms) * end.step <= 0) return yield* plain(run, request, bound_ms, skip);
+  return yield* plain(run, request, stamp_ms, ahead - wanted);
+}
+
+function plain(run: Run, request: PageRequest, bound_ms: number, skip: number): Work<SeriesRecord[]> {
+  const values = [...windowAt(request, bound_ms), request.limit + 1, skip];
+  return startOf(request).end.plain(run, request.precision, values);
+}
+
+/** Bounds of the window, where it begins at `bound_ms`. */
+function windowAt({ ascending_from_ms, before_ms }: PageRequest, bound_ms: number): number[] {
+  return ascending_from_ms === undefined ? [bound_ms] : [bound_ms, before_ms];
+}
+
+/**
+ * Where the next page starts. Readings that arrive from now on must not shift it: those of the last record's
+ * second carry numbers above `through`, those of seconds that the walk has passed are out of the window.
+ */
+function* nextStart(run: Run, request: PageRequest, records: readonly SeriesRecord[]): Work<PageStart> {
+  const { skip, through, precision } = request;
+  const { end, bound_ms } = startOf(request);
+  const { second, within } = lastSecond(records, precision);
+  const start_ms = end.step < 0 ? (second + 1) * 1000 : second * 1000;
+  const continues = through !== undefined && bound_ms === start_ms;
+  const position = { before_s: second + 1, through: continues ? through : run.newest_number };
+  if (within < records.length) return { ...position, skip: within };
+  if (bound_ms === start_ms) return { ...position, skip: skip + within };
+  // The whole page lies in one second, which the window did not begin with: what was passed over outside of it doesn't count.
+  const newer = { first: (through ?? 0) + 1, last: Number.MAX_SAFE_INTEGER };
+  const hidden =
+    through === undefined ? 0 : yield* numberedBetween(run, request, bound_ms + end.step * 1000, newer);
+  const atBound = yield* below(run, bound_ms);
+  const atStart = yield* below(run, start_ms);
+  const outside = (atStart - atBound) * end.step - hidden;
+  return { ...position, skip: skip - outside + within };
+}
+
+/** How many readings between the beginning of the window and a stamp carry a number from `first` to `last`. */
+function numberedBetween(
+  run: Run,
+  request: PageRequest,
+  other_ms: number,
+  { first, last }: { first: number; last: number },
+): Work<number> {
+  const { bound_ms } = startOf(request);
+  const from_ms = Math.min(bound_ms, other_ms);
+  // From the oldest on, the window may end within the second.
+  const to_ms = Math.min(Math.max(bound_ms, other_ms), request.before_ms);
+  return numbered(run, { from_ms, to_ms, first, last });
+}
+
+/** From which end a page is counted, and where the window begins at that end. */
+function startOf({ ascending_from_ms, before_ms }: PageRequest): { end: End; bound_ms: number } {
+  if (ascending_from_ms === undefined) return { end: newest, bound_ms: before_ms };
+  return { end: oldest, bound_ms: ascending_from_ms };
+}
+
+interface End {
+  /** The direction of a walk in time. */
+  readonly step: 1 | -1;
+  readonly plain: PageReader;
+  readonly through: PageReader;
+}
+
+const newest: End = {
+  step: -1,
+  plain: pageReader("stamp < $2", 1, "DESC"),
+  through: pageReader("stamp < $2 AND (stamp < $3 OR seq <= $4)", 3, "DESC"),
+};
+
+const oldest: End = {
+  step: 1,
+  plain: pageReader("stamp >= $2 AND stamp < $3", 2, "ASC"),
+  through: pageReader("stamp >= $2 AND stamp < $3 AND (stamp >= $4 OR seq <= $5)", 4, "ASC"),
+};
+
+/** Up to here the database passes over readings by itself: no dearer than an undivided span of them. */
+const offset_max = 1_000;
