@@ -61,6 +61,11 @@ export function valuesAt({ values }: SeriesColumns, row: number): Value[] {
   return values.map((column) => valueAt(column, row));
 }
 
+/** The series that a batch has readings of, with their columns. */
+export function seriesIn({ series }: Batch): [SeriesName, SeriesColumns][] {
+  return Object.entries(series) as [SeriesName, SeriesColumns][];
+}
+
 /** Readings that a batch holds; missing ones do not count. */
 export function readingsIn(batch: Batch): number {
   return Object.values(batch.series).reduce((sum, { seq }) => sum + seq.length, 0);

@@ -6,8 +6,8 @@ import type { SeriesRows } from "./series-rows.ts";
  */
 export type Work<Result> = Generator<Step, Result, unknown>;
 
-/** One thing that a database does for work: each store's runner has a method for each kind. */
-export type Step = Statement | readonly Statement[] | Put | PutReadings | Lock | TakeNumbers;
+/** One thing that a database does for work, or several that do not wait for each other: each store's runner has a method for each kind. */
+export type Step = Statement | Put | PutReadings | Lock | TakeNumbers | readonly Step[];
 
 /**
  * A statement, in the SQL of PostgreSQL as far as SQLite has it too; `sqlite/dialect.ts` lists the few spellings that it writes in its own way.
@@ -111,8 +111,10 @@ export function* hold(lock: Lock["lock"]): Work<void> {
   yield { lock };
 }
 
-export function* takeNumbers(numbers: number): Work<number> {
-  return (yield { numbers }) as number;
+/** Takes numbers for readings of these items, which are held until the transaction ends. */
+export function* takeNumbersFor(items: readonly number[], numbers: number): Work<number> {
+  const [, first] = (yield [{ lock: { items } }, { numbers }]) as [unknown, number];
+  return first;
 }
 
 /** A database that work is done on. */

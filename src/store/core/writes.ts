@@ -1,19 +1,41 @@
+import type { Batch } from "../batch.ts";
+import type { Sender } from "../central-store.ts";
+import type { DayReadings } from "../upload-store.ts";
 import { replaceAlerts } from "./alerts.ts";
 import { putBackup } from "./backups.ts";
+import type { Homes } from "./homes.ts";
+import { receive } from "./receive.ts";
+import { repairDay } from "./repair.ts";
 import { noteReport } from "./reports.ts";
 import { addToken, noteTokenUse, revokeToken } from "./tokens.ts";
 import type { Work } from "./work.ts";
 
 /** The changes of a store that both databases do alike, by name: each is the work of one transaction. */
-export const writes = { addToken, revokeToken, noteTokenUse, noteReport, putBackup, replaceAlerts };
+export function writesOf(homes: Homes) {
+  return {
+    addToken,
+    revokeToken,
+    noteTokenUse,
+    noteReport,
+    putBackup,
+    replaceAlerts,
+    receive: (batch: Batch, sender: Sender) => receive(homes, batch, sender),
+    repairDay: (request: DayReadings, batch: Batch, sender: Sender) =>
+      repairDay(homes, request, batch, sender),
+  };
+}
 
-type Writes = typeof writes;
+export type Writes = ReturnType<typeof writesOf>;
 export type WriteName = keyof Writes;
 export type Given<Name extends WriteName> = Parameters<Writes[Name]>;
 export type Written<Name extends WriteName> =
   ReturnType<Writes[Name]> extends Work<infer Result> ? Result : never;
 
 /** The work of a change, as yet undone. */
-export function workOf<Name extends WriteName>(name: Name, given: Given<Name>): Work<Written<Name>> {
+export function workOf<Name extends WriteName>(
+  writes: Writes,
+  name: Name,
+  given: Given<Name>,
+): Work<Written<Name>> {
   return (writes[name] as (...given: Given<Name>) => Work<Written<Name>>)(...given);
 }

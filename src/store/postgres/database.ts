@@ -50,7 +50,7 @@ async function answerOf(sql: SqlRunner, step: Step): Promise<unknown> {
   if ("readings" in step) return copyReadings(sql, step.readings, step.meanwhile);
   if ("numbers" in step) return takeNumbers(sql, step.numbers);
   if ("lock" in step) return take(sql, step);
-  return Promise.all(step.map((statement) => ask(sql, statement)));
+  return Promise.all(step.map((one) => answerOf(sql, one)));
 }
 
 async function take(sql: SqlRunner, { lock }: Lock): Promise<unknown> {

@@ -1,10 +1,12 @@
 import type { Item } from "../../records/items.ts";
 import { definitionOf, type RecordType } from "../../records/record-table.ts";
+import { mergeHistories } from "../core/history-merge.ts";
+import { homesApart } from "../core/homes.ts";
 import { lookupText } from "../core/lookup-text.ts";
 import { type ItemNames, namesAside } from "../provisional-item.ts";
 import type { Clash, RecordChanges } from "../record-store.ts";
 import type { SqlRunner } from "./connection.ts";
-import { mergeHistories } from "./history-merge.ts";
+import { run } from "./database.ts";
 
 /** Columns of `staged_items` in the order in which an import fills them. */
 export const stagedItems = ["itemid", "record", "typename", "itemname", "address", "currenthomeid"] as const;
@@ -51,7 +53,7 @@ export class ItemImport {
       await this.#moveAside(key, JSON.parse(record));
     const merges = await this.#sql<{ into: number; from: number }[]>`
       SELECT key AS into, heard AS from FROM matched_items WHERE change = 'merged' ORDER BY key`;
-    await mergeHistories(this.#sql, merges);
+    await run(this.#sql, mergeHistories(homesApart({ distributed: false }), merges));
     await this.#sql.unsafe(writing);
   }
 

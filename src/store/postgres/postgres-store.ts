@@ -2,8 +2,8 @@ import type { Kind } from "../../kinds.ts";
 import type { Item, ItemType } from "../../records/items.ts";
 import type { Alert } from "../../records/programme.ts";
 import type { RecordType, Reference, StoredRecord } from "../../records/record-table.ts";
-import type { Batch } from "../batch.ts";
-import { refuseForeign } from "../batch-acceptance.ts";
+import { type Batch, seriesIn } from "../batch.ts";
+import { firstIndexFrom, firstNewSeq, refuseForeign } from "../batch-acceptance.ts";
 import type {
   CentralStore,
   GatewayRecord,
@@ -22,7 +22,7 @@ import { gatewayRecords } from "../core/gateways.ts";
 import { history } from "../core/history.ts";
 import { type Homes, homesApart } from "../core/homes.ts";
 import { itemNamed, itemsHeardIn, itemsIn, itemsOfKind, itemTypes } from "../core/inventory.ts";
-import { prepareItems } from "../core/items.ts";
+import { heardFrom, prepareItems } from "../core/items.ts";
 import { oldestFirst } from "../core/oldest-first.ts";
 import { page, pageMark } from "../core/pages.ts";
 import {
@@ -34,10 +34,12 @@ import {
   recordsOfType,
   recordsWith,
 } from "../core/records.ts";
+import { daysColumns, refuseUnheld } from "../core/repair.ts";
 import { heardIn } from "../core/reports.ts";
+import { refuseMisfits } from "../core/series-rows.ts";
 import { heldOf, sourceOf } from "../core/sources.ts";
 import { allTokens, tokenWith } from "../core/tokens.ts";
-import { type Given, type WriteName, type Written, workOf } from "../core/writes.ts";
+import { type Given, type WriteName, type Writes, type Written, workOf, writesOf } from "../core/writes.ts";
 import type { Imported, LoneType, OwnedType, RecordOf, RecordStore } from "../record-store.ts";
 import type {
   Arrivals,
@@ -56,10 +58,8 @@ import type { DayDigest, DayReadings, DigestRequest } from "../upload-store.ts";
 import type { Connections } from "./connection.ts";
 import { PostgresDatabase } from "./database.ts";
 import { Imports } from "./import.ts";
-import { Mending } from "./mend.ts";
 import { overview } from "./overview.ts";
 import { Partitions } from "./partitions.ts";
-import { Receiving } from "./receive.ts";
 
 /** The store of a central server on PostgreSQL: any number of processes may have it open. */
 export class PostgresCentralStore implements CentralStore {
@@ -68,8 +68,8 @@ export class PostgresCentralStore implements CentralStore {
   readonly #database: PostgresDatabase;
   readonly #homes: Homes;
   readonly #imports: Imports;
-  readonly #receiving: Receiving;
-  readonly #mending: Mending;
+  readonly #partitions: Partitions;
+  readonly #writes: Writes;
 
   /** `connections`: to a database of this program's schema version; `epoch`: its name; `distributed`: it is spread over workers by home. */
   constructor(options: { connections: Connections; epoch: string; distributed: boolean }) {
@@ -77,11 +77,10 @@ export class PostgresCentralStore implements CentralStore {
     this.#connections = connections;
     this.#database = new PostgresDatabase(connections);
     this.epoch = options.epoch;
-    const partitions = new Partitions(connections);
+    this.#partitions = new Partitions(connections);
     this.#homes = homesApart(options);
     this.#imports = new Imports(connections);
-    this.#receiving = new Receiving({ connections, database: this.#database, partitions });
-    this.#mending = new Mending({ connections, partitions });
+    this.#writes = writesOf(this.#homes);
   }
 
   itemTypes(): Promise<ItemType[]> {
@@ -182,8 +181,17 @@ export class PostgresCentralStore implements CentralStore {
     return this.#connections.snapshot((sql) => overview(sql, this.epoch));
   }
 
-  receive(batch: Batch, sender: Sender): Promise<Received> {
-    return this.#receiving.receive(batch, sender);
+  async receive(batch: Batch, sender: Sender): Promise<Received> {
+    const source = await this.#database.read(() => sourceOf(batch.epoch));
+    const from_seq = firstNewSeq(batch, source, sender);
+    if (from_seq === undefined) return { held_seq: source?.held_seq ?? 0, taken: 0 };
+    for (const [series, columns] of seriesIn(batch)) {
+      const first = firstIndexFrom(columns.seq, from_seq);
+      refuseMisfits(series, columns, first);
+      await this.#partitions.make(series, columns.stamp_ms, first);
+    }
+    await prepareItems(this.#database, heardFrom(batch, from_seq), sender.home);
+    return this.#write("receive", batch, sender);
   }
 
   held(epochs: readonly string[]): Promise<HeldEpoch[]> {
@@ -202,8 +210,12 @@ export class PostgresCentralStore implements CentralStore {
     return digests(this.#database, this.#homes, request);
   }
 
-  repairDay(request: DayReadings, readings: Batch, sender: Sender): Promise<Repaired> {
-    return this.#mending.repairDay(request, readings, sender);
+  async repairDay(request: DayReadings, batch: Batch, sender: Sender): Promise<Repaired> {
+    const columns = daysColumns(request, batch);
+    refuseUnheld(await this.#database.read(() => sourceOf(request.epoch)), columns, sender);
+    refuseMisfits(request.series, columns, 0);
+    await this.#partitions.make(request.series, columns.stamp_ms, 0);
+    return this.#write("repairDay", request, batch, sender);
   }
 
   history(
@@ -233,6 +245,6 @@ export class PostgresCentralStore implements CentralStore {
   }
 
   #write<Name extends WriteName>(name: Name, ...given: Given<Name>): Promise<Written<Name>> {
-    return this.#database.write(() => workOf(name, given));
+    return this.#database.write(() => workOf(this.#writes, name, given));
   }
 }

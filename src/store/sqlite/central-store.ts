@@ -40,7 +40,7 @@ export class SqliteCentralStore extends SqliteStore implements CentralStore {
   async receive(batch: Batch, sender: Sender): Promise<Received> {
     const held = await this.reads.read(() => heldAlready(batch, sender));
     if (held !== undefined) return held;
-    return this.#writer.ask("receive", batch, sender);
+    return this.#writer.write("receive", batch, sender);
   }
 
   held(epochs: readonly string[]): Promise<HeldEpoch[]> {
@@ -56,7 +56,7 @@ export class SqliteCentralStore extends SqliteStore implements CentralStore {
   }
 
   repairDay(request: DayReadings, readings: Batch, sender: Sender): Promise<Repaired> {
-    return this.#writer.ask("repairDay", request, readings, sender);
+    return this.#writer.write("repairDay", request, readings, sender);
   }
 
   history(

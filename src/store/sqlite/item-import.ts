@@ -1,10 +1,11 @@
 import type { Item } from "../../records/items.ts";
 import { definitionOf, type RecordType } from "../../records/record-table.ts";
+import { mergeHistories } from "../core/history-merge.ts";
+import { homesTogether } from "../core/homes.ts";
 import { lookupText } from "../core/lookup-text.ts";
 import { namesAside } from "../provisional-item.ts";
 import type { Clash, RecordChanges } from "../record-store.ts";
 import type { Connection } from "./connection.ts";
-import { mergeHistories } from "./history-merge.ts";
 import type { Runner } from "./runner.ts";
 
 /** Takes the items that an import has put aside in `staged_items` into the inventory. */
@@ -44,7 +45,7 @@ export class ItemImport {
     for (const [key, text] of this.#rows(inTheWay) as [number, string][])
       this.#moveAside(key, JSON.parse(text));
     for (const [into, from] of this.#rows(merging) as [number, number][]) {
-      mergeHistories(this.#database, this.#runner, { from, into });
+      this.#runner.run(mergeHistories(homesTogether, [{ from, into }]));
     }
     this.#database.run(writing);
   }

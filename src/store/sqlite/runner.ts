@@ -51,7 +51,7 @@ export class Runner {
     if ("numbers" in step) return this.#takeNumbers(step.numbers);
     // The one who writes has locked everything.
     if ("lock" in step) return undefined;
-    return step.map((statement) => this.#ask(statement));
+    return step.map((one) => this.#answer(one));
   }
 
   #ask({ text, parameters, answer }: Statement): unknown {

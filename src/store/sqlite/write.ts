@@ -6,7 +6,7 @@ import { seriesOf, type Value } from "../../series.ts";
 import { Additions } from "../core/additions.ts";
 import { homesTogether } from "../core/homes.ts";
 import { forEverySeries } from "../core/series-tables.ts";
-import { type Given, type WriteName, type Written, workOf } from "../core/writes.ts";
+import { type Given, type WriteName, type Written, workOf, writesOf } from "../core/writes.ts";
 import type { Imported, ImportedRecord } from "../record-store.ts";
 import { type Appended, type Notes, ReadingRefused } from "../store.ts";
 import type { Connection } from "./connection.ts";
@@ -132,7 +132,7 @@ export class Writing {
 
   /** Does a change that both databases do alike. */
   write<Name extends WriteName>(name: Name, ...given: Given<Name>): Written<Name> {
-    return this.transaction(() => this.runner.run(workOf(name, given)));
+    return this.transaction(() => this.runner.run(workOf(writes, name, given)));
   }
 
   /** Stores where this gateway is; undefined values stay as they were. */
@@ -227,3 +227,4 @@ export const wal_max_bytes = 16 * 1024 * 1024;
 const checkpoint_max_ms = 250;
 /** Rows of an index that `optimize` looks at. */
 const analysis_rows_max = 400;
+const writes = writesOf(homesTogether);

@@ -2,12 +2,11 @@ import { OperatorError, type OutageReason, StoreOutage } from "../../errors.ts";
 import { type BatchRefusal, BatchRefused } from "../central-store.ts";
 import type { WriteName } from "../core/writes.ts";
 import { ReadingRefused } from "../store.ts";
-import type { CentralWriting } from "./central-write.ts";
 import type { Role } from "./role.ts";
-import type { Place } from "./write.ts";
+import type { Place, Writing } from "./write.ts";
 
 /** Calls to the writer's thread, whose arguments and answers are copied between the threads: those of its `Writing`, and before them, once, `open`. */
-export interface WriterCalls extends Omit<Methods<CentralWriting>, "write"> {
+export interface WriterCalls extends Omit<Methods<Writing>, "write"> {
   write(name: WriteName, ...given: readonly unknown[]): unknown;
   open(options: WriterOptions): Opened;
 }

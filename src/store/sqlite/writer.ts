@@ -2,7 +2,6 @@
  * The writer's thread. A synchronisation takes 10 to 500 ms on an SD card; here it delays nothing but the
  * next commit, and never the event loop that stamps readings. It does one request at a time, in order.
  */
-import { CentralWriting } from "./central-write.ts";
 import { databasePath } from "./connection.ts";
 import { storeFault } from "./faults.ts";
 import { takeLock, type WriterLock } from "./lock.ts";
@@ -40,10 +39,8 @@ function answer({ id, call, given }: Request): Response {
 function done(call: keyof WriterCalls, given: readonly unknown[]): unknown {
   if (call === "open") return open(given[0] as WriterOptions);
   if (call === "close") return close();
-  // A gateway's has none of the calls that only central makes.
-  const method = (writing as Record<string, unknown> | undefined)?.[call];
-  if (typeof method !== "function") throw new Error(`the writer of ${directory} has no ${call}`);
-  return Reflect.apply(method, writing, given);
+  if (writing === undefined) throw new Error("the writer was asked before it was opened");
+  return Reflect.apply(writing[call], writing, given);
 }
 
 function open(options: WriterOptions): Opened {
@@ -59,8 +56,8 @@ function open(options: WriterOptions): Opened {
     database.close();
     throw thrown;
   }
-  if (role === "central") writing = new CentralWriting({ path, database });
-  else writing = new Writing({ path, database, home: place.home });
+  if (role === "central") database.run(`PRAGMA cache_size = -${central_cache_kib}`);
+  writing = new Writing({ path, database, home: place.home });
   writing.setPlace(place);
   return { versionBefore };
 }
@@ -69,3 +66,6 @@ function close(): void {
   writing?.close();
   lock?.release();
 }
+
+/** A batch touches the newest page of every run that it has readings of: they stay in memory until the commit. */
+const central_cache_kib = 64 * 1024;

@@ -1,0 +1,49 @@
+import { type Batch, seriesIn } from "../batch.ts";
+import { devicesFrom, digestAt, firstIndexFrom, firstNewSeq } from "../batch-acceptance.ts";
+import type { Received, Sender } from "../central-store.ts";
+import { Additions } from "./additions.ts";
+import type { Homes } from "./homes.ts";
+import { heardFrom, itemsOf } from "./items.ts";
+import { byDevice } from "./series-rows.ts";
+import { holdSource, noteHeld } from "./sources.ts";
+import { takeNumbersFor, type Work } from "./work.ts";
+
+/** See `CentralStore.receive`. */
+export function* receive(homes: Homes, batch: Batch, sender: Sender): Work<Received> {
+  const source = yield* holdSource(batch.epoch, sender);
+  const from_seq = firstNewSeq(batch, source, sender);
+  if (from_seq === undefined) return { held_seq: source.held_seq, taken: 0 };
+  const { first_own, taken } = yield* take(homes, batch, from_seq, sender);
+  const { first_seq, to_seq } = batch;
+  const what = { first_seq, digest: digestAt(batch, to_seq), at_ms: sender.at_ms };
+  yield* noteHeld(source, { first_own, from_seq, to_seq }, what);
+  return { held_seq: to_seq, taken };
+}
+
+/** Puts the readings of a batch from a number on into their tables, and answers the number of the first here. */
+function* take(
+  homes: Homes,
+  batch: Batch,
+  from_seq: number,
+  { home }: Sender,
+): Work<{ first_own: number; taken: number }> {
+  const heard = devicesFrom(batch, from_seq);
+  const keys = yield* itemsOf(heardFrom(batch, from_seq), home);
+  const keyOf = new Float64Array(batch.devices.length);
+  for (const [index, { place }] of heard.entries()) keyOf[place] = keys[index] as number;
+  // A transaction with readings of one of the items waits here for the end of the one before it. So of the readings of an item a lower number
+  // is never committed after a higher one, and a page that counts readings up to a number stays right.
+  const first_own = yield* takeNumbersFor(keys, batch.to_seq - from_seq + 1);
+  const additions = new Additions(homes);
+  let taken = 0;
+  for (const [series, columns] of seriesIn(batch)) {
+    const { seq, device } = columns;
+    const order = byDevice(device, firstIndexFrom(seq, from_seq), batch.devices.length);
+    const item = device.map((place) => keyOf[place] as number);
+    const own = seq.map((number) => first_own + number - from_seq);
+    yield* additions.put({ series, home: homes.of(home), columns, order, item, own });
+    taken += order.length;
+  }
+  yield* additions.settle();
+  return { first_own, taken };
+}

@@ -1,0 +1,162 @@
+import { day_ms } from "../../durations.ts";
+import type { SeriesName, Value } from "../../series.ts";
+import { type Batch, batch_readings_max, type SeriesColumns, valuesAt } from "../batch.ts";
+import { refuseForeign } from "../batch-acceptance.ts";
+import { BatchRefused, type Repaired, type Sender } from "../central-store.ts";
+import type { OwnNumbers } from "../own-numbers.ts";
+import type { DayReadings } from "../upload-store.ts";
+import { recountDays } from "./count-spans.ts";
+import type { Homes } from "./homes.ts";
+import { itemsOf, knownItem } from "./items.ts";
+import { quoted, readingColumns } from "./series-tables.ts";
+import { holdSource, numbersOf, type Source } from "./sources.ts";
+import { arrays, change, hold, type Parameter, putReadings, rowsOf, type Work } from "./work.ts";
+
+/** Makes a day of a device what its gateway says it is, but removes nothing: see `CentralStore.repairDay`. */
+export function* repairDay(homes: Homes, request: DayReadings, batch: Batch, sender: Sender): Work<Repaired> {
+  const { series, epoch, day } = request;
+  const columns = daysColumns(request, batch);
+  const source = yield* holdSource(epoch, sender);
+  refuseUnheld(source, columns, sender);
+  // An item that is unknown is made only where there is something to keep of it.
+  const item =
+    columns.seq.length === 0
+      ? yield* knownItem(request)
+      : (yield* itemsOf([{ device: request, heard_ms: columns.stamp_ms[0] ?? 0 }], sender.home))[0];
+  if (item === undefined) return { added: 0, corrected: 0, kept: 0 };
+  const numbers = yield* numbersOf(source);
+  const table = { homes, series, home: homes.of(sender.home) };
+  const span = "item = $2 AND stamp >= $3 AND stamp < $4";
+  const held = yield* readings(table, span, item, day * day_ms, (day + 1) * day_ms);
+  const changed = yield* take(table, columns, { held, numbers, item, day, sender });
+  const through_seq = columns.seq.length < batch_readings_max ? request.through_seq : batch.to_seq;
+  const sent = new Set(columns.seq);
+  const kept = [...held.keys()].filter((own) => {
+    const seq = numbers.seqOf(own);
+    return seq !== undefined && seq > request.after_seq && seq <= through_seq && !sent.has(seq);
+  });
+  return { ...changed, kept: kept.length };
+}
+
+/** @throws BatchRefused where a day has readings of an epoch that are not held */
+export function refuseUnheld(source: Source | undefined, { seq }: SeriesColumns, sender: Sender): void {
+  if (source !== undefined) refuseForeign(source.epoch, source, sender);
+  const last_seq = seq[seq.length - 1] ?? 0;
+  const held_seq = source?.held_seq ?? 0;
+  if (source !== undefined && last_seq <= held_seq) return;
+  throw new BatchRefused(
+    `a day of home ${sender.home} was sent up to reading ${last_seq}, and ${held_seq} is the last that is held`,
+    "upload first, then compare",
+    "gap",
+    held_seq,
+  );
+}
+
+/** The columns of the one series that a day is of. */
+export function daysColumns({ series }: DayReadings, batch: Batch): SeriesColumns {
+  return batch.series[series] ?? { seq: none, device: none, stamp_ms: none, values: [] };
+}
+
+const none = new Float64Array();
+
+/** Puts readings in the place of those of the same numbers, and adds those that are not here. */
+function* take(
+  table: Table,
+  columns: SeriesColumns,
+  of: { held: Rows; numbers: OwnNumbers; item: number; day: number; sender: Sender },
+): Work<{ added: number; corrected: number }> {
+  const { held, numbers, sender } = of;
+  const own = columns.seq.map((seq) => heldNumber(numbers, seq));
+  const astray = yield* astrayOf(
+    table,
+    own.filter((number) => !held.has(number)),
+    sender,
+  );
+  const item = new Float64Array(own.length);
+  const order: number[] = [];
+  const gone: Row[] = [];
+  for (const [index, number] of own.entries()) {
+    const row = held.get(number) ?? astray.get(number);
+    if (row !== undefined && isSame(row, columns, index)) continue;
+    if (row !== undefined) gone.push(row);
+    // A reading that the inventory has given to another item since stays there.
+    item[index] = row?.[0] ?? of.item;
+    order.push(index);
+  }
+  const items = [...new Set([of.item, ...order.map((index) => item[index] as number)])];
+  yield* hold({ items });
+  yield* remove(table, gone);
+  yield* putReadings({ ...table, columns, order: Uint32Array.from(order), item, own });
+  // Whatever made the two differ may have left the counts wrong too.
+  const days = [...items.map((changed) => [changed, of.day] as const), ...[...astray.values()].map(dayOf)];
+  const { homes, series } = table;
+  yield* recountDays(homes, {
+    series,
+    home: sender.home,
+    days: new Map(days.map((day) => [day.join(" "), day])).values(),
+    changed: order.length > 0,
+  });
+  return { added: order.length - gone.length, corrected: gone.length };
+}
+
+function heldNumber(numbers: OwnNumbers, seq: number): number {
+  const own = numbers.ownOf(seq);
+  if (own === undefined) throw new Error(`reading ${seq} of the epoch has no number here`);
+  return own;
+}
+
+/**
+ * Readings of these own numbers that stand elsewhere: under another stamp, or under another item that was heard in the home. Looks at everything,
+ * because what moved them may have left the counts wrong.
+ */
+function* astrayOf(table: Table, own: Float64Array, { home }: Sender): Work<Rows> {
+  if (own.length === 0) return new Map();
+  const heard = yield* rowsOf(arrays<[number]>("SELECT item FROM item_homes WHERE home = $1", home));
+  return yield* readings(table, "item = ANY ($2::bigint[]) AND seq = ANY ($3::bigint[])", heard.flat(), [
+    ...own,
+  ]);
+}
+
+/** Removes readings, by their own numbers. */
+function* remove({ homes, series, home }: Table, rows: readonly Row[]): Work<void> {
+  if (rows.length === 0) return;
+  const stamps_ms = rows.map(([, stamp_ms]) => stamp_ms).sort((one, other) => one - other);
+  yield* change(
+    `DELETE FROM ${series} WHERE item = ANY ($2::bigint[]) AND stamp >= $3 AND stamp <= $4
+       AND seq = ANY ($5::bigint[])${homes.is("$1")}`,
+    home,
+    [...new Set(rows.map(([item]) => item))],
+    stamps_ms[0] as number,
+    stamps_ms.at(-1) as number,
+    rows.map(([, , own]) => own),
+  );
+}
+
+/** The table of a series, and under which home its rows of a home stand. */
+interface Table {
+  readonly homes: Homes;
+  readonly series: SeriesName;
+  readonly home: number;
+}
+
+type Row = readonly [item: number, stamp_ms: number, own: number, ...values: Value[]];
+/** By own number. */
+type Rows = ReadonlyMap<number, Row>;
+
+/** Readings that a condition holds for, whose parameters are numbered from `$2` on. */
+function* readings({ homes, series, home }: Table, condition: string, ...given: Parameter[]): Work<Rows> {
+  const text = `SELECT ${quoted(readingColumns(series))} FROM ${series} WHERE ${condition}${homes.is("$1")}`;
+  const rows = yield* rowsOf(arrays<Row>(text, home, ...given));
+  return new Map(rows.map((row) => [row[2], row]));
+}
+
+function dayOf([item, stamp_ms]: Row): readonly [item: number, day: number] {
+  return [item, Math.floor(stamp_ms / day_ms)];
+}
+
+function isSame([, stamp_ms, , ...values]: Row, columns: SeriesColumns, index: number): boolean {
+  return (
+    stamp_ms === columns.stamp_ms[index] &&
+    JSON.stringify(values) === JSON.stringify(valuesAt(columns, index))
+  );
+}
