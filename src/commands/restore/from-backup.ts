@@ -1,8 +1,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { messageOf, OperatorError } from "../../errors.ts";
-import { beginEpochIn } from "../../store/sqlite/epochs.ts";
-import { newEpoch } from "../../store/sqlite/open.ts";
+import { beginEpochIn, newEpoch } from "../../store/sqlite/epochs.ts";
 import { prepareDatabase } from "../../store/sqlite/prepare.ts";
 import { homeFilesAt } from "../../sync/home-files.ts";
 import { putCursors } from "../../uploader/home-files.ts";

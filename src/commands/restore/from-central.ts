@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { day_ms } from "../../durations.ts";
 import { databasePath } from "../../store/sqlite/connection.ts";
-import { newEpoch, openUploadStore } from "../../store/sqlite/open.ts";
+import { newEpoch } from "../../store/sqlite/epochs.ts";
+import { openUploadStore } from "../../store/sqlite/open.ts";
 import { prepareDatabase } from "../../store/sqlite/prepare.ts";
 import { claimRole } from "../../store/sqlite/role.ts";
 import { isWhole } from "../../store/sqlite/salvage.ts";

@@ -1,10 +1,21 @@
-import type { Lock, Put, Statement, Step, Work, WritableDatabase } from "../core/work.ts";
+import type { StoreDatabase } from "../core/store.ts";
+import {
+  arrays,
+  firstOf,
+  type Lock,
+  type Put,
+  type Statement,
+  type Step,
+  type Work,
+  type WritableDatabase,
+} from "../core/work.ts";
+import type { Overview } from "../store.ts";
 import type { Connections, SqlRunner } from "./connection.ts";
 import { copyReadings } from "./copy-readings.ts";
 import { holdInventory, holdItems, shareInventory } from "./inventory-lock.ts";
 
 /** A database on a server. Every call rejects with an OperatorError that names it where it or the way to it is at fault. */
-export class PostgresDatabase implements WritableDatabase {
+export class PostgresDatabase implements StoreDatabase, WritableDatabase {
   readonly #connections: Connections;
 
   constructor(connections: Connections) {
@@ -25,6 +36,24 @@ export class PostgresDatabase implements WritableDatabase {
 
   write<Result>(work: () => Work<Result>): Promise<Result> {
     return this.#connections.write((sql) => run(sql, work()));
+  }
+
+  changes(): undefined {}
+
+  *facts(): Work<Omit<Overview, "epoch" | "items">> {
+    const facts = yield* firstOf(
+      arrays<[schemaVersion: number, last_seq: number, bytesOnDisk: number]>(
+        `SELECT (SELECT value FROM meta WHERE name = 'schema_version')::bigint,
+           CASE WHEN is_called THEN last_value ELSE 0 END, pg_database_size(current_database())
+         FROM reading_numbers`,
+      ),
+    );
+    const [schemaVersion = 0, last_seq = 0, bytesOnDisk = 0] = facts ?? [];
+    return { schemaVersion, last_seq, bytesOnDisk, dropped: {}, waiting: 0 };
+  }
+
+  close(): Promise<void> {
+    return this.#connections.close();
   }
 }
 

@@ -40,18 +40,12 @@ export async function migrate(connections: Connections, epoch: string): Promise<
 }
 
 /** The version of a database; 0 where nothing of ours is in it. */
-export async function versionOf(sql: SqlRunner): Promise<number> {
+async function versionOf(sql: SqlRunner): Promise<number> {
   const [ours] = await sql<{ found: boolean }[]>`
     SELECT to_regclass('meta') IS NOT NULL AND to_regclass('reading_numbers') IS NOT NULL AS found`;
   if (ours?.found !== true) return 0;
   const [row] = await sql<{ value: string }[]>`SELECT value FROM meta WHERE name = 'schema_version'`;
   return Number(row?.value);
-}
-
-/** The random name of a database, made with it. */
-export async function epochOf(sql: SqlRunner): Promise<string> {
-  const [row] = await sql<{ value: string }[]>`SELECT value FROM meta WHERE name = 'epoch'`;
-  return row?.value as string;
 }
 
 function refuseNewer(version: number, name: string): void {

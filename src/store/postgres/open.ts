@@ -2,10 +2,14 @@ import type { Clock } from "../../clock.ts";
 import type { OperatorError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import type { CentralStore } from "../central-store.ts";
+import { centralStoreOn } from "../core/central-store.ts";
+import { homesApart } from "../core/homes.ts";
+import { epochOf } from "../core/store.ts";
 import { distribute } from "./citus.ts";
 import { Connections } from "./connection.ts";
-import { epochOf, migrate, schemaVersion } from "./migrations.ts";
-import { PostgresCentralStore } from "./postgres-store.ts";
+import { PostgresDatabase } from "./database.ts";
+import { migrate, schemaVersion } from "./migrations.ts";
+import { PostgresWriter } from "./writer.ts";
 
 /**
  * Opens the store of a central server in a PostgreSQL database: sets an empty one up, and brings an older one up to this program. Any number of
@@ -31,9 +35,10 @@ export async function openPostgresCentral(options: {
     else if (before < schemaVersion) {
       log.info(`brought ${connections.name} from schema ${before} to ${schemaVersion}`);
     }
-    const epoch = await connections.read(epochOf);
-    const distributed = await distribute(connections);
-    return new PostgresCentralStore({ connections, epoch, distributed });
+    const homes = homesApart({ distributed: await distribute(connections) });
+    const database = new PostgresDatabase(connections);
+    const writer = new PostgresWriter({ connections, database, homes });
+    return centralStoreOn({ database, writer, homes, epoch: await database.read(epochOf) });
   } catch (thrown) {
     await connections.close();
     throw thrown;

@@ -1,16 +1,25 @@
-import type { Database, Work } from "../core/work.ts";
-import type { Connection } from "./connection.ts";
+import { statSync } from "node:fs";
+import type { StoreDatabase } from "../core/store.ts";
+import { arrays, rowsOf, type Work } from "../core/work.ts";
+import type { Overview } from "../store.ts";
+import { type Connection, openForReading } from "./connection.ts";
 import { storeFault } from "./faults.ts";
+import { versionOf } from "./migrations.ts";
 import { Runner } from "./runner.ts";
 
 /** A database file that is read, on a connection of its own. Every call rejects with an OperatorError where the file is at fault. */
-export class SqliteDatabase implements Database {
+export class SqliteDatabase implements StoreDatabase {
+  readonly connection: Connection;
   readonly #path: string;
   readonly #runner: Runner;
+  readonly #changes;
 
-  constructor(options: { path: string; connection: Connection }) {
-    this.#path = options.path;
-    this.#runner = new Runner(options.connection);
+  /** `path`: of a database of this program's schema version, which exists. */
+  constructor(path: string) {
+    this.#path = path;
+    this.connection = openForReading(path);
+    this.#runner = new Runner(this.connection);
+    this.#changes = this.connection.keep("PRAGMA data_version");
   }
 
   read<Result>(work: () => Work<Result>): Promise<Result> {
@@ -25,6 +34,37 @@ export class SqliteDatabase implements Database {
     return this.snapshot(work);
   }
 
+  /** Reads with the connection itself, all of it at one moment. */
+  direct<Result>(read: () => Result): Promise<Result> {
+    return this.#named(() => this.connection.transaction(read)());
+  }
+
+  /** SQLite counts what other connections commit, and this one never writes. */
+  changes(): number {
+    return Number(this.#changes.values()[0]?.[0]);
+  }
+
+  *facts(): Work<Omit<Overview, "epoch" | "items">> {
+    const dropped = yield* rowsOf(arrays<[string, number]>("SELECT name, count FROM dropped ORDER BY name"));
+    const [counts] = yield* rowsOf(
+      arrays<[last_seq: number, waiting: number]>(
+        "SELECT (SELECT value FROM meta WHERE name = 'last_seq'), (SELECT count(*) FROM waiting)",
+      ),
+    );
+    const [last_seq = 0, waiting = 0] = counts ?? [];
+    return {
+      schemaVersion: versionOf(this.connection, this.#path),
+      last_seq,
+      bytesOnDisk: bytesOf(this.#path) + bytesOf(`${this.#path}-wal`),
+      dropped: Object.fromEntries(dropped),
+      waiting,
+    };
+  }
+
+  async close(): Promise<void> {
+    this.connection.close();
+  }
+
   async #named<Result>(read: () => Result): Promise<Result> {
     try {
       return read();
@@ -32,4 +72,8 @@ export class SqliteDatabase implements Database {
       throw thrown instanceof RangeError ? thrown : storeFault(thrown, this.#path);
     }
   }
+}
+
+function bytesOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

@@ -51,3 +51,10 @@ export function beginEpochIn(directory: string, epoch: string): EpochSpan {
     lock.release();
   }
 }
+
+/** A random name for a store. */
+export function newEpoch(
+  random: () => Uint8Array = () => crypto.getRandomValues(new Uint8Array(16)),
+): string {
+  return random().toHex();
+}

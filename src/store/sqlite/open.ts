@@ -1,67 +1,28 @@
-import type { Clock } from "../../clock.ts";
 import { OperatorError } from "../../errors.ts";
-import type { Log } from "../../log.ts";
+import { storeOn } from "../core/store.ts";
 import type { GatewayStore, Store } from "../store.ts";
 import type { UploadStore } from "../upload-store.ts";
 import { databasePath, openBesideServer, openForReading } from "./connection.ts";
+import { newEpoch } from "./epochs.ts";
 import { storeFault } from "./faults.ts";
+import { gatewayStoreOn } from "./gateway-store.ts";
 import { takeLock } from "./lock.ts";
 import { refuseNewer, schemaVersion, versionOf } from "./migrations.ts";
 import { holdsDatabase, prepareDatabase, prepareDirectory } from "./prepare.ts";
 import { checkRole } from "./role.ts";
-import { SqliteGatewayStore, SqliteStore } from "./sqlite-store.ts";
+import { type OpenOptions, partsOf, type ServeOptions, sayVersion, serve } from "./serve.ts";
 import { OwnWriter } from "./store-writer.ts";
-import { SqliteUploadStore } from "./upload-store.ts";
+import { uploadStoreOn } from "./upload-store.ts";
 import { UploadWriting } from "./upload-write.ts";
-import { Writing } from "./write.ts";
-import { WriterThread } from "./writer-thread.ts";
+import { type Place, Writing } from "./write.ts";
 
-export interface OpenOptions {
-  /** The data directory. */
-  readonly directory: string;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Names a store that has to be made: 16 random bytes. */
-  readonly random?: () => Uint8Array;
-}
-
-/**
- * Opens the store of a gateway, as the only gateway on its directory: makes the directory (mode 0700) and the
- * database if they are missing, and brings an older database up to this program. Throws an OperatorError when the
- * directory can't be written, the database is damaged or newer, or another gateway runs on it.
- *
- * `home` and `timezone` are kept and given to provisional items. `onFailure` is told when writing has ended for
- * good: the gateway should then end too, and be started again.
- */
-export async function openGatewayStore(
-  options: OpenOptions & {
-    readonly home?: number | undefined;
-    readonly timezone?: string | undefined;
-    readonly onFailure?: (fault: OperatorError) => void;
-  },
-): Promise<GatewayStore> {
-  const { directory, clock, log, home, timezone } = options;
-  const writer = new WriterThread({
-    clock,
-    onFailure: (fault) => {
-      log.error(fault.message);
-      options.onFailure?.(fault);
-    },
-  });
-  try {
-    const freshEpoch = newEpoch(options.random);
-    const { versionBefore } = await writer.ask("open", {
-      directory,
-      role: "gateway",
-      freshEpoch,
-      place: { home, timezone },
-    });
-    sayVersion(log, directory, versionBefore);
-    return new SqliteGatewayStore({ path: databasePath(directory), writer, clock, log });
-  } catch (thrown) {
-    await writer.close();
-    throw storeFault(thrown, directory);
-  }
+/** Opens the store of a gateway, as the only server on its directory: see `serve`. `home` and `timezone` are kept and given to provisional items. */
+export function openGatewayStore({
+  home,
+  timezone,
+  ...options
+}: ServeOptions & Place): Promise<GatewayStore> {
+  return serve(options, { role: "gateway", place: { home, timezone } }, gatewayStoreOn);
 }
 
 /** As `OpenOptions`; with `create` a missing database is made. */
@@ -72,26 +33,24 @@ export type BesideOptions = OpenOptions & { readonly create?: boolean };
  * writes tokens. Where nobody runs, an older database is brought up to date first, and with `create` a missing
  * one is made. Throws an OperatorError when there is no database, when it is newer, or when it is older and in use.
  */
-export async function openStoreBeside(options: BesideOptions): Promise<Store> {
-  return openBeside(options, (path) => {
-    const writing = new Writing({ path, database: openBesideServer(path) });
-    return new SqliteStore({ path, writer: new OwnWriter(writing) });
-  });
+export function openStoreBeside(options: BesideOptions): Promise<Store> {
+  return openBeside(options, async (path) => storeOn(await partsOf(path, ownWriter(path))));
 }
 
 /** The same for what uploads, compares, prunes and restores the readings of a gateway. */
-export async function openUploadStore(options: BesideOptions): Promise<UploadStore> {
-  return openBeside(options, (path) => {
+export function openUploadStore(options: BesideOptions): Promise<UploadStore> {
+  return openBeside(options, async (path) => {
     checkRole(path, options.directory, "gateway");
-    return new SqliteUploadStore({
-      path,
-      writing: new UploadWriting({ path, database: openBesideServer(path) }),
-    });
+    const writing = new UploadWriting({ path, database: openBesideServer(path) });
+    return uploadStoreOn({ ...(await partsOf(path, new OwnWriter(writing))), writing });
   });
 }
 
 /** Opens the database of a directory as `open` does, once it is there and of this version. */
-export function openBeside<Opened>(options: BesideOptions, open: (path: string) => Opened): Opened {
+export async function openBeside<Opened>(
+  options: BesideOptions,
+  open: (path: string) => Promise<Opened>,
+): Promise<Opened> {
   const { directory, log } = options;
   const path = databasePath(directory);
   if (!holdsDatabase(directory)) {
@@ -114,10 +73,15 @@ export function openBeside<Opened>(options: BesideOptions, open: (path: string) 
         lock.release();
       }
     }
-    return open(path);
+    return await open(path);
   } catch (thrown) {
     throw storeFault(thrown, path);
   }
+}
+
+/** The writer of a command, beside a server. */
+export function ownWriter(path: string): OwnWriter {
+  return new OwnWriter(new Writing({ path, database: openBesideServer(path) }));
 }
 
 function foundVersion(path: string): number {
@@ -129,17 +93,4 @@ function foundVersion(path: string): number {
   } finally {
     database.close();
   }
-}
-
-export function sayVersion(log: Log, directory: string, versionBefore: number): void {
-  if (versionBefore === 0) log.info(`made a new database in ${directory}`);
-  else if (versionBefore < schemaVersion) {
-    log.info(`brought the database in ${directory} from schema ${versionBefore} to ${schemaVersion}`);
-  }
-}
-
-export function newEpoch(
-  random: () => Uint8Array = () => crypto.getRandomValues(new Uint8Array(16)),
-): string {
-  return random().toHex();
 }

@@ -1,36 +1,63 @@
+import { OperatorError } from "../../errors.ts";
+import type { StoreWriter } from "../core/store.ts";
 import type { Given, WriteName, Written } from "../core/writes.ts";
+import type { Imported, RecordStore } from "../record-store.ts";
 import type { Writing } from "./write.ts";
 import type { WriterCalls } from "./writer-protocol.ts";
 
-/** The one that writes for a store: the writer's thread, or a connection of this thread. */
-export interface StoreWriter {
-  write<Name extends WriteName>(name: Name, ...given: Given<Name>): Promise<Written<Name>>;
-  ask<Call extends ImportCall>(
+/** Writes of a store, by whoever answers its calls. */
+export abstract class SqliteWriter implements StoreWriter {
+  #importing = false;
+
+  abstract ask<Call extends keyof WriterCalls>(
     call: Call,
     ...given: Parameters<WriterCalls[Call]>
   ): Promise<ReturnType<WriterCalls[Call]>>;
-  close(): Promise<void>;
+
+  abstract close(): Promise<void>;
+
+  write<Name extends WriteName>(name: Name, ...given: Given<Name>): Promise<Written<Name>> {
+    return this.ask("write", name, ...given) as Promise<Written<Name>>;
+  }
+
+  async importRecords(
+    ...[batches, { dryRun = () => false } = {}]: Parameters<RecordStore["importRecords"]>
+  ): Promise<Imported> {
+    if (this.#importing) {
+      throw new OperatorError(
+        "another import into this store is under way",
+        "import again when it has ended",
+      );
+    }
+    this.#importing = true;
+    try {
+      for await (const batch of batches) await this.ask("stageRecords", batch);
+      return await this.ask("finishImport", { dryRun: dryRun() });
+    } catch (thrown) {
+      await this.ask("abandonImport");
+      throw thrown;
+    } finally {
+      this.#importing = false;
+    }
+  }
 }
 
-type ImportCall = "stageRecords" | "finishImport" | "abandonImport";
-
 /** A writer on a connection of this thread, which waits for the disk: right for a command that does one thing. */
-export class OwnWriter implements StoreWriter {
+export class OwnWriter extends SqliteWriter {
   readonly #writing: Writing;
 
   constructor(writing: Writing) {
+    super();
     this.#writing = writing;
   }
 
-  async write<Name extends WriteName>(name: Name, ...given: Given<Name>): Promise<Written<Name>> {
-    return this.#writing.write(name, ...given);
-  }
-
-  async ask<Call extends ImportCall>(
+  async ask<Call extends keyof WriterCalls>(
     call: Call,
     ...given: Parameters<WriterCalls[Call]>
   ): Promise<ReturnType<WriterCalls[Call]>> {
-    return Reflect.apply(this.#writing[call], this.#writing, given);
+    return Reflect.apply(this.#writing[call as keyof Writing], this.#writing, given) as ReturnType<
+      WriterCalls[Call]
+    >;
   }
 
   async close(): Promise<void> {

@@ -5,11 +5,11 @@ import { BatchColumns } from "../batch-columns.ts";
 import { dayDigests } from "../core/day-digests.ts";
 import { homesTogether } from "../core/homes.ts";
 import { forEverySeries } from "../core/series-tables.ts";
-import type { Database } from "../core/work.ts";
 import { digestText, readingDigest } from "../reading-digest.ts";
 import type { DayDigest, DayReadings, DigestRequest, EpochSpan } from "../upload-store.ts";
 import { BatchDevices, Items } from "./batch-devices.ts";
 import type { Connection } from "./connection.ts";
+import type { SqliteDatabase } from "./database.ts";
 import { readEpochs } from "./epochs.ts";
 import {
   columnsOf,
@@ -23,13 +23,13 @@ import { Runner } from "./runner.ts";
 /** Reads what a gateway uploads: see `UploadStore` for what each call answers. Every call is to be one transaction of the caller's. */
 export class UploadReads {
   readonly #database: Connection;
-  readonly #reads: Database;
+  readonly #reads: SqliteDatabase;
   readonly #runner: Runner;
   readonly #items: Items;
   readonly #runs;
   readonly #ofDay;
 
-  constructor(database: Connection, reads: Database) {
+  constructor(database: Connection, reads: SqliteDatabase) {
     this.#database = database;
     this.#reads = reads;
     this.#runner = new Runner(database);
@@ -92,11 +92,17 @@ export class UploadReads {
 
   async digests(request: DigestRequest): Promise<DayDigest[]> {
     const { epoch, through_seq, from_ms, before_ms } = request;
-    const [first, last] = boundsOf(this.#span(epoch), 1, through_seq);
+    const { bounds, runs } = await this.#reads.direct(() => ({
+      bounds: boundsOf(this.#span(epoch), 1, through_seq),
+      runs: (this.#runs.values(from_ms) as [SeriesName, number][]).map(([series, item]) => {
+        return { series, item, of: this.#items.device(item) };
+      }),
+    }));
+    const [first, last] = bounds;
     const seqOf = (own: number) => (own >= first && own <= last ? own : undefined);
     const digests: DayDigest[] = [];
-    for (const [series, item] of this.#runs.values(from_ms) as [SeriesName, number][]) {
-      const { address, itemid } = this.#items.device(item);
+    for (const { series, item, of: found } of runs) {
+      const { address, itemid } = found;
       const device = { series, kind: seriesOf(series).kind, address, itemid };
       const of = { series, item, home: 0, from_ms, before_ms, seqOf };
       const days = await dayDigests(this.#reads, homesTogether, of);

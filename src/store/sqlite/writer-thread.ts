@@ -1,6 +1,6 @@
 import type { Clock } from "../../clock.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
-import type { Given, WriteName, Written } from "../core/writes.ts";
+import { SqliteWriter } from "./store-writer.ts";
 import { errorReceived, type Request, type Response, type WriterCalls } from "./writer-protocol.ts";
 
 /**
@@ -8,7 +8,7 @@ import { errorReceived, type Request, type Response, type WriterCalls } from "./
  * call and every later one rejects, and `onFailure` is told once: what it was doing is then unknown, so a
  * program should end and be started again rather than try the same batch twice.
  */
-export class WriterThread {
+export class WriterThread extends SqliteWriter {
   readonly #clock: Clock;
   readonly #onFailure: (fault: OperatorError) => void;
   readonly #worker: Worker;
@@ -18,6 +18,7 @@ export class WriterThread {
   #closing = false;
 
   constructor(options: { clock: Clock; onFailure: (fault: OperatorError) => void; entry?: URL }) {
+    super();
     this.#clock = options.clock;
     this.#onFailure = options.onFailure;
     // Without its ending: .ts here, .js beside the bundle that scripts/setup.sh makes of this.
@@ -41,10 +42,6 @@ export class WriterThread {
       this.#waiting.set(request.id, { resolve: resolve as (value: unknown) => void, reject });
       this.#worker.postMessage(request);
     });
-  }
-
-  write<Name extends WriteName>(name: Name, ...given: Given<Name>): Promise<Written<Name>> {
-    return this.ask("write", name, ...given) as Promise<Written<Name>>;
   }
 
   /** Lets the calls under way finish, closes the database and ends the thread; waits at most `close_max_ms`. */

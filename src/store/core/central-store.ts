@@ -1,0 +1,73 @@
+import type { SeriesName } from "../../series.ts";
+import { seriesIn } from "../batch.ts";
+import { firstIndexFrom, firstNewSeq, refuseForeign } from "../batch-acceptance.ts";
+import type { CentralStore } from "../central-store.ts";
+import { backupsOf } from "./backups.ts";
+import { digests } from "./digests.ts";
+import { gatewayRecords } from "./gateways.ts";
+import { history } from "./history.ts";
+import { itemsHeardIn } from "./inventory.ts";
+import { type HeardDevice, heardFrom } from "./items.ts";
+import { daysColumns, refuseUnheld } from "./repair.ts";
+import { heardIn } from "./reports.ts";
+import { refuseMisfits } from "./series-rows.ts";
+import { heldOf, sourceOf } from "./sources.ts";
+import { readsOf, type StoreParts, type StoreWriter, storeOn } from "./store.ts";
+
+/** What a store of central is made of. */
+export interface CentralParts extends StoreParts {
+  readonly writer: CentralWriter;
+}
+
+/** The writer of a database in which transactions wait for each other makes beforehand, in short ones, what a long one would hold. */
+export interface CentralWriter extends StoreWriter {
+  /** Makes room for readings of a series from an index on: their stamps, unix milliseconds. */
+  prepareReadings?(series: SeriesName, stamps_ms: ArrayLike<number>, from: number): Promise<void>;
+  /** Makes the items of devices of a home that have none. */
+  prepareItems?(heard: readonly HeardDevice[], home: number): Promise<void>;
+}
+
+/** A store of central over a database, of either kind. */
+export function centralStoreOn(parts: CentralParts): CentralStore {
+  const { database, writer, homes, epoch } = parts;
+  const { read, snapshot } = readsOf(database);
+  const source = read(sourceOf);
+  return {
+    ...storeOn(parts),
+    receive: async (batch, sender) => {
+      const known = await source(batch.epoch);
+      const from_seq = firstNewSeq(batch, known, sender);
+      // A batch that is held to its end costs the writer nothing.
+      if (from_seq === undefined) return { held_seq: known?.held_seq ?? 0, taken: 0 };
+      for (const [series, columns] of seriesIn(batch)) {
+        const first = firstIndexFrom(columns.seq, from_seq);
+        refuseMisfits(series, columns, first);
+        await writer.prepareReadings?.(series, columns.stamp_ms, first);
+      }
+      await writer.prepareItems?.(heardFrom(batch, from_seq), sender.home);
+      return writer.write("receive", batch, sender);
+    },
+    held: snapshot(heldOf),
+    noteReport: async (report, sender) => {
+      const known = await source(report.epoch);
+      if (known !== undefined) refuseForeign(report.epoch, known, sender);
+      const heard = heardIn(report.health, known?.held_note ?? 0);
+      await writer.prepareItems?.([...heard.values()], sender.home);
+      return writer.write("noteReport", report, sender);
+    },
+    digests: (request) => digests(database, homes, request),
+    repairDay: async (request, batch, sender) => {
+      const columns = daysColumns(request, batch);
+      refuseUnheld(await source(request.epoch), columns, sender);
+      refuseMisfits(request.series, columns, 0);
+      await writer.prepareReadings?.(request.series, columns.stamp_ms, 0);
+      return writer.write("repairDay", request, batch, sender);
+    },
+    history: snapshot((request) => history(epoch, request)),
+    gateways: read(gatewayRecords),
+    replaceAlerts: (home, alerts) => writer.write("replaceAlerts", home, alerts),
+    itemsHeardIn: read(itemsHeardIn),
+    putBackup: (home, name, content) => writer.write("putBackup", home, name, content),
+    backups: read(backupsOf),
+  };
+}

@@ -1,0 +1,107 @@
+import type { RecordStore } from "../record-store.ts";
+import type { Overview, Store } from "../store.ts";
+import { arrivals } from "./arrivals.ts";
+import { coverage } from "./coverage-reads.ts";
+import type { Homes } from "./homes.ts";
+import { itemNamed, itemsIn, itemsOfKind, itemTypes } from "./inventory.ts";
+import { itemOverviews } from "./item-overviews.ts";
+import { oldestFirst } from "./oldest-first.ts";
+import { page, pageMark } from "./pages.ts";
+import {
+  itemidsOf,
+  keepsRecords,
+  knownRecords,
+  recordNumbered,
+  recordsOfOwner,
+  recordsOfType,
+  recordsWith,
+} from "./records.ts";
+import { allTokens, tokenWith } from "./tokens.ts";
+import { arrays, type Database, firstOf, type Work } from "./work.ts";
+import type { Given, WriteName, Written } from "./writes.ts";
+
+/** What a store is made of. */
+export interface StoreParts {
+  readonly database: StoreDatabase;
+  readonly writer: StoreWriter;
+  readonly homes: Homes;
+  /** The name of the store: see `epochOf`. */
+  readonly epoch: string;
+}
+
+/** The database that a store reads. */
+export interface StoreDatabase extends Database {
+  /** See `Store.changes`. */
+  changes(): number | undefined;
+  /** An overview, as far as it is of the database and not of items. */
+  facts(): Work<Omit<Overview, "epoch" | "items">>;
+  close(): Promise<void>;
+}
+
+/** The one that changes a store. */
+export interface StoreWriter {
+  /** Does a change in one transaction, which is on disk when it resolves; nothing is changed when it rejects. */
+  write<Name extends WriteName>(name: Name, ...given: Given<Name>): Promise<Written<Name>>;
+  importRecords: RecordStore["importRecords"];
+  close(): Promise<void>;
+}
+
+/** A store over a database, of either kind. */
+export function storeOn({ database, writer, homes, epoch }: StoreParts): Store {
+  const { read, snapshot } = readsOf(database);
+  return {
+    itemTypes: read(itemTypes),
+    items: read(itemsOfKind),
+    itemsIn: read(itemsIn),
+    item: read(itemNamed),
+    page: (request) => database.page(() => page(homes, request)),
+    pageMark: async (request) => `${epoch} ${await database.page(() => pageMark(homes, request))}`,
+    changes: () => database.changes(),
+    oldestFirst: (request) => database.page(() => oldestFirst(homes, request)),
+    arrivals: (request) => database.page(() => arrivals(homes, epoch, request)),
+    coverage: snapshot(coverage),
+    records: read(recordsOfType),
+    record: read(recordNumbered),
+    recordsOf: snapshot(recordsOfOwner),
+    recordsWith: read(recordsWith),
+    knownRecords: read(knownRecords),
+    keepsRecords: read(keepsRecords),
+    itemidsOf: read(itemidsOf),
+    importRecords: (batches, options) => writer.importRecords(batches, options),
+    token: read(tokenWith),
+    tokens: read(allTokens),
+    addToken: (token) => writer.write("addToken", token),
+    revokeToken: (id) => writer.write("revokeToken", id),
+    noteTokenUse: (used) => writer.write("noteTokenUse", used),
+    overview: snapshot(function* () {
+      return { epoch, ...(yield* database.facts()), items: yield* itemOverviews() };
+    }),
+    close: async () => {
+      // On SQLite the last connection to close tidies up, and only the writer's may write.
+      await database.close();
+      await writer.close();
+    },
+  };
+}
+
+/** Makes of works that read functions that do them. */
+export function readsOf(database: Database) {
+  return {
+    /** See `Database.read`. */
+    read:
+      <Request extends unknown[], Result>(work: (...request: Request) => Work<Result>) =>
+      (...request: Request): Promise<Result> =>
+        database.read(() => work(...request)),
+    /** See `Database.snapshot`. */
+    snapshot:
+      <Request extends unknown[], Result>(work: (...request: Request) => Work<Result>) =>
+      (...request: Request): Promise<Result> =>
+        database.snapshot(() => work(...request)),
+  };
+}
+
+/** The random name of a database, made with it. */
+export function* epochOf(): Work<string> {
+  const row = yield* firstOf(arrays<[string]>("SELECT value FROM meta WHERE name = 'epoch'"));
+  return String(row?.[0]);
+}

@@ -1,0 +1,44 @@
+import type { SeriesName } from "../../series.ts";
+import type { CentralWriter } from "../core/central-store.ts";
+import type { Homes } from "../core/homes.ts";
+import { type HeardDevice, prepareItems } from "../core/items.ts";
+import { type Given, type WriteName, type Writes, type Written, workOf, writesOf } from "../core/writes.ts";
+import type { Imported, RecordStore } from "../record-store.ts";
+import type { Connections } from "./connection.ts";
+import type { PostgresDatabase } from "./database.ts";
+import { Imports } from "./import.ts";
+import { Partitions } from "./partitions.ts";
+
+/** Changes a database on a server: any number of processes may do so at once. */
+export class PostgresWriter implements CentralWriter {
+  readonly #database: PostgresDatabase;
+  readonly #writes: Writes;
+  readonly #imports: Imports;
+  readonly #partitions: Partitions;
+
+  constructor(options: { connections: Connections; database: PostgresDatabase; homes: Homes }) {
+    this.#database = options.database;
+    this.#writes = writesOf(options.homes);
+    this.#imports = new Imports(options.connections);
+    this.#partitions = new Partitions(options.connections);
+  }
+
+  write<Name extends WriteName>(name: Name, ...given: Given<Name>): Promise<Written<Name>> {
+    return this.#database.write(() => workOf(this.#writes, name, given));
+  }
+
+  importRecords(...request: Parameters<RecordStore["importRecords"]>): Promise<Imported> {
+    return this.#imports.take(...request);
+  }
+
+  prepareReadings(series: SeriesName, stamps_ms: ArrayLike<number>, from: number): Promise<void> {
+    return this.#partitions.make(series, stamps_ms, from);
+  }
+
+  prepareItems(heard: readonly HeardDevice[], home: number): Promise<void> {
+    return prepareItems(this.#database, heard, home);
+  }
+
+  /** The connections are closed with the database. */
+  async close(): Promise<void> {}
+}

@@ -1,0 +1,107 @@
+import type { Clock } from "../../clock.ts";
+import { day_ms } from "../../durations.ts";
+import { messageOf, type OperatorError } from "../../errors.ts";
+import type { Log } from "../../log.ts";
+import { homesTogether } from "../core/homes.ts";
+import { epochOf, type StoreParts } from "../core/store.ts";
+import type { Store } from "../store.ts";
+import { databasePath } from "./connection.ts";
+import { SqliteDatabase } from "./database.ts";
+import { newEpoch } from "./epochs.ts";
+import { storeFault } from "./faults.ts";
+import { schemaVersion } from "./migrations.ts";
+import type { Role } from "./role.ts";
+import type { SqliteWriter } from "./store-writer.ts";
+import type { Place } from "./write.ts";
+import { WriterThread } from "./writer-thread.ts";
+
+export interface OpenOptions {
+  /** The data directory. */
+  readonly directory: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Names a store that has to be made: 16 random bytes. */
+  readonly random?: () => Uint8Array;
+}
+
+export interface ServeOptions extends OpenOptions {
+  /** Told when writing has ended for good: the server should then end too, and be started again. */
+  readonly onFailure?: (fault: OperatorError) => void;
+}
+
+/** The parts of a store on SQLite. */
+export interface SqliteParts<Writer extends SqliteWriter = SqliteWriter> extends StoreParts {
+  readonly database: SqliteDatabase;
+  readonly writer: Writer;
+}
+
+/**
+ * Opens the database of a directory as the only server on it: makes the directory (mode 0700) and the database if they are missing, and brings an
+ * older database up to this program. Throws an OperatorError when the directory can't be written, the database is damaged, newer or of
+ * the other role, or another server runs on it. `storeOn` makes the store of the parts.
+ */
+export async function serve<Opened extends Store>(
+  options: ServeOptions,
+  { role, place }: { readonly role: Role; readonly place: Place },
+  storeOn: (parts: SqliteParts<WriterThread>) => Opened,
+): Promise<Opened> {
+  const { directory, clock, log } = options;
+  const writer = new WriterThread({
+    clock,
+    onFailure: (fault) => {
+      log.error(fault.message);
+      options.onFailure?.(fault);
+    },
+  });
+  try {
+    const freshEpoch = newEpoch(options.random);
+    const { versionBefore } = await writer.ask("open", { directory, role, freshEpoch, place });
+    sayVersion(log, directory, versionBefore);
+    const store = storeOn(await partsOf(databasePath(directory), writer));
+    const stopMaintenance = planMaintenance({ writer, clock, log });
+    return {
+      ...store,
+      close: () => {
+        stopMaintenance();
+        return store.close();
+      },
+    };
+  } catch (thrown) {
+    await writer.close();
+    throw storeFault(thrown, directory);
+  }
+}
+
+/** The parts of a store whose database is at a path. */
+export async function partsOf<Writer extends SqliteWriter>(
+  path: string,
+  writer: Writer,
+): Promise<SqliteParts<Writer>> {
+  const database = new SqliteDatabase(path);
+  return { database, writer, homes: homesTogether, epoch: await database.read(epochOf) };
+}
+
+/** Has the writer look after the database once a day; the returned function ends that. */
+function planMaintenance(options: { writer: WriterThread; clock: Clock; log: Log }): () => void {
+  const { writer, clock, log } = options;
+  let cancel = () => {};
+  const plan = () => {
+    cancel = clock.after(maintenance_interval_ms, () => {
+      writer.ask("maintain").catch((thrown: unknown) => {
+        log.warn(`upkeep of the database: ${messageOf(thrown)}`);
+      });
+      plan();
+    });
+  };
+  plan();
+  return () => cancel();
+}
+
+const maintenance_interval_ms = day_ms;
+
+export function sayVersion(log: Log, directory: string, versionBefore: number): void {
+  if (versionBefore === 0) log.info(`made a new database in ${directory}`);
+  else if (versionBefore < schemaVersion) {
+    log.info(`brought the database in ${directory} from schema ${versionBefore} to ${schemaVersion}`);
+  }
+}
