@@ -14,7 +14,7 @@ import { refuseMisfits } from "./series-rows.ts";
 import { heldOf, sourceOf } from "./sources.ts";
 import { readsOf, type StoreParts, type StoreWriter, storeOn } from "./store.ts";
 
-/** What a store of central is made of. */
+/** The parts of a store of central. */
 export interface CentralParts extends StoreParts {
   readonly writer: CentralWriter;
 }

@@ -20,7 +20,7 @@ import { allTokens, tokenWith } from "./tokens.ts";
 import { arrays, type Database, firstOf, type Work } from "./work.ts";
 import type { Given, WriteName, Written } from "./writes.ts";
 
-/** What a store is made of. */
+/** The parts of a store. */
 export interface StoreParts {
   readonly database: StoreDatabase;
   readonly writer: StoreWriter;
