@@ -9,12 +9,9 @@ export interface DemoDevice {
   readonly name: string;
   readonly kind: Kind;
   readonly subtype?: string;
-  readonly subtypeid: number | null;
   readonly address: string;
   readonly model: string;
-  readonly modelid: number;
   readonly vendor: string;
-  readonly vendorid: number;
   readonly serialnum: string;
   readonly batterymonths: number;
 }
@@ -44,11 +41,7 @@ const sensorNames = [
 
 export type SensorName = (typeof sensorNames)[number];
 
-const sensorTypes = {
-  wall: { model: "3041", subtypeid: 1, modelid: 1 },
-  door: { model: "3011", subtypeid: 2, modelid: 2 },
-  curtain: { model: "3045", subtypeid: 3, modelid: 3 },
-} as const;
+const models = { wall: "3041", door: "3011", curtain: "3045" } as const;
 
 /** Every sensor. The four curtain sensors hang in a row along the hall, to measure walking speed. */
 export const sensors: readonly Sensor[] = sensorNames.map((name, index) => {
@@ -59,9 +52,8 @@ export const sensors: readonly Sensor[] = sensorNames.map((name, index) => {
     kind: "wirelesssensors",
     subtype,
     address: `00:0d:6f:00:0a:50:de:${(index + 1).toString(16).padStart(2, "0")}`,
-    ...sensorTypes[subtype],
+    model: models[subtype],
     vendor: "NYCE",
-    vendorid: 1,
     serialnum: `NY${240_017 + index * 13}`,
     batterymonths: 24,
   };
@@ -81,12 +73,9 @@ export const zonestatus = {
 } as const;
 
 /** The row of curtain sensors, and how far along the hall each hangs. */
-export const curtains: readonly { readonly item: SensorName; readonly metres: number }[] = [
-  { item: "hall-curtain-1", metres: 0 },
-  { item: "hall-curtain-2", metres: 0.75 },
-  { item: "hall-curtain-3", metres: 1.5 },
-  { item: "hall-curtain-4", metres: 2.25 },
-];
+export const curtains = sensorNames
+  .filter((name) => name.startsWith("hall-curtain"))
+  .map((item, index) => ({ item, metres: index * 0.75 }));
 
 /** The box of each meal: one is polled through a radio bridge, the other broadcasts. */
 export const boxes = {
@@ -95,12 +84,9 @@ export const boxes = {
     name: "pillbox-morning",
     kind: "pillboxes",
     subtype: "polled",
-    subtypeid: 1,
     address: "5c:f2:86:41:0a:17",
     model: "weekly box, radio",
-    modelid: 121,
     vendor: "workshop",
-    vendorid: 10,
     serialnum: "PB-0117",
     batterymonths: 6,
   },
@@ -109,12 +95,9 @@ export const boxes = {
     name: "pillbox-evening",
     kind: "pillboxes",
     subtype: "broadcasting",
-    subtypeid: 2,
     address: "5c:f2:86:42:0b:2e",
     model: "weekly box, BTHome",
-    modelid: 122,
     vendor: "workshop",
-    vendorid: 10,
     serialnum: "PB-0246",
     batterymonths: 12,
   },
@@ -126,12 +109,9 @@ export const scale: DemoDevice = {
   itemid: 131,
   name: "scale-bathroom",
   kind: "scales",
-  subtypeid: null,
   address: "d4:36:39:aa:17:5c",
   model: "BF720",
-  modelid: 131,
   vendor: "Beurer",
-  vendorid: 12,
   serialnum: "720-48811",
   batterymonths: 12,
 };
@@ -140,12 +120,9 @@ export const watch: DemoDevice = {
   itemid: 141,
   name: "watch-1",
   kind: "watches",
-  subtypeid: null,
   address: "e1:5c:07:2d:9a:31",
   model: "Bangle.js 2",
-  modelid: 141,
   vendor: "Espruino",
-  vendorid: 13,
   serialnum: "9a31",
   batterymonths: 1,
 };
@@ -171,23 +148,28 @@ export function readingOf(
 
 /** Fields that every record has of a device that was installed at `installed_ms`. */
 export function inventoryFields(device: DemoDevice, installed_ms: number) {
-  const { itemid, name, address, modelid, model, kind, vendorid, vendor, subtypeid, subtype } = device;
+  const { itemid, name, address, model, kind, vendor, subtype } = device;
   return {
     itemid,
     itemname: name,
     macaddress: address,
-    modelid,
+    modelid: numbered(model, ({ model: of }) => of),
     modelname: model,
     subjectspecific: kind === "wirelesssensors" ? 0 : 1,
-    vendorid,
+    vendorid: numbered(vendor, ({ vendor: of }) => of),
     vendorname: vendor,
     typeid: kinds[kind].typeid,
     typename: kind,
-    subtypeid,
+    subtypeid: subtype && numbered(subtype, ({ subtype: of }) => of),
     subtypename: subtype,
     lastbatterychange: new Date(installed_ms).toISOString().slice(0, 10),
     hasbatteries: 1,
   };
+}
+
+/** The number of a name among those that the home's devices have. */
+function numbered(name: string, of: (device: DemoDevice) => string | undefined): number {
+  return 1 + [...new Set([...sensors, ...personal].map(of))].indexOf(name);
 }
 
 export const demoHome = 1;

@@ -5,8 +5,9 @@ import { definitionOf, ownerField, recordPaths, recordTable } from "../records/r
 import { columnsOfSchema, rowOf } from "./column.ts";
 import type { Format } from "./format.ts";
 import type { InterfaceClient } from "./interface-client.ts";
+import { fileOf } from "./series-file.ts";
 import type { StampForm } from "./stamp-form.ts";
-import { TableFile } from "./table-file.ts";
+import { writeTable } from "./table-file.ts";
 
 /** A list of records and where the interface has it; a list of an owner's has `{id}` in its path. */
 export interface RecordList {
@@ -46,26 +47,17 @@ export async function fetchList(options: {
   stamp: StampForm;
 }): Promise<number | undefined> {
   const { server, list, format, stamp } = options;
-  const columns = columnsOfSchema(list.schema);
-  const file = await TableFile.create({ path: `${options.path}.${format}`, format, columns, stamp });
-  let served = false;
-  try {
+  async function* batches() {
     for await (const paths of pathsOf(server, list)) {
       // Without any owner nothing can be asked, and there are no records.
-      served ||= paths.length === 0;
+      if (paths.length === 0) yield [];
       for (const path of paths)
-        for await (const records of pagesOf(server, path, list.schema)) {
-          served = true;
-          await file.write(records.map((record) => rowOf(list.schema, record)));
-        }
+        for await (const records of pagesOf(server, path, list.schema))
+          yield records.map((record) => rowOf(list.schema, record));
     }
-    if (served) await file.finish();
-    else await file.abandon();
-    return served ? file.rows : undefined;
-  } catch (thrown) {
-    await file.abandon();
-    throw thrown;
   }
+  const path = fileOf(options.path, format);
+  return writeTable({ path, format, columns: columnsOfSchema(list.schema), stamp }, batches());
 }
 
 /** Pages of a list; none where there is no such path. */

@@ -2,7 +2,7 @@ import type { SeriesName } from "../series.ts";
 import { type Cell, columnsOfSeries } from "./column.ts";
 import type { Format } from "./format.ts";
 import type { StampForm } from "./stamp-form.ts";
-import { TableFile } from "./table-file.ts";
+import { writeTable } from "./table-file.ts";
 
 /** An item's readings in a file: oldest first, a bounded number at a time. */
 export interface Source {
@@ -30,21 +30,18 @@ export async function writeSeries(options: {
   onRows?: (count: number) => void;
 }): Promise<number> {
   const { series, format, stamp } = options;
-  const columns = columnsOfSeries(series);
-  const file = await TableFile.create({ path: fileOf(options.path, format), format, columns, stamp });
-  try {
+  async function* batches() {
+    // A series without readings has a file too.
+    yield [];
     for (const { itemname, readings } of options.sources)
       for await (const rows of readings()) {
         options.stop.throwIfAborted();
-        await file.write(rows.map((row) => [itemname, ...row]));
+        yield rows.map((row) => [itemname, ...row] as const);
         options.onRows?.(rows.length);
       }
-    await file.finish();
-    return file.rows;
-  } catch (thrown) {
-    await file.abandon();
-    throw thrown;
   }
+  const path = fileOf(options.path, format);
+  return (await writeTable({ path, format, columns: columnsOfSeries(series), stamp }, batches())) ?? 0;
 }
 
 export function fileOf(path: string, format: Format): string {

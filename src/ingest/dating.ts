@@ -21,7 +21,8 @@ export class Dating {
   readonly #store: DatingStore;
   readonly #clock: Clock;
   readonly #release_max: number;
-  #stamper: Stamper | undefined;
+  #stamper = new Stamper();
+  #loaded = false;
   #boots: readonly BootTime[] = [];
   #waiting = 0;
 
@@ -38,20 +39,21 @@ export class Dating {
 
   /** Why readings wait, on one line; undefined while they do not. */
   get why(): string | undefined {
-    if (this.#stamper === undefined || this.#stamper.settled !== undefined) return undefined;
+    if (!this.#loaded || this.#stamper.settled !== undefined) return undefined;
     return this.#stamper.doubts
       ? "the system clock has leapt: readings wait on disk until it is back, or has stood for 40 minutes"
       : "the system clock is not known to be right: readings wait on disk until it is";
   }
 
   get loaded(): boolean {
-    return this.#stamper !== undefined;
+    return this.#loaded;
   }
 
   /** Reads what earlier processes have left; to be called first. Rejects with an OperatorError. */
   async load(): Promise<void> {
     const { boots, waiting } = await this.#store.timeKnown();
-    if (this.#stamper !== undefined) return;
+    if (this.#loaded) return;
+    this.#loaded = true;
     this.#stamper = new Stamper(boots.find(({ boot }) => boot === this.#clock.boot)?.timeline);
     this.#boots = boots;
     this.#waiting = waiting;
@@ -59,21 +61,19 @@ export class Dating {
 
   /** Looks at the clock; true when readings that have waited can be dated by now. */
   observe(): boolean {
-    const stamper = this.#started();
-    stamper.observe(this.#clock.now());
-    return this.#waiting > 0 && stamper.settled !== undefined;
+    this.#stamper.observe(this.#clock.now());
+    return this.#waiting > 0 && this.#stamper.settled !== undefined;
   }
 
   /** The commit of a group: readings with their time, and those that wait for theirs. */
   prepare(group: readonly Entry[], noted: Noted): Prepared {
-    const stamper = this.#started();
-    const timeline = stamper.settled;
+    const timeline = this.#stamper.settled;
     const now_ms = this.#clock.now().monotonic_ms;
     const readings: Reading[] = [];
     const sources: number[] = [];
     const facts: Timed[] = [];
     for (const [index, { fact, monotonic_ms }] of group.entries()) {
-      const stamped = "reading" in fact ? stamper.stamp(fact.reading, now_ms) : undefined;
+      const stamped = "reading" in fact ? this.#stamper.stamp(fact.reading, now_ms) : undefined;
       if (stamped === undefined) facts.push({ fact, monotonic_ms });
       else {
         readings.push(stamped);
@@ -102,7 +102,7 @@ export class Dating {
    * was appended, and undefined when there is nothing to do.
    */
   async release(): Promise<{ appended: Appended; readings: number } | undefined> {
-    if (this.#waiting === 0 || this.#started().settled === undefined) return undefined;
+    if (this.#waiting === 0 || this.#stamper.settled === undefined) return undefined;
     const boots = await this.#knownBoots();
     const rows = await this.#store.waiting(this.#release_max);
     const facts: Fact[] = [];
@@ -147,23 +147,16 @@ export class Dating {
   /** Every boot that knows the time by now, this one with what is known of it, others placed where they never learned it. */
   async #knownBoots(): Promise<Map<string, BootTime>> {
     const own = this.#thisBoot();
-    const others = this.#boots.filter(({ boot }) => boot !== own.boot);
-    const placed = placeBoots([...others, own]);
-    const known = [...others, own].filter(({ timeline }) => timeline !== undefined);
-    this.#boots = [...others, own].map((boot) => placed.find((one) => one.boot === boot.boot) ?? boot);
-    return new Map([...known, ...placed].map((boot) => [boot.boot, boot]));
+    const boots = [...this.#boots.filter(({ boot }) => boot !== own.boot), own];
+    const placed = placeBoots(boots);
+    this.#boots = boots.map((boot) => placed.find((one) => one.boot === boot.boot) ?? boot);
+    const known = this.#boots.filter(({ timeline }) => timeline !== undefined);
+    return new Map(known.map((boot) => [boot.boot, boot]));
   }
 
   #thisBoot(): BootTime {
-    const seen_ms = this.#clock.now().monotonic_ms;
-    const { timeline } = this.#started();
-    return { boot: this.#clock.boot, seen_ms, timeline };
-  }
-
-  #started(): Stamper {
-    if (this.#stamper === undefined)
-      throw new Error("the clock was not looked at before readings were dated");
-    return this.#stamper;
+    const { boot } = this.#clock;
+    return { boot, seen_ms: this.#clock.now().monotonic_ms, timeline: this.#stamper.timeline };
   }
 }
 

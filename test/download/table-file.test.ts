@@ -7,7 +7,7 @@ import { parquetMetadata, parquetReadObjects } from "hyparquet";
 import { columnsOfRecord, columnsOfSeries, type Row } from "../../src/download/column.ts";
 import { type Format, formatNames } from "../../src/download/format.ts";
 import type { StampForm } from "../../src/download/stamp-form.ts";
-import { TableFile } from "../../src/download/table-file.ts";
+import { writeTable } from "../../src/download/table-file.ts";
 import { OperatorError } from "../../src/errors.ts";
 import { recordTypes } from "../../src/records/record-table.ts";
 import { seriesNames, seriesOf } from "../../src/series.ts";
@@ -28,9 +28,11 @@ const rows: Row[] = [
 
 async function written(format: Format, given = rows, stamp: StampForm = "iso", columns = weights) {
   const path = join(directory, `${crypto.randomUUID()}.${format}`);
-  const table = await TableFile.create({ path, format, columns, stamp });
-  for (let at = 0; at < given.length; at += 1000) await table.write(given.slice(at, at + 1000));
-  await table.finish();
+  async function* batches() {
+    yield [];
+    for (let at = 0; at < given.length; at += 1000) yield given.slice(at, at + 1000);
+  }
+  expect(await writeTable({ path, format, columns, stamp }, batches())).toBe(given.length);
   return Bun.file(path);
 }
 
@@ -127,20 +129,32 @@ test("a file takes its name only when it is whole, and until then what stood the
   const path = join(directory, "whole.csv");
   await writeFile(path, "before");
   const options = { path, format: "csv", columns: weights, stamp: "iso" } as const;
-  const abandoned = await TableFile.create(options);
-  await abandoned.write(rows);
+  async function* failing() {
+    yield rows;
+    expect(existsSync(`${path}.part`)).toBe(true);
+    throw new Error("cut off");
+  }
+  await expect(writeTable(options, failing())).rejects.toThrow("cut off");
+  async function* nothing(): AsyncGenerator<Row[]> {
+    yield* [];
+  }
+  expect(await writeTable(options, nothing())).toBeUndefined();
   expect(await Bun.file(path).text()).toBe("before");
-  await abandoned.abandon();
   expect((await readdir(directory)).filter((name) => name.endsWith(".part"))).toEqual([]);
-  const table = await TableFile.create(options);
-  await table.write(rows);
-  await table.finish();
+  async function* whole() {
+    yield rows;
+    expect(await Bun.file(path).text()).toBe("before");
+  }
+  expect(await writeTable(options, whole())).toBe(rows.length);
   expect(await Bun.file(path).text()).toStartWith("itemname,");
   expect(existsSync(`${path}.part`)).toBe(false);
 });
 
 test("a place that cannot be written is a fault that names it", async () => {
   const path = join(directory, "whole.csv", "x.csv");
-  const making = TableFile.create({ path, format: "csv", columns: weights, stamp: "iso" });
+  async function* batches() {
+    yield rows;
+  }
+  const making = writeTable({ path, format: "csv", columns: weights, stamp: "iso" }, batches());
   await expect(making).rejects.toBeInstanceOf(OperatorError);
 });
