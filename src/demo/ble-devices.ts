@@ -4,7 +4,7 @@ import { SimulatedScale } from "../../drivers/scale/simulator/scale.ts";
 import { nordicUart, SimulatedWatch } from "../../drivers/watch/simulator/watch.ts";
 import { boxes, scale, watch } from "./devices.ts";
 import type { Buffers } from "./history.ts";
-import { type Peripherals, plugIn, save, saved } from "./plug.ts";
+import { type Peripherals, plugIn, save, saved } from "./peripherals.ts";
 import { blockNow } from "./watch-log.ts";
 import { batteryOn, composedWeight, dayNumber } from "./weighings.ts";
 

@@ -18,7 +18,7 @@ import { plugInBleDevices } from "./ble-devices.ts";
 import { startDemoCentral, tokenFile } from "./central-copy.ts";
 import { curtains, demoHome, sensors } from "./devices.ts";
 import { appendHistory, type Buffers } from "./history.ts";
-import { Pauses } from "./pauses.ts";
+import { Pauses } from "./peripherals.ts";
 import { plugInPillBoxBridge } from "./pill-box-bridge.ts";
 import { importProgramme } from "./programme.ts";
 import { Random } from "./random.ts";

@@ -2,8 +2,8 @@ import { SimulatedBox } from "../../drivers/pillbox/simulator/box.ts";
 import { BridgeSimulator } from "../../drivers/pillbox/simulator/bridge.ts";
 import { boxes } from "./devices.ts";
 import type { Buffers } from "./history.ts";
+import { type Peripherals, plugIn, save, saved } from "./peripherals.ts";
 import { broadcast_every_s, broadcast_for_s, type Doors, offsetAt_ms } from "./pill-boxes.ts";
-import { type Peripherals, plugIn, save, saved } from "./plug.ts";
 
 /** State of the box kept between demos on the same data. */
 interface Memory {

@@ -1,6 +1,6 @@
 import { type SimulatorExport, ZnpSimulator } from "../../drivers/zigbee/simulator/coordinator.ts";
 import { type SensorName, sensorNamed, sensors, zonestatus } from "./devices.ts";
-import { type Peripherals, plugIn, save, saved } from "./plug.ts";
+import { type Peripherals, plugIn, save, saved } from "./peripherals.ts";
 import { type Place, walk } from "./walk.ts";
 
 export type DemoZigbeeRadio = Awaited<ReturnType<typeof plugInZigbeeRadio>>;

@@ -18,6 +18,16 @@ export type Cell = number | string | boolean | null;
 /** A row of a file: a value for each column. */
 export type Row = readonly Cell[];
 
+/** Turns rows into the bytes of one file, piece by piece. */
+export interface Encoder {
+  /** The bytes before the first row. */
+  head(): Uint8Array;
+  /** The bytes that follow; an encoder may keep a bounded number of rows back. */
+  encode(rows: readonly Row[]): Uint8Array;
+  /** The bytes after the last row. */
+  tail(): Uint8Array;
+}
+
 /** Columns of a series over many items: the item's name, the stamp, then the fields of the series table. */
 export function columnsOfSeries(series: SeriesName): Column[] {
   const fields = Object.entries(seriesOf(series).fields);

@@ -1,9 +1,7 @@
-import type { Column } from "./column.ts";
-import { csv } from "./csv.ts";
-import type { Encoder } from "./encoder.ts";
-import { ndjson } from "./ndjson.ts";
+import type { Column, Encoder } from "./column.ts";
 import { parquet } from "./parquet.ts";
 import type { StampForm } from "./stamp-form.ts";
+import { csv, ndjson } from "./text-formats.ts";
 
 /** The formats of files. The key is the word on the command line and the ending of the file's name. */
 export const formats = { csv, ndjson, parquet } as const satisfies Record<

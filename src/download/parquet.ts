@@ -1,6 +1,5 @@
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
-import type { Cell, Column, ColumnType, Row } from "./column.ts";
-import type { Encoder } from "./encoder.ts";
+import type { Cell, Column, ColumnType, Encoder, Row } from "./column.ts";
 
 /**
  * Apache Parquet, compressed with Snappy: whole numbers as INT64, moments as UTC timestamps to the millisecond,

@@ -1,0 +1,41 @@
+import type { Cell, Column, Encoder, Row } from "./column.ts";
+import { type StampForm, stampForms } from "./stamp-form.ts";
+
+/**
+ * Comma-separated values as RFC 4180 has them, in UTF-8, with a line of names first. A value that is not there
+ * is an empty field; a text without characters is `""`.
+ */
+export function csv(columns: readonly Column[], stamp: StampForm): Encoder {
+  const line = (cells: Row) => `${cells.map(field).join(",")}\r\n`;
+  return encoder(columns, stamp, { head: line(columns.map(({ name }) => name)), line });
+}
+
+/** One JSON object a line, with a member for each column. */
+export function ndjson(columns: readonly Column[], stamp: StampForm): Encoder {
+  const line = (cells: Row) =>
+    `${JSON.stringify(Object.fromEntries(columns.map(({ name }, at) => [name, cells[at] ?? null])))}\n`;
+  return encoder(columns, stamp, { head: "", line });
+}
+
+/** The encoder of a format that has a line for each row, its moments in the form that was asked for. */
+function encoder(
+  columns: readonly Column[],
+  stamp: StampForm,
+  { head, line }: { head: string; line: (cells: Row) => string },
+): Encoder {
+  const utf8 = new TextEncoder();
+  const show = columns.map(({ type }) => (type === "moment" ? stampForms[stamp] : undefined));
+  const shown = (row: Row) =>
+    row.map((cell, at) => (typeof cell === "number" ? (show[at]?.(cell) ?? cell) : cell));
+  return {
+    head: () => utf8.encode(head),
+    encode: (rows) => utf8.encode(rows.map((row) => line(shown(row))).join("")),
+    tail: () => new Uint8Array(),
+  };
+}
+
+function field(cell: Cell): string {
+  if (cell === null) return "";
+  if (typeof cell !== "string") return String(cell);
+  return cell === "" || /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+}
