@@ -1,5 +1,5 @@
 /**
- * A fault that a person can mend. Everything that reaches an operator, on the terminal, in the log or in
+ * A fault that a person can correct. Everything that reaches an operator, on the terminal, in the log or in
  * `lintel status`, is one line made of these two halves: what happened (and to which device, file or peer)
  * and what to do about it.
  */

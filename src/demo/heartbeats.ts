@@ -15,7 +15,7 @@ export function heartbeatsOf(
   const beats = heartbeats(span, deadBattery).filter(({ heard_ms }) =>
     listened.some((one) => during(heard_ms, one)),
   );
-  // Who told something was alive, too.
+  // A device that sent a reading was alive too.
   const last = new Map(readings.map((reading) => [reading.device.address, reading]));
   const told = readings.flatMap((reading): HeardState[] => {
     const { device, series, stamp_ms: heard_ms, values } = reading;
@@ -35,7 +35,7 @@ export function heartbeatsOf(
   };
 }
 
-/** Signs of life that devices give at fixed intervals, whoever listens. */
+/** Signs of life that devices give at fixed intervals, whether or not anything listens. */
 function heartbeats(span: Span, deadBattery: Outages["deadBattery"]): HeardState[] {
   const ofSensors = sensors.flatMap(({ name, address }, index) => {
     const dead = deadBattery.sensor === name ? deadBattery : undefined;

@@ -62,7 +62,7 @@ interface Activity {
   readonly stillness_s: number;
 }
 
-/** Who is seen this rarely sleeps. */
+/** Seconds between the movements of somebody who sleeps. */
 const asleep_s = 1_500;
 
 const routine: readonly Activity[] = [
@@ -170,7 +170,7 @@ class Day {
       minutes === undefined
         ? this.#at(this.#random.between(...(until ?? [0, 0])))
         : this.#now_ms + this.#random.between(...minutes) * 60_000;
-    // Who is late for what comes next still stays a moment.
+    // Also when the next activity is due already, she stays a moment.
     const end_ms = Math.max(planned_ms, this.#now_ms + 4 * 60_000);
     for (const door of doors) this.#door(door, this.#random.between(this.#now_ms, end_ms - 60_000));
     if (activity.medicine !== undefined) this.#medicine(activity.medicine, this.#now_ms, end_ms);

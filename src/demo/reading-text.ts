@@ -60,7 +60,7 @@ function sensedBy(subtype: string | undefined, event: number): string {
 
 function doorsMoved(before: number, after: number): string {
   const moved = (before ^ after) & 0x7f;
-  // A box whose doors were not known may say again what is open, or nothing.
+  // The first event of a box whose doors were not known may repeat their state.
   if (moved === 0) return after === 0 ? "all doors closed" : "doors as before";
   const names = weekdays.filter((_, door) => ((moved >> door) & 1) === 1).map((day) => `${day}'s`);
   const opened = (moved & after) !== 0;

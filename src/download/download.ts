@@ -59,7 +59,7 @@ export interface Downloaded {
 /**
  * Downloads all that a token can see into a file for each series and each list of records. What was received is
  * kept beside the files, so that the same call goes on where one before it ended, and later fetches only what is
- * new; `bringUpToDate` says what is exact about that.
+ * new; see `bringUpToDate` for what is guaranteed.
  *
  * @throws OperatorError with what to do; what was received until then stays
  */

@@ -92,7 +92,7 @@ interface Visitor {
   key(name: string, line: number): void;
   /** A value outside of the records, or in the place of one; `depth` counts the containers around it. */
   value(given: string, depth: number, line: number): void;
-  /** Which of two values of one name was meant nobody can tell. */
+  /** A name that stands twice in one record. */
   twice(line: number, fault: { field: string; expected: string }): void;
   /** A whole record, the line on which it begins, and the character after its end. */
   record(fields: Map<string, RawValue>, line: number, end: number): void;

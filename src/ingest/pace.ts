@@ -1,8 +1,8 @@
 import type { Clock } from "../clock.ts";
 
 /**
- * When the next commit begins. What is wanted after a quiet stretch is committed at once; what is wanted during a
- * commit, or within `interval_ms` after its end, shares the next one. The interval counts from the end, so that a slow
+ * Decides when the next commit begins. Readings after a quiet stretch are committed at once; those that come during a
+ * commit, or within `interval_ms` after its end, share the next one. The interval counts from the end, so that a slow
  * disk has as much time for others as a fast one. After a failure the pause is longer, and doubles with each.
  */
 export class Pace {
