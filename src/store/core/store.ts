@@ -7,6 +7,7 @@ import { itemNamed, itemsIn, itemsOfKind, itemTypes } from "./inventory.ts";
 import { itemOverviews } from "./item-overviews.ts";
 import { oldestFirst } from "./oldest-first.ts";
 import { page, pageMark } from "./pages.ts";
+import { oneAtATime } from "./record-import.ts";
 import {
   itemidsOf,
   keepsRecords,
@@ -67,7 +68,7 @@ export function storeOn({ database, writer, homes, epoch }: StoreParts): Store {
     knownRecords: read(knownRecords),
     keepsRecords: read(keepsRecords),
     itemidsOf: read(itemidsOf),
-    importRecords: (batches, options) => writer.importRecords(batches, options),
+    importRecords: oneAtATime((...given) => writer.importRecords(...given)),
     token: read(tokenWith),
     tokens: read(allTokens),
     addToken: (token) => writer.write("addToken", token),

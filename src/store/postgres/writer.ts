@@ -6,20 +6,22 @@ import { type Given, type WriteName, type Writes, type Written, workOf, writesOf
 import type { Imported, RecordStore } from "../record-store.ts";
 import type { Connections } from "./connection.ts";
 import type { PostgresDatabase } from "./database.ts";
-import { Imports } from "./import.ts";
+import { importInto } from "./import.ts";
 import { Partitions } from "./partitions.ts";
 
 /** Changes a database on a server: any number of processes may do so at once. */
 export class PostgresWriter implements CentralWriter {
   readonly #database: PostgresDatabase;
   readonly #writes: Writes;
-  readonly #imports: Imports;
+  readonly #connections: Connections;
+  readonly #homes: Homes;
   readonly #partitions: Partitions;
 
   constructor(options: { connections: Connections; database: PostgresDatabase; homes: Homes }) {
     this.#database = options.database;
     this.#writes = writesOf(options.homes);
-    this.#imports = new Imports(options.connections);
+    this.#connections = options.connections;
+    this.#homes = options.homes;
     this.#partitions = new Partitions(options.connections);
   }
 
@@ -28,7 +30,7 @@ export class PostgresWriter implements CentralWriter {
   }
 
   importRecords(...request: Parameters<RecordStore["importRecords"]>): Promise<Imported> {
-    return this.#imports.take(...request);
+    return importInto({ connections: this.#connections, homes: this.#homes }, ...request);
   }
 
   prepareReadings(series: SeriesName, stamps_ms: ArrayLike<number>, from: number): Promise<void> {

@@ -15,5 +15,7 @@ const spellings: readonly (readonly [RegExp, string])[] = [
   [/\bgreatest\(/g, "max("],
   [/\bleast\(/g, "min("],
   [/ COLLATE "C"/g, ""],
+  // Rows are found by a key of this type without an index of its own.
+  [/\bBIGINT\b/g, "INTEGER"],
   [/ FOR UPDATE$/, ""],
 ];

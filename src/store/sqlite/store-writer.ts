@@ -1,4 +1,3 @@
-import { OperatorError } from "../../errors.ts";
 import type { StoreWriter } from "../core/store.ts";
 import type { Given, WriteName, Written } from "../core/writes.ts";
 import type { Imported, RecordStore } from "../record-store.ts";
@@ -7,8 +6,6 @@ import type { WriterCalls } from "./writer-protocol.ts";
 
 /** Writes of a store, by whoever answers its calls. */
 export abstract class SqliteWriter implements StoreWriter {
-  #importing = false;
-
   abstract ask<Call extends keyof WriterCalls>(
     call: Call,
     ...given: Parameters<WriterCalls[Call]>
@@ -23,21 +20,12 @@ export abstract class SqliteWriter implements StoreWriter {
   async importRecords(
     ...[batches, { dryRun = () => false } = {}]: Parameters<RecordStore["importRecords"]>
   ): Promise<Imported> {
-    if (this.#importing) {
-      throw new OperatorError(
-        "another import into this store is under way",
-        "import again when it has ended",
-      );
-    }
-    this.#importing = true;
     try {
       for await (const batch of batches) await this.ask("stageRecords", batch);
       return await this.ask("finishImport", { dryRun: dryRun() });
     } catch (thrown) {
       await this.ask("abandonImport");
       throw thrown;
-    } finally {
-      this.#importing = false;
     }
   }
 }

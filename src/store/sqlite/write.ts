@@ -5,6 +5,7 @@ import type { Reading } from "../../reading.ts";
 import { seriesOf, type Value } from "../../series.ts";
 import { Additions } from "../core/additions.ts";
 import { homesTogether } from "../core/homes.ts";
+import { beginImport, endImport, finishImport, stageRecords } from "../core/record-import.ts";
 import { forEverySeries } from "../core/series-tables.ts";
 import { type Given, type WriteName, type Written, workOf, writesOf } from "../core/writes.ts";
 import type { Imported, ImportedRecord } from "../record-store.ts";
@@ -14,7 +15,6 @@ import { busy_max_ms } from "./connection.ts";
 import { CoverageKeeper } from "./coverage-keeper.ts";
 import { isRefusedValue, storeFault } from "./faults.ts";
 import { ItemKeys } from "./item-keys.ts";
-import { RecordImport } from "./record-import.ts";
 import { Runner } from "./runner.ts";
 import { insertSql } from "./series-tables.ts";
 import { TimeKeeper } from "./time-keeper.ts";
@@ -48,7 +48,7 @@ export class Writing {
   protected readonly writeSeq;
   readonly #addDropped;
   readonly #moveCursor;
-  #import: RecordImport | undefined;
+  #importing = false;
   #version = 0;
   #commits = 0;
 
@@ -102,10 +102,13 @@ export class Writing {
     });
   }
 
+  /** Puts records of the one import under way aside; the first call begins it. */
   stageRecords(records: readonly ImportedRecord[]): void {
     try {
-      this.#import ??= new RecordImport(this.database, this.runner);
-      this.#import.stage(records);
+      if (!this.#importing) this.runner.run(beginImport());
+      this.#importing = true;
+      // A transaction on temporary tables alone locks nothing that others use.
+      this.database.transaction(() => this.runner.run(stageRecords(records)))();
     } catch (thrown) {
       throw storeFault(thrown, this.#path);
     }
@@ -113,10 +116,9 @@ export class Writing {
 
   finishImport({ dryRun }: { readonly dryRun: boolean }): Imported {
     this.stageRecords([]);
-    const staged = this.#import;
     try {
       return this.transaction(() => {
-        const imported = staged?.apply(dryRun) ?? { changes: {}, clashes: [] };
+        const imported = this.runner.run(finishImport(homesTogether, { dryRun }));
         this.items.forget();
         return imported;
       });
@@ -126,8 +128,8 @@ export class Writing {
   }
 
   abandonImport(): void {
-    this.#import?.close();
-    this.#import = undefined;
+    if (this.#importing) this.runner.run(endImport());
+    this.#importing = false;
   }
 
   /** Does a change that both databases do alike. */
