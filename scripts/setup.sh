@@ -219,7 +219,7 @@ lintel_commit() {
 
 lintel_bundle() {
   [ -z "$previous" ] || return 0
-  # What it shows then names the source.
+  # Errors then name lines of the source.
   if [ -n "${LINTEL_DEBUG:-}" ]; then lintel_commit; return; fi
   # shellcheck disable=SC2086
   made_of=$({ head_commit; cd "$root" && pwd -P && find $ingredients -type f -exec cksum {} +; } | LC_ALL=C sort | cksum)

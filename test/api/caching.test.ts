@@ -255,7 +255,7 @@ describe("a repeated page", () => {
       );
       expect(await remembered?.text()).toBe((await read?.text()) ?? "");
       expect(remembered?.headers.get("etag")).toBe(read?.headers.get("etag") ?? "");
-      // What came after the page was read came to other pages: a lower `through` says the same.
+      // Readings that came after the page was read are on other pages: a lower `through` leads to the same ones.
       const place = (link: string | null | undefined) => link?.replace(/:\d+\/|through=\d+/g, "");
       expect(place(remembered?.headers.get("link"))).toBe(place(read?.headers.get("link")));
     }

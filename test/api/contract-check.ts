@@ -23,7 +23,7 @@ export class ContractCheck {
     this.#ajv = new Ajv2020({ strict: false, allErrors: false });
     addFormats["default"](this.#ajv);
     this.#ajv.addFormat("unixtime", { type: "number", validate: Number.isSafeInteger });
-    // What the contract doesn't name must not be served, although clients should bear additions.
+    // The server must send no property that the contract doesn't name, although clients should bear additions.
     this.#ajv.addSchema(closed(contract) as object, "contract");
   }
 

@@ -32,7 +32,7 @@ test(`${requests} random requests to all versions are each answered as the order
   expect(successes).toBeGreaterThan(requests / 10);
   const codes = [...counts.keys()].filter((code) => code !== undefined).sort((one, other) => one - other);
   const outside: readonly number[] = [
-    // What only a raw socket can send, and what comes of load and of faults inside.
+    // Only a raw socket can send the first three; the others come of load and of faults inside.
     errorTable.host_malformed.code,
     errorTable.accept_missing.code,
     errorTable.url_too_long.code,

@@ -132,7 +132,7 @@ export class Trials {
       else if (!good) code = errorTable.parameter_malformed.code;
       else if (name === "since" && excluded) code = errorTable.parameters_exclusive.code;
     }
-    // What is not known is ignored, wherever it stands.
+    // The server ignores an unknown parameter, wherever it stands.
     if (this.#chance(0.2)) parts.unshift(`u${this.#garbage()}=${this.#garbage()}`);
     if (this.#chance(0.1)) parts.push("", "=", "%zz=1");
     // The parameters are checked in the order in which the endpoint has them.

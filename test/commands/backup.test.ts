@@ -57,7 +57,7 @@ test("beside a running gateway it keeps what is committed, what drivers keep, an
   writeFileSync(join(site.data, "drivers/zigbee/network.json"), "{}");
   writeFileSync(join(site.data, "drivers/zigbee/backups/network-000001.json"), "1");
   writeFileSync(join(site.data, "drivers/zigbee/database.db.new"), "half of it");
-  // What sensors said last is wrong when it comes back.
+  // This file holds the last state of each sensor, which is wrong once a backup is restored.
   writeFileSync(join(site.data, "drivers/zigbee/at-rest.json"), "{}");
   const made = await withGatewayStore(async (store) => {
     await append(store, 1, 100);

@@ -37,7 +37,7 @@ describe("a lost box", () => {
     expect(await box.upload()).toMatchObject({ sent: 300 });
     await box.live(301, 400);
     await backup();
-    // What was neither uploaded nor backed up goes with the box.
+    // Readings that were neither uploaded nor backed up are lost with the box.
     await box.live(401, 450);
     box.lose();
     expect(await restore(stick)).toMatchObject({ directory: box.site.data, last_seq: 400, set_aside: null });

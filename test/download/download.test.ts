@@ -106,7 +106,7 @@ describe("a download", () => {
   test("is the same in CSV and in Parquet", async () => {
     const directory = await place();
     await download(options(directory, { format: "csv", stamp: "unix_ms" }));
-    // What was received for one format serves the other.
+    // Readings that were received for one format serve the other.
     expect((await download(options(directory, { format: "parquet" }))).received).toBe(0);
     const all = await allOf(serving.store, "wirelesssensor_events");
     const text = await Bun.file(join(directory, "wirelesssensor_events.csv")).text();

@@ -52,7 +52,7 @@ for (const { name, samples, recovers, open } of streamParsers) {
           );
           const cut = whole.subarray(0, Math.floor(random() * whole.length));
           const parser = open();
-          // What the garbage ran into may be lost with it, and nothing after that.
+          // The frame right after the garbage may be lost with it, and no later one.
           parser.push(new Uint8Array(Buffer.concat([garbage, cut])));
           parser.push(samples.at(-1) ?? whole);
           expect(parser.push(whole)).toEqual(expected);

@@ -24,7 +24,7 @@ test("the service manager hears of readiness, then of life while the store's wri
     if (said !== undefined) heard.push(said);
     await Bun.sleep(25);
   }
-  // What was under way when the hold began may still arrive; ten others would have been due.
+  // A message that was under way when the hold began may still arrive; ten others would have been due.
   expect(heard.length).toBeLessThanOrEqual(2);
   database.run("ROLLBACK");
   database.close();

@@ -194,7 +194,7 @@ function items(make: MakeStore): void {
     const address = await take(store, of("items", item(5, { macaddress: "00-0D-6F-00-05-A1-00-02" })));
     expect(address.clashes).toMatchObject([{ record: { itemid: 5 }, holder: "item-2" }]);
     expect(await itemids(store)).toEqual([1, 2]);
-    // What another item of the same import lets go of is free.
+    // A name is free once another item of the same import gives it up.
     const moved = of(
       "items",
       item(1, { itemname: "moved", macaddress: null }),

@@ -63,7 +63,7 @@ test("a device that nobody knows goes up, is adopted at central, and comes down 
     statusname: "Assigned",
   } as object);
   expect(kitchen?.series).toMatchObject([{ count: 10 }]);
-  // What is adopted is the same item on both sides from here on.
+  // An adopted item is the same item on both sides from here on.
   await box.live(31, 60);
   expect(await box.upload()).toMatchObject({ sent: 30, differing_days: 0 });
   expect(await eventsOf("kitchen-wall")).toHaveLength(20);
@@ -173,7 +173,7 @@ test("what central withdraws goes from the gateway: who is put right to live els
     currenthomeid: null,
     activename: "Inactive",
   });
-  // What was imported here alone is nobody's to withdraw.
+  // A record that was imported here alone stays: central can't withdraw it.
   expect(await answer("/studies")).toMatchObject([{ studyid: 77 }]);
   expect(await gateway.stop()).toBe(0);
 }, 60_000);

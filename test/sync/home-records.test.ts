@@ -246,7 +246,7 @@ describe("where somebody or something lives", () => {
     ]);
     const document = await documentOf(made.central, 12);
     expect(document.issues?.map(({ issueid }) => issueid)).toEqual([1, 4]);
-    // What issue 4 names of the other home is there so that it is named by something, and says no more.
+    // Issue 4 names an item of the other home: the item is there under its number, and says no more.
     expect(document.items?.map(({ itemid }) => itemid)).toEqual([7, 8]);
     expect(document.items?.[1]).toEqual({
       itemid: 8,

@@ -133,7 +133,7 @@ test("every source file is reached from an entry, a worker or a test", async () 
       /\/simulator\/main\.ts$/.test(path) ||
       /^clients\/[^/]+\/client\.ts$/.test(path),
   );
-  // What only a test reaches is dead too, so tests are left out of the walk.
+  // A file that only a test reaches is dead too, so tests are left out of the walk.
   const walk = entries.filter(({ path }) => !/^test\/|\/test\//.test(path)).map(({ path }) => path);
   const reached = new Set(walk);
   for (let path = walk.pop(); path !== undefined; path = walk.pop())

@@ -50,7 +50,7 @@ export class GatewayProcess {
   async settle(): Promise<void> {
     for (let round = 0; round < 100_000; round += 1) {
       if (this.#under.size === 0) {
-        // What follows a commit follows at once, however many promises that takes: a turn of the event loop sees it through.
+        // Everything that a commit sets off is done within one turn of the event loop, however many promises it takes.
         await new Promise<void>((resolve) => setImmediate(resolve));
         if (this.#under.size === 0) return;
       }

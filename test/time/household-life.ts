@@ -120,7 +120,7 @@ class HouseholdLife {
     this.#counts[what] = (this.#counts[what] ?? 0) + 1;
   }
 
-  // What the household does.
+  // The household's doings.
 
   /** Somebody passes some sensors: a few readings within seconds, some of which come with a delay. */
   async #visit(): Promise<void> {
@@ -217,7 +217,7 @@ class HouseholdLife {
     }
   }
 
-  // What fails.
+  // The failures.
 
   async #powerOn(): Promise<void> {
     const fast_ppm = 80 * (this.#random() - 0.5);
@@ -330,7 +330,7 @@ class HouseholdLife {
     process.env["TZ"] = zones[below(this.#random, zones.length)] ?? "UTC";
   }
 
-  // What is known of it, and what came of it.
+  // The verdict: how far clocks may be off, and whether each reading is there, in order and dated well.
 
   /** How far the clock of this boot may be off by the drift of its crystal. */
   #unsure_ms(): number {

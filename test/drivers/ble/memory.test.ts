@@ -48,7 +48,7 @@ test("100,000 advertisements, every tenth from an address never heard before, le
   await send(packets);
   const after = objects();
   expect(stranger).toBe(11_000);
-  // What was kept of every stranger would be some tens of thousands of objects.
+  // A driver that kept something of every stranger would have some tens of thousands of objects more.
   expect(after - before).toBeLessThan(strangers_max * 10);
 }, 60_000);
 

@@ -83,7 +83,7 @@ describe("counts", () => {
     expect(life.hear(3, { doors: 1, count: 1, battery_percent: 100 })).toMatchObject({ lost: 0 });
     life.state = { ...(life.state as BoxState), count: 65_500, battery_percent: 100 };
     expect(life.hear(4, { doors: 1, count: 1, battery_percent: 100 })).toMatchObject({ lost: 36 });
-    // What was counted since the battery and not heard is missing all the same.
+    // Events that the box counted since the new battery, and nobody heard, are missing all the same.
     expect(life.hear(5, { doors: 2, count: 60_000 })).toBeDefined();
     expect(life.hear(6, { doors: 2, count: 3 })).toMatchObject({ lost: 2 });
   });

@@ -117,7 +117,7 @@ test("a door that was opened before a crash and closed long after it was opened 
   await startDriver();
   expect(JSON.parse(readFileSync(join(directory.path, "at-rest.json"), "utf8"))).toHaveProperty([door.ieee]);
   await eventsFrom(() => door.notify(0x31));
-  // What a crash here would leave behind no longer says that the door is closed.
+  // The file that a crash here would leave behind no longer says that the door is closed.
   const left = new LastStatuses({ directory: directory.path, clock, log: host.log });
   expect(left.get(door.ieee)).toBeUndefined();
 });

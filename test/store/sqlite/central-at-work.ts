@@ -16,7 +16,7 @@ for (let left = gateways.length; left > 0; ) {
     if (from > gateway.last_seq) continue;
     left += 1;
     const to = Math.min(gateway.last_seq, from + below(random, 900));
-    // What was confirmed comes again now and then.
+    // Some readings come again although they were confirmed.
     const again = Math.max(1, from - below(random, 50));
     const { held_seq } = await store.receive(gateway.batch(again, to), gateway.sender);
     process.stdout.write(`${gateway.home} ${held_seq}\n`);

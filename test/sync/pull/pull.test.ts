@@ -83,7 +83,7 @@ onBothStores(
     expect(items.map(({ battery_percent }) => battery_percent)).toContain(70);
     expect([...(await programme.store.backups(12)).keys()]).toEqual(["cursors.json"]);
 
-    // What is new since is all that the next turn takes; a central that has started again goes on from there too.
+    // The next turn takes the new readings alone; a central that has started again goes on from there too.
     await home.append([sensorEvent(device, from_ms + 5 * day_ms, 0)]);
     await drain(pull);
     await home.append([sensorEvent(device, from_ms + 6 * day_ms, 0)]);

@@ -48,7 +48,7 @@ function coldPages(data: Data, report: Report): void {
   report.note(
     `cold page of 1,000, read and encoded, median: ${shown("store")}, rowid table ${shown("rowid")}`,
   );
-  // What else runs on the machine adds as much to either side's mean, and little to its median.
+  // Other programs on the machine add as much to either side's mean, and little to its median.
   report.bar("  times as fast, in the median", { value: median("rowid") / median("store"), least: 1.6 });
   report.note(`  in the mean: ${(mean("rowid") / mean("store")).toFixed(2)}`);
 }

@@ -68,7 +68,7 @@ class Programme implements AsyncDisposable {
       },
     });
     if ("database" in central.place) {
-      // What PostgreSQL does by itself in the hours after.
+      // PostgreSQL does this by itself in the hours after.
       const database = new URL(central.place.database).pathname.slice(1);
       await (await postgresServer()).run("VACUUM (ANALYZE)", database);
     }
