@@ -1,22 +1,12 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import type { Server } from "bun";
 import { SystemClock } from "../../src/clock.ts";
 import { InterfaceClient, type InterfaceOptions, nextQuery } from "../../src/download/interface-client.ts";
 import { retryAfter_ms, retryAfter_ms_max, retryDelay_ms } from "../../src/http-client/retry.ts";
 import { SettableClock } from "../api/settable-clock.ts";
+import { answeringServers } from "../fakes/answering-servers.ts";
 
-const servers: Server<undefined>[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.stop(true);
-});
-
-/** A server that answers as a faulty or foreign one would. */
-function answering(answer: (request: Request) => Response | Promise<Response>): string {
-  const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: answer });
-  servers.push(server);
-  return `http://127.0.0.1:${server.port}`;
-}
+const { answering } = answeringServers();
 
 function clientAt(url: string, rest: Partial<InterfaceOptions> = {}): InterfaceClient {
   return new InterfaceClient({

@@ -1,20 +1,17 @@
-import { afterEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { zstdCompressSync } from "node:zlib";
-import type { Server, TCPSocketListener } from "bun";
 import type { ListedGateway } from "../../../src/config/gateway-list.ts";
 import { TryAgainLater } from "../../../src/http-client/outcome.ts";
 import { batchType } from "../../../src/sync/protocol.ts";
 import { gatewayClient } from "../../../src/sync/pull/gateway-client.ts";
 import { Pull } from "../../../src/sync/pull/pull.ts";
 import { ReceivedCounts } from "../../../src/sync/receiver/received-counts.ts";
+import { answeringServers } from "../../fakes/answering-servers.ts";
 import { keptLog, seeded } from "../../store/sample.ts";
 import { encoded, gatewayOf, reportBody } from "../receiver/receiving.ts";
 import { Programme } from "../upload/programme.ts";
 
-const servers: (Server<undefined> | TCPSocketListener<undefined>)[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.stop(true);
-});
+const { answering, silent } = answeringServers();
 
 const own = gatewayOf(12, 100);
 const report = reportBody(own);
@@ -29,16 +26,10 @@ function gatewayThat(answers: Answers): string {
     "/digests": () => Response.json({ digests: [] }),
     ...answers,
   };
-  const server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    fetch: ({ url }) => {
-      const { pathname, searchParams } = new URL(url);
-      return well[pathname.slice("/sync/v1".length)]?.(searchParams) ?? new Response(null, { status: 404 });
-    },
+  return answering(({ url }) => {
+    const { pathname, searchParams } = new URL(url);
+    return well[pathname.slice("/sync/v1".length)]?.(searchParams) ?? new Response(null, { status: 404 });
   });
-  servers.push(server);
-  return `http://127.0.0.1:${server.port}`;
 }
 
 const batchAnswer = (bytes: Uint8Array<ArrayBuffer>) =>
@@ -121,15 +112,11 @@ test("an answer without end is not read to its end, and one that stalls is given
   expect((await ended(programme, gatewayThat({ "/batches": endless })))?.message).toContain(
     "has more than 1048576 bytes",
   );
-  const silent = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => {} } });
-  servers.push(silent);
   const travelling = setInterval(() => {
     const { idle_ms = 0 } = programme.clock;
     if (idle_ms > 0) programme.clock.travel(Math.min(idle_ms, 30_000));
   }, 5);
-  const fault = await ended(programme, `http://127.0.0.1:${silent.port}`).finally(() =>
-    clearInterval(travelling),
-  );
+  const fault = await ended(programme, silent()).finally(() => clearInterval(travelling));
   expect(fault).toBeInstanceOf(TryAgainLater);
   expect(fault?.message).toContain("cannot be reached (nothing has moved for 20 s; 3 attempts)");
 });

@@ -1,31 +1,14 @@
-import { afterEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import type { Server, TCPSocketListener } from "bun";
 import { OperatorError } from "../../../src/errors.ts";
 import { jsonBody } from "../../../src/http-client/http-client.ts";
 import { TryAgainLater } from "../../../src/http-client/outcome.ts";
 import { Central, type CentralOptions } from "../../../src/sync/upload/central.ts";
 import { TravellingClock } from "../../drivers/travelling-clock.ts";
+import { answeringServers } from "../../fakes/answering-servers.ts";
 import { seeded } from "../../store/sample.ts";
 
-const servers: (Server<undefined> | TCPSocketListener<undefined>)[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.stop(true);
-});
-
-/** Something that is no central, or one that is unwell. */
-function answering(answer: (request: Request) => Response | Promise<Response>): string {
-  const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: answer });
-  servers.push(server);
-  return `http://127.0.0.1:${server.port}`;
-}
-
-/** A server that listens, takes everything and never answers. */
-function silent(): string {
-  const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => {} } });
-  servers.push(server);
-  return `http://127.0.0.1:${server.port}`;
-}
+const { answering, silent } = answeringServers();
 
 /** Central at an address; waits between attempts pass at once, and are kept. */
 function centralAt(
@@ -232,14 +215,9 @@ test("a line that has gone dead without a word is noticed within two minutes of 
 test("a certificate that no authority vouches for is refused, and taken when it is named", async () => {
   const file = (name: string) => Bun.file(new URL(`../../golden/api-tls/${name}`, import.meta.url));
   const certificate = await file("certificate.pem").text();
-  const server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    tls: { cert: certificate, key: await file("key.pem").text() },
-    fetch: () => Response.json({}),
-  });
-  servers.push(server);
-  const url = `https://localhost:${server.port}`;
+  const key = await file("key.pem").text();
+  const { port } = new URL(answering(() => Response.json({}), { cert: certificate, key }));
+  const url = `https://localhost:${port}`;
   const { central, waits } = centralAt(url);
   const fault = await faultOf(ask(central));
   expect(fault.message).toContain("has a certificate that no authority vouches for");
