@@ -1,0 +1,90 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { seriesNames } from "../../../src/series.ts";
+import { homesTogether } from "../../../src/store/core/homes.ts";
+import { oldestFirst } from "../../../src/store/core/oldest-first.ts";
+import { page } from "../../../src/store/core/pages.ts";
+import type { Work } from "../../../src/store/core/work.ts";
+import { openForReading } from "../../../src/store/sqlite/connection.ts";
+import { sqliteSpelling } from "../../../src/store/sqlite/dialect.ts";
+import { Runner } from "../../../src/store/sqlite/runner.ts";
+import type { PageRequest } from "../../../src/store/store.ts";
+import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
+import { databaseOf, openGateway } from "./opening.ts";
+
+const minute_ms = 60_000;
+const request: PageRequest = {
+  series: "wirelesssensor_events",
+  item: 1,
+  before_ms: start_ms + 9_000 * minute_ms,
+  skip: 0,
+  limit: 20,
+  precision: "s",
+};
+
+test("a page is a search of the descending key, in either direction and at any depth, without sorting", async () => {
+  using directory = temporaryDirectory();
+  const store = await openGateway(directory.path);
+  const events = Array.from({ length: 9_000 }, (_, n) => sensorEvent(sensor(1), start_ms + n * minute_ms, n));
+  await store.append(events);
+  await store.close();
+  const oldest = { ...request, ascending_from_ms: start_ms } as const;
+  const pages = [request, { ...request, skip: 5_000 }, { ...request, through: 9_000 }];
+  pages.push(oldest, { ...oldest, skip: 5_000 }, { ...oldest, through: 9_000 });
+  for (const one of pages) {
+    const plans = plansOf(directory.path, page(homesTogether, one));
+    expect(plans.flat().filter((step) => step.startsWith("SCAN"))).toEqual([]);
+    const ofReadings = plans.filter((plan) => plan.some((step) => step.includes(one.series)));
+    expect(ofReadings.length).toBeGreaterThan(0);
+    for (const plan of ofReadings) {
+      expect(plan).toHaveLength(1);
+      expect(plan[0]).toMatch(/^SEARCH wirelesssensor_events USING PRIMARY KEY \(item=\? AND stamp/);
+    }
+  }
+  const walk = oldestFirst(homesTogether, { ...request, from_ms: start_ms });
+  expect(plansOf(directory.path, walk)).toEqual([
+    ["SEARCH wirelesssensor_events USING PRIMARY KEY (item=? AND stamp>? AND stamp<?)"],
+  ]);
+});
+
+test("the tables of readings are clustered by item, then from the newest stamp and number on", async () => {
+  using directory = temporaryDirectory();
+  await (await openGateway(directory.path)).close();
+  using database = new Database(databaseOf(directory.path), { readonly: true });
+  for (const series of seriesNames) {
+    const key = database
+      .query("SELECT name, desc FROM pragma_index_xinfo(?) WHERE key = 1 ORDER BY seqno")
+      .values(`sqlite_autoindex_${series}_1`);
+    expect([series, key]).toEqual([
+      series,
+      [
+        ["item", 0],
+        ["stamp", 1],
+        ["seq", 1],
+      ],
+    ]);
+  }
+});
+
+/** How SQLite carries out each statement of some work, which is done meanwhile. */
+function plansOf(directory: string, work: Work<unknown>): string[][] {
+  const connection = openForReading(databaseOf(directory));
+  const runner = new Runner(connection);
+  const plans: string[][] = [];
+  for (let next = work.next(); next.done !== true; ) {
+    const step = next.value;
+    if (!("text" in step)) throw new Error("a page does more than read");
+    const plan = connection
+      .query(`EXPLAIN QUERY PLAN ${sqliteSpelling(step.text)}`)
+      .values(...(step.parameters as number[]));
+    plans.push(plan.map(([, , , detail]) => String(detail)));
+    const answer = runner.run(
+      (function* (): Work<unknown> {
+        return yield step;
+      })(),
+    );
+    next = work.next(answer);
+  }
+  connection.close();
+  return plans;
+}
