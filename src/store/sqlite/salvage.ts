@@ -2,9 +2,10 @@ import type { Database, SQLQueryBindings } from "bun:sqlite";
 import { type SeriesName, seriesNames } from "../../series.ts";
 import { recountAll } from "../core/count-spans.ts";
 import { homesTogether } from "../core/homes.ts";
+import { readingColumns } from "../core/series-tables.ts";
 import { type Connection, openForReading, openForWriting } from "./connection.ts";
 import { Runner } from "./runner.ts";
-import { insertSql, seriesColumns } from "./series-tables.ts";
+import { insertSql } from "./series-tables.ts";
 
 /** Counts of what could be read of a damaged database. */
 export interface Salvaged {
@@ -103,7 +104,7 @@ class Salvage {
 
   /** Reads from both ends; then the rest in between, where the damage is, in halves again and again, the wider first. */
   #series(series: SeriesName, item: number): void {
-    const put = this.#target.prepare(insertSql(series).replace("INSERT", "INSERT OR IGNORE"));
+    const put = this.#target.prepare(insertSql[series].replace("INSERT", "INSERT OR IGNORE"));
     const run = { series, item, put };
     const spans = [{ from_ms: 0, before_ms: Number.MAX_SAFE_INTEGER }];
     for (let tries = 0; tries < tries_max; tries += 1) {
@@ -123,7 +124,7 @@ class Salvage {
   #oneWay(run: Run, from_ms: number, before_ms: number, direction: "ASC" | "DESC"): number | undefined {
     const { series, item, put } = run;
     let reached = direction === "ASC" ? from_ms : before_ms;
-    const sql = `SELECT ${seriesColumns(series).join(", ")} FROM ${series}
+    const sql = `SELECT ${readingColumns(series).join(", ")} FROM ${series}
       WHERE item = ? AND stamp >= ? AND stamp < ? ORDER BY stamp ${direction}, seq ${direction}`;
     const all = this.#read(sql, [item, from_ms, before_ms], (row) => {
       const [, stamp] = row as [number, number];

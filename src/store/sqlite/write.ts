@@ -63,7 +63,7 @@ export class Writing {
     this.#inserts = forEverySeries((series) => ({
       fields: Object.keys(seriesOf(series).fields),
       deviceClock: seriesOf(series).deviceClock === true,
-      statement: database.keep(insertSql(series)),
+      statement: database.keep(insertSql[series]),
       newest: database.keep(`SELECT max(stamp) FROM ${series} WHERE item = ?`),
     }));
     this.#readVersion = database.keep("PRAGMA data_version");
