@@ -4,10 +4,9 @@
  */
 import { HciSimulator } from "../../drivers/ble/simulator/controller.ts";
 import type { SimulatedPeripheral } from "../../drivers/ble/simulator/peripheral.ts";
-import { SimulatedPillBox } from "../../drivers/bthome/simulator/box.ts";
-import { SimulatedScale } from "../../drivers/scale/simulator/scale.ts";
 import { nordicUart, SimulatedWatch } from "../../drivers/watch/simulator/watch.ts";
 import { obeyLines, simulatorOptions } from "../../drivers/wire/simulated-process.ts";
+import { addPillBox, addScale } from "./ble-devices.ts";
 
 const help = `bun air.ts [--transport tcp|pty] [--port 0] [--link PATH]
   {"do":"turn","door":3}               a door of the pill box opens or closes
@@ -28,23 +27,8 @@ const advertising_ms = 100;
 const { line } = await simulatorOptions(help, {});
 const controller = await HciSimulator.listen(line);
 
-const boxOnAir = controller.addPeripheral({ address: "54:48:e6:8f:80:a5" });
-const box = new SimulatedPillBox({
-  address: boxOnAir.address,
-  clock_s: () => Math.floor(Date.now() / 1000),
-  send: (serviceData) => {
-    boxOnAir.say({ serviceData: { fcd2: serviceData } });
-    boxOnAir.advertise();
-  },
-});
-const scale = new SimulatedScale({ clock_ms: Date.now, composes: false });
-const scaleOnAir = controller.addPeripheral({
-  address: "c0:ff:ee:00:18:1d",
-  advertisement: { services: ["181d"] },
-  services: scale.services,
-  onDisconnected: () => scale.disconnected(),
-});
-scale.attach(scaleOnAir);
+const box = addPillBox(controller);
+const { scale, onAir: scaleOnAir } = addScale(controller);
 const watch = new SimulatedWatch();
 const watchOnAir: SimulatedPeripheral = controller.addPeripheral({
   address: "c0:ff:ee:00:00:09",

@@ -2,10 +2,9 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { HciSimulator } from "../../drivers/ble/simulator/controller.ts";
-import { SimulatedPillBox } from "../../drivers/bthome/simulator/box.ts";
-import { SimulatedScale } from "../../drivers/scale/simulator/scale.ts";
 import { numbers } from "../drivers/numbers.ts";
-import { Site } from "./front-door.ts";
+import { addPillBox, addScale } from "./ble-devices.ts";
+import { eventually, Site } from "./front-door.ts";
 
 const lives = 5;
 
@@ -13,23 +12,8 @@ test("kill -9 while a scale and a pill box are heard, again and again, loses and
   const site = new Site();
   const random = numbers(Number(process.env["LINTEL_TEST_SEED"] ?? 7));
   const controller = await HciSimulator.listen({ transport: "pty" });
-  const scale = new SimulatedScale({ clock_ms: Date.now, composing_ms: 250 });
-  const scaleOnAir = controller.addPeripheral({
-    address: "c0:ff:ee:00:18:1d",
-    advertisement: { services: ["181d"] },
-    services: scale.services,
-    onDisconnected: () => scale.disconnected(),
-  });
-  scale.attach(scaleOnAir);
-  const boxOnAir = controller.addPeripheral({ address: "54:48:e6:8f:80:a5" });
-  const box = new SimulatedPillBox({
-    address: "54:48:e6:8f:80:a5",
-    clock_s: () => Math.floor(Date.now() / 1000),
-    send: (serviceData) => {
-      boxOnAir.say({ serviceData: { fcd2: serviceData } });
-      boxOnAir.advertise();
-    },
-  });
+  const { scale, onAir: scaleOnAir } = addScale(controller, { composing_ms: 250 });
+  const box = addPillBox(controller);
   site.configure({ sections: `[ble]\nport = "${controller.path}"` });
   const weights: number[] = [];
   let turned = 0;
@@ -47,12 +31,12 @@ test("kill -9 while a scale and a pill box are heard, again and again, loses and
         scaleOnAir.advertise();
         box.repeat();
       }, 20);
-      await until(() => controller.scanning);
+      await until(() => controller.scanning, "scanning");
       box.turn(life % 7);
       turned += 1;
       const last = life === lives - 1;
-      if (last) await until(() => scale.stored.length === 0);
-      else await until(() => scaleOnAir.connected);
+      if (last) await until(() => scale.stored.length === 0, "the last confirmation");
+      else await until(() => scaleOnAir.connected, "the connection");
       // Somewhere between the subscription and the last confirmation.
       if (!last) await Bun.sleep(random() * 512);
       clearInterval(advertising);
@@ -78,10 +62,6 @@ test("kill -9 while a scale and a pill box are heard, again and again, loses and
   }
 }, 60_000);
 
-async function until(look: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 1_500; tries += 1) {
-    if (look()) return;
-    await Bun.sleep(10);
-  }
-  throw new Error(`waited in vain for ${look}`);
+function until(holds: () => boolean, what: string): Promise<true> {
+  return eventually(() => holds() || undefined, what, { pause_ms: 10 });
 }
