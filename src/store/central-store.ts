@@ -2,9 +2,10 @@ import { OperatorError } from "../errors.ts";
 import type { Item } from "../records/items.ts";
 import type { Alert } from "../records/programme.ts";
 import type { Batch } from "./batch.ts";
+import type { DayDigest } from "./day-digest.ts";
 import type { DeviceHealth } from "./device-health.ts";
 import type { Store } from "./store.ts";
-import type { DayDigest, DayReadings, DigestRequest } from "./upload-store.ts";
+import type { DayReadings, DigestRequest } from "./upload-store.ts";
 
 /**
  * The store of a central server: the readings of every home, each exactly once. Two implement it, on SQLite and on PostgreSQL; one

@@ -1,56 +1,94 @@
-import type { Device, GapReason } from "../reading.ts";
+import { type Static, Type } from "@sinclair/typebox";
+import { kindNames } from "../kinds.ts";
+import { gapReasons } from "../reading.ts";
+import { seriesNames } from "../series.ts";
 
-/**
- * The health of a gateway's devices, as it is sent to central: who listened, which devices were alive, and which data are
- * known to be incomplete. Times are unix milliseconds. Taking in the same twice changes nothing.
- */
-export interface DeviceHealth {
-  /** Whom states and interruptions are of; they name a device by its place in this list. */
-  readonly devices: readonly HealthDevice[];
-  /** The gateway itself (`gateway`) and each of its drivers: listened from first to last, but for `outages`. */
-  readonly listeners: readonly {
-    readonly name: string;
-    readonly first_ms: number;
-    readonly last_ms: number;
-  }[];
-  readonly states: readonly HealthState[];
-  /** Interruptions noted after `after_note` up to `to_note`, in order of their notes; not more than `health_notes_max`. */
-  readonly after_note: number;
-  readonly to_note: number;
-  readonly outages: readonly {
-    readonly listener: string;
-    readonly start_ms: number;
-    readonly stop_ms: number;
-  }[];
-  readonly silences: readonly {
-    readonly device: number;
-    readonly start_ms: number;
-    readonly stop_ms: number;
-  }[];
-  readonly gaps: readonly {
-    readonly device: number;
-    readonly from_ms: number;
-    readonly to_ms: number;
-    readonly reason: GapReason;
-    readonly lost?: number;
-  }[];
-}
+export const closed = { additionalProperties: false } as const;
+/** Unix milliseconds. */
+export const time_ms = Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000 });
+export const number = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+export const Word = Type.String({ maxLength: 200 });
+export const Kind = Type.Union(kindNames.map((name) => Type.Literal(name)));
+export const Series = Type.Union(seriesNames.map((name) => Type.Literal(name)));
 
-/** As in a batch: with its number in the inventory where that has adopted it. */
-export interface HealthDevice extends Device {
-  readonly itemid?: number;
-}
+/** A device, with its number in the inventory where that has adopted it. */
+export const ExchangedDevice = Type.Object(
+  {
+    kind: Kind,
+    address: Type.String({ maxLength: 64 }),
+    itemid: Type.Optional(number),
+    subtype: Type.Optional(Word),
+    model: Type.Optional(Word),
+    vendor: Type.Optional(Word),
+  },
+  closed,
+);
 
-/** The present state of a device. */
-export interface HealthState {
-  readonly device: number;
-  readonly first_ms: number;
-  readonly heard_ms: number;
-  readonly listener?: string;
-  readonly battery_percent?: number;
-  readonly battery_mv?: number;
-  readonly linkquality?: number;
-}
+/** The present state of a device, which is named by its place in the list. */
+const HealthState = Type.Object(
+  {
+    device: number,
+    first_ms: time_ms,
+    heard_ms: time_ms,
+    listener: Type.Optional(Word),
+    battery_percent: Type.Optional(Type.Number()),
+    battery_mv: Type.Optional(Type.Number()),
+    linkquality: Type.Optional(Type.Number()),
+  },
+  closed,
+);
+export type HealthState = Static<typeof HealthState>;
 
 /** Interruptions in one `DeviceHealth`. */
 export const health_notes_max = 10_000;
+const notes = { maxItems: health_notes_max };
+
+/**
+ * The health of a gateway's devices, as it is sent to central: who listened, which devices were alive, and which data are
+ * known to be incomplete. Taking in the same twice changes nothing.
+ */
+export const DeviceHealth = Type.Object(
+  {
+    /** Whom states and interruptions are of; they name a device by its place in this list. */
+    devices: Type.Array(ExchangedDevice, { maxItems: 10_000 }),
+    /** The gateway itself (`gateway`) and each of its drivers: listened from first to last, but for `outages`. */
+    listeners: Type.Array(Type.Object({ name: Word, first_ms: time_ms, last_ms: time_ms }, closed), {
+      maxItems: 100,
+    }),
+    states: Type.Array(HealthState, { maxItems: 10_000 }),
+    /** Interruptions noted after `after_note` up to `to_note`, in order of their notes; not more than `health_notes_max`. */
+    after_note: number,
+    to_note: number,
+    outages: Type.Array(Type.Object({ listener: Word, start_ms: time_ms, stop_ms: time_ms }, closed), notes),
+    silences: Type.Array(Type.Object({ device: number, start_ms: time_ms, stop_ms: time_ms }, closed), notes),
+    gaps: Type.Array(
+      Type.Object(
+        {
+          device: number,
+          from_ms: time_ms,
+          to_ms: time_ms,
+          reason: Type.Union(
+            Object.keys(gapReasons).map((reason) => Type.Literal(reason as keyof typeof gapReasons)),
+          ),
+          lost: Type.Optional(number),
+        },
+        closed,
+      ),
+      notes,
+    ),
+  },
+  closed,
+);
+export type DeviceHealth = Static<typeof DeviceHealth>;
+
+/** Device health that says nothing: for a report that only asks where central stands. */
+export const nothingNoted: DeviceHealth = {
+  devices: [],
+  listeners: [],
+  states: [],
+  after_note: 0,
+  to_note: 0,
+  outages: [],
+  silences: [],
+  gaps: [],
+};

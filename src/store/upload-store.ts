@@ -1,6 +1,7 @@
 import type { Kind } from "../kinds.ts";
 import type { SeriesName } from "../series.ts";
 import type { Batch } from "./batch.ts";
+import type { DayDigest } from "./day-digest.ts";
 import type { DeviceHealth } from "./device-health.ts";
 import type { ImportedRecord } from "./record-store.ts";
 import type { Store } from "./store.ts";
@@ -68,20 +69,6 @@ export interface DigestRequest {
   readonly through_seq: number;
   readonly from_ms: number;
   readonly before_ms: number;
-}
-
-/** Stored readings of one series of one device on one UTC day, counted and digested; days without readings have none. */
-export interface DayDigest {
-  readonly series: SeriesName;
-  readonly kind: Kind;
-  /** Empty where the item has lost its address; then it has an itemid. */
-  readonly address: string;
-  readonly itemid?: number;
-  /** Days since 1970-01-01, UTC. */
-  readonly day: number;
-  readonly count: number;
-  /** `SetDigest.hash` of its readings. */
-  readonly hash: string;
 }
 
 export interface DayReadings {

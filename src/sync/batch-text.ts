@@ -1,8 +1,9 @@
 import { type Static, type TSchema, Type, TypeGuard } from "@sinclair/typebox";
 import { type SeriesName, seriesNames } from "../series.ts";
 import { batch_readings_max } from "../store/batch.ts";
+import { closed, ExchangedDevice, number } from "../store/device-health.ts";
 import { type SeriesColumn, stampSchema, valueColumns } from "../store/series-columns.ts";
-import { Device, Epoch, number } from "./protocol.ts";
+import { Epoch } from "./protocol.ts";
 
 /** The version of the form below. A change of the form is a new version; batches of a released version stay readable. */
 export const batchVersion = 1;
@@ -10,11 +11,10 @@ export const batchVersion = 1;
 /** A person's home has some tens of devices. */
 export const items_max = 10_000;
 
-const closed = { additionalProperties: false } as const;
 const seq = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 
 /** The devices that the readings of a series are of; their kind is that of the series. */
-const Items = Type.Array(Type.Omit(Device, ["kind"], closed), { maxItems: items_max });
+const Items = Type.Array(Type.Omit(ExchangedDevice, ["kind"], closed), { maxItems: items_max });
 
 /** The readings of a series: columns of equal length with the names of the table, but for `items`, the list of which `item` has places. */
 export type SeriesText = { [column: string]: unknown[] } & { items: Static<typeof Items> };

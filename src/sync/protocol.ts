@@ -1,7 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { kindNames } from "../kinds.ts";
-import { gapReasons } from "../reading.ts";
-import { seriesNames } from "../series.ts";
+import { DayDigest } from "../store/day-digest.ts";
+import { closed, DeviceHealth, Kind, number, Series, time_ms, Word } from "../store/device-health.ts";
 
 /**
  * The routes between gateway and central under `/sync/v1`. Bodies are JSON, with Content-Encoding zstd where they are
@@ -42,73 +41,7 @@ export const homeHeader = "Lintel-Home";
 /** `Lintel-Position: <seq> <at>` on an answer of GET /history: what the next request hands back. */
 export const positionHeader = "Lintel-Position";
 
-const closed = { additionalProperties: false } as const;
-const time_ms = Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000 });
-export const number = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 export const Epoch = Type.String({ pattern: "^[0-9a-f]{32}$", title: "32 lower-case hex digits" });
-const Kind = Type.Union(kindNames.map((name) => Type.Literal(name)));
-const Series = Type.Union(seriesNames.map((name) => Type.Literal(name)));
-const Word = Type.String({ maxLength: 200 });
-
-export const Device = Type.Object(
-  {
-    kind: Kind,
-    address: Type.String({ maxLength: 64 }),
-    itemid: Type.Optional(number),
-    subtype: Type.Optional(Word),
-    model: Type.Optional(Word),
-    vendor: Type.Optional(Word),
-  },
-  closed,
-);
-
-const DeviceHealth = Type.Object(
-  {
-    devices: Type.Array(Device, { maxItems: 10_000 }),
-    listeners: Type.Array(Type.Object({ name: Word, first_ms: time_ms, last_ms: time_ms }, closed), {
-      maxItems: 100,
-    }),
-    states: Type.Array(
-      Type.Object(
-        {
-          device: number,
-          first_ms: time_ms,
-          heard_ms: time_ms,
-          listener: Type.Optional(Word),
-          battery_percent: Type.Optional(Type.Number()),
-          battery_mv: Type.Optional(Type.Number()),
-          linkquality: Type.Optional(Type.Number()),
-        },
-        closed,
-      ),
-      { maxItems: 10_000 },
-    ),
-    after_note: number,
-    to_note: number,
-    outages: Type.Array(Type.Object({ listener: Word, start_ms: time_ms, stop_ms: time_ms }, closed), {
-      maxItems: 10_000,
-    }),
-    silences: Type.Array(Type.Object({ device: number, start_ms: time_ms, stop_ms: time_ms }, closed), {
-      maxItems: 10_000,
-    }),
-    gaps: Type.Array(
-      Type.Object(
-        {
-          device: number,
-          from_ms: time_ms,
-          to_ms: time_ms,
-          reason: Type.Union(
-            Object.keys(gapReasons).map((reason) => Type.Literal(reason as keyof typeof gapReasons)),
-          ),
-          lost: Type.Optional(number),
-        },
-        closed,
-      ),
-      { maxItems: 10_000 },
-    ),
-  },
-  closed,
-);
 
 /** A gateway's report of itself: stored at central and shown by `lintel fleet`. */
 export const GatewayReport = Type.Object(
@@ -187,22 +120,9 @@ export const BatchRefusalBody = Type.Object({
 });
 export type BatchRefusalBody = Static<typeof BatchRefusalBody>;
 
-export const Digest = Type.Object(
-  {
-    series: Series,
-    kind: Kind,
-    address: Type.String({ maxLength: 64 }),
-    itemid: Type.Optional(number),
-    day: Type.Integer({ minimum: 0, maximum: 100_000_000 }),
-    count: number,
-    hash: Type.String({ pattern: "^[0-9a-f]{16}$" }),
-  },
-  closed,
-);
-
 /** A gateway's answer to GET /digests; `next_ms` is the first day after the requested ones that has readings. */
 export const DigestsAnswer = Type.Object({
-  digests: Type.Array(Digest, { maxItems: 100_000 }),
+  digests: Type.Array(DayDigest, { maxItems: 100_000 }),
   next_ms: Type.Optional(time_ms),
 });
 export type DigestsAnswer = Static<typeof DigestsAnswer>;
@@ -214,7 +134,7 @@ export const VerifyBody = Type.Object(
     through_seq: number,
     from_ms: time_ms,
     before_ms: time_ms,
-    digests: Type.Array(Digest, { maxItems: 100_000 }),
+    digests: Type.Array(DayDigest, { maxItems: 100_000 }),
   },
   closed,
 );
@@ -223,7 +143,7 @@ export const verify_days_max = 31;
 
 export const VerifyAnswer = Type.Object({
   /** Digests that differ, as central has them; a count of 0 where it has nothing. */
-  differing: Type.Array(Digest),
+  differing: Type.Array(DayDigest),
 });
 export type VerifyAnswer = Static<typeof VerifyAnswer>;
 

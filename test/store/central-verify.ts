@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import { day_ms } from "../../src/durations.ts";
 import { BatchRefused, type CentralStore, type Repaired } from "../../src/store/central-store.ts";
+import type { DayDigest } from "../../src/store/day-digest.ts";
 import type { ArrivalPosition, Arrivals } from "../../src/store/store.ts";
-import type { DayDigest, DayReadings } from "../../src/store/upload-store.ts";
+import type { DayReadings } from "../../src/store/upload-store.ts";
 import { all, events, eventsOf, keyOf, type MakeCentral, numbers, take } from "./central-sample.ts";
 import { item, sensor, start_ms } from "./sample.ts";
 import { dayOf, inDigestOrder, SimulatedGateway } from "./simulated-gateway.ts";

@@ -8,9 +8,10 @@ import {
   type SeriesColumns,
 } from "../../src/store/batch.ts";
 import type { ReportNote } from "../../src/store/central-store.ts";
+import type { DayDigest } from "../../src/store/day-digest.ts";
 import type { DeviceHealth } from "../../src/store/device-health.ts";
 import { digestText, readingDigest, SetDigest } from "../../src/store/reading-digest.ts";
-import type { DayDigest, DayReadings, DigestRequest } from "../../src/store/upload-store.ts";
+import type { DayReadings, DigestRequest } from "../../src/store/upload-store.ts";
 import { columnsOf } from "./plain-batch.ts";
 
 /** A gateway's readings and uploads, in the simplest form: a list of readings. */

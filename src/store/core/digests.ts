@@ -1,5 +1,6 @@
 import { type SeriesName, seriesOf } from "../../series.ts";
-import type { DayDigest, DigestRequest } from "../upload-store.ts";
+import type { DayDigest } from "../day-digest.ts";
+import type { DigestRequest } from "../upload-store.ts";
 import { dayDigests } from "./day-digests.ts";
 import type { Homes } from "./homes.ts";
 import { numbersOf, sourceOf } from "./sources.ts";

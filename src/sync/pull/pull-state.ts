@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { GatewayRecord, ReportNote, Sender } from "../../store/central-store.ts";
-import { nothingNoted } from "../nothing-noted.ts";
+import { nothingNoted } from "../../store/device-health.ts";
 
 /**
  * State of pulling a gateway. It is stored as `pulled` in central's report of the gateway. An upload replaces the

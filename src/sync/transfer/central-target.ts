@@ -4,11 +4,12 @@ import type { ClientRequest } from "../../http-client/http-client.ts";
 import type { Log } from "../../log.ts";
 import type { Batch } from "../../store/batch.ts";
 import type { Repaired } from "../../store/central-store.ts";
-import type { DayDigest, DayReadings, DigestRequest } from "../../store/upload-store.ts";
+import type { DayDigest } from "../../store/day-digest.ts";
+import { nothingNoted } from "../../store/device-health.ts";
+import type { DayReadings, DigestRequest } from "../../store/upload-store.ts";
 import { encodeBatch } from "../batch-codec.ts";
 import { dayQueryOf } from "../day-query.ts";
 import { encodedBatch } from "../encoded-batch.ts";
-import { nothingNoted } from "../nothing-noted.ts";
 import {
   BatchAnswer,
   BatchRefusalBody,

@@ -1,6 +1,7 @@
 import { day_ms } from "../../durations.ts";
 import { batch_readings_max, readingsIn } from "../../store/batch.ts";
-import type { DayDigest, DigestRequest } from "../../store/upload-store.ts";
+import type { DayDigest } from "../../store/day-digest.ts";
+import type { DigestRequest } from "../../store/upload-store.ts";
 import type { DaySpan } from "./days.ts";
 import { nameOf } from "./differing.ts";
 import type { Source, Target } from "./source-and-target.ts";

@@ -1,4 +1,4 @@
-import type { DayDigest } from "../../store/upload-store.ts";
+import type { DayDigest } from "../../store/day-digest.ts";
 
 /** Digests that differ, as they are `here`; with a count of 0 where nothing is here. */
 export function differing(there: readonly DayDigest[], here: readonly DayDigest[]): DayDigest[] {

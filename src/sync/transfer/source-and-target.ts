@@ -1,7 +1,8 @@
 import type { Batch } from "../../store/batch.ts";
 import type { Repaired } from "../../store/central-store.ts";
+import type { DayDigest } from "../../store/day-digest.ts";
 import type { DeviceHealth } from "../../store/device-health.ts";
-import type { DayDigest, DayReadings, DigestRequest } from "../../store/upload-store.ts";
+import type { DayReadings, DigestRequest } from "../../store/upload-store.ts";
 import type { SourceReport } from "../protocol.ts";
 
 /** A gateway's report of itself, with the health of its devices. */
