@@ -98,48 +98,6 @@ test("what an import threw comes out as it was thrown", async () => {
   expect(await made.store.importRecords(broken()).catch((fault: unknown) => fault)).toBe(thrown);
 });
 
-test("records are kept byte for byte, also where PostgreSQL has no text of the kind", async () => {
-  await using made = await temporaryCentral();
-  const { store } = made;
-  const odd = "\0\t\r\n\\N \ud800 \u2028 é";
-  const long = "message ".repeat(1_000);
-  const project = { projectid: 1, projectname: odd, start: null, stop: 2 ** 53 - 1, active: 1 };
-  const alerts = [odd, long, `${long}!`].map((alertmessage) => ({
-    subjectid: 3,
-    alerttypeid: 1,
-    alerttypename: null,
-    alertmessage,
-  }));
-  const given = [
-    { type: "projects", record: project },
-    ...alerts.map((record) => ({ type: "alerts", record })),
-  ] as ImportedRecord[];
-  await store.importRecords([given]);
-  expect(JSON.stringify(await store.record("projects", 1))).toBe(JSON.stringify(project));
-  expect(await store.recordsWith("projects", "stop", [2 ** 53 - 1])).toEqual([project]);
-  expect(await store.recordsOf("alerts", 3)).toHaveLength(3);
-  expect((await store.importRecords([given])).changes).toEqual({
-    projects: { added: 0, updated: 0, unchanged: 1, adopted: 0 },
-    alerts: { added: 0, updated: 0, unchanged: 3, adopted: 0 },
-  });
-});
-
-test("items are found by names and addresses that no index of PostgreSQL takes", async () => {
-  await using made = await temporaryCentral();
-  const { store } = made;
-  const names = ["\0", "a\0b", "n".repeat(5_000), `${"n".repeat(5_000)}!`, "\ud800", "name"];
-  const items = names.map((itemname, index) =>
-    itemFrom1000(index + 1, { itemname, macaddress: `${index}${"z".repeat(4_000)}` }),
-  );
-  expect((await take(store, ...items)).clashes).toEqual([]);
-  for (const record of items) {
-    expect((await store.item("wirelesssensors", record.itemname))?.record).toEqual(record);
-  }
-  expect(await store.itemidsOf(names)).toEqual(new Map(names.map((name, index) => [name, index + 1])));
-  const { clashes } = await take(store, itemFrom1000(7, { itemname: names[2] as string }));
-  expect(clashes.map(({ holder }) => holder)).toEqual([names[2] as string]);
-});
-
 test("what the home records of a home ask of records is found without looking through those of others", async () => {
   await using made = await temporaryCentral();
   const numbers = Array.from({ length: 500 }, (_, index) => index + 1);

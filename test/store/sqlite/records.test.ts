@@ -10,7 +10,7 @@ import { openGatewayStore } from "../../../src/store/sqlite/open.ts";
 import { item, keptLog, temporaryDirectory } from "../sample.ts";
 import { databaseOf } from "./opening.ts";
 
-test("what the roster of a home asks of records is found without looking through those of others", async () => {
+test("what the home records of a home ask of records is found without looking through those of others", async () => {
   using directory = temporaryDirectory();
   const { path } = directory;
   const store = await openGatewayStore({ directory: path, clock: new SystemClock(), log: keptLog().log });
