@@ -89,10 +89,10 @@ export function deviceOfItem(record: Item, provisional: boolean): BatchDevice {
   return {
     kind,
     address,
-    ...(address === "" ? { itemid: record.itemid } : {}),
-    ...(record.subtypename === absent ? {} : { subtype: record.subtypename }),
-    ...(record.modelname === null ? {} : { model: record.modelname }),
-    ...(record.vendorname === null ? {} : { vendor: record.vendorname }),
+    itemid: address === "" ? record.itemid : undefined,
+    subtype: record.subtypename === absent ? undefined : record.subtypename,
+    model: record.modelname ?? undefined,
+    vendor: record.vendorname ?? undefined,
   };
 }
 
