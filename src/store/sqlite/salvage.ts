@@ -2,7 +2,7 @@ import type { Database, SQLQueryBindings } from "bun:sqlite";
 import { type SeriesName, seriesNames } from "../../series.ts";
 import { recountAll } from "../core/count-spans.ts";
 import { homesTogether } from "../core/homes.ts";
-import { readingColumns } from "../core/series-tables.ts";
+import { quoted, readingColumns } from "../core/series-tables.ts";
 import { type Connection, openForReading, openForWriting } from "./connection.ts";
 import { Runner } from "./runner.ts";
 import { insertSql } from "./series-tables.ts";
@@ -124,7 +124,7 @@ class Salvage {
   #oneWay(run: Run, from_ms: number, before_ms: number, direction: "ASC" | "DESC"): number | undefined {
     const { series, item, put } = run;
     let reached = direction === "ASC" ? from_ms : before_ms;
-    const sql = `SELECT ${readingColumns(series).join(", ")} FROM ${series}
+    const sql = `SELECT ${quoted(readingColumns(series))} FROM ${series}
       WHERE item = ? AND stamp >= ? AND stamp < ? ORDER BY stamp ${direction}, seq ${direction}`;
     const all = this.#read(sql, [item, from_ms, before_ms], (row) => {
       const [, stamp] = row as [number, number];

@@ -1,0 +1,114 @@
+import type { SeriesName } from "../../series.ts";
+import { spanStart, undivided_max, widths_ms } from "./count-spans.ts";
+import { objects, put, rowsOf, type Work } from "./work.ts";
+
+/** A series of an item, from one home. */
+export interface Run {
+  readonly series: SeriesName;
+  readonly item: number;
+  readonly home: number;
+}
+
+/** Readings of a run. */
+export interface Added extends Run {
+  readonly stamps_ms: number[];
+  readonly numbers: number[];
+}
+
+/** Adds readings to the counts of their spans; answers the spans that were not divided, and have grown too large for that. */
+export function* countedIn(added: readonly Added[]): Work<Span[]> {
+  const grown: Span[] = [];
+  const rows: (number | string)[][] = [];
+  let parts = added;
+  for (const [level, width] of widths_ms.entries()) {
+    const spans = parts.flatMap((part) => spansOf(part, level));
+    if (spans.length === 0) break;
+    const held = yield* heldIn(spans, width);
+    const divided: Span[] = [];
+    for (const span of spans) {
+      const { item, series, start_ms, home, numbers } = span;
+      rows.push([item, series, width, start_ms, home, numbers.length, ...bounds(numbers)]);
+      const before = held.get(`${nameOf(span)} ${start_ms}`) ?? 0;
+      if (before + numbers.length <= undivided_max) continue;
+      if (before === 0 || before > undivided_max) divided.push(span);
+      else grown.push(span);
+    }
+    parts = divided;
+  }
+  yield* put({
+    put: "counts",
+    columns: countsColumns,
+    rows,
+    conflict: `ON CONFLICT (item, series, width, start, home) DO UPDATE SET count = counts.count + excluded.count,
+      min_seq = least(counts.min_seq, excluded.min_seq), max_seq = greatest(counts.max_seq, excluded.max_seq)`,
+  });
+  return grown;
+}
+
+export interface Span extends Added {
+  readonly start_ms: number;
+  readonly level: number;
+}
+
+/** The spans that readings lie in. Those that follow each other are mostly in the same one. */
+function spansOf(part: Added, level: number): Span[] {
+  const width = widths_ms[level] as number;
+  const spans = new Map<number, Span>();
+  let last: Span | undefined;
+  for (const [index, stamp_ms] of part.stamps_ms.entries()) {
+    if (last === undefined || stamp_ms < last.start_ms || stamp_ms >= last.start_ms + width) {
+      const start_ms = spanStart(stamp_ms, width);
+      last = spans.get(start_ms) ?? { ...noneOf(part), start_ms, level };
+      spans.set(start_ms, last);
+    }
+    addTo(last, stamp_ms, part.numbers[index] as number);
+  }
+  return [...spans.values()];
+}
+
+function* heldIn(spans: readonly Span[], width: number): Work<Map<string, number>> {
+  const rows = yield* rowsOf(
+    objects<Run & { start: number; count: number }>(
+      `SELECT item, series, home, start, count FROM counts
+       WHERE item = ANY ($1::bigint[]) AND series = ANY ($2::text[]) AND width = $3 AND start = ANY ($4::bigint[])`,
+      [...new Set(spans.map(({ item }) => item))],
+      [...new Set(spans.map(({ series }) => series))],
+      width,
+      [...new Set(spans.map(({ start_ms }) => start_ms))],
+    ),
+  );
+  return new Map(rows.map((row) => [`${nameOf(row)} ${row.start}`, row.count]));
+}
+
+function bounds(numbers: readonly number[]): [least: number, most: number] {
+  let [least, most] = [numbers[0] as number, numbers[0] as number];
+  for (const number of numbers) {
+    if (number < least) least = number;
+    if (number > most) most = number;
+  }
+  return [least, most];
+}
+
+export function nameOf({ series, item, home }: Run): string {
+  return `${series} ${item} ${home}`;
+}
+
+export function noneOf({ series, item, home }: Run): Added {
+  return { series, item, home, stamps_ms: [], numbers: [] };
+}
+
+export function addTo({ stamps_ms, numbers }: Added, stamp_ms: number, number: number): void {
+  stamps_ms.push(stamp_ms);
+  numbers.push(number);
+}
+
+const countsColumns = {
+  item: "bigint",
+  series: "text",
+  width: "bigint",
+  start: "bigint",
+  home: "bigint",
+  count: "bigint",
+  min_seq: "bigint",
+  max_seq: "bigint",
+} as const;
