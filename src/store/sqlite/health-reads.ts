@@ -1,89 +1,68 @@
 import type { GapReason } from "../../reading.ts";
-import type { DeviceHealth, HealthState } from "../device-health.ts";
-import { BatchDevices, Items } from "./batch-devices.ts";
-import type { Connection } from "./connection.ts";
+import { arrays, objects, rowsOfAll, type Statement, type Work } from "../core/work.ts";
+import type { DeviceHealth } from "../device-health.ts";
+import { BatchDevices, type Items } from "./batch-devices.ts";
 
-/** Reads what a gateway knows besides readings: see `UploadStore.deviceHealthAfter`. */
-export class HealthReads {
-  readonly #items: Items;
-  readonly #listeners;
-  readonly #states;
-  readonly #lastNote;
-  readonly #outages;
-  readonly #silences;
-  readonly #gaps;
-
-  constructor(database: Connection) {
-    this.#items = new Items(database);
-    this.#listeners = database.keep(
-      "SELECT name, first_ms, last_ms FROM listeners WHERE home = 0 ORDER BY name",
+/** Everything that a gateway knows besides readings: see `UploadStore.deviceHealthAfter`. To be read at one moment. */
+export function* deviceHealthAfter(items: Items, after_note: number, notes_max: number): Work<DeviceHealth> {
+  const devices = new BatchDevices(items);
+  // One more than is told of each, to see that there are more.
+  const noted = <Row>(table: string, columns: string): Statement<Row> =>
+    objects(
+      `SELECT note, ${columns} FROM ${table} WHERE note > $1 ORDER BY note LIMIT $2`,
+      after_note,
+      notes_max + 1,
     );
-    this.#states = database.keep(
+  const [listeners, states, outages, silences, gaps, [lastNote]] = yield* rowsOfAll(
+    objects<DeviceHealth["listeners"][number]>(
+      "SELECT name, first_ms, last_ms FROM listeners WHERE home = 0 ORDER BY name",
+    ),
+    objects<StateRow>(
       `SELECT item, first_ms, heard_ms, listener, battery_percent, battery_mv, linkquality
        FROM item_states WHERE home = 0 ORDER BY item`,
-    );
-    this.#lastNote = database.keep("SELECT value FROM meta WHERE name = 'last_note'");
-    this.#outages = database.keep(
-      "SELECT note, listener, start_ms, stop_ms FROM outages WHERE note > ? ORDER BY note LIMIT ?",
-    );
-    this.#silences = database.keep(
-      "SELECT note, item, start_ms, stop_ms FROM silences WHERE note > ? ORDER BY note LIMIT ?",
-    );
-    this.#gaps = database.keep(
-      "SELECT note, item, from_ms, to_ms, reason, lost FROM gaps WHERE note > ? ORDER BY note LIMIT ?",
-    );
-  }
-
-  /** To be called in one transaction. */
-  after(after_note: number, notes_max: number): DeviceHealth {
-    const devices = new BatchDevices(this.#items);
-    // One more than is told of each, to see that there are more.
-    const outages = this.#outages.values(after_note, notes_max + 1) as OutageRow[];
-    const silences = this.#silences.values(after_note, notes_max + 1) as SilenceRow[];
-    const gaps = this.#gaps.values(after_note, notes_max + 1) as GapRow[];
-    const notes = [...outages, ...silences, ...gaps].map(([note]) => note).sort((one, other) => one - other);
-    const all = notes.length <= notes_max;
-    const last_note = Number(this.#lastNote.values()[0]?.[0]);
-    const to_note = all ? Math.max(last_note, after_note) : (notes[notes_max - 1] ?? after_note);
-    const told = <Row extends readonly [note: number, ...unknown[]]>([note]: Row) => note <= to_note;
-    return {
-      after_note,
-      to_note,
-      listeners: this.#listeners.all() as DeviceHealth["listeners"],
-      states: (this.#states.all() as StateRow[]).map((row) => stateOf(row, devices)),
-      outages: outages
-        .filter(told)
-        .map(([, listener, start_ms, stop_ms]) => ({ listener, start_ms, stop_ms })),
-      silences: silences
-        .filter(told)
-        .map(([, item, start_ms, stop_ms]) => ({ device: devices.place(item), start_ms, stop_ms })),
-      gaps: gaps.filter(told).map(([, item, from_ms, to_ms, reason, lost]) => ({
-        device: devices.place(item),
-        from_ms,
-        to_ms,
-        reason,
-        ...(lost === null ? {} : { lost }),
-      })),
-      devices: devices.list,
-    };
-  }
+    ),
+    noted<OutageRow>("outages", "listener, start_ms, stop_ms"),
+    noted<SilenceRow>("silences", "item, start_ms, stop_ms"),
+    noted<GapRow>("gaps", "item, from_ms, to_ms, reason, lost"),
+    arrays<[number]>("SELECT value FROM meta WHERE name = 'last_note'"),
+  );
+  const notes = [...outages, ...silences, ...gaps].map(({ note }) => note).sort((one, other) => one - other);
+  const all = notes.length <= notes_max;
+  const to_note = all ? Math.max(lastNote?.[0] ?? 0, after_note) : (notes[notes_max - 1] ?? after_note);
+  const told = ({ note }: Noted) => note <= to_note;
+  return {
+    after_note,
+    to_note,
+    listeners,
+    states: states.map(({ item, first_ms, heard_ms, ...values }) => {
+      const known = Object.entries(values).filter(([, value]) => value !== null);
+      return { device: devices.place(item), first_ms, heard_ms, ...Object.fromEntries(known) };
+    }),
+    outages: outages.filter(told).map(({ note: _, ...outage }) => outage),
+    silences: silences
+      .filter(told)
+      .map(({ note: _, item, ...silence }) => ({ device: devices.place(item), ...silence })),
+    gaps: gaps.filter(told).map(({ note: _, item, lost, ...gap }) => {
+      return { device: devices.place(item), ...gap, lost: lost ?? undefined };
+    }),
+    devices: devices.list,
+  };
 }
 
-function stateOf({ item, first_ms, heard_ms, ...told }: StateRow, devices: BatchDevices): HealthState {
-  const known = Object.entries(told).filter(([, value]) => value !== null);
-  return { device: devices.place(item), first_ms, heard_ms, ...Object.fromEntries(known) };
+interface Noted {
+  readonly note: number;
 }
 
-type OutageRow = [note: number, listener: string, start_ms: number, stop_ms: number];
-type SilenceRow = [note: number, item: number, start_ms: number, stop_ms: number];
-type GapRow = [
-  note: number,
-  item: number,
-  from_ms: number,
-  to_ms: number,
-  reason: GapReason,
-  lost: number | null,
-];
+type OutageRow = Noted & DeviceHealth["outages"][number];
+type SilenceRow = Noted & { readonly item: number; readonly start_ms: number; readonly stop_ms: number };
+
+interface GapRow extends Noted {
+  readonly item: number;
+  readonly from_ms: number;
+  readonly to_ms: number;
+  readonly reason: GapReason;
+  readonly lost: number | null;
+}
 
 interface StateRow {
   readonly item: number;

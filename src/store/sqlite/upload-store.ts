@@ -1,9 +1,10 @@
 import { batch_readings_max } from "../batch.ts";
 import { type StoreParts, storeOn } from "../core/store.ts";
 import type { UploadStore } from "../upload-store.ts";
+import { Items } from "./batch-devices.ts";
 import type { SqliteDatabase } from "./database.ts";
 import { readEpochs } from "./epochs.ts";
-import { HealthReads } from "./health-reads.ts";
+import { deviceHealthAfter } from "./health-reads.ts";
 import { UploadReads } from "./upload-reads.ts";
 import type { UploadWriting } from "./upload-write.ts";
 
@@ -14,12 +15,13 @@ export function uploadStoreOn(
   const { database, writing } = parts;
   const { connection } = database;
   const reads = new UploadReads(connection, database);
-  const health = new HealthReads(connection);
+  const items = new Items(connection);
   return {
     ...storeOn(parts),
     epochs: () => database.direct(() => readEpochs(connection)),
     batchAfter: (request) => database.direct(() => reads.batchAfter(request)),
-    deviceHealthAfter: (after_note, notes_max) => database.direct(() => health.after(after_note, notes_max)),
+    deviceHealthAfter: (after_note, notes_max) =>
+      database.snapshot(() => deviceHealthAfter(items, after_note, notes_max)),
     digests: (request) => reads.digests(request),
     readingsOfDay: (request) => database.direct(() => reads.readingsOfDay(request, batch_readings_max)),
     uploadState: () =>
