@@ -34,11 +34,6 @@ export class Connections {
     return this.#again(() => this.#reads.transaction(oneMoment, work));
   }
 
-  /** As `read`, for pages. */
-  readPage<Result>(work: (sql: SqlRunner) => Promise<Result>): Promise<Result> {
-    return this.#again(() => this.#pages.use(work));
-  }
-
   /** As `snapshot`, for pages. */
   snapshotPage<Result>(work: (sql: SqlRunner) => Promise<Result>): Promise<Result> {
     return this.#again(() => this.#pages.transaction(oneMoment, work));
