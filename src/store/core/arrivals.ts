@@ -2,7 +2,7 @@ import { type SeriesName, seriesOf } from "../../series.ts";
 import { type ArrivalRow, arrivalsFrom, arrivedBefore } from "../arrival.ts";
 import type { Arrivals, ArrivalsRequest } from "../store.ts";
 import type { Homes } from "./homes.ts";
-import { runOf } from "./ranks.ts";
+import { runOf } from "./run.ts";
 import { quoted } from "./series-tables.ts";
 import { arrays, rowsOf, type Work } from "./work.ts";
 

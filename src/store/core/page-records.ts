@@ -1,6 +1,6 @@
 import { type SeriesName, seriesOf } from "../../series.ts";
 import type { Precision, SeriesRecord } from "../store.ts";
-import type { Run } from "./ranks.ts";
+import type { Run } from "./run.ts";
 import { forEverySeries, quoted } from "./series-tables.ts";
 import { objects, rowsOf, type Work } from "./work.ts";
 

@@ -2,17 +2,19 @@ import { lastSecond } from "../last-second.ts";
 import type { Page, PageRequest, PageStart, SeriesRecord } from "../store.ts";
 import type { Homes } from "./homes.ts";
 import { type PageReader, pageReader } from "./page-records.ts";
-import { below, near, numbered, type Run, runOf } from "./ranks.ts";
+import { below, near, numbered } from "./ranks.ts";
+import { type Run, runOf } from "./run.ts";
+import type { SpanMemory } from "./span-memory.ts";
 import type { Work } from "./work.ts";
 
 /** A page of a series: how `skip` is found by counts and why `through` is needed is told in ../README.md. To be read at one moment. */
-export function* page(homes: Homes, request: PageRequest): Work<Page> {
+export function* page(homes: Homes, memory: SpanMemory, request: PageRequest): Work<Page> {
   const bound_ms = request.ascending_from_ms ?? request.before_ms;
   if (request.through !== undefined && bound_ms % 1000 !== 0) {
     throw new RangeError(`a page through ${request.through} must start at a whole second`);
   }
   const run = yield* runOf(homes, request.series, request.item);
-  const records = run.total === 0 ? [] : yield* recordsOf(run, request);
+  const records = run.total === 0 ? [] : yield* recordsOf(run, memory, request);
   if (records.length <= request.limit) return { records };
   records.pop();
   return { records, next: yield* nextStart(run, request, records) };
@@ -33,30 +35,36 @@ export function* pageMark(homes: Homes, request: PageRequest): Work<string> {
 }
 
 /** The records of the page and, where there are more, one that follows it. */
-function* recordsOf(run: Run, request: PageRequest): Work<SeriesRecord[]> {
+function* recordsOf(run: Run, memory: SpanMemory, request: PageRequest): Work<SeriesRecord[]> {
   const { skip, through } = request;
   const { end, bound_ms } = startOf(request);
   if (through === undefined) {
     return yield* skip <= offset_max
       ? plain(run, request, bound_ms, skip)
-      : far(run, request, bound_ms, skip);
+      : far(run, memory, request, bound_ms, skip);
   }
   const second_end = bound_ms + end.step * 1000;
   if (skip > offset_max) {
     const counted = yield* numberedBetween(run, request, second_end, { first: 0, last: through });
-    if (skip >= counted) return yield* far(run, request, second_end, skip - counted);
+    if (skip >= counted) return yield* far(run, memory, request, second_end, skip - counted);
   }
   const values = [...windowAt(request, bound_ms), second_end, through, request.limit + 1, skip];
   return yield* end.through(run, request.precision, values);
 }
 
 /** Records from a bound on, after passing over `skip`: the counts lead near the first, an offset to it. */
-function* far(run: Run, request: PageRequest, bound_ms: number, skip: number): Work<SeriesRecord[]> {
+function* far(
+  run: Run,
+  memory: SpanMemory,
+  request: PageRequest,
+  bound_ms: number,
+  skip: number,
+): Work<SeriesRecord[]> {
   const { end } = startOf(request);
   const lower = yield* below(run, bound_ms);
   const wanted = (end.step > 0 ? run.total - lower : lower) - skip;
   if (wanted <= 0) return [];
-  const { stamp_ms, ahead } = yield* near(run, wanted, end.step);
+  const { stamp_ms, ahead } = yield* near(run, memory, wanted, end.step);
   if ((stamp_ms - bound_ms) * end.step <= 0) return yield* plain(run, request, bound_ms, skip);
   return yield* plain(run, request, stamp_ms, ahead - wanted);
 }

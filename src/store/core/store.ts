@@ -17,6 +17,7 @@ import {
   recordsOfType,
   recordsWith,
 } from "./records.ts";
+import { SpanMemory } from "./span-memory.ts";
 import { allTokens, tokenWith } from "./tokens.ts";
 import { arrays, type Database, firstOf, type Work } from "./work.ts";
 import type { Given, WriteName, Written } from "./writes.ts";
@@ -50,12 +51,13 @@ export interface StoreWriter {
 /** A store over a database, of either kind. */
 export function storeOn({ database, writer, homes, epoch }: StoreParts): Store {
   const { read, snapshot } = readsOf(database);
+  const memory = new SpanMemory();
   return {
     itemTypes: read(itemTypes),
     items: read(itemsOfKind),
     itemsIn: read(itemsIn),
     item: read(itemNamed),
-    page: (request) => database.page(() => page(homes, request)),
+    page: (request) => database.page(() => page(homes, memory, request)),
     pageMark: async (request) => `${epoch} ${await database.page(() => pageMark(homes, request))}`,
     changes: () => database.changes(),
     oldestFirst: (request) => database.page(() => oldestFirst(homes, request)),

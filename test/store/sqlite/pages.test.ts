@@ -4,6 +4,7 @@ import { seriesNames } from "../../../src/series.ts";
 import { homesTogether } from "../../../src/store/core/homes.ts";
 import { oldestFirst } from "../../../src/store/core/oldest-first.ts";
 import { page } from "../../../src/store/core/pages.ts";
+import { SpanMemory } from "../../../src/store/core/span-memory.ts";
 import type { Work } from "../../../src/store/core/work.ts";
 import { openForReading } from "../../../src/store/sqlite/connection.ts";
 import { sqliteSpelling } from "../../../src/store/sqlite/dialect.ts";
@@ -32,7 +33,7 @@ test("a page is a search of the descending key, in either direction and at any d
   const pages = [request, { ...request, skip: 5_000 }, { ...request, through: 9_000 }];
   pages.push(oldest, { ...oldest, skip: 5_000 }, { ...oldest, through: 9_000 });
   for (const one of pages) {
-    const plans = plansOf(directory.path, page(homesTogether, one));
+    const plans = plansOf(directory.path, page(homesTogether, new SpanMemory(), one));
     expect(plans.flat().filter((step) => step.startsWith("SCAN"))).toEqual([]);
     const ofReadings = plans.filter((plan) => plan.some((step) => step.includes(one.series)));
     expect(ofReadings.length).toBeGreaterThan(0);

@@ -1,0 +1,52 @@
+import type { Run } from "./run.ts";
+import { objects, rowsOf, type Work } from "./work.ts";
+
+/** Readings of an item in a span of time, of all homes together. */
+export interface SpanCount {
+  readonly start: number;
+  readonly count: number;
+}
+
+/** Counts of spans that were read lately, the least used forgotten first. Exact: counts of another version are read again. */
+export class SpanMemory {
+  readonly #lists = new Map<string, { readonly version: string; readonly spans: readonly SpanCount[] }>();
+
+  /** The spans of a width that begin from `from_ms` on and before `before_ms`, oldest first, at the moment of the run. */
+  *read(run: Run, width: number, from_ms: number, before_ms: number): Work<readonly SpanCount[]> {
+    const name = `${run.series} ${run.item} ${width} ${from_ms}`;
+    const version = versionOf(run);
+    let list = this.#lists.get(name);
+    this.#lists.delete(name);
+    if (list?.version !== version) list = { version, spans: yield* spansOf(run, width, from_ms, before_ms) };
+    this.#lists.set(name, list);
+    const [oldest] = this.#lists.keys();
+    if (this.#lists.size > lists_max && oldest !== undefined) this.#lists.delete(oldest);
+    return list.spans;
+  }
+}
+
+/** Equal for two moments of a run between which its counts in spans have not changed. */
+function versionOf({ parts }: Run): string {
+  return parts
+    .map(({ home, total, tail, ...part }) => `${home} ${total - tail} ${part.revision} ${part.pruned}`)
+    .join();
+}
+
+function* spansOf(
+  { item, series, among }: Run,
+  width: number,
+  from_ms: number,
+  before_ms: number,
+): Work<SpanCount[]> {
+  return yield* rowsOf(
+    objects<SpanCount>(
+      `SELECT start, sum(count) AS count FROM counts
+       WHERE item = $1 AND series = $2${among} AND width = $3 AND start >= $4 AND start < $5
+       GROUP BY start ORDER BY start`,
+      ...[item, series, width, from_ms, before_ms],
+    ),
+  );
+}
+
+/** Lists of at most 16 spans, or one for each 32 days. */
+const lists_max = 1_000;
