@@ -11,6 +11,7 @@ import { sqliteSpelling } from "../../../src/store/sqlite/dialect.ts";
 import { Runner } from "../../../src/store/sqlite/runner.ts";
 import type { PageRequest } from "../../../src/store/store.ts";
 import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
+import { openUpload } from "../upload/opening.ts";
 import { databaseOf, openGateway } from "./opening.ts";
 
 const minute_ms = 60_000;
@@ -46,6 +47,37 @@ test("a page is a search of the descending key, in either direction and at any d
   expect(plansOf(directory.path, walk)).toEqual([
     ["SEARCH wirelesssensor_events USING PRIMARY KEY (item=? AND stamp>? AND stamp<?)"],
   ]);
+});
+
+test("a page far down is right whatever has come, come late or been pruned since one was read there before", async () => {
+  using directory = temporaryDirectory();
+  const store = await openGateway(directory.path);
+  const upload = await openUpload(directory.path);
+  let minutes: number[] = [];
+  const append = async (from: number, count: number) => {
+    const added = Array.from({ length: count }, (_, n) => from + n);
+    await store.append(added.map((n) => sensorEvent(sensor(1), start_ms + n * minute_ms, n)));
+    minutes = [...minutes, ...added].sort((one, other) => other - one);
+  };
+  const check = async () => {
+    for (const skip of [1_100, 2_500, 4_000]) {
+      const { records } = await store.page({ ...request, before_ms: Number.MAX_SAFE_INTEGER, skip });
+      expect(records.map(({ event }) => event)).toEqual(minutes.slice(skip, skip + 20));
+    }
+  };
+  await append(5_000, 6_000);
+  await check();
+  await append(11_000, 1_500);
+  await check();
+  await append(4_000, 900);
+  await check();
+  const before_ms = start_ms + 7_000 * minute_ms;
+  const { pruned } = await upload.prune({ before_ms, through_seq: 9_000, readings_max: 9_000 });
+  minutes = minutes.slice(0, minutes.length - pruned);
+  expect(pruned).toBeGreaterThan(900);
+  await check();
+  await upload.close();
+  await store.close();
 });
 
 test("the tables of readings are clustered by item, then from the newest stamp and number on", async () => {
