@@ -2,7 +2,6 @@ import type { Clock } from "../clock.ts";
 import type { OperatorError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { CentralStore } from "../store/central-store.ts";
-import type { Store } from "../store/store.ts";
 
 /** The place of central's data: a directory of its own, or a PostgreSQL database. */
 export type CentralPlace = { readonly directory: string } | { readonly database: string };
@@ -23,14 +22,11 @@ export async function openCentral(
   return openCentralStore({ directory: place.directory, ...options });
 }
 
-/** The part of central's store that a command reads. */
-export type CentralView = Store & Pick<CentralStore, "gateways">;
-
 /** Opens the same for a command that reads, while the server may be running or not. */
 export async function openCentralBesideServer(
   place: CentralPlace,
   options: { clock: Clock; log: Log },
-): Promise<CentralView> {
+): Promise<CentralStore> {
   if ("database" in place) return openCentral(place, options);
   const { openCentralBeside } = await import("../store/sqlite/central-open.ts");
   return openCentralBeside({ directory: place.directory, ...options });

@@ -1,8 +1,9 @@
 import { type Log, lineLog } from "../log.ts";
+import type { CentralStore } from "../store/central-store.ts";
 import { openStoreBeside, openUploadStore } from "../store/sqlite/open.ts";
 import type { Store } from "../store/store.ts";
 import type { UploadStore } from "../store/upload-store.ts";
-import { type CentralView, openCentral, openCentralBesideServer } from "./central-place.ts";
+import { openCentral, openCentralBesideServer } from "./central-place.ts";
 import type { CommandContext } from "./command.ts";
 import { centralPlace, type StoreOptions, storePlace } from "./store-options.ts";
 
@@ -29,7 +30,7 @@ export async function withStore<Result>(
 export function withCentralStore<Result>(
   options: StoreOptions,
   context: CommandContext,
-  use: (store: CentralView) => Promise<Result>,
+  use: (store: CentralStore) => Promise<Result>,
 ): Promise<Result> {
   return closing(openCentralBesideServer(centralPlace(options), opening(context)), use);
 }

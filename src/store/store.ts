@@ -90,9 +90,6 @@ export interface GatewayStore extends Store {
    */
   append(readings: readonly Reading[], notes?: Notes): Promise<Appended>;
 
-  /** Stores states of devices; one transaction, the last state of a device wins. */
-  noteDevices(states: readonly DeviceState[]): Promise<void>;
-
   /** How far a driver has read a device's buffer: what the last commit with a cursor of this name kept. */
   cursor(name: string): Promise<string | undefined>;
 
@@ -107,14 +104,13 @@ export interface GatewayStore extends Store {
    * undefined where there is none.
    */
   deviceOffset(series: SeriesName, device: Device): Promise<number | undefined>;
-
-  /** Adds to the counts of dropped data, by name. */
-  addDropped(counts: ReadonlyMap<string, number>): Promise<void>;
 }
 
-/** Notes stored beside readings: see `noteDevices` and `addDropped`. */
+/** Notes stored beside readings, or without any. */
 export interface Notes {
+  /** States of devices; the last of a device counts. */
   readonly states?: readonly HeardState[];
+  /** What to add to the counts of dropped data, by name. */
   readonly dropped?: ReadonlyMap<string, number>;
   /** Kept once, however often the same one is told. */
   readonly gaps?: readonly Gap[];

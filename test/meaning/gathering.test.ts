@@ -42,7 +42,7 @@ beforeAll(async () => {
   // Heard every four hours but for two days in the middle of the week.
   for (let hour = -24; hour <= 8 * 24; hour += 4)
     if (hour <= 50 || hour >= 100)
-      await store.noteDevices([{ device: box, heard_ms: sunday_ms + hour * hour_ms }]);
+      await store.append([], { states: [{ device: box, heard_ms: sunday_ms + hour * hour_ms }] });
 });
 afterAll(async () => {
   await store.close();

@@ -77,7 +77,9 @@ function readings(make: MakeStore): void {
     const { store } = made;
     const states = [{ device: sensor(1), heard_ms: start_ms, battery_percent: 80, linkquality: 120 }];
     expect(await store.append([], { states })).toMatchObject({ first_seq: 1, last_seq: 0 });
-    await store.noteDevices([{ device: sensor(1), heard_ms: start_ms + 5, battery_mv: 2900 }]);
+    await store.append([], {
+      states: [{ device: sensor(1), heard_ms: start_ms + 5, battery_mv: 2900 }],
+    });
     expect((await store.overview()).items).toMatchObject([
       { heard_ms: start_ms + 5, battery_percent: 80, battery_mv: 2900, linkquality: 120, series: [] },
     ]);
@@ -91,12 +93,12 @@ export function gatewayStoresAgree(name: string, make: MakeStore): void {
       await using made = await make();
       const { store } = made;
       await store.append([], { dropped: new Map([["frames", 2]]) });
-      await store.addDropped(
-        new Map([
+      await store.append([], {
+        dropped: new Map([
           ["frames", 3],
           ["bytes", 1],
         ]),
-      );
+      });
       expect((await store.overview()).dropped).toEqual({ frames: 5, bytes: 1 });
     });
   });

@@ -41,10 +41,6 @@ async function storeAcross(line: Line, gateway: GatewayStore, central: CentralSt
       await line.send();
       return appended;
     },
-    noteDevices: async (states) => {
-      await gateway.noteDevices(states);
-      await line.send();
-    },
     importRecords: (batches, importing) => line.import(batches, importing),
   };
   return new Proxy(central, {

@@ -11,7 +11,9 @@ export class PageOracle {
 
   /** Has the store know the sensors first, so that the item of sensor n has key n. */
   static async beside(store: GatewayStore): Promise<PageOracle> {
-    await store.noteDevices([1, 2].map((number) => ({ device: sensor(number), heard_ms: start_ms })));
+    await store.append([], {
+      states: [1, 2].map((number) => ({ device: sensor(number), heard_ms: start_ms })),
+    });
     return new PageOracle();
   }
 

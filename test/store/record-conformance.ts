@@ -287,10 +287,12 @@ function provisional(make: MakeStore): void {
       event(index % 3 === 0 ? 2 : 1, Math.floor(index / 2) * 1000, index),
     );
     for (let start = 0; start < count; start += 500) await store.append(readings.slice(start, start + 500));
-    await store.noteDevices([
-      { device: sensor(1), heard_ms: 5, battery_percent: 50, linkquality: 7 },
-      { device: sensor(2), heard_ms: 9, battery_percent: 40 },
-    ]);
+    await store.append([], {
+      states: [
+        { device: sensor(1), heard_ms: 5, battery_percent: 50, linkquality: 7 },
+        { device: sensor(2), heard_ms: 9, battery_percent: 40 },
+      ],
+    });
     const key = await keyOf(store, "item-1");
     const record = item(1, { macaddress: sensor(2).address });
     expect((await take(store, of("items", record))).changes.items).toMatchObject({ updated: 1, adopted: 1 });

@@ -9,40 +9,25 @@ export async function importInto(
   { connections, homes }: { connections: Connections; homes: Homes },
   ...[batches, { dryRun = () => false } = {}]: Parameters<RecordStore["importRecords"]>
 ): Promise<Imported> {
-  const source = new Source(batches);
+  // An error of the caller's is rethrown as it was, and not as a fault of the database.
+  let broken: { readonly thrown: unknown } | undefined;
+  const given = async function* (): AsyncGenerator<readonly ImportedRecord[]> {
+    try {
+      yield* batches;
+    } catch (thrown) {
+      broken = { thrown };
+      throw thrown;
+    }
+  };
   try {
     return await connections.write(async (sql) => {
       await run(sql, beginImport());
-      for await (const batch of source.read()) await run(sql, stageRecords(batch));
+      for await (const batch of given()) await run(sql, stageRecords(batch));
       const imported = await run(sql, finishImport(homes, { dryRun: dryRun() }));
       await run(sql, endImport());
       return imported;
     });
   } catch (thrown) {
-    throw source.broken === undefined ? thrown : source.broken.thrown;
-  }
-}
-
-type RecordBatches = Parameters<RecordStore["importRecords"]>[0];
-
-/**
- * The batches handed in. An error that they throw is kept, so that it is rethrown as it was and not as a fault of the
- * database.
- */
-class Source {
-  broken: { readonly thrown: unknown } | undefined;
-  readonly #batches: RecordBatches;
-
-  constructor(batches: RecordBatches) {
-    this.#batches = batches;
-  }
-
-  async *read(): AsyncGenerator<readonly ImportedRecord[]> {
-    try {
-      yield* this.#batches;
-    } catch (thrown) {
-      this.broken = { thrown };
-      throw thrown;
-    }
+    throw broken === undefined ? thrown : (broken as { readonly thrown: unknown }).thrown;
   }
 }

@@ -15,12 +15,6 @@ export function gatewayStoreOn(
     ...storeOn(parts),
     epoch,
     append: (readings, notes = {}) => writer.ask("commit", { readings, ...notes }),
-    noteDevices: async (states) => {
-      await writer.ask("commit", { readings: [], states });
-    },
-    addDropped: async (dropped) => {
-      await writer.ask("commit", { readings: [], dropped });
-    },
     timeKnown: () => database.direct(() => ({ boots: times.boots(), waiting: times.waitingCount() })),
     waiting: (limit) => database.direct(() => times.waiting(limit)),
     deviceOffset: (series, device) => database.direct(() => times.deviceOffset(series, device)),

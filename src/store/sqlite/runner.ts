@@ -33,11 +33,11 @@ export class Runner {
 
   /** Does work that reads, all of it at one moment. */
   snapshot<Result>(work: Work<Result>): Result {
-    this.#connection.run("BEGIN");
+    this.#prepare("BEGIN").run();
     try {
       return this.run(work);
     } finally {
-      this.#connection.run("COMMIT");
+      this.#prepare("COMMIT").run();
     }
   }
 
