@@ -110,7 +110,7 @@ export interface GatewayStore extends Store {
 export interface Notes {
   /** States of devices; the last of a device counts. */
   readonly states?: readonly HeardState[];
-  /** What to add to the counts of dropped data, by name. */
+  /** Additions to the counts of dropped data, by name. */
   readonly dropped?: ReadonlyMap<string, number>;
   /** Kept once, however often the same one is told. */
   readonly gaps?: readonly Gap[];

@@ -4,8 +4,9 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { OperatorError } from "../errors.ts";
 import { databasePath, openForReading, openForWriting } from "../store/sqlite/connection.ts";
-import { readEpochs } from "../store/sqlite/epochs.ts";
+import { epochs } from "../store/sqlite/epochs.ts";
 import { storeFault } from "../store/sqlite/faults.ts";
+import { Runner } from "../store/sqlite/runner.ts";
 
 /**
  * Files of a home that central keeps besides readings and records, so that a spare gateway can replace a lost one; by
@@ -56,7 +57,7 @@ export function putCursors(data: string, files: ReadonlyMap<string, Uint8Array>)
     );
   const database = openForWriting(databasePath(data));
   try {
-    const own = readEpochs(database).find(({ epoch }) => epoch === kept.epoch);
+    const own = new Runner(database).run(epochs()).find(({ epoch }) => epoch === kept.epoch);
     if (own !== undefined && own.last_seq >= kept.last_seq) return;
     const put = database.keep("INSERT OR REPLACE INTO cursors VALUES (?, ?)");
     database.transaction(() => {

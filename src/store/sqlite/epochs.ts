@@ -1,21 +1,21 @@
 import type { Database } from "bun:sqlite";
+import { objects, rowsOf, type Work } from "../core/work.ts";
 import type { EpochSpan } from "../upload-store.ts";
 import { takeLock } from "./lock.ts";
 import { prepareDatabase } from "./prepare.ts";
 
 /** The spans of numbers of a database, oldest first; the last is its own, and open. */
-export function readEpochs(database: Database): EpochSpan[] {
-  const rows = database
-    .query(
+export function* epochs(): Work<EpochSpan[]> {
+  const rows = yield* rowsOf(
+    objects<Omit<EpochSpan, "restored"> & { restored: number }>(
       `SELECT epoch, first_seq,
-         coalesce(lead(first_seq) OVER (ORDER BY first_seq) - 1, (SELECT value FROM meta WHERE name = 'last_seq')),
+         coalesce(lead(first_seq) OVER (ORDER BY first_seq) - 1, (SELECT value FROM meta WHERE name = 'last_seq'))
+           AS last_seq,
          restored
        FROM epochs ORDER BY first_seq`,
-    )
-    .values() as [string, number, number, number][];
-  return rows.map(([epoch, first_seq, last_seq, restored]) => {
-    return { epoch, first_seq, last_seq, restored: restored === 1 };
-  });
+    ),
+  );
+  return rows.map(({ restored, ...span }) => ({ ...span, restored: restored === 1 }));
 }
 
 /**

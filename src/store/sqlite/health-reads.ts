@@ -1,11 +1,11 @@
 import type { GapReason } from "../../reading.ts";
 import { arrays, objects, rowsOfAll, type Statement, type Work } from "../core/work.ts";
 import type { DeviceHealth } from "../device-health.ts";
-import { BatchDevices, type Items } from "./batch-devices.ts";
+import { BatchDevices, devicesByItem } from "./batch-devices.ts";
 
 /** Everything that a gateway knows besides readings: see `UploadStore.deviceHealthAfter`. To be read at one moment. */
-export function* deviceHealthAfter(items: Items, after_note: number, notes_max: number): Work<DeviceHealth> {
-  const devices = new BatchDevices(items);
+export function* deviceHealthAfter(after_note: number, notes_max: number): Work<DeviceHealth> {
+  const devices = new BatchDevices(yield* devicesByItem());
   // One more than is told of each, to see that there are more.
   const noted = <Row>(table: string, columns: string): Statement<Row> =>
     objects(

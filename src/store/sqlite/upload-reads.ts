@@ -1,17 +1,15 @@
 import { day_ms } from "../../durations.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../../series.ts";
-import type { Batch } from "../batch.ts";
+import { type Batch, batch_readings_max } from "../batch.ts";
 import { BatchColumns } from "../batch-columns.ts";
 import { dayDigests } from "../core/day-digests.ts";
 import { homesTogether } from "../core/homes.ts";
-import { forEverySeries } from "../core/series-tables.ts";
+import { arrays, type Database, objects, rowsOf, type Work } from "../core/work.ts";
 import type { DayDigest } from "../day-digest.ts";
 import { digestText, readingDigest } from "../reading-digest.ts";
 import type { DayReadings, DigestRequest, EpochSpan } from "../upload-store.ts";
-import { BatchDevices, Items } from "./batch-devices.ts";
-import type { Connection } from "./connection.ts";
-import type { SqliteDatabase } from "./database.ts";
-import { readEpochs } from "./epochs.ts";
+import { BatchDevices, devicesByItem, itemOf } from "./batch-devices.ts";
+import { epochs } from "./epochs.ts";
 import {
   columnsOf,
   type NumberedRow,
@@ -19,112 +17,97 @@ import {
   numberedReadings,
   searchedReadings,
 } from "./numbered-readings.ts";
-import { Runner } from "./runner.ts";
 
-/** Reads what a gateway uploads: see `UploadStore` for what each call answers. Every call is to be one transaction of the caller's. */
-export class UploadReads {
-  readonly #database: Connection;
-  readonly #reads: SqliteDatabase;
-  readonly #runner: Runner;
-  readonly #items: Items;
-  readonly #runs;
-  readonly #ofDay;
+/** The next readings of an epoch: see `UploadStore.batchAfter`. To be read at one moment. */
+export function* batchAfter(request: {
+  readonly epoch: string;
+  readonly after_seq: number;
+  readonly readings_max: number;
+}): Work<Batch | undefined> {
+  const span = yield* spanOf(request.epoch);
+  if (span === undefined) return undefined;
+  const { epoch, first_seq } = span;
+  const from_seq = Math.max(request.after_seq + 1, first_seq);
+  const to_seq = Math.min(from_seq + request.readings_max - 1, span.last_seq);
+  if (to_seq < from_seq) return undefined;
+  // The one before is read with them, for its digest.
+  const first = Math.max(from_seq - 1, first_seq);
+  let rows = yield* numberedReadings(first, to_seq);
+  // Nothing is called lost because counts say so.
+  if (missingOf(rows, from_seq, to_seq).length > 0) rows = yield* searchedReadings(first, to_seq);
+  const previous = takePrevious(rows, from_seq);
+  const missing = missingOf(rows, from_seq, to_seq);
+  return { epoch, first_seq, from_seq, to_seq, previous, missing, ...(yield* columnsOfBatch(rows)) };
+}
 
-  constructor(database: Connection, reads: SqliteDatabase) {
-    this.#database = database;
-    this.#reads = reads;
-    this.#runner = new Runner(database);
-    this.#items = new Items(database);
-    this.#runs = database.keep(
-      "SELECT series, item FROM totals WHERE newest_stamp >= ? ORDER BY series, item",
-    );
-    this.#ofDay = forEverySeries((series) =>
-      database.keep(
-        `SELECT ${columnsOf(series)} FROM ${series}
-         WHERE item = ? AND stamp >= ? AND stamp < ? AND seq BETWEEN ? AND ? ORDER BY seq LIMIT ?`,
+/** The readings of one series of one device on one day: see `UploadStore.readingsOfDay`. To be read at one moment. */
+export function* readingsOfDay(request: DayReadings): Work<Batch> {
+  const { epoch, through_seq, series, day, after_seq } = request;
+  const span = yield* spanOf(epoch);
+  const item = yield* itemOf(request);
+  const [first, last] = boundsOf(span, after_seq + 1, through_seq);
+  const rows =
+    item === undefined
+      ? []
+      : yield* rowsOf(
+          arrays<NumberedRow>(
+            `SELECT ${columnsOf(series)} FROM ${series}
+             WHERE item = $1 AND stamp >= $2 AND stamp < $3 AND seq BETWEEN $4 AND $5 ORDER BY seq LIMIT $6`,
+            ...[item, day * day_ms, (day + 1) * day_ms, first, last, batch_readings_max],
+          ),
+        );
+  const whole = rows.length < batch_readings_max;
+  return {
+    epoch,
+    first_seq: span?.first_seq ?? 1,
+    from_seq: after_seq + 1,
+    to_seq: whole ? Math.max(through_seq, after_seq) : (rows.at(-1)?.[0] ?? through_seq),
+    missing: [],
+    ...(yield* columnsOfBatch({ [series]: rows })),
+  };
+}
+
+/** Digests of a gateway's days: see `UploadStore.digests`. */
+export async function digests(database: Database, request: DigestRequest): Promise<DayDigest[]> {
+  const { epoch, through_seq, from_ms, before_ms } = request;
+  const { bounds, runs, devices } = await database.snapshot(function* () {
+    return {
+      bounds: boundsOf(yield* spanOf(epoch), 1, through_seq),
+      runs: yield* rowsOf(
+        objects<{ series: SeriesName; item: number }>(
+          "SELECT series, item FROM totals WHERE newest_stamp >= $1 ORDER BY series, item",
+          from_ms,
+        ),
       ),
-    );
-  }
-
-  batchAfter(request: { epoch: string; after_seq: number; readings_max: number }): Batch | undefined {
-    const span = this.#span(request.epoch);
-    if (span === undefined) return undefined;
-    const from_seq = Math.max(request.after_seq + 1, span.first_seq);
-    const to_seq = Math.min(from_seq + request.readings_max - 1, span.last_seq);
-    if (to_seq < from_seq) return undefined;
-    // The one before is read with them, for its digest.
-    const first = Math.max(from_seq - 1, span.first_seq);
-    let rows = this.#runner.run(numberedReadings(first, to_seq));
-    // Nothing is called lost because counts say so.
-    if (missingOf(rows, from_seq, to_seq).length > 0)
-      rows = this.#runner.run(searchedReadings(first, to_seq));
-    const previous = takePrevious(rows, from_seq);
-    return {
-      epoch: span.epoch,
-      first_seq: span.first_seq,
-      from_seq,
-      to_seq,
-      ...(previous === undefined ? {} : { previous }),
-      missing: missingOf(rows, from_seq, to_seq),
-      ...this.#columns(rows),
+      devices: new BatchDevices(yield* devicesByItem()),
     };
+  });
+  const [first, last] = bounds;
+  const seqOf = (own: number) => (own >= first && own <= last ? own : undefined);
+  const found: DayDigest[] = [];
+  for (const { series, item } of runs) {
+    const { kind } = seriesOf(series);
+    const { address, itemid } = devices.device(item, kind);
+    const of = { series, item, home: 0, from_ms, before_ms, seqOf };
+    const days = await dayDigests(database, homesTogether, of);
+    for (const [day, { count, hash }] of days)
+      found.push({ series, kind, address, itemid, day, count, hash });
   }
+  return found;
+}
 
-  readingsOfDay(request: DayReadings, readings_max: number): Batch {
-    const { epoch, through_seq, series, day, after_seq } = request;
-    const span = this.#span(epoch);
-    const item = this.#items.find(request);
-    const bounds = boundsOf(span, after_seq + 1, through_seq);
-    const found =
-      item === undefined
-        ? []
-        : this.#ofDay[series].values(item, day * day_ms, (day + 1) * day_ms, ...bounds, readings_max);
-    const rows = found as NumberedRow[];
-    return {
-      epoch,
-      first_seq: span?.first_seq ?? 1,
-      from_seq: after_seq + 1,
-      to_seq:
-        rows.length < readings_max ? Math.max(through_seq, after_seq) : (rows.at(-1)?.[0] ?? through_seq),
-      missing: [],
-      ...this.#columns({ [series]: rows }),
-    };
-  }
+function* spanOf(epoch: string): Work<EpochSpan | undefined> {
+  return (yield* epochs()).find((span) => span.epoch === epoch && !span.restored);
+}
 
-  async digests(request: DigestRequest): Promise<DayDigest[]> {
-    const { epoch, through_seq, from_ms, before_ms } = request;
-    const { bounds, runs } = await this.#reads.direct(() => ({
-      bounds: boundsOf(this.#span(epoch), 1, through_seq),
-      runs: (this.#runs.values(from_ms) as [SeriesName, number][]).map(([series, item]) => {
-        return { series, item, of: this.#items.device(item) };
-      }),
-    }));
-    const [first, last] = bounds;
-    const seqOf = (own: number) => (own >= first && own <= last ? own : undefined);
-    const digests: DayDigest[] = [];
-    for (const { series, item, of: found } of runs) {
-      const { address, itemid } = found;
-      const device = { series, kind: seriesOf(series).kind, address, itemid };
-      const of = { series, item, home: 0, from_ms, before_ms, seqOf };
-      const days = await dayDigests(this.#reads, homesTogether, of);
-      for (const [day, { count, hash }] of days) digests.push({ ...device, day, count, hash });
-    }
-    return digests;
+function* columnsOfBatch(rows: Partial<NumberedRows>): Work<Pick<Batch, "devices" | "series">> {
+  const devices = new BatchDevices(yield* devicesByItem());
+  const columns = new BatchColumns();
+  for (const series of seriesNames) {
+    const { kind } = seriesOf(series);
+    for (const row of rows[series] ?? []) columns.add(series, devices.device(row[2], kind), row[0], row);
   }
-
-  #span(epoch: string): EpochSpan | undefined {
-    return readEpochs(this.#database).find((span) => span.epoch === epoch && !span.restored);
-  }
-
-  #columns(rows: Partial<NumberedRows>): Pick<Batch, "devices" | "series"> {
-    const devices = new BatchDevices(this.#items);
-    const columns = new BatchColumns();
-    for (const series of seriesNames) {
-      const { kind } = seriesOf(series);
-      for (const row of rows[series] ?? []) columns.add(series, devices.device(row[2], kind), row[0], row);
-    }
-    return columns.columns();
-  }
+  return columns.columns();
 }
 
 /** Takes the reading before `from_seq` out of the rows; its digest, where there is one. */

@@ -5,7 +5,7 @@ import type { Batch } from "../batch.ts";
 import { firstIndexFrom } from "../batch-acceptance.ts";
 import type { ImportedRecord } from "../record-store.ts";
 import type { UploadState } from "../upload-store.ts";
-import { readEpochs } from "./epochs.ts";
+import { epochs } from "./epochs.ts";
 import { type PruneRequest, prune } from "./pruning.ts";
 import { Writing } from "./write.ts";
 
@@ -32,7 +32,7 @@ export class UploadWriting extends Writing {
 
   restoreReadings(batch: Batch): void {
     this.transaction(() => {
-      const own = readEpochs(this.database).at(-1);
+      const own = this.runner.run(epochs()).at(-1);
       const held_seq = Number(this.readSeq.values()[0]?.[0]);
       if (own === undefined || own.last_seq >= own.first_seq) {
         throw new OperatorError(
@@ -56,7 +56,7 @@ export class UploadWriting extends Writing {
 
   /** Extends the span of restored readings to the batch's end; this store's own numbers begin after it. */
   #extend({ epoch, to_seq }: Batch, first_seq: number): void {
-    const [before] = readEpochs(this.database).slice(-2, -1);
+    const [before] = this.runner.run(epochs()).slice(-2, -1);
     this.database.query("UPDATE epochs SET first_seq = ? WHERE first_seq = ?").run(to_seq + 1, first_seq);
     if (before?.restored === true && before.epoch === epoch) return;
     this.database
