@@ -1,10 +1,10 @@
 import type { Authorization } from "../http/authorization.ts";
 import type { Acceptance } from "../http/content-coding.ts";
+import { RecentlyUsed } from "../recently-used.ts";
 import type { Store } from "../store/store.ts";
 import type { Token } from "../token.ts";
 import { Content, respond, type Success, successWith } from "./content.ts";
 import type { Repeatable } from "./endpoint.ts";
-import { RecentlyUsed } from "./recently-used.ts";
 
 /** A request for a page that has passed every check. */
 export interface PageRequest {

@@ -8,6 +8,7 @@ export interface SeriesColumn {
   readonly name: string;
   readonly sql: SeriesField["sql"];
   readonly schema: TSchema;
+  readonly nullable: boolean;
   /** A time or a number that mostly rises: a batch writes how far each value is from the one before. */
   readonly rising?: true;
 }
@@ -18,15 +19,13 @@ export interface SeriesColumn {
  */
 export function valueColumns(series: SeriesName): SeriesColumn[] {
   const { fields, deviceClock } = seriesOf(series);
-  const named = Object.entries(fields).map(
-    ([name, { sql, schema }]): SeriesColumn => ({
-      name,
-      sql,
-      schema,
-      ...(isUnixTime(schema) ? { rising: true } : {}),
-    }),
-  );
+  const named = Object.entries(fields).map(([name, { sql, schema }]) => columnOf(name, sql, schema));
   return [...named, clock, ...(deviceClock === true ? [device_ms, offset_ms] : [])];
+}
+
+function columnOf(name: string, sql: SeriesField["sql"], schema: TSchema): SeriesColumn {
+  const nullable = schema["anyOf"]?.some(({ type }: { type: string }) => type === "null") === true;
+  return { name, sql, schema, nullable, rising: isUnixTime(schema) || undefined };
 }
 
 /** The latest time of JavaScript and the first of the year 1, in milliseconds. Differences between times stay exact. */
@@ -36,19 +35,21 @@ const time_min_ms = -62_135_596_800_000;
 /** Unix milliseconds. */
 export const stampSchema = Type.Integer({ minimum: 0, maximum: time_max_ms });
 
-const clock: SeriesColumn = {
-  name: "clock",
-  sql: "INTEGER",
-  schema: Type.Integer({ minimum: 0, maximum: Math.max(...Object.values(clockQuality)) }),
-};
+const clock = columnOf(
+  "clock",
+  "INTEGER",
+  Type.Integer({ minimum: 0, maximum: Math.max(...Object.values(clockQuality)) }),
+);
 const device_ms: SeriesColumn = {
-  name: "device_ms",
-  sql: "INTEGER",
-  schema: Type.Union([Type.Integer({ minimum: time_min_ms, maximum: time_max_ms }), Type.Null()]),
+  ...columnOf(
+    "device_ms",
+    "INTEGER",
+    Type.Union([Type.Integer({ minimum: time_min_ms, maximum: time_max_ms }), Type.Null()]),
+  ),
   rising: true,
 };
-const offset_ms: SeriesColumn = {
-  name: "offset_ms",
-  sql: "INTEGER",
-  schema: Type.Union([Type.Integer({ minimum: -time_max_ms, maximum: time_max_ms }), Type.Null()]),
-};
+const offset_ms = columnOf(
+  "offset_ms",
+  "INTEGER",
+  Type.Union([Type.Integer({ minimum: -time_max_ms, maximum: time_max_ms }), Type.Null()]),
+);

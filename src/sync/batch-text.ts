@@ -20,17 +20,19 @@ const Items = Type.Array(Type.Omit(ExchangedDevice, ["kind"], closed), { maxItem
 export type SeriesText = { [column: string]: unknown[] } & { items: Static<typeof Items> };
 
 /** The columns of a series as they are written. */
-export function textColumns(series: SeriesName): SeriesColumn[] {
+export function textColumns(series: SeriesName): TextColumn[] {
   return [item, numbers, stamp_ms, ...valueColumns(series)];
 }
 
-const item: SeriesColumn = {
+type TextColumn = Omit<SeriesColumn, "nullable">;
+
+const item: TextColumn = {
   name: "item",
   sql: "INTEGER",
   schema: Type.Integer({ minimum: 0, maximum: items_max - 1 }),
 };
-const numbers: SeriesColumn = { name: "seq", sql: "INTEGER", schema: seq, rising: true };
-const stamp_ms: SeriesColumn = { name: "stamp_ms", sql: "INTEGER", schema: stampSchema, rising: true };
+const numbers: TextColumn = { name: "seq", sql: "INTEGER", schema: seq, rising: true };
+const stamp_ms: TextColumn = { name: "stamp_ms", sql: "INTEGER", schema: stampSchema, rising: true };
 
 function seriesForm(series: SeriesName): TSchema {
   const columns = textColumns(series).map(({ name, rising, schema }) => {

@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { DayDigest } from "../store/day-digest.ts";
 import { closed, DeviceHealth, Kind, number, Series, time_ms, Word } from "../store/device-health.ts";
+import type { DayReadings } from "../store/upload-store.ts";
 
 /**
  * The routes between gateway and central under `/sync/v1`. Bodies are JSON, with Content-Encoding zstd where they are
@@ -182,6 +183,17 @@ export const DayQuery = Type.Object({
   day: number,
   after: number,
 });
+/** The day that a query names. */
+export function dayReadingsOf(query: Static<typeof DayQuery>): DayReadings {
+  const { epoch, through, series, kind, address, itemid, day, after } = query;
+  return { epoch, through_seq: through, series, kind, address, itemid, day, after_seq: after };
+}
+
+/** The query that names a day. */
+export function dayQueryOf({ through_seq, after_seq, ...of }: DayReadings): Static<typeof DayQuery> {
+  return { ...of, through: through_seq, after: after_seq };
+}
+
 /** `at` and `seq` are the position that the answer before named in its `Lintel-Position` header. */
 export const HistoryQuery = Type.Object({
   from: time_ms,

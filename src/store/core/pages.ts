@@ -1,5 +1,4 @@
-import { lastSecond } from "../last-second.ts";
-import type { Page, PageRequest, PageStart, SeriesRecord } from "../store.ts";
+import type { Page, PageRequest, PageStart, Precision, SeriesRecord } from "../store.ts";
 import type { Homes } from "./homes.ts";
 import { type PageReader, pageReader } from "./page-records.ts";
 import { below, near, numbered } from "./ranks.ts";
@@ -114,6 +113,19 @@ function numberedBetween(
   // From the oldest on, the window may end within the second.
   const to_ms = Math.min(Math.max(bound_ms, other_ms), request.before_ms);
   return numbered(run, { from_ms, to_ms, first, last });
+}
+
+/** The unix second that the last of some records lies in, and how many of them lie in it; `records` has one. */
+function lastSecond(
+  records: readonly SeriesRecord[],
+  precision: Precision,
+): { second: number; within: number } {
+  const divisor = precision === "ms" ? 1000 : 1;
+  const secondAt = (index: number) => Math.floor((records[index]?.stamp ?? 0) / divisor);
+  const second = secondAt(records.length - 1);
+  let first = records.length - 1;
+  while (first > 0 && secondAt(first - 1) === second) first -= 1;
+  return { second, within: records.length - first };
 }
 
 /** From which end a page is counted, and where the window begins at that end. */

@@ -68,8 +68,7 @@ const fitsType: Record<SeriesField["sql"], Rule> = {
 type Rule = (value: Value) => boolean;
 
 const rulesOf = forEverySeries((series) =>
-  valueColumns(series).map(({ sql, schema }): Rule => {
-    const nullable = schema["anyOf"]?.some(({ type }: { type: string }) => type === "null") === true;
+  valueColumns(series).map(({ sql, nullable }): Rule => {
     const fits = fitsType[sql];
     return (value) => (value === null ? nullable : fits(value));
   }),

@@ -1,3 +1,4 @@
+import { RecentlyUsed } from "../../recently-used.ts";
 import type { Run } from "./run.ts";
 import { objects, rowsOf, type Work } from "./work.ts";
 
@@ -7,21 +8,21 @@ export interface SpanCount {
   readonly count: number;
 }
 
-/** Counts of spans that were read lately, the least used forgotten first. Exact: counts of another version are read again. */
+/** Counts of spans that were read lately. Exact: counts of another version are read again. */
 export class SpanMemory {
-  readonly #lists = new Map<string, { readonly version: string; readonly spans: readonly SpanCount[] }>();
+  readonly #lists = new RecentlyUsed<{ version: string; spans: readonly SpanCount[] }>({
+    weight_max: lists_max,
+  });
 
   /** The spans of a width that begin from `from_ms` on and before `before_ms`, oldest first, at the moment of the run. */
   *read(run: Run, width: number, from_ms: number, before_ms: number): Work<readonly SpanCount[]> {
     const name = `${run.series} ${run.item} ${width} ${from_ms}`;
     const version = versionOf(run);
-    let list = this.#lists.get(name);
-    this.#lists.delete(name);
-    if (list?.version !== version) list = { version, spans: yield* spansOf(run, width, from_ms, before_ms) };
-    this.#lists.set(name, list);
-    const [oldest] = this.#lists.keys();
-    if (this.#lists.size > lists_max && oldest !== undefined) this.#lists.delete(oldest);
-    return list.spans;
+    const held = this.#lists.get(name);
+    if (held?.version === version) return held.spans;
+    const spans = yield* spansOf(run, width, from_ms, before_ms);
+    this.#lists.set(name, { version, spans }, 1);
+    return spans;
   }
 }
 

@@ -1,11 +1,18 @@
 import type { SeriesName } from "../../series.ts";
+import { forEverySeries, quoted } from "../core/series-tables.ts";
 import { valueColumns } from "../series-columns.ts";
 
 /** The columns of a series table in order: its key, its fields, and how the stamp was made. */
 export function seriesColumns(series: SeriesName): SeriesColumn[] {
-  const key = ["item", "stamp", "seq", "home"].map((name) => ({ name, type: "int8" }) as const);
+  const key = ["item", "stamp", "seq", "home"].map(
+    (name) => ({ name, type: "int8", nullable: false }) as const,
+  );
   const values = valueColumns(series).map(
-    ({ name, sql }): SeriesColumn => ({ name, type: name === "clock" ? "int2" : typeOf[sql] }),
+    ({ name, sql, nullable }): SeriesColumn => ({
+      name,
+      type: name === "clock" ? "int2" : typeOf[sql],
+      nullable,
+    }),
   );
   return [...key, ...values];
 }
@@ -13,9 +20,21 @@ export function seriesColumns(series: SeriesName): SeriesColumn[] {
 export interface SeriesColumn {
   readonly name: string;
   readonly type: ColumnType;
+  readonly nullable: boolean;
 }
 
 /** Types as `pg_type.typname` has them. */
 export type ColumnType = "int8" | "int2" | "float8" | "text";
 
 const typeOf = { INTEGER: "int8", REAL: "float8", TEXT: "text" } as const;
+
+/**
+ * The tables of the series. Stamps are unix milliseconds, `seq` is the number here, `home` is who sent it; `clock` is a ClockQuality. A page
+ * is one run of the index, whatever homes the item has lived in. Partitions are made when a reading first needs them.
+ */
+export const seriesTables = forEverySeries((series) => {
+  const columns = seriesColumns(series).map(
+    ({ name, type, nullable }) => `${quoted([name])} ${type}${nullable ? "" : " NOT NULL"}`,
+  );
+  return `CREATE TABLE ${series} (${columns.join(", ")}, PRIMARY KEY (item, stamp, seq, home)) PARTITION BY RANGE (stamp);`;
+});

@@ -9,7 +9,7 @@ import { Runner } from "./runner.ts";
 
 /** A database file that is read, on a connection of its own. Every call rejects with an OperatorError where the file is at fault. */
 export class SqliteDatabase implements StoreDatabase {
-  readonly connection: Connection;
+  readonly #connection: Connection;
   readonly #path: string;
   readonly #runner: Runner;
   readonly #changes;
@@ -17,9 +17,9 @@ export class SqliteDatabase implements StoreDatabase {
   /** `path`: of a database of this program's schema version, which exists. */
   constructor(path: string) {
     this.#path = path;
-    this.connection = openForReading(path);
-    this.#runner = new Runner(this.connection);
-    this.#changes = this.connection.keep("PRAGMA data_version");
+    this.#connection = openForReading(path);
+    this.#runner = new Runner(this.#connection);
+    this.#changes = this.#connection.keep("PRAGMA data_version");
   }
 
   read<Result>(work: () => Work<Result>): Promise<Result> {
@@ -32,11 +32,6 @@ export class SqliteDatabase implements StoreDatabase {
 
   page<Result>(work: () => Work<Result>): Promise<Result> {
     return this.snapshot(work);
-  }
-
-  /** Reads with the connection itself, all of it at one moment. */
-  direct<Result>(read: () => Result): Promise<Result> {
-    return this.#named(() => this.connection.transaction(read)());
   }
 
   /** SQLite counts what other connections commit, and this one never writes. */
@@ -53,7 +48,7 @@ export class SqliteDatabase implements StoreDatabase {
     );
     const [last_seq = 0, waiting = 0] = counts ?? [];
     return {
-      schemaVersion: versionOf(this.connection, this.#path),
+      schemaVersion: versionOf(this.#connection, this.#path),
       last_seq,
       bytesOnDisk: bytesOf(this.#path) + bytesOf(`${this.#path}-wal`),
       dropped: Object.fromEntries(dropped),
@@ -62,7 +57,7 @@ export class SqliteDatabase implements StoreDatabase {
   }
 
   async close(): Promise<void> {
-    this.connection.close();
+    this.#connection.close();
   }
 
   async #named<Result>(read: () => Result): Promise<Result> {

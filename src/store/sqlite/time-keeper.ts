@@ -2,6 +2,7 @@ import { clockQuality } from "../../clock.ts";
 import type { Device } from "../../reading.ts";
 import { type SeriesName, seriesOf } from "../../series.ts";
 import { foundBy } from "../core/item-row.ts";
+import { arrays, firstOf, objects, rowsOf, rowsOfAll, type Work } from "../core/work.ts";
 import type { BootTime, Held, Waiting } from "../store.ts";
 import type { Connection } from "./connection.ts";
 
@@ -38,49 +39,50 @@ export class TimeKeeper {
   }
 }
 
-/** Reads what `TimeKeeper` keeps. */
-export class TimeReads {
-  readonly #database: Connection;
+/** See `GatewayStore.timeKnown`. */
+export function* timeKnown(): Work<{ boots: BootTime[]; waiting: number }> {
+  const [rows, [waiting]] = yield* rowsOfAll(
+    objects<BootRow>("SELECT boot, timeline, seen_ms, bound_ms FROM boots ORDER BY ordinal"),
+    arrays<[number]>("SELECT count(*) FROM waiting"),
+  );
+  const boots = rows.map(({ timeline, bound_ms, ...boot }) => ({
+    ...boot,
+    timeline: timeline === null ? undefined : JSON.parse(timeline),
+    bound_ms: bound_ms ?? undefined,
+  }));
+  return { boots, waiting: waiting?.[0] ?? 0 };
+}
 
-  constructor(database: Connection) {
-    this.#database = database;
-  }
+interface BootRow {
+  readonly boot: string;
+  readonly timeline: string | null;
+  readonly seen_ms: number;
+  readonly bound_ms: number | null;
+}
 
-  boots(): BootTime[] {
-    const rows = this.#database
-      .query("SELECT boot, timeline, seen_ms, bound_ms FROM boots ORDER BY ordinal")
-      .values() as [string, string | null, number, number | null][];
-    return rows.map(([boot, timeline, seen_ms, bound_ms]) => ({
-      boot,
-      ...(timeline === null ? {} : { timeline: JSON.parse(timeline) }),
-      seen_ms,
-      ...(bound_ms === null ? {} : { bound_ms }),
-    }));
-  }
+/** See `GatewayStore.deviceOffset`. */
+export function* deviceOffset(series: SeriesName, { kind, address }: Device): Work<number | undefined> {
+  if (seriesOf(series).deviceClock !== true) return undefined;
+  const row = yield* firstOf(
+    arrays<[number]>(
+      `SELECT offset_ms FROM ${series}
+       WHERE item = (SELECT key FROM items WHERE typename = $1 AND address = $2) AND clock = ${clockQuality.device}
+       ORDER BY stamp DESC, seq DESC LIMIT 1`,
+      kind,
+      foundBy(address) ?? "",
+    ),
+  );
+  return row?.[0];
+}
 
-  deviceOffset(series: SeriesName, { kind, address }: Device): number | undefined {
-    if (seriesOf(series).deviceClock !== true) return undefined;
-    const rows = this.#database
-      .query(
-        `SELECT offset_ms FROM ${series}
-         WHERE item = (SELECT key FROM items WHERE typename = ? AND address = ?) AND clock = ${clockQuality.device}
-         ORDER BY stamp DESC, seq DESC LIMIT 1`,
-      )
-      .values(kind, foundBy(address) ?? "");
-    return rows[0] === undefined ? undefined : Number(rows[0][0]);
-  }
-
-  waitingCount(): number {
-    return Number(this.#database.query("SELECT count(*) FROM waiting").values()[0]?.[0]);
-  }
-
-  waiting(limit: number): Waiting[] {
-    const rows = this.#database
-      .query(
-        `SELECT id, boot, monotonic_ms, fact FROM boots JOIN waiting USING (boot)
-         ORDER BY ordinal, monotonic_ms, id LIMIT ?`,
-      )
-      .all(limit) as { id: number; boot: string; monotonic_ms: number; fact: string }[];
-    return rows.map(({ fact, ...row }) => ({ ...row, fact: JSON.parse(fact) }));
-  }
+/** See `GatewayStore.waiting`. */
+export function* waitingFacts(limit: number): Work<Waiting[]> {
+  const rows = yield* rowsOf(
+    objects<Omit<Waiting, "fact"> & { fact: string }>(
+      `SELECT id, boot, monotonic_ms, fact FROM boots JOIN waiting USING (boot)
+       ORDER BY ordinal, monotonic_ms, id LIMIT $1`,
+      limit,
+    ),
+  );
+  return rows.map(({ fact, ...row }) => ({ ...row, fact: JSON.parse(fact) }));
 }

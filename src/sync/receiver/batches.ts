@@ -5,8 +5,7 @@ import { type Batch, batch_bytes_max } from "../../store/batch.ts";
 import { type BatchRefusal, BatchRefused, type CentralStore } from "../../store/central-store.ts";
 import { decodeBatch, decodeReadings } from "../batch-codec.ts";
 import { BatchFault } from "../batch-frame.ts";
-import { dayReadingsOf } from "../day-query.ts";
-import { type BatchAnswer, batchType, type DayQuery, type RepairAnswer } from "../protocol.ts";
+import { type BatchAnswer, batchType, type DayQuery, dayReadingsOf, type RepairAnswer } from "../protocol.ts";
 import type { HomeCall } from "./in-turn.ts";
 import type { ReceivedCounts } from "./received-counts.ts";
 

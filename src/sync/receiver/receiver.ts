@@ -9,7 +9,7 @@ import { HttpError } from "../../http/errors.ts";
 import { queryReader } from "../../http/parameters.ts";
 import type { CentralStore } from "../../store/central-store.ts";
 import { batchAnswer, emptyAnswer, jsonAnswer, jsonAnswers } from "../answer.ts";
-import { encodedBatch } from "../encoded-batch.ts";
+import { encodedBatch } from "../batch-codec.ts";
 import { fleetOf } from "../fleet/fleet.ts";
 import { homeRecordsOf } from "../home-records.ts";
 import { bodyOfFiles, FilesFault, filesInBody, keepFiles } from "../kept-files.ts";

@@ -2,10 +2,9 @@ import type { Static } from "@sinclair/typebox";
 import { day_ms } from "../../durations.ts";
 import { HttpError } from "../../http/errors.ts";
 import { batchAnswer, emptyAnswer } from "../answer.ts";
-import { encodeBatch } from "../batch-codec.ts";
-import { dayReadingsOf } from "../day-query.ts";
-import { encodedBatch } from "../encoded-batch.ts";
+import { encodeBatch, encodedBatch } from "../batch-codec.ts";
 import type { BatchQuery, DayQuery, DigestQuery, DigestsAnswer, ReportQuery } from "../protocol.ts";
+import { dayReadingsOf } from "../protocol.ts";
 import { nextDay_ms } from "../transfer/days.ts";
 import { type SourceStore, StoreSource } from "../transfer/store-source.ts";
 

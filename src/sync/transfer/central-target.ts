@@ -7,14 +7,13 @@ import type { Repaired } from "../../store/central-store.ts";
 import type { DayDigest } from "../../store/day-digest.ts";
 import { nothingNoted } from "../../store/device-health.ts";
 import type { DayReadings, DigestRequest } from "../../store/upload-store.ts";
-import { encodeBatch } from "../batch-codec.ts";
-import { dayQueryOf } from "../day-query.ts";
-import { encodedBatch } from "../encoded-batch.ts";
+import { encodeBatch, encodedBatch } from "../batch-codec.ts";
 import {
   BatchAnswer,
   BatchRefusalBody,
   batchHeader,
   batchType,
+  dayQueryOf,
   RepairAnswer,
   ReportAnswer,
   VerifyAnswer,

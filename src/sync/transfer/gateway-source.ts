@@ -4,8 +4,7 @@ import { type Batch, batch_bytes_max } from "../../store/batch.ts";
 import type { DayReadings, DigestRequest } from "../../store/upload-store.ts";
 import { decodeBatch, decodeReadings } from "../batch-codec.ts";
 import { BatchFault } from "../batch-frame.ts";
-import { dayQueryOf } from "../day-query.ts";
-import { DigestsAnswer, SourceReport } from "../protocol.ts";
+import { DigestsAnswer, dayQueryOf, SourceReport } from "../protocol.ts";
 import type { Source, SourceBatch, SpanDigests } from "./source-and-target.ts";
 
 /** A gateway that is asked, a day at a time. Its answers are checked: anybody may give them. */
