@@ -64,5 +64,5 @@ export async function startReadOnlyGateway(options: {
   }
 }
 
-/** How soon a disk that was mended is noticed. */
+/** How soon a disk that takes changes again is noticed. */
 const look_interval_ms = 5_000;

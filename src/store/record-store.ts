@@ -22,7 +22,7 @@ export interface RecordStore {
   /**
    * The records of a type in which a field that holds a number holds one of these, in their order and as they are kept: an
    * embedded item as its itemid. Of items only those of the inventory, no provisional ones; of alerts none that central makes
-   * of the health of a home's devices. For the roster of a home.
+   * of the health of a home's devices. For the records of a home.
    */
   recordsWith(type: RecordType, field: string, numbers: readonly number[]): Promise<StoredRecord[]>;
 

@@ -95,6 +95,6 @@ export interface UploadState {
   readonly verified_all_ms?: number;
   /** Stamps below this may have been pruned: days before it are not compared. */
   readonly pruned_before_ms?: number;
-  /** Identity of the roster that was last taken in. */
-  readonly roster?: string;
+  /** ETag of the home records that were last taken in. */
+  readonly home_records?: string;
 }

@@ -17,21 +17,21 @@ export async function followHomeRecords(options: {
   readonly take: (document: string) => Promise<Imported>;
 }): Promise<Imported | undefined> {
   const { central, store, take } = options;
-  const { roster } = await store.uploadState();
+  const { home_records } = await store.uploadState();
   const answer = await central.ask({
     method: "GET",
     path: "/roster",
-    headers: roster === undefined ? undefined : { "if-none-match": roster },
+    headers: home_records === undefined ? undefined : { "if-none-match": home_records },
     accept: [304],
   });
   const etag = answer.headers.get("etag");
-  if (answer.status === 304 || (etag !== null && etag === roster)) return undefined;
+  if (answer.status === 304 || (etag !== null && etag === home_records)) return undefined;
   if (answer.body.length > homeRecords_bytes_max || etag === null)
     throw new OperatorError(
       `central at ${central.url.host} answers no home records (${answer.body.length} bytes, ${etag === null ? "without" : "with"} an entity tag)`,
       "check [upload] url, and what stands between this machine and central",
     );
   const imported = await take(new TextDecoder().decode(answer.body));
-  await store.noteUpload({ roster: etag });
+  await store.noteUpload({ home_records: etag });
   return imported;
 }

@@ -4,7 +4,7 @@ import {
   type RunningServer,
   Site,
 } from "../../../test/shipped/front-door.ts";
-import { Belongings } from "./belongings.ts";
+import { OtherDevices } from "./other-devices.ts";
 import { Samples } from "./samples.ts";
 import { Sensors } from "./sensors.ts";
 
@@ -14,9 +14,9 @@ export async function lintelMonth(options: { days: number; rate: number; all: bo
   const samples = new Samples(`lintel with ${all ? "all drivers" : "Zigbee alone"}`);
   const site = new Site();
   const sensors = await Sensors.listen(site.directory);
-  const belongings = all ? await Belongings.listen(days, site.directory) : undefined;
+  const others = all ? await OtherDevices.listen(days, site.directory) : undefined;
   try {
-    const sections = `[zigbee]\nport = "${sensors.path}"\nadapter = "zstack"\n${belongings?.sections ?? ""}`;
+    const sections = `[zigbee]\nport = "${sensors.path}"\nadapter = "zstack"\n${others?.sections ?? ""}`;
     site.configure({ sections });
     const gateway = await site.run();
     const token = await site.token();
@@ -24,7 +24,7 @@ export async function lintelMonth(options: { days: number; rate: number; all: bo
     await pair(site, sensors);
     samples.take(gateway.process.pid);
     for (let day = 0; day < days; day++) {
-      await Promise.all([sensors.day(rate), belongings?.day()]);
+      await Promise.all([sensors.day(rate), others?.day()]);
       await site.listening();
       await ask(gateway, token, sensors);
       samples.take(gateway.process.pid);
@@ -33,7 +33,7 @@ export async function lintelMonth(options: { days: number; rate: number; all: bo
     const code = await gateway.stop();
     if (code !== 0) throw new Error(`the gateway ended with ${code}`);
   } finally {
-    await Promise.all([sensors.close(), belongings?.close()]);
+    await Promise.all([sensors.close(), others?.close()]);
     await site.remove();
   }
   return samples;

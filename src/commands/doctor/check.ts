@@ -5,7 +5,7 @@ import { type Log, lineLog } from "../../log.ts";
 
 /** The result of one check. */
 export interface Finding {
-  /** `fine`; `fault`: something does not work; `note`: nothing to check here, or nothing that needs mending. */
+  /** `fine`; `fault`: something does not work; `note`: nothing to check here, or nothing that needs correcting. */
   readonly state: "fine" | "fault" | "note";
   /** The thing that was checked, and the result. */
   readonly text: string;

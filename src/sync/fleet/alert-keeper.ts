@@ -7,7 +7,7 @@ import { type FleetHome, fleetOf, needTypes } from "./fleet.ts";
 
 /**
  * Keeps what homes need among the alerts of the subjects who live in them, where the interface serves them: made when something begins to
- * be wrong, gone when it is mended. Alerts that the programme has imported are left alone.
+ * be wrong, gone when it is corrected. Alerts that the programme has imported are left alone.
  */
 export class AlertKeeper {
   readonly #store: CentralStore;

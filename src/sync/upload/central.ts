@@ -61,7 +61,7 @@ const wording: Wording = {
 };
 
 const bounds: ClientBounds = {
-  // A run that began at two in the morning is over when the house wakes up.
+  // A run that began at two in the morning is over when the home wakes up.
   run_ms_max: 6 * hour_ms,
   // Two minutes with the delays between them.
   failures_max: 8,

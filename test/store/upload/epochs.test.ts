@@ -125,14 +125,14 @@ test("how far uploads have come is kept, as much of it as is told", async () => 
   const store = await openUpload(directory.path);
   expect(await store.uploadState()).toEqual({});
   await store.noteUpload({ confirmed_seq: 10, failure: "no line", failed_ms: start_ms });
-  await store.noteUpload({ confirmed_seq: 20, failure: "", roster: '"7"' });
+  await store.noteUpload({ confirmed_seq: 20, failure: "", home_records: '"7"' });
   await store.close();
   const other = await openUpload(directory.path);
   expect(await other.uploadState()).toEqual({
     confirmed_seq: 20,
     failure: "",
     failed_ms: start_ms,
-    roster: '"7"',
+    home_records: '"7"',
   });
   await other.close();
   await gateway.close();

@@ -89,7 +89,7 @@ test("files that a spare box would need go up, and records that central has come
   await home.upload({ homeFiles: new Map([["zigbee-network.json", file]]) });
   expect(await programme.store.backups(4)).toEqual(new Map([["zigbee-network.json", file]]));
   expect(await home.gateway.records("homes")).toEqual(await programme.store.records("homes"));
-  expect((await home.state()).roster).toMatch(/^"[0-9a-f]{32}"$/);
+  expect((await home.state()).home_records).toMatch(/^"[0-9a-f]{32}"$/);
 });
 
 test.skipIf(!mountsAllowed)(

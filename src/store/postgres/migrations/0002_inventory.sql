@@ -42,7 +42,7 @@ CREATE TABLE records (
   PRIMARY KEY (type, number, id)
 );
 
--- Records that name a home, subject or item and belong to another: a roster asks for them, of every home every night. The
+-- Records that name a home, subject or item and belong to another: the records of a home ask for them, of every home every night. The
 -- expression is the one by which they are looked up (records.ts).
 CREATE INDEX project_enrollments_by_home ON records ((substring(record FROM '"homeid":(-?\d+)[,}]')::bigint))
   WHERE type = 'project_enrollments';

@@ -16,7 +16,7 @@ const strangers_a_day = 400;
 const strangers_count = 40;
 
 /** The other devices of a flat: a polled pill box, a watch on a wire, and over radio a pill box, scales and strangers. */
-export class Belongings {
+export class OtherDevices {
   readonly #bridge: BridgeSimulator;
   readonly #polled = new SimulatedBox({
     mac: "c0:ff:ee:00:00:02",
@@ -57,9 +57,9 @@ export class Belongings {
   }
 
   /** Each at the end of a pty, which is linked in this directory. */
-  static async listen(days: number, directory: string): Promise<Belongings> {
+  static async listen(days: number, directory: string): Promise<OtherDevices> {
     const at = (name: string) => ({ transport: "pty", link: join(directory, name) }) as const;
-    return new Belongings({
+    return new OtherDevices({
       bridge: await BridgeSimulator.listen(at("bridge")),
       watch: await WatchSimulator.listen(at("watch")),
       controller: await HciSimulator.listen(at("controller")),
