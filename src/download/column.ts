@@ -1,5 +1,4 @@
 import type { TObject, TSchema } from "@sinclair/typebox";
-import { type RecordType, recordTable } from "../records/record-table.ts";
 import { type SeriesName, seriesOf } from "../series.ts";
 
 /** A column of a file: what its values are, in every format. */
@@ -36,11 +35,6 @@ export function columnsOfSeries(series: SeriesName): Column[] {
     { name: "stamp", type: "moment", nullable: false },
     ...fields.map(([name, { schema }]) => columnOf(name, schema)),
   ];
-}
-
-/** Columns of a type of record. */
-export function columnsOfRecord(type: RecordType): Column[] {
-  return columnsOfSchema(recordTable[type].schema);
 }
 
 /** Columns of a record's schema; the fields of a record within it get that field's name in front: `item_itemid`. */

@@ -47,7 +47,7 @@ export function coverageOf(
   const inTurn = stays.toSorted((one, other) => one.first_ms - other.first_ms);
   const stayed = inTurn
     .map((stay) => intervalsOf(stay, cadence, stay === latest))
-    .reduce<readonly Interval[]>(overlaid, []);
+    .reduce<readonly CoverageInterval[]>(overlaid, []);
   const known = knownGaps(gaps, cadence, latest.heard_ms);
   return overlaid(withoutHoles(stayed), [...tailOf(latest, cadence), ...known])
     .filter(({ start_ms }) => start_ms < before_ms)
@@ -64,12 +64,12 @@ export function isOverdue({ kind, subtype, stays }: Omit<CoverageFacts, "gaps">)
   return latest !== undefined && tailOf(latest, cadenceOf(kind, subtype)).length > 0;
 }
 
-function intervalsOf(stay: Stay, cadence: Cadence, isLatest: boolean): readonly Interval[] {
+function intervalsOf(stay: Stay, cadence: Cadence, isLatest: boolean): readonly CoverageInterval[] {
   const { first_ms, heard_ms, listened_ms = heard_ms } = stay;
   // Where no sign of life is expected, listening is all that there is to know.
   const lasts = cadence.expected_ms === undefined && isLatest;
   const until_ms = lasts ? Math.max(heard_ms, listened_ms) : heard_ms;
-  const covered: Interval[] = [
+  const covered: CoverageInterval[] = [
     { start_ms: first_ms, stop_ms: Math.max(first_ms, until_ms), state: "covered" },
   ];
   if (cadence.buffered) return covered;
@@ -83,11 +83,14 @@ function intervalsOf(stay: Stay, cadence: Cadence, isLatest: boolean): readonly 
     stay.silences.map(({ start_ms, stop_ms }) => ({ start_ms, stop_ms, ...silent })),
     within(stay.driverOutages, driverDown),
     within(stay.gatewayOutages, gatewayDown),
-  ].reduce<readonly Interval[]>(overlaid, covered);
+  ].reduce<readonly CoverageInterval[]>(overlaid, covered);
 }
 
 /** The silence since an item was last heard, where that is too long by now. */
-function tailOf({ heard_ms, listened_ms = heard_ms, driverOutages }: Stay, cadence: Cadence): Interval[] {
+function tailOf(
+  { heard_ms, listened_ms = heard_ms, driverOutages }: Stay,
+  cadence: Cadence,
+): CoverageInterval[] {
   const deaf_ms = driverOutages
     .map(({ start_ms, stop_ms }) => Math.min(stop_ms, listened_ms) - Math.max(start_ms, heard_ms))
     .filter((overlap_ms) => overlap_ms > 0)
@@ -97,14 +100,14 @@ function tailOf({ heard_ms, listened_ms = heard_ms, driverOutages }: Stay, caden
 }
 
 /** Gaps that count. A device that keeps its events may have delivered those of a missed window later: that was no gap. */
-function knownGaps(gaps: readonly KnownGap[], { buffered }: Cadence, heard_ms: number): Interval[] {
+function knownGaps(gaps: readonly KnownGap[], { buffered }: Cadence, heard_ms: number): CoverageInterval[] {
   return gaps
     .filter(({ stop_ms, reason }) => !(buffered && reason === "missed_window" && stop_ms <= heard_ms))
     .map((gap) => ({ ...gap, state: "gap" }));
 }
 
 /** Fills the time between two homes, in which no gateway hears the item. */
-function withoutHoles(intervals: readonly Interval[]): Interval[] {
+function withoutHoles(intervals: readonly CoverageInterval[]): CoverageInterval[] {
   return intervals.flatMap((interval, index) => {
     const before = intervals[index - 1];
     if (before === undefined || before.stop_ms >= interval.start_ms) return [interval];
@@ -124,11 +127,9 @@ const silent: Label = { state: "silent", reason: "device_silent" };
 const driverDown: Label = { state: "not_listening", reason: "driver_down" };
 const gatewayDown: Label = { state: "not_listening", reason: "gateway_down" };
 
-type Interval = CoverageInterval;
-
 /** Intervals in order of time, each of `top` in the place of what it covers of `base`. Those of `top` may overlap. */
-function overlaid(base: readonly Interval[], top: readonly Interval[]): Interval[] {
-  const result: Interval[] = [];
+function overlaid(base: readonly CoverageInterval[], top: readonly CoverageInterval[]): CoverageInterval[] {
+  const result: CoverageInterval[] = [];
   const below = [...base].reverse();
   for (const over of inOrder(top)) {
     for (let next = below.pop(); next !== undefined; next = below.pop()) {
@@ -151,7 +152,7 @@ function overlaid(base: readonly Interval[], top: readonly Interval[]): Interval
  * Intervals in order, without overlaps: one that overlaps an earlier one starts at its end; one that lies within an
  * earlier one becomes empty, at that end.
  */
-function inOrder(intervals: readonly Interval[]): Interval[] {
+function inOrder(intervals: readonly CoverageInterval[]): CoverageInterval[] {
   let end_ms = Number.NEGATIVE_INFINITY;
   return [...intervals]
     .sort((one, other) => one.start_ms - other.start_ms || one.stop_ms - other.stop_ms)

@@ -6,7 +6,7 @@ import { parquetReadObjects } from "hyparquet";
 import { Lintel } from "../../clients/typescript/client.ts";
 import { endpoints } from "../../src/api/endpoints.ts";
 import { SystemClock } from "../../src/clock.ts";
-import { columnsOfRecord } from "../../src/download/column.ts";
+import { columnsOfSchema } from "../../src/download/column.ts";
 import { type Downloaded, download } from "../../src/download/download.ts";
 import type { Format } from "../../src/download/format.ts";
 import { kindNames } from "../../src/kinds.ts";
@@ -107,7 +107,7 @@ test("a list without records is a file without rows, also where nobody could hav
   expect(absent).toEqual([]);
   for (const type of recordTypes) {
     expect(files[type]?.rows).toBe(0);
-    const names = columnsOfRecord(type).map(({ name }) => name);
+    const names = columnsOfSchema(recordTable[type].schema).map(({ name }) => name);
     expect(await Bun.file(join(other, `${type}.csv`)).text()).toBe(`${names.join(",")}\r\n`);
   }
 });
@@ -118,7 +118,9 @@ test("records come back from Parquet with their types", async () => {
     const file = await Bun.file(join(directory, `${type}.parquet`)).arrayBuffer();
     const read = await parquetReadObjects({ file });
     const integers = new Set(
-      columnsOfRecord(type).flatMap((column) => (column.type === "integer" ? [column.name] : [])),
+      columnsOfSchema(recordTable[type].schema).flatMap((column) =>
+        column.type === "integer" ? [column.name] : [],
+      ),
     );
     expect(read).toEqual(
       (await held(type)).map((record) =>

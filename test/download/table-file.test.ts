@@ -4,12 +4,12 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parquetMetadata, parquetReadObjects } from "hyparquet";
-import { columnsOfRecord, columnsOfSeries, type Row } from "../../src/download/column.ts";
+import { columnsOfSchema, columnsOfSeries, type Row } from "../../src/download/column.ts";
 import { type Format, formatNames } from "../../src/download/format.ts";
 import type { StampForm } from "../../src/download/stamp-form.ts";
 import { writeTable } from "../../src/download/table-file.ts";
 import { OperatorError } from "../../src/errors.ts";
-import { recordTypes } from "../../src/records/record-table.ts";
+import { recordTable, recordTypes } from "../../src/records/record-table.ts";
 import { seriesNames, seriesOf } from "../../src/series.ts";
 
 let directory: string;
@@ -116,10 +116,10 @@ test("every series and every record has columns, in the order in which its field
       ...Object.keys(seriesOf(series).fields),
     ]);
   for (const type of recordTypes) {
-    const names = columnsOfRecord(type).map(({ name }) => name);
+    const names = columnsOfSchema(recordTable[type].schema).map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
     for (const format of formatNames) {
-      const file = await written(format, [], "iso", columnsOfRecord(type));
+      const file = await written(format, [], "iso", columnsOfSchema(recordTable[type].schema));
       expect(format === "ndjson" || file.size > 0).toBe(true);
     }
   }

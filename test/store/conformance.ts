@@ -11,6 +11,7 @@ import {
   type Token,
 } from "../../src/store/store.ts";
 import { arrivals } from "./arrival-conformance.ts";
+import { farPages } from "./far-pages.ts";
 import type { MakeStore } from "./make-store.ts";
 import { PageOracle } from "./page-oracle.ts";
 import { below, reading, seeded, sensor, sensorEvent, start_ms } from "./sample.ts";
@@ -113,6 +114,8 @@ function pages(make: MakeStore): void {
     expect(await made.store.page({ ...all, item: 1, skip: 2 ** 52 })).toEqual({ records: [] });
     expect(await made.store.page({ ...all, item: 1, before_ms: start_ms })).toEqual({ records: [] });
   });
+
+  farPages(make);
 
   test("a page that holds everything has no next", async () => {
     await using made = await make();

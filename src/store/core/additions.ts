@@ -71,7 +71,7 @@ export class Additions {
     }
   }
 
-  /** Has tails that have grown too long counted in spans, whole. */
+  /** Has tails that have grown too long counted in spans, but for the newest readings: one that comes a little late is still one of the tail. */
   *#emptyTails(taken: readonly Taken[]): Work<void> {
     const long = taken.filter(({ totals }) => totals.tail > tail_max);
     const read = yield* rowsOfAll(
@@ -84,10 +84,14 @@ export class Additions {
       ),
     );
     for (const [place, { totals, counted, tail }] of long.entries()) {
-      for (const [stamp_ms, number] of read[place] ?? []) addTo(counted, stamp_ms, number);
-      for (const [index, stamp_ms] of tail.stamps_ms.entries())
-        addTo(counted, stamp_ms, tail.numbers[index] as number);
-      Object.assign(totals, { tail: 0, tail_from: totals.newest_stamp + 1 });
+      const added = tail.stamps_ms.map((stamp_ms, index): Key => [stamp_ms, tail.numbers[index] as number]);
+      const all = [...(read[place] ?? []), ...added];
+      const tail_from =
+        all.map(([stamp_ms]) => stamp_ms).sort((one, other) => other - one)[tail_least - 1] ?? 0;
+      const kept = all.filter(([stamp_ms]) => stamp_ms >= tail_from);
+      for (const [stamp_ms, number] of all) if (stamp_ms < tail_from) addTo(counted, stamp_ms, number);
+      const tail_min = kept.reduce((least, [, number]) => Math.min(least, number), Number.MAX_SAFE_INTEGER);
+      Object.assign(totals, { tail: kept.length, tail_from, tail_min });
     }
   }
 
@@ -194,3 +198,5 @@ type LateRow = [item: number, series: string, seq: number, home: number, stamp_m
 
 /** Readings in a tail: a commit of a reading is one row of totals, until there are more. */
 const tail_max = 1_000;
+/** Readings that a tail is cut to. */
+const tail_least = 500;

@@ -2,7 +2,7 @@ import type { Page, PageRequest, PageStart, Precision, SeriesRecord } from "../s
 import type { Homes } from "./homes.ts";
 import { type PageReader, pageReader } from "./page-records.ts";
 import { below, near, numbered } from "./ranks.ts";
-import { type Run, runOf } from "./run.ts";
+import { type Run, runOf, versionOf } from "./run.ts";
 import type { SpanMemory } from "./span-memory.ts";
 import type { Work } from "./work.ts";
 
@@ -20,17 +20,18 @@ export function* page(homes: Homes, memory: SpanMemory, request: PageRequest): W
 }
 
 /**
- * The identity of a page: the request and three counts. One is of the readings before the end of the window, one of the times that held
- * readings changed, one of those that were removed. Otherwise readings are only added. To be read at one moment.
+ * The identity of a page: the request, and counts that rise when the page changes. All readings but the tail are counted in spans, and a change of
+ * those raises the version of the run. So a window that ends before the tail changes only with the version; a reading in the tail raises the total.
  */
 export function* pageMark(homes: Homes, request: PageRequest): Work<string> {
   const { series, item, before_ms, skip, limit, through = "", ascending_from_ms = "", precision } = request;
   const run = yield* runOf(homes, series, item);
+  const reachesTail = run.parts.some(({ tail_from }) => before_ms > tail_from);
   // However far above the newest reading a window ends, it is the same window.
   const everything = through === "" && before_ms > run.newest_stamp;
   const window = `${ascending_from_ms} ${everything ? "all" : before_ms} ${through}`;
-  const count = yield* below(run, before_ms);
-  return `${series} ${item} ${precision} ${window} ${skip} ${limit} ${count} ${run.revision} ${run.pruned}`;
+  const state = `${versionOf(run)} ${reachesTail ? run.total : ""}`;
+  return `${series} ${item} ${precision} ${window} ${skip} ${limit} ${state}`;
 }
 
 /** The records of the page and, where there are more, one that follows it. */

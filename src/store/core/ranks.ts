@@ -97,7 +97,9 @@ export function* near(
     // Readings that are counted in no narrower span lie somewhere in the wider one.
     if (span === undefined) break;
     [from_ms, before_ms] = [span.start, span.start + width];
-    place = { stamp_ms: step > 0 ? from_ms : before_ms, ahead: passed + span.passed };
+    // Readings of the tail may lie in the same span, and are not in its count.
+    const end_ms = exact ? Math.min(before_ms, only?.tail_from ?? 0) : before_ms;
+    place = { stamp_ms: step > 0 ? from_ms : end_ms, ahead: passed + span.passed };
     passed += span.passed - span.count;
     if (span.count <= undivided_max) break;
   }

@@ -54,3 +54,10 @@ export function* runOf(homes: Homes, series: SeriesName, item: number): Work<Run
     pruned: sum("pruned"),
   };
 }
+
+/** Equal for two moments of a run between which its counts in spans have not changed. */
+export function versionOf({ parts }: Run): string {
+  return parts
+    .map(({ home, total, tail, ...part }) => `${home} ${total - tail} ${part.revision} ${part.pruned}`)
+    .join();
+}

@@ -1,5 +1,5 @@
 import { RecentlyUsed } from "../../recently-used.ts";
-import type { Run } from "./run.ts";
+import { type Run, versionOf } from "./run.ts";
 import { objects, rowsOf, type Work } from "./work.ts";
 
 /** Readings of an item in a span of time, of all homes together. */
@@ -24,13 +24,6 @@ export class SpanMemory {
     this.#lists.set(name, { version, spans }, 1);
     return spans;
   }
-}
-
-/** Equal for two moments of a run between which its counts in spans have not changed. */
-function versionOf({ parts }: Run): string {
-  return parts
-    .map(({ home, total, tail, ...part }) => `${home} ${total - tail} ${part.revision} ${part.pruned}`)
-    .join();
 }
 
 function* spansOf(

@@ -58,7 +58,7 @@ export function storeOn({ database, writer, homes, epoch }: StoreParts): Store {
     itemsIn: read(itemsIn),
     item: read(itemNamed),
     page: (request) => database.page(() => page(homes, memory, request)),
-    pageMark: async (request) => `${epoch} ${await database.page(() => pageMark(homes, request))}`,
+    pageMark: async (request) => `${epoch} ${await database.read(() => pageMark(homes, request))}`,
     changes: () => database.changes(),
     oldestFirst: (request) => database.page(() => oldestFirst(homes, request)),
     arrivals: (request) => database.page(() => arrivals(homes, epoch, request)),
