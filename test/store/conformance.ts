@@ -116,7 +116,6 @@ function pages(make: MakeStore): void {
   });
 
   farPages(make);
-
   test("a page that holds everything has no next", async () => {
     await using made = await make();
     await made.store.append([event(1, 0, 1), event(1, 1, 2)]);
