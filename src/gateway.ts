@@ -186,11 +186,9 @@ async function assemble(
     store,
     status,
     // Nothing to add is still an errand for the writer: its answer, also a refusal, shows that it turns.
-    alive: () =>
-      store.append([]).then(
-        () => {},
-        (error) => log.debug(messageOf(error)),
-      ),
+    alive: async () => {
+      await store.append([]).catch((error) => log.debug(messageOf(error)));
+    },
     stop: () => unwind(started, log),
   };
 }

@@ -26,12 +26,11 @@ export function* page(homes: Homes, memory: SpanMemory, request: PageRequest): W
 export function* pageMark(homes: Homes, request: PageRequest): Work<string> {
   const { series, item, before_ms, skip, limit, through = "", ascending_from_ms = "", precision } = request;
   const run = yield* runOf(homes, series, item);
-  const reachesTail = run.parts.some(({ tail_from }) => before_ms > tail_from);
+  const tail = run.parts.some(({ tail_from }) => before_ms > tail_from) ? run.total : "";
   // However far above the newest reading a window ends, it is the same window.
   const everything = through === "" && before_ms > run.newest_stamp;
   const window = `${ascending_from_ms} ${everything ? "all" : before_ms} ${through}`;
-  const state = `${versionOf(run)} ${reachesTail ? run.total : ""}`;
-  return `${series} ${item} ${precision} ${window} ${skip} ${limit} ${state}`;
+  return `${series} ${item} ${precision} ${window} ${skip} ${limit} ${versionOf(run)} ${tail}`;
 }
 
 /** The records of the page and, where there are more, one that follows it. */
