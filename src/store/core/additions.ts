@@ -2,7 +2,7 @@ import type { SeriesName } from "../../series.ts";
 import { divide, widths_ms } from "./count-spans.ts";
 import type { Homes } from "./homes.ts";
 import type { SeriesRows } from "./series-rows.ts";
-import { type Added, addTo, countedIn, nameOf, noneOf, type Run } from "./span-counts.ts";
+import { type Added, addTo, bounds, countedIn, nameOf, noneOf, type Run } from "./span-counts.ts";
 import { arrays, objects, put, putReadings, rowsOf, rowsOfAll, type Work } from "./work.ts";
 
 /**
@@ -86,12 +86,14 @@ export class Additions {
     for (const [place, { totals, counted, tail }] of long.entries()) {
       const added = tail.stamps_ms.map((stamp_ms, index): Key => [stamp_ms, tail.numbers[index] as number]);
       const all = [...(read[place] ?? []), ...added];
-      const tail_from =
-        all.map(([stamp_ms]) => stamp_ms).sort((one, other) => other - one)[tail_least - 1] ?? 0;
-      const kept = all.filter(([stamp_ms]) => stamp_ms >= tail_from);
-      for (const [stamp_ms, number] of all) if (stamp_ms < tail_from) addTo(counted, stamp_ms, number);
-      const tail_min = kept.reduce((least, [, number]) => Math.min(least, number), Number.MAX_SAFE_INTEGER);
-      Object.assign(totals, { tail: kept.length, tail_from, tail_min });
+      const newest = all.map(([stamp_ms]) => stamp_ms).sort((one, other) => other - one);
+      const cut = newest[tail_least - 1] as number;
+      // Where more than a tail may have are of one millisecond, none of them stays.
+      const tail_from = newest[tail_max] === cut ? totals.newest_stamp + 1 : cut;
+      const kept = noneOf(totals);
+      for (const [stamp_ms, number] of all) addTo(stamp_ms < tail_from ? counted : kept, stamp_ms, number);
+      const [tail_min = 0] = bounds(kept.numbers);
+      Object.assign(totals, { tail: kept.numbers.length, tail_from, tail_min });
     }
   }
 

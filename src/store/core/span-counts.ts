@@ -80,7 +80,8 @@ function* heldIn(spans: readonly Span[], width: number): Work<Map<string, number
   return new Map(rows.map((row) => [`${nameOf(row)} ${row.start}`, row.count]));
 }
 
-function bounds(numbers: readonly number[]): [least: number, most: number] {
+/** The least and the greatest of some numbers; undefined where there are none. */
+export function bounds(numbers: readonly number[]): [least: number, most: number] {
   let [least, most] = [numbers[0] as number, numbers[0] as number];
   for (const number of numbers) {
     if (number < least) least = number;

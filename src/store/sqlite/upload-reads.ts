@@ -114,14 +114,10 @@ function* columnsOfBatch(rows: Partial<NumberedRows>): Work<Pick<Batch, "devices
 function takePrevious(rows: NumberedRows, from_seq: number): string | undefined {
   for (const series of seriesNames) {
     if (rows[series][0]?.[0] !== from_seq - 1) continue;
-    const row = rows[series].shift() as NumberedRow;
-    return digestText(digestOf(row));
+    const [seq, stamp_ms, , ...values] = rows[series].shift() as NumberedRow;
+    return digestText(readingDigest(seq, stamp_ms, values));
   }
   return undefined;
-}
-
-function digestOf([seq, stamp_ms, , ...values]: NumberedRow): bigint {
-  return readingDigest(seq, stamp_ms, values);
 }
 
 /** Numbers from `from_seq` to `to_seq` that no reading has. */

@@ -26,6 +26,16 @@ test("spans count every reading below the tail once, and those of more than 1,00
   await store.close();
 });
 
+test("a tail has its bound also where thousands of readings are of one millisecond", async () => {
+  using directory = temporaryDirectory();
+  const store = await openGateway(directory.path);
+  for (const after_ms of [0, 5, 5]) {
+    await store.append(Array.from({ length: 1_500 }, () => sensorEvent(sensor(1), start_ms + after_ms, 48)));
+    checkCounts(directory.path);
+  }
+  await store.close();
+});
+
 test("totals survive their writer: counting goes on where another process left it", async () => {
   using directory = temporaryDirectory();
   for (let time = 0; time < 3; time += 1) {

@@ -6,6 +6,7 @@ import { type Clock, SystemClock } from "../../../src/clock.ts";
 import { lineLog } from "../../../src/log.ts";
 import type { Batch } from "../../../src/store/batch.ts";
 import type { CentralStore } from "../../../src/store/central-store.ts";
+import { nothingNoted } from "../../../src/store/device-health.ts";
 import { openCentralStore } from "../../../src/store/sqlite/central-open.ts";
 import { encodeBatch } from "../../../src/sync/batch-codec.ts";
 import { batchHeader, batchType } from "../../../src/sync/protocol.ts";
@@ -138,16 +139,7 @@ export function gatewayOf(home: number, readings: number): SimulatedGateway {
 export function reportBody({ epoch, first_seq, last_seq }: SimulatedGateway): object {
   return {
     epochs: [{ epoch, first_seq, last_seq }],
-    condition: {
-      devices: [],
-      listeners: [],
-      states: [],
-      after_note: 0,
-      to_note: 0,
-      outages: [],
-      silences: [],
-      gaps: [],
-    },
+    condition: nothingNoted,
     report: {
       version: "1.0.0",
       now_ms: start_ms,
