@@ -1,5 +1,5 @@
 import type { SeriesName } from "../series.ts";
-import type { ArrivalPosition, ArrivalsRequest } from "../store/store.ts";
+import type { ArrivalPosition, ArrivalsRequest, StayPosition } from "../store/store.ts";
 
 /** A place in a walk in order of arrival, with all that the walk is of. */
 export interface Cursor {
@@ -10,18 +10,29 @@ export interface Cursor {
 }
 
 /** A cursor as clients carry it: nothing in it is theirs to read. */
-export function cursorText({ series, item, span, position }: Cursor): string {
-  const { epoch, revision, seq, stamp_ms } = position;
-  const fields = [epoch, series, item, revision, seq, stamp_ms, span.from_ms, span.before_ms];
+export function cursorText({ series, item, span, position: { epoch, stays } }: Cursor): string {
+  const numbers = stays.flatMap((stay) => stayFields.map((field) => stay[field]));
+  const fields = [epoch, series, item, span.from_ms, span.before_ms, ...numbers];
   return Buffer.from(fields.join(" ")).toString("base64url");
 }
 
 /** The cursor that a text stands for; undefined for a text that `cursorText` does not make. */
 export function readCursor(text: string): Cursor | undefined {
   const decoded = Buffer.from(text, "base64url").toString("latin1");
-  if (!/^[0-9a-f]{32} [a-z_]{1,40}( [0-9]{1,16}){6}$/.test(decoded)) return undefined;
+  if (!form.test(decoded)) return undefined;
   const [epoch = "", series = "", ...rest] = decoded.split(" ");
-  const [item = 0, revision = 0, seq = 0, stamp_ms = 0, from_ms = 0, before_ms = 0] = rest.map(Number);
-  const position = { epoch, revision, seq, stamp_ms };
-  return { series: series as SeriesName, item, span: { from_ms, before_ms }, position };
+  const [item = 0, from_ms = 0, before_ms = 0, ...numbers] = rest.map(Number);
+  const stays: StayPosition[] = [];
+  while (numbers.length > 0) {
+    const [stream = 0, stay_from_ms = 0, stay_before_ms = 0, revision = 0, seq = 0, stamp_ms = 0] =
+      numbers.splice(0, stayFields.length);
+    const stay = { from_ms: stay_from_ms, before_ms: stay_before_ms };
+    stays.push({ stream, ...stay, revision, seq, stamp_ms });
+  }
+  return { series: series as SeriesName, item, span: { from_ms, before_ms }, position: { epoch, stays } };
 }
+
+const stayFields = ["stream", "from_ms", "before_ms", "revision", "seq", "stamp_ms"] as const;
+const form = new RegExp(
+  `^[0-9a-f]{32} [a-z_]{1,40}( [0-9]{1,16}){3}(( [0-9]{1,16}){${stayFields.length}}){0,64}$`,
+);

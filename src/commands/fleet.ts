@@ -55,6 +55,13 @@ function printFleet(
   }
   for (const { homeid, needs } of needing)
     for (const { message } of needs) print(`${colours.yellow("!")} home ${homeid}: ${message}`);
+  for (const { homeid, strays } of homes)
+    for (const { itemname, readings } of strays)
+      print(
+        colours.dim(
+          `  home ${homeid} hears ${itemname}, which lives elsewhere by the inventory: ${readings} readings are kept apart (if it was there, import its home_inventory record)`,
+        ),
+      );
   const well = homes.length - needing.length;
   const hidden = all || well === 0 ? "" : colours.dim(" (--all lists them)");
   print(`${well} of ${homes.length} ${homes.length === 1 ? "home needs" : "homes need"} nothing${hidden}`);

@@ -36,7 +36,7 @@ export interface CentralStore extends Store {
   repairDay(request: DayReadings, readings: Batch, sender: Sender): Promise<Repaired>;
 
   /**
-   * Readings of the items that are in a home now, old to new, for a box that is restored: numbered on from `after.seq`; undefined
+   * The readings that a home has sent, and no others, old to new, for a box that is restored: numbered on from `after.seq`; undefined
    * at the end. `position` is to be handed back as `after`.
    */
   history(request: {
@@ -52,8 +52,11 @@ export interface CentralStore extends Store {
   /** Puts the alerts that central makes of the health of a home's devices in the place of those it made before; others are left alone. */
   replaceAlerts(home: number, alerts: readonly Alert[]): Promise<void>;
 
-  /** Items of the inventory that a home has heard, by readings or other signs of life, wherever they are now, in order of itemid. */
-  itemsHeardIn(home: number): Promise<readonly Item[]>;
+  /** Items of the inventory that live or have lived in a home, as the inventory says, in order of itemid. */
+  itemsOfHome(home: number): Promise<readonly Item[]>;
+
+  /** What homes have sent of items outside of the times that the inventory has them live there, in order of home and itemid: kept, and served as nobody's. */
+  strays(): Promise<readonly Stray[]>;
 
   /** Keeps a file of a home (the backup of its Zigbee network) under a name, in the place of the one before; at most `backup_bytes_max`. */
   putBackup(home: number, name: string, content: Uint8Array): Promise<void>;
@@ -107,6 +110,14 @@ export interface GatewayRecord {
   readonly report: Readonly<Record<string, unknown>>;
   /** Other epochs of the home that have sent something since this one began: two boxes with one token. */
   readonly rivals: readonly string[];
+}
+
+export interface Stray {
+  readonly home: number;
+  readonly record: Item;
+  readonly readings: number;
+  /** Stamp of the newest reading of the home of it, unix milliseconds. */
+  readonly newest_ms: number;
 }
 
 export interface HistoryPosition {

@@ -7,13 +7,15 @@ import type { CoverageInterval, CoverageReason, CoverageRequest, CoverageState }
 export interface CoverageFacts {
   readonly kind: Kind;
   readonly subtype: string | undefined;
-  /** A stay for each home that has heard it: a gateway knows one. At least one, in any order. */
-  readonly stays: readonly Stay[];
-  readonly gaps: readonly KnownGap[];
+  /** The times that it lived in homes that have heard it, which do not overlap: a gateway knows one. At least one, in order. */
+  readonly stays: readonly HeardStay[];
 }
 
-/** The stay of an item in one home, as the gateway of that home knows it. */
-export interface Stay {
+/** A stay of an item in one home, with what the gateway of that home knows of it, during the stay or not. */
+export interface HeardStay {
+  /** The stay; its end is not included. */
+  readonly from_ms: number;
+  readonly before_ms: number;
   /** When it was first and last heard there. */
   readonly first_ms: number;
   readonly heard_ms: number;
@@ -24,6 +26,7 @@ export interface Stay {
   /** When its driver, and when the whole gateway, did not listen; all of it, or just what is needed. */
   readonly driverOutages: readonly Span[];
   readonly gatewayOutages: readonly Span[];
+  readonly gaps: readonly KnownGap[];
 }
 
 export interface Span {
@@ -38,33 +41,50 @@ export interface KnownGap extends Span {
 
 /** Puts together when an item was covered: see `Store.coverage`. */
 export function coverageOf(
-  { kind, subtype, stays, gaps }: CoverageFacts,
+  { kind, subtype, stays }: CoverageFacts,
   { before_ms, skip, limit }: Pick<CoverageRequest, "before_ms" | "skip" | "limit">,
 ): CoverageInterval[] {
   const cadence = cadenceOf(kind, subtype);
-  const latest = latestOf(stays);
-  if (latest === undefined) return [];
-  const inTurn = stays.toSorted((one, other) => one.first_ms - other.first_ms);
-  const stayed = inTurn
-    .map((stay) => intervalsOf(stay, cadence, stay === latest))
-    .reduce<readonly CoverageInterval[]>(overlaid, []);
-  const known = knownGaps(gaps, cadence, latest.heard_ms);
-  return overlaid(withoutHoles(stayed), [...tailOf(latest, cadence), ...known])
+  const covered = stays.map((stay, place) => {
+    const intervals = intervalsOf(stay, cadence, place === stays.length - 1);
+    const tail = place === stays.length - 1 ? tailOf(stay, cadence) : [];
+    const gaps = knownGaps(stay.gaps, cadence, stay.heard_ms);
+    return { during: during(stay, intervals), over: during(stay, [...tail, ...gaps]) };
+  });
+  const base = withoutHoles(covered.flatMap(({ during }) => during));
+  return overlaid(
+    base,
+    covered.flatMap(({ over }) => over),
+  )
     .filter(({ start_ms }) => start_ms < before_ms)
     .reverse()
     .slice(skip, skip + limit);
 }
 
+/** Intervals as far as they lie in a stay. */
+function during(
+  { from_ms, before_ms }: HeardStay,
+  intervals: readonly CoverageInterval[],
+): CoverageInterval[] {
+  return intervals.flatMap((interval) => {
+    const start_ms = Math.max(interval.start_ms, from_ms);
+    const stop_ms = Math.min(interval.stop_ms, before_ms);
+    // What lasts no time is kept where it is: a gap, or the one moment that a device was heard.
+    const isInside = start_ms < stop_ms || (interval.start_ms === interval.stop_ms && start_ms === stop_ms);
+    return isInside && start_ms < before_ms ? [{ ...interval, start_ms, stop_ms }] : [];
+  });
+}
+
 /**
- * Whether a driver has listened for an item longer than the item may be silent. Of the outages those of the driver since the item was
+ * Whether a driver has listened for an item, where it lives now, longer than the item may be silent. Of the outages those of the driver since the item was
  * heard are enough.
  */
-export function isOverdue({ kind, subtype, stays }: Omit<CoverageFacts, "gaps">): boolean {
-  const latest = latestOf(stays);
+export function isOverdue({ kind, subtype, stays }: CoverageFacts): boolean {
+  const latest = stays.at(-1);
   return latest !== undefined && tailOf(latest, cadenceOf(kind, subtype)).length > 0;
 }
 
-function intervalsOf(stay: Stay, cadence: Cadence, isLatest: boolean): readonly CoverageInterval[] {
+function intervalsOf(stay: HeardStay, cadence: Cadence, isLatest: boolean): readonly CoverageInterval[] {
   const { first_ms, heard_ms, listened_ms = heard_ms } = stay;
   // Where no sign of life is expected, listening is all that there is to know.
   const lasts = cadence.expected_ms === undefined && isLatest;
@@ -88,7 +108,7 @@ function intervalsOf(stay: Stay, cadence: Cadence, isLatest: boolean): readonly 
 
 /** The silence since an item was last heard, where that is too long by now. */
 function tailOf(
-  { heard_ms, listened_ms = heard_ms, driverOutages }: Stay,
+  { heard_ms, listened_ms = heard_ms, driverOutages }: HeardStay,
   cadence: Cadence,
 ): CoverageInterval[] {
   const deaf_ms = driverOutages
@@ -113,12 +133,6 @@ function withoutHoles(intervals: readonly CoverageInterval[]): CoverageInterval[
     if (before === undefined || before.stop_ms >= interval.start_ms) return [interval];
     return [{ start_ms: before.stop_ms, stop_ms: interval.start_ms, ...silent }, interval];
   });
-}
-
-function latestOf(stays: readonly Stay[]): Stay | undefined {
-  return stays
-    .toSorted((one, other) => one.heard_ms - other.heard_ms || one.first_ms - other.first_ms)
-    .at(-1);
 }
 
 type Label = { readonly state: CoverageState; readonly reason: CoverageReason };

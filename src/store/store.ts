@@ -188,7 +188,10 @@ export class ReadingRefused extends OperatorError {
   }
 }
 
-/** An item as the inventory serves it, with the key that its readings are stored under. */
+/**
+ * An item as the inventory serves it. Its readings are those that the homes in which it lived have sent, each during its stay there; what other homes
+ * hear of it is kept, and is nobody's until the inventory says that it lived there.
+ */
 export interface StoredItem {
   /** Stays the same for ever, whatever the inventory renames. */
   readonly key: number;
@@ -198,6 +201,8 @@ export interface StoredItem {
 export interface PageRequest {
   readonly series: SeriesName;
   readonly item: number;
+  /** Only what these homes have sent; absent: all that is the item's. */
+  readonly homes?: readonly number[];
   /** Only readings with a stamp below this. */
   readonly before_ms: number;
   /** Newest readings to pass over; costs the same however large. */
@@ -243,6 +248,8 @@ export interface PageStart {
 export interface OldestFirstRequest {
   readonly series: SeriesName;
   readonly item: number;
+  /** Only what these homes have sent; absent: all that is the item's. */
+  readonly homes?: readonly number[];
   /** Only readings with a stamp from this on, and below `before_ms`. */
   readonly from_ms: number;
   readonly before_ms: number;
@@ -269,6 +276,8 @@ export interface ReadingPosition {
 export interface ArrivalsRequest {
   readonly series: SeriesName;
   readonly item: number;
+  /** Only what these homes have sent; absent: all that is the item's. */
+  readonly homes?: readonly number[];
   /** Only readings with a stamp from `from_ms` on, and below `before_ms`; the same for the whole walk. */
   readonly span: { readonly from_ms: number; readonly before_ms: number };
   /** The `position` of the answer before; absent: from the beginning. */
@@ -284,11 +293,20 @@ export interface Arrivals {
   readonly position: ArrivalPosition;
 }
 
-/** A place in the order of arrival of one series of one item. */
+/** A place in the order of arrival of one series of one item, which is that of its stays one after the other, the latest first. */
 export interface ArrivalPosition {
   /** Of the store. */
   readonly epoch: string;
-  /** How often readings of the series of the item had been changed or joined with others. */
+  readonly stays: readonly StayPosition[];
+}
+
+/** A place in what was recorded during a stay of an item in a home. */
+export interface StayPosition {
+  /** The stay, unix milliseconds, the end not included, and under which key its readings are stored. */
+  readonly stream: number;
+  readonly from_ms: number;
+  readonly before_ms: number;
+  /** How often readings of the series had been changed or joined with others. */
   readonly revision: number;
   /** The number of the last reading before it; 0 at the beginning. */
   readonly seq: number;
@@ -298,6 +316,8 @@ export interface ArrivalPosition {
 
 export interface CoverageRequest {
   readonly item: number;
+  /** Only what these homes have sent; absent: all that is the item's. */
+  readonly homes?: readonly number[];
   /** Only intervals that start before this. */
   readonly before_ms: number;
   readonly skip: number;

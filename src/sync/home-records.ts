@@ -21,7 +21,7 @@ export interface HomeRecords {
 /** Bytes of the document, more than a home with a thousand subjects would have. */
 export const homeRecords_bytes_max = 32 * 1024 * 1024;
 
-type RecordsStore = Pick<CentralStore, "recordsWith" | "keepsRecords" | "itemsHeardIn">;
+type RecordsStore = Pick<CentralStore, "recordsWith" | "keepsRecords" | "itemsOfHome">;
 
 /**
  * Chooses the records of a home. Records are never removed, and a record is read before those that it refers to. So references
@@ -29,7 +29,7 @@ type RecordsStore = Pick<CentralStore, "recordsWith" | "keepsRecords" | "itemsHe
  *
  * | records | which of them |
  * |---|---|
- * | items | in the home now, in its inventory, held by its subjects, or heard in it ever; provisional ones never |
+ * | items | that live or have lived in the home, by the inventory, or are held by its subjects; provisional ones never |
  * | subjects | whose enrollments name the home; of those whose enrollments name none, who holds an item that is in it or is named in an issue of it |
  * | their records | all of them |
  * | issues | of the home, its subjects and its items, but none that names another home or its people |
@@ -72,7 +72,7 @@ class Choice {
     const items = distinct("items", [
       ...present,
       ...(await this.#with("items", "itemid", named)),
-      ...(await this.#store.itemsHeardIn(this.#home)),
+      ...(await this.#store.itemsOfHome(this.#home)),
     ]);
     this.#chosen.set("items", items);
     const itemids = numbersIn(items, "itemid");

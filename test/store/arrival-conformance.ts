@@ -1,5 +1,11 @@
 import { expect, test } from "bun:test";
-import type { ArrivalPosition, ArrivalsRequest, GatewayStore, Store } from "../../src/store/store.ts";
+import type {
+  ArrivalPosition,
+  ArrivalsRequest,
+  GatewayStore,
+  StayPosition,
+  Store,
+} from "../../src/store/store.ts";
 import type { MakeStore } from "./make-store.ts";
 import { below, item, seeded, sensor, sensorEvent, start_ms } from "./sample.ts";
 
@@ -77,8 +83,11 @@ export function arrivals(make: MakeStore): void {
     const answerFrom = (after: ArrivalPosition) => made.store.arrivals({ ...all, after });
     expect(await answerFrom(position)).toEqual({ records: [], position });
     expect(await answerFrom({ ...position, epoch: "f".repeat(32) })).toBeUndefined();
-    expect(await answerFrom({ ...position, seq: position.seq + 1 })).toBeUndefined();
-    expect(await answerFrom({ ...position, revision: position.revision + 1 })).toBeUndefined();
+    const [stay] = position.stays as [StayPosition];
+    const other = (change: Partial<StayPosition>) => ({ ...position, stays: [{ ...stay, ...change }] });
+    expect(await answerFrom(other({ seq: stay.seq + 1 }))).toBeUndefined();
+    expect(await answerFrom(other({ revision: stay.revision + 1 }))).toBeUndefined();
+    expect(await answerFrom(other({ before_ms: stay.before_ms - 1 }))).toBeUndefined();
   });
 
   test("begin again where the readings of another item were joined with them", async () => {

@@ -301,7 +301,7 @@ function items(make: MakeCentral): void {
     for (const skip of [0, 1, 700, 1_539]) {
       expect(await eventsOf(store, key, skip)).toEqual(numbers(1_541).slice(skip));
     }
-    for (const home of [12, 13]) expect(await store.itemsHeardIn(home)).toMatchObject([{ itemid: 1 }]);
+    for (const home of [12, 13]) expect(await store.itemsOfHome(home)).toMatchObject([{ itemid: 1 }]);
     const { items: known } = await store.overview();
     expect(known.map(({ provisional, series }) => [provisional, series[0]?.count])).toEqual([[false, 1_541]]);
   });

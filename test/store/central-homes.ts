@@ -39,7 +39,7 @@ export function homesDiffer(make: MakeCentral): void {
     await store.receive(there.all(), there.sender);
     await store.receive(here.all(), here.sender);
     expect(await eventsOf(store, await keyOf(store, "item-1"))).toEqual(numbers(20));
-    const heard = async (home: number) => (await store.itemsHeardIn(home)).map(({ itemid }) => itemid);
+    const heard = async (home: number) => (await store.itemsOfHome(home)).map(({ itemid }) => itemid);
     expect([await heard(4), await heard(5), await heard(6)]).toEqual([[1], [1, 3], []]);
     await take(store, item(70, { macaddress: sensor(7).address }));
     expect(await heard(4)).toEqual([1, 70]);

@@ -222,7 +222,7 @@ export function reportsAgree(make: MakeCentral): void {
     ]);
     // The inventory takes it over, and what was known of it stays known.
     await take(store, item(1));
-    expect(await store.itemsHeardIn(1)).toMatchObject([{ itemid: 1 }]);
+    expect(await store.itemsOfHome(1)).toMatchObject([{ itemid: 1 }]);
     expect(await coverageOf(store, "item-1")).toHaveLength(5);
   });
 }

@@ -7,7 +7,7 @@ import { arrays, objects, put, putReadings, rowsOf, rowsOfAll, type Work } from 
 
 /**
  * Readings that a transaction adds, for the counts that make `skip` cheap and the list of late readings: see ../README.md. Call `add` for each
- * reading that is put into a table, those of an item in order of number, and `settle` once before the commit. The items are held.
+ * reading that is put into a table, those of a stream in order of number, and `settle` once before the commit. The streams are held.
  */
 export class Additions {
   readonly #homes: Homes;
@@ -17,17 +17,17 @@ export class Additions {
     this.#homes = homes;
   }
 
-  add(series: SeriesName, item: number, home: number, stamp_ms: number, number: number): void {
-    const { stamps_ms, numbers } = this.#run(series, item, home);
+  add(series: SeriesName, stream: number, home: number, stamp_ms: number, number: number): void {
+    const { stamps_ms, numbers } = this.#run(series, stream, home);
     stamps_ms.push(stamp_ms);
     numbers.push(number);
   }
 
-  addAll({ series, home, order, item, own, columns }: SeriesRows): void {
+  addAll({ series, home, order, stream, own, columns }: SeriesRows): void {
     let run: Added | undefined;
     for (const index of order) {
-      const of = item[index] as number;
-      if (run?.item !== of) run = this.#run(series, of, home);
+      const of = stream[index] as number;
+      if (run?.stream !== of) run = this.#run(series, of, home);
       run.stamps_ms.push(columns.stamp_ms[index] as number);
       run.numbers.push(own[index] as number);
     }
@@ -50,11 +50,11 @@ export class Additions {
     this.#runs.clear();
     const held = yield* totalsOf(runs);
     const newest = new Map<string, number>();
-    for (const { item, series, newest_stamp } of held.values()) {
-      const name = `${item} ${series}`;
+    for (const { stream, series, newest_stamp } of held.values()) {
+      const name = `${stream} ${series}`;
       newest.set(name, Math.max(newest_stamp, newest.get(name) ?? 0));
     }
-    const late = runs.flatMap((run) => lateOf(run, newest.get(`${run.item} ${run.series}`) ?? 0));
+    const late = runs.flatMap((run) => lateOf(run, newest.get(`${run.stream} ${run.series}`) ?? 0));
     const taken = runs.map((run) => take(run, held.get(nameOf(run)) ?? totalsOfNone(run)));
     yield* this.#emptyTails(taken);
     const grown = yield* countedIn(taken.map(({ counted }) => counted));
@@ -62,12 +62,12 @@ export class Additions {
       put: "totals",
       columns: totalsColumns,
       rows: taken.map(({ totals }) => totalsNames.map((name) => totals[name])),
-      conflict: `ON CONFLICT (item, series, home) DO UPDATE SET ${totalsChanges}`,
+      conflict: `ON CONFLICT (stream, series, home) DO UPDATE SET ${totalsChanges}`,
     });
     yield* put({ put: "late", columns: lateColumns, rows: late, conflict: "ON CONFLICT DO NOTHING" });
-    for (const { series, item, start_ms, level } of grown) {
+    for (const { series, stream, start_ms, level } of grown) {
       const before_ms = start_ms + (widths_ms[level] as number);
-      yield* divide(this.#homes, { series, items: [item], from_ms: start_ms, before_ms, level });
+      yield* divide(this.#homes, { series, streams: [stream], from_ms: start_ms, before_ms, level });
     }
   }
 
@@ -75,11 +75,11 @@ export class Additions {
   *#emptyTails(taken: readonly Taken[]): Work<void> {
     const long = taken.filter(({ totals }) => totals.tail > tail_max);
     const read = yield* rowsOfAll(
-      ...long.map(({ totals: { series, item, home, tail_from }, before_number }) =>
+      ...long.map(({ totals: { series, stream, home, tail_from }, before_number }) =>
         arrays<Key>(
           `SELECT stamp, seq FROM ${series}
-           WHERE item = $1${this.#homes.is("$2")} AND stamp >= $3 AND seq <= $4`,
-          ...[item, home, tail_from, before_number],
+           WHERE stream = $1${this.#homes.is("$2")} AND stamp >= $3 AND seq <= $4`,
+          ...[stream, home, tail_from, before_number],
         ),
       ),
     );
@@ -97,11 +97,11 @@ export class Additions {
     }
   }
 
-  #run(series: SeriesName, item: number, home: number): Added {
-    const name = nameOf({ series, item, home });
+  #run(series: SeriesName, stream: number, home: number): Added {
+    const name = nameOf({ series, stream, home });
     let run = this.#runs.get(name);
     if (run === undefined) {
-      run = noneOf({ series, item, home });
+      run = noneOf({ series, stream, home });
       this.#runs.set(name, run);
     }
     return run;
@@ -132,8 +132,8 @@ type Key = [stamp_ms: number, number: number];
 function* totalsOf(runs: readonly Run[]): Work<Map<string, Totals>> {
   const rows = yield* rowsOf(
     objects<Totals>(
-      `SELECT ${totalsNames.join(", ")} FROM totals WHERE item = ANY ($1::bigint[]) AND series = ANY ($2::text[])`,
-      [...new Set(runs.map(({ item }) => item))],
+      `SELECT ${totalsNames.join(", ")} FROM totals WHERE stream = ANY ($1::bigint[]) AND series = ANY ($2::text[])`,
+      [...new Set(runs.map(({ stream }) => stream))],
       [...new Set(runs.map(({ series }) => series))],
     ),
   );
@@ -141,12 +141,12 @@ function* totalsOf(runs: readonly Run[]): Work<Map<string, Totals>> {
 }
 
 /** Those that came after one with a higher stamp; `newest_ms`: of those before. */
-function lateOf({ item, series, home, stamps_ms, numbers }: Added, newest_ms: number): LateRow[] {
+function lateOf({ stream, series, home, stamps_ms, numbers }: Added, newest_ms: number): LateRow[] {
   const late: LateRow[] = [];
   let newest = newest_ms;
   for (const [index, stamp_ms] of stamps_ms.entries()) {
     if (stamp_ms >= newest) newest = stamp_ms;
-    else late.push([item, series, numbers[index] as number, home, stamp_ms]);
+    else late.push([stream, series, numbers[index] as number, home, stamp_ms]);
   }
   return late;
 }
@@ -168,13 +168,13 @@ function take(run: Added, totals: Totals): Taken {
   return { totals, tail, counted, before_number };
 }
 
-function totalsOfNone({ series, item, home }: Run): Totals {
+function totalsOfNone({ series, stream, home }: Run): Totals {
   const nothing = { total: 0, newest_number: 0, newest_stamp: 0, tail: 0, tail_from: 0, tail_min: 0 };
-  return { item, series, home, ...nothing };
+  return { stream, series, home, ...nothing };
 }
 
 const totalsColumns = {
-  item: "bigint",
+  stream: "bigint",
   series: "text",
   home: "bigint",
   total: "bigint",
@@ -190,13 +190,13 @@ const totalsChanges = totalsNames
   .map((name) => `${name} = excluded.${name}`)
   .join(", ");
 const lateColumns = {
-  item: "bigint",
+  stream: "bigint",
   series: "text",
   seq: "bigint",
   home: "bigint",
   stamp: "bigint",
 } as const;
-type LateRow = [item: number, series: string, seq: number, home: number, stamp_ms: number];
+type LateRow = [stream: number, series: string, seq: number, home: number, stamp_ms: number];
 
 /** Readings in a tail: a commit of a reading is one row of totals, until there are more. */
 const tail_max = 1_000;

@@ -1,44 +1,64 @@
 import { type SeriesName, seriesOf, type Value } from "../../series.ts";
-import type { ArrivalPosition, Arrivals, ArrivalsRequest, SeriesRecord } from "../store.ts";
+import type { Arrivals, ArrivalsRequest, Precision, SeriesRecord, StayPosition } from "../store.ts";
 import type { Homes } from "./homes.ts";
-import { type Run, runOf } from "./run.ts";
+import { type Run, runsOf } from "./run.ts";
 import { quoted } from "./series-tables.ts";
 import { arrays, rowsOf, type Work } from "./work.ts";
 
-/** Readings of a series of an item in order of arrival: see ../README.md. To be read at one moment; `epoch` is the store's. */
+/** Readings of a series of an item in order of arrival, stay by stay: see ../README.md. To be read at one moment; `epoch` is the store's. */
 export function* arrivals(homes: Homes, epoch: string, request: ArrivalsRequest): Work<Arrivals | undefined> {
-  const { series, item, limit } = request;
-  const run = yield* runOf(homes, series, item);
-  const { among } = run;
-  const from = startOf(request, epoch, run);
+  const runs = yield* runsOf(homes, request);
+  const from = startOf(request, epoch, runs);
   if (from === undefined) return undefined;
-  const { from_ms, before_ms } = request.span;
-  const late = yield* rowsOf(
-    arrays<ArrivalRow>(lateSql(homes, series, among), item, from.seq, from_ms, before_ms, limit),
-  );
+  const records: SeriesRecord[] = [];
+  const stays: StayPosition[] = [];
+  for (const [place, run] of runs.entries()) {
+    const after = from[place] as StayPosition;
+    const limit = request.limit - records.length;
+    const found = limit === 0 ? undefined : yield* arrivalsOf(homes, run, { ...request, after, limit });
+    records.push(...(found?.records ?? []));
+    stays.push(found?.position ?? after);
+  }
+  return { records, position: { epoch, stays } };
+}
+
+/** The readings of a run that arrived after a position. */
+function* arrivalsOf(
+  homes: Homes,
+  run: Run,
+  part: { span: ArrivalsRequest["span"]; after: StayPosition; limit: number; precision: Precision },
+): Work<{ records: SeriesRecord[]; position: StayPosition }> {
+  const { series, stream, among } = run;
+  const { after, limit } = part;
+  const from_ms = Math.max(part.span.from_ms, run.from_ms);
+  const before_ms = Math.min(part.span.before_ms, run.before_ms);
+  const lateText = lateSql(homes, series, among);
+  const late = yield* rowsOf(arrays<ArrivalRow>(lateText, stream, after.seq, from_ms, before_ms, limit));
   late.sort(([one], [other]) => one - other);
   // Late readings that the walk has passed have stamps below the position's: where no others follow, there is nothing to leave out.
   const text = inOrderSql(homes, series, among, late.length > 0);
-  const inOrder = yield* rowsOf(arrays<ArrivalRow>(text, item, from.stamp_ms, from.seq, before_ms, limit));
-  return joined(request, from, inOrder, late);
+  const inOrder = yield* rowsOf(
+    arrays<ArrivalRow>(text, stream, after.stamp_ms, after.seq, before_ms, limit),
+  );
+  return joined(run, part, inOrder, late);
 }
 
-/** Readings that came in order of time: parameters are item, stamp and number of the last one before, the end of the span, and the limit. */
+/** Readings that came in order of time: parameters are stream, stamp and number of the last one before, the end of the span, and the limit. */
 export function inOrderSql(homes: Homes, series: SeriesName, among: string, lateFollow: boolean): string {
   const unlisted = ` AND NOT EXISTS (SELECT 1 FROM late
-      WHERE late.series = '${series}' AND late.item = reading.item AND late.seq = reading.seq${homes.same("reading", "late")})`;
+      WHERE late.series = '${series}' AND late.stream = reading.stream AND late.seq = reading.seq${homes.same("reading", "late")})`;
   // The bound on the stamp alone tells PostgreSQL which partitions are in question.
   return `SELECT ${columnsOf(series, "reading")} FROM ${series} AS reading
-    WHERE item = $1${among} AND stamp >= $2 AND (stamp, seq) > ($2, $3) AND stamp < $4${lateFollow ? unlisted : ""}
+    WHERE stream = $1${among} AND stamp >= $2 AND (stamp, seq) > ($2, $3) AND stamp < $4${lateFollow ? unlisted : ""}
     ORDER BY stamp, seq LIMIT $5`;
 }
 
-/** Late readings, the first ones in any order: parameters are item, the number of the last one before, both ends of the span, and the limit. */
+/** Late readings, the first ones in any order: parameters are stream, the number of the last one before, both ends of the span, and the limit. */
 export function lateSql(homes: Homes, series: SeriesName, among: string): string {
   return `SELECT ${columnsOf(series, "reading")} FROM (
-      SELECT * FROM late WHERE series = '${series}' AND item = $1${among} AND seq > $2 AND stamp >= $3 AND stamp < $4
+      SELECT * FROM late WHERE series = '${series}' AND stream = $1${among} AND seq > $2 AND stamp >= $3 AND stamp < $4
       ORDER BY seq LIMIT $5) AS listed
-    JOIN ${series} AS reading ON reading.item = listed.item AND reading.stamp = listed.stamp AND reading.seq = listed.seq${homes.same("reading", "listed")}`;
+    JOIN ${series} AS reading ON reading.stream = listed.stream AND reading.stamp = listed.stamp AND reading.seq = listed.seq${homes.same("reading", "listed")}`;
 }
 
 function columnsOf(series: SeriesName, table: string): string {
@@ -48,16 +68,28 @@ function columnsOf(series: SeriesName, table: string): string {
     .join(", ");
 }
 
-/** The place that a request goes on from; undefined where it names one that does not hold here. */
+/** Where a request goes on in each of the runs; undefined where it names a place that does not hold here. A run that is new to it begins. */
 function startOf(
   { after, span }: ArrivalsRequest,
   epoch: string,
-  { newest_number, revision }: Run,
-): ArrivalPosition | undefined {
-  // Numbers begin at 1, so that number 0 stands before every reading of its millisecond.
-  if (after === undefined) return { epoch, revision, seq: 0, stamp_ms: span.from_ms };
-  const holds = after.epoch === epoch && after.revision === revision && after.seq <= newest_number;
-  return holds ? after : undefined;
+  runs: readonly Run[],
+): StayPosition[] | undefined {
+  if (after !== undefined && after.epoch !== epoch) return undefined;
+  const known = after?.stays ?? [];
+  const positions = runs.map((run) => {
+    const place = placeOf(run);
+    // Numbers begin at 1, so that number 0 stands before every reading of its millisecond.
+    const start = { ...place, seq: 0, stamp_ms: Math.max(span.from_ms, run.from_ms) };
+    const isHere = ({ seq, stamp_ms: _, ...other }: StayPosition) =>
+      Bun.deepEquals(other, place) && seq <= run.newest_number;
+    return known.find(isHere) ?? start;
+  });
+  return known.every((position) => positions.includes(position)) ? positions : undefined;
+}
+
+/** A run as a position names it. */
+function placeOf({ stream, from_ms, before_ms, revision }: Run): Omit<StayPosition, "seq" | "stamp_ms"> {
+  return { stream, from_ms, before_ms, revision };
 }
 
 /** A reading: its number, its stamp in unix milliseconds, then the values in the order of the series' fields. */
@@ -65,17 +97,17 @@ type ArrivalRow = [seq: number, stamp_ms: number, ...values: Value[]];
 
 /**
  * A page of arrivals from two lists that each have the order of numbers: readings that came in order of time, and late ones. Each has the
- * `limit` readings that follow `from`, or all there are.
+ * `limit` readings that follow `after`, or all there are.
  */
 function joined(
-  { series, limit, precision }: ArrivalsRequest,
-  from: ArrivalPosition,
+  { series }: Run,
+  { after, limit, precision }: { after: StayPosition; limit: number; precision: Precision },
   inOrder: readonly ArrivalRow[],
   late: readonly ArrivalRow[],
-): Arrivals {
+): { records: SeriesRecord[]; position: StayPosition } {
   const fields = Object.keys(seriesOf(series).fields);
   const records: SeriesRecord[] = [];
-  let { seq, stamp_ms } = from;
+  let { seq, stamp_ms } = after;
   let [ordered, belated] = [0, 0];
   while (records.length < limit) {
     const [one, other] = [inOrder[ordered], late[belated]];
@@ -90,7 +122,7 @@ function joined(
     seq = next[0];
     records.push(recordOf(fields, next, precision === "ms" ? 1 : 1000));
   }
-  return { records, position: { ...from, seq, stamp_ms } };
+  return { records, position: { ...after, seq, stamp_ms } };
 }
 
 function recordOf(

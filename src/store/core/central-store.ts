@@ -6,7 +6,8 @@ import { backupsOf } from "./backups.ts";
 import { digests } from "./digests.ts";
 import { gatewayRecords } from "./gateways.ts";
 import { history } from "./history.ts";
-import { itemsHeardIn } from "./inventory.ts";
+import { itemsOfHome } from "./inventory.ts";
+import { strays } from "./item-overviews.ts";
 import { type HeardDevice, heardFrom } from "./items.ts";
 import { daysColumns, refuseUnheld } from "./repair.ts";
 import { heardIn } from "./reports.ts";
@@ -63,10 +64,11 @@ export function centralStoreOn(parts: CentralParts): CentralStore {
       await writer.prepareReadings?.(request.series, columns.stamp_ms, 0);
       return writer.write("repairDay", request, batch, sender);
     },
-    history: snapshot((request) => history(epoch, request)),
+    history: snapshot((request) => history(homes, epoch, request)),
     gateways: read(gatewayRecords),
     replaceAlerts: (home, alerts) => writer.write("replaceAlerts", home, alerts),
-    itemsHeardIn: read(itemsHeardIn),
+    itemsOfHome: read(itemsOfHome),
+    strays: snapshot(() => strays(homes)),
     putBackup: (home, name, content) => writer.write("putBackup", home, name, content),
     backups: read(backupsOf),
   };

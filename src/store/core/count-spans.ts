@@ -25,10 +25,10 @@ export function spanStart(stamp_ms: number, width_ms: number): number {
   return Math.floor(stamp_ms / width_ms) * width_ms;
 }
 
-/** Series of items whose readings have been changed otherwise than by adding. */
+/** Series of streams whose readings have been changed otherwise than by adding. */
 export interface Recounted {
   readonly series: SeriesName;
-  readonly items: readonly number[];
+  readonly streams: readonly number[];
   /** Stamps of readings that were changed or removed, or that came. */
   readonly from_ms: number;
   readonly before_ms: number;
@@ -36,77 +36,77 @@ export interface Recounted {
   readonly changed: boolean;
 }
 
-/** Makes counts and totals of some items what the table of a series holds, in a stretch of time. The items are held, and have totals. */
+/** Makes counts and totals of some streams what the table of a series holds, in a stretch of time. The streams are held, and have totals. */
 export function* recount(homes: Homes, of: Recounted): Work<void> {
-  const { series, items, changed } = of;
+  const { series, streams, changed } = of;
   const tail = yield* firstOf(
     objects<{ from_ms: number | null }>(
-      "SELECT min(tail_from) AS from_ms FROM totals WHERE item = ANY ($1::bigint[]) AND series = $2 AND tail > 0",
-      items,
+      "SELECT min(tail_from) AS from_ms FROM totals WHERE stream = ANY ($1::bigint[]) AND series = $2 AND tail > 0",
+      streams,
       series,
     ),
   );
   yield* change(
     `UPDATE totals SET newest_stamp = coalesce((
        SELECT max(stamp) FROM ${series} AS reading
-       WHERE reading.item = totals.item${homes.same("reading", "totals")}), 0)
-     WHERE item = ANY ($1::bigint[]) AND series = $2`,
-    items,
+       WHERE reading.stream = totals.stream${homes.same("reading", "totals")}), 0)
+     WHERE stream = ANY ($1::bigint[]) AND series = $2`,
+    streams,
     series,
   );
   yield* change(
-    "UPDATE totals SET tail = 0, tail_from = newest_stamp + 1 WHERE item = ANY ($1::bigint[]) AND series = $2",
-    items,
+    "UPDATE totals SET tail = 0, tail_from = newest_stamp + 1 WHERE stream = ANY ($1::bigint[]) AND series = $2",
+    streams,
     series,
   );
   for (const [from_ms, before_ms] of stretches(of, tail?.from_ms ?? undefined)) {
     yield* change(
-      "DELETE FROM counts WHERE item = ANY ($1::bigint[]) AND series = $2 AND start >= $3 AND start < $4",
-      items,
+      "DELETE FROM counts WHERE stream = ANY ($1::bigint[]) AND series = $2 AND start >= $3 AND start < $4",
+      streams,
       series,
       from_ms,
       before_ms,
     );
-    yield* change(widestSql(homes, series), items, series, from_ms, before_ms);
-    yield* divide(homes, { series, items, from_ms, before_ms, level: 0 });
+    yield* change(widestSql(homes, series), streams, series, from_ms, before_ms);
+    yield* divide(homes, { series, streams, from_ms, before_ms, level: 0 });
   }
-  yield* change(sumSql, items, series, changed ? 1 : 0);
-  if (changed) yield* listLate(homes, series, items);
+  yield* change(sumSql, streams, series, changed ? 1 : 0);
+  if (changed) yield* listLate(homes, series, streams);
 }
 
-/** The same for days of items, which may have no totals of the home yet: a day is days since 1970. */
+/** The same for days of streams, which may have no totals of the home yet: a day is days since 1970. */
 export function* recountDays(
   homes: Homes,
   of: {
     readonly series: SeriesName;
     readonly home: number;
-    readonly days: Iterable<readonly [item: number, day: number]>;
+    readonly days: Iterable<readonly [stream: number, day: number]>;
     readonly changed: boolean;
   },
 ): Work<void> {
   const { series, home, days, changed } = of;
-  for (const [item, day] of days) {
+  for (const [stream, day] of days) {
     yield* change(
-      "INSERT INTO totals (item, series, home) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
-      item,
+      "INSERT INTO totals (stream, series, home) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+      stream,
       series,
       homes.of(home),
     );
     const from_ms = day * day_ms;
-    yield* recount(homes, { series, items: [item], from_ms, before_ms: from_ms + day_ms, changed });
+    yield* recount(homes, { series, streams: [stream], from_ms, before_ms: from_ms + day_ms, changed });
   }
 }
 
-/** The same for all readings of the items, which may have no totals yet. */
-export function* recountAll(homes: Homes, series: SeriesName, items: readonly number[]): Work<void> {
+/** The same for all readings of the streams, which may have no totals yet. */
+export function* recountAll(homes: Homes, series: SeriesName, streams: readonly number[]): Work<void> {
   yield* change(
-    `INSERT INTO totals (item, series, home)
-     SELECT item, $2::text, ${homes.column} FROM ${series} WHERE item = ANY ($1::bigint[])
+    `INSERT INTO totals (stream, series, home)
+     SELECT stream, $2::text, ${homes.column} FROM ${series} WHERE stream = ANY ($1::bigint[])
      GROUP BY 1, 3 ON CONFLICT DO NOTHING`,
-    items,
+    streams,
     series,
   );
-  yield* recount(homes, { series, items, from_ms: 0, before_ms: Number.MAX_SAFE_INTEGER, changed: true });
+  yield* recount(homes, { series, streams, from_ms: 0, before_ms: Number.MAX_SAFE_INTEGER, changed: true });
 }
 
 /**
@@ -117,11 +117,11 @@ export function* divide(
   homes: Homes,
   of: Omit<Recounted, "changed"> & { readonly level: number },
 ): Work<void> {
-  const { series, items, from_ms, before_ms, level } = of;
+  const { series, streams, from_ms, before_ms, level } = of;
   for (const [place, width] of widths_ms.slice(level + 1).entries()) {
     const wider = widths_ms[level + place] as number;
     const text = dividedSql(homes, series, wider, width);
-    const divided = yield* change(text, items, series, from_ms, before_ms);
+    const divided = yield* change(text, streams, series, from_ms, before_ms);
     if (divided === 0) return;
   }
 }
@@ -143,35 +143,35 @@ function stretches(
   ];
 }
 
-/** Parameters of these: items, series, and the stretch. */
+/** Parameters of these: streams, series, and the stretch. */
 function widestSql(homes: Homes, series: SeriesName): string {
   const [width] = widths_ms;
-  return `INSERT INTO counts (item, series, width, start, home, count, min_seq, max_seq)
-    SELECT totals.item, totals.series, ${width}, stamp - stamp % ${width}, totals.home, count(*), min(seq), max(seq)
-    FROM totals JOIN ${series} AS reading ON reading.item = totals.item${homes.same("reading", "totals")}
-    WHERE totals.item = ANY ($1::bigint[]) AND totals.series = $2 AND stamp >= $3 AND stamp < $4
+  return `INSERT INTO counts (stream, series, width, start, home, count, min_seq, max_seq)
+    SELECT totals.stream, totals.series, ${width}, stamp - stamp % ${width}, totals.home, count(*), min(seq), max(seq)
+    FROM totals JOIN ${series} AS reading ON reading.stream = totals.stream${homes.same("reading", "totals")}
+    WHERE totals.stream = ANY ($1::bigint[]) AND totals.series = $2 AND stamp >= $3 AND stamp < $4
     GROUP BY 1, 2, 4, 5`;
 }
 
 /** A span may have been divided before, and have grown since. */
 function dividedSql(homes: Homes, series: SeriesName, wider: number, width: number): string {
-  return `INSERT INTO counts (item, series, width, start, home, count, min_seq, max_seq)
-    SELECT wide.item, wide.series, ${width}, stamp - stamp % ${width}, wide.home, count(*), min(seq), max(seq)
-    FROM counts AS wide JOIN totals USING (item, series, home)
-      JOIN ${series} AS reading ON reading.item = wide.item${homes.same("reading", "wide")}
+  return `INSERT INTO counts (stream, series, width, start, home, count, min_seq, max_seq)
+    SELECT wide.stream, wide.series, ${width}, stamp - stamp % ${width}, wide.home, count(*), min(seq), max(seq)
+    FROM counts AS wide JOIN totals USING (stream, series, home)
+      JOIN ${series} AS reading ON reading.stream = wide.stream${homes.same("reading", "wide")}
         AND stamp >= wide.start AND stamp < wide.start + ${wider} AND stamp < tail_from
-    WHERE wide.item = ANY ($1::bigint[]) AND wide.series = $2 AND wide.width = ${wider}
+    WHERE wide.stream = ANY ($1::bigint[]) AND wide.series = $2 AND wide.width = ${wider}
       AND wide.start >= $3 AND wide.start < $4 AND wide.count > ${undivided_max}
     GROUP BY 1, 2, 4, 5
-    ON CONFLICT (item, series, width, start, home) DO UPDATE
+    ON CONFLICT (stream, series, width, start, home) DO UPDATE
       SET count = excluded.count, min_seq = excluded.min_seq, max_seq = excluded.max_seq`;
 }
 
-/** Parameters: items, series, and 1 where readings have changed. */
-const ofWidest = `FROM counts WHERE counts.item = totals.item AND counts.series = totals.series
+/** Parameters: streams, series, and 1 where readings have changed. */
+const ofWidest = `FROM counts WHERE counts.stream = totals.stream AND counts.series = totals.series
   AND counts.home = totals.home AND width = ${widths_ms[0]}`;
 const sumSql = `UPDATE totals SET
     total = coalesce((SELECT sum(count) ${ofWidest}), 0),
     newest_number = greatest(newest_number, coalesce((SELECT max(max_seq) ${ofWidest}), 0)),
     revision = revision + CASE WHEN total = coalesce((SELECT sum(count) ${ofWidest}), 0) THEN $3::bigint ELSE 1 END
-  WHERE item = ANY ($1::bigint[]) AND series = $2`;
+  WHERE stream = ANY ($1::bigint[]) AND series = $2`;

@@ -3,100 +3,106 @@ import type { GapReason } from "../../reading.ts";
 import type { Item } from "../../records/items.ts";
 import { type CoverageFacts, coverageOf, isOverdue, type Span } from "../coverage.ts";
 import type { CoverageInterval, CoverageRequest } from "../store.ts";
-import { objects, rowsOfAll, type Work } from "./work.ts";
+import { stayed } from "./run.ts";
+import { always } from "./stays.ts";
+import { objects, rowsOf, rowsOfAll, type Work } from "./work.ts";
 
 /** When an item was covered: see `Store.coverage`. To be read in one snapshot. */
 export function* coverage(request: CoverageRequest): Work<CoverageInterval[]> {
-  const { item } = request;
-  const [rows, silences, outages, gaps] = yield* rowsOfAll(
-    objects<StayRow>(`${stays} WHERE key = $1 ORDER BY states.home`, item),
-    objects<Silence>(
-      "SELECT home, start_ms, stop_ms FROM silences WHERE item = $1 ORDER BY home, start_ms",
-      item,
+  const stays = yield* rowsOf(
+    objects<StayRow>(`${heardStays} WHERE stays.item = $1 ORDER BY from_ms`, request.item),
+  );
+  const seen = stays.filter(({ home }) => request.homes?.includes(home) ?? true);
+  if (seen[0] === undefined) return [];
+  const streams = seen.map(({ stream }) => stream);
+  const [silences, outages, gaps] = yield* rowsOfAll(
+    objects<StreamSpan>(
+      "SELECT stream, start_ms, stop_ms FROM silences WHERE stream = ANY ($1::bigint[]) ORDER BY stream, start_ms",
+      streams,
     ),
     objects<Outage>(
       `SELECT outages.home, outages.listener, start_ms, stop_ms
-       FROM item_states AS states
+       FROM stream_states AS states
          JOIN outages ON outages.home = states.home AND outages.listener IN (states.listener, 'gateway')
-       WHERE item = $1 ORDER BY outages.home, outages.listener, start_ms`,
-      item,
+       WHERE stream = ANY ($1::bigint[]) ORDER BY outages.home, outages.listener, start_ms`,
+      streams,
     ),
     objects<GapRow>(
-      `SELECT from_ms AS start_ms, to_ms AS stop_ms, reason, lost FROM gaps WHERE item = $1
+      `SELECT stream, from_ms AS start_ms, to_ms AS stop_ms, reason, lost FROM gaps WHERE stream = ANY ($1::bigint[])
        ORDER BY from_ms, to_ms, reason`,
-      item,
+      streams,
     ),
   );
-  if (rows[0] === undefined) return [];
   const of = outagesByListener(outages);
-  const facts = rows.map((row) => ({
+  const facts = seen.map((row) => ({
     ...stayOf(row),
-    silences: silences.filter(({ home }) => home === row.home),
+    silences: silences.filter(({ stream }) => stream === row.stream),
     driverOutages: of(row.home, row.listener),
     gatewayOutages: of(row.home, "gateway"),
+    gaps: gaps
+      .filter(({ stream }) => stream === row.stream)
+      .map(({ lost, stream: _, ...gap }) => ({ ...gap, lost: lost ?? undefined })),
   }));
-  const known = gaps.map(({ lost, ...gap }) => ({ ...gap, lost: lost ?? undefined }));
-  return coverageOf({ ...kindOf(rows[0]), stays: facts, gaps: known }, request);
+  return coverageOf({ ...kindOf(seen[0]), stays: facts }, request);
 }
 
-/** Keys of the items that have been silent for too long by now. To be read in one snapshot. */
+/** Keys of the items that have been silent for too long by now, in the home where they live. To be read in one snapshot. */
 export function* overdueItems(): Work<Set<number>> {
   // Outages that ended before an item was heard do not count for the time that it has been silent.
   const [rows, outages] = yield* rowsOfAll(
-    objects<StayRow>(`${stays} ORDER BY key, states.home`),
+    objects<StayRow & { item: number }>(
+      `${heardStays} WHERE before_ms = ${always.before_ms} ORDER BY stays.item`,
+    ),
     objects<Outage>(
       `SELECT outages.home, outages.listener, start_ms, stop_ms
        FROM outages JOIN (
-         SELECT home, listener, min(heard_ms) AS since_ms FROM item_states GROUP BY home, listener
+         SELECT home, listener, min(heard_ms) AS since_ms FROM stream_states GROUP BY home, listener
        ) AS heard ON heard.home = outages.home AND heard.listener = outages.listener
        WHERE stop_ms > since_ms ORDER BY outages.home, outages.listener, start_ms`,
     ),
   );
   const of = outagesByListener(outages);
-  const overdue = [...Map.groupBy(rows, ({ key }) => key).values()].filter(([first, ...others]) => {
-    if (first === undefined) return false;
-    const facts = [first, ...others].map((row) => ({
-      ...stayOf(row),
-      silences: [],
-      driverOutages: of(row.home, row.listener),
-      gatewayOutages: [],
-    }));
-    return isOverdue({ ...kindOf(first), stays: facts });
+  const overdue = rows.filter((row) => {
+    const facts = { silences: [], driverOutages: of(row.home, row.listener), gatewayOutages: [], gaps: [] };
+    return isOverdue({ ...kindOf(row), stays: [{ ...stayOf(row), ...facts }] });
   });
-  return new Set(overdue.map(([first]) => (first as StayRow).key));
+  return new Set(overdue.map(({ item }) => item));
 }
 
-/** Who has heard items. */
-const stays = `
-  SELECT key, record, states.home, states.first_ms, heard_ms, listener, last_ms
-  FROM items JOIN item_states AS states ON item = key
+/** Stays of items in homes that have heard them. */
+const heardStays = `
+  SELECT stays.item, streams.key AS stream, streams.home, items.record, from_ms, before_ms, states.first_ms, heard_ms, listener, last_ms
+  FROM ${stayed} JOIN items ON items.key = stays.item JOIN stream_states AS states ON states.stream = streams.key
     LEFT JOIN listeners ON listeners.home = states.home AND name = listener`;
 
 interface StayRow {
-  readonly key: number;
-  readonly record: string;
+  readonly stream: number;
   readonly home: number;
+  readonly record: string;
+  readonly from_ms: number;
+  readonly before_ms: number;
   readonly first_ms: number;
   readonly heard_ms: number;
   readonly listener: string | null;
   readonly last_ms: number | null;
 }
 
-interface Silence extends Span {
-  readonly home: number;
+interface StreamSpan extends Span {
+  readonly stream: number;
 }
 
-interface Outage extends Silence {
+interface Outage extends Span {
+  readonly home: number;
   readonly listener: string;
 }
 
-interface GapRow extends Span {
+interface GapRow extends StreamSpan {
   readonly reason: GapReason;
   readonly lost: number | null;
 }
 
-function stayOf({ first_ms, heard_ms, last_ms }: StayRow) {
-  return { first_ms, heard_ms, listened_ms: last_ms ?? undefined };
+function stayOf({ from_ms, before_ms, first_ms, heard_ms, last_ms }: StayRow) {
+  return { from_ms, before_ms, first_ms, heard_ms, listened_ms: last_ms ?? undefined };
 }
 
 function kindOf({ record }: StayRow): Pick<CoverageFacts, "kind" | "subtype"> {

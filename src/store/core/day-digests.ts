@@ -6,13 +6,13 @@ import type { Homes } from "./homes.ts";
 import { quoted } from "./series-tables.ts";
 import { arrays, type Database, rowsOf } from "./work.ts";
 
-/** Digests of the readings of a series of an item by day (days since 1970), read a few thousand readings at a time. */
+/** Digests of the readings of a series of a stream by day (days since 1970), read a few thousand readings at a time. */
 export async function dayDigests(
   database: Database,
   homes: Homes,
   of: {
     readonly series: SeriesName;
-    readonly item: number;
+    readonly stream: number;
     readonly home: number;
     readonly from_ms: number;
     readonly before_ms: number;
@@ -20,15 +20,15 @@ export async function dayDigests(
     seqOf(own: number): number | undefined;
   },
 ): Promise<Map<number, SetDigest>> {
-  const { series, item, home, from_ms, before_ms, seqOf } = of;
+  const { series, stream, home, from_ms, before_ms, seqOf } = of;
   const columns = quoted(["stamp", "seq", ...valueColumns(series).map(({ name }) => name)]);
   const text = `SELECT ${columns} FROM ${series}
-    WHERE item = $1${homes.is("$2")} AND stamp >= $3 AND (stamp, seq) > ($3, $4) AND stamp < $5
+    WHERE stream = $1${homes.is("$2")} AND stamp >= $3 AND (stamp, seq) > ($3, $4) AND stamp < $5
     ORDER BY stamp, seq LIMIT ${rows_max}`;
   const days = new Map<number, SetDigest>();
   let after: readonly [stamp_ms: number, own: number] = [from_ms, 0];
   for (;;) {
-    const statement = arrays<Row>(text, item, homes.of(home), ...after, before_ms);
+    const statement = arrays<Row>(text, stream, homes.of(home), ...after, before_ms);
     const rows = await database.page(() => rowsOf(statement));
     for (const [stamp_ms, own, ...values] of rows) {
       const seq = seqOf(own);

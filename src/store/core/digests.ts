@@ -2,6 +2,7 @@ import { type SeriesName, seriesOf } from "../../series.ts";
 import type { DayDigest } from "../day-digest.ts";
 import type { DigestRequest } from "../upload-store.ts";
 import { dayDigests } from "./day-digests.ts";
+import { type DeviceRow, deviceColumns, deviceOf, heardItems } from "./heard-devices.ts";
 import type { Homes } from "./homes.ts";
 import { numbersOf, sourceOf } from "./sources.ts";
 import { type Database, objects, rowsOf } from "./work.ts";
@@ -18,10 +19,9 @@ export async function digests(
     if (source === undefined) return undefined;
     const { home } = source;
     const runs = yield* rowsOf(
-      objects<HeardRun>(
-        `SELECT series, key, address, itemid, provisional
-         FROM item_homes JOIN items ON key = item_homes.item JOIN totals ON totals.item = key
-         WHERE item_homes.home = $1 AND totals.home = $2 ORDER BY key, series`,
+      objects<DeviceRow & { series: SeriesName }>(
+        `SELECT series, ${deviceColumns} FROM ${heardItems} JOIN totals ON totals.stream = streams.key
+         WHERE streams.home = $1 AND totals.home = $2 ORDER BY streams.key, series`,
         home,
         homes.of(home),
       ),
@@ -35,25 +35,14 @@ export async function digests(
     return seq === undefined || seq > through_seq ? undefined : seq;
   };
   const all: DayDigest[] = [];
-  for (const { series, key, address, itemid, provisional } of runs) {
-    const device = {
-      series,
-      // Of the readings, whatever the inventory has made of the item since.
-      kind: seriesOf(series).kind,
-      address: address ?? "",
-      ...(provisional && address !== null ? {} : { itemid }),
-    };
-    const days = await dayDigests(database, homes, { series, item: key, home, from_ms, before_ms, seqOf });
-    for (const [day, { count, hash }] of days) all.push({ ...device, day, count, hash });
+  for (const { series, ...row } of runs) {
+    const { stream } = row;
+    // Of the readings, whatever the inventory has made of the item since.
+    const { kind } = seriesOf(series);
+    const { address, itemid } = deviceOf(row);
+    const of = { series, stream, home, from_ms, before_ms, seqOf };
+    const days = await dayDigests(database, homes, of);
+    for (const [day, { count, hash }] of days) all.push({ series, kind, address, itemid, day, count, hash });
   }
   return all;
-}
-
-/** A series of an item that was heard in a home. */
-interface HeardRun {
-  readonly series: SeriesName;
-  readonly key: number;
-  readonly address: string | null;
-  readonly itemid: number;
-  readonly provisional: boolean;
 }

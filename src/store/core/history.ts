@@ -1,30 +1,32 @@
-import type { Item } from "../../records/items.ts";
 import { type SeriesName, seriesOf } from "../../series.ts";
 import type { Batch, BatchDevice } from "../batch.ts";
 import { BatchColumns, type ReadingRow } from "../batch-columns.ts";
 import type { CentralStore, HistoryPosition } from "../central-store.ts";
-import { deviceOfItem } from "../provisional-item.ts";
+import { type DeviceRow, deviceColumns, deviceOf, heardItems } from "./heard-devices.ts";
+import type { Homes } from "./homes.ts";
 import { quoted, readingColumns } from "./series-tables.ts";
 import { arrays, objects, rowsOf, rowsOfAll, type Statement, type Work } from "./work.ts";
 
 /**
- * All readings of the items of a home, old to new, for a box that is restored: see `CentralStore.history`. To be read at one moment. `epoch` is
+ * All readings that a home has sent, old to new, for a box that is restored: see `CentralStore.history`. To be read at one moment. `epoch` is
  * the name that the readings are numbered under.
  */
 export function* history(
+  homes: Homes,
   epoch: string,
   { home, from_ms, after, readings_max }: Parameters<CentralStore["history"]>[0],
 ): Work<{ batch: Batch; position: HistoryPosition } | undefined> {
   const found = yield* rowsOf(
     objects<HomeRun>(
-      `SELECT DISTINCT series, key, record, provisional FROM items JOIN totals ON item = key
-       WHERE currenthomeid = $1 ORDER BY key, series`,
+      `SELECT series, ${deviceColumns} FROM ${heardItems} JOIN totals ON totals.stream = streams.key
+       WHERE streams.home = $1 AND totals.home = $2 ORDER BY streams.key, series`,
       home,
+      homes.of(home),
     ),
   );
   const start: Key = after === undefined ? [from_ms, 0] : positionOf(after.at);
   const full = Math.ceil(readings_max / Math.max(1, found.length)) + run_rows_least;
-  const runs = found.map((run) => new Run(run, full));
+  const runs = found.map((run) => new Run(run, { full, among: homes.among(home) }));
   const rows = yield* rowsOfAll<ReadingRow[]>(...runs.map((run) => run.after(start)));
   for (const [place, run] of runs.entries()) run.take(rows[place] ?? []);
   return yield* mergedBatch(runs, { epoch, first_seq: (after?.seq ?? 0) + 1, readings_max });
@@ -56,31 +58,33 @@ function* mergedBatch(
   return { batch, position: { seq: to_seq, at: last.join(" ") } };
 }
 
-/** The readings of one series of one item, in their order. */
+/** The readings of one series of one stream, in their order. */
 class Run {
   readonly series: SeriesName;
   readonly device: BatchDevice;
-  readonly #item: number;
+  readonly #stream: number;
   readonly #full: number;
+  readonly #among: string;
   #rows: readonly ReadingRow[] = [];
   #at = 0;
 
-  /** `full`: readings that are read at once. */
-  constructor({ series, key, record, provisional }: HomeRun, full: number) {
+  /** `full`: readings that are read at once; `among`: see `Homes.among`. */
+  constructor({ series, ...row }: HomeRun, { full, among }: { full: number; among: string }) {
     this.series = series;
     // Of the readings, whatever the inventory has made of the item since.
     const { kind } = seriesOf(series);
-    this.device = { ...deviceOfItem(JSON.parse(record) as Item, Boolean(provisional)), kind };
-    this.#item = key;
+    this.device = { ...deviceOf(row), kind };
+    this.#stream = row.stream;
     this.#full = full;
+    this.#among = among;
   }
 
   /** The next readings after one. */
   after([stamp_ms, own]: Key): Statement<ReadingRow> {
     return arrays(
       `SELECT ${quoted(readingColumns(this.series))} FROM ${this.series}
-       WHERE item = $1 AND stamp >= $2 AND (stamp, seq) > ($2, $3) ORDER BY stamp, seq LIMIT $4`,
-      ...[this.#item, stamp_ms, own, this.#full],
+       WHERE stream = $1${this.#among} AND stamp >= $2 AND (stamp, seq) > ($2, $3) ORDER BY stamp, seq LIMIT $4`,
+      ...[this.#stream, stamp_ms, own, this.#full],
     );
   }
 
@@ -109,12 +113,9 @@ class Run {
 
 type Key = readonly [stamp_ms: number, own: number];
 
-/** A series of an item that is in a home. */
-interface HomeRun {
+/** A series of a stream of a home. */
+interface HomeRun extends DeviceRow {
   readonly series: SeriesName;
-  readonly key: number;
-  readonly record: string;
-  readonly provisional: boolean;
 }
 
 function positionOf(at: string): Key {

@@ -1,8 +1,6 @@
-import { arrays, rowsOf, type Work } from "./work.ts";
-
 /** How a store tells readings of different homes apart, in the tables of readings and in their counts. */
 export interface Homes {
-  /** The home under which readings of a home stand and are counted: 0 where the store does not tell. */
+  /** The home under which readings of a stream stand and are counted: 0 where the tables do not tell. */
   of(home: number): number;
   /** The column of a table of readings that has the home, as SQL. */
   readonly column: string;
@@ -11,37 +9,39 @@ export interface Homes {
   /** A condition, as SQL: rows of a table of readings are of the same home as those of another table. */
   same(readings: string, other: string): string;
   /** Rows are spread over machines by their home (Citus). */
-  readonly distributed: boolean;
+  readonly spread: boolean;
+  /** A condition that the rows of a stream of a home meet anyway, as SQL: with it Citus knows which shard to ask. Empty where nothing is spread. */
+  among(home: number): string;
+  /** It is the store of one home: all items live there, whatever the inventory says. */
+  readonly one: boolean;
 }
 
-/** On SQLite a reading does not say its home: the item and the number tell it. */
-export const homesTogether: Homes = {
-  of: () => 0,
-  column: "0",
-  is: (parameter) => ` AND ${parameter} = 0`,
-  same: () => "",
-  distributed: false,
-};
+/** On SQLite a reading does not say its home: the stream tells it. */
+function homesTogether(one: boolean): Homes {
+  return {
+    of: () => 0,
+    column: "0",
+    is: (parameter) => ` AND ${parameter} = 0`,
+    same: () => "",
+    spread: false,
+    among: () => "",
+    one,
+  };
+}
+
+/** A gateway knows one home, whose number is 0 here. */
+export const oneHome = homesTogether(true);
+export const homesOnSqlite = homesTogether(false);
 
 /** On PostgreSQL each row has its home. */
-export function homesApart({ distributed }: { distributed: boolean }): Homes {
+export function homesOnPostgres({ spread }: { spread: boolean }): Homes {
   return {
     of: (home) => home,
     column: "home",
     is: (parameter) => ` AND home = ${parameter}`,
     same: (readings, other) => ` AND ${readings}.home = ${other}.home`,
-    distributed,
+    spread,
+    among: (home) => (spread ? ` AND home = ${home}` : ""),
+    one: false,
   };
-}
-
-/**
- * A condition that the rows of an item meet anyway, as SQL: which homes they are of. Only with it Citus knows which shards to ask; where
- * nothing is spread it is empty.
- */
-export function* amongHomes({ distributed }: Homes, item: number): Work<string> {
-  if (!distributed) return "";
-  const homes = yield* rowsOf(
-    arrays<[home: number]>("SELECT home FROM item_homes WHERE item = $1 ORDER BY home", item),
-  );
-  return ` AND home IN (${homes.flat().join(", ") || "NULL"})`;
 }

@@ -34,11 +34,11 @@ export function itemsIn(homeid: number): Work<Item[]> {
   return itemsFrom(objects("SELECT record FROM items WHERE currenthomeid = $1 ORDER BY itemid", homeid));
 }
 
-/** See `CentralStore.itemsHeardIn`. */
-export function itemsHeardIn(home: number): Work<Item[]> {
+/** See `CentralStore.itemsOfHome`. */
+export function itemsOfHome(home: number): Work<Item[]> {
   return itemsFrom(
     objects(
-      "SELECT record FROM items JOIN item_homes ON item = key WHERE home = $1 AND NOT provisional ORDER BY itemid",
+      `SELECT record FROM items WHERE NOT provisional AND key IN (SELECT item FROM stays WHERE home = $1) ORDER BY itemid`,
       home,
     ),
   );

@@ -2,15 +2,20 @@ import type { Item } from "../../records/items.ts";
 import { definitionOf, type Unique } from "../../records/record-table.ts";
 import { type ItemNames, namesAside } from "../provisional-item.ts";
 import type { Clash, RecordChanges } from "../record-store.ts";
-import { mergeHistories } from "./history-merge.ts";
 import type { Homes } from "./homes.ts";
 import { itemColumns } from "./item-row.ts";
 import { lookupText } from "./lookup-text.ts";
+import { mergeStreams } from "./stream-merge.ts";
 import { arrays, change, firstOf, rowsOf, type Work } from "./work.ts";
 
-/** The table of what becomes of every item in `staged_items`: the item whose place it takes, and the provisional one of its type and address. */
-export const matchedItems = `
-  CREATE TEMP TABLE matched_items (itemid BIGINT PRIMARY KEY, key BIGINT, heard BIGINT, change TEXT NOT NULL)`;
+/**
+ * The table of what becomes of every item in `staged_items`: the item whose place it takes; and of the provisional items that homes have made of its
+ * device: `into` is the item that takes over what they have heard.
+ */
+export const matchedItems = [
+  "CREATE TEMP TABLE matched_items (itemid BIGINT PRIMARY KEY, key BIGINT, change TEXT NOT NULL)",
+  "CREATE TEMP TABLE heard_items (key BIGINT PRIMARY KEY, itemid BIGINT NOT NULL)",
+];
 
 /** Finds out what becomes of every item in `staged_items`; answers those that hold what an item of the store holds. */
 export function* matchItems(): Work<Clash[]> {
@@ -31,13 +36,18 @@ export function* countItems(): Work<RecordChanges | undefined> {
 export function* takeItems(homes: Homes): Work<void> {
   for (const [key, text] of yield* rowsOf(arrays<[number, string]>(inTheWay)))
     yield* moveAside(key, JSON.parse(text));
-  const merges = "SELECT heard, key FROM matched_items WHERE change = 'merged' ORDER BY key";
-  const rows = yield* rowsOf(arrays<[number, number]>(merges));
-  yield* mergeHistories(
-    homes,
-    rows.map(([from, into]) => ({ from, into })),
-  );
+  yield* takeOver(homes);
   for (const text of writing) yield* change(text);
+}
+
+/** Gives what homes have heard of provisional items to the items that take them over. Several streams of one home become one. */
+function* takeOver(homes: Homes): Work<void> {
+  const merges = yield* rowsOf(arrays<[number, number]>(doubled));
+  yield* mergeStreams(
+    homes,
+    merges.map(([from, into]) => ({ from, into })),
+  );
+  for (const text of takingOver) yield* change(text);
 }
 
 function* clashesOver(unique: Unique): Work<Clash[]> {
@@ -81,41 +91,34 @@ function* isTaken(key: number, { itemid, itemname }: ItemNames): Work<boolean> {
 }
 
 /**
- * An item comes in the place of the one with its itemid (`key`), or else of the provisional one of its type and address
- * (`heard`). A provisional item with an address has its itemid by chance: it is not meant, unless it is the one that was heard.
+ * An item comes in the place of the one with its itemid, or else of one of the provisional items of its type and address, which are taken over: one in
+ * each home that has heard the device. A provisional item has its itemid by chance, but one of a device that is known by its number alone.
  */
 const matching = [
-  `INSERT INTO matched_items (itemid, key, heard, change)
-   WITH found AS MATERIALIZED (
-     SELECT staged.itemid, staged.address, numbered.key AS numbered, heard.key AS heard,
-       numbered.provisional AND numbered.address IS NOT NULL AS by_chance
+  `INSERT INTO heard_items (key, itemid)
+   SELECT held.key, min(staged.itemid) FROM staged_items AS staged
+     JOIN items AS held ON held.provisional AND held.typename = staged.typename AND held.address IN (staged.address, '#' || staged.itemid)
+   GROUP BY held.key`,
+  `INSERT INTO matched_items (itemid, key, change)
+   WITH found AS (
+     SELECT staged.itemid, staged.record, numbered.key AS numbered, min(heard.key) AS heard
      FROM staged_items AS staged
-     LEFT JOIN items AS numbered ON numbered.itemid = staged.itemid
-     LEFT JOIN items AS heard
-       ON heard.typename = staged.typename AND heard.address = staged.address AND heard.provisional
-   ), meant AS (
-     SELECT itemid, heard,
-       CASE
-         WHEN numbered IS NULL THEN heard
-         WHEN numbered = heard OR NOT by_chance THEN numbered
-         WHEN address IS NULL AND numbered NOT IN (SELECT other.heard FROM found AS other WHERE other.heard IS NOT NULL)
-           THEN numbered
-         ELSE heard
-       END AS key
-     FROM found
+       LEFT JOIN items AS numbered ON numbered.itemid = staged.itemid AND NOT numbered.provisional
+       LEFT JOIN heard_items AS heard ON heard.itemid = staged.itemid
+     GROUP BY staged.itemid, staged.record, numbered.key
    )
-   SELECT meant.itemid, meant.key, meant.heard,
+   SELECT found.itemid, coalesce(numbered, heard),
      CASE
-       WHEN held.key IS NULL THEN 'added'
-       WHEN meant.heard <> meant.key THEN 'merged'
-       WHEN held.provisional THEN 'adopted'
-       WHEN held.record = staged.record THEN 'unchanged'
+       WHEN numbered IS NULL AND heard IS NULL THEN 'added'
+       WHEN numbered IS NULL THEN 'adopted'
+       WHEN heard IS NOT NULL THEN 'merged'
+       WHEN held.record = found.record THEN 'unchanged'
        ELSE 'updated'
-     END AS change
-   FROM meant JOIN staged_items AS staged ON staged.itemid = meant.itemid LEFT JOIN items AS held ON held.key = meant.key`,
+     END
+   FROM found LEFT JOIN items AS held ON held.key = numbered`,
   "CREATE INDEX matched_by_key ON matched_items (key)",
-  "CREATE INDEX matched_by_heard ON matched_items (heard) WHERE heard IS NOT NULL",
   "ANALYZE matched_items",
+  "ANALYZE heard_items",
 ];
 
 const counting = `
@@ -145,9 +148,29 @@ const inTheWay = `
       UNION ALL
       SELECT held.key FROM staged_items AS staged JOIN items AS held ON held.itemid = staged.itemid
       WHERE held.provisional)
-    AND NOT EXISTS (SELECT 1 FROM matched_items AS matched WHERE matched.key = items.key)
-    AND NOT EXISTS (SELECT 1 FROM matched_items AS matched WHERE matched.heard = items.key)
+    AND NOT EXISTS (SELECT 1 FROM heard_items AS heard WHERE heard.key = items.key)
   ORDER BY key`;
+
+/** Provisional items, and the items that take them over. */
+const overtaken = `heard_items AS heard JOIN matched_items AS matched ON matched.itemid = heard.itemid AND matched.key <> heard.key`;
+
+/** Streams that one home has of what becomes one item, with the one that takes them: the item's own, where it has one. */
+const doubled = `
+  SELECT key, taking FROM (
+    SELECT streams.key, first_value(streams.key) OVER (
+      PARTITION BY one.itemid, streams.home ORDER BY streams.item = matched.key DESC, streams.key) AS taking
+    FROM matched_items AS matched
+      JOIN (SELECT itemid, key FROM matched_items UNION SELECT itemid, key FROM heard_items) AS one ON one.itemid = matched.itemid
+      JOIN streams ON streams.item = one.key
+    WHERE matched.itemid IN (SELECT itemid FROM heard_items)) AS joined
+  WHERE key <> taking ORDER BY key`;
+
+const takingOver = [
+  `UPDATE streams SET item = (SELECT matched.key FROM ${overtaken} WHERE heard.key = streams.item)
+   WHERE item IN (SELECT heard.key FROM ${overtaken})`,
+  `DELETE FROM stays WHERE item IN (SELECT heard.key FROM ${overtaken})`,
+  `DELETE FROM items WHERE key IN (SELECT heard.key FROM ${overtaken})`,
+];
 
 const columns = Object.keys(itemColumns);
 
@@ -161,14 +184,14 @@ const writing = [
    WHERE matched.key = items.key
      AND ((items.itemid, items.itemname, items.typename) <> (staged.itemid, staged.itemname, staged.typename)
        OR items.address IS DISTINCT FROM staged.address)`,
-  `UPDATE items SET provisional = false, ${columns.map((name) => `${name} = staged.${name}`).join(", ")}
+  `UPDATE items SET provisional = false, home = NULL, ${columns.map((name) => `${name} = staged.${name}`).join(", ")}
    FROM matched_items AS matched JOIN staged_items AS staged ON staged.itemid = matched.itemid
    WHERE matched.key = items.key AND matched.change <> 'unchanged'`,
   `INSERT INTO items (key, provisional, ${columns.join(", ")})
    SELECT last + row_number() OVER (ORDER BY staged.itemid), false, ${columns.map((name) => `staged.${name}`).join(", ")}
-   FROM staged_items AS staged JOIN matched_items AS matched ON matched.itemid = staged.itemid, item_keys
-   WHERE matched.key IS NULL`,
-  "UPDATE item_keys SET last = last + (SELECT count(*) FROM matched_items WHERE key IS NULL)",
+   FROM staged_items AS staged JOIN matched_items AS matched ON matched.itemid = staged.itemid, last_keys
+   WHERE matched.key IS NULL AND last_keys.name = 'items'`,
+  "UPDATE last_keys SET last = last + (SELECT count(*) FROM matched_items WHERE key IS NULL) WHERE name = 'items'",
 ];
 
 const clashes_max = 1_000;

@@ -1,33 +1,43 @@
 import type { Kind } from "../../kinds.ts";
 import type { Item } from "../../records/items.ts";
-import type { SeriesName } from "../../series.ts";
+import { type SeriesName, seriesNames } from "../../series.ts";
 import { cadenceOf } from "../cadence.ts";
+import type { Stray } from "../central-store.ts";
 import type { ItemOverview } from "../store.ts";
 import { overdueItems } from "./coverage-reads.ts";
-import { objects, rowsOfAll, type Work } from "./work.ts";
+import type { Homes } from "./homes.ts";
+import { between } from "./ranks.ts";
+import { type Run, runsOf, stayed } from "./run.ts";
+import { always } from "./stays.ts";
+import { arrays, firstOf, objects, rowsOf, rowsOfAll, type Work } from "./work.ts";
 
 /** Overviews of all items, in order of type and itemid. To be read in one snapshot. */
-export function* itemOverviews(): Work<ItemOverview[]> {
+export function* itemOverviews(homes: Homes): Work<ItemOverview[]> {
   const overdue = yield* overdueItems();
-  const [rows, totals] = yield* rowsOfAll(
+  const [rows, whole] = yield* rowsOfAll(
     objects<ItemRow>(
       `SELECT key, record, provisional, heard_ms, battery_percent, battery_mv, linkquality,
          coalesce(gaps, 0) AS gaps, coalesce(lost, 0) AS lost
        FROM items
          LEFT JOIN (
-           SELECT item, heard_ms, battery_percent, battery_mv, linkquality,
-             row_number() OVER (PARTITION BY item ORDER BY heard_ms DESC, home) AS place
-           FROM item_states
+           SELECT stays.item, heard_ms, battery_percent, battery_mv, linkquality,
+             row_number() OVER (PARTITION BY stays.item ORDER BY from_ms DESC) AS place
+           FROM ${stayed} JOIN stream_states ON stream_states.stream = streams.key
          ) AS states ON states.item = key AND place = 1
-         LEFT JOIN (SELECT item, count(*) AS gaps, sum(lost) AS lost FROM gaps GROUP BY item) AS missed
-           ON missed.item = key
+         LEFT JOIN (
+           SELECT stays.item, count(*) AS gaps, sum(lost) AS lost
+           FROM ${stayed} JOIN gaps ON gaps.stream = streams.key AND to_ms >= stays.from_ms AND gaps.from_ms < before_ms
+           GROUP BY stays.item
+         ) AS missed ON missed.item = key
        ORDER BY typename, itemid`,
     ),
     objects<SeriesTotal>(
-      `SELECT item, series, sum(total) AS count, max(newest_stamp) AS newest_ms
-       FROM totals GROUP BY item, series ORDER BY item, series`,
+      `SELECT stays.item, series, total AS count, newest_stamp AS newest_ms
+       FROM ${stayed} JOIN totals ON totals.stream = streams.key
+       WHERE ${isWhole} ORDER BY stays.item, series`,
     ),
   );
+  const totals = [...whole, ...(yield* partTotals(homes))];
   const series = Map.groupBy(totals, ({ item }) => item);
   return rows.map(({ key, record, provisional, gaps, lost, ...states }) => {
     const item = JSON.parse(record) as Item;
@@ -43,6 +53,66 @@ export function* itemOverviews(): Work<ItemOverview[]> {
       series: (series.get(key) ?? []).map(({ item: _, ...total }) => total),
     };
   });
+}
+
+/** The item has lived in one home only, by all that is known. */
+const isWhole = `from_ms = ${always.from_ms} AND before_ms = ${always.before_ms}`;
+
+/** The totals of items that have lived in several homes, or live nowhere any more: counted stay by stay. */
+function* partTotals(homes: Homes): Work<SeriesTotal[]> {
+  const parted = yield* rowsOf(
+    arrays<[item: number, series: SeriesName]>(
+      `SELECT DISTINCT stays.item, series FROM ${stayed} JOIN totals ON totals.stream = streams.key
+       WHERE NOT (${isWhole}) ORDER BY stays.item, series`,
+    ),
+  );
+  const totals: SeriesTotal[] = [];
+  for (const [item, series] of parted) {
+    let count = 0;
+    let newest_ms = 0;
+    for (const run of yield* runsOf(homes, { series, item })) {
+      count += yield* between(run, run.from_ms, run.before_ms);
+      newest_ms = Math.max(newest_ms, yield* newestIn(run));
+    }
+    totals.push({ item, series, count, newest_ms });
+  }
+  return totals;
+}
+
+/** The newest stamp of a stay; 0 where nothing was recorded in it. */
+function* newestIn({ series, stream, among, from_ms, before_ms }: Run): Work<number> {
+  const row = yield* firstOf(
+    arrays<[number | null]>(
+      `SELECT max(stamp) FROM ${series} WHERE stream = $1${among} AND stamp >= $2 AND stamp < $3`,
+      stream,
+      from_ms,
+      before_ms,
+    ),
+  );
+  return row?.[0] ?? 0;
+}
+
+/** See `CentralStore.strays`. */
+export function* strays(homes: Homes): Work<Stray[]> {
+  const rows = yield* rowsOf(
+    objects<{ home: number; item: number; stream: number; record: string; total: number; newest_ms: number }>(
+      `SELECT streams.home, streams.item, streams.key AS stream, record, sum(total) AS total, max(newest_stamp) AS newest_ms
+       FROM streams JOIN items ON items.key = streams.item JOIN totals ON totals.stream = streams.key
+       WHERE NOT EXISTS (SELECT 1 FROM stays WHERE stays.item = streams.item AND stays.home = streams.home AND ${isWhole})
+       GROUP BY streams.home, streams.item, streams.key, record, items.itemid ORDER BY streams.home, items.itemid`,
+    ),
+  );
+  const found: Stray[] = [];
+  for (const { home, item, stream, record: text, total, newest_ms } of rows) {
+    const record = JSON.parse(text) as Item;
+    let lived = 0;
+    for (const series of seriesNames) {
+      for (const run of yield* runsOf(homes, { series, item, homes: [home] }))
+        if (run.stream === stream) lived += yield* between(run, run.from_ms, run.before_ms);
+    }
+    if (total > lived) found.push({ home, record, readings: total - lived, newest_ms });
+  }
+  return found;
 }
 
 interface ItemRow {

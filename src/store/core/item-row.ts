@@ -26,3 +26,8 @@ export function itemValues(record: Item, address: string | null): (string | numb
   const { itemid, typename, itemname, currenthomeid } = record;
   return [itemid, JSON.stringify(record), typename, lookupText(itemname), address, currenthomeid];
 }
+
+/** The address of a provisional item whose device is known by its number in the inventory alone: no device has such a one. */
+export function numberAddress(itemid: number): string {
+  return `#${itemid}`;
+}

@@ -3,12 +3,12 @@ import { normalAddress } from "../address.ts";
 import type { Batch, BatchDevice } from "../batch.ts";
 import { devicesFrom } from "../batch-acceptance.ts";
 import { type ItemNames, provisionalItem, provisionalNames, toldSince } from "../provisional-item.ts";
-import { itemColumns, itemValues } from "./item-row.ts";
+import { itemColumns, itemValues, numberAddress } from "./item-row.ts";
 import { lookupText } from "./lookup-text.ts";
+import { always, putStays, settleUnplaced } from "./stays.ts";
 import {
   arrays,
   change,
-  firstOf,
   hold,
   objects,
   put,
@@ -33,33 +33,24 @@ export function heardFrom(batch: Batch, from_seq: number): HeardDevice[] {
   });
 }
 
-/** The item of a device. */
+/** The item of a device, and the stream of what a home hears of it. */
 export interface KnownItem {
-  readonly key: number;
+  readonly item: number;
+  readonly stream: number;
   /** The record while it is provisional: only then is it ours to complete. */
   readonly provisional: Item | undefined;
 }
 
-/**
- * The keys of the items of devices that a home has sent something of, in their order; they hold until the transaction ends. Makes
- * and completes items, and notes that they are in the home.
- */
-export function* itemsOf(heard: readonly HeardDevice[], home: number): Work<number[]> {
+/** The streams of devices that a home has sent something of, in their order; they hold until the transaction ends. Makes and completes items. */
+export function* streamsOf(heard: readonly HeardDevice[], home: number): Work<number[]> {
   yield* hold("inventory");
   const found = yield* find(heard, home);
-  if (found.every(isSettled)) return found.map(({ key }) => key);
-  const keys = (yield* completeItems(heard, home)).map(({ key }) => key);
-  yield* put({
-    put: "item_homes",
-    columns: { item: "bigint", home: "bigint" },
-    rows: [...new Set(keys)].map((key) => [key, home]),
-    conflict: "ON CONFLICT DO NOTHING",
-  });
-  return keys;
+  if (found.every(isSettled)) return found.map(({ stream }) => stream);
+  return (yield* completeItems(heard, { home, homeid: home })).map(({ stream }) => stream);
 }
 
 /**
- * Does what `itemsOf` would do, in a short transaction of its own, just before the one that needs the keys: transactions that make items run
+ * Does what `streamsOf` would do, in a short transaction of its own, just before the one that needs the keys: transactions that make items run
  * one after another, and none should wait for a whole batch.
  */
 export async function prepareItems(
@@ -68,146 +59,191 @@ export async function prepareItems(
   home: number,
 ): Promise<void> {
   const found = await database.read(() => find(heard, home));
-  if (!found.every(isSettled)) await database.write(() => itemsOf(heard, home));
+  if (!found.every(isSettled)) await database.write(() => streamsOf(heard, home));
 }
 
-/** The key of the item of a device; undefined where it has none. It holds until the transaction ends. */
-export function* knownItem(device: BatchDevice): Work<number | undefined> {
+/** The stream of a device of a home; undefined where nothing was heard of it. It holds until the transaction ends. */
+export function* knownStream(device: BatchDevice, home: number): Work<number | undefined> {
   yield* hold("inventory");
-  const [found] = yield* find([{ device, heard_ms: 0 }], null);
-  return found?.key;
+  const [found] = yield* find([{ device, heard_ms: 0 }], home);
+  return found?.stream;
+}
+
+/** The home that devices are heard in: `home` as streams have it, and its number in the programme, where it has one. */
+export interface HearingHome {
+  readonly home: number;
+  readonly homeid: number | undefined;
 }
 
 /**
- * The items of devices, in their order: a device is the item of its kind and address, else the one with its number in the inventory. Makes a
- * provisional one, in `home`, for a device that has none, and adds to provisional ones what their devices have told since.
+ * The items of devices that a home has heard, in their order: a device is the item of its kind and address, else the one with its number in the
+ * inventory. Makes a provisional item of the home for a device that has none, and adds to provisional ones what their devices have told since. What a
+ * home says of a device gives it nothing: its stream is its own, and the inventory alone says whether that is the item's.
  *
- * Keys are given without gaps, so a transaction that makes items holds the last key until it ends; no other makes or completes items meanwhile.
+ * Keys are given without gaps, so a transaction that makes items holds the last ones until it ends; no other makes or completes items meanwhile.
  */
 export function* completeItems(
   heard: readonly HeardDevice[],
-  home: number | undefined,
+  home: HearingHome,
 ): Work<(KnownItem & { readonly isNew: boolean })[]> {
-  const [last = 0] = (yield* firstOf(arrays<[number]>("SELECT last FROM item_keys FOR UPDATE"))) ?? [];
-  const found = yield* find(heard, home ?? null);
+  const last = new Map(
+    yield* rowsOf(arrays<[string, number]>("SELECT name, last FROM last_keys ORDER BY name FOR UPDATE")),
+  );
+  const found = yield* find(heard, home.home);
   const told = yield* fillIn(found);
-  const missing = found.filter(({ key }) => key === undefined);
-  const made = yield* make(missing, { home, last });
-  return found.map(({ key, provisional, device }) => {
-    if (key !== undefined) return { key, provisional: told.get(key) ?? provisional, isNew: false };
-    return { ...(made.get(nameOf(device)) as KnownItem), isNew: true };
-  });
+  const missing = found.filter(({ item }) => item === undefined);
+  const made = yield* makeItems(missing, { ...home, last: last.get("items") ?? 0 });
+  const known = found.map((one) => ({
+    ...one,
+    item: one.item ?? (made.get(nameOf(one.device)) as Made).item,
+  }));
+  const streams = yield* makeStreams(known, { ...home, last: last.get("streams") ?? 0 });
+  return known.map(({ item, stream, provisional, device }, place) => ({
+    item,
+    stream: stream ?? (streams.get(item) as number),
+    provisional: told.get(item) ?? provisional ?? made.get(nameOf(device))?.record,
+    isNew: found[place]?.item === undefined,
+  }));
 }
 
 interface Found extends HeardDevice {
-  readonly key: number | undefined;
+  readonly item: number | undefined;
+  readonly stream: number | undefined;
   readonly provisional: Item | undefined;
-  /** The home is among those that have sent something of the item. */
-  readonly housed: boolean;
 }
 
-function isSettled(found: Found): found is Found & { readonly key: number } {
-  const { key, housed, provisional, device } = found;
-  if (key === undefined || !housed) return false;
+function isSettled(found: Found): found is Found & { readonly stream: number } {
+  const { stream, provisional, device } = found;
+  if (stream === undefined) return false;
   return provisional === undefined || toldSince(provisional, device) === undefined;
 }
 
 /** Looks for the items of devices in one statement. */
-function* find(heard: readonly HeardDevice[], home: number | null): Work<Found[]> {
+function* find(heard: readonly HeardDevice[], home: number): Work<Found[]> {
   if (heard.length === 0) return [];
   const given = heard.map(({ device }) => device);
   const rows = yield* rowsOf(
     objects<ItemRow>(
-      `SELECT key, typename, itemid, itemname, address, CASE WHEN provisional THEN record END AS record,
-         home IS NOT NULL AS housed
-       FROM items LEFT JOIN item_homes ON item = key AND home = $1
-       WHERE key IN (
-         SELECT key FROM items WHERE typename = ANY ($2::text[]) AND address = ANY ($3::text[])
-         UNION ALL SELECT key FROM items WHERE itemid = ANY ($4::bigint[])
-         UNION ALL SELECT key FROM items WHERE itemname = ANY ($5::text[]) AND provisional AND address IS NULL)`,
+      `SELECT items.key AS item, typename, items.itemid, items.address, streams.key AS stream,
+         CASE WHEN provisional THEN record END AS record
+       FROM items LEFT JOIN streams ON item = items.key AND streams.home = $1
+       WHERE items.key IN (
+         SELECT key FROM items
+         WHERE typename = ANY ($2::text[]) AND address = ANY ($3::text[]) AND coalesce(home, -1) IN (-1, $1)
+         UNION ALL SELECT key FROM items WHERE itemid = ANY ($4::bigint[]) AND NOT provisional)`,
       home,
       [...new Set(given.map(({ kind }) => kind))],
-      given.map(keptAddress).filter((address) => address !== null),
+      given.map(keptAddress),
       given.flatMap(({ itemid = [] }) => itemid),
-      given.filter((device) => keptAddress(device) === null).map(unnumberedName),
     ),
   );
   const itemOf = finder(rows);
   return heard.map((mention) => {
-    const row = itemOf(mention.device);
-    const record = row?.record ?? null;
+    const { item, stream, record } = itemOf(mention.device) ?? {};
     return {
       ...mention,
-      key: row?.key,
-      provisional: record === null ? undefined : JSON.parse(record),
-      housed: Boolean(row?.housed),
+      item,
+      stream: stream ?? undefined,
+      provisional: typeof record === "string" ? JSON.parse(record) : undefined,
     };
   });
 }
 
-/** Finds the row of a device among those that were read for several. */
+/** Finds the row of a device among those that were read for several: the inventory goes before what the home has made known. */
 function finder(rows: readonly ItemRow[]): (device: BatchDevice) => ItemRow | undefined {
-  const unnumbered = rows.filter(({ address, record }) => address === null && record !== null);
-  // A provisional item with an address has its number by chance.
-  const numbered = rows.filter(({ address, record }) => address === null || record === null);
-  const addressed = rows.filter(({ address }) => address !== null);
-  const byAddress = new Map(addressed.map((row) => [`${row.typename} ${row.address}`, row]));
-  const byNumber = new Map(numbered.map((row) => [`${row.typename} ${row.itemid}`, row]));
-  const byName = new Map(unnumbered.map((row) => [`${row.typename} ${row.itemname}`, row]));
-  return (device) => {
-    const { kind, itemid } = device;
-    const address = keptAddress(device);
-    const number = byNumber.get(`${kind} ${itemid}`);
-    if (address === null) return number ?? byName.get(`${kind} ${unnumberedName(device)}`);
-    return byAddress.get(`${kind} ${address}`) ?? number;
-  };
+  const inventory = rows.filter(({ record }) => record === null);
+  const provisional = rows.filter(({ record }) => record !== null);
+  const byAddress = new Map(
+    [...provisional, ...inventory].map((row) => [`${row.typename} ${row.address}`, row]),
+  );
+  const byNumber = new Map(inventory.map((row) => [`${row.typename} ${row.itemid}`, row]));
+  return (device) =>
+    (addressOf(device) === "" ? byNumber.get(`${device.kind} ${device.itemid}`) : undefined) ??
+    byAddress.get(nameOf(device)) ??
+    byNumber.get(`${device.kind} ${device.itemid}`);
 }
 
 interface ItemRow {
-  readonly key: number;
+  readonly item: number;
+  readonly stream: number | null;
   readonly typename: string;
   readonly itemid: number;
-  readonly itemname: string;
   readonly address: string | null;
   /** Null of an item of the inventory. */
   readonly record: string | null;
-  /** On SQLite 0 or 1. */
-  readonly housed: boolean | number;
 }
 
-/** Makes a provisional item for each device that has none; answers them by `nameOf` the devices. */
-function* make(
+interface Made {
+  readonly item: number;
+  readonly record: Item;
+}
+
+/** Makes a provisional item for each device that has none, and has it live in the home; answers them by `nameOf` the devices. */
+function* makeItems(
   missing: readonly Found[],
-  { home, last }: { home: number | undefined; last: number },
-): Work<Map<string, KnownItem>> {
+  { home, homeid, last }: HearingHome & { last: number },
+): Work<Map<string, Made>> {
   const mentions = Map.groupBy(missing, ({ device }) => nameOf(device));
   const wanted = [...mentions].map(([name, of], index) => {
-    const key = last + index + 1;
+    const item = last + index + 1;
     const { device, heard_ms } = of[0] as Found;
-    return { name, key, device, heard_ms, of, candidates: provisionalNames(key, device, addressOf(device)) };
+    return {
+      name,
+      item,
+      device,
+      heard_ms,
+      of,
+      candidates: provisionalNames(item, device, addressOf(device)),
+    };
   });
-  const made = new Map<string, KnownItem>();
+  const made = new Map<string, Made>();
   if (wanted.length === 0) return made;
   const taken = yield* takenNames(wanted.flatMap(({ candidates }) => candidates));
-  const inserts = wanted.map(({ name, key, device, heard_ms, of, candidates }) => {
+  const inserts = wanted.map(({ name, item, device, heard_ms, of, candidates }) => {
     const isFree = ({ itemid, itemname }: ItemNames) =>
       !taken.has(itemid) && !taken.has(lookupText(itemname));
     const names = candidates.find(isFree) ?? (candidates.at(-1) as ItemNames);
     taken.add(names.itemid).add(lookupText(names.itemname));
-    const record = provisionalItem({ names, device, home, heard_ms });
+    const record = provisionalItem({ names, device, home: homeid, heard_ms });
     for (const mention of of) Object.assign(record, toldSince(record, mention.device));
-    made.set(name, { key, provisional: record });
-    return objects(insertProvisional, key, ...itemValues(record, keptAddress(device)));
+    made.set(name, { item, record });
+    return objects(insertProvisional, item, home, ...itemValues(record, keptAddress(device)));
   });
   yield* rowsOfAll(...inserts);
-  yield* change("UPDATE item_keys SET last = $1", last + wanted.length);
+  yield* putStays([...made.values()].map(({ item }) => ({ item, home, ...always })));
+  yield* change("UPDATE last_keys SET last = $1 WHERE name = 'items'", last + wanted.length);
   return made;
 }
 
-const insertProvisional = `INSERT INTO items (key, provisional, ${Object.keys(itemColumns).join(", ")})
-  VALUES ($1, true, ${Object.keys(itemColumns)
-    .map((_, place) => `$${place + 2}`)
+const insertProvisional = `INSERT INTO items (key, home, provisional, ${Object.keys(itemColumns).join(", ")})
+  VALUES ($1, $2, true, ${Object.keys(itemColumns)
+    .map((_, place) => `$${place + 3}`)
     .join(", ")})`;
+
+/** Makes the streams of items that the home has not heard before; answers them by item. */
+function* makeStreams(
+  heard: readonly { item: number; stream: number | undefined; device: BatchDevice }[],
+  { home, last }: HearingHome & { last: number },
+): Work<Map<number, number>> {
+  const unheard = new Map(heard.filter(({ stream }) => stream === undefined).map((one) => [one.item, one]));
+  const rows = [...unheard.values()].map(({ item, device }, index) => {
+    return [last + index + 1, item, home, lookupText(addressOf(device)), device.itemid ?? null];
+  });
+  yield* put({ put: "streams", columns: streamColumns, rows, conflict: "" });
+  if (rows.length > 0) {
+    yield* change("UPDATE last_keys SET last = $1 WHERE name = 'streams'", last + rows.length);
+    yield* settleUnplaced([...unheard.keys()]);
+  }
+  return new Map(rows.map(([stream, item]) => [item as number, stream as number]));
+}
+
+const streamColumns = {
+  key: "bigint",
+  item: "bigint",
+  home: "bigint",
+  address: "text",
+  itemid: "bigint",
+} as const;
 
 /** Which of these itemids and names, as they are looked up by, items have already. */
 function* takenNames(names: readonly ItemNames[]): Work<Set<number | string>> {
@@ -225,14 +261,14 @@ function* takenNames(names: readonly ItemNames[]): Work<Set<number | string>> {
 /** Adds to provisional items what their devices have told since they were made; answers the records that have changed. */
 function* fillIn(found: readonly Found[]): Work<Map<number, Item>> {
   const records = new Map<number, Item>();
-  for (const { key, provisional, device } of found) {
-    if (key === undefined || provisional === undefined) continue;
-    const record = records.get(key) ?? provisional;
+  for (const { item, provisional, device } of found) {
+    if (item === undefined || provisional === undefined) continue;
+    const record = records.get(item) ?? provisional;
     const told = toldSince(record, device);
-    if (told !== undefined) records.set(key, { ...record, ...told });
+    if (told !== undefined) records.set(item, { ...record, ...told });
   }
-  const texts = [...records].map(([key, record]) =>
-    objects("UPDATE items SET record = $1 WHERE key = $2", JSON.stringify(record), key),
+  const texts = [...records].map(([item, record]) =>
+    objects("UPDATE items SET record = $1 WHERE key = $2", JSON.stringify(record), item),
   );
   if (texts.length > 0) yield* rowsOfAll(...texts);
   return records;
@@ -243,18 +279,13 @@ function addressOf({ address }: BatchDevice): string {
   return normalAddress(address) ?? "";
 }
 
-/** The address as its item is looked up by; null where the device is known by its number in the inventory alone. */
-function keptAddress(device: BatchDevice): string | null {
+/** The address that the provisional item of a device is found by: of one that is known by its number in the inventory alone, that. */
+function keptAddress(device: BatchDevice): string {
   const address = addressOf(device);
-  return address === "" && device.itemid !== undefined ? null : lookupText(address);
+  return address === "" && device.itemid !== undefined ? numberAddress(device.itemid) : lookupText(address);
 }
 
-/** Equal for two devices that are the same one. */
+/** Equal for two devices of a home that are the same one. */
 function nameOf(device: BatchDevice): string {
-  return `${device.kind} ${keptAddress(device) ?? `number ${device.itemid}`}`;
-}
-
-/** Name of a device without an address where another item has its number. */
-function unnumberedName(device: BatchDevice): string {
-  return lookupText(provisionalNames(0, device, "")[0]?.itemname ?? "");
+  return `${device.kind} ${keptAddress(device)}`;
 }

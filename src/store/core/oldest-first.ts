@@ -1,18 +1,25 @@
 import { seriesOf } from "../../series.ts";
 import type { OldestFirst, OldestFirstRequest, ReadingRow } from "../store.ts";
-import { amongHomes, type Homes } from "./homes.ts";
+import type { Homes } from "./homes.ts";
+import { staysOf } from "./run.ts";
 import { forEverySeries, quoted } from "./series-tables.ts";
 import { arrays, rowsOf, type Work } from "./work.ts";
 
-/** Readings of a series from old to new, along the key. */
-export function* oldestFirst(
-  homes: Homes,
-  { series, item, from_ms, before_ms, after, limit }: OldestFirstRequest,
-): Work<OldestFirst> {
+/** Readings of a series from old to new, stay by stay along the key. To be read at one moment. */
+export function* oldestFirst(homes: Homes, request: OldestFirstRequest): Work<OldestFirst> {
+  const { series, item, from_ms, before_ms, after, limit } = request;
   // Numbers begin at 1, so that number 0 stands before every reading of its millisecond.
   const { stamp_ms, seq } = after ?? { stamp_ms: from_ms, seq: 0 };
-  const text = texts[series](yield* amongHomes(homes, item));
-  const rows = yield* rowsOf(arrays<Row>(text, item, stamp_ms, seq, before_ms, limit));
+  const rows: Row[] = [];
+  for (const stay of (yield* staysOf(item, request.homes)).reverse()) {
+    const start = stay.from_ms > stamp_ms ? [stay.from_ms, 0] : [stamp_ms, seq];
+    const end_ms = Math.min(before_ms, stay.before_ms);
+    if (end_ms <= (start[0] as number)) continue;
+    const text = texts[series](homes.among(stay.home));
+    const given = [stay.stream, ...start, end_ms, limit - rows.length];
+    rows.push(...(yield* rowsOf(arrays<Row>(text, ...given))));
+    if (rows.length >= limit) break;
+  }
   const last = rows.at(-1);
   return {
     rows: rows.map(([, ...row]) => row),
@@ -26,6 +33,6 @@ const texts = forEverySeries((series) => {
   const columns = quoted(["seq", "stamp", ...Object.keys(seriesOf(series).fields)]);
   // The bound on the stamp alone tells PostgreSQL which partitions are in question.
   return (among: string) => `SELECT ${columns} FROM ${series}
-    WHERE item = $1${among} AND stamp >= $2 AND (stamp, seq) > ($2, $3) AND stamp < $4
+    WHERE stream = $1${among} AND stamp >= $2 AND (stamp, seq) > ($2, $3) AND stamp < $4
     ORDER BY stamp, seq LIMIT $5`;
 });

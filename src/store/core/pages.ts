@@ -1,22 +1,43 @@
 import type { Page, PageRequest, PageStart, Precision, SeriesRecord } from "../store.ts";
 import type { Homes } from "./homes.ts";
 import { type PageReader, pageReader } from "./page-records.ts";
-import { below, near, numbered } from "./ranks.ts";
-import { type Run, runOf, versionOf } from "./run.ts";
+import { below, between, near, numbered } from "./ranks.ts";
+import { type Run, runsOf, versionOf } from "./run.ts";
 import type { SpanMemory } from "./span-memory.ts";
 import type { Work } from "./work.ts";
 
 /** A page of a series: how `skip` is found by counts and why `through` is needed is told in ../README.md. To be read at one moment. */
 export function* page(homes: Homes, memory: SpanMemory, request: PageRequest): Work<Page> {
-  const bound_ms = request.ascending_from_ms ?? request.before_ms;
-  if (request.through !== undefined && bound_ms % 1000 !== 0) {
-    throw new RangeError(`a page through ${request.through} must start at a whole second`);
+  const { skip, limit, through } = request;
+  const { end, bound_ms } = startOf(request);
+  if (through !== undefined && bound_ms % 1000 !== 0) {
+    throw new RangeError(`a page through ${through} must start at a whole second`);
   }
-  const run = yield* runOf(homes, request.series, request.item);
-  const records = run.total === 0 ? [] : yield* recordsOf(run, memory, request);
-  if (records.length <= request.limit) return { records };
+  const latestFirst = yield* runsOf(homes, request);
+  const runs = end.step < 0 ? latestFirst : latestFirst.toReversed();
+  const records: SeriesRecord[] = [];
+  let passed = 0;
+  for (const run of runs) {
+    const window = windowOf(run, request);
+    if (run.total === 0 || window.from_ms >= window.before_ms) continue;
+    // What has been passed over in one stay need not be in the next.
+    const shown = passed < skip && runs.length > 1 ? yield* shownIn(run, window, request) : undefined;
+    if (shown !== undefined && passed + shown <= skip) {
+      passed += shown;
+      continue;
+    }
+    const more = yield* recordsOf(run, memory, request, {
+      ...window,
+      skip: skip - passed,
+      limit: limit + 1 - records.length,
+    });
+    passed = skip;
+    records.push(...more);
+    if (records.length > limit) break;
+  }
+  if (records.length <= limit) return { records };
   records.pop();
-  return { records, next: yield* nextStart(run, request, records) };
+  return { records, next: yield* nextStart(runs, request, records) };
 }
 
 /**
@@ -25,94 +46,118 @@ export function* page(homes: Homes, memory: SpanMemory, request: PageRequest): W
  */
 export function* pageMark(homes: Homes, request: PageRequest): Work<string> {
   const { series, item, before_ms, skip, limit, through = "", ascending_from_ms = "", precision } = request;
-  const run = yield* runOf(homes, series, item);
-  const tail = run.parts.some(({ tail_from }) => before_ms > tail_from) ? run.total : "";
+  const runs = yield* runsOf(homes, request);
+  const marks = runs.map((run) => {
+    const tail = before_ms > run.tail_from ? run.total : "";
+    return `${versionOf(run)} ${tail}`;
+  });
   // However far above the newest reading a window ends, it is the same window.
-  const everything = through === "" && before_ms > run.newest_stamp;
+  const everything = through === "" && runs.every(({ newest_stamp }) => before_ms > newest_stamp);
   const window = `${ascending_from_ms} ${everything ? "all" : before_ms} ${through}`;
-  return `${series} ${item} ${precision} ${window} ${skip} ${limit} ${versionOf(run)} ${tail}`;
+  return `${series} ${item} ${precision} ${window} ${skip} ${limit} ${marks.join()}`;
 }
 
-/** The records of the page and, where there are more, one that follows it. */
-function* recordsOf(run: Run, memory: SpanMemory, request: PageRequest): Work<SeriesRecord[]> {
-  const { skip, through } = request;
-  const { end, bound_ms } = startOf(request);
-  if (through === undefined) {
-    return yield* skip <= offset_max
-      ? plain(run, request, bound_ms, skip)
-      : far(run, memory, request, bound_ms, skip);
-  }
-  const second_end = bound_ms + end.step * 1000;
-  if (skip > offset_max) {
-    const counted = yield* numberedBetween(run, request, second_end, { first: 0, last: through });
-    if (skip >= counted) return yield* far(run, memory, request, second_end, skip - counted);
-  }
-  const values = [...windowAt(request, bound_ms), second_end, through, request.limit + 1, skip];
-  return yield* end.through(run, request.precision, values);
+/** The stretch of time that a page may take records of a run from, unix milliseconds, the end not included. */
+interface Window {
+  readonly from_ms: number;
+  readonly before_ms: number;
+  /** The part of it that is the first second of the walk, where numbers above `through` don't count; empty where there is none. */
+  readonly second: { readonly from_ms: number; readonly before_ms: number };
 }
 
-/** Records from a bound on, after passing over `skip`: the counts lead near the first, an offset to it. */
-function* far(
-  run: Run,
-  memory: SpanMemory,
-  request: PageRequest,
-  bound_ms: number,
-  skip: number,
-): Work<SeriesRecord[]> {
+function windowOf(run: Run, request: PageRequest): Window {
+  const { bound_ms, end } = startOf(request);
+  const from_ms = Math.max(request.ascending_from_ms ?? 0, run.from_ms);
+  const before_ms = Math.min(request.before_ms, run.before_ms);
+  const second_ms = Math.min(bound_ms, bound_ms + end.step * 1000);
+  return {
+    from_ms,
+    before_ms,
+    second: { from_ms: Math.max(from_ms, second_ms), before_ms: Math.min(before_ms, second_ms + 1000) },
+  };
+}
+
+/** How many readings a walk shows of a run. */
+function* shownIn(run: Run, { from_ms, before_ms, second }: Window, { through }: PageRequest): Work<number> {
+  const all = yield* between(run, from_ms, before_ms);
+  if (through === undefined) return all;
+  return all - (yield* numbered(run, { ...second, first: through + 1, last: Number.MAX_SAFE_INTEGER }));
+}
+
+/** Some records of a run. */
+interface Part extends Window {
+  readonly skip: number;
+  readonly limit: number;
+}
+
+function* recordsOf(run: Run, memory: SpanMemory, request: PageRequest, part: Part): Work<SeriesRecord[]> {
+  const { precision, through } = request;
   const { end } = startOf(request);
+  const { skip, second } = part;
+  const hasSecond = through !== undefined && second.from_ms < second.before_ms;
+  if (!hasSecond) {
+    return yield* skip <= offset_max ? plain(run, request, part) : far(run, memory, request, part);
+  }
+  if (skip > offset_max) {
+    const counted = yield* numbered(run, { ...second, first: 0, last: through });
+    const rest = end.step < 0 ? { before_ms: second.from_ms } : { from_ms: second.before_ms };
+    if (skip >= counted) return yield* far(run, memory, request, { ...part, ...rest, skip: skip - counted });
+  }
+  const second_end_ms = end.step < 0 ? second.from_ms : second.before_ms;
+  return yield* end.through(run, precision, [...boundsOf(part), second_end_ms, through, part.limit, skip]);
+}
+
+/** Records after passing over `skip`: the counts lead near the first, an offset to it. */
+function* far(run: Run, memory: SpanMemory, request: PageRequest, part: Part): Work<SeriesRecord[]> {
+  const { step } = startOf(request).end;
+  const bound_ms = step < 0 ? part.before_ms : part.from_ms;
   const lower = yield* below(run, bound_ms);
-  const wanted = (end.step > 0 ? run.total - lower : lower) - skip;
+  const wanted = (step > 0 ? run.total - lower : lower) - part.skip;
   if (wanted <= 0) return [];
-  const { stamp_ms, ahead } = yield* near(run, memory, wanted, end.step);
-  if ((stamp_ms - bound_ms) * end.step <= 0) return yield* plain(run, request, bound_ms, skip);
-  return yield* plain(run, request, stamp_ms, ahead - wanted);
+  const { stamp_ms, ahead } = yield* near(run, memory, wanted, step);
+  if ((stamp_ms - bound_ms) * step <= 0) return yield* plain(run, request, part);
+  const from = step < 0 ? { before_ms: stamp_ms } : { from_ms: stamp_ms };
+  return yield* plain(run, request, { ...part, ...from, skip: ahead - wanted });
 }
 
-function plain(run: Run, request: PageRequest, bound_ms: number, skip: number): Work<SeriesRecord[]> {
-  const values = [...windowAt(request, bound_ms), request.limit + 1, skip];
-  return startOf(request).end.plain(run, request.precision, values);
+function plain(run: Run, request: PageRequest, part: Part): Work<SeriesRecord[]> {
+  return startOf(request).end.plain(run, request.precision, [...boundsOf(part), part.limit, part.skip]);
 }
 
-/** Bounds of the window, where it begins at `bound_ms`. */
-function windowAt({ ascending_from_ms, before_ms }: PageRequest, bound_ms: number): number[] {
-  return ascending_from_ms === undefined ? [bound_ms] : [bound_ms, before_ms];
+function boundsOf({ from_ms, before_ms }: Window): number[] {
+  return [from_ms, before_ms];
 }
 
 /**
  * Where the next page starts. Readings that arrive from now on must not shift it: those of the last record's
  * second carry numbers above `through`, those of seconds that the walk has passed are out of the window.
  */
-function* nextStart(run: Run, request: PageRequest, records: readonly SeriesRecord[]): Work<PageStart> {
+function* nextStart(
+  runs: readonly Run[],
+  request: PageRequest,
+  records: readonly SeriesRecord[],
+): Work<PageStart> {
   const { skip, through, precision } = request;
   const { end, bound_ms } = startOf(request);
   const { second, within } = lastSecond(records, precision);
   const start_ms = end.step < 0 ? (second + 1) * 1000 : second * 1000;
   const continues = through !== undefined && bound_ms === start_ms;
-  const position = { before_s: second + 1, through: continues ? through : run.newest_number };
+  // Stays begin and end at whole seconds, so that one run has the whole second.
+  const run = runs.find(({ from_ms, before_ms }) => from_ms <= second * 1000 && second * 1000 < before_ms);
+  const position = { before_s: second + 1, through: continues ? through : (run?.newest_number ?? 0) };
   if (within < records.length) return { ...position, skip: within };
   if (bound_ms === start_ms) return { ...position, skip: skip + within };
-  // The whole page lies in one second, which the window did not begin with: what was passed over outside of it doesn't count.
+  // The whole page lies in one second, which the walk did not begin with: what was passed over outside of it doesn't count, and what lies in it
+  // before the walk begins does.
+  const sign = (start_ms - bound_ms) * end.step > 0 ? 1 : -1;
   const newer = { first: (through ?? 0) + 1, last: Number.MAX_SAFE_INTEGER };
-  const hidden =
-    through === undefined ? 0 : yield* numberedBetween(run, request, bound_ms + end.step * 1000, newer);
-  const atBound = yield* below(run, bound_ms);
-  const atStart = yield* below(run, start_ms);
-  const outside = (atStart - atBound) * end.step - hidden;
+  let outside = 0;
+  for (const one of runs) {
+    outside += sign * (yield* between(one, Math.min(bound_ms, start_ms), Math.max(bound_ms, start_ms)));
+    if (through !== undefined)
+      outside -= yield* numbered(one, { ...windowOf(one, request).second, ...newer });
+  }
   return { ...position, skip: skip - outside + within };
-}
-
-/** How many readings between the beginning of the window and a stamp carry a number from `first` to `last`. */
-function numberedBetween(
-  run: Run,
-  request: PageRequest,
-  other_ms: number,
-  { first, last }: { first: number; last: number },
-): Work<number> {
-  const { bound_ms } = startOf(request);
-  const from_ms = Math.min(bound_ms, other_ms);
-  // From the oldest on, the window may end within the second.
-  const to_ms = Math.min(Math.max(bound_ms, other_ms), request.before_ms);
-  return numbered(run, { from_ms, to_ms, first, last });
 }
 
 /** The unix second that the last of some records lies in, and how many of them lie in it; `records` has one. */
@@ -128,7 +173,7 @@ function lastSecond(
   return { second, within: records.length - first };
 }
 
-/** From which end a page is counted, and where the window begins at that end. */
+/** From which end a page is counted, and where the walk begins at that end. */
 function startOf({ ascending_from_ms, before_ms }: PageRequest): { end: End; bound_ms: number } {
   if (ascending_from_ms === undefined) return { end: newest, bound_ms: before_ms };
   return { end: oldest, bound_ms: ascending_from_ms };
@@ -143,8 +188,8 @@ interface End {
 
 const newest: End = {
   step: -1,
-  plain: pageReader("stamp < $2", 1, "DESC"),
-  through: pageReader("stamp < $2 AND (stamp < $3 OR seq <= $4)", 3, "DESC"),
+  plain: pageReader("stamp >= $2 AND stamp < $3", 2, "DESC"),
+  through: pageReader("stamp >= $2 AND stamp < $3 AND (stamp < $4 OR seq <= $5)", 4, "DESC"),
 };
 
 const oldest: End = {

@@ -3,44 +3,43 @@ import type { Run } from "./run.ts";
 import type { SpanCount, SpanMemory } from "./span-memory.ts";
 import { arrays, firstOf, objects, rowsOf, type Work } from "./work.ts";
 
-/** How many readings have a stamp below `before_ms`. */
+/** How many readings of a stretch of time are in the stay of a run. */
+export function* between(run: Run, from_ms: number, before_ms: number): Work<number> {
+  const [from, before] = [Math.max(from_ms, run.from_ms), Math.min(before_ms, run.before_ms)];
+  if (from >= before) return 0;
+  const upper = yield* below(run, before);
+  return from === 0 || upper === 0 ? upper : upper - (yield* below(run, from));
+}
+
+/** How many readings of the stream have a stamp below `before_ms`, in whatever stay. */
 export function* below(run: Run, before_ms: number): Work<number> {
-  if (before_ms > run.newest_stamp) return run.total;
-  const inSpans = run.parts.some(({ tail_from }) => before_ms < tail_from);
-  const counts = inSpans ? yield* countsAround(run, before_ms) : [];
-  let sum = 0;
-  for (const part of run.parts) {
-    const { home, total, tail, tail_from } = part;
-    const [passed, from_ms] =
-      before_ms >= tail_from
-        ? [total - tail, tail_from]
-        : passedIn(
-            counts.filter((count) => count.home === home),
-            before_ms,
-          );
-    sum += passed + (yield* rowsBetween(run, home, from_ms, before_ms));
-  }
-  return sum;
+  const { total, tail, tail_from } = run;
+  if (before_ms > run.newest_stamp) return total;
+  const [passed, from_ms] =
+    before_ms >= tail_from
+      ? [total - tail, tail_from]
+      : passedIn(yield* countsAround(run, before_ms), before_ms);
+  return passed + (yield* rowsBetween(run, from_ms, before_ms));
 }
 
 /** Counts of the spans before a stamp that lie in one span of the next wider kind with it (`passed`), and of the span with it (`here`). */
-function* countsAround({ item, series, among }: Run, before_ms: number): Work<Around[]> {
+function* countsAround({ stream, series, among }: Run, before_ms: number): Work<Around[]> {
   const starts = widths_ms.map((width) => spanStart(before_ms, width));
   // Each kind by itself, because SQLite would look through all of them otherwise.
   const kinds = widths_ms.map((width, level) => {
     const [own, wider] = [`$${level + 3}`, level === 0 ? "" : ` AND start >= $${level + 2}`];
-    return `SELECT home, ${width} AS width, sum(CASE WHEN start < ${own} THEN count ELSE 0 END) AS passed,
+    return `SELECT ${width} AS width, sum(CASE WHEN start < ${own} THEN count ELSE 0 END) AS passed,
         sum(CASE WHEN start < ${own} THEN 0 ELSE count END) AS here
-      FROM counts WHERE item = $1 AND series = $2${among} AND width = ${width}${wider} AND start <= ${own} GROUP BY home`;
+      FROM counts WHERE stream = $1 AND series = $2${among} AND width = ${width}${wider} AND start <= ${own}`;
   });
-  return yield* rowsOf(objects<Around>(kinds.join(" UNION ALL "), item, series, ...starts));
+  return yield* rowsOf(objects<Around>(kinds.join(" UNION ALL "), stream, series, ...starts));
 }
 
+/** Sums are null where there is no such span. */
 interface Around {
-  readonly home: number;
   readonly width: number;
-  readonly passed: number;
-  readonly here: number;
+  readonly passed: number | null;
+  readonly here: number | null;
 }
 
 /** How many readings the spans count before a stamp, and from where on rows have to be counted. */
@@ -57,15 +56,14 @@ function passedIn(counts: readonly Around[], before_ms: number): [passed: number
 }
 
 function* rowsBetween(
-  { series, item, homes }: Run,
-  home: number,
+  { series, stream, home, homes }: Run,
   from_ms: number,
   before_ms: number,
 ): Work<number> {
   const row = yield* firstOf(
     arrays<[count: number]>(
-      `SELECT count(*) FROM ${series} WHERE item = $1${homes.is("$2")} AND stamp >= $3 AND stamp < $4`,
-      item,
+      `SELECT count(*) FROM ${series} WHERE stream = $1${homes.is("$2")} AND stamp >= $3 AND stamp < $4`,
+      stream,
       home,
       from_ms,
       before_ms,
@@ -75,8 +73,8 @@ function* rowsBetween(
 }
 
 /**
- * A stamp near a reading, for a walk with `step` that is to go from there to it and on: of all readings `wanted` are to lie in the direction of the walk, the
- * reading itself among them. `ahead` is how many do, hardly more than an undivided span of each home more.
+ * A stamp near a reading, for a walk with `step` that is to go from there to it and on: of all readings of the stream `wanted` are to lie in the direction
+ * of the walk, the reading itself among them. `ahead` is how many do, hardly more than an undivided span more.
  */
 export function* near(
   run: Run,
@@ -84,12 +82,9 @@ export function* near(
   wanted: number,
   step: 1 | -1,
 ): Work<{ stamp_ms: number; ahead: number }> {
-  const [only, ...others] = run.parts;
-  // Of one home the tail is known to be the newest, so that all sums are exact.
-  const exact = others.length === 0;
-  const tail = exact ? (only?.tail ?? 0) : 0;
+  const { tail, tail_from } = run;
   let place = { stamp_ms: step > 0 ? 0 : run.newest_stamp + 1, ahead: run.total };
-  if (exact && step > 0 && wanted <= tail) return { stamp_ms: only?.tail_from ?? 0, ahead: tail };
+  if (step > 0 && wanted <= tail) return { stamp_ms: tail_from, ahead: tail };
   let passed = step > 0 ? tail : 0;
   let [from_ms, before_ms] = [0, Number.MAX_SAFE_INTEGER];
   for (const width of widths_ms) {
@@ -98,14 +93,14 @@ export function* near(
     if (span === undefined) break;
     [from_ms, before_ms] = [span.start, span.start + width];
     // Readings of the tail may lie in the same span, and are not in its count.
-    const end_ms = exact ? Math.min(before_ms, only?.tail_from ?? 0) : before_ms;
-    place = { stamp_ms: step > 0 ? from_ms : end_ms, ahead: passed + span.passed };
+    place = {
+      stamp_ms: step > 0 ? from_ms : Math.min(before_ms, tail_from),
+      ahead: passed + span.passed,
+    };
     passed += span.passed - span.count;
     if (span.count <= undivided_max) break;
   }
-  if (exact) return place;
-  const lower = yield* below(run, place.stamp_ms);
-  return { ...place, ahead: step > 0 ? run.total - lower : lower };
+  return place;
 }
 
 /** The span with which those from one end on come to as many readings as are wanted; `passed`: with its own. */
@@ -122,17 +117,18 @@ function spanWith(
   return undefined;
 }
 
-/** How many readings of a span carry a number from `first` to `last`; meant for spans of about a second. */
+/** How many readings of a stretch of time carry a number from `first` to `last`; meant for stretches of about a second. */
 export function* numbered(
-  { series, item, among }: Run,
-  span: { from_ms: number; to_ms: number; first: number; last: number },
+  { series, stream, among }: Run,
+  of: { from_ms: number; before_ms: number; first: number; last: number },
 ): Work<number> {
-  const { from_ms, to_ms, first, last } = span;
+  const { from_ms, before_ms, first, last } = of;
+  if (from_ms >= before_ms) return 0;
   const row = yield* firstOf(
     arrays<[count: number]>(
       `SELECT count(*) FROM ${series}
-       WHERE item = $1${among} AND stamp >= $2 AND stamp < $3 AND seq BETWEEN $4 AND $5`,
-      ...[item, from_ms, to_ms, first, last],
+       WHERE stream = $1${among} AND stamp >= $2 AND stamp < $3 AND seq BETWEEN $4 AND $5`,
+      ...[stream, from_ms, before_ms, first, last],
     ),
   );
   return row?.[0] ?? 0;

@@ -3,7 +3,7 @@ import { devicesFrom, digestAt, firstIndexFrom, firstNewSeq } from "../batch-acc
 import type { Received, Sender } from "../central-store.ts";
 import { Additions } from "./additions.ts";
 import type { Homes } from "./homes.ts";
-import { heardFrom, itemsOf } from "./items.ts";
+import { heardFrom, streamsOf } from "./items.ts";
 import { byDevice } from "./series-rows.ts";
 import { holdSource, noteHeld } from "./sources.ts";
 import { takeNumbersFor, type Work } from "./work.ts";
@@ -28,10 +28,10 @@ function* take(
   { home }: Sender,
 ): Work<{ first_own: number; taken: number }> {
   const heard = devicesFrom(batch, from_seq);
-  const keys = yield* itemsOf(heardFrom(batch, from_seq), home);
+  const keys = yield* streamsOf(heardFrom(batch, from_seq), home);
   const keyOf = new Float64Array(batch.devices.length);
   for (const [index, { place }] of heard.entries()) keyOf[place] = keys[index] as number;
-  // A transaction with readings of one of the items waits here for the end of the one before it. So of the readings of an item a lower number
+  // A transaction with readings of one of the streams waits here for the end of the one before it. So of the readings of a stream a lower number
   // is never committed after a higher one, and a page that counts readings up to a number stays right.
   const first_own = yield* takeNumbersFor(keys, batch.to_seq - from_seq + 1);
   const additions = new Additions(homes);
@@ -39,9 +39,9 @@ function* take(
   for (const [series, columns] of seriesIn(batch)) {
     const { seq, device } = columns;
     const order = byDevice(device, firstIndexFrom(seq, from_seq), batch.devices.length);
-    const item = device.map((place) => keyOf[place] as number);
+    const stream = device.map((place) => keyOf[place] as number);
     const own = seq.map((number) => first_own + number - from_seq);
-    yield* additions.put({ series, home: homes.of(home), columns, order, item, own });
+    yield* additions.put({ series, home: homes.of(home), columns, order, stream, own });
     taken += order.length;
   }
   yield* additions.settle();

@@ -6,6 +6,7 @@ import type { Homes } from "./homes.ts";
 import { countItems, matchedItems, matchItems, takeItems } from "./item-import.ts";
 import { foundBy, itemColumns, itemValues } from "./item-row.ts";
 import { lookupText } from "./lookup-text.ts";
+import { renewStays } from "./stays.ts";
 import { arrays, change, hold, put, rowsOf, type Work } from "./work.ts";
 
 /*
@@ -47,6 +48,7 @@ export function* finishImport(homes: Homes, { dryRun }: { readonly dryRun: boole
   if (!dryRun && clashes.length === 0) {
     yield* takeItems(homes);
     yield* change(takeRecords);
+    yield* renewStays(homes);
   }
   const present = recordTypes.flatMap((type) => {
     const changes = counts[type];
@@ -57,7 +59,7 @@ export function* finishImport(homes: Homes, { dryRun }: { readonly dryRun: boole
 
 /** Drops what was put aside. */
 export function* endImport(): Work<void> {
-  for (const table of ["staged_items", "staged_records", "matched_items"])
+  for (const table of ["staged_items", "staged_records", "matched_items", "heard_items"])
     yield* change(`DROP TABLE IF EXISTS ${table}`);
 }
 
@@ -116,7 +118,7 @@ const stagingTables = [
      record TEXT NOT NULL,
      PRIMARY KEY (type, number, id)
    )`,
-  matchedItems,
+  ...matchedItems,
 ];
 
 const takeRecords = `

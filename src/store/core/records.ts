@@ -116,7 +116,7 @@ function columnOf(type: RecordType, field: string): string {
  * The number in a field of a record, as SQL; null where it holds none. Found as text, because PostgreSQL's own functions refuse a
  * whole record for one NUL in it. Within a string the quotes around the name would be escaped.
  */
-function numberIn(field: string): string {
+export function numberIn(field: string): string {
   return `substring(record FROM '"${field}":(-?\\d+)[,}]')::bigint`;
 }
 

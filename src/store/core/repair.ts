@@ -7,7 +7,7 @@ import type { OwnNumbers } from "../own-numbers.ts";
 import type { DayReadings } from "../upload-store.ts";
 import { recountDays } from "./count-spans.ts";
 import type { Homes } from "./homes.ts";
-import { itemsOf, knownItem } from "./items.ts";
+import { knownStream, streamsOf } from "./items.ts";
 import { quoted, readingColumns } from "./series-tables.ts";
 import { holdSource, numbersOf, type Source } from "./sources.ts";
 import { arrays, change, hold, type Parameter, putReadings, rowsOf, type Work } from "./work.ts";
@@ -18,17 +18,17 @@ export function* repairDay(homes: Homes, request: DayReadings, batch: Batch, sen
   const columns = daysColumns(request, batch);
   const source = yield* holdSource(epoch, sender);
   refuseUnheld(source, columns, sender);
-  // An item that is unknown is made only where there is something to keep of it.
-  const item =
+  // A stream that is unknown is made only where there is something to keep of it.
+  const stream =
     columns.seq.length === 0
-      ? yield* knownItem(request)
-      : (yield* itemsOf([{ device: request, heard_ms: columns.stamp_ms[0] ?? 0 }], sender.home))[0];
-  if (item === undefined) return { added: 0, corrected: 0, kept: 0 };
+      ? yield* knownStream(request, sender.home)
+      : (yield* streamsOf([{ device: request, heard_ms: columns.stamp_ms[0] ?? 0 }], sender.home))[0];
+  if (stream === undefined) return { added: 0, corrected: 0, kept: 0 };
   const numbers = yield* numbersOf(source);
   const table = { homes, series, home: homes.of(sender.home) };
-  const span = "item = $2 AND stamp >= $3 AND stamp < $4";
-  const held = yield* readings(table, span, item, day * day_ms, (day + 1) * day_ms);
-  const changed = yield* take(table, columns, { held, numbers, item, day, sender });
+  const span = "stream = $2 AND stamp >= $3 AND stamp < $4";
+  const held = yield* readings(table, span, stream, day * day_ms, (day + 1) * day_ms);
+  const changed = yield* take(table, columns, { held, numbers, stream, day, sender });
   const through_seq = columns.seq.length < batch_readings_max ? request.through_seq : batch.to_seq;
   const sent = new Set(columns.seq);
   const kept = [...held.keys()].filter((own) => {
@@ -63,7 +63,7 @@ const none = new Float64Array();
 function* take(
   table: Table,
   columns: SeriesColumns,
-  of: { held: Rows; numbers: OwnNumbers; item: number; day: number; sender: Sender },
+  of: { held: Rows; numbers: OwnNumbers; stream: number; day: number; sender: Sender },
 ): Work<{ added: number; corrected: number }> {
   const { held, numbers, sender } = of;
   const own = columns.seq.map((seq) => heldNumber(numbers, seq));
@@ -72,23 +72,23 @@ function* take(
     own.filter((number) => !held.has(number)),
     sender,
   );
-  const item = new Float64Array(own.length);
+  const stream = new Float64Array(own.length);
   const order: number[] = [];
   const gone: Row[] = [];
   for (const [index, number] of own.entries()) {
     const row = held.get(number) ?? astray.get(number);
     if (row !== undefined && isSame(row, columns, index)) continue;
     if (row !== undefined) gone.push(row);
-    // A reading that the inventory has given to another item since stays there.
-    item[index] = row?.[0] ?? of.item;
+    // A reading that the inventory has given to another stream since stays there.
+    stream[index] = row?.[0] ?? of.stream;
     order.push(index);
   }
-  const items = [...new Set([of.item, ...order.map((index) => item[index] as number)])];
-  yield* hold({ items });
+  const streams = [...new Set([of.stream, ...order.map((index) => stream[index] as number)])];
+  yield* hold({ streams });
   yield* remove(table, gone);
-  yield* putReadings({ ...table, columns, order: Uint32Array.from(order), item, own });
+  yield* putReadings({ ...table, columns, order: Uint32Array.from(order), stream, own });
   // Whatever made the two differ may have left the counts wrong too.
-  const days = [...items.map((changed) => [changed, of.day] as const), ...[...astray.values()].map(dayOf)];
+  const days = [...streams.map((changed) => [changed, of.day] as const), ...[...astray.values()].map(dayOf)];
   const { homes, series } = table;
   yield* recountDays(homes, {
     series,
@@ -106,13 +106,13 @@ function heldNumber(numbers: OwnNumbers, seq: number): number {
 }
 
 /**
- * Readings of these own numbers that stand elsewhere: under another stamp, or under another item that was heard in the home. Looks at everything,
+ * Readings of these own numbers that stand elsewhere: under another stamp, or under another stream of the home. Looks at everything,
  * because what moved them may have left the counts wrong.
  */
 function* astrayOf(table: Table, own: Float64Array, { home }: Sender): Work<Rows> {
   if (own.length === 0) return new Map();
-  const heard = yield* rowsOf(arrays<[number]>("SELECT item FROM item_homes WHERE home = $1", home));
-  return yield* readings(table, "item = ANY ($2::bigint[]) AND seq = ANY ($3::bigint[])", heard.flat(), [
+  const heard = yield* rowsOf(arrays<[number]>("SELECT key FROM streams WHERE home = $1", home));
+  return yield* readings(table, "stream = ANY ($2::bigint[]) AND seq = ANY ($3::bigint[])", heard.flat(), [
     ...own,
   ]);
 }
@@ -122,10 +122,10 @@ function* remove({ homes, series, home }: Table, rows: readonly Row[]): Work<voi
   if (rows.length === 0) return;
   const stamps_ms = rows.map(([, stamp_ms]) => stamp_ms).sort((one, other) => one - other);
   yield* change(
-    `DELETE FROM ${series} WHERE item = ANY ($2::bigint[]) AND stamp >= $3 AND stamp <= $4
+    `DELETE FROM ${series} WHERE stream = ANY ($2::bigint[]) AND stamp >= $3 AND stamp <= $4
        AND seq = ANY ($5::bigint[])${homes.is("$1")}`,
     home,
-    [...new Set(rows.map(([item]) => item))],
+    [...new Set(rows.map(([stream]) => stream))],
     stamps_ms[0] as number,
     stamps_ms.at(-1) as number,
     rows.map(([, , own]) => own),
@@ -139,7 +139,7 @@ interface Table {
   readonly home: number;
 }
 
-type Row = readonly [item: number, stamp_ms: number, own: number, ...values: Value[]];
+type Row = readonly [stream: number, stamp_ms: number, own: number, ...values: Value[]];
 /** By own number. */
 type Rows = ReadonlyMap<number, Row>;
 
@@ -150,8 +150,8 @@ function* readings({ homes, series, home }: Table, condition: string, ...given: 
   return new Map(rows.map((row) => [row[2], row]));
 }
 
-function dayOf([item, stamp_ms]: Row): readonly [item: number, day: number] {
-  return [item, Math.floor(stamp_ms / day_ms)];
+function dayOf([stream, stamp_ms]: Row): readonly [stream: number, day: number] {
+  return [stream, Math.floor(stamp_ms / day_ms)];
 }
 
 function isSame([, stamp_ms, , ...values]: Row, columns: SeriesColumns, index: number): boolean {

@@ -1,6 +1,6 @@
 import type { ReportNote, Sender } from "../central-store.ts";
 import type { DeviceHealth } from "../device-health.ts";
-import { type HeardDevice, itemsOf } from "./items.ts";
+import { type HeardDevice, streamsOf } from "./items.ts";
 import { holdSource } from "./sources.ts";
 import { change, objects, type Put, put, rowsOfAll, type Work } from "./work.ts";
 
@@ -9,7 +9,7 @@ export function* noteReport({ epoch, health, report }: ReportNote, sender: Sende
   const { home, at_ms } = sender;
   const { held_note } = yield* holdSource(epoch, sender);
   const heard = heardIn(health, held_note);
-  const keys = yield* itemsOf([...heard.values()], home);
+  const keys = yield* streamsOf([...heard.values()], home);
   const keyOf = new Map([...heard.keys()].map((place, index) => [place, keys[index] as number]));
   yield* noteLatest(home, health, keyOf);
   // Earlier notes are stored already: an interruption never changes once it is over.
@@ -69,17 +69,17 @@ const listenerSql = `INSERT INTO listeners (home, name, first_ms, last_ms) VALUE
 
 const told = ["listener", "battery_percent", "battery_mv", "linkquality"];
 const latest = told.map(
-  (field) => `${field} = CASE WHEN excluded.heard_ms >= item_states.heard_ms
-    THEN coalesce(excluded.${field}, item_states.${field}) ELSE item_states.${field} END`,
+  (field) => `${field} = CASE WHEN excluded.heard_ms >= stream_states.heard_ms
+    THEN coalesce(excluded.${field}, stream_states.${field}) ELSE stream_states.${field} END`,
 );
-const stateSql = `INSERT INTO item_states (item, home, first_ms, heard_ms, ${told.join(", ")})
+const stateSql = `INSERT INTO stream_states (stream, home, first_ms, heard_ms, ${told.join(", ")})
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-  ON CONFLICT (item, home) DO UPDATE SET
-    first_ms = least(item_states.first_ms, excluded.first_ms),
-    heard_ms = greatest(item_states.heard_ms, excluded.heard_ms), ${latest.join(", ")}`;
+  ON CONFLICT (stream, home) DO UPDATE SET
+    first_ms = least(stream_states.first_ms, excluded.first_ms),
+    heard_ms = greatest(stream_states.heard_ms, excluded.heard_ms), ${latest.join(", ")}`;
 
 function* noteInterruptions(home: number, health: DeviceHealth, keyOf: KeyOf): Work<void> {
-  const itemOf = ({ device }: { readonly device: number }) => keyOf.get(device) ?? 0;
+  const streamOf = ({ device }: { readonly device: number }) => keyOf.get(device) ?? 0;
   yield* putLast(3, {
     put: "outages",
     columns: { home: "bigint", listener: "text", start_ms: "bigint", stop_ms: "bigint" },
@@ -88,15 +88,15 @@ function* noteInterruptions(home: number, health: DeviceHealth, keyOf: KeyOf): W
   });
   yield* putLast(3, {
     put: "silences",
-    columns: { item: "bigint", home: "bigint", start_ms: "bigint", stop_ms: "bigint" },
-    rows: health.silences.map((silence) => [itemOf(silence), home, silence.start_ms, silence.stop_ms]),
-    conflict: "ON CONFLICT (item, home, start_ms) DO UPDATE SET stop_ms = excluded.stop_ms",
+    columns: { stream: "bigint", home: "bigint", start_ms: "bigint", stop_ms: "bigint" },
+    rows: health.silences.map((silence) => [streamOf(silence), home, silence.start_ms, silence.stop_ms]),
+    conflict: "ON CONFLICT (stream, home, start_ms) DO UPDATE SET stop_ms = excluded.stop_ms",
   });
   yield* putLast(4, {
     put: "gaps",
-    columns: { item: "bigint", from_ms: "bigint", to_ms: "bigint", reason: "text", lost: "bigint" },
-    rows: health.gaps.map((gap) => [itemOf(gap), gap.from_ms, gap.to_ms, gap.reason, gap.lost ?? null]),
-    conflict: "ON CONFLICT (item, from_ms, to_ms, reason) DO UPDATE SET lost = excluded.lost",
+    columns: { stream: "bigint", from_ms: "bigint", to_ms: "bigint", reason: "text", lost: "bigint" },
+    rows: health.gaps.map((gap) => [streamOf(gap), gap.from_ms, gap.to_ms, gap.reason, gap.lost ?? null]),
+    conflict: "ON CONFLICT (stream, from_ms, to_ms, reason) DO UPDATE SET lost = excluded.lost",
   });
 }
 

@@ -1,14 +1,18 @@
 import type { SeriesName } from "../../series.ts";
-import { amongHomes, type Homes } from "./homes.ts";
+import type { Homes } from "./homes.ts";
 import { objects, rowsOf, type Work } from "./work.ts";
 
-/** A series of an item as one moment has it. Of its readings some are counted in spans, and the tail of each home in `parts` alone. */
+/** A series of a stream as one moment has it, and the stay that it is asked for. Of its readings some are counted in spans, and the tail alone. */
 export interface Run {
   readonly homes: Homes;
   readonly series: SeriesName;
-  readonly item: number;
-  /** As `amongHomes` has it. */
+  readonly stream: number;
+  readonly home: number;
+  /** See `Homes.among`. */
   readonly among: string;
+  /** The stay, unix milliseconds, the end not included: only what was recorded during it is the item's. */
+  readonly from_ms: number;
+  readonly before_ms: number;
   readonly total: number;
   readonly newest_number: number;
   readonly newest_stamp: number;
@@ -16,48 +20,72 @@ export interface Run {
   readonly revision: number;
   /** How many of the oldest have been removed. */
   readonly pruned: number;
-  readonly parts: readonly Part[];
-}
-
-/** The readings of one home. */
-interface Part {
-  readonly home: number;
-  readonly total: number;
-  readonly newest_number: number;
-  readonly newest_stamp: number;
-  readonly revision: number;
-  readonly pruned: number;
   readonly tail: number;
   readonly tail_from: number;
 }
 
-/** A series of an item, from its totals. */
-export function* runOf(homes: Homes, series: SeriesName, item: number): Work<Run> {
-  const among = yield* amongHomes(homes, item);
-  const parts = yield* rowsOf(
-    objects<Part>(
-      `SELECT home, total, newest_number, newest_stamp, revision, pruned, tail, tail_from
-       FROM totals WHERE item = $1 AND series = $2${among}`,
+/** A series of an item, as far as it is asked for. */
+export interface ItemSeries {
+  readonly series: SeriesName;
+  readonly item: number;
+  /** Only what these homes have sent; absent: all. */
+  readonly homes?: readonly number[];
+}
+
+/** The runs of a series of an item, from its totals: one for each stay that something was recorded in, the latest first. */
+export function* runsOf(homes: Homes, { series, item, homes: seen }: ItemSeries): Work<Run[]> {
+  // Citus asks all machines unless it is told the homes.
+  const among = homes.spread
+    ? ` AND totals.home IN (${(yield* staysOf(item)).map(({ home }) => home).join(", ") || "NULL"})`
+    : "";
+  const rows = yield* rowsOf(
+    objects<StreamStay & Totals>(
+      `SELECT streams.key AS stream, stays.home, from_ms, before_ms,
+         total, newest_number, newest_stamp, revision, pruned, tail, tail_from
+       FROM ${stayed} JOIN totals ON totals.stream = streams.key AND totals.series = $2${among}
+       WHERE stays.item = $1 ORDER BY from_ms DESC`,
       item,
       series,
     ),
   );
-  const sum = (field: "total" | "revision" | "pruned") => parts.reduce((all, part) => all + part[field], 0);
-  const most = (field: "newest_number" | "newest_stamp") =>
-    parts.reduce((newest, part) => Math.max(newest, part[field]), 0);
-  return {
-    ...{ homes, series, item, among, parts },
-    total: sum("total"),
-    newest_number: most("newest_number"),
-    newest_stamp: most("newest_stamp"),
-    revision: sum("revision"),
-    pruned: sum("pruned"),
-  };
+  return seenIn(rows, seen).map((row) => ({
+    homes,
+    series,
+    ...row,
+    home: homes.of(row.home),
+    among: homes.among(row.home),
+  }));
 }
 
+/** A stay of an item in a home that has sent something of it. */
+export interface StreamStay {
+  readonly stream: number;
+  readonly home: number;
+  readonly from_ms: number;
+  readonly before_ms: number;
+}
+
+/** The stays of an item, the latest first; `seen`: only those in these homes. */
+export function* staysOf(item: number, seen?: readonly number[]): Work<StreamStay[]> {
+  const text = `SELECT streams.key AS stream, stays.home, from_ms, before_ms FROM ${stayed}
+    WHERE stays.item = $1 ORDER BY from_ms DESC`;
+  return seenIn(yield* rowsOf(objects<StreamStay>(text, item)), seen);
+}
+
+/** Stays with what the home has sent of the item. */
+export const stayed = "stays JOIN streams ON streams.item = stays.item AND streams.home = stays.home";
+
+function seenIn<Row extends StreamStay>(rows: Row[], seen: readonly number[] | undefined): Row[] {
+  return seen === undefined ? rows : rows.filter(({ home }) => seen.includes(home));
+}
+
+type Totals = Pick<
+  Run,
+  "total" | "newest_number" | "newest_stamp" | "revision" | "pruned" | "tail" | "tail_from"
+>;
+
 /** Equal for two moments of a run between which its counts in spans have not changed. */
-export function versionOf({ parts }: Run): string {
-  return parts
-    .map(({ home, total, tail, ...part }) => `${home} ${total - tail} ${part.revision} ${part.pruned}`)
-    .join();
+export function versionOf({ stream, from_ms, before_ms, total, tail, revision, pruned }: Run): string {
+  const until = before_ms === Number.MAX_SAFE_INTEGER ? "" : before_ms;
+  return `${stream} ${from_ms} ${until} ${total - tail} ${revision} ${pruned}`;
 }

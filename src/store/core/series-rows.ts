@@ -11,13 +11,13 @@ export interface SeriesRows {
   readonly columns: SeriesColumns;
   /** Which indexes of the columns are meant, in the order in which they are to be stored. */
   readonly order: Uint32Array;
-  /** The item and our number of a reading, by its index in the columns. */
-  readonly item: Float64Array;
+  /** The stream and our number of a reading, by its index in the columns. */
+  readonly stream: Float64Array;
   readonly own: Float64Array;
 }
 
 /**
- * The indexes of readings from `from` on, those of a device together: so that a page finds the readings of an item on few pages of
+ * The indexes of readings from `from` on, those of a device together: so that a page finds the readings of a stream on few pages of
  * the table, and that the index grows at few places. Within a device they keep their order.
  */
 export function byDevice(device: Float64Array, from: number, devices: number): Uint32Array {

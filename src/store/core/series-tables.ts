@@ -3,7 +3,7 @@ import { valueColumns } from "../series-columns.ts";
 
 /** The columns that hold a reading, in the order of its table: where it stands, its fields, and how its stamp was made. */
 export function readingColumns(series: SeriesName): string[] {
-  return ["item", "stamp", "seq", ...valueColumns(series).map(({ name }) => name)];
+  return ["stream", "stamp", "seq", ...valueColumns(series).map(({ name }) => name)];
 }
 
 /** Names of columns as SQL: PostgreSQL lowers a name that stands without quotes. */

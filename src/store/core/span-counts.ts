@@ -2,10 +2,10 @@ import type { SeriesName } from "../../series.ts";
 import { spanStart, undivided_max, widths_ms } from "./count-spans.ts";
 import { objects, put, rowsOf, type Work } from "./work.ts";
 
-/** A series of an item, from one home. */
+/** A series of a stream, from one home. */
 export interface Run {
   readonly series: SeriesName;
-  readonly item: number;
+  readonly stream: number;
   readonly home: number;
 }
 
@@ -26,8 +26,8 @@ export function* countedIn(added: readonly Added[]): Work<Span[]> {
     const held = yield* heldIn(spans, width);
     const divided: Span[] = [];
     for (const span of spans) {
-      const { item, series, start_ms, home, numbers } = span;
-      rows.push([item, series, width, start_ms, home, numbers.length, ...bounds(numbers)]);
+      const { stream, series, start_ms, home, numbers } = span;
+      rows.push([stream, series, width, start_ms, home, numbers.length, ...bounds(numbers)]);
       const before = held.get(`${nameOf(span)} ${start_ms}`) ?? 0;
       if (before + numbers.length <= undivided_max) continue;
       if (before === 0 || before > undivided_max) divided.push(span);
@@ -39,7 +39,7 @@ export function* countedIn(added: readonly Added[]): Work<Span[]> {
     put: "counts",
     columns: countsColumns,
     rows,
-    conflict: `ON CONFLICT (item, series, width, start, home) DO UPDATE SET count = counts.count + excluded.count,
+    conflict: `ON CONFLICT (stream, series, width, start, home) DO UPDATE SET count = counts.count + excluded.count,
       min_seq = least(counts.min_seq, excluded.min_seq), max_seq = greatest(counts.max_seq, excluded.max_seq)`,
   });
   return grown;
@@ -69,9 +69,9 @@ function spansOf(part: Added, level: number): Span[] {
 function* heldIn(spans: readonly Span[], width: number): Work<Map<string, number>> {
   const rows = yield* rowsOf(
     objects<Run & { start: number; count: number }>(
-      `SELECT item, series, home, start, count FROM counts
-       WHERE item = ANY ($1::bigint[]) AND series = ANY ($2::text[]) AND width = $3 AND start = ANY ($4::bigint[])`,
-      [...new Set(spans.map(({ item }) => item))],
+      `SELECT stream, series, home, start, count FROM counts
+       WHERE stream = ANY ($1::bigint[]) AND series = ANY ($2::text[]) AND width = $3 AND start = ANY ($4::bigint[])`,
+      [...new Set(spans.map(({ stream }) => stream))],
       [...new Set(spans.map(({ series }) => series))],
       width,
       [...new Set(spans.map(({ start_ms }) => start_ms))],
@@ -90,12 +90,12 @@ export function bounds(numbers: readonly number[]): [least: number, most: number
   return [least, most];
 }
 
-export function nameOf({ series, item, home }: Run): string {
-  return `${series} ${item} ${home}`;
+export function nameOf({ series, stream, home }: Run): string {
+  return `${series} ${stream} ${home}`;
 }
 
-export function noneOf({ series, item, home }: Run): Added {
-  return { series, item, home, stamps_ms: [], numbers: [] };
+export function noneOf({ series, stream, home }: Run): Added {
+  return { series, stream, home, stamps_ms: [], numbers: [] };
 }
 
 export function addTo({ stamps_ms, numbers }: Added, stamp_ms: number, number: number): void {
@@ -104,7 +104,7 @@ export function addTo({ stamps_ms, numbers }: Added, stamp_ms: number, number: n
 }
 
 const countsColumns = {
-  item: "bigint",
+  stream: "bigint",
   series: "text",
   width: "bigint",
   start: "bigint",

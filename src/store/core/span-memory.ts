@@ -2,7 +2,7 @@ import { RecentlyUsed } from "../../recently-used.ts";
 import { type Run, versionOf } from "./run.ts";
 import { objects, rowsOf, type Work } from "./work.ts";
 
-/** Readings of an item in a span of time, of all homes together. */
+/** Readings of a stream in a span of time, of all homes together. */
 export interface SpanCount {
   readonly start: number;
   readonly count: number;
@@ -16,7 +16,7 @@ export class SpanMemory {
 
   /** The spans of a width that begin from `from_ms` on and before `before_ms`, oldest first, at the moment of the run. */
   *read(run: Run, width: number, from_ms: number, before_ms: number): Work<readonly SpanCount[]> {
-    const name = `${run.series} ${run.item} ${width} ${from_ms}`;
+    const name = `${run.series} ${run.stream} ${width} ${from_ms}`;
     const version = versionOf(run);
     const held = this.#lists.get(name);
     if (held?.version === version) return held.spans;
@@ -27,7 +27,7 @@ export class SpanMemory {
 }
 
 function* spansOf(
-  { item, series, among }: Run,
+  { stream, series, among }: Run,
   width: number,
   from_ms: number,
   before_ms: number,
@@ -35,9 +35,9 @@ function* spansOf(
   return yield* rowsOf(
     objects<SpanCount>(
       `SELECT start, sum(count) AS count FROM counts
-       WHERE item = $1 AND series = $2${among} AND width = $3 AND start >= $4 AND start < $5
+       WHERE stream = $1 AND series = $2${among} AND width = $3 AND start >= $4 AND start < $5
        GROUP BY start ORDER BY start`,
-      ...[item, series, width, from_ms, before_ms],
+      ...[stream, series, width, from_ms, before_ms],
     ),
   );
 }

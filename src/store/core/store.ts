@@ -77,7 +77,7 @@ export function storeOn({ database, writer, homes, epoch }: StoreParts): Store {
     revokeToken: (id) => writer.write("revokeToken", id),
     noteTokenUse: (used) => writer.write("noteTokenUse", used),
     overview: snapshot(function* () {
-      return { epoch, ...(yield* database.facts()), items: yield* itemOverviews() };
+      return { epoch, ...(yield* database.facts()), items: yield* itemOverviews(homes) };
     }),
     close: async () => {
       // On SQLite the last connection to close tidies up, and only the writer's may write.

@@ -45,14 +45,14 @@ export interface PutReadings {
 
 /**
  * Waits until nobody else holds something, and holds it until the transaction ends; SQLite has one writer, which holds everything. Who finds
- * keys of items to write under shares the inventory, who gives readings of one item to another holds it alone; who adds readings holds their items,
+ * keys of streams to write under shares the inventory, who gives readings of one stream to another holds it alone; who adds readings holds their streams,
  * who adds a file of a home holds its files.
  */
 export interface Lock {
   readonly lock:
     | "inventory"
     | "inventory alone"
-    | { readonly items: readonly number[] }
+    | { readonly streams: readonly number[] }
     | { readonly backupsOf: number };
 }
 
@@ -111,9 +111,9 @@ export function* hold(lock: Lock["lock"]): Work<void> {
   yield { lock };
 }
 
-/** Takes numbers for readings of these items, which are held until the transaction ends. */
-export function* takeNumbersFor(items: readonly number[], numbers: number): Work<number> {
-  const [, first] = (yield [{ lock: { items } }, { numbers }]) as [unknown, number];
+/** Takes numbers for readings of these streams, which are held until the transaction ends. */
+export function* takeNumbersFor(streams: readonly number[], numbers: number): Work<number> {
+  const [, first] = (yield [{ lock: { streams } }, { numbers }]) as [unknown, number];
   return first;
 }
 

@@ -11,14 +11,15 @@ export const copiedTables = [
     "meta",
     "epoch_homes",
     "items",
-    "item_keys",
-    "item_homes",
+    "last_keys",
+    "streams",
+    "stays",
     "records",
     "tokens",
     "home_alerts",
     "backups",
   ],
-  ...["listeners", "outages", "item_states", "silences", "gaps"],
+  ...["listeners", "outages", "stream_states", "silences", "gaps"],
 ] as const;
 
 /**

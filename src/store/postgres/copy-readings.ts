@@ -19,8 +19,8 @@ export function copyOf(rows: SeriesRows): { statement: string; chunks: Iterable<
 }
 
 /** The columns of the table, as `seriesColumns` orders them. */
-function copyColumns({ series, home, columns, item, own }: SeriesRows): CopyColumn[] {
-  const values = [item, columns.stamp_ms, own, home, ...columns.values];
+function copyColumns({ series, home, columns, stream, own }: SeriesRows): CopyColumn[] {
+  const values = [stream, columns.stamp_ms, own, home, ...columns.values];
   return seriesColumns(series).map(({ type }, place) => ({ type, values: values[place] as Column | number }));
 }
 

@@ -12,7 +12,7 @@ import {
 import type { Overview } from "../store.ts";
 import type { Connections, SqlRunner } from "./connection.ts";
 import { copyReadings } from "./copy-readings.ts";
-import { holdInventory, holdItems, shareInventory } from "./inventory-lock.ts";
+import { holdInventory, holdStreams, shareInventory } from "./inventory-lock.ts";
 
 /** A database on a server. Every call rejects with an OperatorError that names it where it or the way to it is at fault. */
 export class PostgresDatabase implements StoreDatabase, WritableDatabase {
@@ -85,7 +85,7 @@ async function answerOf(sql: SqlRunner, step: Step): Promise<unknown> {
 async function take(sql: SqlRunner, { lock }: Lock): Promise<unknown> {
   if (lock === "inventory") return shareInventory(sql);
   if (lock === "inventory alone") return holdInventory(sql);
-  if ("items" in lock) return holdItems(sql, lock.items);
+  if ("streams" in lock) return holdStreams(sql, lock.streams);
   return sql`SELECT pg_advisory_xact_lock(hashtextextended('backups', ${lock.backupsOf}))`;
 }
 

@@ -3,7 +3,7 @@ import type { OperatorError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import type { CentralStore } from "../central-store.ts";
 import { centralStoreOn } from "../core/central-store.ts";
-import { homesApart } from "../core/homes.ts";
+import { homesOnPostgres } from "../core/homes.ts";
 import { epochOf } from "../core/store.ts";
 import { distribute } from "./citus.ts";
 import { Connections } from "./connection.ts";
@@ -35,7 +35,7 @@ export async function openPostgresCentral(options: {
     else if (before < schemaVersion) {
       log.info(`brought ${connections.name} from schema ${before} to ${schemaVersion}`);
     }
-    const homes = homesApart({ distributed: await distribute(connections) });
+    const homes = homesOnPostgres({ spread: await distribute(connections) });
     const database = new PostgresDatabase(connections);
     const writer = new PostgresWriter({ connections, database, homes });
     return centralStoreOn({ database, writer, homes, epoch: await database.read(epochOf) });

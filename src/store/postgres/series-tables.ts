@@ -4,7 +4,7 @@ import { valueColumns } from "../series-columns.ts";
 
 /** The columns of a series table in order: its key, its fields, and how the stamp was made. */
 export function seriesColumns(series: SeriesName): SeriesColumn[] {
-  const key = ["item", "stamp", "seq", "home"].map(
+  const key = ["stream", "stamp", "seq", "home"].map(
     (name) => ({ name, type: "int8", nullable: false }) as const,
   );
   const values = valueColumns(series).map(
@@ -30,11 +30,11 @@ const typeOf = { INTEGER: "int8", REAL: "float8", TEXT: "text" } as const;
 
 /**
  * The tables of the series. Stamps are unix milliseconds, `seq` is the number here, `home` is who sent it; `clock` is a ClockQuality. A page
- * is one run of the index, whatever homes the item has lived in. Partitions are made when a reading first needs them.
+ * is one run of the index, whatever homes the stream has lived in. Partitions are made when a reading first needs them.
  */
 export const seriesTables = forEverySeries((series) => {
   const columns = seriesColumns(series).map(
     ({ name, type, nullable }) => `${quoted([name])} ${type}${nullable ? "" : " NOT NULL"}`,
   );
-  return `CREATE TABLE ${series} (${columns.join(", ")}, PRIMARY KEY (item, stamp, seq, home)) PARTITION BY RANGE (stamp);`;
+  return `CREATE TABLE ${series} (${columns.join(", ")}, PRIMARY KEY (stream, stamp, seq, home)) PARTITION BY RANGE (stamp);`;
 });

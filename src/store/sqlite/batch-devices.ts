@@ -10,32 +10,36 @@ export class BatchDevices {
   readonly #places = new Map<string, number>();
   readonly #known: ReadonlyMap<number, BatchDevice>;
 
-  /** `known`: as `devicesByItem` has them. */
+  /** `known`: as `devicesByStream` has them. */
   constructor(known: ReadonlyMap<number, BatchDevice>) {
     this.#known = known;
   }
 
   /** `kind`: of the series whose readings are meant, whatever the inventory has made of the item since. */
-  place(item: number, kind?: Kind): number {
-    const name = `${item} ${kind ?? ""}`;
+  place(stream: number, kind?: Kind): number {
+    const name = `${stream} ${kind ?? ""}`;
     const place = this.#places.get(name);
     if (place !== undefined) return place;
-    const device = this.#known.get(item);
-    if (device === undefined) throw new Error(`readings are kept under item ${item}, which is not there`);
+    const device = this.#known.get(stream);
+    if (device === undefined) throw new Error(`readings are kept under stream ${stream}, which is not there`);
     this.list.push(kind === undefined ? device : { ...device, kind });
     this.#places.set(name, this.list.length - 1);
     return this.list.length - 1;
   }
 
-  /** The same object for the same item and kind, as `BatchColumns` asks. */
-  device(item: number, kind: Kind): BatchDevice {
-    return this.list[this.place(item, kind)] as BatchDevice;
+  /** The same object for the same stream and kind, as `BatchColumns` asks. */
+  device(stream: number, kind: Kind): BatchDevice {
+    return this.list[this.place(stream, kind)] as BatchDevice;
   }
 }
 
-/** All items as the devices that they are, by key: a home has some tens. */
-export function* devicesByItem(): Work<Map<number, BatchDevice>> {
-  const rows = yield* rowsOf(objects<ItemRow>("SELECT key, record, address, provisional FROM items"));
+/** The devices of all streams, by key: a home has some tens. */
+export function* devicesByStream(): Work<Map<number, BatchDevice>> {
+  const rows = yield* rowsOf(
+    objects<ItemRow>(
+      "SELECT streams.key, record, items.address, provisional FROM streams JOIN items ON items.key = item",
+    ),
+  );
   return new Map(
     rows.map(({ key, record: text, address, provisional }) => {
       const record = JSON.parse(text) as Item;
@@ -44,7 +48,8 @@ export function* devicesByItem(): Work<Map<number, BatchDevice>> {
         key,
         {
           kind: typename as Kind,
-          address: address === null || address.length > address_length_max ? "" : address,
+          address:
+            address === null || address.length > address_length_max || address.startsWith("#") ? "" : address,
           itemid: provisional ? undefined : itemid,
           subtype: told(subtypename),
           model: told(modelname),
@@ -55,11 +60,12 @@ export function* devicesByItem(): Work<Map<number, BatchDevice>> {
   );
 }
 
-/** The key of the item of a device, by its address or else by its number in the inventory. */
-export function* itemOf({ kind, address, itemid }: BatchDevice): Work<number | undefined> {
+/** The key of the stream of a device, by its address or else by its number in the inventory. */
+export function* streamOf({ kind, address, itemid }: BatchDevice): Work<number | undefined> {
   const row = yield* firstOf(
     arrays<[number | null]>(
-      `SELECT coalesce((SELECT key FROM items WHERE typename = $1 AND address = $2),
+      `SELECT key FROM streams WHERE item = coalesce(
+         (SELECT key FROM items WHERE typename = $1 AND address = $2 ORDER BY provisional LIMIT 1),
          (SELECT key FROM items WHERE itemid = $3 AND NOT provisional))`,
       kind,
       address === "" ? null : lookupText(address),

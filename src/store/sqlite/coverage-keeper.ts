@@ -13,7 +13,7 @@ export class CoverageKeeper {
   readonly #writeListener;
   readonly #addOutage;
   readonly #outagesBetween;
-  readonly #readItem;
+  readonly #readStream;
   readonly #addSilence;
   readonly #addGap;
   readonly #noteState;
@@ -31,17 +31,19 @@ export class CoverageKeeper {
       `SELECT coalesce(sum(min(stop_ms, $to) - max(start_ms, $from)), 0) FROM outages
        WHERE home = 0 AND listener = $listener AND stop_ms > $from AND start_ms < $to`,
     );
-    this.#readItem = database.keep("SELECT heard_ms, listener FROM item_states WHERE item = ? AND home = 0");
+    this.#readStream = database.keep(
+      "SELECT heard_ms, listener FROM stream_states WHERE stream = ? AND home = 0",
+    );
     this.#addSilence = database.keep(
-      "INSERT OR IGNORE INTO silences (item, home, start_ms, stop_ms) VALUES (?, 0, ?, ?)",
+      "INSERT OR IGNORE INTO silences (stream, home, start_ms, stop_ms) VALUES (?, 0, ?, ?)",
     );
     this.#addGap = database.keep(
-      "INSERT OR REPLACE INTO gaps (item, from_ms, to_ms, reason, lost) VALUES (?, ?, ?, ?, ?)",
+      "INSERT OR REPLACE INTO gaps (stream, from_ms, to_ms, reason, lost) VALUES (?, ?, ?, ?, ?)",
     );
     this.#noteState = database.keep(
-      `INSERT INTO item_states (item, home, heard_ms, first_ms, battery_percent, battery_mv, linkquality, listener)
+      `INSERT INTO stream_states (stream, home, heard_ms, first_ms, battery_percent, battery_mv, linkquality, listener)
        VALUES (?1, 0, ?2, ?2, ?3, ?4, ?5, ?6)
-       ON CONFLICT (item, home) DO UPDATE SET
+       ON CONFLICT (stream, home) DO UPDATE SET
          heard_ms = max(heard_ms, excluded.heard_ms),
          listener = coalesce(excluded.listener, listener),
          battery_percent = coalesce(excluded.battery_percent, battery_percent),
@@ -58,11 +60,11 @@ export class CoverageKeeper {
   }
 
   /** Keeps the state of a device, and that it was silent before; values that the state does not have stay. */
-  heard(item: number, state: HeardState): void {
-    this.#silentUntil(item, state);
+  heard(stream: number, state: HeardState): void {
+    this.#silentUntil(stream, state);
     const { heard_ms, battery_percent, battery_mv, linkquality, listener } = state;
     this.#noteState.run(
-      item,
+      stream,
       heard_ms,
       battery_percent ?? null,
       battery_mv ?? null,
@@ -71,13 +73,13 @@ export class CoverageKeeper {
     );
   }
 
-  gap(item: number, { from_ms, to_ms, reason, lost }: Gap): void {
-    this.#addGap.run(item, from_ms, to_ms, reason, lost ?? null);
+  gap(stream: number, { from_ms, to_ms, reason, lost }: Gap): void {
+    this.#addGap.run(stream, from_ms, to_ms, reason, lost ?? null);
   }
 
-  /** To be called before the state of the item is changed. */
-  #silentUntil(item: number, { device, heard_ms, listener }: HeardState): void {
-    const [earlier] = this.#readItem.values(item) as [number, string | null][];
+  /** To be called before the state of the stream is changed. */
+  #silentUntil(stream: number, { device, heard_ms, listener }: HeardState): void {
+    const [earlier] = this.#readStream.values(stream) as [number, string | null][];
     if (earlier === undefined) return;
     const [from_ms] = earlier;
     const least_ms = silence_max_ms(cadenceOf(device.kind, device.subtype));
@@ -85,7 +87,7 @@ export class CoverageKeeper {
     const who = listener ?? earlier[1] ?? "";
     const parameters = { $listener: who, $from: from_ms, $to: heard_ms };
     const deaf_ms = Number(this.#outagesBetween.values(parameters)[0]?.[0]);
-    if (heard_ms - from_ms - deaf_ms > least_ms) this.#addSilence.run(item, from_ms, heard_ms);
+    if (heard_ms - from_ms - deaf_ms > least_ms) this.#addSilence.run(stream, from_ms, heard_ms);
   }
 }
 

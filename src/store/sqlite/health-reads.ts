@@ -1,11 +1,11 @@
 import type { GapReason } from "../../reading.ts";
 import { arrays, objects, rowsOfAll, type Statement, type Work } from "../core/work.ts";
 import type { DeviceHealth } from "../device-health.ts";
-import { BatchDevices, devicesByItem } from "./batch-devices.ts";
+import { BatchDevices, devicesByStream } from "./batch-devices.ts";
 
 /** Everything that a gateway knows besides readings: see `UploadStore.deviceHealthAfter`. To be read at one moment. */
 export function* deviceHealthAfter(after_note: number, notes_max: number): Work<DeviceHealth> {
-  const devices = new BatchDevices(yield* devicesByItem());
+  const devices = new BatchDevices(yield* devicesByStream());
   // One more than is told of each, to see that there are more.
   const noted = <Row>(table: string, columns: string): Statement<Row> =>
     objects(
@@ -18,12 +18,12 @@ export function* deviceHealthAfter(after_note: number, notes_max: number): Work<
       "SELECT name, first_ms, last_ms FROM listeners WHERE home = 0 ORDER BY name",
     ),
     objects<StateRow>(
-      `SELECT item, first_ms, heard_ms, listener, battery_percent, battery_mv, linkquality
-       FROM item_states WHERE home = 0 ORDER BY item`,
+      `SELECT stream, first_ms, heard_ms, listener, battery_percent, battery_mv, linkquality
+       FROM stream_states WHERE home = 0 ORDER BY stream`,
     ),
     noted<OutageRow>("outages", "listener, start_ms, stop_ms"),
-    noted<SilenceRow>("silences", "item, start_ms, stop_ms"),
-    noted<GapRow>("gaps", "item, from_ms, to_ms, reason, lost"),
+    noted<SilenceRow>("silences", "stream, start_ms, stop_ms"),
+    noted<GapRow>("gaps", "stream, from_ms, to_ms, reason, lost"),
     arrays<[number]>("SELECT value FROM meta WHERE name = 'last_note'"),
   );
   const notes = [...outages, ...silences, ...gaps].map(({ note }) => note).sort((one, other) => one - other);
@@ -34,16 +34,16 @@ export function* deviceHealthAfter(after_note: number, notes_max: number): Work<
     after_note,
     to_note,
     listeners,
-    states: states.map(({ item, first_ms, heard_ms, ...values }) => {
+    states: states.map(({ stream, first_ms, heard_ms, ...values }) => {
       const known = Object.entries(values).filter(([, value]) => value !== null);
-      return { device: devices.place(item), first_ms, heard_ms, ...Object.fromEntries(known) };
+      return { device: devices.place(stream), first_ms, heard_ms, ...Object.fromEntries(known) };
     }),
     outages: outages.filter(told).map(({ note: _, ...outage }) => outage),
     silences: silences
       .filter(told)
-      .map(({ note: _, item, ...silence }) => ({ device: devices.place(item), ...silence })),
-    gaps: gaps.filter(told).map(({ note: _, item, lost, ...gap }) => {
-      return { device: devices.place(item), ...gap, lost: lost ?? undefined };
+      .map(({ note: _, stream, ...silence }) => ({ device: devices.place(stream), ...silence })),
+    gaps: gaps.filter(told).map(({ note: _, stream, lost, ...gap }) => {
+      return { device: devices.place(stream), ...gap, lost: lost ?? undefined };
     }),
     devices: devices.list,
   };
@@ -54,10 +54,10 @@ interface Noted {
 }
 
 type OutageRow = Noted & DeviceHealth["outages"][number];
-type SilenceRow = Noted & { readonly item: number; readonly start_ms: number; readonly stop_ms: number };
+type SilenceRow = Noted & { readonly stream: number; readonly start_ms: number; readonly stop_ms: number };
 
 interface GapRow extends Noted {
-  readonly item: number;
+  readonly stream: number;
   readonly from_ms: number;
   readonly to_ms: number;
   readonly reason: GapReason;
@@ -65,7 +65,7 @@ interface GapRow extends Noted {
 }
 
 interface StateRow {
-  readonly item: number;
+  readonly stream: number;
   readonly first_ms: number;
   readonly heard_ms: number;
   readonly listener: string | null;

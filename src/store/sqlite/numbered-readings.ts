@@ -12,7 +12,7 @@ export function* numberedReadings(from_seq: number, to_seq: number): Work<Number
   const found = noRows();
   const runs = yield* rowsOf(
     objects<Run>(
-      `SELECT series, item, tail, tail_from, tail_min FROM totals WHERE newest_number >= $1 ORDER BY item, series`,
+      `SELECT series, stream, tail, tail_from, tail_min FROM totals WHERE newest_number >= $1 ORDER BY stream, series`,
       from_seq,
     ),
   );
@@ -21,8 +21,8 @@ export function* numberedReadings(from_seq: number, to_seq: number): Work<Number
       const rows = yield* rowsOf(
         arrays<NumberedRow>(
           `SELECT ${columnsOf(run.series)} FROM ${run.series}
-           WHERE item = $1 AND stamp >= $2 AND stamp < $3 AND seq BETWEEN $4 AND $5`,
-          ...[run.item, from_ms, before_ms, from_seq, to_seq],
+           WHERE stream = $1 AND stamp >= $2 AND stamp < $3 AND seq BETWEEN $4 AND $5`,
+          ...[run.stream, from_ms, before_ms, from_seq, to_seq],
         ),
       );
       for (const row of rows) found[run.series].push(row);
@@ -58,9 +58,9 @@ function* stretchesWith(run: Run, from_seq: number, to_seq: number): Work<Stretc
     for (const [from_ms, before_ms] of wider) {
       const spans = yield* rowsOf(
         objects<{ start: number; count: number }>(
-          `SELECT start, count FROM counts WHERE item = $1 AND series = $2 AND width = $3
+          `SELECT start, count FROM counts WHERE stream = $1 AND series = $2 AND width = $3
              AND start >= $4 AND start < $5 AND max_seq >= $6 AND min_seq <= $7`,
-          ...[run.item, run.series, width, from_ms, before_ms, from_seq, to_seq],
+          ...[run.stream, run.series, width, from_ms, before_ms, from_seq, to_seq],
         ),
       );
       for (const { start, count } of spans) {
@@ -75,12 +75,12 @@ function* stretchesWith(run: Run, from_seq: number, to_seq: number): Work<Stretc
   return stretches;
 }
 
-/** A reading: its number, stamp in unix milliseconds and the key of its item, then the other columns of the table, in their order. */
-export type NumberedRow = [seq: number, stamp_ms: number, item: number, ...values: Value[]];
+/** A reading: its number, stamp in unix milliseconds and the key of its stream, then the other columns of the table, in their order. */
+export type NumberedRow = [seq: number, stamp_ms: number, stream: number, ...values: Value[]];
 export type NumberedRows = Record<SeriesName, NumberedRow[]>;
 
 export function columnsOf(series: SeriesName): string {
-  return quoted(["seq", "stamp", "item", ...valueColumns(series).map(({ name }) => name)]);
+  return quoted(["seq", "stamp", "stream", ...valueColumns(series).map(({ name }) => name)]);
 }
 
 function noRows(): NumberedRows {
@@ -94,7 +94,7 @@ function inOrder(rows: NumberedRows): NumberedRows {
 
 interface Run {
   readonly series: SeriesName;
-  readonly item: number;
+  readonly stream: number;
   readonly tail: number;
   readonly tail_from: number;
   readonly tail_min: number;

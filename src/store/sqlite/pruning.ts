@@ -1,6 +1,6 @@
 import type { SeriesName } from "../../series.ts";
 import { recount, undivided_max, widths_ms } from "../core/count-spans.ts";
-import { homesTogether } from "../core/homes.ts";
+import { oneHome } from "../core/homes.ts";
 import { change, objects, rowsOf, type Work } from "../core/work.ts";
 
 /** Removes the oldest readings by whole spans of counts that are not divided, and not the newest: see `UploadStore.prune`. The work of one transaction. */
@@ -12,7 +12,7 @@ export function* prune({
   let pruned = 0;
   const runs = yield* rowsOf(
     objects<Run>(
-      "SELECT series, item, newest_stamp, tail_from FROM totals WHERE total > 0 ORDER BY series, item",
+      "SELECT series, stream, newest_stamp, tail_from FROM totals WHERE total > 0 ORDER BY series, stream",
     ),
   );
   for (const run of runs) {
@@ -31,13 +31,13 @@ export function* prune({
 }
 
 /** The oldest spans of a run that may go. */
-function* removable({ series, item }: Run, before_ms: number, through_seq: number): Work<Span[]> {
+function* removable({ series, stream }: Run, before_ms: number, through_seq: number): Work<Span[]> {
   const oldest = yield* rowsOf(
     objects<Span & { max_seq: number }>(
       `SELECT start + width AS before_ms, count, max_seq FROM counts
-       WHERE item = $1 AND series = $2 AND (count <= ${undivided_max} OR width = ${widths_ms.at(-1)})
+       WHERE stream = $1 AND series = $2 AND (count <= ${undivided_max} OR width = ${widths_ms.at(-1)})
        ORDER BY start LIMIT ${spans_per_look}`,
-      item,
+      stream,
       series,
     ),
   );
@@ -46,7 +46,7 @@ function* removable({ series, item }: Run, before_ms: number, through_seq: numbe
 }
 
 /** Removes spans from the oldest on, as many as have at most `most` readings together; answers how many those were. */
-function* remove({ series, item }: Run, spans: readonly Span[], most: number): Work<number> {
+function* remove({ series, stream }: Run, spans: readonly Span[], most: number): Work<number> {
   let removed = 0;
   let before_ms = 0;
   for (const span of spans) {
@@ -55,15 +55,20 @@ function* remove({ series, item }: Run, spans: readonly Span[], most: number): W
     before_ms = span.before_ms;
   }
   if (removed === 0) return 0;
-  yield* change(`DELETE FROM ${series} WHERE item = $1 AND stamp < $2`, item, before_ms);
-  yield* change("DELETE FROM late WHERE item = $1 AND series = $2 AND stamp < $3", item, series, before_ms);
+  yield* change(`DELETE FROM ${series} WHERE stream = $1 AND stamp < $2`, stream, before_ms);
   yield* change(
-    "UPDATE totals SET total = total - $3, pruned = pruned + $3 WHERE item = $1 AND series = $2",
-    item,
+    "DELETE FROM late WHERE stream = $1 AND series = $2 AND stamp < $3",
+    stream,
+    series,
+    before_ms,
+  );
+  yield* change(
+    "UPDATE totals SET total = total - $3, pruned = pruned + $3 WHERE stream = $1 AND series = $2",
+    stream,
     series,
     removed,
   );
-  yield* recount(homesTogether, { series, items: [item], from_ms: 0, before_ms, changed: false });
+  yield* recount(oneHome, { series, streams: [stream], from_ms: 0, before_ms, changed: false });
   return removed;
 }
 
@@ -75,7 +80,7 @@ export interface PruneRequest {
 
 interface Run {
   readonly series: SeriesName;
-  readonly item: number;
+  readonly stream: number;
   readonly newest_stamp: number;
   readonly tail_from: number;
 }

@@ -1,16 +1,28 @@
 import type { Database } from "bun:sqlite";
 import { OperatorError } from "../../errors.ts";
+import { always } from "../core/stays.ts";
 import { databasePath, openForReading } from "./connection.ts";
 import { holdsDatabase } from "./prepare.ts";
 
 /** The two roles of a database: a gateway numbers its own readings, and central those that it receives. */
 export type Role = "gateway" | "central";
 
+/** Has every item of a gateway live in its home, since ever. */
+export const allAtHome = `INSERT OR IGNORE INTO stays (item, from_ms, before_ms, home)
+  SELECT key, ${always.from_ms}, ${always.before_ms}, 0 FROM items`;
+
 /** Keeps that a database serves this role from now on. Throws an OperatorError where it has served the other. */
 export function claimRole(database: Database, directory: string, role: Role): void {
   const found = roleOf(database);
-  if (found === undefined) database.run("INSERT INTO meta VALUES ('role', ?)", [role]);
-  else refuseOther(found, directory, role);
+  if (found !== undefined) {
+    refuseOther(found, directory, role);
+    return;
+  }
+  database.run("INSERT INTO meta VALUES ('role', ?)", [role]);
+  // An inventory that came before says where items live; at a gateway all live in its home.
+  if (role !== "gateway") return;
+  database.run("DELETE FROM stays");
+  database.run(allAtHome);
 }
 
 /** Throws an OperatorError where the database at `path` has served the other role; one that nobody has run on yet serves either. */
@@ -36,7 +48,8 @@ export function storedRole(directory: string): Role | undefined {
   }
 }
 
-function roleOf(database: Database): Role | undefined {
+/** Which role a database serves; undefined where nobody has run on it yet. */
+export function roleOf(database: Database): Role | undefined {
   const row = database.query("SELECT value FROM meta WHERE name = 'role'").values()[0];
   return row === undefined ? undefined : (row[0] as Role);
 }

@@ -71,11 +71,11 @@ export class Runner {
   }
 
   /** The newest first, as the key has them: pages that grow at the end of a stretch are filled, and those that grow at the front are left half empty. */
-  #putReadings({ series, columns, order, item, own }: SeriesRows): void {
+  #putReadings({ series, columns, order, stream, own }: SeriesRows): void {
     const statement = this.#prepare(insertSql[series]);
     for (let place = order.length - 1; place >= 0; place -= 1) {
       const index = order[place] as number;
-      const key = [item[index] as number, columns.stamp_ms[index] as number, own[index] as number];
+      const key = [stream[index] as number, columns.stamp_ms[index] as number, own[index] as number];
       statement.run(...key, ...valuesAt(columns, index));
     }
   }

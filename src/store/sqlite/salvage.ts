@@ -1,9 +1,10 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import { type SeriesName, seriesNames } from "../../series.ts";
 import { recountAll } from "../core/count-spans.ts";
-import { homesTogether } from "../core/homes.ts";
+import { homesOnSqlite } from "../core/homes.ts";
 import { quoted, readingColumns } from "../core/series-tables.ts";
 import { type Connection, openForReading, openForWriting } from "./connection.ts";
+import { allAtHome, roleOf } from "./role.ts";
 import { Runner } from "./runner.ts";
 import { insertSql } from "./series-tables.ts";
 
@@ -69,13 +70,15 @@ class Salvage {
   run(): Salvaged {
     this.#target.transaction(() => {
       for (const table of tablesOf(this.#target)) if (!derived.has(table)) this.#table(table);
-      this.#target.run(
-        "UPDATE item_keys SET last = max(last, coalesce((SELECT max(key) FROM items), 0)) WHERE name = 'items'",
-      );
-      const items = this.#target.query("SELECT key FROM items ORDER BY key").values() as [number][];
-      for (const series of seriesNames) for (const [item] of items) this.#series(series, item);
+      for (const table of ["items", "streams"])
+        this.#target.run(
+          `UPDATE last_keys SET last = max(last, coalesce((SELECT max(key) FROM ${table}), 0)) WHERE name = '${table}'`,
+        );
+      if (roleOf(this.#target) === "gateway") this.#target.run(allAtHome);
+      const streams = this.#target.query("SELECT key FROM streams ORDER BY key").values() as [number][];
+      for (const series of seriesNames) for (const [stream] of streams) this.#series(series, stream);
       const runner = new Runner(this.#target);
-      for (const series of seriesNames) runner.run(recountAll(homesTogether, series, items.flat()));
+      for (const series of seriesNames) runner.run(recountAll(homesOnSqlite, series, streams.flat()));
       const newest = seriesNames.map((series) => `SELECT max(seq) AS seq FROM ${series}`).join(" UNION ALL ");
       this.#target.run(
         `UPDATE meta SET value = max(value, coalesce((SELECT max(seq) FROM (${newest})), 0)) WHERE name = 'last_seq'`,
@@ -103,9 +106,9 @@ class Salvage {
   }
 
   /** Reads from both ends; then the rest in between, where the damage is, in halves again and again, the wider first. */
-  #series(series: SeriesName, item: number): void {
+  #series(series: SeriesName, stream: number): void {
     const put = this.#target.prepare(insertSql[series].replace("INSERT", "INSERT OR IGNORE"));
-    const run = { series, item, put };
+    const run = { series, stream, put };
     const spans = [{ from_ms: 0, before_ms: Number.MAX_SAFE_INTEGER }];
     for (let tries = 0; tries < tries_max; tries += 1) {
       const span = spans.shift();
@@ -122,11 +125,11 @@ class Salvage {
 
   /** The stamp of the last reading that could be read in this direction; undefined where all could. */
   #oneWay(run: Run, from_ms: number, before_ms: number, direction: "ASC" | "DESC"): number | undefined {
-    const { series, item, put } = run;
+    const { series, stream, put } = run;
     let reached = direction === "ASC" ? from_ms : before_ms;
     const sql = `SELECT ${quoted(readingColumns(series))} FROM ${series}
-      WHERE item = ? AND stamp >= ? AND stamp < ? ORDER BY stamp ${direction}, seq ${direction}`;
-    const all = this.#read(sql, [item, from_ms, before_ms], (row) => {
+      WHERE stream = ? AND stamp >= ? AND stamp < ? ORDER BY stamp ${direction}, seq ${direction}`;
+    const all = this.#read(sql, [stream, from_ms, before_ms], (row) => {
       const [, stamp] = row as [number, number];
       reached = stamp;
       if (!this.#put(put, row)) return;
@@ -164,7 +167,7 @@ class Salvage {
 
 interface Run {
   readonly series: SeriesName;
-  readonly item: number;
+  readonly stream: number;
   readonly put: ReturnType<Database["prepare"]>;
 }
 

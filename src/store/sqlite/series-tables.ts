@@ -15,6 +15,6 @@ export const seriesTables = forEverySeries((series) => {
   const values = valueColumns(series).map(
     ({ name, sql, nullable }) => `${name} ${sql}${nullable ? "" : " NOT NULL"}`,
   );
-  const columns = ["item INTEGER NOT NULL", "stamp INTEGER NOT NULL", "seq INTEGER NOT NULL", ...values];
-  return `CREATE TABLE ${series} (${columns.join(", ")}, PRIMARY KEY (item, stamp DESC, seq DESC)) WITHOUT ROWID, STRICT;`;
+  const columns = ["stream INTEGER NOT NULL", "stamp INTEGER NOT NULL", "seq INTEGER NOT NULL", ...values];
+  return `CREATE TABLE ${series} (${columns.join(", ")}, PRIMARY KEY (stream, stamp DESC, seq DESC)) WITHOUT ROWID, STRICT;`;
 });

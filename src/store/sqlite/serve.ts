@@ -2,7 +2,7 @@ import type { Clock } from "../../clock.ts";
 import { day_ms } from "../../durations.ts";
 import { messageOf, type OperatorError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
-import { homesTogether } from "../core/homes.ts";
+import { homesOnSqlite } from "../core/homes.ts";
 import { epochOf, type StoreParts } from "../core/store.ts";
 import type { Store } from "../store.ts";
 import { databasePath } from "./connection.ts";
@@ -78,7 +78,7 @@ export async function partsOf<Writer extends SqliteWriter>(
   writer: Writer,
 ): Promise<SqliteParts<Writer>> {
   const database = new SqliteDatabase(path);
-  return { database, writer, homes: homesTogether, epoch: await database.read(epochOf) };
+  return { database, writer, homes: homesOnSqlite, epoch: await database.read(epochOf) };
 }
 
 /** Has the writer look after the database once a day; the returned function ends that. */

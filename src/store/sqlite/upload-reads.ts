@@ -3,12 +3,12 @@ import { type SeriesName, seriesNames, seriesOf } from "../../series.ts";
 import { type Batch, batch_readings_max } from "../batch.ts";
 import { BatchColumns } from "../batch-columns.ts";
 import { dayDigests } from "../core/day-digests.ts";
-import { homesTogether } from "../core/homes.ts";
+import { oneHome } from "../core/homes.ts";
 import { arrays, type Database, objects, rowsOf, type Work } from "../core/work.ts";
 import type { DayDigest } from "../day-digest.ts";
 import { digestText, readingDigest } from "../reading-digest.ts";
 import type { DayReadings, DigestRequest, EpochSpan } from "../upload-store.ts";
-import { BatchDevices, devicesByItem, itemOf } from "./batch-devices.ts";
+import { BatchDevices, devicesByStream, streamOf } from "./batch-devices.ts";
 import { epochs } from "./epochs.ts";
 import {
   columnsOf,
@@ -44,16 +44,16 @@ export function* batchAfter(request: {
 export function* readingsOfDay(request: DayReadings): Work<Batch> {
   const { epoch, through_seq, series, day, after_seq } = request;
   const span = yield* spanOf(epoch);
-  const item = yield* itemOf(request);
+  const stream = yield* streamOf(request);
   const [first, last] = boundsOf(span, after_seq + 1, through_seq);
   const rows =
-    item === undefined
+    stream === undefined
       ? []
       : yield* rowsOf(
           arrays<NumberedRow>(
             `SELECT ${columnsOf(series)} FROM ${series}
-             WHERE item = $1 AND stamp >= $2 AND stamp < $3 AND seq BETWEEN $4 AND $5 ORDER BY seq LIMIT $6`,
-            ...[item, day * day_ms, (day + 1) * day_ms, first, last, batch_readings_max],
+             WHERE stream = $1 AND stamp >= $2 AND stamp < $3 AND seq BETWEEN $4 AND $5 ORDER BY seq LIMIT $6`,
+            ...[stream, day * day_ms, (day + 1) * day_ms, first, last, batch_readings_max],
           ),
         );
   const whole = rows.length < batch_readings_max;
@@ -74,22 +74,22 @@ export async function digests(database: Database, request: DigestRequest): Promi
     return {
       bounds: boundsOf(yield* spanOf(epoch), 1, through_seq),
       runs: yield* rowsOf(
-        objects<{ series: SeriesName; item: number }>(
-          "SELECT series, item FROM totals WHERE newest_stamp >= $1 ORDER BY series, item",
+        objects<{ series: SeriesName; stream: number }>(
+          "SELECT series, stream FROM totals WHERE newest_stamp >= $1 ORDER BY series, stream",
           from_ms,
         ),
       ),
-      devices: new BatchDevices(yield* devicesByItem()),
+      devices: new BatchDevices(yield* devicesByStream()),
     };
   });
   const [first, last] = bounds;
   const seqOf = (own: number) => (own >= first && own <= last ? own : undefined);
   const found: DayDigest[] = [];
-  for (const { series, item } of runs) {
+  for (const { series, stream } of runs) {
     const { kind } = seriesOf(series);
-    const { address, itemid } = devices.device(item, kind);
-    const of = { series, item, home: 0, from_ms, before_ms, seqOf };
-    const days = await dayDigests(database, homesTogether, of);
+    const { address, itemid } = devices.device(stream, kind);
+    const of = { series, stream, home: 0, from_ms, before_ms, seqOf };
+    const days = await dayDigests(database, oneHome, of);
     for (const [day, { count, hash }] of days)
       found.push({ series, kind, address, itemid, day, count, hash });
   }
@@ -101,7 +101,7 @@ function* spanOf(epoch: string): Work<EpochSpan | undefined> {
 }
 
 function* columnsOfBatch(rows: Partial<NumberedRows>): Work<Pick<Batch, "devices" | "series">> {
-  const devices = new BatchDevices(yield* devicesByItem());
+  const devices = new BatchDevices(yield* devicesByStream());
   const columns = new BatchColumns();
   for (const series of seriesNames) {
     const { kind } = seriesOf(series);

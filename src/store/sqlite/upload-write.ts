@@ -68,13 +68,13 @@ export class UploadWriting extends Writing {
     const columns = batch.series[series];
     if (columns === undefined) return;
     const order = Uint32Array.from(columns.seq.keys()).subarray(firstIndexFrom(columns.seq, after_seq + 1));
-    const item = new Float64Array(columns.seq.length);
+    const stream = new Float64Array(columns.seq.length);
     for (const index of order) {
       const device = batch.devices[columns.device[index] as number];
       if (device === undefined)
         throw new Error(`a batch names device ${columns.device[index]} of ${batch.devices.length}`);
-      item[index] = this.items.keyOf(device, columns.stamp_ms[index] as number, []);
+      stream[index] = this.streams.keyOf(device, columns.stamp_ms[index] as number, []);
     }
-    this.runner.run(this.additions.put({ series, home: 0, columns, order, item, own: columns.seq }));
+    this.runner.run(this.additions.put({ series, home: 0, columns, order, stream, own: columns.seq }));
   }
 }

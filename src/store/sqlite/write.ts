@@ -4,7 +4,7 @@ import { messageOf } from "../../errors.ts";
 import type { Reading } from "../../reading.ts";
 import { seriesOf, type Value } from "../../series.ts";
 import { Additions } from "../core/additions.ts";
-import { homesTogether } from "../core/homes.ts";
+import { homesOnSqlite, oneHome } from "../core/homes.ts";
 import { beginImport, endImport, finishImport, stageRecords } from "../core/record-import.ts";
 import { forEverySeries } from "../core/series-tables.ts";
 import { type Given, type WriteName, type Written, workOf, writesOf } from "../core/writes.ts";
@@ -14,9 +14,10 @@ import type { Connection } from "./connection.ts";
 import { busy_max_ms } from "./connection.ts";
 import { CoverageKeeper } from "./coverage-keeper.ts";
 import { isRefusedValue, storeFault } from "./faults.ts";
-import { ItemKeys } from "./item-keys.ts";
+import { roleOf } from "./role.ts";
 import { Runner } from "./runner.ts";
 import { insertSql } from "./series-tables.ts";
+import { StreamKeys } from "./stream-keys.ts";
 import { TimeKeeper } from "./time-keeper.ts";
 
 /** Data that is committed together. */
@@ -37,8 +38,8 @@ export interface Place {
 export class Writing {
   protected readonly database: Connection;
   protected readonly runner: Runner;
-  protected readonly additions = new Additions(homesTogether);
-  protected readonly items: ItemKeys;
+  protected readonly additions = new Additions(homesOnSqlite);
+  protected readonly streams: StreamKeys;
   readonly #path: string;
   readonly #coverage: CoverageKeeper;
   readonly #times: TimeKeeper;
@@ -58,13 +59,13 @@ export class Writing {
     this.database = database;
     this.runner = new Runner(database);
     this.#coverage = new CoverageKeeper(database);
-    this.items = new ItemKeys(this.runner, home);
+    this.streams = new StreamKeys(this.runner, home);
     this.#times = new TimeKeeper(database);
     this.#inserts = forEverySeries((series) => ({
       fields: Object.keys(seriesOf(series).fields),
       deviceClock: seriesOf(series).deviceClock === true,
       statement: database.keep(insertSql[series]),
-      newest: database.keep(`SELECT max(stamp) FROM ${series} WHERE item = ?`),
+      newest: database.keep(`SELECT max(stamp) FROM ${series} WHERE stream = ?`),
     }));
     this.#readVersion = database.keep("PRAGMA data_version");
     this.readSeq = database.keep("SELECT value FROM meta WHERE name = 'last_seq'");
@@ -93,9 +94,9 @@ export class Writing {
       this.#times.keep(batch);
       for (const span of batch.listening ?? []) this.#coverage.listened(span);
       for (const state of batch.states ?? [])
-        this.#coverage.heard(this.items.keyOf(state.device, state.heard_ms, created), state);
+        this.#coverage.heard(this.streams.keyOf(state.device, state.heard_ms, created), state);
       for (const gap of batch.gaps ?? [])
-        this.#coverage.gap(this.items.keyOf(gap.device, gap.to_ms, created), gap);
+        this.#coverage.gap(this.streams.keyOf(gap.device, gap.to_ms, created), gap);
       for (const [name, value] of batch.cursors ?? []) this.#moveCursor.run(name, value);
       for (const [name, count] of batch.dropped ?? []) this.#addDropped.run(name, count);
       return { first_seq, last_seq, created };
@@ -118,8 +119,9 @@ export class Writing {
     this.stageRecords([]);
     try {
       return this.transaction(() => {
-        const imported = this.runner.run(finishImport(homesTogether, { dryRun }));
-        this.items.forget();
+        const homes = roleOf(this.database) === "gateway" ? oneHome : homesOnSqlite;
+        const imported = this.runner.run(finishImport(homes, { dryRun }));
+        this.streams.forget();
         return imported;
       });
     } finally {
@@ -158,17 +160,17 @@ export class Writing {
   }
 
   #insert(reading: Reading, seq: number, created: string[]): void {
-    const item = this.items.keyOf(reading.device, reading.stamp_ms, created);
+    const stream = this.streams.keyOf(reading.device, reading.stamp_ms, created);
     const { fields, deviceClock, statement, newest } = this.#inserts[reading.series];
     // Of a stamp that is only bounded, the device's newest reading is one more bound.
-    const least_ms = reading.clock === clockQuality.bounded ? Number(newest.values(item)[0]?.[0] ?? 0) : 0;
+    const least_ms = reading.clock === clockQuality.bounded ? Number(newest.values(stream)[0]?.[0] ?? 0) : 0;
     const stamp_ms = Math.max(reading.stamp_ms, least_ms);
-    const row: Value[] = [item, stamp_ms, seq];
+    const row: Value[] = [stream, stamp_ms, seq];
     for (const field of fields) row.push(reading.values[field] ?? null);
     row.push(reading.clock);
     if (deviceClock) row.push(reading.deviceClock?.stamp_ms ?? null, reading.deviceClock?.offset_ms ?? null);
     statement.run(...row);
-    this.additions.add(reading.series, item, 0, stamp_ms, seq);
+    this.additions.add(reading.series, stream, 0, stamp_ms, seq);
   }
 
   /** Does `work` in one transaction; an error rolls all of it back, and is rethrown as an OperatorError. */
@@ -182,7 +184,7 @@ export class Writing {
       return result;
     } catch (thrown) {
       this.additions.forget();
-      this.items.forget();
+      this.streams.forget();
       // A full disk makes SQLite roll back by itself.
       if (this.database.inTransaction) this.database.run("ROLLBACK");
       throw storeFault(thrown, this.#path);
@@ -192,7 +194,7 @@ export class Writing {
   /** A command beside the server may have changed the inventory that is remembered here. */
   #noticeOthers(): void {
     const version = Number(this.#readVersion.values()[0]?.[0]);
-    if (version !== this.#version) this.items.forget();
+    if (version !== this.#version) this.streams.forget();
     this.#version = version;
   }
 
@@ -229,4 +231,4 @@ export const wal_max_bytes = 16 * 1024 * 1024;
 const checkpoint_max_ms = 250;
 /** Rows of an index that `optimize` looks at. */
 const analysis_rows_max = 400;
-const writes = writesOf(homesTogether);
+const writes = writesOf(homesOnSqlite);

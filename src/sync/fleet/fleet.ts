@@ -1,5 +1,5 @@
 import { hour_ms } from "../../durations.ts";
-import type { CentralStore, GatewayRecord } from "../../store/central-store.ts";
+import type { CentralStore, GatewayRecord, Stray } from "../../store/central-store.ts";
 import type { ItemOverview } from "../../store/store.ts";
 import type { GatewayReport } from "../protocol.ts";
 
@@ -29,6 +29,12 @@ export interface FleetHome {
     readonly itemname: string;
     readonly percent: number | null;
     readonly millivolts: number | null;
+  }[];
+  /** What the home hears of items that do not live there, by the inventory: kept, and served as nobody's until they do. */
+  readonly strays: readonly {
+    readonly itemname: string;
+    readonly readings: number;
+    readonly newest_ms: number;
   }[];
   /** Other gateways that upload for this home: epochs. */
   readonly rivals: readonly string[];
@@ -60,15 +66,27 @@ export type NeedType = keyof typeof needTypes;
 
 /** Every home that has ever sent anything, in order of number. */
 export async function fleetOf(
-  store: Pick<CentralStore, "gateways" | "overview">,
+  store: Pick<CentralStore, "gateways" | "overview" | "strays">,
   now_ms: number,
 ): Promise<FleetHome[]> {
-  const [gateways, { items }] = await Promise.all([store.gateways(), store.overview()]);
+  const [gateways, { items }, strays] = await Promise.all([
+    store.gateways(),
+    store.overview(),
+    store.strays(),
+  ]);
   const byHome = Map.groupBy(items, ({ record }) => record.currenthomeid);
-  return gateways.map((gateway) => fleetHome(gateway, byHome.get(gateway.home) ?? [], now_ms));
+  const straysByHome = Map.groupBy(strays, ({ home }) => home);
+  return gateways.map((gateway) => {
+    const heard = { items: byHome.get(gateway.home) ?? [], strays: straysByHome.get(gateway.home) ?? [] };
+    return fleetHome(gateway, heard, now_ms);
+  });
 }
 
-function fleetHome(gateway: GatewayRecord, items: readonly ItemOverview[], now_ms: number): FleetHome {
+function fleetHome(
+  gateway: GatewayRecord,
+  { items, strays }: { items: readonly ItemOverview[]; strays: readonly Stray[] },
+  now_ms: number,
+): FleetHome {
   const report = gateway.report as Partial<GatewayReport>;
   const { now_ms: theirs_ms, last_seq } = report;
   const { reported_ms } = gateway;
@@ -92,6 +110,11 @@ function fleetHome(gateway: GatewayRecord, items: readonly ItemOverview[], now_m
       itemname: record.itemname,
       percent: battery_percent ?? null,
       millivolts: battery_mv ?? null,
+    })),
+    strays: strays.map(({ record, readings, newest_ms }) => ({
+      itemname: record.itemname,
+      readings,
+      newest_ms,
     })),
     rivals: gateway.rivals,
   };

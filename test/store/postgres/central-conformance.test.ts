@@ -20,7 +20,10 @@ const make: MakeCentral = async () => {
         gone: `DELETE FROM ${series}`,
       };
       const sql = postgres(central.url, { max: 1 });
-      await sql.unsafe(`${change[how]} WHERE item = $1 AND stamp = $2`, [item, stamp_ms]);
+      await sql.unsafe(
+        `${change[how]} WHERE stream IN (SELECT key FROM streams WHERE item = $1) AND stamp = $2`,
+        [item, stamp_ms],
+      );
       await sql.end();
     },
     [Symbol.asyncDispose]: () => central[Symbol.asyncDispose](),

@@ -29,15 +29,15 @@ test("homes that hear the same item at once leave its numbers in the order of co
   while (sending > 0) {
     const [row] = await sql<{ newest: number; count: number }[]>`
       SELECT coalesce(max(newest_number), 0)::int AS newest,
-        (SELECT count(*)::int FROM wirelesssensor_events WHERE item = 1) AS count
-      FROM totals WHERE item = 1`;
+        (SELECT count(*)::int FROM wirelesssensor_events WHERE stream = 1) AS count
+      FROM totals WHERE stream = 1`;
     if (row !== undefined) seen.push(row);
   }
   await Promise.all(sent);
   expect(new Set(seen.map(({ newest }) => newest)).size).toBeGreaterThan(10);
   for (const { newest, count } of seen) {
     const [row] = await sql`
-      SELECT count(*)::int AS count FROM wirelesssensor_events WHERE item = 1 AND seq <= ${newest}`;
+      SELECT count(*)::int AS count FROM wirelesssensor_events WHERE stream = 1 AND seq <= ${newest}`;
     expect({ newest, count: row?.["count"] }).toEqual({ newest, count });
   }
   await sql.end();
@@ -60,9 +60,9 @@ test("homes whose items differ do not wait for each other", async () => {
   const sql = postgres(central.url, { max: 1 });
   await sql.begin(async (held) => {
     await held`SELECT 1 FROM sources WHERE home = 1 FOR UPDATE`;
-    await held`SELECT 1 FROM items WHERE key = 1 FOR NO KEY UPDATE`;
-    await held`SELECT 1 FROM totals WHERE item = 1 FOR UPDATE`;
-    await held`SELECT 1 FROM counts WHERE item = 1 FOR UPDATE`;
+    await held`SELECT 1 FROM streams WHERE key = 1 FOR NO KEY UPDATE`;
+    await held`SELECT 1 FROM totals WHERE stream = 1 FOR UPDATE`;
+    await held`SELECT 1 FROM counts WHERE stream = 1 FOR UPDATE`;
     const answer = await central.store.receive(other.batch(11, 20), other.sender);
     expect(answer).toEqual({ held_seq: 20, taken: 10 });
   });

@@ -25,7 +25,7 @@ test("the migrations make the tables that the series table describes", async () 
     expect({ series, columns: [...found] }).toEqual({
       series,
       columns: [
-        ...["item", "stamp", "seq", "home"].map((name) => [name, "bigint", true]),
+        ...["stream", "stamp", "seq", "home"].map((name) => [name, "bigint", true]),
         ...fields,
         ["clock", "smallint", true],
         ...(seriesOf(series).deviceClock === true ? clock : []),
@@ -34,7 +34,7 @@ test("the migrations make the tables that the series table describes", async () 
     const [key] = await sql`
       SELECT pg_get_constraintdef(oid) AS text FROM pg_constraint
       WHERE conrelid = ${series}::regclass AND contype = 'p'`;
-    expect(key?.["text"]).toBe("PRIMARY KEY (item, stamp, seq, home)");
+    expect(key?.["text"]).toBe("PRIMARY KEY (stream, stamp, seq, home)");
   }
   await sql.end();
 });

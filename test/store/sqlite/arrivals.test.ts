@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { SystemClock } from "../../../src/clock.ts";
 import { seriesNames } from "../../../src/series.ts";
 import { inOrderSql, lateSql } from "../../../src/store/core/arrivals.ts";
-import { homesTogether } from "../../../src/store/core/homes.ts";
+import { oneHome } from "../../../src/store/core/homes.ts";
 import { sqliteSpelling } from "../../../src/store/sqlite/dialect.ts";
 import { openGatewayStore, openUploadStore } from "../../../src/store/sqlite/open.ts";
 import type { ArrivalPosition } from "../../../src/store/store.ts";
@@ -16,9 +16,9 @@ test("a page in order of arrival is found by keys, without looking through a tab
   using database = new Database(databaseOf(directory.path), { readonly: true });
   for (const series of seriesNames) {
     const statements = [
-      [inOrderSql(homesTogether, series, "", false), 1],
-      [inOrderSql(homesTogether, series, "", true), 2],
-      [lateSql(homesTogether, series, ""), 2],
+      [inOrderSql(oneHome, series, "", false), 1],
+      [inOrderSql(oneHome, series, "", true), 2],
+      [lateSql(oneHome, series, ""), 2],
     ] as const;
     for (const [sql, searches] of statements) {
       const plan = database.query(`EXPLAIN QUERY PLAN ${sqliteSpelling(sql)}`).values(1, 1, 1, 1, 1);
@@ -70,7 +70,7 @@ test("a walk goes on while what it has passed, and what it has not, is cleared a
     expect(seen.toSorted((one, other) => inOrder.indexOf(one) - inOrder.indexOf(other))).toEqual(seen);
     using database = new Database(databaseOf(directory.path), { readonly: true });
     const [[listed]] = database
-      .query("SELECT count(*) FROM late JOIN wirelesssensor_events USING (item, stamp, seq)")
+      .query("SELECT count(*) FROM late JOIN wirelesssensor_events USING (stream, stamp, seq)")
       .values() as [[number]];
     expect(database.query("SELECT count(*) FROM late").values()).toEqual([[listed]]);
   } finally {

@@ -25,7 +25,10 @@ const make: MakeCentral = async () => {
         gone: `DELETE FROM ${series}`,
       };
       using database = new Database(databaseOf(directory.path));
-      database.run(`${change[how]} WHERE item = ? AND stamp = ?`, [item, stamp_ms]);
+      database.run(`${change[how]} WHERE stream IN (SELECT key FROM streams WHERE item = ?) AND stamp = ?`, [
+        item,
+        stamp_ms,
+      ]);
     },
     async [Symbol.asyncDispose]() {
       await store.close();

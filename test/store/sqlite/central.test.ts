@@ -132,15 +132,17 @@ test("a database of a gateway from before there was central is a gateway's, with
      FROM (SELECT ? AS record)`,
     [sensor(1).address, JSON.stringify(item(1))],
   );
+  old.run("INSERT INTO streams (key, item, home, address) VALUES (1, 1, 0, ?)", [sensor(1).address]);
+  old.run("INSERT INTO stays (item, from_ms, before_ms, home) VALUES (1, 0, 9007199254740991, 0)");
   const at = (hours: number) => start_ms + hours * hour_ms;
   old.run("INSERT INTO listeners VALUES (0, 'gateway', ?1, ?2), (0, 'zigbee', ?1, ?2)", [at(0), at(20)]);
   old.run(
     "INSERT INTO outages (home, listener, start_ms, stop_ms) VALUES (0, 'zigbee', ?, ?), (0, 'gateway', ?, ?)",
     [at(1), at(2), at(4), at(5)],
   );
-  old.run("INSERT INTO silences (item, home, start_ms, stop_ms) VALUES (1, 0, ?, ?)", [at(6), at(10)]);
+  old.run("INSERT INTO silences (stream, home, start_ms, stop_ms) VALUES (1, 0, ?, ?)", [at(6), at(10)]);
   old.run(
-    "INSERT INTO item_states (item, home, heard_ms, first_ms, battery_percent, listener) VALUES (1, 0, ?, ?, 77, 'zigbee')",
+    "INSERT INTO stream_states (stream, home, heard_ms, first_ms, battery_percent, listener) VALUES (1, 0, ?, ?, 77, 'zigbee')",
     [at(12), at(0)],
   );
   old.run("PRAGMA user_version = 3");

@@ -11,22 +11,22 @@ import { databaseOf } from "./opening.ts";
 export function checkCounts(directory: string): void {
   using database = new Database(databaseOf(directory), { readonly: true });
   for (const series of seriesNames) {
-    const rows = database.query(`SELECT item, stamp, seq FROM ${series}`).all() as Row[];
+    const rows = database.query(`SELECT stream, stamp, seq FROM ${series}`).all() as Row[];
     const totals = database
-      .query("SELECT * FROM totals WHERE series = ? ORDER BY item")
+      .query("SELECT * FROM totals WHERE series = ? ORDER BY stream")
       .all(series) as Totals[];
-    const byItem = Map.groupBy(rows, ({ item }) => item);
-    expect(totals.filter(({ total }) => total > 0).map(({ item }) => item)).toEqual(
-      [...byItem.keys()].sort((one, other) => one - other),
+    const byStream = Map.groupBy(rows, ({ stream }) => stream);
+    expect(totals.filter(({ total }) => total > 0).map(({ stream }) => stream)).toEqual(
+      [...byStream.keys()].sort((one, other) => one - other),
     );
-    for (const run of totals) checkRun(database, series, run, byItem.get(run.item) ?? []);
+    for (const run of totals) checkRun(database, series, run, byStream.get(run.stream) ?? []);
   }
 }
 
 function checkRun(database: Database, series: string, run: Totals, rows: readonly Row[]): void {
-  const { item, total, newest_stamp, newest_number, tail_from } = run;
-  expect({ item, total, newest_stamp }).toEqual({
-    item,
+  const { stream, total, newest_stamp, newest_number, tail_from } = run;
+  expect({ stream, total, newest_stamp }).toEqual({
+    stream,
     total: rows.length,
     newest_stamp: most(rows, "stamp"),
   });
@@ -37,9 +37,9 @@ function checkRun(database: Database, series: string, run: Totals, rows: readonl
   if (tail.length > 0) expect(run.tail_min).toBe(least(tail));
   const counts = database
     .query(
-      "SELECT width, start, count, min_seq, max_seq FROM counts WHERE series = ? AND item = ? ORDER BY width DESC, start",
+      "SELECT width, start, count, min_seq, max_seq FROM counts WHERE series = ? AND stream = ? ORDER BY width DESC, start",
     )
-    .all(series, item);
+    .all(series, stream);
   expect(counts).toEqual(countedAgain(rows.filter(({ stamp }) => stamp < tail_from)));
 }
 
@@ -64,13 +64,13 @@ function most(rows: readonly Row[], column: "stamp" | "seq"): number {
 }
 
 interface Row {
-  readonly item: number;
+  readonly stream: number;
   readonly stamp: number;
   readonly seq: number;
 }
 
 interface Totals {
-  readonly item: number;
+  readonly stream: number;
   readonly total: number;
   readonly newest_number: number;
   readonly newest_stamp: number;

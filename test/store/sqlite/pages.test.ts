@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { seriesNames } from "../../../src/series.ts";
-import { homesTogether } from "../../../src/store/core/homes.ts";
+import { oneHome } from "../../../src/store/core/homes.ts";
 import { oldestFirst } from "../../../src/store/core/oldest-first.ts";
 import { page } from "../../../src/store/core/pages.ts";
 import { SpanMemory } from "../../../src/store/core/span-memory.ts";
@@ -34,16 +34,16 @@ test("a page is a search of the descending key, in either direction and at any d
   const pages = [request, { ...request, skip: 5_000 }, { ...request, through: 9_000 }];
   pages.push(oldest, { ...oldest, skip: 5_000 }, { ...oldest, through: 9_000 });
   for (const one of pages) {
-    const plans = plansOf(directory.path, page(homesTogether, new SpanMemory(), one));
+    const plans = plansOf(directory.path, page(oneHome, new SpanMemory(), one));
     expect(plans.flat().filter((step) => step.startsWith("SCAN"))).toEqual([]);
     const ofReadings = plans.filter((plan) => plan.some((step) => step.includes(one.series)));
     expect(ofReadings.length).toBeGreaterThan(0);
     for (const plan of ofReadings) {
       expect(plan).toHaveLength(1);
-      expect(plan[0]).toMatch(/^SEARCH wirelesssensor_events USING PRIMARY KEY \(item=\? AND stamp/);
+      expect(plan[0]).toMatch(/^SEARCH wirelesssensor_events USING PRIMARY KEY \(stream=\? AND stamp/);
     }
   }
-  const walk = oldestFirst(homesTogether, { ...request, from_ms: start_ms });
+  const walk = oldestFirst(oneHome, { ...request, from_ms: start_ms });
   expect(plansOf(directory.path, walk)).toEqual([
     ["SEARCH wirelesssensor_events USING PRIMARY KEY (item=? AND stamp>? AND stamp<?)"],
   ]);
@@ -91,7 +91,7 @@ test("the tables of readings are clustered by item, then from the newest stamp a
     expect([series, key]).toEqual([
       series,
       [
-        ["item", 0],
+        ["stream", 0],
         ["stamp", 1],
         ["seq", 1],
       ],

@@ -134,7 +134,7 @@ test("of one whose series has lost its root nothing of the series comes through,
 test("of one that has lost the last key of its items a new item still gets a key of its own", async () => {
   using directory = temporaryDirectory();
   const path = await filled(join(directory.path, "data"));
-  overwrite(path, pagesOf(path, "item_keys", "root"));
+  overwrite(path, pagesOf(path, "last_keys", "root"));
   const into = join(directory.path, "salvage");
   await salvaged(path, into);
   const store = await openGatewayStore({ directory: into, clock, log });

@@ -22,7 +22,7 @@ test("the migrations make the tables that the series table describes", async () 
     expect({ series, columns: found }).toEqual({
       series,
       columns: [
-        ["item", "INTEGER", 1, 1],
+        ["stream", "INTEGER", 1, 1],
         ["stamp", "INTEGER", 1, 2],
         ["seq", "INTEGER", 1, 3],
         ...fields,

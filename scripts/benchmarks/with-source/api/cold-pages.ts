@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { Content } from "../../../../src/api/content.ts";
-import { homesTogether } from "../../../../src/store/core/homes.ts";
+import { oneHome } from "../../../../src/store/core/homes.ts";
 import { page } from "../../../../src/store/core/pages.ts";
 import { SpanMemory } from "../../../../src/store/core/span-memory.ts";
 import { openForReading } from "../../../../src/store/sqlite/connection.ts";
@@ -24,7 +24,7 @@ function coldPages(data: Data, report: Report): void {
     store: ({ item, before_s }: Asked) => {
       const request = { series: "wirelesssensor_events", item, before_ms: before_s * 1000 } as const;
       const { records } = runner.snapshot(
-        page(homesTogether, new SpanMemory(), { ...request, skip: 0, limit: 1000, precision: "s" }),
+        page(oneHome, new SpanMemory(), { ...request, skip: 0, limit: 1000, precision: "s" }),
       );
       return new Content({ body: records }).as(undefined).length;
     },

@@ -30,7 +30,7 @@ export class BareCopy implements AsyncDisposable {
     return new BareCopy(connections, async () => database[Symbol.asyncDispose]());
   }
 
-  /** The rows sorted by item, as central's are: that is the faster order for PostgreSQL. */
+  /** The rows sorted by stream, as central's are: that is the faster order for PostgreSQL. */
   async ready(batch: Batch): Promise<Ready> {
     const home = Number.parseInt(batch.epoch, 16);
     const ready = [];
@@ -43,7 +43,7 @@ export class BareCopy implements AsyncDisposable {
         home,
         columns,
         order: byDevice(columns.device, 0, batch.devices.length),
-        item: Float64Array.from(columns.device, (place) => home * batch.devices.length + place),
+        stream: Float64Array.from(columns.device, (place) => home * batch.devices.length + place),
         own: Float64Array.from(columns.seq, (seq) => home * 1e9 + seq),
       });
       ready.push({ statement, chunks: Array.from(chunks, (chunk) => Buffer.from(chunk)) });

@@ -4,8 +4,8 @@ CREATE TABLE meta (
   value TEXT NOT NULL
 );
 
--- The number that was last given to a reading. Numbers are given in the order of arrival; of the readings of one item a lower
--- number is always on disk before a higher one, because a batch holds its items when it takes its numbers.
+-- The number that was last given to a reading. Numbers are given in the order of arrival; of the readings of one stream a lower
+-- number is always on disk before a higher one, because a batch holds its streams when it takes its numbers.
 CREATE SEQUENCE reading_numbers;
 
 -- Takes `amount` numbers that follow each other, and answers the first. A number that was taken is not given back.
@@ -64,11 +64,11 @@ CREATE TABLE batches (
   PRIMARY KEY (home, epoch, from_seq)
 );
 
--- What is held of a series of an item, by the home that sent it. `revision` rises when readings that were held are changed or joined with others,
+-- What is held of a series of a stream; `home` is its home. `revision` rises when readings that were held are changed or joined with others,
 -- `pruned` is how many have been removed. Readings from the stamp `tail_from` on are the tail: there are `tail`, from the number `tail_min` on,
 -- and `counts` has those before.
 CREATE TABLE totals (
-  item BIGINT NOT NULL,
+  stream BIGINT NOT NULL,
   series TEXT COLLATE "C" NOT NULL,
   home BIGINT NOT NULL,
   total BIGINT NOT NULL DEFAULT 0,
@@ -79,13 +79,13 @@ CREATE TABLE totals (
   tail BIGINT NOT NULL DEFAULT 0,
   tail_from BIGINT NOT NULL DEFAULT 0,
   tail_min BIGINT NOT NULL DEFAULT 0,
-  PRIMARY KEY (item, series, home)
+  PRIMARY KEY (stream, series, home)
 );
 CREATE INDEX totals_by_home ON totals (home);
 
 -- Readings by spans of time, `width` milliseconds each and beginning at multiples of it: src/store/README.md says how they are used.
 CREATE TABLE counts (
-  item BIGINT NOT NULL,
+  stream BIGINT NOT NULL,
   series TEXT COLLATE "C" NOT NULL,
   width BIGINT NOT NULL,
   start BIGINT NOT NULL,
@@ -93,16 +93,16 @@ CREATE TABLE counts (
   count BIGINT NOT NULL,
   min_seq BIGINT NOT NULL,
   max_seq BIGINT NOT NULL,
-  PRIMARY KEY (item, series, width, start, home)
+  PRIMARY KEY (stream, series, width, start, home)
 );
 
--- Readings that came in with a stamp below one that their item had already: all others came in the order of their key, so that the
+-- Readings that came in with a stamp below one that their stream had already: all others came in the order of their key, so that the
 -- two together give the order of arrival. See src/store/README.md.
 CREATE TABLE late (
-  item BIGINT NOT NULL,
+  stream BIGINT NOT NULL,
   series TEXT COLLATE "C" NOT NULL,
   seq BIGINT NOT NULL,
   home BIGINT NOT NULL,
   stamp BIGINT NOT NULL,
-  PRIMARY KEY (item, series, seq, home)
+  PRIMARY KEY (stream, series, seq, home)
 );

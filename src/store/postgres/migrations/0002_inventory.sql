@@ -1,5 +1,5 @@
 -- The inventory. `record` is kept whole, byte for byte as it is served; the columns that it is looked up by are written with
--- it, from it. `key` is what readings are stored under: never changed, never used again. Texts order by code point.
+-- it, from it. `key` is never changed and never used again. A provisional item belongs to the home that heard it: `home`. Texts order by code point.
 CREATE TABLE items (
   key BIGINT PRIMARY KEY,
   record TEXT NOT NULL,
@@ -8,29 +8,44 @@ CREATE TABLE items (
   typename TEXT COLLATE "C" NOT NULL,
   address TEXT COLLATE "C",
   provisional BOOLEAN NOT NULL,
+  home BIGINT,
   currenthomeid BIGINT
 );
 CREATE UNIQUE INDEX items_by_itemid ON items (itemid);
 CREATE UNIQUE INDEX items_by_name ON items (itemname);
-CREATE UNIQUE INDEX items_by_address ON items (typename, address) WHERE address IS NOT NULL;
+CREATE UNIQUE INDEX items_by_address ON items (typename, address, coalesce(home, -1)) WHERE address IS NOT NULL;
 CREATE INDEX items_by_type ON items (typename, itemid);
 CREATE INDEX items_by_home ON items (currenthomeid, itemid) WHERE currenthomeid IS NOT NULL;
 
--- The last key that was given to an item. A sequence would leave gaps behind what was rolled back, and provisional items are
+-- What one home hears of one item: readings and signs of life are stored under its key, so that those of one home never stand among those of
+-- another. `address` and `itemid` are what the home calls the device by.
+CREATE TABLE streams (
+  key BIGINT PRIMARY KEY,
+  item BIGINT NOT NULL,
+  home BIGINT NOT NULL,
+  address TEXT COLLATE "C" NOT NULL,
+  itemid BIGINT
+);
+CREATE UNIQUE INDEX streams_by_item ON streams (item, home);
+CREATE INDEX streams_by_home ON streams (home, item);
+
+-- When an item lived in which home, unix milliseconds, the end not included: made of the inventory with each import. No two of an item overlap.
+CREATE TABLE stays (
+  item BIGINT NOT NULL,
+  from_ms BIGINT NOT NULL,
+  before_ms BIGINT NOT NULL,
+  home BIGINT NOT NULL,
+  PRIMARY KEY (item, from_ms)
+);
+CREATE INDEX stays_by_home ON stays (home, item);
+
+-- The last keys that were given to items and streams. Sequences would leave gaps behind what was rolled back, and provisional items are
 -- named after their keys.
-CREATE TABLE item_keys (
+CREATE TABLE last_keys (
   name TEXT PRIMARY KEY,
   last BIGINT NOT NULL
 );
-INSERT INTO item_keys VALUES ('items', 0);
-
--- The homes that have ever sent something of an item: where its readings are.
-CREATE TABLE item_homes (
-  item BIGINT NOT NULL,
-  home BIGINT NOT NULL,
-  PRIMARY KEY (item, home)
-);
-CREATE INDEX item_homes_by_home ON item_homes (home, item);
+INSERT INTO last_keys VALUES ('items', 0), ('streams', 0);
 
 -- The programme's records other than items, each kept whole as it is served (an item in it as its itemid). `number` is the
 -- number of the subject or home that owns the record, or its own where nobody does. `id` tells the records of an owner apart.
@@ -48,6 +63,8 @@ CREATE INDEX project_enrollments_by_home ON records ((substring(record FROM '"ho
   WHERE type = 'project_enrollments';
 CREATE INDEX subject_inventory_by_item ON records ((substring(record FROM '"itemid":(-?\d+)[,}]')::bigint))
   WHERE type = 'subject_inventory';
+CREATE INDEX home_inventory_by_item ON records ((substring(record FROM '"item":(-?\d+)[,}]')::bigint))
+  WHERE type = 'home_inventory';
 CREATE INDEX issues_by_home ON records ((substring(record FROM '"homeid":(-?\d+)[,}]')::bigint)) WHERE type = 'issues';
 CREATE INDEX issues_by_subject ON records ((substring(record FROM '"subjectid":(-?\d+)[,}]')::bigint))
   WHERE type = 'issues';
@@ -82,8 +99,7 @@ CREATE TABLE backups (
   PRIMARY KEY (home, name)
 );
 
--- The health of devices, kept as what lasts and its interruptions. Listeners are the gateway itself and its drivers; an item has
--- a state for each home that has heard it.
+-- The health of devices, kept as what lasts and its interruptions. Listeners are the gateway itself and its drivers; a stream has one state.
 CREATE TABLE listeners (
   home BIGINT NOT NULL,
   name TEXT COLLATE "C" NOT NULL,
@@ -98,8 +114,8 @@ CREATE TABLE outages (
   stop_ms BIGINT NOT NULL,
   PRIMARY KEY (home, listener, start_ms)
 );
-CREATE TABLE item_states (
-  item BIGINT NOT NULL,
+CREATE TABLE stream_states (
+  stream BIGINT NOT NULL,
   home BIGINT NOT NULL,
   first_ms BIGINT NOT NULL,
   heard_ms BIGINT NOT NULL,
@@ -107,22 +123,22 @@ CREATE TABLE item_states (
   battery_percent DOUBLE PRECISION,
   battery_mv DOUBLE PRECISION,
   linkquality DOUBLE PRECISION,
-  PRIMARY KEY (item, home)
+  PRIMARY KEY (stream, home)
 );
 CREATE TABLE silences (
-  item BIGINT NOT NULL,
+  stream BIGINT NOT NULL,
   home BIGINT NOT NULL,
   start_ms BIGINT NOT NULL,
   stop_ms BIGINT NOT NULL,
-  PRIMARY KEY (item, home, start_ms)
+  PRIMARY KEY (stream, home, start_ms)
 );
 
 -- Stretches of time that a device or driver knows to be incomplete, as told: the end not included.
 CREATE TABLE gaps (
-  item BIGINT NOT NULL,
+  stream BIGINT NOT NULL,
   from_ms BIGINT NOT NULL,
   to_ms BIGINT NOT NULL,
   reason TEXT COLLATE "C" NOT NULL,
   lost BIGINT,
-  PRIMARY KEY (item, from_ms, to_ms, reason)
+  PRIMARY KEY (stream, from_ms, to_ms, reason)
 );

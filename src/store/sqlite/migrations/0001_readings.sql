@@ -4,11 +4,11 @@ CREATE TABLE meta (
   value ANY NOT NULL
 ) WITHOUT ROWID, STRICT;
 
--- What is held of a series of an item; `home` is 0, because readings do not say theirs. `revision` rises when readings that were held are changed or
+-- What is held of a series of a stream; `home` is 0, because readings do not say theirs. `revision` rises when readings that were held are changed or
 -- joined with others, `pruned` is how many have been removed. Readings from the stamp `tail_from` on are the tail: there are `tail`, from the number
 -- `tail_min` on, and `counts` has those before.
 CREATE TABLE totals (
-  item INTEGER NOT NULL,
+  stream INTEGER NOT NULL,
   series TEXT NOT NULL,
   home INTEGER NOT NULL,
   total INTEGER NOT NULL DEFAULT 0,
@@ -19,12 +19,12 @@ CREATE TABLE totals (
   tail INTEGER NOT NULL DEFAULT 0,
   tail_from INTEGER NOT NULL DEFAULT 0,
   tail_min INTEGER NOT NULL DEFAULT 0,
-  PRIMARY KEY (item, series, home)
+  PRIMARY KEY (stream, series, home)
 ) WITHOUT ROWID, STRICT;
 
 -- Readings by spans of time, `width` milliseconds each and beginning at multiples of it: src/store/README.md says how they are used.
 CREATE TABLE counts (
-  item INTEGER NOT NULL,
+  stream INTEGER NOT NULL,
   series TEXT NOT NULL,
   width INTEGER NOT NULL,
   start INTEGER NOT NULL,
@@ -32,16 +32,16 @@ CREATE TABLE counts (
   count INTEGER NOT NULL,
   min_seq INTEGER NOT NULL,
   max_seq INTEGER NOT NULL,
-  PRIMARY KEY (item, series, width, start, home)
+  PRIMARY KEY (stream, series, width, start, home)
 ) WITHOUT ROWID, STRICT;
 
--- Readings that came in with a stamp below one that their item had already: all others came in the order of their key, so that the
+-- Readings that came in with a stamp below one that their stream had already: all others came in the order of their key, so that the
 -- two together give the order of arrival. See src/store/README.md.
 CREATE TABLE late (
-  item INTEGER NOT NULL,
+  stream INTEGER NOT NULL,
   series TEXT NOT NULL,
   seq INTEGER NOT NULL,
   home INTEGER NOT NULL,
   stamp INTEGER NOT NULL,
-  PRIMARY KEY (item, series, seq, home)
+  PRIMARY KEY (stream, series, seq, home)
 ) WITHOUT ROWID, STRICT;

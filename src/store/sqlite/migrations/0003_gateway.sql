@@ -44,8 +44,8 @@ CREATE TABLE outages (
   PRIMARY KEY (home, listener, start_ms)
 ) WITHOUT ROWID, STRICT;
 -- What was last learned of a device besides its readings.
-CREATE TABLE item_states (
-  item INTEGER NOT NULL REFERENCES items (key),
+CREATE TABLE stream_states (
+  stream INTEGER NOT NULL REFERENCES streams (key),
   home INTEGER NOT NULL,
   first_ms INTEGER NOT NULL,
   heard_ms INTEGER NOT NULL,
@@ -53,29 +53,29 @@ CREATE TABLE item_states (
   battery_percent REAL,
   battery_mv REAL,
   linkquality REAL,
-  PRIMARY KEY (item, home)
+  PRIMARY KEY (stream, home)
 ) WITHOUT ROWID, STRICT;
 CREATE TABLE silences (
-  item INTEGER NOT NULL,
+  stream INTEGER NOT NULL,
   home INTEGER NOT NULL,
   start_ms INTEGER NOT NULL,
   stop_ms INTEGER NOT NULL,
   note INTEGER NOT NULL DEFAULT 0,
-  PRIMARY KEY (item, home, start_ms)
+  PRIMARY KEY (stream, home, start_ms)
 ) WITHOUT ROWID, STRICT;
 
 -- Stretches of time that a device or driver knows to be incomplete, as told: the end not included.
 CREATE TABLE gaps (
-  item INTEGER NOT NULL,
+  stream INTEGER NOT NULL,
   from_ms INTEGER NOT NULL,
   to_ms INTEGER NOT NULL,
   reason TEXT NOT NULL,
   lost INTEGER,
   note INTEGER NOT NULL DEFAULT 0,
-  PRIMARY KEY (item, from_ms, to_ms, reason)
+  PRIMARY KEY (stream, from_ms, to_ms, reason)
 ) WITHOUT ROWID, STRICT;
 
--- Every interruption that this gateway has kept has a number, a new one whenever it is told, moved or given to another item: so that
+-- Every interruption that this gateway has kept has a number, a new one whenever it is told, moved or given to another stream: so that
 -- whoever has read up to a number finds what is new without reading all.
 INSERT INTO meta (name, value) VALUES ('last_note', 0);
 CREATE INDEX outages_by_note ON outages (note);
@@ -95,22 +95,22 @@ END;
 CREATE TRIGGER silences_told AFTER INSERT ON silences WHEN new.home = 0 BEGIN
   UPDATE meta SET value = value + 1 WHERE name = 'last_note';
   UPDATE silences SET note = (SELECT value FROM meta WHERE name = 'last_note')
-    WHERE item = new.item AND home = new.home AND start_ms = new.start_ms;
+    WHERE stream = new.stream AND home = new.home AND start_ms = new.start_ms;
 END;
-CREATE TRIGGER silences_moved AFTER UPDATE OF item, home, start_ms, stop_ms ON silences WHEN new.home = 0 BEGIN
+CREATE TRIGGER silences_moved AFTER UPDATE OF stream, home, start_ms, stop_ms ON silences WHEN new.home = 0 BEGIN
   UPDATE meta SET value = value + 1 WHERE name = 'last_note';
   UPDATE silences SET note = (SELECT value FROM meta WHERE name = 'last_note')
-    WHERE item = new.item AND home = new.home AND start_ms = new.start_ms;
+    WHERE stream = new.stream AND home = new.home AND start_ms = new.start_ms;
 END;
 CREATE TRIGGER gaps_told AFTER INSERT ON gaps BEGIN
   UPDATE meta SET value = value + 1 WHERE name = 'last_note';
   UPDATE gaps SET note = (SELECT value FROM meta WHERE name = 'last_note')
-    WHERE item = new.item AND from_ms = new.from_ms AND to_ms = new.to_ms AND reason = new.reason;
+    WHERE stream = new.stream AND from_ms = new.from_ms AND to_ms = new.to_ms AND reason = new.reason;
 END;
-CREATE TRIGGER gaps_moved AFTER UPDATE OF item, from_ms, to_ms, reason, lost ON gaps BEGIN
+CREATE TRIGGER gaps_moved AFTER UPDATE OF stream, from_ms, to_ms, reason, lost ON gaps BEGIN
   UPDATE meta SET value = value + 1 WHERE name = 'last_note';
   UPDATE gaps SET note = (SELECT value FROM meta WHERE name = 'last_note')
-    WHERE item = new.item AND from_ms = new.from_ms AND to_ms = new.to_ms AND reason = new.reason;
+    WHERE stream = new.stream AND from_ms = new.from_ms AND to_ms = new.to_ms AND reason = new.reason;
 END;
 
 -- How far drivers have read the buffers of devices, in words of their own; moved in the commit of what was read.

@@ -37,14 +37,6 @@ CREATE TABLE batches (
   PRIMARY KEY (home, epoch, from_seq)
 ) WITHOUT ROWID, STRICT;
 
--- At central: where items were heard.
-CREATE TABLE item_homes (
-  item INTEGER NOT NULL,
-  home INTEGER NOT NULL,
-  PRIMARY KEY (item, home)
-) WITHOUT ROWID, STRICT;
-CREATE INDEX item_homes_by_home ON item_homes (home, item);
-
 -- At central: alerts that it makes of the health of a home's devices. Served beside those of imports, never mixed with them.
 CREATE TABLE home_alerts (
   home INTEGER NOT NULL,

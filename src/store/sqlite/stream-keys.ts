@@ -5,8 +5,8 @@ import { completeItems, type KnownItem } from "../core/items.ts";
 import { toldSince } from "../provisional-item.ts";
 import type { Runner } from "./runner.ts";
 
-/** The keys of the items of a gateway's devices: remembered, because every reading asks. Works inside the caller's transaction. */
-export class ItemKeys {
+/** The streams of a gateway's devices: remembered, because every reading asks. Works inside the caller's transaction. */
+export class StreamKeys {
   readonly #runner: Runner;
   readonly #home: number | undefined;
   readonly #known = new Map<string, KnownItem>();
@@ -17,18 +17,18 @@ export class ItemKeys {
     this.#home = home;
   }
 
-  /** The key of a device's item; a provisional one is made, and added by name to `created`, where there is none yet. */
+  /** The key of a device's stream; a provisional item is made, and added by name to `created`, where there is none yet. */
   keyOf(device: BatchDevice, heard_ms: number, created: string[]): number {
     const name = `${device.kind} ${normalAddress(device.address) ?? ""} ${device.itemid ?? ""}`;
     const known = this.#known.get(name);
-    if (known !== undefined && !hasNews(known.provisional, device)) return known.key;
-    const [item] = this.#runner.run(completeItems([{ device, heard_ms }], this.#home));
+    if (known !== undefined && !hasNews(known.provisional, device)) return known.stream;
+    const [item] = this.#runner.run(completeItems([{ device, heard_ms }], { home: 0, homeid: this.#home }));
     if (item === undefined) throw new Error(`no item was made of ${name}`);
     if (item.isNew) created.push(item.provisional?.itemname ?? "");
     // Who was known by its number so far may have just the address of a new one.
     if (item.isNew || this.#known.size >= known_max) this.#known.clear();
     this.#known.set(name, item);
-    return item.key;
+    return item.stream;
   }
 
   /** Drops everything: after a rollback, or when another process wrote. */

@@ -1,0 +1,110 @@
+import type { Item } from "../../records/items.ts";
+import type { Homes } from "./homes.ts";
+import { numberIn } from "./records.ts";
+import { arrays, change, put, rowsOf, type Work } from "./work.ts";
+
+/** A time in which an item lived in a home, unix milliseconds, the end not included. */
+export interface Stay {
+  readonly home: number;
+  readonly from_ms: number;
+  readonly before_ms: number;
+}
+
+/** Since ever and for ever. */
+export const always = { from_ms: 0, before_ms: Number.MAX_SAFE_INTEGER } as const;
+
+export function putStays(stays: readonly (Stay & { readonly item: number })[]): Work<void> {
+  return put({
+    put: "stays",
+    columns: { item: "bigint", from_ms: "bigint", before_ms: "bigint", home: "bigint" },
+    rows: stays.map(({ item, from_ms, before_ms, home }) => [item, from_ms, before_ms, home]),
+    conflict: "",
+  });
+}
+
+/** Makes the stays of the items that an import names anew, from the records as they are now; at a gateway every item lives in its home. */
+export function* renewStays(homes: Homes): Work<void> {
+  let after = 0;
+  for (;;) {
+    const items = yield* rowsOf(arrays<[key: number, record: string]>(namedItems, after));
+    if (items.length === 0) return;
+    const keys = items.map(([key]) => key);
+    const read = items.map(([key, text]) => ({ key, item: JSON.parse(text) as Item }));
+    const recorded = homes.one ? new Map() : yield* recordedStays(read.map(({ item }) => item.itemid));
+    yield* change("DELETE FROM stays WHERE item = ANY ($1::bigint[])", keys);
+    yield* putStays(
+      read.flatMap(({ key, item }) => {
+        const stays = homes.one ? [{ home: 0, ...always }] : staysIn(item, recorded.get(item.itemid) ?? []);
+        return stays.map((stay) => ({ item: key, ...stay }));
+      }),
+    );
+    yield* settleUnplaced(keys);
+    after = keys.at(-1) as number;
+  }
+}
+
+/** Has items that the inventory puts nowhere live in the home that heard them first. */
+export function* settleUnplaced(items: readonly number[]): Work<void> {
+  yield* change(
+    `INSERT INTO stays (item, from_ms, before_ms, home)
+     SELECT item, ${always.from_ms}, ${always.before_ms}, home FROM streams
+     WHERE key IN (SELECT min(key) FROM streams WHERE item = ANY ($1::bigint[]) GROUP BY item)
+       AND NOT EXISTS (SELECT 1 FROM stays WHERE stays.item = streams.item)`,
+    items,
+  );
+}
+
+/** A record of the inventory of a home, times in unix seconds. */
+export interface RecordedStay {
+  readonly homeid: number;
+  readonly item: number;
+  readonly start: number | null;
+  readonly stop: number | null;
+}
+
+/**
+ * The stays of an item, by the records of the homes' inventories and by its own: the home that it is in now counts from `currenthomestart` on, or since it
+ * was last taken out of any, unless a record says that it is there. A stay ends where the next one begins. The first reaches back to ever, because a
+ * device is often heard before it is written down.
+ */
+export function staysIn(item: Item, recorded: readonly RecordedStay[]): Stay[] {
+  const { currenthomeid, currenthomestart } = item;
+  const said = recorded.map(({ homeid, start, stop }) => ({ home: homeid, start: start ?? 0, stop }));
+  const isThere = said.some(({ home, stop }) => home === currenthomeid && stop === null);
+  said.sort((one, other) => one.home - other.home);
+  if (currenthomeid !== null && !isThere) {
+    const stops = said.flatMap(({ stop }) => stop ?? []);
+    said.push({ home: currenthomeid, start: currenthomestart ?? Math.max(0, ...stops), stop: null });
+  }
+  // The sort keeps the order of what begins at once, so that the home of the item's own record comes last.
+  said.sort((one, other) => one.start - other.start);
+  const stays = said.map(({ home, start, stop }, place) => {
+    const next_ms = (said[place + 1]?.start ?? Number.POSITIVE_INFINITY) * 1000;
+    const stop_ms = stop === null ? always.before_ms : stop * 1000;
+    return {
+      home,
+      from_ms: place === 0 ? 0 : Math.max(0, start * 1000),
+      before_ms: Math.min(stop_ms, next_ms),
+    };
+  });
+  return stays.filter(({ from_ms, before_ms }) => from_ms < before_ms);
+}
+
+function* recordedStays(itemids: readonly number[]): Work<Map<number, RecordedStay[]>> {
+  const rows = yield* rowsOf(
+    arrays<[string]>(
+      `SELECT record FROM records WHERE type = 'home_inventory' AND ${numberIn("item")} = ANY ($1::bigint[])`,
+      itemids,
+    ),
+  );
+  const stays = rows.map(([record]) => JSON.parse(record) as RecordedStay);
+  return Map.groupBy(stays, ({ item }) => item);
+}
+
+/** Items that records which are put aside are or name, from a key on. */
+const namedItems = `
+  SELECT key, record FROM items
+  WHERE key > $1 AND NOT provisional AND itemid IN (
+    SELECT itemid FROM staged_items
+    UNION ALL SELECT ${numberIn("item")} FROM staged_records WHERE type = 'home_inventory')
+  ORDER BY key LIMIT 1000`;
