@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { StoredRecord } from "../../src/records/record-table.ts";
 import { readingsIn } from "../../src/store/batch.ts";
 import { backup_bytes_max, backups_max, type HistoryPosition } from "../../src/store/central-store.ts";
-import { all, events, eventsOf, keyOf, type MakeCentral, numbers, take } from "./central-sample.ts";
+import { all, events, eventsOf, keyOf, type MakeCentral, numbers, stay, take } from "./central-sample.ts";
 import { plainOf } from "./plain-batch.ts";
 import { item, sensor, start_ms } from "./sample.ts";
 import { SimulatedGateway } from "./simulated-gateway.ts";
@@ -30,71 +30,173 @@ export function homesDiffer(make: MakeCentral): void {
     ]);
   });
 
-  test("of two that heard an item, it has the readings of both, and each knows that it has heard it", async () => {
+  test("hear devices of one address, and each has its own until the inventory says whose it is", async () => {
     await using made = await make();
     const { store } = made;
-    await take(store, item(2), item(1, { currenthomeid: 5 }), item(3));
-    const here = new SimulatedGateway(4, "here").add(...events(1, 10), ...events(7, 1));
-    const there = new SimulatedGateway(5, "there").add(...events(1, 10, 10), ...events(3, 1));
+    const here = new SimulatedGateway(4, "here").add(...events(1, 10));
+    const there = new SimulatedGateway(5, "there").add(...events(1, 10, 10));
     await store.receive(there.all(), there.sender);
     await store.receive(here.all(), here.sender);
-    expect(await eventsOf(store, await keyOf(store, "item-1"))).toEqual(numbers(20));
-    const heard = async (home: number) => (await store.itemsOfHome(home)).map(({ itemid }) => itemid);
-    expect([await heard(4), await heard(5), await heard(6)]).toEqual([[1], [1, 3], []]);
-    await take(store, item(70, { macaddress: sensor(7).address }));
-    expect(await heard(4)).toEqual([1, 70]);
+    const [own] = await store.itemsIn(4);
+    const [others] = await store.itemsIn(5);
+    expect(await eventsOf(store, await keyOf(store, own?.itemname ?? ""))).toEqual(numbers(10));
+    expect(await eventsOf(store, await keyOf(store, others?.itemname ?? ""))).toEqual(
+      numbers(20).slice(0, 10),
+    );
+    await take(store, item(1, { currenthomeid: 5 }));
+    const [item1] = await store.itemsIn(5);
+    expect([await store.itemsIn(4), item1?.itemid]).toEqual([[], 1]);
+    const key = await keyOf(store, "item-1");
+    expect(await eventsOf(store, key)).toEqual(numbers(20).slice(0, 10));
+    expect(await store.strays()).toMatchObject([{ home: 4, record: { itemid: 1 }, readings: 10 }]);
+    // It was there first, and moved.
+    const moved_s = Math.floor(start_ms / 1000) + 10;
+    await stay(
+      store,
+      { homeid: 4, item: 1, start: null, stop: moved_s },
+      { homeid: 5, item: 1, start: moved_s, stop: null },
+    );
+    expect(await eventsOf(store, key)).toEqual(numbers(20));
+    const page = { ...all, item: key };
+    expect((await store.page({ ...page, homes: [4] })).records.map(({ event }) => event)).toEqual(
+      numbers(10),
+    );
+    expect((await store.page({ ...page, homes: [6] })).records).toEqual([]);
+    expect(await store.strays()).toEqual([]);
+    const { items } = await store.overview();
+    expect(items.map(({ series }) => series)).toMatchObject([[{ count: 20, newest_ms: start_ms + 19_000 }]]);
+    expect([await idsOf(4), await idsOf(5), await idsOf(6)]).toEqual([[1], [1], []]);
+    async function idsOf(home: number) {
+      return (await store.itemsOfHome(home)).map(({ itemid }) => itemid);
+    }
   });
 
-  test("tell of one millisecond in the order of arrival", async () => {
+  test("that guess numbers and addresses of another's items get nothing of them, and give them nothing", async () => {
     await using made = await make();
     const { store } = made;
-    const gateways = [1, 2].map((home) => new SimulatedGateway(home, `home ${home}`));
-    const at = (event: number) => ({ ...events(1, 1)[0], fields: [event] }) as ReturnType<typeof events>[0];
-    gateways[0]?.add(at(1), at(2), at(6));
-    gateways[1]?.add(at(3), at(4), at(5));
-    const [one, other] = gateways as [SimulatedGateway, SimulatedGateway];
-    await store.receive(one.batch(1, 2), one.sender);
-    await store.receive(other.all(), other.sender);
-    await store.receive(one.batch(3, 3), one.sender);
-    expect(await eventsOf(store, 1)).toEqual([6, 5, 4, 3, 2, 1]);
+    await take(store, item(1, { currenthomeid: 5 }), item(2, { currenthomeid: 5 }));
+    const there = new SimulatedGateway(5, "there").add(...events(1, 3), ...events(2, 3));
+    await store.receive(there.all(), there.sender);
+    const numbered = { kind: "wirelesssensors", address: "", itemid: 2 } as const;
+    const liar = new SimulatedGateway(4, "liar").add(...events(1, 2, 50), ...events(2, 2, 60, numbered));
+    await store.receive(liar.all(), liar.sender);
+    const gap = { from_ms: 0, to_ms: start_ms * 2, reason: "missed_window" } as const;
+    const states = [0, 1].map((device) => ({ device, first_ms: 1, heard_ms: start_ms * 2 }));
+    const before = await store.coverage({
+      item: await keyOf(store, "item-1"),
+      before_ms: start_ms * 3,
+      skip: 0,
+      limit: 9,
+    });
+    await store.noteReport(
+      liar.report({
+        devices: [sensor(1), numbered],
+        states,
+        to_note: 1,
+        gaps: [0, 1].map((device) => ({ device, ...gap })),
+      }),
+      liar.sender,
+    );
+    for (const number of [1, 2]) {
+      const key = await keyOf(store, `item-${number}`);
+      expect(await eventsOf(store, key)).toEqual(numbers(3));
+      expect(await store.coverage({ item: key, before_ms: start_ms * 3, skip: 0, limit: 9 })).toEqual(before);
+    }
+    expect(await store.itemsOfHome(4)).toEqual([]);
+    const told = (await store.history({ home: 4, from_ms: 0, readings_max: 100 }))?.batch.devices;
+    expect(told).toEqual([
+      { kind: "wirelesssensors", address: sensor(1).address },
+      { kind: "wirelesssensors", address: "", itemid: 2 },
+    ]);
+    const digests = await store.digests({
+      epoch: liar.epoch,
+      through_seq: 9,
+      from_ms: 0,
+      before_ms: start_ms * 2,
+    });
+    expect(digests.map(({ address, itemid }) => [address, itemid])).toEqual([
+      [sensor(1).address, undefined],
+      ["", 2],
+    ]);
+    const { items } = await store.overview();
+    expect(items).toMatchObject([
+      { record: { itemid: 1 }, gaps: 0, series: [{ count: 3 }] },
+      { record: { itemid: 2 }, gaps: 0, series: [{ count: 3 }] },
+    ]);
   });
 
-  test("that heard one item have its readings in order of arrival, whichever was heard first", async () => {
+  test("have an item that the inventory puts nowhere where it was heard first", async () => {
     await using made = await make();
     const { store } = made;
-    const walk = { ...all, item: 1, span: { from_ms: 0, before_ms: all.before_ms }, limit: 7 };
-    const later = new SimulatedGateway(2, "later").add(...events(1, 30, 20));
-    const sooner = new SimulatedGateway(1, "sooner").add(...events(1, 20), ...events(1, 30, 50));
-    await store.receive(later.batch(1, 25), later.sender);
-    await store.receive(sooner.batch(1, 30), sooner.sender);
+    await take(store, item(1));
+    const first = new SimulatedGateway(4, "first").add(...events(1, 3));
+    const second = new SimulatedGateway(5, "second").add(...events(1, 3, 3));
+    await store.receive(first.all(), first.sender);
+    await store.receive(second.all(), second.sender);
+    expect(await eventsOf(store, await keyOf(store, "item-1"))).toEqual(numbers(3));
+    await take(store, item(1));
+    expect(await eventsOf(store, await keyOf(store, "item-1"))).toEqual(numbers(3));
+    await take(store, item(1, { currenthomeid: 5 }));
+    expect(await eventsOf(store, await keyOf(store, "item-1"))).toEqual([6, 5, 4]);
+  });
+
+  test("that an item lived in are walked in order of arrival, one after the other, the latest first", async () => {
+    await using made = await make();
+    const { store } = made;
+    const moved_s = Math.floor(start_ms / 1000) + 50;
+    await take(store, item(1));
+    await stay(
+      store,
+      { homeid: 2, item: 1, start: null, stop: moved_s },
+      { homeid: 1, item: 1, start: moved_s, stop: null },
+    );
+    const walk = {
+      ...all,
+      item: await keyOf(store, "item-1"),
+      span: { from_ms: 0, before_ms: all.before_ms },
+      limit: 7,
+    };
+    // What either hears at the other's time is not the item's.
+    const before = new SimulatedGateway(2, "before").add(...events(1, 70));
+    const after = new SimulatedGateway(1, "after").add(...events(1, 80, 30));
+    await store.receive(before.batch(1, 25), before.sender);
+    await store.receive(after.batch(1, 50), after.sender);
     const seen: unknown[] = [];
     let page = await store.arrivals(walk);
     for (let pages = 0; page !== undefined && page.records.length > 0 && pages < 50; pages += 1) {
       seen.push(...page.records.map(({ event }) => event));
-      if (pages === 2) await store.receive(later.batch(26, 30), later.sender);
-      if (pages === 4) await store.receive(sooner.batch(31, 50), sooner.sender);
+      if (pages === 2) await store.receive(before.batch(26, 70), before.sender);
+      if (pages === 9) await store.receive(after.batch(51, 80), after.sender);
       page = await store.arrivals({ ...walk, after: page.position });
     }
-    const [first, second] = [numbers(80).reverse().slice(20, 50), numbers(80).reverse()];
-    expect(seen).toEqual([
-      ...[...first.slice(0, 25), ...second.slice(0, 20), ...second.slice(50, 60)],
-      ...[...first.slice(25), ...second.slice(60)],
-    ]);
+    expect(seen.toSorted((one, other) => Number(one) - Number(other))).toEqual(numbers(110).reverse());
+    expect(seen.slice(0, 30)).toEqual(numbers(80).reverse().slice(50));
+    const oldest = await store.oldestFirst({ ...walk, from_ms: 0, limit: 60 });
+    const rest = await store.oldestFirst({ ...walk, from_ms: 0, limit: 60, after: oldest.next });
+    expect([...oldest.rows, ...rest.rows].map(([, event]) => event)).toEqual(numbers(110).reverse());
+    // A position holds no longer once the inventory says otherwise.
+    await stay(store, { homeid: 2, item: 1, start: null, stop: moved_s - 5 });
+    expect(page && (await store.arrivals({ ...walk, after: page.position }))).toBeUndefined();
   });
 
-  test("have the history of what is in them now, old to new, whoever heard it", async () => {
+  test("have the history of what they have sent themselves, old to new", async () => {
     await using made = await make();
     const { store } = made;
     await take(store, item(1, { currenthomeid: 5 }), item(2, { currenthomeid: 4 }));
-    const here = new SimulatedGateway(4, "here").add(...events(1, 400), ...events(2, 10), ...events(1, 5));
+    const here = new SimulatedGateway(4, "here").add(...events(1, 400), ...events(2, 10));
     const scale = { ...sensor(9, { model: "HS-2" }), kind: "scales" } as const;
-    const there = new SimulatedGateway(5, "there").add(...events(1, 300, 200), {
-      device: scale,
-      series: "scale_heart",
-      stamp_ms: start_ms + 250_500,
-      fields: [61],
-      device_ms: 9,
-    });
+    const there = new SimulatedGateway(5, "there").add(
+      ...events(1, 500),
+      ...events(1, 5),
+      ...events(2, 100, 100),
+      {
+        device: scale,
+        series: "scale_heart",
+        stamp_ms: start_ms + 250_500,
+        fields: [61],
+        device_ms: 9,
+      },
+    );
     await store.receive(here.all(), here.sender);
     await store.receive(there.all(), there.sender);
     const from_ms = start_ms + 100_000;
@@ -117,7 +219,7 @@ export function homesDiffer(make: MakeCentral): void {
       after = position;
     }
     seen.sort((one, other) => one.seq - other.seq);
-    expect(seen.map(({ seq }) => seq)).toEqual(numbers(601).reverse());
+    expect(seen.map(({ seq }) => seq)).toEqual(numbers(501).reverse());
     const stamps = seen.map(({ stamp_ms }) => stamp_ms);
     expect(stamps).toEqual(stamps.toSorted((one, other) => one - other));
     expect(stamps[0]).toBe(from_ms);
@@ -130,6 +232,8 @@ export function homesDiffer(make: MakeCentral): void {
     );
     const hearts = seen.filter(({ device }) => (device as { kind: string }).kind === "scales");
     expect(hearts).toMatchObject([{ value: 61, device: { address: sensor(9).address, model: "HS-2" } }]);
+    // Of an item that lives elsewhere they are told no more than they have said.
+    expect(seen.filter(({ device }) => Bun.deepEquals(device, sensor(2)))).toHaveLength(100);
     expect(await store.history({ home: 77, from_ms, readings_max: 64 })).toBeUndefined();
   });
 

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import type { MakeCentral } from "./central-sample.ts";
+import { type MakeCentral, stay, take } from "./central-sample.ts";
 import { anyRequest, span_s } from "./conformance.ts";
 import { PageOracle } from "./page-oracle.ts";
-import { below, seeded, sensor, start_ms } from "./sample.ts";
+import { below, item, seeded, sensor, start_ms } from "./sample.ts";
 import { SimulatedGateway } from "./simulated-gateway.ts";
 
-/** Whatever arrives from several homes in whatever order and however often, central serves what sorting it would. */
+/** Whatever arrives from several homes in whatever order and however often, central serves what sorting the stays of an item would. */
 export function everyPage(make: MakeCentral): void {
   test.each([1, 2, 3])(
     "answer what sorting everything once would, seed %d",
@@ -16,14 +16,19 @@ export function everyPage(make: MakeCentral): void {
       const oracle = new PageOracle();
       const gateways = [1, 2, 3].map((home) => new SimulatedGateway(home, `home ${home} of ${seed}`));
       const held = new Map<SimulatedGateway, number>();
-      // Two sensors that every home hears now and then: each has readings of all homes.
-      await store.noteReport(
-        (gateways[0] as SimulatedGateway).report({
-          devices: [sensor(1), sensor(2)],
-          states: [0, 1].map((device) => ({ device, first_ms: start_ms, heard_ms: start_ms })),
-        }),
-        { home: 1, at_ms: 1 },
-      );
+      // Two sensors that every home hears now and then, and that have lived in all of them.
+      await take(store, item(1), item(2));
+      const start_s = Math.floor(start_ms / 1000);
+      const moves = [0, 1].map(() => [0, 1].map(() => start_s + below(random, span_s)).sort());
+      for (const [place, [first = 0, second = 0]] of moves.entries())
+        await stay(
+          store,
+          { homeid: 1, item: place + 1, start: null, stop: first },
+          { homeid: 2, item: place + 1, start: first, stop: second },
+          { homeid: 3, item: place + 1, start: second, stop: null },
+        );
+      const livesIn = (number: number, stamp_ms: number) =>
+        1 + (moves[number - 1] ?? []).filter((move_s) => stamp_ms >= move_s * 1000).length;
       let event = 0;
       for (let round = 0; round < 40; round += 1) {
         const gateway = gateways[below(random, gateways.length)] as SimulatedGateway;
@@ -48,7 +53,10 @@ export function everyPage(make: MakeCentral): void {
         });
         held.set(gateway, held_seq);
         for (const { device, stamp_ms, fields } of gateway.readings.slice(before, held_seq)) {
-          oracle.keep(device.address.endsWith("01") ? 1 : 2, { stamp_ms, event: Number(fields[0]) });
+          const number = device.address.endsWith("01") ? 1 : 2;
+          if (livesIn(number, stamp_ms) === gateway.home)
+            oracle.keep(number, { stamp_ms, event: Number(fields[0]) });
+          else oracle.pass();
         }
         oracle.sort();
         for (let ask = 0; ask < 10; ask += 1) {

@@ -3,7 +3,7 @@ import { hour_ms } from "../../src/durations.ts";
 import type { Kind } from "../../src/kinds.ts";
 import { BatchRefused, type CentralStore } from "../../src/store/central-store.ts";
 import type { DeviceHealth } from "../../src/store/device-health.ts";
-import { events, type MakeCentral, take } from "./central-sample.ts";
+import { events, type MakeCentral, stay as stayed, take } from "./central-sample.ts";
 import { item, sensor, start_ms } from "./sample.ts";
 import { SimulatedGateway } from "./simulated-gateway.ts";
 
@@ -162,6 +162,19 @@ export function reportsAgree(make: MakeCentral): void {
     const { store } = made;
     const before = new SimulatedGateway(1, "before");
     const after = new SimulatedGateway(2, "after");
+    const scale = { ...sensor(1), kind: "scales" } as const;
+    await take(
+      store,
+      item(1, { currenthomeid: 2 }),
+      item(2, { currenthomeid: 2, typename: "scales", subtypename: "null", macaddress: sensor(1).address }),
+    );
+    const moved_s = start_ms / 1000 + 20 * 3600;
+    for (const of of [1, 2])
+      await stayed(
+        store,
+        { homeid: 1, item: of, start: null, stop: moved_s },
+        { homeid: 2, item: of, start: moved_s, stop: null },
+      );
     const listened = (last: number) => [
       { name: "zigbee", first_ms: start_ms, last_ms: start_ms + last * hour_ms },
     ];
@@ -187,7 +200,7 @@ export function reportsAgree(make: MakeCentral): void {
       }),
       before.sender,
     );
-    expect(await coverageOf(store, nameOf(1))).toEqual([
+    expect(await coverageOf(store, "item-1")).toEqual([
       [30, 40, "covered"],
       [10, 30, "silent", "device_silent"],
       [8, 10, "covered"],
@@ -195,7 +208,7 @@ export function reportsAgree(make: MakeCentral): void {
       [0, 4, "covered"],
     ]);
     const { items } = await store.overview();
-    expect(items).toMatchObject([
+    expect(items.filter(({ record }) => record.itemid === 1)).toMatchObject([
       {
         heard_ms: start_ms + 40 * hour_ms,
         battery_percent: 55,
@@ -204,7 +217,6 @@ export function reportsAgree(make: MakeCentral): void {
       },
     ]);
     // Where no sign of life is expected, listening is all that there is to know, but only where the item is now.
-    const scale = { ...sensor(1), kind: "scales" } as const;
     for (const [gateway, first, last] of [
       [before, 0, 10],
       [after, 30, 35],
@@ -215,15 +227,19 @@ export function reportsAgree(make: MakeCentral): void {
         gateway.sender,
       );
     }
-    expect(await coverageOf(store, `scale-${sensor(1).address.replaceAll(":", "")}`, "scales")).toEqual([
+    expect(await coverageOf(store, "item-2", "scales")).toEqual([
       [30, 40, "covered"],
       [10, 30, "silent", "device_silent"],
       [0, 10, "covered"],
     ]);
-    // The inventory takes it over, and what was known of it stays known.
-    await take(store, item(1));
-    expect(await store.itemsOfHome(1)).toMatchObject([{ itemid: 1 }]);
-    expect(await coverageOf(store, "item-1")).toHaveLength(5);
+    // What a home knows of the item at other times is not the item's.
+    await stayed(store, { homeid: 1, item: 1, start: null, stop: start_ms / 1000 + 6 * 3600 });
+    expect(await coverageOf(store, "item-1")).toEqual([
+      [30, 40, "covered"],
+      [6, 30, "silent", "device_silent"],
+      [4, 6, "silent", "device_silent"],
+      [0, 4, "covered"],
+    ]);
   });
 }
 

@@ -57,6 +57,15 @@ export async function keyOf(store: CentralStore, name: string): Promise<number> 
   return (await store.item("wirelesssensors", name))?.key ?? 0;
 }
 
+/** Imports when an item lived in which home, unix seconds. */
+export async function stay(
+  store: CentralStore,
+  ...given: readonly { homeid: number; item: number; start: number | null; stop: number | null }[]
+): Promise<void> {
+  const records: ImportedRecord[] = given.map((record) => ({ type: "home_inventory", record }));
+  await store.importRecords([records]);
+}
+
 /** Imports items. */
 export async function take(store: CentralStore, ...given: readonly Item[]): Promise<void> {
   const records: ImportedRecord[] = given.map((record) => ({ type: "items", record }));

@@ -19,7 +19,11 @@ test("of one home, gateway, central on SQLite and central on PostgreSQL answer r
   if (gateway === undefined) throw new Error("there is no gateway");
   const all = [gateway.store, ...stores.centrals];
   for (const store of all) await addTokens(store, tokens);
-  for (const store of all) expect((await store.importRecords([programme()])).clashes).toEqual([]);
+  // All that it records it records in its home: elsewhere central would not serve it as the item's.
+  const atHome = programme().filter(
+    ({ type, record }) => type !== "home_inventory" || record["homeid"] === 12,
+  );
+  for (const store of all) expect((await store.importRecords([atHome])).clashes).toEqual([]);
   for (let round = 0; round < 6; round += 1) {
     await gateway.store.append(anyReadings(random, 400, { device: itemOf, until_ms: now_ms + 2_000 }));
     await send(gateway, stores, random);

@@ -41,6 +41,11 @@ export class PageOracle {
     this.#rows.set(item, rows);
   }
 
+  /** Passes over the number of a reading that is not the item's. */
+  pass(): void {
+    this.#seq += 1;
+  }
+
   sort(): void {
     for (const rows of this.#rows.values()) {
       rows.sort((one, other) => other.stamp_ms - one.stamp_ms || other.seq - one.seq);
@@ -57,10 +62,13 @@ export class PageOracle {
 
   /**
    * The page that a store has to answer. `answered` is its real answer: as the newest number on disk it may name any
-   * number that no reading of the item has passed.
+   * number that no reading of the item in the second that the page ends in has passed.
    */
   page(request: PageRequest, answered?: Page): Page {
-    const newest = this.of(request.item).reduce((most, { seq }) => Math.max(most, seq), 0);
+    const second = (answered?.next?.before_s ?? 0) - 1;
+    const newest = this.of(request.item)
+      .filter(({ stamp_ms }) => Math.floor(stamp_ms / 1000) === second)
+      .reduce((most, { seq }) => Math.max(most, seq), 0);
     const named = answered?.next?.through ?? 0;
     const newest_seq = named >= newest && named <= this.#seq ? named : this.#seq;
     return request.ascending_from_ms === undefined

@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
 import type { ArrivalPosition } from "../../../src/store/store.ts";
-import { below, seeded, sensor, start_ms } from "../sample.ts";
+import { stay, take } from "../central-sample.ts";
+import { below, item, seeded, sensor, start_ms } from "../sample.ts";
 import { SimulatedGateway } from "../simulated-gateway.ts";
 import { temporaryCentral } from "./temporary-central.ts";
 
-test("a walk in order of arrival misses nothing of homes that send readings of one item at the same time", async () => {
+test("a walk in order of arrival misses nothing of homes that send at the same time what an item recorded in each", async () => {
   await using central = await temporaryCentral();
   const { store } = central;
   const random = seeded(5);
@@ -12,9 +13,14 @@ test("a walk in order of arrival misses nothing of homes that send readings of o
   for (const gateway of homes)
     for (let count = 0; count < 360; count += 1) {
       const event = gateway.home * 10_000 + count;
-      const stamp_ms = start_ms + count * 700 + below(random, 40_000);
+      const stamp_ms = start_ms + gateway.home * stay_s * 1000 + count * 700 + below(random, 40_000);
       gateway.add({ device: sensor(1), series: "wirelesssensor_events", stamp_ms, fields: [event] });
     }
+  await take(store, item(1));
+  for (const { home } of homes) {
+    const start = start_ms / 1000 + home * stay_s;
+    await stay(store, { homeid: home, item: 1, start, stop: start + stay_s });
+  }
   let sending = homes.length;
   const send = async (gateway: SimulatedGateway) => {
     for (let from = 1; from <= gateway.last_seq; from += 40)
@@ -39,6 +45,9 @@ test("a walk in order of arrival misses nothing of homes that send readings of o
     expect(own).toEqual(Array.from({ length: 360 }, (_, count) => home * 10_000 + count));
   }
 });
+
+/** Long enough for all that a home sends. */
+const stay_s = 1_000;
 
 const all = {
   series: "wirelesssensor_events",

@@ -2,8 +2,9 @@ import { expect, test } from "bun:test";
 import postgres from "postgres";
 import { day_ms, hour_ms } from "../../../src/durations.ts";
 import type { PageRequest } from "../../../src/store/store.ts";
+import { stay, take } from "../central-sample.ts";
 import { PageOracle } from "../page-oracle.ts";
-import { below, seeded, sensor, start_ms } from "../sample.ts";
+import { below, item, seeded, sensor, start_ms } from "../sample.ts";
 import { SimulatedGateway } from "../simulated-gateway.ts";
 import { plansOf, rowsRead } from "./plans.ts";
 import { temporaryCentral } from "./temporary-central.ts";
@@ -19,6 +20,14 @@ test.each([1, 2])(
     const oracle = new PageOracle();
     const gateways = [1, 2].map((home) => new SimulatedGateway(home, `home ${home}`));
     const stamps_ms: number[] = [];
+    // It moves in the midst of what both homes hear of it.
+    const moved_s = Math.floor(start_ms / 1000) - 600 * 86_400;
+    await take(store, item(1));
+    await stay(
+      store,
+      { homeid: 1, item: 1, start: null, stop: moved_s },
+      { homeid: 2, item: 1, start: moved_s, stop: null },
+    );
     let event = 0;
     for (const gateway of gateways) {
       let stamp_ms = start_ms - 800 * day_ms;
@@ -33,7 +42,8 @@ test.each([1, 2])(
         const reading = { stamp_ms: stamp_ms - late_ms, event };
         stamps_ms.push(reading.stamp_ms);
         gateway.add({ device: sensor(1), series, stamp_ms: reading.stamp_ms, fields: [event] });
-        oracle.keep(1, reading);
+        if (reading.stamp_ms < moved_s * 1000 === (gateway.home === 1)) oracle.keep(1, reading);
+        else oracle.pass();
       }
       for (let from = 1; from <= gateway.last_seq; from += 2_000) {
         await store.receive(gateway.batch(from, from + 1_999), gateway.sender);

@@ -45,7 +45,11 @@ test("a page is a search of the descending key, in either direction and at any d
   }
   const walk = oldestFirst(oneHome, { ...request, from_ms: start_ms });
   expect(plansOf(directory.path, walk)).toEqual([
-    ["SEARCH wirelesssensor_events USING PRIMARY KEY (item=? AND stamp>? AND stamp<?)"],
+    [
+      "SEARCH stays USING PRIMARY KEY (item=?)",
+      "SEARCH streams USING COVERING INDEX streams_by_item (item=? AND home=?)",
+    ],
+    ["SEARCH wirelesssensor_events USING PRIMARY KEY (stream=? AND stamp>? AND stamp<?)"],
   ]);
 });
 
