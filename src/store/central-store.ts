@@ -55,7 +55,7 @@ export interface CentralStore extends Store {
   /** Items of the inventory that live or have lived in a home, as the inventory says, in order of itemid. */
   itemsOfHome(home: number): Promise<readonly Item[]>;
 
-  /** What homes have sent of items outside of the times that the inventory has them live there, in order of home and itemid: kept, and served as nobody's. */
+  /** Items of which homes have sent readings at times when the inventory has them elsewhere, in order of home and itemid: these are kept, and served as nobody's. */
   strays(): Promise<readonly Stray[]>;
 
   /** Keeps a file of a home (the backup of its Zigbee network) under a name, in the place of the one before; at most `backup_bytes_max`. */

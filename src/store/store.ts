@@ -15,17 +15,17 @@ export { type Scope, scopes, type Token } from "../token.ts";
  * Every read is one snapshot: what a call answers was true at one instant. Times are unix milliseconds.
  */
 export interface Store extends RecordStore {
-  /** Item types of the inventory, every known kind in order of typeid, also those without items. */
-  itemTypes(): Promise<ItemType[]>;
+  /** Item types of the inventory, every known kind in order of typeid, also those without items; `homes`: counts only what lives or has lived in them. */
+  itemTypes(homes?: readonly number[]): Promise<ItemType[]>;
 
   /** Items of a kind in order of itemid. */
-  items(kind: Kind, window: { skip: number; limit: number }): Promise<Item[]>;
+  items(kind: Kind, window: ItemWindow): Promise<Item[]>;
 
   /** Items whose current home it is, of every kind, in order of itemid. */
   itemsIn(homeid: number): Promise<Item[]>;
 
-  /** An item of a kind by name, or by itemid where no item of any kind has that name. */
-  item(kind: Kind, name: string): Promise<StoredItem | undefined>;
+  /** An item of a kind by name, or by itemid where no item of any kind has that name; `homes`: only one that lives or has lived in one of them. */
+  item(kind: Kind, name: string, homes?: readonly number[]): Promise<StoredItem | undefined>;
 
   /** A page of a series of an item, newest first unless the request says otherwise. */
   page(request: PageRequest): Promise<Page>;
@@ -74,6 +74,14 @@ export interface Store extends RecordStore {
   overview(): Promise<Overview>;
 
   close(): Promise<void>;
+}
+
+/** Some of the items of a kind. */
+export interface ItemWindow {
+  readonly skip: number;
+  readonly limit: number;
+  /** Only those that live or have lived in one of these homes; absent: all. */
+  readonly homes?: readonly number[];
 }
 
 /** A gateway's store: ingest writes to it, everything else reads. */

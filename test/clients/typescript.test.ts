@@ -109,7 +109,9 @@ describe("the TypeScript client", () => {
     expect((await walk({ since })).flatMap(({ readings }) => readings)).toEqual([
       { stamp: now_ms - 9_500, event: 4 },
     ]);
-    const unknown = Buffer.from(`${"0".repeat(32)} wirelesssensor_events 1 0 0 0 0 0`).toString("base64url");
+    const unknown = Buffer.from(`${"0".repeat(32)} wirelesssensor_events 1 0 0 1 0 0 0 0 0`).toString(
+      "base64url",
+    );
     const gone = await walk({ since: unknown }).catch((thrown) => thrown);
     expect([gone instanceof LintelError, gone.status, gone.code]).toEqual([true, 410, 41_001]);
   });

@@ -337,9 +337,9 @@ describe("a download that is disturbed", () => {
   });
 
   test.skipIf(!mountsAllowed)("on a full disk says so, and goes on once there is space", async () => {
-    using disk = mountSmall({ bytes: 4_000_000 });
+    using disk = mountSmall({ bytes: 5_000_000 });
     const ballast = join(disk.path, "ballast");
-    await writeFile(ballast, new Uint8Array(3_900_000));
+    await writeFile(ballast, new Uint8Array(4_900_000));
     const directory = join(disk.path, "data");
     const full = await download(options(directory)).catch((thrown) => thrown);
     expect(full).toBeInstanceOf(OperatorError);

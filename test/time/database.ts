@@ -16,7 +16,7 @@ export function rowsOf(directory: string): Row[] {
   return ["wirelesssensor_events", "pillbox_events"].flatMap(
     (series) =>
       database
-        .query(`SELECT item, stamp, seq, event, clock FROM ${series} ORDER BY item, stamp, seq`)
+        .query(`SELECT stream AS item, stamp, seq, event, clock FROM ${series} ORDER BY stream, stamp, seq`)
         .all() as Row[],
   );
 }

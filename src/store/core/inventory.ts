@@ -1,13 +1,18 @@
 import { type Kind, kindNames, kinds } from "../../kinds.ts";
 import type { Item, ItemType } from "../../records/items.ts";
-import type { StoredItem } from "../store.ts";
+import type { ItemWindow, StoredItem } from "../store.ts";
 import { lookupText } from "./lookup-text.ts";
 import { arrays, firstOf, objects, rowsOf, type Statement, type Work } from "./work.ts";
 
 /** See `Store.itemTypes`. */
-export function* itemTypes(): Work<ItemType[]> {
+export function* itemTypes(homes?: readonly number[]): Work<ItemType[]> {
   const counts = new Map(
-    yield* rowsOf(arrays<[string, number]>("SELECT typename, count(*) FROM items GROUP BY typename")),
+    yield* rowsOf(
+      arrays<[string, number]>(
+        `SELECT typename, count(*) FROM items WHERE true${stayedIn(homes, "$1")} GROUP BY typename`,
+        ...given(homes),
+      ),
+    ),
   );
   const types = kindNames.map((typename) => ({
     typeid: kinds[typename].typeid,
@@ -18,15 +23,24 @@ export function* itemTypes(): Work<ItemType[]> {
 }
 
 /** See `Store.items`. */
-export function itemsOfKind(kind: Kind, { skip, limit }: { skip: number; limit: number }): Work<Item[]> {
+export function itemsOfKind(kind: Kind, { skip, limit, homes }: ItemWindow): Work<Item[]> {
   return itemsFrom(
     objects(
-      "SELECT record FROM items WHERE typename = $1 ORDER BY itemid LIMIT $2 OFFSET $3",
-      kind,
-      limit,
-      skip,
+      `SELECT record FROM items WHERE typename = $1${stayedIn(homes, "$4")} ORDER BY itemid LIMIT $2 OFFSET $3`,
+      ...[kind, limit, skip],
+      ...given(homes),
     ),
   );
+}
+
+/** A condition on items: the inventory has them live in one of some homes, now or before. */
+function stayedIn(homes: readonly number[] | undefined, parameter: string): string {
+  if (homes === undefined) return "";
+  return ` AND key IN (SELECT item FROM stays WHERE home = ANY (${parameter}::bigint[]))`;
+}
+
+function given(homes: readonly number[] | undefined): (readonly number[])[] {
+  return homes === undefined ? [] : [homes];
 }
 
 /** See `Store.itemsIn`. */
@@ -45,14 +59,21 @@ export function itemsOfHome(home: number): Work<Item[]> {
 }
 
 /** See `Store.item`. */
-export function* itemNamed(kind: Kind, name: string): Work<StoredItem | undefined> {
-  const columns = "SELECT key, record FROM items WHERE";
-  const named = yield* firstOf(objects<KeyedRow>(`${columns} itemname = $1`, lookupText(name)));
-  const row =
-    named ??
-    (isNumber.test(name)
-      ? yield* firstOf(objects<KeyedRow>(`${columns} itemid = $1`, Number(name)))
-      : undefined);
+export function* itemNamed(
+  kind: Kind,
+  name: string,
+  homes?: readonly number[],
+): Work<StoredItem | undefined> {
+  const itemWith = (field: string, value: string | number) =>
+    firstOf(
+      objects<KeyedRow>(
+        `SELECT key, record FROM items WHERE ${field} = $1${stayedIn(homes, "$2")}`,
+        value,
+        ...given(homes),
+      ),
+    );
+  const named = yield* itemWith("itemname", lookupText(name));
+  const row = named ?? (isNumber.test(name) ? yield* itemWith("itemid", Number(name)) : undefined);
   if (row === undefined) return undefined;
   const record = JSON.parse(row.record) as Item;
   return record.typename === kind ? { key: row.key, record } : undefined;

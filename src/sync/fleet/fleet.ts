@@ -30,7 +30,7 @@ export interface FleetHome {
     readonly percent: number | null;
     readonly millivolts: number | null;
   }[];
-  /** What the home hears of items that do not live there, by the inventory: kept, and served as nobody's until they do. */
+  /** Items that the home hears although they live elsewhere by the inventory: their readings are kept, and served as nobody's until they do. */
   readonly strays: readonly {
     readonly itemname: string;
     readonly readings: number;
