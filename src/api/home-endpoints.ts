@@ -76,7 +76,7 @@ function homeEvents(series: SeriesName): Endpoint {
 /** A page of what an item recorded during a stay; what it recorded before that would only come after. */
 async function eventsDuring(
   store: Store,
-  { item, start, stop }: HomeInventory,
+  { homeid, item, start, stop }: HomeInventory,
   page: Omit<PageRequest, "item">,
 ): Promise<readonly SeriesRecord[]> {
   const { series, before_ms, precision } = page;
@@ -86,6 +86,7 @@ async function eventsDuring(
   const { records } = await store.page({
     ...page,
     item: stored.key,
+    homes: [homeid],
     before_ms: stop === null ? before_ms : Math.min(before_ms, stop * 1000),
   });
   if (start === null) return records;

@@ -12,6 +12,9 @@ export { type Scope, scopes, type Token } from "../token.ts";
  * Where readings and records live, as the API, sync and the commands see it. Two stores
  * implement it; one conformance suite in test/store holds them equal.
  *
+ * `homes` in a request cuts the answer to what these homes have sent, and to items that live or have lived there. A gateway has one home, and does
+ * not look which: an empty list alone is none of it.
+ *
  * Every read is one snapshot: what a call answers was true at one instant. Times are unix milliseconds.
  */
 export interface Store extends RecordStore {

@@ -12,8 +12,10 @@ export interface Homes {
   readonly spread: boolean;
   /** A condition that the rows of a stream of a home meet anyway, as SQL: with it Citus knows which shard to ask. Empty where nothing is spread. */
   among(home: number): string;
-  /** It is the store of one home: all items live there, whatever the inventory says. */
+  /** It is the store of one home, 0: all items live there, whatever the inventory says. */
   readonly one: boolean;
+  /** Homes that something is asked of, as stays have them. The store of one home does not know its number, and takes any for its own. */
+  seen(homes: readonly number[] | undefined): readonly number[] | undefined;
 }
 
 /** On SQLite a reading does not say its home: the stream tells it. */
@@ -26,6 +28,7 @@ function homesTogether(one: boolean): Homes {
     spread: false,
     among: () => "",
     one,
+    seen: (homes) => (one && homes !== undefined && homes.length > 0 ? undefined : homes),
   };
 }
 
@@ -43,5 +46,6 @@ export function homesOnPostgres({ spread }: { spread: boolean }): Homes {
     spread,
     among: (home) => (spread ? ` AND home = ${home}` : ""),
     one: false,
+    seen: (homes) => homes,
   };
 }

@@ -52,17 +52,19 @@ export interface StoreWriter {
 export function storeOn({ database, writer, homes, epoch }: StoreParts): Store {
   const { read, snapshot } = readsOf(database);
   const memory = new SpanMemory();
+  const seen = <Request extends { readonly homes?: readonly number[] }>(request: Request): Request =>
+    homes.one ? { ...request, homes: homes.seen(request.homes) } : request;
   return {
-    itemTypes: read(itemTypes),
-    items: read(itemsOfKind),
+    itemTypes: (of) => database.read(() => itemTypes(homes.seen(of))),
+    items: (kind, window) => database.read(() => itemsOfKind(kind, seen(window))),
     itemsIn: read(itemsIn),
-    item: read(itemNamed),
-    page: (request) => database.page(() => page(homes, memory, request)),
-    pageMark: async (request) => `${epoch} ${await database.read(() => pageMark(homes, request))}`,
+    item: (kind, name, of) => database.read(() => itemNamed(kind, name, homes.seen(of))),
+    page: (request) => database.page(() => page(homes, memory, seen(request))),
+    pageMark: async (request) => `${epoch} ${await database.read(() => pageMark(homes, seen(request)))}`,
     changes: () => database.changes(),
-    oldestFirst: (request) => database.page(() => oldestFirst(homes, request)),
-    arrivals: (request) => database.page(() => arrivals(homes, epoch, request)),
-    coverage: snapshot(coverage),
+    oldestFirst: (request) => database.page(() => oldestFirst(homes, seen(request))),
+    arrivals: (request) => database.page(() => arrivals(homes, epoch, seen(request))),
+    coverage: (request) => database.snapshot(() => coverage(seen(request))),
     records: read(recordsOfType),
     record: read(recordNumbered),
     recordsOf: snapshot(recordsOfOwner),

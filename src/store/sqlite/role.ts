@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { OperatorError } from "../../errors.ts";
 import { always } from "../core/stays.ts";
+import { arrays, firstOf, type Work } from "../core/work.ts";
 import { databasePath, openForReading } from "./connection.ts";
 import { holdsDatabase } from "./prepare.ts";
 
@@ -46,6 +47,12 @@ export function storedRole(directory: string): Role | undefined {
   } finally {
     database.close();
   }
+}
+
+/** Which role the database serves that is read. */
+export function* storedRoleOf(): Work<Role | undefined> {
+  const row = yield* firstOf(arrays<[Role]>("SELECT value FROM meta WHERE name = 'role'"));
+  return row?.[0];
 }
 
 /** Which role a database serves; undefined where nobody has run on it yet. */
