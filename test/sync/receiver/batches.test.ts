@@ -121,9 +121,11 @@ test("a central that is full tells homes when to come back, before their bodies 
         if (answer.status === 200) return;
         later += 1;
         const { code } = (await answer.json()) as { code: number };
-        expect([answer.status, code, Number(answer.headers.get("Retry-After"))]).toEqual([429, 42902, 1]);
-        // Waiting is what it was told to do.
-        await Bun.sleep(1_000);
+        expect([answer.status, code]).toEqual([429, 42902]);
+        // As long as it takes central to work on what waits: a second, or more on a busy machine.
+        const wait_s = Number(answer.headers.get("Retry-After"));
+        expect(wait_s).toBeWithin(1, 61);
+        await Bun.sleep(wait_s * 1_000);
       }
       throw new Error(`home ${home} has starved`);
     }),
@@ -131,7 +133,7 @@ test("a central that is full tells homes when to come back, before their bodies 
   expect(later).toBeGreaterThan(0);
   const { items } = await full.store.overview();
   expect(items.map(({ series }) => series[0]?.count)).toEqual(homes.map(() => 2_000));
-}, 30_000);
+}, 120_000);
 
 test("two requests of one home at once follow each other; a third is told when to come back", async () => {
   const gateway = gatewayOf(25, 400);
