@@ -6,7 +6,7 @@ import type { Homes } from "./homes.ts";
 import { countItems, matchedItems, matchItems, takeItems } from "./item-import.ts";
 import { foundBy, itemColumns, itemValues } from "./item-row.ts";
 import { lookupText } from "./lookup-text.ts";
-import { renewStays } from "./stays.ts";
+import { movedItems, renewStays } from "./stays.ts";
 import { arrays, change, hold, put, rowsOf, type Work } from "./work.ts";
 
 /*
@@ -59,7 +59,7 @@ export function* finishImport(homes: Homes, { dryRun }: { readonly dryRun: boole
 
 /** Drops what was put aside. */
 export function* endImport(): Work<void> {
-  for (const table of ["staged_items", "staged_records", "matched_items", "heard_items"])
+  for (const table of ["staged_items", "staged_records", "matched_items", "heard_items", "moved_items"])
     yield* change(`DROP TABLE IF EXISTS ${table}`);
 }
 
@@ -119,6 +119,7 @@ const stagingTables = [
      PRIMARY KEY (type, number, id)
    )`,
   ...matchedItems,
+  movedItems,
 ];
 
 const takeRecords = `

@@ -22,11 +22,16 @@ export function putStays(stays: readonly (Stay & { readonly item: number })[]): 
   });
 }
 
-/** Makes the stays of the items that an import names anew, from the records as they are now; at a gateway every item lives in its home. */
+/** The table of the items whose stays an import may change. */
+export const movedItems = "CREATE TEMP TABLE moved_items (key BIGINT PRIMARY KEY)";
+
+/** Makes the stays of the items that an import changes or names anew, from the records as they are now; at a gateway every item lives in its home. */
 export function* renewStays(homes: Homes): Work<void> {
+  yield* change(findMoved);
+  yield* change("ANALYZE moved_items");
   let after = 0;
   for (;;) {
-    const items = yield* rowsOf(arrays<[key: number, record: string]>(namedItems, after));
+    const items = yield* rowsOf(arrays<[key: number, record: string]>(nextMoved, after));
     if (items.length === 0) return;
     const keys = items.map(([key]) => key);
     const read = items.map(([key, text]) => ({ key, item: JSON.parse(text) as Item }));
@@ -101,10 +106,11 @@ function* recordedStays(itemids: readonly number[]): Work<Map<number, RecordedSt
   return Map.groupBy(stays, ({ item }) => item);
 }
 
-/** Items that records which are put aside are or name, from a key on. */
-const namedItems = `
-  SELECT key, record FROM items
-  WHERE key > $1 AND NOT provisional AND itemid IN (
-    SELECT itemid FROM staged_items
-    UNION ALL SELECT ${numberIn("item")} FROM staged_records WHERE type = 'home_inventory')
-  ORDER BY key LIMIT 1000`;
+const findMoved = `
+  INSERT INTO moved_items (key)
+  SELECT key FROM items WHERE NOT provisional AND itemid IN (
+    SELECT itemid FROM matched_items WHERE change <> 'unchanged'
+    UNION ALL SELECT ${numberIn("item")} FROM staged_records WHERE type = 'home_inventory')`;
+const nextMoved = `
+  SELECT items.key, record FROM moved_items AS moved JOIN items ON items.key = moved.key
+  WHERE moved.key > $1 ORDER BY moved.key LIMIT 1000`;
