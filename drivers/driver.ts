@@ -50,7 +50,7 @@ export interface DriverStatus {
 /** State of the gateway, as its lamp shows it. */
 export type Lamp = "starting" | "ready" | "joining" | "joined" | "fault" | "off";
 
-/** The services that the gateway gives to a driver. */
+/** The services that the gateway gives to a driver. A text that a device has told may be handed over as it came: each becomes a plain line here. */
 export interface Host {
   readonly clock: Clock;
   readonly log: Log;

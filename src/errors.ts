@@ -1,17 +1,20 @@
+import { plainLine, shortLine } from "./plain-text.ts";
+
 /**
  * A fault that a person can correct. Everything that reaches an operator, on the terminal, in the log or in
  * `lintel status`, is one line made of these two halves: what happened (and to which device, file or peer)
- * and what to do about it.
+ * and what to do about it. Both may quote what somebody else has told: they are plain lines.
  */
 export class OperatorError extends Error {
   override readonly name = "OperatorError";
 
-  constructor(
-    readonly what: string,
-    readonly remedy: string,
-    options?: { cause?: unknown },
-  ) {
-    super(`${what}: ${remedy}`, options);
+  readonly what: string;
+  readonly remedy: string;
+
+  constructor(what: string, remedy: string, options?: { cause?: unknown }) {
+    super(plainLine(`${what}: ${remedy}`), options);
+    this.what = plainLine(what);
+    this.remedy = plainLine(remedy);
   }
 }
 
@@ -33,6 +36,5 @@ export type OutageReason = "disk_full" | "disk_read_only" | "unreachable";
 /** Text of anything that was thrown, on one line and at most `length_max` characters long. */
 export function messageOf(thrown: unknown, length_max = 400): string {
   const text = thrown instanceof Error ? thrown.message : String(thrown);
-  const line = text.replace(/\s+/g, " ").trim();
-  return line.length > length_max ? `${line.slice(0, length_max)}…` : line;
+  return shortLine(plainLine(text).replace(/\s+/g, " ").trim(), length_max);
 }

@@ -1,5 +1,6 @@
 import pc from "picocolors";
 import type { Clock } from "./clock.ts";
+import { plainLine } from "./plain-text.ts";
 
 export type Level = "debug" | "info" | "warn" | "error";
 
@@ -14,7 +15,7 @@ export interface Log {
 }
 
 /**
- * A log on `write`, one line a call: time, level, names, message. Under systemd (`journal`) a line starts
+ * A log on `write`, one plain line a call: time, level, names, message. Under systemd (`journal`) a line starts
  * with its priority instead, because the journal keeps the time itself; `colour` is for a terminal.
  */
 export function lineLog(options: {
@@ -35,7 +36,7 @@ export function lineLog(options: {
   };
   const put = (level: Level, message: string) => {
     if (order.indexOf(level) < least) return;
-    const text = `${options.name === undefined ? "" : `${options.name}: `}${message.replace(/\s*\n\s*/g, " ")}`;
+    const text = plainLine(`${options.name === undefined ? "" : `${options.name}: `}${message}`);
     if (options.journal) options.write(`<${priority[level]}>${text}\n`);
     else {
       const time = new Date(options.clock.now().unix_ms).toISOString();

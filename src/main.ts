@@ -119,7 +119,9 @@ async function programFor(words: readonly string[], context: CommandContext): Pr
     .version(context.version, "-V, --version", "print the version")
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => terminal.print(text.trimEnd()),
+      writeOut: (text) => {
+        for (const line of text.trimEnd().split("\n")) terminal.print(line);
+      },
       // Errors are printed once, by explain() below.
       outputError: () => undefined,
       getOutHasColors: () => terminal.colours.isColorSupported,
@@ -180,7 +182,7 @@ function explain(error: unknown, named: string): number {
     terminal.say(`${red("lintel:")} ${what}: see lintel ${named === "" ? "" : `${named} `}--help`);
     return exit_operator;
   }
-  if (process.env["LINTEL_DEBUG"]) terminal.say(error instanceof Error ? (error.stack ?? "") : String(error));
+  if (process.env["LINTEL_DEBUG"]) for (const line of stackOf(error)) terminal.say(line);
   if (error instanceof OperatorError) {
     terminal.say(`${red("lintel:")} ${messageOf(error, line_max)}`);
     return exit_operator;
@@ -189,4 +191,8 @@ function explain(error: unknown, named: string): number {
     `${red("lintel:")} unexpected: ${messageOf(error)}: this is a fault of the program, LINTEL_DEBUG=1 shows where`,
   );
   return exit_unexpected;
+}
+
+function stackOf(error: unknown): string[] {
+  return (error instanceof Error ? (error.stack ?? "") : String(error)).split("\n");
 }

@@ -1,10 +1,12 @@
-import type { Terminal } from "./terminal.ts";
+import { shownLine, type Terminal } from "./terminal.ts";
 
 /**
  * A line as lines of at most `width` columns, broken between words where possible. Those after the first are indented by two
  * columns more. Colours are kept. Absent width: the line as it is.
  */
-export function fold(line: string, width: number | undefined): string[] {
+export function fold(said: string, width: number | undefined): string[] {
+  // Before it is folded: a line end in it is not one of ours.
+  const line = shownLine(said, { coloured: true });
   if (width === undefined || Bun.stringWidth(line) <= width) return [line];
   const indent = /^ */.exec(line)?.[0] ?? "";
   const hang = `${indent}  `;

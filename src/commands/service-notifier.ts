@@ -1,6 +1,7 @@
 import { FFIType, ptr } from "bun:ffi";
 import { messageOf } from "../errors.ts";
 import { openLibc } from "../libc.ts";
+import { plainLine } from "../plain-text.ts";
 
 /** Messages of a service to systemd; see sd_notify(3). */
 export interface ServiceNotifier {
@@ -42,8 +43,8 @@ export function serviceNotifier(options: {
     options.report(`systemd does not listen on ${address}: it may restart this process`);
   };
   return {
-    ready: (status) => send("READY=1", `STATUS=${oneLine(status)}`),
-    status: (status) => send(`STATUS=${oneLine(status)}`),
+    ready: (status) => send("READY=1", `STATUS=${plainLine(status)}`),
+    status: (status) => send(`STATUS=${plainLine(status)}`),
     stopping: () => send("STOPPING=1"),
     alive: () => send("WATCHDOG=1"),
     ...watchdogOf(options.env, options.pid),
@@ -59,10 +60,6 @@ function watchdogOf(
   const watchdog_us = Number(env["WATCHDOG_USEC"]);
   const ours = env["WATCHDOG_PID"] === undefined || Number(env["WATCHDOG_PID"]) === pid;
   return ours && watchdog_us > 0 ? { watchdog_ms: watchdog_us / 1000 } : {};
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, " ");
 }
 
 interface Datagrams {

@@ -1,3 +1,4 @@
+import { plainLine } from "../plain-text.ts";
 import { fold } from "./fold.ts";
 import type { Colours, Terminal } from "./terminal.ts";
 
@@ -65,7 +66,7 @@ function columnLines(headings: readonly string[], rows: readonly (readonly Cell[
       rows.some((row) => typeof row[column] === "number") &&
       rows.every((row) => typeof row[column] !== "string"),
   );
-  const texts = rows.map((row) => headings.map((_, column) => String(row[column] ?? "–")));
+  const texts = rows.map((row) => headings.map((_, column) => cellText(row[column])));
   const widths = headings.map((heading, column) =>
     Math.max(heading.length, ...texts.map((row) => Bun.stringWidth(row[column] ?? ""))),
   );
@@ -88,9 +89,14 @@ function blockLines(
 ): string[] {
   const wide = Math.max(...headings.slice(1).map((heading) => heading.length));
   return rows.flatMap(([title, ...cells]) => [
-    ...fold(String(title ?? "–"), width).map(colours.bold),
+    ...fold(cellText(title), width).map(colours.bold),
     ...cells.flatMap((cell, at) =>
-      cell === undefined ? [] : fold(`  ${(headings[at + 1] ?? "").padEnd(wide)}  ${cell}`, width),
+      cell === undefined ? [] : fold(`  ${(headings[at + 1] ?? "").padEnd(wide)}  ${cellText(cell)}`, width),
     ),
   ]);
+}
+
+/** A cell in one line, which must not look like part of the table. */
+function cellText(cell: Cell): string {
+  return cell === undefined ? "–" : plainLine(String(cell));
 }

@@ -1,6 +1,10 @@
 import pc from "picocolors";
+import { plainJson, plainLine } from "../plain-text.ts";
 
-/** Standard output and error as the commands use them: coloured on a terminal, plain in a pipe. */
+/**
+ * Standard output and error as the commands use them: coloured on a terminal, plain in a pipe. What is put there may quote anybody, so
+ * of all that acts on a terminal only our own colours get through.
+ */
 export interface Terminal {
   /** One line of the answer, on standard output. */
   print(line: string): void;
@@ -13,8 +17,8 @@ export interface Terminal {
    * it away.
    */
   progress(text: string): void;
-  /** Raw text on standard error, a log's lines. */
-  log(text: string): void;
+  /** One line of a log on standard error, with its end. */
+  log(line: string): void;
   /** Columns of standard output where somebody sits at it; undefined in a pipe, where lines are as long as they are. */
   readonly width: number | undefined;
   /** Whether text at the foot of standard error can replace itself: not in a pipe, nor on a dumb terminal. */
@@ -53,6 +57,8 @@ export function processTerminal(): Terminal {
     });
     writing.add(taken);
   };
+  const onOutput = { coloured: coloured(stdout, env) };
+  const onError = { coloured: coloured(stderr, env) };
   const redraws = stderr.isTTY === true && env["TERM"] !== "dumb";
   const footColumns = () => Math.max(10, (stderr.columns || 80) - 1);
   let foot = "";
@@ -63,11 +69,12 @@ export function processTerminal(): Terminal {
     if (foot !== "") write(stderr, foot);
   };
   return {
-    print: (line) => above(stdout, `${line}\n`),
-    printJson: (value) => above(stdout, `${JSON.stringify(value)}\n`),
-    say: (line) => above(stderr, `${line}\n`),
-    log: (text) => above(stderr, text),
-    progress: (text) => {
+    print: (line) => above(stdout, `${shownLine(line, onOutput)}\n`),
+    printJson: (value) => above(stdout, `${plainJson(value)}\n`),
+    say: (line) => above(stderr, `${shownLine(line, onError)}\n`),
+    log: (line) => above(stderr, `${shownLine(line.trimEnd(), onError)}\n`),
+    progress: (words) => {
+      const text = shownLine(words, onError);
       if (!redraws || text === foot) return;
       const width_max = footColumns();
       if (foot !== "") write(stderr, clearLine);
@@ -81,8 +88,8 @@ export function processTerminal(): Terminal {
     get columns() {
       return footColumns();
     },
-    colours: pc.createColors(coloured(stdout, env)),
-    errorColours: pc.createColors(coloured(stderr, env)),
+    colours: pc.createColors(onOutput.coloured),
+    errorColours: pc.createColors(onError.coloured),
     flushed: async () => {
       await Promise.all(writing);
     },
@@ -99,4 +106,15 @@ export function coloured(
   return stream.isTTY === true && env["TERM"] !== "dumb";
 }
 
+/** A line without anything that acts on a terminal, but for the colours of this program where it is coloured. */
+export function shownLine(line: string, { coloured }: { coloured: boolean }): string {
+  if (!coloured) return plainLine(line);
+  return line
+    .split(ownColours)
+    .map((part, at) => (at % 2 === 0 ? plainLine(part) : part))
+    .join("");
+}
+
+/** The end of all, bold, dim, the end of both, red, green, yellow, cyan, and their end. */
+const ownColours = new RegExp(`(${"\u001b"}\\[(?:0|1|2|22|31|32|33|36|39)m)`);
 const clearLine = "\r\u001b[2K";

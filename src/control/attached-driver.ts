@@ -2,10 +2,12 @@ import type { Driver, DriverDefinition, DriverStatus, Host, Lamp } from "../../d
 import type { Clock } from "../clock.ts";
 import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
+import { plainWords } from "../plain-text.ts";
+import { plainHost } from "./plain-host.ts";
 
 /**
- * A driver as the gateway holds it. Its errors are caught here: each becomes one log line and the problem in its status,
- * and never ends the gateway or another driver.
+ * A driver as the gateway holds it. Its words come in here as plain lines. Its errors are caught here: each becomes one log line
+ * and the problem in its status, and never ends the gateway or another driver.
  */
 export class AttachedDriver {
   readonly name: string;
@@ -25,7 +27,10 @@ export class AttachedDriver {
     this.#clock = options.clock;
     this.#log = options.log;
     this.#guarded("could not be set up", () => {
-      this.#driver = options.definition.create({ config: options.config as never, host: options.host });
+      this.#driver = options.definition.create({
+        config: options.config as never,
+        host: plainHost(options.host),
+      });
     });
   }
 
@@ -53,7 +58,7 @@ export class AttachedDriver {
   status(): DriverStatus {
     if (this.#crash === undefined) {
       const status = this.#guarded("could not say how it is", () => this.#driver?.status());
-      if (status !== undefined) return status;
+      if (status !== undefined) return plainWords(status);
     }
     const { problem, since_ms } = this.#crash ?? { problem: "", since_ms: 0 };
     return { state: "stopped", since_ms, detail: "", problem };

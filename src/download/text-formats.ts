@@ -1,19 +1,25 @@
+import { spreadsheetText } from "../csv-text.ts";
+import { plainJson, plainLines } from "../plain-text.ts";
 import type { Cell, Column, Encoder, Row } from "./column.ts";
 import { type StampForm, stampForms } from "./stamp-form.ts";
 
 /**
  * Comma-separated values as RFC 4180 has them, in UTF-8, with a line of names first. A value that is not there
- * is an empty field; a text without characters is `""`.
+ * is an empty field; a text without characters is `""`. A text that a spreadsheet would compute has an apostrophe before it (csv-text.ts),
+ * and control characters are left out.
  */
 export function csv(columns: readonly Column[], stamp: StampForm): Encoder {
-  const line = (cells: Row) => `${cells.map(field).join(",")}\r\n`;
+  const text = columns.map(({ type }) => type === "text");
+  const safe = (cell: Cell, at: number) =>
+    text[at] && typeof cell === "string" ? spreadsheetText(plainLines(cell)) : cell;
+  const line = (cells: Row) => `${cells.map((cell, at) => field(safe(cell, at))).join(",")}\r\n`;
   return encoder(columns, stamp, { head: line(columns.map(({ name }) => name)), line });
 }
 
-/** One JSON object a line, with a member for each column. */
+/** One JSON object a line, with a member for each column; control characters in a text are escapes. */
 export function ndjson(columns: readonly Column[], stamp: StampForm): Encoder {
   const line = (cells: Row) =>
-    `${JSON.stringify(Object.fromEntries(columns.map(({ name }, at) => [name, cells[at] ?? null])))}\n`;
+    `${plainJson(Object.fromEntries(columns.map(({ name }, at) => [name, cells[at] ?? null])))}\n`;
   return encoder(columns, stamp, { head: "", line });
 }
 

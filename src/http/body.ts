@@ -2,6 +2,7 @@ import type { Static, TSchema } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import type { Clock } from "../clock.ts";
 import { messageOf } from "../errors.ts";
+import { plainWords } from "../plain-text.ts";
 import { HttpError } from "./errors.ts";
 import { expanders } from "./expansion.ts";
 
@@ -18,7 +19,7 @@ export interface BodyForm<Body> {
 }
 
 /**
- * JSON of a schema, compressed or not, decompressed to at most `text_bytes_max`. Refused are with 400 what is no JSON, with 413 what expands
+ * JSON of a schema, compressed or not, decompressed to at most `text_bytes_max`, its texts as plain lines. Refused are with 400 what is no JSON, with 413 what expands
  * to more, and with 422, which names the first field that is wrong, JSON of another shape.
  */
 export function jsonForm<Schema extends TSchema>(
@@ -32,7 +33,7 @@ export function jsonForm<Schema extends TSchema>(
     bytes_max,
     read: (bytes, request) => {
       const value = parsed(bytes, codingOf(request), text_bytes_max);
-      if (check.Check(value)) return value as Static<Schema>;
+      if (check.Check(value)) return plainWords(value as Static<Schema>);
       const first = check.Errors(value).First();
       const fault = first === undefined ? "it has another shape" : `${first.path || "/"}: ${first.message}`;
       throw new HttpError("body_unsuitable", { fault });

@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { shortLine } from "../plain-text.ts";
 
 /** The body of every answer that is not a success. */
 export const ErrorRecord = Type.Object(
@@ -140,7 +141,7 @@ export class HttpError<Name extends ErrorName = ErrorName> extends Error {
   readonly body: ErrorRecord;
 
   /**
-   * @param values what the placeholders of the message stand for; text of a client's own is cut short
+   * @param values what the placeholders of the message stand for; text of a client's own becomes a plain line and is cut short
    * @param headers response headers that belong to this error
    * @param more fields of the body besides code and message, where a program needs them to go on
    */
@@ -171,7 +172,6 @@ const valueLength_max = 100;
 
 function fill(message: string, values: Readonly<Record<string, string | number>>): string {
   return message.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const text = String(values[name]);
-    return text.length > valueLength_max ? `${text.slice(0, valueLength_max)}…` : text;
+    return shortLine(String(values[name]), valueLength_max);
   });
 }

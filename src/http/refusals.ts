@@ -1,6 +1,7 @@
 import type { Clock } from "../clock.ts";
 import { messageOf, type OutageReason, StoreOutage } from "../errors.ts";
 import type { Log } from "../log.ts";
+import { shortLine } from "../plain-text.ts";
 import type { RefusedRequest } from "./app.ts";
 import { HttpError } from "./errors.ts";
 
@@ -34,7 +35,7 @@ function responseTo({ body, status, headers }: HttpError): Response {
 const pathLogged_max = 200;
 
 function pathForLog(path: string): string {
-  return path.length > pathLogged_max ? `${path.slice(0, pathLogged_max)}…` : path;
+  return shortLine(path, pathLogged_max);
 }
 
 /**

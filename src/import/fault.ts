@@ -1,4 +1,5 @@
 import { nearest } from "../nearest.ts";
+import { plainJson, shortLine } from "../plain-text.ts";
 import type { RecordType } from "../records/record-table.ts";
 
 /** One thing that is wrong with a file of records. */
@@ -24,13 +25,12 @@ export function faultText({ file, line, record, field, given, expected }: Fault)
 
 /** A value as a fault shows it. */
 export function givenText(value: unknown): string {
-  const text = value === undefined ? "nothing" : JSON.stringify(value);
-  return text.length > given_max ? `${text.slice(0, given_max)}…` : text;
+  return shortLine(value === undefined ? "nothing" : plainJson(value), given_max);
 }
 
 /** A name that a file gives, as a fault shows it. */
 export function shortName(name: string): string {
-  return name.length > given_max ? `${name.slice(0, given_max)}…` : name;
+  return shortLine(name, given_max);
 }
 
 /** The fault of a field that a record doesn't have, with the one that was probably meant. */

@@ -1,5 +1,6 @@
 import { Kind, type TSchema, TypeGuard } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { isPlainLines } from "../plain-text.ts";
 import { isUnixTime } from "../unix-time.ts";
 
 /** The check of one field of a record, made from its schema. */
@@ -71,8 +72,8 @@ const kinds: Readonly<Record<string, KindOfField>> = {
     expected: ({ title, minLength }) => {
       if (title !== undefined) return title;
       return minLength === undefined
-        ? `text of at most ${text_length_max} characters`
-        : "text that is not empty";
+        ? `text of at most ${text_length_max} characters and without control characters`
+        : "text that is not empty and has no control characters";
     },
   },
   Union: {
@@ -100,9 +101,9 @@ function withoutNull(schema: TSchema): TSchema {
   return others.length === 1 && only !== undefined ? only : schema;
 }
 
-/** PostgreSQL refuses the zero character, and half a surrogate pair is no text anywhere. */
+/** Characters that act on a terminal or turn letters around are no part of a name; PostgreSQL refuses the zero character besides. */
 function keepsText(text: string): boolean {
-  return text.length <= text_length_max && !text.includes("\0") && text.isWellFormed();
+  return text.length <= text_length_max && isPlainLines(text);
 }
 
 function rangeText(minimum: unknown, maximum: unknown): string {

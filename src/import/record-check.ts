@@ -1,3 +1,4 @@
+import { exactText } from "../csv-text.ts";
 import {
   definitionOf,
   fieldsOf,
@@ -50,7 +51,7 @@ export function recordCheck(type: RecordType): (raw: RawRecord) => CheckedRecord
       }
       // Null says that there is no value; whether the record can do without is seen when it is filled in.
       if (written === null || (textual && written === "")) continue;
-      const value = textual ? check.fromText(String(written)) : written;
+      const value = textual ? check.fromText(exactText(String(written))) : written;
       if (check.accepts(value)) given[field] = field === embeds ? embeddedId(value) : value;
       else faults.push({ line, field, given: givenText(written), expected: check.expected });
     }

@@ -1,4 +1,5 @@
 import { Value } from "@sinclair/typebox/value";
+import { plainWords } from "../plain-text.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../series.ts";
 import {
   type Batch,
@@ -89,7 +90,7 @@ function differencesOf(numbers: Float64Array): number[] {
 /** @throws BatchFault that names the column where something is not as it must be */
 function columnsOf(series: SeriesName, text: SeriesText, devices: DeviceList): SeriesColumns {
   const { kind } = seriesOf(series);
-  const places = text.items.map((item) => devices.place({ kind, ...item }));
+  const places = text.items.map((item) => devices.place({ kind, ...plainWords(item) }));
   const rows = text["seq"]?.length;
   const [item, seq, stamp_ms, ...values] = textColumns(series).map((column): Column => {
     const told = text[column.name] as (number | null)[] | (string | null)[];

@@ -22,8 +22,8 @@ for (const kind of ["a path", "an abstract name"]) {
     const service = notifier({ NOTIFY_SOCKET: address });
     service?.ready("serving\nhttp://127.0.0.1:8080");
     expect(manager.next()).toBe("READY=1\nSTATUS=serving http://127.0.0.1:8080");
-    service?.status("3 items");
-    expect(manager.next()).toBe("STATUS=3 items");
+    service?.status("3 items\u001b[2J\r\nMAINPID=1\u2028WATCHDOG=1");
+    expect(manager.next()).toBe("STATUS=3 items[2J MAINPID=1 WATCHDOG=1");
     service?.alive();
     expect(manager.next()).toBe("WATCHDOG=1");
     service?.stopping();

@@ -49,6 +49,41 @@ describe("CSV", () => {
     );
   });
 
+  test("has no text that a spreadsheet computes or a terminal obeys; numbers stay numbers", async () => {
+    const given = [
+      "=1+1",
+      "@SUM(A1)",
+      "+49 30 12",
+      "-70",
+      "\u001b[2Ja\u009b31m\u202e",
+      "a\r\n\tb",
+      '=HYPERLINK("x")',
+    ];
+    const columns = [
+      { name: "text", type: "text", nullable: false },
+      { name: "number", type: "real", nullable: false },
+    ] as const;
+    const file = await written(
+      "csv",
+      given.map((text) => [text, -1.5]),
+      "iso",
+      [...columns],
+    );
+    expect(await file.text()).toBe(
+      [
+        "text,number",
+        "'=1+1,-1.5",
+        "'@SUM(A1),-1.5",
+        "'+49 30 12,-1.5",
+        "-70,-1.5",
+        "[2Ja31m,-1.5",
+        '"a\r\n\tb",-1.5',
+        '"\'=HYPERLINK(""x"")",-1.5',
+        "",
+      ].join("\r\n"),
+    );
+  });
+
   test("shows stamps as unix seconds or milliseconds when it is asked to", async () => {
     expect(await (await written("csv", rows.slice(0, 1), "unix")).text()).toContain(",1795176000,70123");
     expect(await (await written("csv", rows.slice(0, 1), "unix_ms")).text()).toContain(
@@ -72,6 +107,20 @@ test("NDJSON is one object a line, null included", async () => {
       batteryLevel: row[7],
     })),
   );
+});
+
+test("NDJSON and Parquet have every text exactly, NDJSON without a character that a terminal obeys", async () => {
+  const text = "=1+1 \u001b[2J\u009b31m\u202e\u2028";
+  const given: Row[] = [[text, 1]];
+  const columns = [
+    { name: "text", type: "text", nullable: false },
+    { name: "number", type: "real", nullable: false },
+  ] as const;
+  const ndjson = await (await written("ndjson", given, "iso", [...columns])).text();
+  expect(ndjson.trimEnd()).not.toMatch(/[\p{Cc}\u2028\u202e]/u);
+  expect(JSON.parse(ndjson)).toEqual({ text, number: 1 });
+  const parquet = await written("parquet", given, "iso", [...columns]);
+  expect(await parquetReadObjects({ file: await parquet.arrayBuffer() })).toEqual([{ text, number: 1 }]);
 });
 
 describe("Parquet", () => {

@@ -144,7 +144,7 @@ const wrong: readonly [
       'all.json:1: items subtypename: "wall" is given, "polled" or "broadcasting" or "null" expected',
       'all.json:1: items activename: "Active" is given, "Inactive" expected',
       'all.json:1: items statusname: "Lost" is given, "Assigned" or "Received" or "Decommissioned" or "recieved" expected',
-      'all.json:1: items itemname: "" is given, text that is not empty expected',
+      'all.json:1: items itemname: "" is given, text that is not empty and has no control characters expected',
     ],
   ],
   [
@@ -199,8 +199,8 @@ const wrong: readonly [
     { "all.json": { homes: [{ homeid: 2 ** 53, address: "a\0b", cityname: "\ud800" }] } },
     [
       "all.json:1: homes homeid: 9007199254740992 is given, a whole number expected",
-      'all.json:1: homes address: "a\\u0000b" is given, text of at most 100000 characters expected',
-      'all.json:1: homes cityname: "\\ud800" is given, text of at most 100000 characters expected',
+      'all.json:1: homes address: "a\\u0000b" is given, text of at most 100000 characters and without control characters expected',
+      'all.json:1: homes cityname: "\\ud800" is given, text of at most 100000 characters and without control characters expected',
     ],
   ],
 ];
@@ -266,4 +266,52 @@ test("a file whose name tells no format, or no record, is refused before anythin
   expect(await said("items.txt")).toContain("can't tell what");
   expect(await said("item.csv")).toContain("it may be meant as items.csv");
   expect(await said("programme.csv")).toContain("name it after one of items, homes,");
+});
+
+test("what acts on a terminal or turns letters around is a fault that names file, line and field, in every format", async () => {
+  await using programme = await Programme.open();
+  const wanted = "text of at most 100000 characters and without control characters expected";
+  expect(
+    await programme.faults({
+      "subjects.csv": lines("subjectid,lname", "1,Smith", "2,\u001b[2J\u001b[31mSmith"),
+      "more.ndjson": JSON.stringify({ record: "homes", homeid: 3, address: "right\u202eto left" }),
+      "all.json": { comments: [{ subjectid: 1, commentid: 4, comment: "c1 \u009b31m" }] },
+    }),
+  ).toEqual([
+    `subjects.csv:3: subjects lname: "\\u001b[2J\\u001b[31mSmith" is given, ${wanted}`,
+    `more.ndjson:1: homes address: "right\\u202eto left" is given, ${wanted}`,
+    `all.json:1: comments comment: "c1 \\u009b31m" is given, ${wanted}`,
+  ]);
+  expect(await programme.faults({ "subjects.csv": "subjectid,l\u001b[2Jname\n1,x\n" })).toEqual([
+    "subjects.csv:1: subjects l[2Jname: there is no such field",
+  ]);
+});
+
+test("names of every script, and comments of several lines, are taken as they are", async () => {
+  await using programme = await Programme.open();
+  const names = ["שרה כהן\u200f", "محمد", "می\u200cخواهم", "Ångström", "山田"];
+  await programme.take({
+    "all.json": {
+      subjects: names.map((lname, at) => ({ subjectid: at + 1, lname })),
+      comments: [{ subjectid: 1, commentid: 1, comment: "first line\r\n\tsecond line" }],
+    },
+  });
+  expect((await programme.store.records("subjects")).map(({ lname }) => lname)).toEqual(names);
+  expect(await programme.store.recordsOf("comments", 1)).toMatchObject([
+    { comment: "first line\r\n\tsecond line" },
+  ]);
+});
+
+test("a cell that has an apostrophe for the sake of spreadsheets is taken without it", async () => {
+  await using programme = await Programme.open();
+  const cells = ["'=1+1", "'+49 30 1234", "-70", "'s-Hertogenbosch"];
+  await programme.take({
+    "homes.csv": lines("homeid,cityname", ...cells.map((cell, at) => `${at + 1},${cell}`)),
+  });
+  expect((await programme.store.records("homes")).map(({ cityname }) => cityname)).toEqual([
+    "=1+1",
+    "+49 30 1234",
+    "-70",
+    "'s-Hertogenbosch",
+  ]);
 });

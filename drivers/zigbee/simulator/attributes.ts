@@ -4,7 +4,7 @@ import { type AttributeValue, cluster, encodeValue, status } from "./zcl.ts";
 /** The state of a device that its attributes tell. */
 interface Attributed {
   readonly manufacturer: string;
-  readonly modelName: string;
+  readonly identifier: string;
   readonly model: SimulatedModel;
   readonly zone_type: number | undefined;
   readonly zonestatus: number;
@@ -41,7 +41,7 @@ function attributesOf(device: Attributed, clusterId: number): ReadonlyMap<number
       return new Map<number, AttributeValue>([
         [0x0000, { type: "u8", value: 3 }],
         [0x0004, { type: "string", value: device.manufacturer }],
-        [0x0005, { type: "string", value: device.modelName }],
+        [0x0005, { type: "string", value: device.identifier }],
         [0x0007, { type: "enum8", value: device.model.router ? 0x01 : 0x03 }],
       ]);
     case cluster.power:

@@ -99,6 +99,7 @@ export class ZnpSimulator extends LineSimulator {
   /** Puts a device on the air; it belongs to no network until it joins. */
   addDevice(options: {
     model: string;
+    identifier?: string;
     ieee?: string;
     manufacturer?: string;
     zone_type?: number;
@@ -109,6 +110,7 @@ export class ZnpSimulator extends LineSimulator {
     const device = new SimulatedDevice(this.#air, {
       ieee: options.ieee ?? addressOf(Buffer.concat([Buffer.from("000d6f00", "hex"), this.#random(4)])),
       model,
+      identifier: options.identifier ?? model,
       manufacturer: options.manufacturer ?? row.manufacturer,
       zone_type: options.zone_type ?? row.zone_type ?? null,
       nwk: this.#freeNwk(),

@@ -27,6 +27,8 @@ export type InterviewFault =
 export interface DeviceExport {
   readonly ieee: string;
   readonly model: SimulatedModelName;
+  /** Its model in its own words; absent: the name of the model. */
+  readonly identifier?: string;
   readonly manufacturer: string;
   readonly zone_type: number | null;
   readonly nwk: number;
@@ -53,6 +55,7 @@ export class SimulatedDevice {
   readonly ieee: string;
   readonly modelName: SimulatedModelName;
   readonly model: SimulatedModel;
+  readonly identifier: string;
   readonly manufacturer: string;
   readonly zone_type: number | undefined;
   readonly endpoint = 1;
@@ -74,6 +77,7 @@ export class SimulatedDevice {
     this.ieee = state.ieee;
     this.modelName = state.model;
     this.model = simulatedModels[state.model];
+    this.identifier = state.identifier ?? state.model;
     this.manufacturer = state.manufacturer;
     this.zone_type = state.zone_type ?? undefined;
     this.nwk = state.nwk;
@@ -87,6 +91,7 @@ export class SimulatedDevice {
     return {
       ieee: this.ieee,
       model: this.modelName,
+      identifier: this.identifier,
       manufacturer: this.manufacturer,
       zone_type: this.zone_type ?? null,
       nwk: this.nwk,

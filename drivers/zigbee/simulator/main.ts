@@ -11,6 +11,7 @@ import { Reports } from "./reports.ts";
  */
 const help = `bun main.ts [--transport tcp|pty] [--port 0] [--link PATH] [--state FILE]
   {"do":"add","model":"3041","ieee":"00:0d:…"}     put a sensor on the air; answers its address
+      "identifier":"…","manufacturer":"…"          what it tells of itself
   {"do":"join","ieee":…}                           it asks to join; false while joining is closed
   {"do":"notify","ieee":…,"status":50,"delay":0}   Zone Status Change Notification
   {"do":"alarm"|"restore"|"heartbeat"|"leave","ieee":…}
@@ -29,6 +30,7 @@ interface Command {
   readonly do: string;
   readonly ieee?: string;
   readonly model?: string;
+  readonly identifier?: string;
   readonly manufacturer?: string;
   readonly zone_type?: number;
   readonly status?: number;
@@ -72,10 +74,11 @@ const deviceCommands: Readonly<Record<string, (device: SimulatedDevice, command:
 /** Commands to the coordinator. */
 const commands: Readonly<Record<string, (znp: ZnpSimulator, command: Command) => Answer | Promise<Answer>>> =
   {
-    add: (znp, { model = "3041", ieee, manufacturer, zone_type }) => {
+    add: (znp, { model = "3041", ieee, identifier, manufacturer, zone_type }) => {
       const device = znp.addDevice({
         model,
         ...(ieee === undefined ? {} : { ieee }),
+        ...(identifier === undefined ? {} : { identifier }),
         ...(manufacturer === undefined ? {} : { manufacturer }),
         ...(zone_type === undefined ? {} : { zone_type }),
       });

@@ -1,5 +1,6 @@
 import { day_ms } from "../../durations.ts";
 import type { HttpClient } from "../../http-client/http-client.ts";
+import { plainWords } from "../../plain-text.ts";
 import { type Batch, batch_bytes_max } from "../../store/batch.ts";
 import type { DayReadings, DigestRequest } from "../../store/upload-store.ts";
 import { decodeBatch, decodeReadings } from "../batch-codec.ts";
@@ -16,10 +17,10 @@ export class GatewaySource implements Source {
     this.#gateway = gateway;
   }
 
-  report(after_note: number): Promise<SourceReport> {
-    return this.#gateway.askJson(
-      { method: "GET", path: "/report", query: { after_note }, answer_bytes_max: report_bytes_max },
-      SourceReport,
+  async report(after_note: number): Promise<SourceReport> {
+    const request = { method: "GET", path: "/report", query: { after_note } } as const;
+    return plainWords(
+      await this.#gateway.askJson({ ...request, answer_bytes_max: report_bytes_max }, SourceReport),
     );
   }
 

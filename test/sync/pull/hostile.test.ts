@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { zstdCompressSync } from "node:zlib";
 import type { ListedGateway } from "../../../src/config/gateway-list.ts";
 import { TryAgainLater } from "../../../src/http-client/outcome.ts";
+import { fleetOf } from "../../../src/sync/fleet/fleet.ts";
 import { batchType } from "../../../src/sync/protocol.ts";
 import { gatewayClient } from "../../../src/sync/pull/gateway-client.ts";
 import { Pull } from "../../../src/sync/pull/pull.ts";
@@ -68,6 +69,17 @@ test("a gateway that answers well is taken in, so that each fault below is the o
   await programme.start();
   expect(await ended(programme, gatewayThat({}))).toBeUndefined();
   expect((await programme.store.held([own.epoch]))[0]?.held_seq).toBe(100);
+});
+
+test("texts of a gateway that act on a terminal are plain lines when they are taken in", async () => {
+  await using programme = new Programme();
+  await programme.start();
+  const { report: said } = report as { report: object };
+  const words = { version: "1\u001b[2J\r\n2\u202e", failure: "\u009b31m", dropped: { "\u0007": 1 } };
+  const answers = { "/report": () => Response.json({ ...report, report: { ...said, ...words } }) };
+  expect(await ended(programme, gatewayThat(answers))).toBeUndefined();
+  const [home] = await fleetOf(programme.store, programme.clock.now().unix_ms);
+  expect(home).toMatchObject({ homeid: 12, version: "1[2J 2" });
 });
 
 test("what a gateway should not answer is one line that names it, and nothing of it is kept", async () => {
