@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
+import { join } from "node:path";
 import { checkToken, mintToken, type Token } from "../src/token.ts";
 import { SettableClock } from "./api/settable-clock.ts";
 
@@ -94,4 +95,11 @@ describe("a token is accepted", () => {
     expect(await checkToken(briefText, holding(brief))).toEqual({ fault: "expired" });
     expect(await checkToken(`${brief.id}.${secret}`, holding(brief))).toEqual({ fault: "invalid" });
   });
+});
+
+test("no secret is compared in a time that tells how much of it is right", async () => {
+  const source = await Bun.file(join(import.meta.dir, "../src/token.ts")).text();
+  expect(source).toContain("timingSafeEqual(sha256(");
+  // Equality of a secret or its hash by any other way.
+  expect(source).not.toMatch(/(hash|secret|parts\[2\])\)? *[!=]==/);
 });

@@ -8,6 +8,7 @@ import { Attempts } from "./attempts.ts";
 import { Authorization } from "./authorization.ts";
 import { HttpError } from "./errors.ts";
 import { configuredSettings, listen, reachableHost, readTls, type SettingNames } from "./listening.ts";
+import { protect } from "./protection.ts";
 import { Outages, refusalOf } from "./refusals.ts";
 import { TokenUses } from "./token-uses.ts";
 
@@ -130,13 +131,13 @@ function admission(
   return async (request: Request, server: Server<undefined>): Promise<Response> => {
     const { method, url } = request;
     const refused = (error: HttpError) =>
-      refuse(error, { method, path: pathIn(url), address: addressOf(request, server) });
+      protect(refuse(error, { method, path: pathIn(url), address: addressOf(request, server) }));
     if (underWay >= requests_max) return refused(tooBusy());
     if (!makeRoutable(request)) return refused(new HttpError("host_malformed", {}));
     if (url.length > length_max) return refused(new HttpError("url_too_long", { length_max }));
     underWay += 1;
     try {
-      const response = await app.fetch(request);
+      const response = protect(await app.fetch(request));
       if (response.ok) outages.passed(method);
       return response;
     } finally {
