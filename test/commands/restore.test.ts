@@ -185,6 +185,25 @@ describe("a lost box", () => {
     expect(readFileSync(box.tokenFile, "utf8")).toBe(token);
     expect(await box.upload()).toMatchObject({ sent: 10 });
   }, 60_000);
+
+  test("writes no file outside the directory of its configuration, whatever a backup says", async () => {
+    await box.live(1, 10);
+    await backup();
+    box.lose();
+    rmSync(box.tokenFile);
+    rmSync(box.site.config);
+    const path = join(stick, "manifest.json");
+    const manifest = JSON.parse(readFileSync(path, "utf8"));
+    const [named] =
+      Object.entries<{ path?: string }>(manifest.files).findLast(([, file]) => file.path !== undefined) ?? [];
+    const outside = join(box.site.directory, "..", `lintel-outside-${process.pid}`);
+    manifest.files[named ?? ""].path = outside;
+    writeFileSync(path, JSON.stringify(manifest));
+    const { said } = await box.run("restore", stick, "--config", box.site.config);
+    expect(existsSync(outside)).toBe(false);
+    expect(said).toContain(`${outside} is outside of ${box.site.directory} and was not put back`);
+    expect(said).toContain(`${box.site.config} is back.`);
+  }, 60_000);
 });
 
 /** Overwrites a page in the middle of a table. */

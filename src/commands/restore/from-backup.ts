@@ -1,5 +1,5 @@
 import { existsSync, rmSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { messageOf, OperatorError } from "../../errors.ts";
 import { beginEpochIn, newEpoch } from "../../store/sqlite/epochs.ts";
 import { prepareDatabase } from "../../store/sqlite/prepare.ts";
@@ -60,7 +60,8 @@ async function build(from: string, manifest: Manifest, building: string, run: Re
 
 /**
  * Puts back the configuration of a backup, and the files that it names, where no file is in their place. Does nothing where
- * `configuration`, the file that the command names, exists.
+ * `configuration`, the file that the command names, exists. A backup is a file that anybody may have changed, and this may run as root: a path
+ * outside the directory of the configuration is told, and nothing is written there.
  *
  * @returns paths that were put back, and a line for each file that could not be
  */
@@ -77,6 +78,11 @@ async function putConfiguration(
     const to = index === 0 ? resolve(configuration) : (written.path ?? "");
     if (existsSync(to)) continue;
     const from = join(backup, manifest.directory, name);
+    const home = dirname(resolve(configuration));
+    if (!resolve(to).startsWith(join(home, "/"))) {
+      failed.push(`${to} is outside of ${home} and was not put back: copy ${from} there if it belongs there`);
+      continue;
+    }
     try {
       await copyOut(from, to, written);
       put.push(to);
