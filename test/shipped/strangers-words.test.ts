@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually, type RunningServer, Site } from "./front-door.ts";
+import { acting, actingLines, onTerminal } from "./terminal-words.ts";
 
 /** Erases the screen, names the window, and is a formula. A sensor's interview has room for some 40 bytes of each. */
 const model = "=cmd|'/C calc'!A0\u001b[2J\u001b]0;own\u0007";
@@ -9,27 +10,6 @@ const model = "=cmd|'/C calc'!A0\u001b[2J\u001b]0;own\u0007";
 const vendor = "Acme\r\n<3>all is lost\u009b31m\u202enedd\u2028ih";
 /** The letters that are left of them. */
 const plain = { model: "=cmd|'/C calc'!A0[2J]0;own", vendor: "Acme <3>all is lost31mnedd ih" };
-
-const acting = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\p{Cs}]/u;
-
-/** Lines with something that acts on a terminal, but for the colours of the program. */
-function actingLines(text: string): string[] {
-  const own = new RegExp(`${"\u001b"}\\[(?:0|1|2|22|31|32|33|36|39)m`, "g");
-  return text
-    .split(/\r?\n/)
-    .filter((line) => acting.test(line.replaceAll(own, "")))
-    .map((line) => JSON.stringify(line));
-}
-
-/** The output of a command on a coloured terminal of 300 columns. */
-function onTerminal(site: Site, ...words: string[]): string {
-  const command = [...site.program, ...words].map((word) => `'${word}'`).join(" ");
-  const run = Bun.spawnSync(
-    ["script", "--quiet", "--return", "--command", `stty cols 300 rows 50; ${command}`, "/dev/null"],
-    { env: { PATH: "/usr/bin:/bin", HOME: site.home, TERM: "xterm" }, stdin: "ignore" },
-  );
-  return run.stdout.toString();
-}
 
 describe("a sensor that tells a hostile model and maker", () => {
   const site = new Site();
@@ -75,8 +55,8 @@ describe("a sensor that tells a hostile model and maker", () => {
 
   test.each(["items", "status", "items --json", "status --json", "report"])(
     "does nothing to a terminal by lintel %s",
-    (words) => {
-      const shown = onTerminal(site, ...words.split(" "), "--data", site.data);
+    async (words) => {
+      const shown = await onTerminal(site, ...words.split(" "), "--data", site.data);
       expect(shown.length).toBeGreaterThan(40);
       expect(actingLines(shown)).toEqual([]);
       if (words.startsWith("items")) expect(shown).toContain(plain.model);
@@ -166,8 +146,8 @@ describe("a gateway that reports hostile words to central", () => {
   });
 
   const commands = ["fleet --all", "fleet --json", "items", "items --json", "status", "token list"];
-  test.each(commands)("does nothing to a terminal by lintel %s", (words) => {
-    const shown = onTerminal(site, ...words.split(" "), "--data", site.data);
+  test.each(commands)("does nothing to a terminal by lintel %s", async (words) => {
+    const shown = await onTerminal(site, ...words.split(" "), "--data", site.data);
     expect(shown.length).toBeGreaterThan(20);
     expect(actingLines(shown)).toEqual([]);
   });
