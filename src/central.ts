@@ -7,7 +7,7 @@ import { freeBytes } from "./disk/free-bytes.ts";
 import { messageOf } from "./errors.ts";
 import type { App } from "./http/app.ts";
 import type { SettingNames } from "./http/listening.ts";
-import { startServer } from "./http/server.ts";
+import { type HttpServer, startServer } from "./http/server.ts";
 import type { HttpClient } from "./http-client/http-client.ts";
 import type { Log } from "./log.ts";
 import { metricsApp } from "./metrics/app.ts";
@@ -62,7 +62,7 @@ export async function startCentral(options: {
   try {
     const receiver = receiverOf({ store, clock, version, ...options.admission });
     const pulling = await pullingOf(options, receiver);
-    const server = await startServer({
+    const server: HttpServer = await startServer({
       store,
       clock,
       log,
@@ -73,9 +73,10 @@ export async function startCentral(options: {
       apps: [
         apiApp({ store, cache_bytes_max }),
         receiver.app,
-        ...(metrics ? [metricsOf(options, receiver)] : []),
+        ...(metrics ? [metricsOf(options, receiver, () => server)] : []),
       ],
       requests_max,
+      connections_max,
     });
     const alerts = new AlertKeeper({ store, clock, log: log.named("alerts") });
     alerts.start();
@@ -148,6 +149,7 @@ function random(): number {
 function metricsOf(
   { store, clock, directory }: { store: CentralStore; clock: Clock; directory?: string },
   { counts, queue }: Receiver,
+  server: () => HttpServer,
 ): App {
   const started_ms = clock.now().unix_ms;
   return metricsApp(async () => {
@@ -158,6 +160,7 @@ function metricsOf(
         version,
         memory_bytes: process.memoryUsage.rss(),
         started_ms,
+        connections_closed: server().connectionsClosed(),
       }),
       ...centralFamilies({
         now_ms: clock.now().unix_ms,
@@ -182,3 +185,5 @@ function backlogOf({ last_seq }: Partial<GatewayReport>, held_seq: number): numb
 const cache_bytes_max = 64 * 1024 * 1024;
 /** Requests that wait for their turn count too. */
 const requests_max = 4096;
+/** The gateways of a large programme at once, of which a quarter may come by one proxy. */
+const connections_max = 8192;

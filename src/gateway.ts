@@ -169,6 +169,7 @@ async function assemble(
     disk_free_bytes: await freeBytes(config.data),
     clock_synchronised: clock.now().quality === clockQuality.synchronised,
     joining: joining.isOpen,
+    connections_closed: server.connectionsClosed(),
     drivers: attached.map((driver) => ({ name: driver.name, ...driver.status() })),
     ingest: { ...ingest.status() },
     store: await store.overview(),
@@ -201,11 +202,7 @@ export async function tlsOf({ api, data }: Config, clock: Clock, log: Log): Prom
 }
 
 function familiesOf(status: GatewayStatus, commits: Histogram): Family[] {
-  const { version, memory_bytes, started_ms } = status;
-  return [
-    ...programFamilies({ role: "gateway", version, memory_bytes, started_ms }),
-    ...gatewayFamilies({ ...status, commits }),
-  ];
+  return [...programFamilies({ role: "gateway", ...status }), ...gatewayFamilies({ ...status, commits })];
 }
 
 /** The store that a pulling central reads from, opened at its first request. */

@@ -16,6 +16,8 @@ export interface GatewayStatus {
   /** Whether the system clock is known to be right. */
   readonly clock_synchronised: boolean;
   readonly joining: boolean;
+  /** Connections closed since the start because there were too many at once. */
+  readonly connections_closed: number;
   readonly drivers: readonly ({ readonly name: string } & DriverStatus)[];
   readonly ingest: IngestFigures;
   readonly store: Overview;

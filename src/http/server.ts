@@ -6,6 +6,7 @@ import type { Store } from "../store/store.ts";
 import { type App, addressOf, appOf, makeRoutable, pathIn, type Refuse } from "./app.ts";
 import { Attempts } from "./attempts.ts";
 import { Authorization } from "./authorization.ts";
+import { boundsWithin, Connections } from "./connections.ts";
 import { HttpError } from "./errors.ts";
 import { configuredSettings, listen, reachableHost, readTls, type SettingNames } from "./listening.ts";
 import { protect } from "./protection.ts";
@@ -22,6 +23,8 @@ export interface HttpServer {
    * plain HTTP.
    */
   readonly certificate?: { readonly certificate: string; readonly fingerprint: string };
+  /** Connections that were closed since the start because there were too many at once. */
+  connectionsClosed(): number;
   /** Takes no more requests, lets those under way finish within `stop_ms`, and keeps when tokens were used. */
   stop(): Promise<void>;
 }
@@ -32,8 +35,10 @@ export interface ServerBounds {
   readonly url_length_max: number;
   /** Bytes of a request's body for paths that read none, unless another app reads larger ones. */
   readonly body_bytes_max: number;
-  /** Requests being answered at once; more are refused. */
+  /** Requests being answered at once; more are refused. No more than there may be connections. */
   readonly requests_max: number;
+  /** Connections at once, or a quarter of the files that the process may have open, whichever is less. */
+  readonly connections_max: number;
   /** Seconds after which a connection is closed on which nothing happens. */
   readonly idle_s: number;
   /** Wrong tokens from one address in a minute. */
@@ -48,6 +53,7 @@ export const defaultBounds: ServerBounds = {
   url_length_max: 4096,
   body_bytes_max: 65_536,
   requests_max: 256,
+  connections_max: 512,
   idle_s: 30,
   attempts_max: 120,
   addresses_max: 4096,
@@ -98,24 +104,29 @@ export async function startServer(
   };
   const app = appOf(apps, { context: { authorization, clock }, refuse });
   const tls = files && (await readTls(files, { clock, log, settings }));
+  const within = boundsWithin(bounds.connections_max);
+  const requests_max = Math.min(bounds.requests_max, within.connections_max);
+  const connections = new Connections({ bounds: within, clock, log });
   const server = listen({
     ...bounds,
     ...address,
     tls,
     body_bytes_max: Math.max(bounds.body_bytes_max, ...apps.map(({ body_bytes_max = 0 }) => body_bytes_max)),
     settings,
-    fetch: admission(app, { bounds, refuse, outages }),
+    fetch: admission(app, { bounds: { ...bounds, requests_max }, connections, refuse, outages }),
   });
   app.server = server;
   const scheme = files === undefined ? "http" : "https";
   const port = server.port ?? address.port;
+  connections.keep(port);
   let stopped: Promise<void> | undefined;
   return {
     origin: `${scheme}://${reachableHost(address.hostname)}:${port}`,
     port,
     certificate: files && tls && { certificate: files.certificate, fingerprint: tls.fingerprint },
+    connectionsClosed: () => connections.closed,
     stop: () => {
-      stopped ??= stop({ server, clock, uses, stop_ms: bounds.stop_ms });
+      stopped ??= stop({ server, connections, clock, uses, stop_ms: bounds.stop_ms });
       return stopped;
     },
   };
@@ -124,7 +135,12 @@ export async function startServer(
 /** Gives requests to `app`, within the bounds. */
 function admission(
   app: AnyElysia,
-  { bounds, refuse, outages }: { bounds: ServerBounds; refuse: Refuse; outages: Outages },
+  {
+    bounds,
+    connections,
+    refuse,
+    outages,
+  }: { bounds: ServerBounds; connections: Connections; refuse: Refuse; outages: Outages },
 ) {
   const { requests_max, url_length_max: length_max } = bounds;
   let underWay = 0;
@@ -136,12 +152,14 @@ function admission(
     if (!makeRoutable(request)) return refused(new HttpError("host_malformed", {}));
     if (url.length > length_max) return refused(new HttpError("url_too_long", { length_max }));
     underWay += 1;
+    const over = connections.begin(server.requestIP(request)?.port);
     try {
       const response = protect(await app.fetch(request));
       if (response.ok) outages.passed(method);
       return response;
     } finally {
       underWay -= 1;
+      over();
     }
   };
 }
@@ -152,10 +170,12 @@ function tooBusy(): HttpError {
 
 async function stop(options: {
   server: Server<undefined>;
+  connections: Connections;
   clock: Clock;
   uses: TokenUses;
   stop_ms: number;
 }): Promise<void> {
+  options.connections.stop();
   const cancel = options.clock.after(options.stop_ms, () => void options.server.stop(true));
   await options.server.stop();
   cancel();

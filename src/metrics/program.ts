@@ -1,4 +1,4 @@
-import { type Family, gauge } from "./openmetrics.ts";
+import { counter, type Family, gauge } from "./openmetrics.ts";
 
 /** Metrics of the program itself, the same for both roles. */
 export function programFamilies(program: {
@@ -6,6 +6,8 @@ export function programFamilies(program: {
   readonly version: string;
   readonly memory_bytes: number;
   readonly started_ms: number;
+  /** Connections closed since the start because there were too many at once. */
+  readonly connections_closed: number;
 }): Family[] {
   return [
     {
@@ -16,5 +18,10 @@ export function programFamilies(program: {
     },
     gauge("lintel_start_time", "When it was started, unix time", program.started_ms / 1000, "seconds"),
     gauge("lintel_memory_resident", "Memory that the process has", program.memory_bytes, "bytes"),
+    counter(
+      "lintel_connections_closed",
+      "Connections closed because there were too many at once",
+      program.connections_closed,
+    ),
   ];
 }

@@ -7,6 +7,7 @@ import * as modem from "../../drivers/native/serialport/modem.ts";
 import * as termios from "../../drivers/native/serialport/termios.ts";
 import * as pty from "../../drivers/wire/pty.ts";
 import * as service from "../../src/commands/service-notifier.ts";
+import * as sockets from "../../src/http/sockets.ts";
 import * as kernelClock from "../../src/kernel-clock.ts";
 import { root, sourceFiles } from "../tidy/source.ts";
 import { type Headers, headers, type Processor, valuesOn } from "./table.ts";
@@ -44,6 +45,15 @@ test("the structures have C's layout", () => {
     "offsetof(struct serial_struct, flags)": modem.flags_at,
     "sizeof(struct epoll_event)": epoll.event_bytes,
     "offsetof(struct epoll_event, data)": epoll.data_at,
+    "sizeof(struct rlimit)": sockets.limits_bytes,
+    "sizeof(struct sockaddr_in6)": sockets.address_bytes,
+    "offsetof(struct sockaddr_in, sin_port)": sockets.port_at,
+    "offsetof(struct sockaddr_in, sin_addr)": sockets.ipv4_at,
+    "offsetof(struct sockaddr_in6, sin6_port)": sockets.port_at,
+    "offsetof(struct sockaddr_in6, sin6_addr)": sockets.ipv6_at,
+    "offsetof(struct tcp_info, tcpi_last_data_sent)": sockets.lastDataSent_at,
+    "offsetof(struct tcp_info, tcpi_last_data_recv)": sockets.lastDataReceived_at,
+    "offsetof(struct dirent, d_name)": sockets.name_at,
     "offsetof(struct sockaddr_un, sun_path)": service.path_at,
     "sizeof(((struct sockaddr_un *)0)->sun_path)": service.path_bytes_max + 1,
     "sizeof(struct termios)": pty.termios_bytes,
