@@ -76,14 +76,14 @@ export class SystemClock implements Clock {
   cautions(): readonly string[] {
     this.now();
     const lines: string[] = [];
-    if (this.#kernelFault !== undefined) {
+    if (this.#kernelFault !== undefined && !this.#synchronised) {
       lines.push(
-        `the kernel cannot be asked whether a time service sets this machine's clock (${this.#kernelFault}): let the process call adjtimex and clock_adjtime, as systemd/lintel.service does`,
+        `the kernel cannot be asked whether a time service sets this machine's clock (${this.#kernelFault}): install systemd/lintel-clock.service, which asks it for the others (systemctl status lintel-clock shows how it is)`,
       );
     }
     if (this.#synchronised && this.#hardware === true) {
       lines.push(
-        "no time service has set this machine's clock, and its own hardware clock is believed: install systemd-timesyncd or chrony, if neither runs here",
+        "no time service is known to have set this machine's clock, and its own hardware clock is believed: install systemd-timesyncd or chrony, if neither runs here",
       );
     }
     return lines;
@@ -99,7 +99,7 @@ export class SystemClock implements Clock {
     if (this.#kernelSaysSo()) return true;
     // The kernel forgets it after nine hours in which no time server answered, and where the hardware clock shows local
     // time it is never told. This flag stays until the machine is switched off.
-    if (existsSync(join(this.#root, timesyncFlag))) return true;
+    if (flags.some((flag) => existsSync(join(this.#root, flag)))) return true;
     if (unix_ms < sane_unix_ms) return false;
     this.#hardware ??= hasHardwareClock(this.#root);
     return this.#hardware;
@@ -119,8 +119,11 @@ export class SystemClock implements Clock {
 /** A system clock before this cannot be right: the program is younger. */
 export const sane_unix_ms = Date.UTC(2026, 0, 1);
 
-/** systemd-timesyncd makes it once it has set the clock since boot. */
-const timesyncFlag = "run/systemd/timesync/synchronized";
+/**
+ * Made once the clock has been set since boot: by systemd-timesyncd, and by lintel-clock.service, which asks the kernel for the services
+ * that may not.
+ */
+const flags = ["run/systemd/timesync/synchronized", "run/lintel-clock/synchronized"];
 
 /**
  * Whether the system clock was set at boot from one that runs while the machine is off: a clock chip that shows a sane

@@ -47,7 +47,7 @@ step "the service, as README installs it"
 systemd-sysusers systemd/lintel.sysusers
 install -D -m 640 -g lintel systemd/lintel.toml "$config"
 printf '\n[zigbee]\nport = "%s"\nadapter = "zstack"\n' "$port" >>"$config"
-install -m 644 systemd/lintel.service /etc/systemd/system/
+install -m 644 systemd/lintel.service systemd/lintel-clock.service /etc/systemd/system/
 started=$(uptime_ms)
 systemctl daemon-reload && systemctl enable --now lintel
 seen "ready after $(($(uptime_ms) - started)) ms"

@@ -46,6 +46,15 @@ export async function installGateway(trial: Trial): Promise<void> {
     const all = await box.must("systemd-analyze --no-pager security lintel", { as: "root" });
     return all.trim().split("\n").at(-1);
   });
+  await step("lintel-clock asks systemd whether the clock is set", async () => {
+    expect((await box.property("lintel-clock", "SubState")) === "running", "a unit that goes on asking");
+    // The bus starts it for whoever asks.
+    await until("systemd-timedated has been asked", answer_ms_max, async () => {
+      const started = await box.property("systemd-timedated", "ActiveEnterTimestampMonotonic");
+      return started === "0" ? undefined : started;
+    });
+    return "it was asked, and nobody has set it";
+  });
   await step("lintel doctor misses a token and nothing else", async () => {
     const { code, out } = await box.run(command("doctor"));
     const faults = out.split("\n").filter((line) => line.startsWith("✗"));
