@@ -21,6 +21,19 @@ export const configuredSettings: SettingNames = {
   key: "tls_key in [api]",
 };
 
+/**
+ * Ciphers of TLS 1.2 that encrypt and authenticate in one; Bun would also take those in CBC mode. TLS 1.3 has no others, and older versions
+ * are refused by Bun.
+ */
+const ciphers = [
+  "ECDHE-ECDSA-AES128-GCM-SHA256",
+  "ECDHE-RSA-AES128-GCM-SHA256",
+  "ECDHE-ECDSA-CHACHA20-POLY1305",
+  "ECDHE-RSA-CHACHA20-POLY1305",
+  "ECDHE-ECDSA-AES256-GCM-SHA384",
+  "ECDHE-RSA-AES256-GCM-SHA384",
+].join(":");
+
 /** Starts Bun's server. @throws OperatorError when the address cannot be had */
 export function listen(options: {
   hostname: string;
@@ -36,7 +49,7 @@ export function listen(options: {
     return Bun.serve({
       hostname,
       port,
-      tls: tls && { cert: tls.certificate, key: tls.key },
+      tls: tls && { cert: tls.certificate, key: tls.key, ciphers },
       // Two servers on one port would each get some of the requests.
       reusePort: false,
       development: false,
