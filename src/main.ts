@@ -83,6 +83,8 @@ const exit_operator = 2;
 /** Characters of the line that reports an error. */
 const line_max = 2_000;
 
+// Nearly every file that a command makes holds people's data: it is its owner's alone, whatever the directory.
+process.umask(0o077);
 const terminal = processTerminal();
 process.exitCode = await main(process.argv.slice(2));
 await terminal.flushed();

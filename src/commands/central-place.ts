@@ -8,11 +8,12 @@ export type CentralPlace = { readonly directory: string } | { readonly database:
 
 /**
  * Opens the store of a central server, as the only server on its directory; a missing one is made. `onFailure` is called when the
- * store can write no more, once that has been logged: stop, and start afresh. Each store is loaded only where it is used.
+ * store can write no more, once that has been logged: stop, and start afresh. With `create` false an empty database of PostgreSQL is
+ * refused. Each store is loaded only where it is used.
  */
 export async function openCentral(
   place: CentralPlace,
-  options: { clock: Clock; log: Log; onFailure?: (fault: OperatorError) => void },
+  options: { clock: Clock; log: Log; onFailure?: (fault: OperatorError) => void; create?: boolean },
 ): Promise<CentralStore> {
   if ("database" in place) {
     const { openPostgresCentral } = await import("../store/postgres/open.ts");
@@ -27,7 +28,7 @@ export async function openCentralBesideServer(
   place: CentralPlace,
   options: { clock: Clock; log: Log },
 ): Promise<CentralStore> {
-  if ("database" in place) return openCentral(place, options);
+  if ("database" in place) return openCentral(place, { ...options, create: false });
   const { openCentralBeside } = await import("../store/sqlite/central-open.ts");
   return openCentralBeside({ directory: place.directory, ...options });
 }

@@ -8,10 +8,10 @@ import type { Imported, RecordChanges } from "../store/record-store.ts";
 import { databasePath } from "../store/sqlite/connection.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { drawBar } from "./progress.ts";
-import { addStoreOptions, type StoreOptions, storePlace } from "./store-options.ts";
+import { addFillingOptions, type StoreOptions, storePlace } from "./store-options.ts";
 import { type Columns, printTable } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
-import { withStore } from "./with-store.ts";
+import { mayMake, withStore } from "./with-store.ts";
 
 /** `lintel import`: takes the programme's records into a store. */
 export function define(command: Command, context: CommandContext): void {
@@ -27,7 +27,7 @@ export function define(command: Command, context: CommandContext): void {
     ],
   });
   command.argument("<files...>", "records as JSON, NDJSON or CSV; a CSV file is named after its records");
-  addStoreOptions(command)
+  addFillingOptions(command)
     .option("--dry-run", "say what would change, and change nothing")
     .option("--json", "print what changed, or the faults, as JSON")
     .action((files: string[], options: ImportCommandOptions) => importRecords(files, options, context));
@@ -70,12 +70,13 @@ async function intoStore(
     }
   };
   const place = storePlace(options);
+  const create = mayMake(options);
   if ("directory" in place && !existsSync(databasePath(place.directory))) {
     // A store is made only for files that are known to be right.
     const imported = await take(emptyStore, true);
     if (dryRun) return imported;
   }
-  return withStore(options, context, (store) => take(store, dryRun), { create: true });
+  return withStore(options, context, (store) => take(store, dryRun), { create });
 }
 
 /** A bar at the foot of a terminal, for files that take a moment. */

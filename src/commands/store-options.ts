@@ -9,6 +9,8 @@ export interface StoreOptions {
   readonly config?: string;
   readonly data?: string;
   readonly database?: string;
+  /** Of commands that may make the store. */
+  readonly new?: boolean;
   readonly json?: boolean;
 }
 
@@ -28,6 +30,14 @@ export function addStoreOptions(command: Command): Command {
   return addDirectoryOptions(command).option(
     "--database <url>",
     `central's PostgreSQL database, instead of a directory (default: $${databaseVariable} where that is set)`,
+  );
+}
+
+/** Gives a command that writes the options that name any store, and the one that makes it. */
+export function addFillingOptions(command: Command): Command {
+  return addStoreOptions(command).option(
+    "--new",
+    "make the store that --data or --database names, if it is missing",
   );
 }
 

@@ -4,9 +4,9 @@ import { type Scope, type Store, scopes, type Token } from "../store/store.ts";
 import { mintToken } from "../token.ts";
 import { addHelp, type CommandContext, wholeNumber } from "./command.ts";
 import { momentText, parseSpan_ms } from "./spans.ts";
-import { addStoreOptions, type StoreOptions } from "./store-options.ts";
+import { addFillingOptions, addStoreOptions, type StoreOptions } from "./store-options.ts";
 import { type Columns, printTable } from "./table.ts";
-import { withStore } from "./with-store.ts";
+import { mayMake, withStore } from "./with-store.ts";
 
 /** `lintel token`: creates, lists and revokes access tokens. */
 export function define(command: Command, context: CommandContext): void {
@@ -18,7 +18,7 @@ export function define(command: Command, context: CommandContext): void {
     },
     notes: ["Tokens are kept hashed: one that is lost is revoked and made anew."],
   });
-  addStoreOptions(create)
+  addFillingOptions(create)
     .addOption(
       new Option("--scope <scope>", "read the API, sync as a home's gateway, or administer")
         .choices([...scopes])
@@ -81,7 +81,7 @@ async function createToken(name: string, options: CreateOptions, context: Comman
     home: options.home,
     expires_ms: options.expires && clock.now().unix_ms + options.expires,
   });
-  await withStore(options, context, (store) => store.addToken(token), { create: true });
+  await withStore(options, context, (store) => store.addToken(token), { create: mayMake(options) });
   if (options.json) {
     terminal.printJson({ id: token.id, token: text });
     return;

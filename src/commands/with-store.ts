@@ -1,11 +1,30 @@
+import { OperatorError } from "../errors.ts";
 import { type Log, lineLog } from "../log.ts";
 import type { CentralStore } from "../store/central-store.ts";
 import { openStoreBeside, openUploadStore } from "../store/sqlite/open.ts";
+import { holdsDatabase } from "../store/sqlite/prepare.ts";
 import type { Store } from "../store/store.ts";
 import type { UploadStore } from "../store/upload-store.ts";
 import { openCentral, openCentralBesideServer } from "./central-place.ts";
 import type { CommandContext } from "./command.ts";
 import { centralPlace, type StoreOptions, storePlace } from "./store-options.ts";
+
+/**
+ * Whether a command that fills the store may make a missing one: with `--new`, or where a gateway's configuration names its place.
+ *
+ * @throws OperatorError where it may not and there is no database: a directory is easily mistyped
+ */
+export function mayMake(options: StoreOptions): boolean {
+  const place = storePlace(options);
+  if (options.new === true) return true;
+  if ("database" in place) return false;
+  if (options.data === undefined) return true;
+  if (holdsDatabase(place.directory)) return false;
+  throw new OperatorError(
+    `there is no Lintel database in ${place.directory}`,
+    "name the data directory of the running server, or give --new to make one there",
+  );
+}
 
 /**
  * Opens the store that the options name for as long as `use` takes, while a server may be running on it; `create` makes a missing one.
@@ -19,7 +38,7 @@ export async function withStore<Result>(
 ): Promise<Result> {
   const place = storePlace(options);
   if ("database" in place)
-    return closing(openCentral(place, opening(context)), (store) => use(store, undefined));
+    return closing(openCentral(place, { ...opening(context), create }), (store) => use(store, undefined));
   const { directory } = place;
   return closing(openStoreBeside({ directory, ...opening(context), create }), (store) =>
     use(store, directory),

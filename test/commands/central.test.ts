@@ -126,7 +126,7 @@ test("import, items, export and report work on the database that --database name
       items: [{ itemid: 7, itemname: "hall", typename: "wirelesssensors", macaddress: sensor(12).address }],
     }),
   );
-  const imported = await site.lintel("import", file, ...store, "--json");
+  const imported = await site.lintel("import", file, ...store, "--new", "--json");
   expect([imported.code, imported.said]).toEqual([0, ""]);
   const { process, url } = await central(store);
   const sent = await fetch(new URL("/sync/v1/batches", url), {
@@ -238,7 +238,16 @@ describe("a start that cannot succeed is one line, a remedy and exit 2:", () => 
 
 test("the database that LINTEL_DATABASE names is used where no option names a store", async () => {
   await using database = await (await postgresServer()).database();
-  const process = site.spawn(["token", "create", "x", "--json"], { LINTEL_DATABASE: database.url });
+  const named = { LINTEL_DATABASE: database.url };
+  const words = ["token", "create", "x", "--json"];
+  for (const refused of [words, ["items"], ["fleet"]]) {
+    const empty = site.spawn(refused, named);
+    expect([refused, await empty.exited]).toEqual([refused, 2]);
+    expect(await empty.said()).toMatch(
+      /^lintel: there is no Lintel database in .* `lintel central` set this one up/,
+    );
+  }
+  const process = site.spawn([...words, "--new"], named);
   const { token: made } = JSON.parse((await process.line()) ?? "{}") as { token?: string };
   expect(made).toMatch(/^[a-z2-9]{12}\./);
   const { out } = await site.lintel("token", "list", "--json", "--database", database.url);

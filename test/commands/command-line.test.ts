@@ -1,5 +1,5 @@
-import { afterAll, expect, test } from "bun:test";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { afterAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import packageFile from "../../package.json" with { type: "json" };
 import { lintel, Site } from "../shipped/front-door.ts";
@@ -59,16 +59,51 @@ for (const [words, said] of mistakes) {
   });
 }
 
-test("a command whose store does not exist says what to do", async () => {
-  const { code, out, said } = await site.lintel("items", "--data", join(site.directory, "none"));
-  expect({ code, out }).toEqual({ code: 2, out: "" });
-  expect(said).toMatch(/^lintel: there is no Lintel database in \S+: start .*\n$/);
+describe("a directory without a store", () => {
+  const words = [
+    ["items"],
+    ["status"],
+    ["fleet"],
+    ["report"],
+    ["export", "--series", "all"],
+    ["backup", "copy"],
+    ["token", "list"],
+    ["token", "revoke", "k3v9x2m4p7qa"],
+  ];
+  test.each(words)("%s %s says what to do, and makes none", async (...given) => {
+    const none = join(site.directory, "none");
+    const { code, out, said } = await site.lintel(...given, "--data", none);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(said).toMatch(/^lintel: there is no Lintel database in \S+: (start|name) .*\n$/);
+    expect(existsSync(none)).toBe(false);
+  });
+
+  const programme = () => {
+    const file = join(site.directory, "programme.json");
+    writeFileSync(file, '{"subjects": [{"subjectid": 1}]}');
+    return file;
+  };
+  test.each([
+    ["token create", () => ["token", "create", "maria"]],
+    ["import", () => ["import", programme()]],
+    ["import --dry-run", () => ["import", "--dry-run", programme()]],
+  ])("%s fills one only with --new, which does no harm where there is one", async (name, given) => {
+    const mistyped = join(site.directory, name.replaceAll(" ", ""));
+    const { code, out, said } = await site.lintel(...given(), "--data", mistyped);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(said).toBe(
+      `lintel: there is no Lintel database in ${mistyped}: name the data directory of the running server, or give --new to make one there\n`,
+    );
+    expect(existsSync(mistyped)).toBe(false);
+    for (let time = 0; time < 2; time++)
+      expect(await site.lintel(...given(), "--data", mistyped, "--new")).toMatchObject({ code: 0 });
+  });
 });
 
 test("a token is made, shown once, listed without its secret, and revoked", async () => {
   const data = join(site.directory, "tokens");
   const on = ["--data", data];
-  const made = await site.lintel("token", "create", "maria", "--expires", "90d", "--json", ...on);
+  const made = await site.lintel("token", "create", "maria", "--new", "--expires", "90d", "--json", ...on);
   expect(made.said).toBe("");
   const { id, token } = JSON.parse(made.out);
   expect(token).toStartWith(`${id}.`);

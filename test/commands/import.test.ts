@@ -51,7 +51,7 @@ test("of 200,000 items with three faulty lines it names all three and changes no
       [199_999, row(199_999, { itemname: "sensor-42" })],
     ]),
   );
-  const { code, out, said } = await site.lintel("import", file, "--data", site.data);
+  const { code, out, said } = await site.lintel("import", file, "--new", "--data", site.data);
   expect({ code, out }).toEqual({ code: 2, out: "" });
   expect(said.replaceAll(file, "items.csv").split("\n")).toEqual([
     'items.csv:8: items typename: "wirelessensors" is given, "pillboxes" or "wirelesssensors" or "scales" or "watches" or "gateways" expected',
@@ -65,14 +65,14 @@ test("of 200,000 items with three faulty lines it names all three and changes no
 
 test("it says what it added, updated and left, as a table and as JSON; a dry run says so beforehand", async () => {
   const file = itemsCsv(3);
-  const dry = await site.lintel("import", file, "--data", site.data, "--dry-run");
+  const dry = await site.lintel("import", file, "--new", "--data", site.data, "--dry-run");
   expect(dry.code).toBe(0);
   expect(dry.out).toMatch(/^record +added +updated +unchanged\nitems +3 +0 +0$/);
   expect(dry.said).toContain("nothing has changed");
   expect(existsSync(site.data)).toBe(false);
-  expect((await site.lintel("import", file, "--data", site.data)).out).toBe(dry.out);
+  expect((await site.lintel("import", file, "--new", "--data", site.data)).out).toBe(dry.out);
   itemsCsv(4, new Map([[1, row(1, { itemname: "renamed" })]]));
-  const again = await site.lintel("import", file, "--data", site.data, "--json");
+  const again = await site.lintel("import", file, "--new", "--data", site.data, "--json");
   expect(JSON.parse(again.out)).toEqual({
     dry_run: false,
     changes: { items: { added: 1, updated: 1, unchanged: 2, adopted: 0 } },
@@ -81,7 +81,7 @@ test("it says what it added, updated and left, as a table and as JSON; a dry run
 
 test("faults come as JSON too, and no more than a hundred are printed", async () => {
   const file = write("homes.csv", `homeid\n${"x\n".repeat(150)}`);
-  const { code, out, said } = await site.lintel("import", file, "--data", site.data, "--json");
+  const { code, out, said } = await site.lintel("import", file, "--new", "--data", site.data, "--json");
   expect(code).toBe(2);
   const { fault_count, faults } = JSON.parse(out);
   expect(fault_count).toBe(150);
@@ -101,7 +101,7 @@ test("faults come as JSON too, and no more than a hundred are printed", async ()
 });
 
 test("a file that isn't there is one line and exit 2", async () => {
-  const { code, said } = await site.lintel("import", "items.csv", "--data", site.data);
+  const { code, said } = await site.lintel("import", "items.csv", "--new", "--data", site.data);
   expect({ code, said }).toEqual({
     code: 2,
     said: "lintel: can't read items.csv: there is no such file\n",
@@ -110,10 +110,10 @@ test("a file that isn't there is one line and exit 2", async () => {
 
 test("killed while it writes, it leaves none of the records or all, and the next import all", async () => {
   const count = 50_000;
-  expect((await site.lintel("token", "create", "x", "--data", site.data)).code).toBe(0);
+  expect((await site.lintel("token", "create", "x", "--new", "--data", site.data)).code).toBe(0);
   const file = itemsCsv(count);
   const log = join(site.data, "lintel.db-wal");
-  const importing = site.spawn(["import", file, "--data", site.data]);
+  const importing = site.spawn(["import", file, "--new", "--data", site.data]);
   // The log grows when the transaction spills, well before it is committed.
   const spilled = () => (statSync(log, { throwIfNoEntry: false })?.size ?? 0) > 1_000_000 || undefined;
   await eventually(spilled, "the import writes", { tries_max: 20_000, pause_ms: 1 });
@@ -121,6 +121,6 @@ test("killed while it writes, it leaves none of the records or all, and the next
   expect(await importing.exited).not.toBe(0);
   // On a machine that is busy enough the kill may come after the commit; in no case between.
   expect([0, count]).toContain(itemCount());
-  expect((await site.lintel("import", file, "--data", site.data)).code).toBe(0);
+  expect((await site.lintel("import", file, "--new", "--data", site.data)).code).toBe(0);
   expect(itemCount()).toBe(count);
 }, 60_000);

@@ -89,9 +89,10 @@ export class Site {
     return JSON.parse(out);
   }
 
-  /** The text of a new read token, or of what the words ask for. */
+  /** The text of a new read token, or of what the words ask for, of a store that is made where it is missing. */
   async token(...words: string[]): Promise<string> {
-    return (await this.answer("token", "create", "test", "--json", "--data", this.data, ...words)).token;
+    return (await this.answer("token", "create", "test", "--new", "--json", "--data", this.data, ...words))
+      .token;
   }
 
   /**

@@ -147,7 +147,7 @@ async function importProgramme(central: CentralServer): Promise<void> {
   };
   const file = join(central.site.directory, "programme.json");
   writeFileSync(file, JSON.stringify(document));
-  const { code, said } = await central.site.lintel("import", file, ...wordsOf(central.place));
+  const { code, said } = await central.site.lintel("import", file, "--new", ...wordsOf(central.place));
   if (code !== 0) throw new Error(`the programme was not imported: ${said}`);
 }
 

@@ -19,9 +19,14 @@ export const schemaVersion = migrations.length;
 /**
  * Takes a database to `schemaVersion`, one transaction a step, and answers the version it had; 0 is an empty one, which gets
  * `epoch` as its name. Programs that start at once wait for each other.
- * @throws OperatorError where the server is too old, or the database newer than this program, or another program's
+ * @param options.create absent: an empty one is set up
+ * @throws OperatorError where it is empty and not to be set up, where the server is too old, or the database newer than this program, or another program's
  */
-export async function migrate(connections: Connections, epoch: string): Promise<number> {
+export async function migrate(
+  connections: Connections,
+  epoch: string,
+  { create = true } = {},
+): Promise<number> {
   await connections.read((sql) => checkServer(sql, connections.name));
   let before: number | undefined;
   for (let done = false; !done; ) {
@@ -34,6 +39,11 @@ export async function migrate(connections: Connections, epoch: string): Promise<
       before ??= version;
       refuseNewer(version, connections.name);
       if (version === schemaVersion) return true;
+      if (version === 0 && !create)
+        throw new OperatorError(
+          `there is no Lintel database in ${connections.name}`,
+          "name the one of central, or let `lintel central` set this one up; import and token create do it with --new",
+        );
       await sql.unsafe(migrations[version] ?? "");
       if (version === 0) {
         await sql`INSERT INTO meta (name, value) VALUES ('epoch', ${epoch}), ('schema_version', '1')`;

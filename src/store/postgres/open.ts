@@ -26,11 +26,13 @@ export async function openPostgresCentral(options: {
   readonly onFailure?: (fault: OperatorError) => void;
   /** Names a store that has to be made: 16 random bytes. */
   readonly random?: () => Uint8Array;
+  /** False: an empty database is refused. */
+  readonly create?: boolean;
 }): Promise<CentralStore> {
-  const { url, log, random = () => crypto.getRandomValues(new Uint8Array(16)) } = options;
+  const { url, log, create, random = () => crypto.getRandomValues(new Uint8Array(16)) } = options;
   const connections = new Connections(url);
   try {
-    const before = await migrate(connections, random().toHex());
+    const before = await migrate(connections, random().toHex(), { create });
     if (before === 0) log.info(`set up ${connections.name}`);
     else if (before < schemaVersion) {
       log.info(`brought ${connections.name} from schema ${before} to ${schemaVersion}`);

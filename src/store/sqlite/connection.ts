@@ -1,5 +1,5 @@
 import { constants, Database, type Statement } from "bun:sqlite";
-import { existsSync } from "node:fs";
+import { chmodSync, existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { onReadOnlyDisk } from "../../disk/read-only-disk.ts";
@@ -38,6 +38,7 @@ export function openForWriting(path: string): Connection {
   try {
     database.run(`PRAGMA busy_timeout = ${busy_max_ms}`);
     database.run("PRAGMA journal_mode = WAL");
+    closeToOthers(path);
     database.run("PRAGMA synchronous = FULL");
     database.run("PRAGMA foreign_keys = ON");
     database.run("PRAGMA mmap_size = 0");
@@ -47,6 +48,20 @@ export function openForWriting(path: string): Connection {
   } catch (thrown) {
     database.close();
     throw thrown;
+  }
+}
+
+/** Takes the right to read a database, and the files that SQLite has beside it, from everybody but its owner. */
+function closeToOthers(path: string): void {
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+    const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0;
+    if ((mode & 0o077) === 0) continue;
+    try {
+      chmodSync(file, 0o600);
+    } catch (thrown) {
+      // Another user's command beside the server: whoever may write here without being the owner was let in on purpose.
+      if ((thrown as NodeJS.ErrnoException).code !== "EPERM") throw thrown;
+    }
   }
 }
 
