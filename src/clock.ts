@@ -118,6 +118,8 @@ export class SystemClock implements Clock {
 
 /** A system clock before this cannot be right: the program is younger. */
 export const sane_unix_ms = Date.UTC(2026, 0, 1);
+/** Where time ends: no clock that shows the year 2100 is right, and no reading has such a stamp. */
+export const stamp_end_ms = Date.UTC(2100, 0, 1);
 
 /**
  * Made once the clock has been set since boot: by systemd-timesyncd, and by lintel-clock.service, which asks the kernel for the services

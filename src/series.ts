@@ -114,6 +114,9 @@ export type SeriesName = keyof typeof seriesTable;
 
 export const seriesNames = Object.keys(seriesTable) as SeriesName[];
 
+/** Characters of a text in a reading. */
+export const text_length_max = 200;
+
 /** One value of a reading, as SQLite, PostgreSQL and JSON all hold it. */
 export type Value = number | string | null;
 

@@ -11,7 +11,7 @@ import {
   type Timeline,
 } from "../store/store.ts";
 import type { Noted, Timed } from "./note-book.ts";
-import { dated, moved, placeBoots, Stamper, unixOf } from "./stamper.ts";
+import { dated, moved, placeBoots, Stamper, unixOf, withinTime } from "./stamper.ts";
 
 /**
  * Gives everything that has a time its unix time on the way to the store. What can't be dated yet goes to disk as it
@@ -177,12 +177,12 @@ export interface Prepared {
 }
 
 function datedFact(fact: Fact, monotonic_ms: number, timeline: Timeline): Fact {
-  const unix_ms = unixOf(timeline, monotonic_ms);
+  const unix_ms = withinTime(unixOf(timeline, monotonic_ms));
   if ("reading" in fact) return { reading: dated(fact.reading, timeline) };
   if ("state" in fact) return { state: { ...fact.state, heard_ms: unix_ms } };
   const span = "gap" in fact ? fact.gap : fact.listening;
   const by_ms = unix_ms - span.to_ms;
-  const times = { from_ms: span.from_ms + by_ms, to_ms: unix_ms };
+  const times = { from_ms: withinTime(span.from_ms + by_ms), to_ms: unix_ms };
   return "gap" in fact ? { gap: { ...fact.gap, ...times } } : { listening: { ...fact.listening, ...times } };
 }
 

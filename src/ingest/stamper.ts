@@ -1,4 +1,4 @@
-import { clockQuality, type Moment, sane_unix_ms } from "../clock.ts";
+import { clockQuality, type Moment, sane_unix_ms, stamp_end_ms } from "../clock.ts";
 import type { Reading } from "../reading.ts";
 import type { BootTime, Timeline } from "../store/store.ts";
 
@@ -100,11 +100,16 @@ export function mayWait(reading: Reading): boolean {
 /** The reading stamped by its monotonic time; as it is where that makes no difference. */
 export function dated(reading: Reading, timeline: Timeline): Reading {
   if (!mayWait(reading)) return reading;
-  const stamp_ms = unixOf(timeline, reading.monotonic_ms ?? 0);
+  const stamp_ms = withinTime(unixOf(timeline, reading.monotonic_ms ?? 0));
   const off_ms = Math.abs(stamp_ms - reading.stamp_ms);
   const stands = reading.clock !== clockQuality.unsynchronised && off_ms <= step_max_ms;
   const made = reading.deviceClock === undefined ? clockQuality.corrected : clockQuality.device;
   return { ...moved(reading, stamp_ms), clock: stands ? reading.clock : made };
+}
+
+/** The time that can be kept, served and uploaded and is nearest to this one: clocks of devices say anything. */
+export function withinTime(unix_ms: number): number {
+  return Math.min(Math.max(unix_ms, 0), stamp_end_ms - 1);
 }
 
 /** A reading cannot lie in the future: a stamp later than its arrival is a mistake of the device. */
@@ -173,5 +178,3 @@ export const future_max_ms = 60_000;
 const rounding_ms = 2;
 /** A clock that was wrong by more than this is put right at once: its readings were out of order anyhow. */
 const slew_most_ms = 60 * 60_000;
-/** The year 2100. */
-export const stamp_end_ms = Date.UTC(2100, 0, 1);

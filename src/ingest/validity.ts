@@ -1,6 +1,6 @@
 import { type TObject, Type } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
-import { clockQuality } from "../clock.ts";
+import { clockQuality, stamp_end_ms } from "../clock.ts";
 import { isKind } from "../kinds.ts";
 import {
   type Cursor,
@@ -10,12 +10,12 @@ import {
   gapReasons,
   type Reading,
 } from "../reading.ts";
-import { type SeriesName, seriesNames, seriesOf, type Value } from "../series.ts";
-import { mayWait, stamp_end_ms } from "./stamper.ts";
+import { type SeriesName, seriesNames, seriesOf, text_length_max, type Value } from "../series.ts";
+import { mayWait } from "./stamper.ts";
 
 /** Why a reading can't be kept, under a stable name for counting and with the details; undefined when it can. */
 export function faultOfReading(reading: Reading): Fault | undefined {
-  const { device, series, stamp_ms, clock, values } = reading;
+  const { device, series, stamp_ms, clock, values, deviceClock } = reading;
   const fault = faultOfDevice(device);
   if (fault !== undefined) return fault;
   const check = checks.get(series);
@@ -29,7 +29,8 @@ export function faultOfReading(reading: Reading): Fault | undefined {
   }
   // A wrong system clock is no fault of the reading: its stamp is made anew from monotonic time.
   const outside = !mayWait(reading) && (stamp_ms < 0 || stamp_ms >= stamp_end_ms);
-  if (!Number.isSafeInteger(stamp_ms) || !Number.isFinite(reading.monotonic_ms ?? 0) || outside) {
+  const told = [stamp_ms, deviceClock?.stamp_ms ?? 0, deviceClock?.offset_ms ?? 0];
+  if (!told.every(isDate) || !Number.isFinite(reading.monotonic_ms ?? 0) || outside) {
     return { name: "readings with an impossible stamp", detail: `stamp ${stamp_ms} of ${nameOf(device)}` };
   }
   if (!qualities.has(clock)) {
@@ -59,7 +60,7 @@ export function faultOfDevice(device: Device): Fault | undefined {
 
 /** The same for a gap. */
 export function faultOfGap({ device, from_ms, to_ms, reason, lost = 0 }: Gap): Fault | undefined {
-  const times = Number.isSafeInteger(from_ms) && Number.isSafeInteger(to_ms) && from_ms <= to_ms;
+  const times = isDate(from_ms) && isDate(to_ms) && from_ms <= to_ms;
   if (!times || !Object.hasOwn(gapReasons, reason) || !Number.isSafeInteger(lost) || lost < 0) {
     return { name: "impossible gaps", detail: `${reason} from ${from_ms} to ${to_ms} of ${nameOf(device)}` };
   }
@@ -94,10 +95,17 @@ const checks = new Map<SeriesName, TypeCheck<TObject>>(
   }),
 );
 
+/** Whether a clock may have shown this, however wrong it is: from then on what is added to it stays exact. */
+function isDate(unix_ms: number): boolean {
+  return Number.isSafeInteger(unix_ms) && Math.abs(unix_ms) <= date_most_ms;
+}
+
+/** The end of the year 9999. */
+const date_most_ms = Date.UTC(10_000, 0, 1);
 const qualities: ReadonlySet<number> = new Set(Object.values(clockQuality));
 /** Two to eight bytes in printed order. */
 const addressForm = /^[0-9a-f]{2}(:[0-9a-f]{2}){1,7}$/;
-const text_max = 200;
+const text_max = text_length_max;
 /** Beyond it numbers lose their last digits. */
 const safe_most = Number.MAX_SAFE_INTEGER;
 

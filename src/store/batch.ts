@@ -1,3 +1,4 @@
+import { day_ms } from "../durations.ts";
 import type { Device } from "../reading.ts";
 import type { SeriesField, SeriesName, Value } from "../series.ts";
 
@@ -69,6 +70,14 @@ export function seriesIn({ series }: Batch): [SeriesName, SeriesColumns][] {
 /** Readings that a batch holds; missing ones do not count. */
 export function readingsIn(batch: Batch): number {
   return Object.values(batch.series).reduce((sum, { seq }) => sum + seq.length, 0);
+}
+
+/** Whether all readings of a batch are of one day, counted from 1970 in UTC. */
+export function isOfDay(batch: Batch, day: number): boolean {
+  const [from_ms, before_ms] = [day * day_ms, (day + 1) * day_ms];
+  return seriesIn(batch).every(([, { stamp_ms }]) =>
+    stamp_ms.every((stamp) => stamp >= from_ms && stamp < before_ms),
+  );
 }
 
 /** How many readings its sender has lost to damage. */

@@ -2,10 +2,14 @@ import { type Static, Type } from "@sinclair/typebox";
 import { kindNames } from "../kinds.ts";
 import { gapReasons } from "../reading.ts";
 import { seriesNames } from "../series.ts";
+import { seq_max } from "./intake.ts";
+import { stampSchema } from "./series-columns.ts";
 
 export const closed = { additionalProperties: false } as const;
 /** Unix milliseconds. */
 export const time_ms = Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000 });
+/** The number of a reading or of a note; 0 before the first. */
+export const seq = Type.Integer({ minimum: 0, maximum: seq_max });
 export const number = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 export const Word = Type.String({ maxLength: 200 });
 export const Kind = Type.Union(kindNames.map((name) => Type.Literal(name)));
@@ -28,8 +32,8 @@ export const ExchangedDevice = Type.Object(
 const HealthState = Type.Object(
   {
     device: number,
-    first_ms: time_ms,
-    heard_ms: time_ms,
+    first_ms: stampSchema,
+    heard_ms: stampSchema,
     listener: Type.Optional(Word),
     battery_percent: Type.Optional(Type.Number()),
     battery_mv: Type.Optional(Type.Number()),
@@ -52,21 +56,27 @@ export const DeviceHealth = Type.Object(
     /** Whom states and interruptions are of; they name a device by its place in this list. */
     devices: Type.Array(ExchangedDevice, { maxItems: 10_000 }),
     /** The gateway itself (`gateway`) and each of its drivers: listened from first to last, but for `outages`. */
-    listeners: Type.Array(Type.Object({ name: Word, first_ms: time_ms, last_ms: time_ms }, closed), {
+    listeners: Type.Array(Type.Object({ name: Word, first_ms: stampSchema, last_ms: stampSchema }, closed), {
       maxItems: 100,
     }),
     states: Type.Array(HealthState, { maxItems: 10_000 }),
     /** Interruptions noted after `after_note` up to `to_note`, in order of their notes; not more than `health_notes_max`. */
-    after_note: number,
-    to_note: number,
-    outages: Type.Array(Type.Object({ listener: Word, start_ms: time_ms, stop_ms: time_ms }, closed), notes),
-    silences: Type.Array(Type.Object({ device: number, start_ms: time_ms, stop_ms: time_ms }, closed), notes),
+    after_note: seq,
+    to_note: seq,
+    outages: Type.Array(
+      Type.Object({ listener: Word, start_ms: stampSchema, stop_ms: stampSchema }, closed),
+      notes,
+    ),
+    silences: Type.Array(
+      Type.Object({ device: number, start_ms: stampSchema, stop_ms: stampSchema }, closed),
+      notes,
+    ),
     gaps: Type.Array(
       Type.Object(
         {
           device: number,
-          from_ms: time_ms,
-          to_ms: time_ms,
+          from_ms: stampSchema,
+          to_ms: stampSchema,
           reason: Type.Union(
             Object.keys(gapReasons).map((reason) => Type.Literal(reason as keyof typeof gapReasons)),
           ),

@@ -1,5 +1,5 @@
 import { type TSchema, Type } from "@sinclair/typebox";
-import { clockQuality } from "../clock.ts";
+import { clockQuality, stamp_end_ms } from "../clock.ts";
 import { type SeriesField, type SeriesName, seriesOf } from "../series.ts";
 import { isUnixTime } from "../unix-time.ts";
 
@@ -32,8 +32,8 @@ function columnOf(name: string, sql: SeriesField["sql"], schema: TSchema): Serie
 const time_max_ms = 8_640_000_000_000_000;
 const time_min_ms = -62_135_596_800_000;
 
-/** Unix milliseconds. */
-export const stampSchema = Type.Integer({ minimum: 0, maximum: time_max_ms });
+/** Unix milliseconds. Later ones are of no clock that was right: no page or download would come to them. */
+export const stampSchema = Type.Integer({ minimum: 0, maximum: stamp_end_ms - 1 });
 
 const clock = columnOf(
   "clock",

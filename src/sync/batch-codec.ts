@@ -1,6 +1,6 @@
 import { Value } from "@sinclair/typebox/value";
 import { plainWords } from "../plain-text.ts";
-import { type SeriesName, seriesNames, seriesOf } from "../series.ts";
+import { type SeriesName, seriesNames, seriesOf, text_length_max } from "../series.ts";
 import {
   type Batch,
   type BatchDevice,
@@ -10,6 +10,7 @@ import {
   readingsIn,
   type SeriesColumns,
 } from "../store/batch.ts";
+import { batch_numbers_max } from "../store/intake.ts";
 import type { SeriesColumn } from "../store/series-columns.ts";
 import { BatchFault, packFrame, unpackFrame } from "./batch-frame.ts";
 import { batchVersion, items_max, type SeriesText, textColumns } from "./batch-text.ts";
@@ -36,7 +37,12 @@ export function encodeBatch(batch: Batch): Uint8Array<ArrayBuffer> | null {
 export function decodeBatch(bytes: Uint8Array): Batch {
   const batch = decodeReadings(bytes);
   const { from_seq, to_seq } = batch;
-  const asked = to_seq - from_seq + 1 - numbersMissing(batch);
+  const span = to_seq - from_seq + 1;
+  if (span > batch_numbers_max)
+    throw new BatchFault(
+      `it has ${span} numbers, and more than ${batch_numbers_max} go into several batches`,
+    );
+  const asked = span - numbersMissing(batch);
   const held = readingsIn(batch);
   if (held === asked) return batch;
   throw new BatchFault(`it holds ${held} readings, where ${from_seq} to ${to_seq} are ${asked}`);
@@ -96,7 +102,9 @@ function columnsOf(series: SeriesName, text: SeriesText, devices: DeviceList): S
     const told = text[column.name] as (number | null)[] | (string | null)[];
     const of = `${column.name} of ${series}`;
     if (told.length !== rows) throw new BatchFault(`${of} has ${told.length} values for ${rows} readings`);
-    return column.sql === "TEXT" ? (told as string[]) : readNumbers(told as number[], column, of);
+    return column.sql === "TEXT"
+      ? readTexts(told as string[], of)
+      : readNumbers(told as number[], column, of);
   }) as [Float64Array, Float64Array, Float64Array, ...Column[]];
   const device = item.map((place) => {
     const known = places[place];
@@ -104,6 +112,13 @@ function columnsOf(series: SeriesName, text: SeriesText, devices: DeviceList): S
     return known;
   });
   return { seq, device, stamp_ms, values };
+}
+
+function readTexts(values: readonly string[], of: string): readonly string[] {
+  for (const value of values)
+    if (value.length > text_length_max)
+      throw new BatchFault(`${of} has a text of more than ${text_length_max} characters`);
+  return values;
 }
 
 function readNumbers(

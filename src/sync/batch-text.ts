@@ -1,7 +1,8 @@
 import { type Static, type TSchema, Type, TypeGuard } from "@sinclair/typebox";
 import { type SeriesName, seriesNames } from "../series.ts";
 import { batch_readings_max } from "../store/batch.ts";
-import { closed, ExchangedDevice, number } from "../store/device-health.ts";
+import { closed, ExchangedDevice, seq as heldSeq } from "../store/device-health.ts";
+import { seq_max } from "../store/intake.ts";
 import { type SeriesColumn, stampSchema, valueColumns } from "../store/series-columns.ts";
 import { Epoch } from "./protocol.ts";
 
@@ -11,7 +12,7 @@ export const batchVersion = 1;
 /** A person's home has some tens of devices. */
 export const items_max = 10_000;
 
-const seq = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+const seq = Type.Integer({ minimum: 1, maximum: seq_max });
 
 /** The devices that the readings of a series are of; their kind is that of the series. */
 const Items = Type.Array(Type.Omit(ExchangedDevice, ["kind"], closed), { maxItems: items_max });
@@ -49,9 +50,9 @@ export const BatchText = Type.Object(
     epoch: Epoch,
     first_seq: seq,
     from_seq: seq,
-    to_seq: number,
+    to_seq: heldSeq,
     previous: Type.Optional(Type.String({ pattern: "^[0-9a-f]{16}$" })),
-    missing: Type.Array(Type.Tuple([seq, number]), { maxItems: batch_readings_max + 1 }),
+    missing: Type.Array(Type.Tuple([seq, heldSeq]), { maxItems: batch_readings_max + 1 }),
     series: Type.Unsafe<Partial<Record<SeriesName, SeriesText>>>(
       Type.Object(
         Object.fromEntries(seriesNames.map((name) => [name, Type.Optional(seriesForm(name))])),

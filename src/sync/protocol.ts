@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { DayDigest } from "../store/day-digest.ts";
-import { closed, DeviceHealth, Kind, number, Series, time_ms, Word } from "../store/device-health.ts";
+import { closed, DeviceHealth, Kind, number, Series, seq, time_ms, Word } from "../store/device-health.ts";
+import { day_max } from "../store/intake.ts";
 import type { DayReadings } from "../store/upload-store.ts";
 
 /**
@@ -52,7 +53,7 @@ export const GatewayReport = Type.Object(
     now_ms: time_ms,
     clock_synchronised: Type.Boolean(),
     timezone: Word,
-    last_seq: number,
+    last_seq: seq,
     /** Readings on disk that wait for the time. */
     waiting: number,
     disk_free_bytes: number,
@@ -70,7 +71,7 @@ export type GatewayReport = Static<typeof GatewayReport>;
 export const ReportBody = Type.Object(
   {
     /** Every epoch of the gateway's store, oldest first. */
-    epochs: Type.Array(Type.Object({ epoch: Epoch, first_seq: number, last_seq: number }, closed), {
+    epochs: Type.Array(Type.Object({ epoch: Epoch, first_seq: seq, last_seq: seq }, closed), {
       minItems: 1,
       maxItems: 100,
     }),
@@ -100,11 +101,11 @@ export const ReportAnswer = Type.Object({
   now_ms: time_ms,
   version: Word,
   /** How far each epoch of the report is held, in its order. */
-  epochs: Type.Array(Type.Object({ epoch: Epoch, held_seq: number, held_note: number })),
+  epochs: Type.Array(Type.Object({ epoch: Epoch, held_seq: seq, held_note: seq })),
 });
 export type ReportAnswer = Static<typeof ReportAnswer>;
 
-export const BatchAnswer = Type.Object({ held_seq: number, taken: number });
+export const BatchAnswer = Type.Object({ held_seq: seq, taken: number });
 export type BatchAnswer = Static<typeof BatchAnswer>;
 
 /** The body of a 409: an Error, and where to go on. */
@@ -117,7 +118,7 @@ export const BatchRefusalBody = Type.Object({
     Type.Literal("diverged"),
     Type.Literal("home"),
   ]),
-  held_seq: number,
+  held_seq: seq,
 });
 export type BatchRefusalBody = Static<typeof BatchRefusalBody>;
 
@@ -132,7 +133,7 @@ export type DigestsAnswer = Static<typeof DigestsAnswer>;
 export const VerifyBody = Type.Object(
   {
     epoch: Epoch,
-    through_seq: number,
+    through_seq: seq,
     from_ms: time_ms,
     before_ms: time_ms,
     digests: Type.Array(DayDigest, { maxItems: 100_000 }),
@@ -165,23 +166,23 @@ export const BackupsBody = Type.Object(
 export type BackupsBody = Static<typeof BackupsBody>;
 
 /** Queries, as strings of the URL. */
-export const BatchQuery = Type.Object({ epoch: Epoch, after: number });
-export const ReportQuery = Type.Object({ after_note: number });
+export const BatchQuery = Type.Object({ epoch: Epoch, after: seq });
+export const ReportQuery = Type.Object({ after_note: seq });
 export const DigestQuery = Type.Object({
   epoch: Epoch,
-  through: number,
+  through: seq,
   from: time_ms,
   before: time_ms,
 });
 export const DayQuery = Type.Object({
   epoch: Epoch,
-  through: number,
+  through: seq,
   series: Series,
   kind: Kind,
-  address: Type.String(),
+  address: Type.String({ maxLength: 64 }),
   itemid: Type.Optional(number),
-  day: number,
-  after: number,
+  day: Type.Integer({ minimum: 0, maximum: day_max }),
+  after: seq,
 });
 /** The day that a query names. */
 export function dayReadingsOf(query: Static<typeof DayQuery>): DayReadings {
@@ -197,6 +198,6 @@ export function dayQueryOf({ through_seq, after_seq, ...of }: DayReadings): Stat
 /** `at` and `seq` are the position that the answer before named in its `Lintel-Position` header. */
 export const HistoryQuery = Type.Object({
   from: time_ms,
-  seq: Type.Optional(number),
+  seq: Type.Optional(seq),
   at: Type.Optional(Type.String({ maxLength: 200 })),
 });

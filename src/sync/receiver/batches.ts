@@ -1,8 +1,9 @@
 import type { Static } from "@sinclair/typebox";
 import type { BodyForm } from "../../http/body.ts";
 import { HttpError } from "../../http/errors.ts";
-import { type Batch, batch_bytes_max } from "../../store/batch.ts";
+import { type Batch, batch_bytes_max, isOfDay } from "../../store/batch.ts";
 import { type BatchRefusal, BatchRefused, type CentralStore } from "../../store/central-store.ts";
+import { batch_numbers_max } from "../../store/intake.ts";
 import { decodeBatch, decodeReadings } from "../batch-codec.ts";
 import { BatchFault } from "../batch-frame.ts";
 import { type BatchAnswer, batchType, type DayQuery, dayReadingsOf, type RepairAnswer } from "../protocol.ts";
@@ -44,6 +45,8 @@ export async function answerToHeld(
 ): Promise<BatchAnswer | undefined> {
   const [, epoch, from, to] = /^([0-9a-f]{32}) (\d{1,15}) (\d{1,15})$/.exec(header ?? "") ?? [];
   if (epoch === undefined || Number(from) > Number(to)) return undefined;
+  // No batch has so many, and the count of what was repeated is to be believed.
+  if (Number(to) - Number(from) >= batch_numbers_max) return undefined;
   const [held] = await store.held([epoch]);
   if (held === undefined || held.home !== home || held.held_seq < Number(to)) return undefined;
   counts.repeated(Number(to) - Number(from) + 1);
@@ -74,6 +77,8 @@ export async function repairDay(
   await requireOwn(store, [request.epoch], home);
   if (batch.epoch !== request.epoch)
     throw new HttpError("body_unsuitable", { fault: "the batch is of another epoch than the query" });
+  if (!isOfDay(batch, request.day))
+    throw new HttpError("body_unsuitable", { fault: "the batch has readings of another day than the query" });
   try {
     const { added, corrected, kept } = await store.repairDay(request, batch, { home, at_ms: now_ms });
     counts.repaired += added + corrected;

@@ -1,7 +1,7 @@
 import { day_ms } from "../../durations.ts";
 import type { HttpClient } from "../../http-client/http-client.ts";
 import { plainWords } from "../../plain-text.ts";
-import { type Batch, batch_bytes_max } from "../../store/batch.ts";
+import { type Batch, batch_bytes_max, isOfDay } from "../../store/batch.ts";
 import type { DayReadings, DigestRequest } from "../../store/upload-store.ts";
 import { decodeBatch, decodeReadings } from "../batch-codec.ts";
 import { BatchFault } from "../batch-frame.ts";
@@ -62,7 +62,10 @@ export class GatewaySource implements Source {
       query: dayQueryOf(request),
       answer_bytes_max: batch_bytes_max,
     });
-    return this.#decoded(request.epoch, answer.body, decodeReadings);
+    const batch = this.#decoded(request.epoch, answer.body, decodeReadings);
+    if (!isOfDay(batch, request.day))
+      throw this.#gateway.unexpected("readings of another day than was asked for");
+    return batch;
   }
 
   /** @throws OperatorError where the bytes are no batch, or one of another epoch */

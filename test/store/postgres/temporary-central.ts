@@ -4,11 +4,16 @@ import { openPostgresCentral } from "../../../src/store/postgres/open.ts";
 import { keptLog } from "../sample.ts";
 import { postgresServer } from "./server.ts";
 
-/** Central's store on a database of its own, both gone at the end of the scope. */
-export async function temporaryCentral(): Promise<{ store: CentralStore; url: string } & AsyncDisposable> {
+/** A database with central's tables, gone at the end of the scope. */
+export async function temporaryDatabase(): Promise<{ url: string } & AsyncDisposable> {
   const server = await postgresServer();
   const template = await server.template("migrated", async (url) => (await openCentral(url)).close());
-  const database = await server.database(template);
+  return await server.database(template);
+}
+
+/** Central's store on a database of its own, both gone at the end of the scope. */
+export async function temporaryCentral(): Promise<{ store: CentralStore; url: string } & AsyncDisposable> {
+  const database = await temporaryDatabase();
   const store = await openCentral(database.url);
   return {
     store,

@@ -160,6 +160,11 @@ const faults: readonly { what: string; change: (text: Text) => void; says: strin
     says: "stamp_ms of watch_epochs cannot be",
   },
   {
+    what: "a time of the year 2100",
+    change: (text) => (text.series.watch_epochs.stamp_ms = [Date.UTC(2100, 0, 1), 0, 0, 0]),
+    says: "stamp_ms of watch_epochs cannot be",
+  },
+  {
     what: "differences that add up beyond what is exact",
     change: (text) => (text.series.watch_epochs.device_ms = [2 ** 53 - 1, 2 ** 53 - 1, 0, 0]),
     says: "device_ms of watch_epochs cannot be",
@@ -168,6 +173,24 @@ const faults: readonly { what: string; change: (text: Text) => void; says: strin
     what: "an unknown quality of the clock",
     change: (text) => (text.series.scale_heart.clock = [6]),
     says: "/series/scale_heart/clock/0",
+  },
+  {
+    what: "a text that is longer than any field has",
+    change: (text) => (text.series.pillbox_status.macaddress[1] = "x".repeat(201)),
+    says: "macaddress of pillbox_status has a text of more than 200 characters",
+  },
+  {
+    what: "a number that no gateway has come to",
+    change: (text) => (text.first_seq = 1_000_000_000_001),
+    says: "/first_seq",
+  },
+  {
+    what: "more lost numbers than a batch may have",
+    change: (text) => {
+      text.to_seq += 65_536;
+      text.missing.push([120, text.to_seq]);
+    },
+    says: "it has 65556 numbers, and more than 65536 go into several batches",
   },
   {
     what: "no clock of the devices",

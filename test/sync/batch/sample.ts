@@ -175,7 +175,7 @@ function addReading(
   const of = columns[name];
   const suited = devices.flatMap((device, place) => (device.kind === kind ? [place] : []));
   const stamp_ms =
-    random() < 0.02 ? below(random, 8_640_000_000_000_000) : at + seq * 10_000 + below(random, 30_000);
+    random() < 0.02 ? below(random, Date.UTC(2100, 0, 1)) : at + seq * 10_000 + below(random, 30_000);
   of.seq.push(seq);
   of.device.push(suited[below(random, suited.length)] as number);
   of.stamp_ms.push(stamp_ms);
@@ -190,7 +190,7 @@ function randomValue(random: () => number, field: string): Value {
     powersource: () => (random() < 0.5 ? "battery" : "external_power"),
     batteryseconds: () => String(below(random, 1_000_000)),
     firmwarerevsion: () => `1.${below(random, 4)} "é\u2028\\${String.fromCharCode(below(random, 32))}`,
-    macaddress: () => "x".repeat(below(random, 300)),
+    macaddress: () => "x".repeat(below(random, 200)),
     distance: () => (random() < 0.2 ? random() * 1e6 : Math.round(random() * 10_000) / 100),
     walkState: () => 1 + below(random, 2),
     runState: () => 1 + below(random, 2),
