@@ -14,6 +14,7 @@ import { metricsApp } from "./metrics/app.ts";
 import { centralFamilies } from "./metrics/central.ts";
 import { programFamilies } from "./metrics/program.ts";
 import type { CentralStore } from "./store/central-store.ts";
+import { defaultQuotas, type Quotas } from "./store/intake.ts";
 import { AlertKeeper } from "./sync/fleet/alert-keeper.ts";
 import type { GatewayReport } from "./sync/protocol.ts";
 import { gatewayClient } from "./sync/pull/gateway-client.ts";
@@ -55,12 +56,16 @@ export async function startCentral(options: {
   gateways?: GatewayList;
   /** How many gateways are taken in at once, and wait. */
   admission?: Partial<AdmissionBounds>;
+  /** Quotas of each home; those that are not given are `defaultQuotas`. */
+  quotas?: Partial<Quotas>;
   clock: Clock;
   log: Log;
 }): Promise<Central> {
   const { store, listen, settings, realm, tls, metrics, clock, log } = options;
   try {
-    const receiver = receiverOf({ store, clock, version, ...options.admission });
+    const quotas = { ...defaultQuotas, ...options.quotas };
+    await store.setQuotas(quotas);
+    const receiver = receiverOf({ store, clock, version, quotas, ...options.admission });
     const pulling = await pullingOf(options, receiver);
     const server: HttpServer = await startServer({
       store,
@@ -104,7 +109,7 @@ export async function startCentral(options: {
 /** The pull of the listed gateways; it continues where the last run stopped. */
 async function pullingOf(
   options: { store: CentralStore; gateways?: GatewayList; clock: Clock; log: Log },
-  { counts }: Receiver,
+  { allowances, counts }: Receiver,
 ): Promise<Pulling> {
   const { store, gateways: list, clock } = options;
   const log = options.log.named("pull");
@@ -118,6 +123,7 @@ async function pullingOf(
       connect: (listed, stop) => connect(listed, { clock, log, stop }),
       clock,
       log,
+      allowances,
       counts,
       known: before,
     });

@@ -4,6 +4,7 @@ import type { Clock } from "../clock.ts";
 import { readGatewayList } from "../config/gateway-list.ts";
 import type { OperatorError } from "../errors.ts";
 import { requireListenable, type SettingNames } from "../http/listening.ts";
+import { defaultQuotas, type Quotas } from "../store/intake.ts";
 import { databasePath } from "../store/sqlite/connection.ts";
 import { watchFile } from "../store/sqlite/file-watch.ts";
 import { openCentral } from "./central-place.ts";
@@ -41,6 +42,12 @@ export function define(command: Command, context: CommandContext): void {
     );
   addTlsOptions(command)
     .option("--gateways <file>", "also read the gateways that this file lists, as docs/central.md says")
+    .option(
+      "--quota <name=n>",
+      `what one home may have here, or send a day, instead of ${quotaList}; may be repeated`,
+      quota,
+      {},
+    )
     .option("--realm <name>", "named in the challenge to who has no token", "lintel")
     .option("--metrics", "serve metrics at /metrics to holders of read or admin tokens")
     .option("--json", "print one line of JSON when ready: url, dashboard")
@@ -53,6 +60,7 @@ interface CentralOptions extends CentralTlsOptions {
   readonly data?: string;
   readonly database?: string;
   readonly gateways?: string;
+  readonly quota: Partial<Quotas>;
   readonly realm: string;
   readonly metrics?: boolean;
   readonly json?: boolean;
@@ -85,6 +93,7 @@ async function central(options: CentralOptions, context: CommandContext): Promis
         metrics: options.metrics === true,
         directory,
         gateways,
+        quotas: options.quota,
         clock,
         log,
       });
@@ -131,6 +140,19 @@ const data_watch_ms = 1_000;
 
 function isLocal(address: string): boolean {
   return address === "localhost" || address === "::1" || address.startsWith("127.");
+}
+
+const quotaList = Object.entries(defaultQuotas)
+  .map(([name, most]) => `${name}=${most}`)
+  .join(" ");
+
+function quota(text: string, before: Partial<Quotas>): Partial<Quotas> {
+  const [, name = "", most = ""] = /^(\w+)=(\d{1,12})$/.exec(text) ?? [];
+  if (!Object.hasOwn(defaultQuotas, name) || Number(most) < 1)
+    throw new InvalidArgumentError(
+      `It must be a quota and a whole number from 1, such as one of ${quotaList}.`,
+    );
+  return { ...before, [name]: Number(most) };
 }
 
 function hostname(text: string): string {

@@ -229,7 +229,7 @@ export class HttpClient {
       );
     return new OperatorError(
       `${this.title} does not take what ${wording.asker} sends (${status}${messageIn(answer)})`,
-      "run the same version of Lintel on both; if it is, this is a fault of the program",
+      remedyIn(answer) ?? "run the same version of Lintel on both; if it is, this is a fault of the program",
     );
   }
 }
@@ -255,6 +255,16 @@ function messageIn({ body }: Answered): string {
     return `: ${messageOf(message)}${typeof code === "number" ? ` (code ${code})` : ""}`;
   } catch {
     return "";
+  }
+}
+
+/** The remedy in the body of an error, where its server knows one. */
+function remedyIn({ body }: Answered): string | undefined {
+  try {
+    const { remedy } = JSON.parse(new TextDecoder().decode(body));
+    return typeof remedy === "string" ? messageOf(remedy) : undefined;
+  } catch {
+    return undefined;
   }
 }
 

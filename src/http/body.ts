@@ -5,6 +5,7 @@ import { messageOf } from "../errors.ts";
 import { plainWords } from "../plain-text.ts";
 import { HttpError } from "./errors.ts";
 import { expanders } from "./expansion.ts";
+import { hasTooManyValues } from "./json-values.ts";
 
 /** How the body of a route comes, and what it is read as. Elysia would read it before the token is known, and without these bounds. */
 export interface BodyForm<Body> {
@@ -102,8 +103,12 @@ function codingOf({ headers }: Request): string {
 function parsed(bytes: Uint8Array<ArrayBuffer>, coding: string, text_bytes_max: number): unknown {
   const expand = expanders[coding as keyof typeof expanders];
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(expand(bytes, text_bytes_max)));
+    const text = expand(bytes, text_bytes_max);
+    if (hasTooManyValues(text, values_max))
+      throw new HttpError("body_unsuitable", { fault: `it has more than ${values_max} values` });
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(text));
   } catch (thrown) {
+    if (thrown instanceof HttpError) throw thrown;
     if (thrown instanceof Error && "code" in thrown && thrown.code === "ERR_BUFFER_TOO_LARGE")
       throw new HttpError("body_expands", { bytes_max: text_bytes_max });
     throw new HttpError("body_malformed", { fault: messageOf(thrown) });
@@ -123,6 +128,9 @@ function joined(parts: readonly Uint8Array[], bytes: number): Uint8Array<ArrayBu
 function tooLarge(bytes_max: number): HttpError {
   return new HttpError("body_too_large", { bytes_max }, closing);
 }
+
+/** Values in a body: a comparison of a hundred thousand days has 900,000. */
+const values_max = 1_000_000;
 
 /** Closes the connection: a client that sends without end is not read any longer. */
 const closing = { Connection: "close" } as const;

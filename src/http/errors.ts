@@ -104,6 +104,11 @@ export const errorTable = {
     status: 422,
     message: "{parameter} cannot be given together with {other}",
   },
+  quota_exceeded: {
+    code: 42206,
+    status: 422,
+    message: "Home {home} would have more than {most} {quota} here, the most that it may",
+  },
   attempts_exceeded: {
     code: 42901,
     status: 429,
@@ -113,6 +118,11 @@ export const errorTable = {
     code: 42902,
     status: 429,
     message: "Other gateways are being taken in: try again in {retry_s} s",
+  },
+  allowance_spent: {
+    code: 42903,
+    status: 429,
+    message: "Home {home} has sent more {quota} than {most} a day: try again in {retry_s} s",
   },
   too_busy: { code: 50301, status: 503, message: "Too many requests at once: try again in {retry_s} s" },
   store_unreachable: {

@@ -12,6 +12,7 @@ export interface CentralFigures {
     readonly repeatedReadings: number;
     readonly repaired: number;
     readonly refusals: Readonly<Record<string, number>>;
+    readonly quotas: Readonly<Record<string, number>>;
   };
   readonly queue: {
     readonly under_way: number;
@@ -42,6 +43,11 @@ export function centralFamilies(figures: CentralFigures): Family[] {
       "lintel_refusals",
       "Batches that could not follow what is held, by reason",
       Object.entries(received.refusals).map(([reason, value]) => ({ labels: { reason }, value })),
+    ),
+    counter(
+      "lintel_quotas_exceeded",
+      "Requests of homes that had reached a quota, by quota",
+      Object.entries(received.quotas).map(([quota, value]) => ({ labels: { quota }, value })),
     ),
     counter("lintel_later", "Requests told to come back later because central was full", queue.refused),
     gauge("lintel_requests_under_way", "Requests of gateways that are worked on", queue.under_way),

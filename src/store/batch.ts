@@ -80,6 +80,11 @@ export function isOfDay(batch: Batch, day: number): boolean {
   );
 }
 
+/** Numbers that a batch is of: its readings, and those that its sender has lost. */
+export function numbersIn({ from_seq, to_seq }: Batch): number {
+  return to_seq - from_seq + 1;
+}
+
 /** How many readings its sender has lost to damage. */
 export function numbersMissing({ missing }: Batch): number {
   return missing.reduce((sum, [from_seq, to_seq]) => sum + to_seq - from_seq + 1, 0);

@@ -4,6 +4,7 @@ import type { Alert } from "../records/programme.ts";
 import type { Batch } from "./batch.ts";
 import type { DayDigest } from "./day-digest.ts";
 import type { DeviceHealth } from "./device-health.ts";
+import type { Quotas } from "./intake.ts";
 import type { Store } from "./store.ts";
 import type { DayReadings, DigestRequest } from "./upload-store.ts";
 
@@ -25,6 +26,9 @@ export interface CentralStore extends Store {
 
   /** Keeps the report of a gateway and the health of its devices; notes that are held already are skipped. */
   noteReport(report: ReportNote, sender: Sender): Promise<void>;
+
+  /** Keeps what one home may have here, in the place of what was kept before: what goes beyond it is rejected with QuotaExceeded, and nothing of it is taken. */
+  setQuotas(quotas: Quotas): Promise<void>;
 
   digests(request: DigestRequest): Promise<readonly DayDigest[]>;
 

@@ -91,6 +91,11 @@ export const DeviceHealth = Type.Object(
 );
 export type DeviceHealth = Static<typeof DeviceHealth>;
 
+/** Interruptions and gaps that device health tells of. */
+export function notesIn({ outages, silences, gaps }: DeviceHealth): number {
+  return outages.length + silences.length + gaps.length;
+}
+
 /** Device health that says nothing: for a report that only asks where central stands. */
 export const nothingNoted: DeviceHealth = {
   devices: [],

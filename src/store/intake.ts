@@ -1,5 +1,6 @@
 import { stamp_end_ms } from "../clock.ts";
 import { day_ms } from "../durations.ts";
+import { OperatorError } from "../errors.ts";
 import { batch_readings_max } from "./batch.ts";
 
 /**
@@ -15,3 +16,43 @@ export const batch_numbers_max = batch_readings_max;
 
 /** The last day that has stamps, counted from 1970 in UTC. */
 export const day_max = stamp_end_ms / day_ms - 1;
+
+/** Quotas of one home: the most that it may have here, or send. */
+export interface Quotas {
+  /** Devices that it has ever sent anything of. A usual home has sixty. */
+  readonly devices: number;
+  /** Stores that have numbered its readings: each restore begins one. */
+  readonly epochs: number;
+  /** Listeners that it has ever had: its gateways and their drivers. */
+  readonly listeners: number;
+  /** Readings a day, those that are lost included, once it has sent `days_at_once` days' worth. A busy home has 500,000. */
+  readonly readings: number;
+  /** Interruptions of its devices and listeners, and gaps of data, a day, likewise. */
+  readonly notes: number;
+}
+export type QuotaName = keyof Quotas;
+
+export const defaultQuotas: Quotas = {
+  devices: 1_000,
+  epochs: 200,
+  listeners: 200,
+  readings: 10_000_000,
+  notes: 100_000,
+};
+
+/** Days' worth of readings and notes that a home may send at once: fifty million readings are a hundred days of a busy home. */
+export const days_at_once = 5;
+
+/** A home has reached a quota: what it has sent was not taken. */
+export class QuotaExceeded extends OperatorError {
+  constructor(
+    readonly home: number,
+    readonly quota: QuotaName,
+    readonly most: number,
+  ) {
+    super(
+      `home ${home} would have more than ${most} ${quota} here`,
+      `look who uses its token; where it is right, start central with --quota ${quota}=N`,
+    );
+  }
+}

@@ -1,6 +1,7 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { messageOf } from "../errors.ts";
+import { hasTooManyValues } from "../http/json-values.ts";
 import { batch_bytes_max, batch_text_bytes_max } from "../store/batch.ts";
 import { BatchText, batchVersion } from "./batch-text.ts";
 
@@ -42,8 +43,10 @@ function parsed(bytes: Uint8Array): unknown {
       params: { [constants.ZSTD_d_windowLogMax]: window_log_max },
     });
     requireChecksum(bytes, json);
+    if (hasTooManyValues(json, values_max)) throw new BatchFault(`it has more than ${values_max} values`);
     return JSON.parse(json.toString("utf8"));
   } catch (thrown) {
+    if (thrown instanceof BatchFault) throw thrown;
     throw new BatchFault(`it cannot be read (${messageOf(thrown, 120)})`);
   }
 }
@@ -54,6 +57,9 @@ function requireChecksum(bytes: Uint8Array, json: Uint8Array): void {
   const counted = Number(Bun.hash.xxHash64(json) & 0xffff_ffffn);
   if (told !== counted) throw new BatchFault("its checksum is another one");
 }
+
+/** Values in a batch: of a full one with 15 columns there are a million. */
+const values_max = 1_500_000;
 
 const check = TypeCompiler.Compile(BatchText);
 

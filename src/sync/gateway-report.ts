@@ -1,7 +1,7 @@
 import { type Clock, clockQuality } from "../clock.ts";
 import { freeBytes } from "../disk/free-bytes.ts";
 import type { Store } from "../store/store.ts";
-import type { GatewayReport } from "./protocol.ts";
+import { dropped_max, type GatewayReport } from "./protocol.ts";
 
 /** A gateway's report without the values that only an upload knows. */
 export type GatewayDescription = Omit<GatewayReport, "differing_days" | "failure">;
@@ -27,6 +27,6 @@ export async function describeGateway(options: {
     waiting,
     disk_free_bytes,
     bytes_on_disk: bytesOnDisk,
-    dropped: { ...dropped },
+    dropped: Object.fromEntries(Object.entries(dropped).slice(0, dropped_max)),
   };
 }

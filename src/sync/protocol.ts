@@ -45,6 +45,9 @@ export const positionHeader = "Lintel-Position";
 
 export const Epoch = Type.String({ pattern: "^[0-9a-f]{32}$", title: "32 lower-case hex digits" });
 
+/** Names in the counts of dropped data. */
+export const dropped_max = 300;
+
 /** A gateway's report of itself: stored at central and shown by `lintel fleet`. */
 export const GatewayReport = Type.Object(
   {
@@ -59,7 +62,10 @@ export const GatewayReport = Type.Object(
     disk_free_bytes: number,
     bytes_on_disk: number,
     /** Counts of dropped data, by name. */
-    dropped: Type.Record(Word, number),
+    dropped: Type.Record(Type.String({ pattern: "^.{0,200}$" }), number, {
+      ...closed,
+      maxProperties: dropped_max,
+    }),
     /** Days found to differ since the last report, and what stopped the upload before this one. */
     differing_days: number,
     failure: Type.Optional(Word),

@@ -69,6 +69,7 @@ export function centralStoreOn(parts: CentralParts): CentralStore {
     replaceAlerts: (home, alerts) => writer.write("replaceAlerts", home, alerts),
     itemsOfHome: read(itemsOfHome),
     strays: snapshot(() => strays(homes)),
+    setQuotas: (quotas) => writer.write("setQuotas", quotas),
     putBackup: (home, name, content) => writer.write("putBackup", home, name, content),
     backups: read(backupsOf),
   };

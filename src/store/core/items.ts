@@ -5,6 +5,7 @@ import { devicesFrom } from "../batch-acceptance.ts";
 import { type ItemNames, provisionalItem, provisionalNames, toldSince } from "../provisional-item.ts";
 import { itemColumns, itemValues, numberAddress } from "./item-row.ts";
 import { lookupText } from "./lookup-text.ts";
+import { requireDevices } from "./quotas.ts";
 import { always, putStays, settleUnplaced } from "./stays.ts";
 import {
   arrays,
@@ -46,6 +47,7 @@ export function* streamsOf(heard: readonly HeardDevice[], home: number): Work<nu
   yield* hold("inventory");
   const found = yield* find(heard, home);
   if (found.every(isSettled)) return found.map(({ stream }) => stream);
+  yield* requireDevices(home, found.filter(({ stream }) => stream === undefined).length);
   return (yield* completeItems(heard, { home, homeid: home })).map(({ stream }) => stream);
 }
 

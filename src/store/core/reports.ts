@@ -1,6 +1,7 @@
 import type { ReportNote, Sender } from "../central-store.ts";
 import type { DeviceHealth } from "../device-health.ts";
 import { type HeardDevice, streamsOf } from "./items.ts";
+import { requireListeners } from "./quotas.ts";
 import { holdSource } from "./sources.ts";
 import { change, objects, type Put, put, rowsOfAll, type Work } from "./work.ts";
 
@@ -8,6 +9,10 @@ import { change, objects, type Put, put, rowsOfAll, type Work } from "./work.ts"
 export function* noteReport({ epoch, health, report }: ReportNote, sender: Sender): Work<void> {
   const { home, at_ms } = sender;
   const { held_note } = yield* holdSource(epoch, sender);
+  yield* requireListeners(
+    home,
+    health.listeners.map(({ name }) => name),
+  );
   const heard = heardIn(health, held_note);
   const keys = yield* streamsOf([...heard.values()], home);
   const keyOf = new Map([...heard.keys()].map((place, index) => [place, keys[index] as number]));

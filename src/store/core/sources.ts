@@ -1,6 +1,7 @@
 import { type KnownSource, refuseForeign } from "../batch-acceptance.ts";
 import type { HeldEpoch, Sender } from "../central-store.ts";
 import { type NumberRun, OwnNumbers } from "../own-numbers.ts";
+import { requireEpoch } from "./quotas.ts";
 import { change, firstOf, objects, rowsOf, rowsOfAll, type Work } from "./work.ts";
 
 /** Stored facts of an epoch; undefined where nothing of it has come yet. Locks nothing. */
@@ -26,6 +27,7 @@ export function* holdSource(epoch: string, sender: Sender): Work<Source> {
   );
   let row = yield* firstOf(find);
   if (row === undefined) {
+    yield* requireEpoch(home);
     yield* change(
       "INSERT INTO epoch_homes (epoch, home) VALUES ($1, $2) ON CONFLICT DO NOTHING",
       epoch,

@@ -4,6 +4,7 @@ import type { DayReadings } from "../upload-store.ts";
 import { replaceAlerts } from "./alerts.ts";
 import { putBackup } from "./backups.ts";
 import type { Homes } from "./homes.ts";
+import { setQuotas } from "./quotas.ts";
 import { receive } from "./receive.ts";
 import { repairDay } from "./repair.ts";
 import { noteReport } from "./reports.ts";
@@ -17,6 +18,7 @@ export function writesOf(homes: Homes) {
     revokeToken,
     noteTokenUse,
     noteReport,
+    setQuotas,
     putBackup,
     replaceAlerts,
     receive: (batch: Batch, sender: Sender) => receive(homes, batch, sender),

@@ -1,6 +1,7 @@
 import { OperatorError, type OutageReason, StoreOutage } from "../../errors.ts";
 import { type BatchRefusal, BatchRefused } from "../central-store.ts";
 import type { WriteName } from "../core/writes.ts";
+import { QuotaExceeded } from "../intake.ts";
 import { ReadingRefused } from "../store.ts";
 import type { Role } from "./role.ts";
 import type { Place, Writing } from "./write.ts";
@@ -45,6 +46,8 @@ export interface Fault {
   readonly index?: number;
   /** Present on a BatchRefused. */
   readonly refused?: { readonly reason: BatchRefusal; readonly held_seq: number };
+  /** Present on a QuotaExceeded. */
+  readonly exceeded?: Pick<QuotaExceeded, "home" | "quota" | "most">;
   /** Present on a StoreOutage. */
   readonly outage?: OutageReason;
 }
@@ -53,12 +56,17 @@ export function faultToSend(error: OperatorError): Fault {
   const { what, remedy } = error;
   if (error instanceof StoreOutage) return { what, remedy, outage: error.reason };
   if (error instanceof ReadingRefused) return { what, remedy, index: error.index };
+  if (error instanceof QuotaExceeded) {
+    const { home, quota, most } = error;
+    return { what, remedy, exceeded: { home, quota, most } };
+  }
   if (!(error instanceof BatchRefused)) return { what, remedy };
   return { what, remedy, refused: { reason: error.reason, held_seq: error.held_seq } };
 }
 
-export function errorReceived({ what, remedy, index, outage, refused }: Fault): OperatorError {
+export function errorReceived({ what, remedy, index, outage, refused, exceeded }: Fault): OperatorError {
   if (outage !== undefined) return new StoreOutage(what, remedy, outage);
+  if (exceeded !== undefined) return new QuotaExceeded(exceeded.home, exceeded.quota, exceeded.most);
   if (refused !== undefined) return new BatchRefused(what, remedy, refused.reason, refused.held_seq);
   return index === undefined ? new OperatorError(what, remedy) : new ReadingRefused(what, remedy, index);
 }

@@ -7,6 +7,7 @@ import type { CentralStore, GatewayRecord } from "../../store/central-store.ts";
 import { nothingNoted } from "../../store/device-health.ts";
 import { FilesFault, filesInBody, type HomeFiles, keepFiles } from "../kept-files.ts";
 import { BackupsBody } from "../protocol.ts";
+import type { HomeAllowances } from "../receiver/home-allowances.ts";
 import type { ReceivedCounts } from "../receiver/received-counts.ts";
 import { GatewaySource } from "../transfer/gateway-source.ts";
 import { StoreTarget } from "../transfer/store-target.ts";
@@ -21,6 +22,7 @@ export interface PullOptions {
   readonly connect: (gateway: ListedGateway, stop: AbortSignal) => HttpClient;
   readonly clock: Clock;
   readonly log: Log;
+  readonly allowances: HomeAllowances;
   readonly counts: ReceivedCounts;
   /** Central's record of this home's gateway at the start. */
   readonly known?: GatewayRecord;
@@ -51,12 +53,12 @@ export class Pull {
    * @throws TryAgainLater where the next turn may go better by itself; OperatorError where somebody has to do something
    */
   async turn(stop: AbortSignal): Promise<{ readonly more: boolean }> {
-    const { store, clock, log, counts, connect } = this.#options;
+    const { store, clock, log, allowances, counts, connect } = this.#options;
     const { home, place } = this.gateway;
     const client = connect(this.gateway, stop);
     const remarks = () => ({ differing_days: this.#state.differing_days, pulled: this.#state });
     const { title } = client;
-    const target = new StoreTarget({ store, home, clock, counts, title, place, remarks });
+    const target = new StoreTarget({ store, home, clock, allowances, counts, title, place, remarks });
     const filesDue = clock.now().unix_ms - this.#state.filed_ms >= day_ms;
     // Read before the readings: central then gets every reading before the cursors among these files.
     const files = filesDue ? await readFiles(client) : undefined;

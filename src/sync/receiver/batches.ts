@@ -1,17 +1,20 @@
 import type { Static } from "@sinclair/typebox";
 import type { BodyForm } from "../../http/body.ts";
 import { HttpError } from "../../http/errors.ts";
-import { type Batch, batch_bytes_max, isOfDay } from "../../store/batch.ts";
+import { type Batch, batch_bytes_max, isOfDay, numbersIn, readingsIn } from "../../store/batch.ts";
 import { type BatchRefusal, BatchRefused, type CentralStore } from "../../store/central-store.ts";
 import { batch_numbers_max } from "../../store/intake.ts";
 import { decodeBatch, decodeReadings } from "../batch-codec.ts";
 import { BatchFault } from "../batch-frame.ts";
 import { type BatchAnswer, batchType, type DayQuery, dayReadingsOf, type RepairAnswer } from "../protocol.ts";
+import type { HomeAllowances } from "./home-allowances.ts";
 import type { HomeCall } from "./in-turn.ts";
+import { within } from "./quota-refusals.ts";
 import type { ReceivedCounts } from "./received-counts.ts";
 
 interface Parts {
   readonly store: CentralStore;
+  readonly allowances: HomeAllowances;
   readonly counts: ReceivedCounts;
 }
 
@@ -56,10 +59,15 @@ export async function answerToHeld(
 /** Takes readings in. */
 export async function takeBatch(
   { home, now_ms, body: batch, bytes }: HomeCall<Batch>,
-  { store, counts }: Parts,
+  parts: Parts,
 ): Promise<BatchAnswer> {
+  const { store, allowances, counts } = parts;
   try {
-    const { held_seq, taken } = await store.receive(batch, { home, at_ms: now_ms });
+    const spends = { home, quota: "readings", amount: numbersIn(batch) } as const;
+    const { held_seq, taken } = await within(parts, spends, () =>
+      store.receive(batch, { home, at_ms: now_ms }),
+    );
+    allowances.giveBack(home, "readings", readingsIn(batch) - taken);
     counts.taken(taken, bytes);
     return { held_seq, taken };
   } catch (thrown) {
@@ -71,8 +79,9 @@ export async function takeBatch(
 /** Adds and puts right what a gateway holds of one series of one device on one day. */
 export async function repairDay(
   { home, now_ms, query, body: batch }: HomeCall<Batch, Static<typeof DayQuery>>,
-  { store, counts }: Parts,
+  parts: Parts,
 ): Promise<RepairAnswer> {
+  const { store, allowances, counts } = parts;
   const request = dayReadingsOf(query);
   await requireOwn(store, [request.epoch], home);
   if (batch.epoch !== request.epoch)
@@ -80,7 +89,11 @@ export async function repairDay(
   if (!isOfDay(batch, request.day))
     throw new HttpError("body_unsuitable", { fault: "the batch has readings of another day than the query" });
   try {
-    const { added, corrected, kept } = await store.repairDay(request, batch, { home, at_ms: now_ms });
+    const amount = readingsIn(batch);
+    const { added, corrected, kept } = await within(parts, { home, quota: "readings", amount }, () =>
+      store.repairDay(request, batch, { home, at_ms: now_ms }),
+    );
+    allowances.giveBack(home, "readings", amount - added);
     counts.repaired += added + corrected;
     return { added, corrected, kept };
   } catch (thrown) {

@@ -1,4 +1,5 @@
 import type { BatchRefusal } from "../../store/central-store.ts";
+import type { QuotaName } from "../../store/intake.ts";
 
 /** Counts of what central has received since its start, for the metrics. */
 export class ReceivedCounts {
@@ -9,6 +10,8 @@ export class ReceivedCounts {
   /** Batches, and numbers in them, that were held already. */
   repeatedBatches = 0;
   repeatedReadings = 0;
+  /** Requests of homes that had reached a quota. */
+  readonly quotas: Record<QuotaName, number> = { devices: 0, epochs: 0, listeners: 0, readings: 0, notes: 0 };
   /** Readings that a comparison has added or put right. */
   repaired = 0;
 
@@ -21,6 +24,10 @@ export class ReceivedCounts {
   repeated(readings: number): void {
     this.repeatedBatches += 1;
     this.repeatedReadings += readings;
+  }
+
+  exceeded(quota: QuotaName): void {
+    this.quotas[quota] += 1;
   }
 
   refused(reason: BatchRefusal): void {

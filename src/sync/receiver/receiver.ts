@@ -8,6 +8,8 @@ import { namesTag } from "../../http/entity-tag.ts";
 import { HttpError } from "../../http/errors.ts";
 import { queryReader } from "../../http/parameters.ts";
 import type { CentralStore } from "../../store/central-store.ts";
+import { notesIn } from "../../store/device-health.ts";
+import { defaultQuotas, type Quotas } from "../../store/intake.ts";
 import { batchAnswer, emptyAnswer, jsonAnswer, jsonAnswers } from "../answer.ts";
 import { encodedBatch } from "../batch-codec.ts";
 import { fleetOf } from "../fleet/fleet.ts";
@@ -30,7 +32,9 @@ import {
 import { differing } from "../transfer/differing.ts";
 import { type AdmissionBounds, AdmissionQueue } from "./admission-queue.ts";
 import { answerToHeld, batchForm, dayForm, repairDay, requireOwn, takeBatch } from "./batches.ts";
+import { HomeAllowances } from "./home-allowances.ts";
 import { type HomeCall, inTurn } from "./in-turn.ts";
+import { within } from "./quota-refusals.ts";
 import { ReceivedCounts } from "./received-counts.ts";
 
 /** Central's side of sync. */
@@ -38,6 +42,7 @@ export interface Receiver {
   readonly app: App;
   readonly counts: ReceivedCounts;
   readonly queue: AdmissionQueue;
+  readonly allowances: HomeAllowances;
 }
 
 /**
@@ -49,11 +54,18 @@ export function receiverOf({
   store,
   clock,
   version,
+  quotas = defaultQuotas,
   ...bounds
-}: { store: CentralStore; clock: Clock; version: string } & Partial<AdmissionBounds>): Receiver {
+}: {
+  store: CentralStore;
+  clock: Clock;
+  version: string;
+  quotas?: Quotas;
+} & Partial<AdmissionBounds>): Receiver {
+  const allowances = new HomeAllowances({ quotas, clock });
   const counts = new ReceivedCounts();
   const queue = new AdmissionQueue({ clock, ...bounds });
-  const parts = { store, clock, version, counts, queue };
+  const parts = { store, clock, version, allowances, counts, queue };
   const routes = (context: AppContext) =>
     new Elysia({ prefix: syncPath })
       .use(jsonAnswers)
@@ -61,12 +73,13 @@ export function receiverOf({
       .use(fleetRoute(parts, context));
   return {
     app: { name: "sync", prefix: `${syncPath}/`, body_bytes_max: drained_factor * bytes_max.backups, routes },
+    allowances,
     counts,
     queue,
   };
 }
 
-type Parts = Pick<Receiver, "counts" | "queue"> & {
+type Parts = Pick<Receiver, "allowances" | "counts" | "queue"> & {
   readonly store: CentralStore;
   readonly clock: Clock;
   readonly version: string;
@@ -118,12 +131,16 @@ function requireHome(said: string | undefined, home: number): void {
 /** Keeps what a gateway says of itself, and answers how far its readings and notes are held. */
 async function report(
   { home, now_ms, body: { epochs, condition, report } }: HomeCall<ReportBody>,
-  { store, version }: Parts,
+  parts: Parts,
 ): Promise<ReportAnswer> {
+  const { store, version } = parts;
   const names = epochs.map(({ epoch }) => epoch);
   await requireOwn(store, names, home);
   // The last epoch is the one that the gateway numbers by now.
-  await store.noteReport({ epoch: names.at(-1) ?? "", health: condition, report }, { home, at_ms: now_ms });
+  const note = { epoch: names.at(-1) ?? "", health: condition, report };
+  await within(parts, { home, quota: "notes", amount: notesIn(condition) }, () =>
+    store.noteReport(note, { home, at_ms: now_ms }),
+  );
   const held = await store.held(names);
   return {
     home,

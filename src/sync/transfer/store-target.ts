@@ -1,9 +1,12 @@
 import type { Clock } from "../../clock.ts";
 import { OperatorError } from "../../errors.ts";
-import { type Batch, batch_readings_max } from "../../store/batch.ts";
+import { TryAgainLater } from "../../http-client/outcome.ts";
+import { type Batch, batch_readings_max, numbersIn, readingsIn } from "../../store/batch.ts";
 import { BatchRefused, type CentralStore, type Repaired, type Sender } from "../../store/central-store.ts";
 import type { DayDigest } from "../../store/day-digest.ts";
+import { notesIn } from "../../store/device-health.ts";
 import type { DayReadings, DigestRequest } from "../../store/upload-store.ts";
+import type { DailyQuota, HomeAllowances } from "../receiver/home-allowances.ts";
 import type { ReceivedCounts } from "../receiver/received-counts.ts";
 import { differing } from "./differing.ts";
 import type { BatchSender, HeldSpan, ReadAfter, Report, Target } from "./source-and-target.ts";
@@ -12,6 +15,7 @@ export interface StoreTargetOptions {
   readonly store: CentralStore;
   readonly home: number;
   readonly clock: Clock;
+  readonly allowances: HomeAllowances;
   readonly counts: ReceivedCounts;
   /** Name of the gateway at the start of a sentence, and the file and line where it is listed. */
   readonly title: string;
@@ -47,22 +51,26 @@ export class StoreTarget implements Target {
 
   async note({ epochs, condition, report }: Report): Promise<readonly HeldSpan[]> {
     const { store, remarks } = this.#options;
+    this.#spend("notes", notesIn(condition));
     const epoch = epochs.at(-1)?.epoch ?? "";
     await store.noteReport({ epoch, health: condition, report: { ...report, ...remarks() } }, this.#sender);
     return store.held(epochs.map((one) => one.epoch));
   }
 
   sender(read: ReadAfter): BatchSender {
-    const { store, counts } = this.#options;
+    const { store, allowances, home, counts } = this.#options;
     return async (after_seq) => {
       const handed = await read(after_seq, batch_readings_max);
       if (handed === undefined) return undefined;
       const { batch, bytes } = handed;
+      this.#spend("readings", numbersIn(batch));
       try {
         const { held_seq, taken } = await store.receive(batch, this.#sender);
+        allowances.giveBack(home, "readings", readingsIn(batch) - taken);
         counts.taken(taken, bytes);
         return { held_seq, batch };
       } catch (thrown) {
+        allowances.giveBack(home, "readings", numbersIn(batch));
         return { held_seq: this.#heldAfter(thrown) };
       }
     };
@@ -81,6 +89,18 @@ export class StoreTarget implements Target {
     } catch (thrown) {
       throw thrown instanceof BatchRefused ? this.#refusal(thrown) : thrown;
     }
+  }
+
+  /** @throws TryAgainLater where the home has sent as much as it may */
+  #spend(quota: DailyQuota, amount: number): void {
+    const { allowances, home, title, counts } = this.#options;
+    const spent = allowances.take(home, quota, amount);
+    if (spent === undefined) return;
+    counts.exceeded(quota);
+    throw new TryAgainLater(
+      `${title} has sent more ${quota} than ${spent.most} a day`,
+      `it is read again; where that many are right, start central with --quota ${quota}=N`,
+    );
   }
 
   get #sender(): Sender {

@@ -4,7 +4,7 @@ import { OperatorError } from "../../errors.ts";
 import { TryAgainLater } from "../../http-client/outcome.ts";
 import type { Log } from "../../log.ts";
 import { type Batch, batch_readings_max, numbersMissing } from "../../store/batch.ts";
-import { health_notes_max } from "../../store/device-health.ts";
+import { health_notes_max, notesIn } from "../../store/device-health.ts";
 import { type Compared, Comparison, type ComparisonOptions } from "./compare.ts";
 import { spansOf } from "./days.ts";
 import type { HeldSpan, Report } from "./source-and-target.ts";
@@ -213,8 +213,8 @@ class Transfer {
       first.condition.after_note === this.#held_note ? first : await source.report(this.#held_note);
     for (let reports = 1; ; reports += 1) {
       const held_note = (await target.note(report)).at(-1)?.held_note ?? 0;
-      const { outages, silences, gaps, to_note } = report.condition;
-      const all = outages.length + silences.length + gaps.length < health_notes_max;
+      const { to_note } = report.condition;
+      const all = notesIn(report.condition) < health_notes_max;
       const moved = held_note > this.#held_note;
       this.#held_note = held_note;
       if (all && held_note >= to_note) return report;

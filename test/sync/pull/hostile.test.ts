@@ -2,10 +2,12 @@ import { expect, test } from "bun:test";
 import { zstdCompressSync } from "node:zlib";
 import type { ListedGateway } from "../../../src/config/gateway-list.ts";
 import { TryAgainLater } from "../../../src/http-client/outcome.ts";
+import { defaultQuotas } from "../../../src/store/intake.ts";
 import { fleetOf } from "../../../src/sync/fleet/fleet.ts";
 import { batchType } from "../../../src/sync/protocol.ts";
 import { gatewayClient } from "../../../src/sync/pull/gateway-client.ts";
 import { Pull } from "../../../src/sync/pull/pull.ts";
+import { HomeAllowances } from "../../../src/sync/receiver/home-allowances.ts";
 import { ReceivedCounts } from "../../../src/sync/receiver/received-counts.ts";
 import { answeringServers } from "../../fakes/answering-servers.ts";
 import { keptLog, seeded } from "../../store/sample.ts";
@@ -53,6 +55,7 @@ async function ended(programme: Programme, url: string): Promise<Error | undefin
       }),
     clock,
     log: keptLog("error").log,
+    allowances: new HomeAllowances({ quotas: defaultQuotas, clock }),
     counts: new ReceivedCounts(),
   });
   return pull.turn(new AbortController().signal).then(

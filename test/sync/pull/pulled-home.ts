@@ -5,9 +5,11 @@ import { type Gateway, startGateway } from "../../../src/gateway.ts";
 import type { Reading } from "../../../src/reading.ts";
 import type { CentralStore } from "../../../src/store/central-store.ts";
 import type { DayDigest } from "../../../src/store/day-digest.ts";
+import { defaultQuotas } from "../../../src/store/intake.ts";
 import { openUploadStore } from "../../../src/store/sqlite/open.ts";
 import { gatewayClient } from "../../../src/sync/pull/gateway-client.ts";
 import { Pull } from "../../../src/sync/pull/pull.ts";
+import { HomeAllowances } from "../../../src/sync/receiver/home-allowances.ts";
 import { ReceivedCounts } from "../../../src/sync/receiver/received-counts.ts";
 import { mintToken, type Scope } from "../../../src/token.ts";
 import type { TravellingClock } from "../../drivers/travelling-clock.ts";
@@ -117,6 +119,7 @@ export class PulledHome implements AsyncDisposable {
         }),
       clock,
       log,
+      allowances: new HomeAllowances({ quotas: defaultQuotas, clock }),
       counts: new ReceivedCounts(),
       ...(known === undefined ? {} : { known }),
     });

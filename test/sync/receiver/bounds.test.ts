@@ -4,28 +4,11 @@ import { day_ms } from "../../../src/durations.ts";
 import type { CentralStore } from "../../../src/store/central-store.ts";
 import { batchType } from "../../../src/sync/protocol.ts";
 import { eventsOf, keyOf, numbers } from "../../store/central-sample.ts";
-import { openCentral, temporaryDatabase } from "../../store/postgres/temporary-central.ts";
 import { sensor, start_ms } from "../../store/sample.ts";
 import { inDigestOrder, SimulatedGateway } from "../../store/simulated-gateway.ts";
 import { bytesWith } from "../batch/sample.ts";
-import { encoded, gatewayOf, type Receiving, receive, reportBody } from "./receiving.ts";
-
-/** A central on a database of its own. */
-const centrals: readonly [name: string, open: () => Promise<Receiving>][] = [
-  ["SQLite", () => receive()],
-  ["PostgreSQL", onPostgres],
-];
-
-async function onPostgres(): Promise<Receiving> {
-  const database = await temporaryDatabase();
-  const receiving = await receive({ open: () => openCentral(database.url) });
-  return Object.assign(receiving, {
-    async [Symbol.asyncDispose]() {
-      await receiving.central.stop();
-      await database[Symbol.asyncDispose]();
-    },
-  });
-}
+import { centrals } from "./centrals.ts";
+import { encoded, gatewayOf, type Receiving, reportBody } from "./receiving.ts";
 
 const farthest = Number.MAX_SAFE_INTEGER;
 const epoch = "e".repeat(32);

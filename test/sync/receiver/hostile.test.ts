@@ -98,6 +98,41 @@ describe("a body that expands", () => {
   });
 });
 
+describe("a body of more values than any has", () => {
+  const mebibyte = 1024 * 1024;
+
+  test("is refused before they are made: 16 MiB of empty lists would be 500 MB", async () => {
+    const lists = (bytes: number) => `[${"[],".repeat(bytes / 3 - 1)}[]]`;
+    const zstd = { "content-encoding": "zstd" };
+    Bun.gc(true);
+    const before_bytes = process.memoryUsage.rss();
+    const packed = (bytes: number) => Bun.zstdCompressSync(lists(bytes));
+    for (const [path, bytes] of [
+      ["/report", 16 * mebibyte],
+      ["/verify", 32 * mebibyte],
+    ] as const)
+      expect(await answerTo(path, { body: new Uint8Array(packed(bytes)), headers: zstd })).toEqual([
+        422, 42204,
+      ]);
+    const batch = bytesWith(lists(16 * mebibyte));
+    expect(await answerTo("/batches", { body: batch, type: batchType })).toEqual([422, 42204]);
+    // The texts, here and there, are 64 MiB at a time.
+    expect(process.memoryUsage.rss() - before_bytes).toBeLessThan(320 * mebibyte);
+    await isWell();
+  });
+
+  test("is a report with names without end", async () => {
+    const body = reportBody(gateway) as { report: object };
+    const names = (count: number, length: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`${index}`.padEnd(length, "x"), 1]));
+    for (const dropped of [names(301, 5), names(1, 201)]) {
+      const report = { body: JSON.stringify({ ...body, report: { ...body.report, dropped } }) };
+      expect(await answerTo("/report", report)).toEqual([422, 42204]);
+    }
+    await isWell();
+  });
+});
+
 describe("a body that is not what is expected", () => {
   test("by its type or coding is 415 before it is read", async () => {
     expect(await answerTo("/batches", { body: good, type: "application/json" })).toEqual([415, 41501]);

@@ -7,6 +7,7 @@ import { lineLog } from "../../../src/log.ts";
 import type { Batch } from "../../../src/store/batch.ts";
 import type { CentralStore } from "../../../src/store/central-store.ts";
 import { nothingNoted } from "../../../src/store/device-health.ts";
+import type { Quotas } from "../../../src/store/intake.ts";
 import { openCentralStore } from "../../../src/store/sqlite/central-open.ts";
 import { encodeBatch } from "../../../src/sync/batch-codec.ts";
 import { batchHeader, batchType } from "../../../src/sync/protocol.ts";
@@ -47,6 +48,7 @@ export async function receive(
     directory?: string;
     metrics?: boolean;
     admission?: Partial<AdmissionBounds>;
+    quotas?: Partial<Quotas>;
   } = {},
 ): Promise<Receiving> {
   const { clock = new SystemClock(), metrics = false } = options;
@@ -64,6 +66,7 @@ export async function receive(
     realm: "lintel",
     metrics,
     admission: options.admission,
+    quotas: options.quotas,
     clock,
     log,
   });
