@@ -129,8 +129,8 @@ function tooLarge(bytes_max: number): HttpError {
   return new HttpError("body_too_large", { bytes_max }, closing);
 }
 
-/** Values in a body: a comparison of a hundred thousand days has 900,000. */
-const values_max = 1_000_000;
+/** Values in a body: a report with all the devices and interruptions that one may have has 340,000. */
+const values_max = 500_000;
 
 /** Closes the connection: a client that sends without end is not read any longer. */
 const closing = { Connection: "close" } as const;

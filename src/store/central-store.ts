@@ -145,6 +145,7 @@ export class BatchRefused extends OperatorError {
 /** `gap`: readings before it are not held. `foreign`: the epoch belongs to another home. `diverged`: another reading has the number before it. */
 export type BatchRefusal = "gap" | "foreign" | "diverged";
 
-/** Bytes of one file that `putBackup` keeps, and files that a home has. */
-export const backup_bytes_max = 4 * 1024 * 1024;
+/** Bytes of one file that `putBackup` keeps, and of all of a home, which are answered together; files that a home has. */
+export const backup_bytes_max = 2 * 1024 * 1024;
+export const backups_bytes_max = 4 * 1024 * 1024;
 export const backups_max = 16;

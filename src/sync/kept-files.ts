@@ -1,4 +1,9 @@
-import { backup_bytes_max, backups_max, type CentralStore } from "../store/central-store.ts";
+import {
+  backup_bytes_max,
+  backups_bytes_max,
+  backups_max,
+  type CentralStore,
+} from "../store/central-store.ts";
 import type { BackupsBody } from "./protocol.ts";
 
 /** Files that central keeps of a home, by name: how they travel, and how they are kept. */
@@ -27,8 +32,10 @@ export async function keepFiles(
   files: HomeFiles,
 ): Promise<void> {
   const kept = await store.backups(home);
-  if (new Set([...kept.keys(), ...files.keys()]).size > backups_max)
-    throw new FilesFault(`a home keeps ${backups_max} files at most`);
+  const all = new Map([...kept, ...files]);
+  const bytes = [...all.values()].reduce((sum, { length }) => sum + length, 0);
+  if (all.size > backups_max || bytes > backups_bytes_max)
+    throw new FilesFault(`a home keeps ${backups_max} files with ${backups_bytes_max} bytes at most`);
   for (const [name, content] of files) {
     const before = kept.get(name);
     if (before === undefined || Buffer.compare(before, content) !== 0)

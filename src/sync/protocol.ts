@@ -128,9 +128,12 @@ export const BatchRefusalBody = Type.Object({
 });
 export type BatchRefusalBody = Static<typeof BatchRefusalBody>;
 
+/** Digests compared at once: a day of ten thousand devices. */
+export const digests_max = 20_000;
+
 /** A gateway's answer to GET /digests; `next_ms` is the first day after the requested ones that has readings. */
 export const DigestsAnswer = Type.Object({
-  digests: Type.Array(DayDigest, { maxItems: 100_000 }),
+  digests: Type.Array(DayDigest, { maxItems: digests_max }),
   next_ms: Type.Optional(time_ms),
 });
 export type DigestsAnswer = Static<typeof DigestsAnswer>;
@@ -142,7 +145,7 @@ export const VerifyBody = Type.Object(
     through_seq: seq,
     from_ms: time_ms,
     before_ms: time_ms,
-    digests: Type.Array(DayDigest, { maxItems: 100_000 }),
+    digests: Type.Array(DayDigest, { maxItems: digests_max }),
   },
   closed,
 );
@@ -163,7 +166,7 @@ export const BackupsBody = Type.Object(
   {
     files: Type.Record(
       Type.String({ pattern: "^[\\w.-]{1,100}$" }),
-      Type.String({ maxLength: 8_000_000 }),
+      Type.String({ maxLength: 3_000_000 }),
       closed,
     ),
   },

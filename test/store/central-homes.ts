@@ -297,6 +297,9 @@ export function homesDiffer(make: MakeCentral): void {
       await store.putBackup(4, `file ${file}`, new Uint8Array(1));
     expect(await store.putBackup(4, "one more", new Uint8Array(1)).catch(String)).toContain("one more");
     await store.putBackup(4, "other", new Uint8Array([9]));
+    await store.putBackup(4, "file 2", new Uint8Array(backup_bytes_max));
+    const inAll = store.putBackup(4, "file 3", new Uint8Array(backup_bytes_max));
+    expect(await inAll.catch(String)).toContain("file 3");
     expect((await store.backups(4)).size).toBe(backups_max);
   });
 }

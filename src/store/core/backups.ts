@@ -1,5 +1,5 @@
 import { OperatorError } from "../../errors.ts";
-import { backup_bytes_max, backups_max } from "../central-store.ts";
+import { backup_bytes_max, backups_bytes_max, backups_max } from "../central-store.ts";
 import { arrays, change, hold, rowsOf, type Work } from "./work.ts";
 
 /** See `CentralStore.putBackup`. */
@@ -11,10 +11,13 @@ export function* putBackup(home: number, name: string, content: Uint8Array): Wor
     );
   }
   yield* hold({ backupsOf: home });
-  const held = yield* rowsOf(arrays<[name: string]>("SELECT name FROM backups WHERE home = $1", home));
-  if (held.length >= backups_max && !held.flat().includes(name)) {
+  const others = yield* rowsOf(
+    arrays<[bytes: number]>("SELECT length(content) FROM backups WHERE home = $1 AND name <> $2", home, name),
+  );
+  const bytes = others.flat().reduce((sum, one) => sum + one, content.length);
+  if (others.length >= backups_max || bytes > backups_bytes_max) {
     throw new OperatorError(
-      `home ${home} has ${backups_max} files at central already, and ${name} would be one more`,
+      `home ${home} has ${others.length} files at central besides ${name}, and at most ${backups_max} with ${backups_bytes_max} bytes are kept`,
       "send its files under the names they had before",
     );
   }

@@ -131,4 +131,4 @@ async function readFiles(client: HttpClient): Promise<HomeFiles> {
 const turn_batches_max = 32;
 /** That are remembered; more than these are all. */
 const days_max = 4_000;
-const files_bytes_max = 32 * 1024 * 1024;
+const files_bytes_max = 8 * 1024 * 1024;

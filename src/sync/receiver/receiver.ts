@@ -88,9 +88,9 @@ type Parts = Pick<Receiver, "allowances" | "counts" | "queue"> & {
 /** Routes for sync tokens that are bound to a home, each request in its turn. */
 function homeRoutes(parts: Parts, context: AppContext) {
   const forms = {
-    report: jsonForm(ReportBody, { bytes_max: bytes_max.report, text_bytes_max: 16 * mebibyte }),
-    verify: jsonForm(VerifyBody, { bytes_max: bytes_max.verify, text_bytes_max: 32 * mebibyte }),
-    backups: jsonForm(BackupsBody, { bytes_max: bytes_max.backups, text_bytes_max: 32 * mebibyte }),
+    report: jsonForm(ReportBody, { bytes_max: bytes_max.report, text_bytes_max }),
+    verify: jsonForm(VerifyBody, { bytes_max: bytes_max.verify, text_bytes_max }),
+    backups: jsonForm(BackupsBody, { bytes_max: bytes_max.backups, text_bytes_max }),
   };
   return new Elysia()
     .use(authorised(["sync"], context))
@@ -195,13 +195,21 @@ async function history(
   const after = seq === undefined || at === undefined ? undefined : { seq, at };
   const made = await encodedBatch((readings_max) =>
     store.history({ home, from_ms: from, after, readings_max }),
-  );
+  ).catch((thrown) => {
+    if (!(thrown instanceof RangeError)) throw thrown;
+    throw new HttpError("parameter_malformed", {
+      parameter: "at",
+      expected: "as the answer before named it",
+    });
+  });
   if (made === undefined) return emptyAnswer();
   return batchAnswer(made.bytes, { [positionHeader]: `${made.position.seq} ${made.position.at}` });
 }
 
 const mebibyte = 1024 * 1024;
 /** Bytes of the largest JSON bodies, as they come over the wire. */
-const bytes_max = { report: 2 * mebibyte, verify: 4 * mebibyte, backups: 8 * mebibyte };
+const bytes_max = { report: 2 * mebibyte, verify: 2 * mebibyte, backups: 6 * mebibyte };
+/** Bytes of any of them, decompressed. */
+const text_bytes_max = 8 * mebibyte;
 /** Up to this many times the largest body is read and thrown away, so that a client that sends too much is told why; more is cut off. */
 const drained_factor = 4;

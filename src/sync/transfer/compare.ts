@@ -2,6 +2,7 @@ import { day_ms } from "../../durations.ts";
 import { batch_readings_max, readingsIn } from "../../store/batch.ts";
 import type { DayDigest } from "../../store/day-digest.ts";
 import type { DigestRequest } from "../../store/upload-store.ts";
+import { digests_max } from "../protocol.ts";
 import type { DaySpan } from "./days.ts";
 import { nameOf } from "./differing.ts";
 import type { Source, Target } from "./source-and-target.ts";
@@ -129,5 +130,3 @@ export class Comparison implements Compared {
     }
   }
 }
-
-const digests_max = 100_000;

@@ -82,5 +82,5 @@ export class GatewaySource implements Source {
   }
 }
 
-const report_bytes_max = 16 * 1024 * 1024;
-const digests_bytes_max = 16 * 1024 * 1024;
+const report_bytes_max = 8 * 1024 * 1024;
+const digests_bytes_max = 8 * 1024 * 1024;
