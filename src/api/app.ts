@@ -8,6 +8,7 @@ import { documents } from "./documents.ts";
 import { endpoints } from "./endpoints.ts";
 import { PageCache } from "./page-cache.ts";
 import { exclusive } from "./parameters.ts";
+import { inPieces, isLong } from "./pieces.ts";
 import { versionsOf } from "./versions/history.ts";
 import { newestVersion } from "./versions.ts";
 
@@ -55,6 +56,7 @@ function routesOf(
               { request, now_ms, token, accepted, changes },
               { ...handled, mark: `${version} ${handled.mark}` },
             );
+          if (handled.next === undefined && isLong(handled.body)) return inPieces(handled.body, accepted);
           const content = new Content(handled);
           const success = successWith(content, { accepted, url: request.url, repeatable: false });
           return respond(success, { bytes: () => content.as(success.coding), request });
