@@ -122,8 +122,9 @@ const cachingHeaders = {
     schema: { type: "string", pattern: '^W/"[0-9a-f]+"$' },
   },
   "Cache-Control": {
-    description: "a page may be kept, but has to be asked for each time",
-    schema: { type: "string", const: "private, no-cache" },
+    description:
+      "a page with an `ETag` may be kept by the client alone, and has to be asked for each time; any other is not kept at all",
+    schema: { type: "string", enum: ["private, no-cache", "no-store"] },
   },
 };
 
