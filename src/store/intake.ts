@@ -52,7 +52,7 @@ export class QuotaExceeded extends OperatorError {
   ) {
     super(
       `home ${home} would have more than ${most} ${quota} here`,
-      `look who uses its token; where it is right, start central with --quota ${quota}=N`,
+      `see at central who uses the token of home ${home}; where all is right, start central with --quota ${quota}=N`,
     );
   }
 }

@@ -29,7 +29,8 @@ for (const [name, open] of centrals)
         {
           code: 42206,
           message: "Home 12 would have more than 20 devices here, the most that it may",
-          remedy: "look who uses its token; where it is right, start central with --quota devices=N",
+          remedy:
+            "see at central who uses the token of home 12; where all is right, start central with --quota devices=N",
         },
       ]);
       expect((await receiving.send(12, gateway.batch(21, 40))).status).toBe(200);

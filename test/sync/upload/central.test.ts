@@ -96,6 +96,13 @@ test("what asking again cannot mend is said in one line with what to do", async 
       Response.json({ code: 42204, message: "a batch of a later version" }, { status: 422 }),
       "does not take what this gateway sends (422: a batch of a later version (code 42204)): run the same version of Lintel on both",
     ],
+    [
+      Response.json(
+        { code: 42206, message: "Home 12 would have more than 3 devices", remedy: "see at central who" },
+        { status: 422 },
+      ),
+      "(422: Home 12 would have more than 3 devices (code 42206)): see at central who",
+    ],
     [new Response("<html>log in here</html>"), "is not what a Lintel central server answers"],
     [
       Response.json(
