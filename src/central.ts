@@ -64,7 +64,10 @@ export async function startCentral(options: {
   const { store, listen, settings, realm, tls, metrics, clock, log } = options;
   try {
     const quotas = { ...defaultQuotas, ...options.quotas };
-    await store.setQuotas(quotas);
+    // On a full disk those before hold, and readers are served.
+    await store
+      .setQuotas(quotas)
+      .catch((thrown) => log.warn(`quotas could not be set: ${messageOf(thrown)}`));
     const receiver = receiverOf({ store, clock, version, quotas, ...options.admission });
     const pulling = await pullingOf(options, receiver);
     const server: HttpServer = await startServer({

@@ -1,9 +1,9 @@
 /**
  * One hostile sync token against a central that takes in honest homes: is every reading of the others there, once?
  *
- *   ./scripts/soak hostile [--minutes 60] [--homes 8] [--seed N]
+ *   ./scripts/soak hostile [--minutes 60] [--homes 8] [--seed N] [--database postgres://…]
  *
- * Of the central that people start, on SQLite. Homes number events and upload them by the sync routes; another is a gateway of `lintel demo`, which
+ * Of the central that people start, on SQLite or in a PostgreSQL database that is empty. Homes number events and upload them by the sync routes; another is a gateway of `lintel demo`, which
  * `lintel upload` and `lintel verify` upload and compare. Meanwhile a process that holds the token of one more home sends whatever is bad:
  * scripts/soaks/hostile/attacks.ts lists it. At the end the pages of every sensor must hold what its home has numbered, each event once. Central has to answer
  * throughout, and to stay below 512 MB, which is what the service may take. Exits with 1 and names what did not hold.
@@ -21,12 +21,13 @@ const { values } = parseArgs({
     minutes: { type: "string", default: "60" },
     homes: { type: "string", default: "8" },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
+    database: { type: "string" },
     help: { type: "boolean" },
   },
 });
 const [minutes, count, seed] = [Number(values.minutes), Number(values.homes), Number(values.seed)];
 if (values.help || !(minutes > 0) || !(count >= 1 && count <= 1_000) || !Number.isInteger(seed)) {
-  console.log("./scripts/soak hostile [--minutes 60] [--homes 8] [--seed N]");
+  console.log("./scripts/soak hostile [--minutes 60] [--homes 8] [--seed N] [--database postgres://…]");
   process.exit(values.help ? 0 : 2);
 }
 const memory_mb_max = 512;
@@ -35,6 +36,7 @@ const demo_home = 900;
 const hostile_home = 666;
 const faults: string[] = [];
 const site = new Site();
+const store = values.database === undefined ? ["--data", site.data] : ["--database", values.database];
 try {
   await soak();
 } finally {
@@ -51,8 +53,8 @@ async function soak(): Promise<void> {
   const numbers = Array.from({ length: count }, (_, index) => index + 1);
   await importHomes(numbers);
   const demo = await demoGateway();
-  const central = await site.central("--data", site.data, "--metrics");
-  const read = await site.token();
+  const central = await site.central(...store);
+  const read = await token();
   const homes: HonestHome[] = [];
   for (const home of numbers)
     homes.push(new HonestHome({ home, origin: central.origin, token: await syncToken(home) }));
@@ -104,7 +106,7 @@ async function importHomes(numbers: readonly number[]): Promise<void> {
   );
   const file = join(site.directory, "homes.json");
   writeFileSync(file, JSON.stringify({ homes: numbers.map((homeid) => ({ homeid })), items }));
-  const { code, said } = await site.lintel("import", file, "--data", site.data);
+  const { code, said } = await site.lintel("import", file, ...store);
   if (code !== 0) throw new Error(`lintel import ended with ${code}: ${said}`);
 }
 
@@ -120,7 +122,11 @@ async function demoGateway(): Promise<readonly string[]> {
 }
 
 function syncToken(home: number): Promise<string> {
-  return site.token("--scope", "sync", "--home", String(home));
+  return token("--scope", "sync", "--home", String(home));
+}
+
+async function token(...words: readonly string[]): Promise<string> {
+  return (await site.answer("token", "create", "soak", "--json", ...store, ...words)).token;
 }
 
 async function startAttacker(

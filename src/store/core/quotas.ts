@@ -1,11 +1,12 @@
 import { defaultQuotas, QuotaExceeded, type QuotaName, type Quotas } from "../intake.ts";
 import { arrays, change, firstOf, rowsOf, type Work } from "./work.ts";
 
-/** Keeps the quotas of every home, in the place of those before. They stand in the database because several servers may share it. */
+/** Keeps the quotas of every home, in the place of those before; what is the same is not written. They stand in the database because several servers may share it. */
 export function* setQuotas(quotas: Quotas): Work<void> {
   for (const [name, most] of Object.entries(quotas))
     yield* change(
-      "INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+      `INSERT INTO meta (name, value) VALUES ($1, $2)
+       ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE meta.value <> excluded.value`,
       keyOf(name),
       String(most),
     );

@@ -30,12 +30,14 @@ export class HomeAllowances {
 
   /** Takes an amount from what a home may send; answers why it cannot. */
   take(home: number, quota: DailyQuota, amount: number): Spent | undefined {
+    if (amount <= 0) return undefined;
     const most = this.#quotas[quota];
     const now_ms = this.#clock.now().monotonic_ms;
     const spent = this.#spentBy(`${quota} ${home}`, most, now_ms);
+    // A batch that is larger than all that may be sent at once goes through where nothing else was sent.
     const over = spent + amount - Math.max(most * days_at_once, amount);
     if (over > 0) return { quota, most, retry_s: Math.ceil((over / most) * (day_ms / 1000)) };
-    if (amount > 0) this.#spent.set(`${quota} ${home}`, { amount: spent + amount, at_ms: now_ms });
+    this.#spent.set(`${quota} ${home}`, { amount: spent + amount, at_ms: now_ms });
     return undefined;
   }
 
