@@ -1,7 +1,7 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import type { Clock } from "../src/clock.ts";
 import type { Log } from "../src/log.ts";
-import type { Cursor, Device, DeviceState, Gap, Reading } from "../src/reading.ts";
+import type { Cursor, Device, DeviceState, Gap, Reading, Sighting } from "../src/reading.ts";
 
 /**
  * A kind of hardware that Lintel can listen to: one entry of `drivers/index.ts`. `name` is its section in
@@ -67,6 +67,18 @@ export interface Host {
   accept(reading: Reading, cursor?: Cursor): Promise<void>;
   /** The last value of a cursor of this driver that came on disk; undefined before the first. */
   cursor(name: string): Promise<string | undefined>;
+  /**
+   * Whether a device is listened to that anybody in radio range may be, or claim to be: one of the inventory, one that was
+   * admitted, and a new one while joining is open. Any other is a stranger: it is counted and shown, and its driver does and
+   * keeps nothing for it. Asked first for whatever is heard of such a device; costs the same however many there are, never fails.
+   * Devices that joined a network, are polled, are on a wire or have a key were let in by that, and are not asked about.
+   */
+  admits(sighting: Sighting): boolean;
+  /**
+   * An address for a device that cannot tell its own: of this home, so that no other home has a device with it, and the same
+   * after every start.
+   */
+  readonly localAddress: string;
   /** Notes that a device was heard, with its battery and link if it told them. Never fails, never blocks. */
   heard(state: DeviceState): void;
   /**

@@ -1,5 +1,6 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import type { Moment } from "../src/clock.ts";
+import type { Device } from "../src/reading.ts";
 import type { Host } from "./driver.ts";
 
 /**
@@ -18,6 +19,12 @@ export interface PeripheralDefinition<Section extends TSchema = TSchema> {
    * the list that recognises a device has it. Must not throw, keeps nothing.
    */
   recognises(advertisement: Advertisement): boolean;
+  /**
+   * The device of an advertisement that was recognised, as far as that tells it without a key; undefined where it has nothing of
+   * interest, such as a thermometer's. A device is handed to the product only once the gateway admits what this says. Must not
+   * throw, keeps nothing.
+   */
+  deviceOf(advertisement: Advertisement): Device | undefined;
   create(options: {
     config: Static<Section>;
     /** The gateway; `directory` is the product's own and exists. */
@@ -51,6 +58,12 @@ export interface Peripheral {
   /** Ends cleanly within 2 s. Nothing is called afterwards. */
   stop?(): Promise<void>;
 }
+
+/**
+ * Devices that are followed at once, in all and of one product; the longest unheard is forgotten first. Only those that the
+ * gateway lets in come so far, so that no stranger can take the place of one.
+ */
+export const devices_max = 1_000;
 
 /**
  * An advertisement of a device. UUIDs, here and everywhere below, are lower case: four hex digits for one of the

@@ -1,6 +1,4 @@
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
-import type { DriverDefinition, Host } from "../drivers/driver.ts";
+import type { DriverDefinition } from "../drivers/driver.ts";
 import { apiApp, apiUrl } from "./api/app.ts";
 import { type Clock, clockQuality } from "./clock.ts";
 import type { Config } from "./config/config.ts";
@@ -11,9 +9,11 @@ import { LampKeeper } from "./control/lamp.ts";
 import { startControl } from "./control/server.ts";
 import type { GatewayStatus } from "./control/status.ts";
 import { freeBytes } from "./disk/free-bytes.ts";
+import { hostOf } from "./driver-host.ts";
 import { messageOf, type OperatorError } from "./errors.ts";
 import type { App } from "./http/app.ts";
 import { startServer } from "./http/server.ts";
+import { Admission } from "./ingest/admission.ts";
 import { Ingest } from "./ingest/ingest.ts";
 import { keepListening } from "./ingest/keep-listening.ts";
 import type { Log } from "./log.ts";
@@ -22,7 +22,6 @@ import { commitSteps_s, gatewayFamilies } from "./metrics/gateway.ts";
 import { Histogram } from "./metrics/histogram.ts";
 import type { Family } from "./metrics/openmetrics.ts";
 import { programFamilies } from "./metrics/program.ts";
-import type { Cursor } from "./reading.ts";
 import { databasePath } from "./store/sqlite/connection.ts";
 import { watchFile } from "./store/sqlite/file-watch.ts";
 import { openGatewayStore, openUploadStore } from "./store/sqlite/open.ts";
@@ -123,7 +122,7 @@ async function assemble(
     tls,
     apps: [
       apiApp({ store }),
-      sourceOf({ config, clock, log, store, started }),
+      sourceOf({ config, clock, log, store, started, strangers: () => admission.strangers().length }),
       ...(config.api.metrics ? [metricsApp(async () => familiesOf(await status(), commits))] : []),
     ],
   });
@@ -134,14 +133,32 @@ async function assemble(
     drivers: () => attached,
     clock,
     log,
-    changed: (change) => (change === "joined" ? lamp.joined() : lamp.refresh()),
+    changed: (change) => {
+      if (change === "opened") admission.opened();
+      if (change === "joined") lamp.joined();
+      else lamp.refresh();
+    },
   });
+  const admission = new Admission({
+    store,
+    clock,
+    log: log.named("admission"),
+    isJoining: () => joining.isOpen,
+    onJoined: (device, listener) => {
+      ingest.joined(device, listener);
+      joining.note({ state: "joined", device });
+    },
+    onStranger: () => ingest.dropped("broadcasts of devices that were not admitted"),
+  });
+  await admission.start();
+  started.push({ name: "admission", stop: async () => admission.stop() });
   const lamp = new LampKeeper({ drivers: () => attached, clock, isJoining: () => joining.isOpen });
   for (const definition of drivers) {
     if (!config.drivers.has(definition.name)) continue;
     const section = config.drivers.get(definition.name);
-    const host = hostOf({ name: definition.name, config, clock, log, store, ingest, joining });
-    const named = log.named(definition.name);
+    const { name } = definition;
+    const host = hostOf({ name, config, clock, log, store, ingest, admission, joining });
+    const named = log.named(name);
     attached.push(new AttachedDriver({ definition, config: section, host, clock, log: named }));
   }
   lamp.show("starting");
@@ -172,9 +189,10 @@ async function assemble(
     connections_closed: server.connectionsClosed(),
     drivers: attached.map((driver) => ({ name: driver.name, ...driver.status() })),
     ingest: { ...ingest.status() },
+    strangers: admission.strangers(),
     store: await store.overview(),
   });
-  const control = startControl({ directory: config.data, joining, status, clock });
+  const control = startControl({ directory: config.data, joining, admission, status, clock });
   started.push({ name: "control", stop: () => control.stop() });
   started.push({ name: "joining", stop: () => joining.stop() });
   lamp.keep();
@@ -212,8 +230,9 @@ function sourceOf(options: {
   log: Log;
   store: GatewayStore;
   started: Started[];
+  strangers: () => number;
 }): App {
-  const { config, clock, log, store, started } = options;
+  const { config, clock, log, store, started, strangers } = options;
   const directory = config.data;
   let opened: Promise<UploadStore> | undefined;
   started.push({ name: "source of central", stop: async () => (await opened)?.close() });
@@ -229,6 +248,7 @@ function sourceOf(options: {
         directory,
         version,
         timezone: config.home.timezone,
+        strangers: strangers(),
       })),
       differing_days: 0,
     }),
@@ -236,36 +256,6 @@ function sourceOf(options: {
     homeFiles: async () => (await import("./uploader/home-files.ts")).gatherHomeFiles(directory),
     home: config.home.id,
   });
-}
-
-function hostOf(options: {
-  name: string;
-  config: Config;
-  clock: Clock;
-  log: Log;
-  store: GatewayStore;
-  ingest: Ingest;
-  joining: Joining;
-}): Host {
-  const { name, store, ingest, joining } = options;
-  const directory = join(options.config.data, "drivers", name);
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const own = (cursor?: Cursor) => cursor && { ...cursor, name: `${name} ${cursor.name}` };
-  return {
-    clock: options.clock,
-    log: options.log.named(name),
-    directory,
-    accept: (reading, cursor) => ingest.accept(reading, own(cursor), name),
-    cursor: (key) => store.cursor(`${name} ${key}`),
-    heard: (state) => ingest.heard(state, name),
-    gap: (gap, cursor) => ingest.gap(gap, own(cursor)),
-    dropped: (what, count) => ingest.dropped(what, count),
-    joining: (event) => {
-      if (event.state === "joined") ingest.joined(event.device, name);
-      joining.note(event);
-    },
-    requestJoining: () => joining.press(),
-  };
 }
 
 /** Stops everything in the reverse order; one part that fails to stop does not keep the others from it. */

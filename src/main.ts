@@ -119,6 +119,8 @@ async function programFor(words: readonly string[], context: CommandContext): Pr
       "Home gateway for research on ageing in place, and the central server that gateways upload to.",
     )
     .version(context.version, "-V, --version", "print the version")
+    // What follows the name of a command is its own: a command and those below it may have options of one name.
+    .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
       writeOut: (text) => {

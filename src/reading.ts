@@ -13,6 +13,28 @@ export interface Device {
   readonly vendor?: string;
 }
 
+/** A device that was heard by radio. */
+export interface Sighting {
+  readonly device: Device;
+  /** Signal strength in dBm. */
+  readonly signal_dbm?: number;
+  /** The configuration lets every device in. */
+  readonly welcome?: boolean;
+}
+
+/** A device that was heard by radio and is not listened to. Times are unix milliseconds. */
+export interface Stranger {
+  readonly device: Device;
+  /** The driver that heard it. */
+  readonly listener: string;
+  readonly first_ms: number;
+  readonly last_ms: number;
+  /** How often it was heard. */
+  readonly count: number;
+  /** Signal strength when it was last heard, dBm. */
+  readonly signal_dbm?: number;
+}
+
 /** One measurement of one device, as a driver hands it to ingest. */
 export interface Reading {
   readonly device: Device;

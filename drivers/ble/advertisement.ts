@@ -1,35 +1,32 @@
-import type { Peripheral as NoblePeripheral } from "@stoprocent/noble";
 import type { Advertisement } from "../peripheral.ts";
-import { printedUuid } from "./uuid.ts";
+import { decodeAdvertisingData } from "./advertising.ts";
+import type { Report } from "./hci.ts";
 
-/**
- * The packet that noble has just heard. noble adds each packet's fields to those of earlier ones; names and
- * services may stay, but data is a measurement, so it is taken out here and is not handed on twice.
- */
-export function takeAdvertisement(peripheral: NoblePeripheral): Advertisement {
-  // In 2.8.0 a field that was never heard is undefined, whatever its types say.
-  const held = peripheral.advertisement as Partial<NoblePeripheral["advertisement"]>;
-  const { localName, manufacturerData } = held;
-  const serviceData = new Map(
-    (held.serviceData ?? []).map(({ uuid, data }) => [printedUuid(uuid), new Uint8Array(data)] as const),
-  );
-  if (held.serviceData !== undefined) held.serviceData.length = 0;
-  delete held.manufacturerData;
+/** An advertising packet, with what it tells itself; `completed` adds what earlier ones of the device told. */
+export function advertisementOf({ address, addressType, kind, data, rssi }: Report): Advertisement {
+  const { name, services = [], serviceData = {}, manufacturerData } = decodeAdvertisingData(data);
   return {
-    address: peripheral.address.toLowerCase(),
-    addressType: peripheral.addressType === "public" ? "public" : "random",
-    ...(localName === undefined ? {} : { name: localName }),
-    services: (held.serviceUuids ?? []).map(printedUuid),
-    serviceData,
-    ...(manufacturerData === undefined || manufacturerData.length < 2
-      ? {}
-      : {
-          manufacturerData: {
-            company: manufacturerData.readUInt16LE(0),
-            data: new Uint8Array(manufacturerData.subarray(2)),
-          },
-        }),
-    rssi: peripheral.rssi,
-    connectable: Boolean(peripheral.connectable),
+    address,
+    addressType,
+    ...(name === undefined ? {} : { name }),
+    services,
+    serviceData: new Map(Object.entries(serviceData)),
+    ...(manufacturerData === undefined ? {} : { manufacturerData }),
+    rssi,
+    connectable: kind === "connectable" || kind === "directed",
   };
 }
+
+/** The part of what packets tell that stays; their data is a measurement, which does not. */
+export type Told = Pick<Advertisement, "name" | "services">;
+
+/** The packet with the name and services that earlier ones told. */
+export function completed(heard: Advertisement, told: Told): Advertisement {
+  const { name = told.name } = heard;
+  const more = heard.services.filter((service) => !told.services.includes(service));
+  const services = [...told.services, ...more].slice(0, services_max);
+  return { ...heard, ...(name === undefined ? {} : { name }), services };
+}
+
+/** Services of one device that are remembered; a device has a few. */
+const services_max = 32;

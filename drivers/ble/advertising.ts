@@ -12,10 +12,14 @@ export interface AdvertisingData {
 /** AD types, Assigned Numbers 2.3. */
 export const adType = {
   flags: 0x01,
+  someServices16: 0x02,
   services16: 0x03,
+  someServices128: 0x06,
   services128: 0x07,
+  shortName: 0x08,
   name: 0x09,
   serviceData16: 0x16,
+  serviceData32: 0x20,
   serviceData128: 0x21,
   manufacturer: 0xff,
 } as const;
@@ -67,18 +71,22 @@ export function decodeAdvertisingData(bytes: Uint8Array): AdvertisingData {
     const data = bytes.subarray(at + 2, at + 1 + length);
     const uuid_bytes = uuidBytes[bytes[at + 1] ?? 0] ?? 0;
     switch (bytes[at + 1]) {
+      case adType.someServices16:
       case adType.services16:
+      case adType.someServices128:
       case adType.services128:
         for (let from = 0; from + uuid_bytes <= data.length; from += uuid_bytes) {
           services.push(decodeUuid(data.subarray(from, from + uuid_bytes)));
         }
         break;
       case adType.serviceData16:
+      case adType.serviceData32:
       case adType.serviceData128:
         if (data.length >= uuid_bytes) {
           serviceData[decodeUuid(data.subarray(0, uuid_bytes))] = data.slice(uuid_bytes);
         }
         break;
+      case adType.shortName:
       case adType.name:
         name = Buffer.from(data).toString();
         break;
@@ -99,8 +107,11 @@ export function decodeAdvertisingData(bytes: Uint8Array): AdvertisingData {
 }
 
 const uuidBytes: Readonly<Record<number, number>> = {
+  [adType.someServices16]: 2,
   [adType.services16]: 2,
+  [adType.someServices128]: 16,
   [adType.services128]: 16,
   [adType.serviceData16]: 2,
+  [adType.serviceData32]: 4,
   [adType.serviceData128]: 16,
 };

@@ -1,45 +1,63 @@
-/** Devices of a product that are remembered, and others; the longest unheard is forgotten first. */
-export const known_max = 1_000;
-export const strangers_max = 256;
+import { type Advertisement, devices_max } from "../peripheral.ts";
+import { completed, type Told } from "./advertisement.ts";
+
+/** Devices that are not listened to whose names are remembered. */
+export const others_max = 256;
 
 /**
- * The devices on the air, by address: which product has each, as far as any. Holds a bounded number of them, so that
- * neither a busy street nor a flood of made-up addresses costs memory.
+ * The devices that are listened to, by address: which product has each, and what its packets have told of it. At most
+ * `devices_max`; the longest unheard is forgotten first. Of any other device only what it has told is remembered, of the
+ * `others_max` heard last: a name may come before the packet by which a device is recognised.
  */
 export class Devices<Product> {
-  readonly #known = new Map<string, Product>();
-  readonly #strangers = new Set<string>();
-  readonly #forget: (address: string) => void;
+  readonly #known = new Map<string, { readonly product: Product; readonly told: Told }>();
+  readonly #others = new Map<string, Told>();
+  readonly #forgotten: (address: string) => void;
 
-  /** `forget` is told of each address that is no longer remembered. */
-  constructor(forget: (address: string) => void) {
-    this.#forget = forget;
+  /** `forgotten` is told of each address that is no longer remembered. */
+  constructor(forgotten: (address: string) => void) {
+    this.#forgotten = forgotten;
   }
 
   get size(): number {
-    return this.#known.size + this.#strangers.size;
+    return this.#known.size + this.#others.size;
   }
 
-  /** The product of a device, found by `recognise` unless it is known already. */
-  productOf(address: string, recognise: () => Product | undefined): Product | undefined {
-    const product = this.#known.get(address) ?? recognise();
-    this.#strangers.delete(address);
-    if (product === undefined) {
-      this.#strangers.add(address);
-      this.#bound(this.#strangers, strangers_max);
-    } else {
-      this.#known.delete(address);
-      this.#known.set(address, product);
-      this.#bound(this.#known, known_max);
-    }
-    return product;
+  productOf(address: string): Product | undefined {
+    return this.#known.get(address)?.product;
   }
 
-  /** Forgets the first, which was heard longest ago. */
-  #bound(devices: Map<string, Product> | Set<string>, most: number): void {
-    const [oldest] = devices.keys();
-    if (devices.size <= most || oldest === undefined) return;
-    devices.delete(oldest);
-    this.#forget(oldest);
+  /** The packet with what earlier ones of its device told. */
+  completed(heard: Advertisement): Advertisement {
+    const told = this.#known.get(heard.address)?.told ?? this.#others.get(heard.address);
+    return told === undefined ? heard : completed(heard, told);
   }
+
+  /** Remembers a device by its newest packet, which was completed. */
+  remember(heard: Advertisement, product: Product): void {
+    const { address } = heard;
+    this.#others.delete(address);
+    this.#known.delete(address);
+    this.#known.set(address, { product, told: toldBy(heard) });
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > devices_max && oldest !== undefined) this.forget(oldest);
+  }
+
+  /** Remembers what a device that is not listened to has told by its newest packet, which was completed. */
+  pass(heard: Advertisement): void {
+    const { address } = heard;
+    this.forget(address);
+    this.#others.delete(address);
+    this.#others.set(address, toldBy(heard));
+    const [oldest] = this.#others.keys();
+    if (this.#others.size > others_max && oldest !== undefined) this.#others.delete(oldest);
+  }
+
+  forget(address: string): void {
+    if (this.#known.delete(address)) this.#forgotten(address);
+  }
+}
+
+function toldBy({ name, services }: Advertisement): Told {
+  return { ...(name === undefined ? {} : { name }), services };
 }

@@ -1,11 +1,13 @@
 import { type Static, type TObject, Type } from "@sinclair/typebox";
-import type { Clock, Moment } from "../../src/clock.ts";
+import type { Clock } from "../../src/clock.ts";
 import { messageOf } from "../../src/errors.ts";
 import type { Driver, DriverDefinition, DriverStatus, Host } from "../driver.ts";
 import type { Advertisement, Peripheral, PeripheralDefinition } from "../peripheral.ts";
 import { Reconnect, type RetryBounds, type Session } from "../wire/reconnect.ts";
+import { advertisementOf } from "./advertisement.ts";
 import { GattConnection } from "./connection.ts";
 import { Devices } from "./devices.ts";
+import type { Report } from "./hci.ts";
 import { readKeys } from "./keys.ts";
 import { silentFault } from "./line.ts";
 import { productHost } from "./product-host.ts";
@@ -33,6 +35,12 @@ const ownSection = {
     Type.Array(address, {
       maxItems: 1_000,
       description: 'a list of addresses that are not listened to, such as ["54:48:e6:8f:80:a5"]',
+    }),
+  ),
+  admit: Type.Optional(
+    Type.Union([Type.Literal("known"), Type.Literal("all")], {
+      description:
+        '"known", or "all" to make an item of every device that is heard, also of the neighbours\': at most 256 of them',
     }),
   ),
   // Its values are checked by readKeys: a fault found here would print the key.
@@ -81,6 +89,10 @@ export class BleDriver implements Driver {
   readonly #turns: Turns;
   readonly #allow: ReadonlySet<string> | undefined;
   readonly #ignore: ReadonlySet<string>;
+  /** Addresses that the configuration names, which makes them the home's. */
+  readonly #named: ReadonlySet<string>;
+  /** Whether every device is let in. */
+  readonly #welcome: boolean;
   readonly #connection: Reconnect;
   #radio: Radio | undefined;
 
@@ -98,6 +110,8 @@ export class BleDriver implements Driver {
     this.#host = host;
     this.#allow = config.allow === undefined ? undefined : lowerCased(config.allow);
     this.#ignore = lowerCased(config.ignore ?? []);
+    this.#named = new Set([...(this.#allow ?? []), ...keys.keys()]);
+    this.#welcome = config.admit === "all";
     this.#products = products.map((definition) => ({
       definition,
       peripheral: definition.create({
@@ -117,8 +131,8 @@ export class BleDriver implements Driver {
       silent: silentFault(port, "it does not start"),
       ...(bounds === undefined ? {} : { bounds }),
       open: async (signal) => {
-        const onAdvertisement = (heard: Advertisement, moment: Moment) => this.#heard(heard, moment);
-        return this.#hold(await Radio.open({ port, baud, clock, log, dropped, onAdvertisement }, signal));
+        const onReport = (report: Report) => this.#heard(report);
+        return this.#hold(await Radio.open({ port, baud, clock, log, dropped, onReport }, signal));
       },
     });
   }
@@ -144,6 +158,11 @@ export class BleDriver implements Driver {
     return this.#connection.status();
   }
 
+  /** Joining asks nothing of the controller: `Host.admits` lets devices in while it is open. */
+  async openJoining(): Promise<void> {}
+
+  async closeJoining(): Promise<void> {}
+
   #hold(radio: Radio): Session {
     this.#radio = radio;
     this.#turns.resume();
@@ -158,25 +177,48 @@ export class BleDriver implements Driver {
     };
   }
 
-  #heard(heard: Advertisement, moment: Moment): void {
-    const { address: from } = heard;
-    const listens = !this.#ignore.has(from) && (this.#allow?.has(from) ?? true);
-    const product = this.#devices.productOf(from, () =>
-      listens ? this.#products.find(({ definition }) => definition.recognises(heard)) : undefined,
-    );
-    if (product === undefined) return;
+  /**
+   * Takes a packet. A stranger's ends here, and so costs the same however many there are. Answers whether its device may be
+   * connected to.
+   */
+  #heard(report: Report): boolean {
+    const moment = this.#host.clock.now();
+    const { address: from } = report;
+    if (this.#ignore.has(from) || this.#allow?.has(from) === false) return false;
+    const heard = this.#devices.completed(advertisementOf(report));
+    const product =
+      this.#devices.productOf(from) ?? this.#products.find(({ definition }) => definition.recognises(heard));
+    if (product === undefined || !this.#listensTo(heard, product)) {
+      this.#devices.pass(heard);
+      return false;
+    }
+    this.#devices.remember(heard, product);
     const { definition, peripheral } = product;
     try {
       peripheral.advertised(heard, moment);
-      if (!heard.connectable || peripheral.connected === undefined || !this.#turns.mayAsk(from)) return;
-      if (peripheral.wantsConnection?.(heard, moment) !== true) return;
+      if (!heard.connectable || peripheral.connected === undefined) return false;
+      if (this.#turns.mayAsk(from) && peripheral.wantsConnection?.(heard, moment) === true)
+        this.#askForTurn(heard, product);
+      return true;
     } catch (thrown) {
       this.#host.dropped(`${definition.name} advertisements that could not be understood`);
       this.#host.log.debug(`${definition.name} ${from}: ${messageOf(thrown)}`);
-      return;
+      return false;
     }
-    const name = `${definition.name} ${from}`;
-    this.#turns.ask({ address: from, name, take: (signal) => this.#connect(heard, peripheral, signal) });
+  }
+
+  /** Whether a device is listened to: the configuration names it, or the gateway admits it by what it says. */
+  #listensTo(heard: Advertisement, { definition }: Product): boolean {
+    if (this.#named.has(heard.address)) return true;
+    const device = definition.deviceOf(heard);
+    if (device === undefined) return this.#devices.productOf(heard.address) !== undefined;
+    return this.#host.admits({ device, signal_dbm: heard.rssi, welcome: this.#welcome });
+  }
+
+  #askForTurn(heard: Advertisement, { definition, peripheral }: Product): void {
+    const { address } = heard;
+    const name = `${definition.name} ${address}`;
+    this.#turns.ask({ address, name, take: (signal) => this.#connect(heard, peripheral, signal) });
   }
 
   /** One turn of one device: connects, lets the product work within its time, and disconnects. */

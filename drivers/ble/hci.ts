@@ -157,6 +157,10 @@ const reportKinds: Readonly<Record<Report["kind"], number>> = {
   scanResponse: 0x04,
 };
 
+const kindsByCode = new Map(
+  Object.entries(reportKinds).map(([kind, code]) => [code, kind as Report["kind"]] as const),
+);
+
 /** LE Advertising Report with one report, 7.7.65.2. */
 export function encodeAdvertisingReport(report: Report): Buffer {
   return encodeEvent(
@@ -182,11 +186,11 @@ export function decodeAdvertisingReports(packet: Buffer): Report[] | undefined {
   let at = 2;
   for (let left = parameters[1] ?? 0; left > 0; left -= 1) {
     const [kind, addressType = 0] = parameters.subarray(at, at + 2);
-    const known = Object.entries(reportKinds).find(([, code]) => code === kind);
+    const known = kindsByCode.get(kind ?? -1);
     const end = at + 9 + (parameters[at + 8] ?? 0);
     if (known === undefined || end >= parameters.length) return undefined;
     reports.push({
-      kind: known[0] as Report["kind"],
+      kind: known,
       address: decodeAddress(parameters.subarray(at + 2, at + 8)),
       addressType: addressType === 0 ? "public" : "random",
       data: new Uint8Array(parameters.subarray(at + 9, end)),

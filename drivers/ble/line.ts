@@ -7,8 +7,10 @@ import {
   decodeAdvertisingReports,
   decodeCommand,
   decodeCommandAnswer,
+  encodeAdvertisingReport,
   eventCode,
   isAdvertisingReport,
+  type Report,
 } from "./hci.ts";
 
 /** A controller answers a command within this, or it is no controller. Core 5.4, Vol 4, Part E, 4.4 says 1 s. */
@@ -21,10 +23,14 @@ export interface LineOptions {
   readonly baud: number;
   readonly clock: Clock;
   readonly dropped: (what: string, count?: number) => void;
+  /** Told of each advertising packet; answers whether noble is to know of it, because its device may be connected to. */
+  readonly onReport: (report: Report) => boolean;
 }
 
 /**
- * The serial line of a controller, packet by packet, as noble's socket wants it. Gives the controller no
+ * The serial line of a controller, packet by packet, as noble's socket wants it. Advertising packets end here but for those of
+ * devices that may be connected to: noble keeps every address that it has ever heard, and forgetting one costs it the more the
+ * more it has. Gives the controller no
  * more commands at a time than it takes: it says so in every answer (Core 5.4, Vol 4, Part E, 4.4), and small
  * ones lose what comes sooner. noble leaves that to the kernel, which has no part in this line.
  */
@@ -33,6 +39,8 @@ export class ControllerLine {
   /** Told of every answer to a command, with the command, before noble is. */
   onAnswer: (answer: CommandAnswer, command: Buffer) => void = () => {};
   readonly ended: Promise<OperatorError>;
+  /** Advertising packets so far. */
+  reports = 0;
   readonly #options: LineOptions;
   readonly #reader = new PacketReader("controller");
   readonly #end: (reason: OperatorError) => void;
@@ -114,10 +122,18 @@ export class ControllerLine {
     this.#discarded_bytes = this.#reader.discarded_bytes;
   }
 
-  /** Whether noble could read a packet: it looks at fields of most before it looks at lengths. */
+  /** Whether a packet could be read. */
   #handOn(packet: Buffer): boolean {
-    // Of these it would print a warning for each.
-    if (isAdvertisingReport(packet) && decodeAdvertisingReports(packet) === undefined) return false;
+    if (!isAdvertisingReport(packet)) return this.#handToNoble(packet);
+    const reports = decodeAdvertisingReports(packet);
+    this.reports += reports?.length ?? 0;
+    for (const report of reports ?? [])
+      if (this.#options.onReport(report)) this.#handToNoble(encodeAdvertisingReport(report));
+    return reports !== undefined;
+  }
+
+  /** Whether noble could read it: it looks at fields of most before it looks at lengths. */
+  #handToNoble(packet: Buffer): boolean {
     try {
       this.onPacket?.(packet);
       return true;

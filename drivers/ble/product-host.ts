@@ -14,6 +14,8 @@ export function productHost(host: Host, name: string): Host {
     log: host.log.named(name),
     directory,
     accept: (reading, cursor) => host.accept(reading, own(cursor)),
+    admits: (sighting) => host.admits(sighting),
+    localAddress: host.localAddress,
     cursor: (of) => host.cursor(`${name}/${of}`),
     gap: (gap, cursor) => host.gap(gap, own(cursor)),
     heard: (state) => host.heard(state),

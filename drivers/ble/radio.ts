@@ -1,10 +1,7 @@
 import type { Peripheral as NoblePeripheral } from "@stoprocent/noble";
-import type { Moment } from "../../src/clock.ts";
 import type { OperatorError } from "../../src/errors.ts";
 import type { Log } from "../../src/log.ts";
-import type { Advertisement } from "../peripheral.ts";
 import type { Session } from "../wire/reconnect.ts";
-import { takeAdvertisement } from "./advertisement.ts";
 import { type NobleBearer, takeOver } from "./bearer.ts";
 import { type CommandAnswer, opcode, status } from "./hci.ts";
 import { ControllerLine, type LineOptions } from "./line.ts";
@@ -13,8 +10,6 @@ import { ready } from "./ready.ts";
 
 export interface RadioOptions extends LineOptions {
   readonly log: Log;
-  /** Called for each advertising packet, as it arrives. */
-  readonly onAdvertisement: (advertisement: Advertisement, moment: Moment) => void;
 }
 
 /** A controller that has reported nothing for so long is started anew: it may hang, or have restarted by itself. */
@@ -39,7 +34,8 @@ export class Radio implements Session {
   /** Raised when the controller is gone or given back. */
   readonly #over = new AbortController();
   #cancelWatch = () => {};
-  #heard = false;
+  /** Advertising packets at the last look. */
+  #reports = 0;
   /** Devices that are connected or being connected to. */
   readonly #linked = new Set<NoblePeripheral>();
   #restarting: Promise<void> = Promise.resolve();
@@ -54,9 +50,6 @@ export class Radio implements Session {
     this.ended = line.ended;
     void line.ended.then(() => this.#over.abort());
     line.onAnswer = (answer, command) => this.#answered(answer, command);
-    open.noble.on("discover", () => {
-      this.#heard = true;
-    });
     this.#watch();
   }
 
@@ -68,10 +61,6 @@ export class Radio implements Session {
     let open: OpenNoble | undefined;
     try {
       open = await startNoble(line, (message) => options.log.debug(message));
-      open.noble.on("discover", (peripheral: NoblePeripheral) => {
-        const moment = options.clock.now();
-        options.onAdvertisement(takeAdvertisement(peripheral), moment);
-      });
       const detail = await ready(open, line, options.port, signal);
       const radio = new Radio(options, line, open, detail);
       await radio.scan();
@@ -164,7 +153,6 @@ export class Radio implements Session {
   async close(): Promise<void> {
     this.#over.abort();
     this.#cancelWatch();
-    this.#open.noble.removeAllListeners("discover");
     this.#open.stop();
     await this.#line.close();
   }
@@ -203,8 +191,9 @@ export class Radio implements Session {
   /** Silence can be a quiet house, a controller that hangs, and one that has restarted and scans no longer. */
   #watch(): void {
     this.#cancelWatch = this.#options.clock.after(quiet_max_ms, () => {
-      if (!this.#heard && this.#linked.size === 0) this.#restarting = this.#restart();
-      this.#heard = false;
+      const quiet = this.#line.reports === this.#reports;
+      this.#reports = this.#line.reports;
+      if (quiet && this.#linked.size === 0) this.#restarting = this.#restart();
       this.#watch();
     });
   }

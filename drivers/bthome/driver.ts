@@ -2,7 +2,12 @@ import { Type } from "@sinclair/typebox";
 import type { Moment } from "../../src/clock.ts";
 import type { Device } from "../../src/reading.ts";
 import type { Host } from "../driver.ts";
-import type { Advertisement, Peripheral, PeripheralDefinition } from "../peripheral.ts";
+import {
+  type Advertisement,
+  devices_max,
+  type Peripheral,
+  type PeripheralDefinition,
+} from "../peripheral.ts";
 import { Box } from "./boxes.ts";
 import { models } from "./models.ts";
 import { bthomeUuid, decodeServiceData, type Refusal } from "./service-data.ts";
@@ -15,6 +20,7 @@ export const bthomeBoxes: PeripheralDefinition<typeof section> = {
   name: "bthome",
   section,
   recognises: ({ serviceData }) => serviceData.has(bthomeUuid),
+  deviceOf,
   create: ({ host, keyOf }) => new BthomeBoxes({ host, keyOf }),
 };
 
@@ -34,7 +40,7 @@ export class BthomeBoxes implements Peripheral {
     const bytes = serviceData.get(bthomeUuid);
     if (bytes === undefined) return;
     const key = this.#keyOf(address);
-    const sender = { address: Uint8Array.fromHex(address.replaceAll(":", "")) };
+    const sender = { address: bytesOf(address) };
     const broadcast = decodeServiceData(bytes, key === undefined ? sender : { ...sender, key });
     if (typeof broadcast === "string") {
       this.#refuse(address, broadcast);
@@ -44,13 +50,7 @@ export class BthomeBoxes implements Peripheral {
     const seen = sightingOf(broadcast.objects, broadcast.counter);
     if (seen === "impossible") this.#host.dropped("bthome broadcasts of doors that cannot be");
     if (seen === undefined || seen === "impossible") return;
-    const device: Device = {
-      kind: "pillboxes",
-      address,
-      subtype: "broadcasting",
-      ...(name === undefined ? {} : models[name]),
-    };
-    this.#boxOf(address)?.take(device, seen, moment, bytes);
+    this.#boxOf(address)?.take(boxNamed(address, name), seen, moment, bytes);
   }
 
   async stop(): Promise<void> {
@@ -67,7 +67,7 @@ export class BthomeBoxes implements Peripheral {
   #boxOf(address: string): Box | undefined {
     const known = this.#boxes.get(address);
     if (known !== undefined) return known;
-    if (this.#boxes.size >= boxes_max) {
+    if (this.#boxes.size >= devices_max) {
       this.#host.dropped("bthome broadcasts of more boxes than can be followed");
       return undefined;
     }
@@ -86,6 +86,25 @@ export class BthomeBoxes implements Peripheral {
   }
 }
 
+/** A box, as far as a broadcast tells without a key: an encrypted one may be any device of BTHome. */
+function deviceOf({ address, name, serviceData }: Advertisement): Device | undefined {
+  const bytes = serviceData.get(bthomeUuid);
+  if (bytes === undefined) return undefined;
+  const broadcast = decodeServiceData(bytes, { address: bytesOf(address) });
+  if (broadcast === "encrypted, without a key") return boxNamed(address, name);
+  const seen = typeof broadcast === "string" ? undefined : sightingOf(broadcast.objects);
+  return typeof seen === "object" ? boxNamed(address, name) : undefined;
+}
+
+function boxNamed(address: string, name: string | undefined): Device {
+  const model = name === undefined ? {} : models[name];
+  return { kind: "pillboxes", address, subtype: "broadcasting", ...model };
+}
+
+function bytesOf(address: string): Uint8Array {
+  return Uint8Array.fromHex(address.replaceAll(":", ""));
+}
+
 const remedies: Partial<Record<Refusal, string>> = {
   "encrypted, without a key": "set its bind key below [ble] if it is one of this home",
   "encrypted with another key": "correct its bind key below [ble]",
@@ -93,7 +112,5 @@ const remedies: Partial<Record<Refusal, string>> = {
     "turn its encryption on again, or take its key out of [ble] if that was meant",
 };
 
-/** Far more than a home has; it bounds the memory that the sensors of a street can take. */
-const boxes_max = 256;
 const said_max = 64;
 const stop_most_ms = 1_500;

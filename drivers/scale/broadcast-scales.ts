@@ -2,6 +2,7 @@ import type { Moment } from "../../src/clock.ts";
 import { parseIfWhole } from "../../src/disk/durable-file.ts";
 import type { Device, Reading } from "../../src/reading.ts";
 import type { Host } from "../driver.ts";
+import { devices_max } from "../peripheral.ts";
 
 /** The result of a broadcast: the state to remember, and the weighings to record. */
 export interface Judged<State> {
@@ -40,7 +41,10 @@ export class BroadcastScales<State> {
       queue: Promise.resolve(),
       queued: 0,
     };
-    if (scale.queued >= queue_max || (this.#scales.size >= scales_max && !this.#scales.has(device.address))) {
+    if (
+      scale.queued >= queue_max ||
+      (this.#scales.size >= devices_max && !this.#scales.has(device.address))
+    ) {
       this.#host.dropped("scale broadcasts that came too fast or from too many scales");
       return;
     }
@@ -98,5 +102,4 @@ function readingOf(
 }
 
 const queue_max = 64;
-const scales_max = 64;
 const stop_most_ms = 1_500;

@@ -15,6 +15,8 @@ export const s400Scales: PeripheralDefinition<typeof section> = {
   name: "s400_scale",
   section,
   recognises: ({ serviceData }) => isS400(serviceData.get(miBeaconUuid) ?? new Uint8Array()),
+  deviceOf: ({ address, serviceData }) =>
+    holdsMeasurement(serviceData.get(miBeaconUuid) ?? new Uint8Array()) ? scaleAt(address) : undefined,
   create: ({ host, keyOf }) => new S400Scales({ host, keyOf }),
 };
 
@@ -58,7 +60,7 @@ class S400Scales implements Peripheral {
       this.#refuse(address, "that the key does not open", "correct it in [ble.keys]");
       return;
     }
-    const device: Device = { kind: "scales", address, model: "MJTZC01YM", vendor: "Xiaomi" };
+    const device = scaleAt(address);
     this.#host.heard({ device, heard_ms: moment.unix_ms });
     this.#scales.take(device, moment, (last) => {
       const judged = judgeS400(last, seen);
@@ -77,6 +79,10 @@ class S400Scales implements Peripheral {
     this.#said.add(address);
     this.#host.log.warn(`scale ${address} sends broadcasts ${what}: ${remedy}`);
   }
+}
+
+function scaleAt(address: string): Device {
+  return { kind: "scales", address, model: "MJTZC01YM", vendor: "Xiaomi" };
 }
 
 /**

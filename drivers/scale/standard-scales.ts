@@ -1,8 +1,15 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Moment } from "../../src/clock.ts";
 import { messageOf, OperatorError } from "../../src/errors.ts";
+import type { Device } from "../../src/reading.ts";
 import type { Host } from "../driver.ts";
-import type { Advertisement, Connection, Peripheral, PeripheralDefinition } from "../peripheral.ts";
+import {
+  type Advertisement,
+  type Connection,
+  devices_max,
+  type Peripheral,
+  type PeripheralDefinition,
+} from "../peripheral.ts";
 import { Session } from "./session.ts";
 import { uuids } from "./standard.ts";
 import { leftBehind, Weighings } from "./weighings.ts";
@@ -42,6 +49,7 @@ export const standardScales: PeripheralDefinition<typeof section> = {
   section,
   recognises: ({ services }) =>
     services.includes(uuids.weightService) || services.includes(uuids.compositionService),
+  deviceOf: scaleOf,
   create: ({ config, host }) => new StandardScales({ config, host }),
 };
 
@@ -78,9 +86,8 @@ export class StandardScales implements Peripheral {
     this.#recovery = this.#recoverAll();
   }
 
-  advertised({ address, name }: Advertisement, moment: Moment): void {
-    const device = { kind: "scales", address, ...(name === undefined ? {} : { model: name }) } as const;
-    this.#host.heard({ device, heard_ms: moment.unix_ms });
+  advertised(heard: Advertisement, moment: Moment): void {
+    this.#host.heard({ device: scaleOf(heard), heard_ms: moment.unix_ms });
   }
 
   /** A scale advertises when somebody steps on it; one that never stops is asked less and less often. */
@@ -135,7 +142,7 @@ export class StandardScales implements Peripheral {
   #scaleOf(address: string): Known | undefined {
     const known = this.#scales.get(address);
     if (known !== undefined) return known;
-    if (this.#scales.size >= scales_max) {
+    if (this.#scales.size >= devices_max) {
       this.#host.dropped("scales beyond those that can be followed");
       return undefined;
     }
@@ -166,7 +173,10 @@ export class StandardScales implements Peripheral {
   }
 }
 
-const scales_max = 64;
+function scaleOf({ address, name }: Advertisement): Device {
+  return { kind: "scales", address, ...(name === undefined ? {} : { model: name }) };
+}
+
 /** A scale whose connection broke advertises for less than this. */
 const other_half_ms = 60_000;
 const rest_least_ms = 5_000;

@@ -16,6 +16,10 @@ export const xiaomiScales: PeripheralDefinition<typeof section> = {
   section,
   recognises: ({ name, serviceData }) =>
     models.has(name ?? "") || serviceData.get(uuids.compositionService)?.length === 13,
+  deviceOf: (heard) => {
+    const bytes = heard.serviceData.get(uuids.compositionService);
+    return bytes === undefined || decodeXiaomi(bytes) === undefined ? undefined : scaleOf(heard);
+  },
   create: ({ host }) => new XiaomiScales(host),
 };
 
@@ -41,20 +45,15 @@ class XiaomiScales implements Peripheral {
     });
   }
 
-  advertised({ address, name = "", serviceData }: Advertisement, moment: Moment): void {
-    const bytes = serviceData.get(uuids.compositionService);
+  advertised(heard: Advertisement, moment: Moment): void {
+    const bytes = heard.serviceData.get(uuids.compositionService);
     if (bytes === undefined) return;
     const seen = decodeXiaomi(bytes);
     if (seen === undefined) {
       this.#host.dropped("scale broadcasts of an unknown form");
       return;
     }
-    const device: Device = {
-      kind: "scales",
-      address,
-      model: models.get(name) ?? "XMTZC05HM",
-      vendor: "Xiaomi",
-    };
+    const device = scaleOf(heard);
     this.#host.heard({ device, heard_ms: moment.unix_ms });
     this.#scales.take(device, moment, (last) => judgeXiaomi(last, seen));
   }
@@ -62,6 +61,10 @@ class XiaomiScales implements Peripheral {
   stop(): Promise<void> {
     return this.#scales.settled();
   }
+}
+
+function scaleOf({ address, name = "" }: Advertisement): Device {
+  return { kind: "scales", address, model: models.get(name) ?? "XMTZC05HM", vendor: "Xiaomi" };
 }
 
 /**

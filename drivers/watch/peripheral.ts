@@ -2,12 +2,13 @@ import { Type } from "@sinclair/typebox";
 import { clockQuality, type Moment } from "../../src/clock.ts";
 import { OperatorError } from "../../src/errors.ts";
 import type { Host } from "../driver.ts";
-import type {
-  Advertisement,
-  Characteristic,
-  Connection,
-  Peripheral,
-  PeripheralDefinition,
+import {
+  type Advertisement,
+  type Characteristic,
+  type Connection,
+  devices_max,
+  type Peripheral,
+  type PeripheralDefinition,
 } from "../peripheral.ts";
 import { HealthFetch } from "./fetch.ts";
 import { stride_default_m } from "./readings.ts";
@@ -33,13 +34,12 @@ export const watchPeripheral: PeripheralDefinition<typeof section> = {
   name: "watch",
   section,
   recognises: ({ name }) => /^bangle\.js\b/i.test(name ?? ""),
+  deviceOf: ({ address }) => deviceAt(address),
   create: ({ config, host }) => new WatchPeripheral({ host, stride_m: config.stride_m ?? stride_default_m }),
 };
 
 /** An open connection costs the watch's battery, and six blocks an hour are few. */
 export const fetch_interval_ms = 3600_000;
-/** As many watches as one home has, and more. */
-const watches_max = 100;
 
 class WatchPeripheral implements Peripheral {
   /** Months of backlog take minutes. */
@@ -82,7 +82,7 @@ class WatchPeripheral implements Peripheral {
     });
     await notify.subscribe(async (value, moment) => fetch.receive(value, moment));
     await fetch.run(signal);
-    if (this.#read_ms.size >= watches_max) this.#read_ms.clear();
+    if (this.#read_ms.size >= devices_max) this.#read_ms.clear();
     this.#read_ms.set(connection.address, this.#host.clock.now().monotonic_ms);
   }
 }

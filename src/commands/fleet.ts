@@ -68,7 +68,7 @@ function printFleet(
 }
 
 /** Can be done without, the first first. */
-const least = ["version", "disk free", "clock off", "backlog"];
+const least = ["strangers", "version", "disk free", "clock off", "backlog"];
 
 function columnsAt(now_ms: number): Columns<FleetHome> {
   return {
@@ -80,6 +80,7 @@ function columnsAt(now_ms: number): Columns<FleetHome> {
     silent: ({ silent, items }) => (silent.length === 0 ? undefined : `${silent.length} of ${items}`),
     low: ({ low_batteries: low }) => (low.length === 0 ? undefined : String(low.length)),
     "disk free": ({ disk_free_bytes: bytes }) => (bytes === null ? undefined : bytesText(bytes)),
+    strangers: ({ strangers }) => strangers || undefined,
     version: ({ version }) => version ?? undefined,
   };
 }

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
+import { ControlClient } from "../control/client.ts";
 import { emptyStore, type ImportStore } from "../import/empty-store.ts";
 import { faultText, ImportRefused } from "../import/fault.ts";
 import { type ImportProgress, importFiles } from "../import/import.ts";
@@ -76,7 +77,10 @@ async function intoStore(
     const imported = await take(emptyStore, true);
     if (dryRun) return imported;
   }
-  return withStore(options, context, (store) => take(store, dryRun), { create });
+  const imported = await withStore(options, context, (store) => take(store, dryRun), { create });
+  // A gateway that cannot be told finds out by itself, within seconds.
+  if ("directory" in place) await new ControlClient(place.directory).admissionsChanged().catch(() => {});
+  return imported;
 }
 
 /** A bar at the foot of a terminal, for files that take a moment. */

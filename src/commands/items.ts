@@ -3,20 +3,25 @@ import { kindNames } from "../kinds.ts";
 import type { ItemOverview } from "../store/store.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { fold } from "./fold.ts";
+import { defineAdmission } from "./items/admission.ts";
 import { momentText } from "./spans.ts";
 import { addStoreOptions, type StoreOptions } from "./store-options.ts";
 import { type Columns, printTable } from "./table.ts";
 import { withStore } from "./with-store.ts";
 
-/** `lintel items`: the inventory, with when each item last had something to say. */
+/** `lintel items`: the inventory, with when each item last had something to say; and who is let in by radio. */
 export function define(command: Command, context: CommandContext): void {
+  command.enablePositionalOptions();
   addHelp(command, {
     examples: {
       "lintel items": "a table",
       "lintel items --json": "for a script",
+      "lintel items strangers": "devices that the gateway hears and does not listen to",
+      "lintel items admit 54:48:e6:8f:80:a5": "listen to one of them",
     },
-    notes: ["A device that joined by itself is marked * until the inventory knows it."],
+    notes: ["A device that was let in is marked * until the inventory knows it."],
   });
+  defineAdmission(command, context);
   addStoreOptions(command)
     .option("--json", "print them as a JSON array: the records that the API serves, with counts")
     .action((options: StoreOptions) => items(options, context));

@@ -68,7 +68,10 @@ function lineOfStep(step: JoiningStep, { colours }: Terminal): string {
     case "waiting":
       return `Waiting for the ${step.drivers.join(" and the ")} adapter, which is starting.`;
     case "open":
-      return `Joining is open for ${step.seconds} s: put each device into its pairing mode. Ctrl-C closes.`;
+      return [
+        ...(step.problems ?? []).map((problem) => colours.yellow(`! not through ${problem}`)),
+        `Joining is open for ${step.seconds} s: put each device into its pairing mode, or use it. Ctrl-C closes.`,
+      ].join("\n");
     case "started":
       return `${colours.dim("…")} ${step.address} is joining`;
     case "joined": {

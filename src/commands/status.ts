@@ -63,6 +63,7 @@ async function status(options: StoreOptions, context: CommandContext): Promise<v
   printTls(tls, context.terminal);
   const now_ms = running?.now_ms ?? clock.now().unix_ms;
   printStore(store, now_ms, terminal);
+  if (running !== undefined) printStrangers(running.strangers, terminal);
   printUpload(upload, store, now_ms, terminal);
 }
 
@@ -166,6 +167,16 @@ function printStore(store: Overview, now_ms: number, terminal: Terminal): void {
   print("");
   print(colours.bold("Dropped since the store was made"));
   for (const [what, count] of dropped) print(`  ${colours.yellow(String(count))} ${what}`);
+}
+
+/** Nothing where no stranger is heard. */
+function printStrangers(strangers: GatewayStatus["strangers"], { print, colours }: Terminal): void {
+  if (strangers.length === 0) return;
+  const [newest] = strangers;
+  print("");
+  print(
+    `${colours.bold("Strangers")}  ${strangers.length} heard and not listened to, ${newest?.device.address} the last: lintel items strangers lists them, lintel items admit ADDRESS lets one in.`,
+  );
 }
 
 /** Can be done without, the first first. */

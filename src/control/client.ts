@@ -54,6 +54,11 @@ export class ControlClient {
     if (answer === undefined) throw this.#notRunning();
   }
 
+  /** Has the gateway read again who is admitted; nothing happens where none runs. */
+  async admissionsChanged(): Promise<void> {
+    await this.#ask("POST", "/admissions", AbortSignal.timeout(answer_max_ms));
+  }
+
   /** The answer, or undefined where nothing listens. */
   async #ask(method: string, path: string, signal: AbortSignal): Promise<Response | undefined> {
     const socket = controlPath(this.#directory);

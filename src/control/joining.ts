@@ -8,7 +8,13 @@ import type { AttachedDriver } from "./attached-driver.ts";
 export type JoiningStep =
   /** These drivers are starting; joining opens as soon as they are ready. */
   | { readonly state: "waiting"; readonly drivers: readonly string[] }
-  | { readonly state: "open"; readonly seconds: number; readonly drivers: readonly string[] }
+  | {
+      readonly state: "open";
+      readonly seconds: number;
+      readonly drivers: readonly string[];
+      /** Drivers that could not open, each with the reason. */
+      readonly problems?: readonly string[];
+    }
   | { readonly state: "started"; readonly address: string }
   | {
       readonly state: "joined";
@@ -78,7 +84,7 @@ export class Joining {
     if (able.length === 0) {
       throw new OperatorError(
         "no driver of this gateway lets devices join",
-        "add a [zigbee] section to its configuration and restart it",
+        "add a [zigbee] or [ble] section to its configuration and restart it",
       );
     }
     const opening: Opening = {
@@ -127,7 +133,13 @@ export class Joining {
     opening.cancelTimer = this.#clock.after(seconds * 1000, () => void this.close());
     this.#changed("opened");
     this.#log.info(`joining is open for ${seconds} s`);
-    report({ state: "open", seconds, drivers: opening.drivers.map((driver) => driver.name) });
+    for (const refusal of refusals) this.#log.warn(`joining is not open through ${refusal}`);
+    report({
+      state: "open",
+      seconds,
+      drivers: opening.drivers.map((driver) => driver.name),
+      ...(refusals.length === 0 ? {} : { problems: refusals }),
+    });
   }
 
   /** Closes joining; nothing happens where it is not open. */

@@ -7,23 +7,25 @@ import { joining_seconds_max } from "./joining.ts";
 import type { GatewayStatus } from "./status.ts";
 
 /**
- * The control socket of a running gateway, used by `lintel pair` and `lintel status`: HTTP on a unix socket in the data
+ * The control socket of a running gateway, used by `lintel pair`, `items` and `status`: HTTP on a unix socket in the data
  * directory that only the gateway's user may open.
  *
  *   GET    /status   GatewayStatus
  *   POST   /joining?seconds=120   a line of JSON per JoiningStep, until it closes; closes when the client goes.
  *                                 With &new-network an adapter that holds another network gives it up first
  *   DELETE /joining  closes it
+ *   POST   /admissions  reads again who is admitted, because a command has changed it
  *
  * A fault is `{"what","remedy"}` with status 409, or a line of its own where there has been one: `{"state":"refused",…}`.
  */
 export function startControl(options: {
   directory: string;
   joining: Joining;
+  admission: { load(): Promise<void> };
   status: () => Promise<GatewayStatus>;
   clock: Clock;
 }): { stop(): Promise<void> } {
-  const { joining } = options;
+  const { joining, admission } = options;
   const path = controlPath(options.directory);
   // The process with the store's lock owns the socket: a file that exists was left by a gateway that was killed.
   rmSync(path, { force: true });
@@ -43,6 +45,13 @@ export function startControl(options: {
           DELETE: () =>
             answered(async () => {
               await joining.close();
+              return Response.json({});
+            }),
+        },
+        "/admissions": {
+          POST: () =>
+            answered(async () => {
+              await admission.load();
               return Response.json({});
             }),
         },

@@ -1,4 +1,5 @@
 import type { DriverStatus } from "../../drivers/driver.ts";
+import type { Stranger } from "../reading.ts";
 import type { Overview } from "../store/store.ts";
 
 /** Status of a running gateway: the answer to `lintel status`. Times are unix milliseconds. */
@@ -20,6 +21,8 @@ export interface GatewayStatus {
   readonly connections_closed: number;
   readonly drivers: readonly ({ readonly name: string } & DriverStatus)[];
   readonly ingest: IngestFigures;
+  /** Devices that were heard and are not listened to, the one heard last first. */
+  readonly strangers: readonly Stranger[];
   readonly store: Overview;
 }
 

@@ -4,9 +4,11 @@ import type { Device, DeviceState, Gap, GapReason, Reading } from "../reading.ts
 import type { Item, ItemType } from "../records/items.ts";
 import type { SeriesName, Value } from "../series.ts";
 import type { Token } from "../token.ts";
+import type { AdmissionStore } from "./admission-store.ts";
 import type { RecordStore } from "./record-store.ts";
 
 export { type Scope, scopes, type Token } from "../token.ts";
+export type { AdmissionStore, Admitted } from "./admission-store.ts";
 
 /**
  * Where readings and records live, as the API, sync and the commands see it. Two stores
@@ -88,7 +90,7 @@ export interface ItemWindow {
 }
 
 /** A gateway's store: ingest writes to it, everything else reads. */
-export interface GatewayStore extends Store {
+export interface GatewayStore extends Store, AdmissionStore {
   /** This store's name in the world, random and made with the database: (epoch, seq) identifies a reading. */
   readonly epoch: string;
 

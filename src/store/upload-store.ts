@@ -1,5 +1,6 @@
 import type { Kind } from "../kinds.ts";
 import type { SeriesName } from "../series.ts";
+import type { AdmissionStore } from "./admission-store.ts";
 import type { Batch } from "./batch.ts";
 import type { DayDigest } from "./day-digest.ts";
 import type { DeviceHealth } from "./device-health.ts";
@@ -7,7 +8,7 @@ import type { ImportedRecord } from "./record-store.ts";
 import type { Store } from "./store.ts";
 
 /** A gateway's store as the uploader sees it: it works beside the running gateway, in a process of its own. */
-export interface UploadStore extends Store {
+export interface UploadStore extends Store, AdmissionStore {
   /** The spans of numbers in this store, oldest first. More than one where it was restored from a backup; the last is its own, and open. */
   epochs(): Promise<readonly EpochSpan[]>;
 
@@ -21,8 +22,15 @@ export interface UploadStore extends Store {
     readonly readings_max: number;
   }): Promise<Batch | undefined>;
 
-  /** Listeners, states and the interruptions noted after `after_note`, at most `notes_max`. */
-  deviceHealthAfter(after_note: number, notes_max: number): Promise<DeviceHealth>;
+  /**
+   * Listeners, the interruptions noted after `after_note`, at most `notes_max`, and the states of the devices after a position, at
+   * most `states.max`: all of them unless it is said.
+   */
+  deviceHealthAfter(
+    after_note: number,
+    notes_max: number,
+    states?: { readonly after_device: number; readonly max: number },
+  ): Promise<DeviceHealth>;
 
   digests(request: DigestRequest): Promise<readonly DayDigest[]>;
 

@@ -13,8 +13,10 @@ export async function describeGateway(options: {
   readonly directory: string;
   readonly version: string;
   readonly timezone: string;
+  /** How many strangers the gateway hears, where it runs. */
+  readonly strangers?: number | undefined;
 }): Promise<GatewayDescription> {
-  const { store, clock, directory, version, timezone } = options;
+  const { store, clock, directory, version, timezone, strangers } = options;
   const { last_seq, waiting, bytesOnDisk, dropped } = await store.overview();
   const disk_free_bytes = await freeBytes(directory);
   const { unix_ms, quality } = clock.now();
@@ -28,5 +30,6 @@ export async function describeGateway(options: {
     disk_free_bytes,
     bytes_on_disk: bytesOnDisk,
     dropped: Object.fromEntries(Object.entries(dropped).slice(0, dropped_max)),
+    strangers,
   };
 }

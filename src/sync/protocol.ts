@@ -66,6 +66,8 @@ export const GatewayReport = Type.Object(
       ...closed,
       maxProperties: dropped_max,
     }),
+    /** Devices heard by radio of late that nobody has admitted; absent where no gateway runs. */
+    strangers: Type.Optional(number),
     /** Days found to differ since the last report, and what stopped the upload before this one. */
     differing_days: number,
     failure: Type.Optional(Word),
@@ -176,7 +178,7 @@ export type BackupsBody = Static<typeof BackupsBody>;
 
 /** Queries, as strings of the URL. */
 export const BatchQuery = Type.Object({ epoch: Epoch, after: seq });
-export const ReportQuery = Type.Object({ after_note: seq });
+export const ReportQuery = Type.Object({ after_note: seq, after_device: Type.Optional(number) });
 export const DigestQuery = Type.Object({
   epoch: Epoch,
   through: seq,

@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Static, Type } from "@sinclair/typebox";
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { OperatorError } from "../errors.ts";
+import { Admitted } from "../store/admission-store.ts";
 import { databasePath, openForReading, openForWriting } from "../store/sqlite/connection.ts";
 import { epochs } from "../store/sqlite/epochs.ts";
 import { storeFault } from "../store/sqlite/faults.ts";
@@ -15,11 +16,17 @@ import { Runner } from "../store/sqlite/runner.ts";
  * - `zigbee-network.json`: the newest copy that the Zigbee driver made of its network, with a checksum in it
  * - `cursors.json`: how far the buffers of devices have been read. On a box that gets this file, buffers are read from there on: events that
  *   central lacks are read again, and none twice.
+ * - `admitted.json`: the devices heard by radio that were let in
  *
  * To be gathered before an upload and sent after it: central then has every reading before the cursors.
  */
 export function gatherHomeFiles(data: string): Map<string, Uint8Array<ArrayBuffer>> {
-  const files = new Map([[cursorsName, new TextEncoder().encode(JSON.stringify(cursorsIn(data)))]]);
+  const { admitted, ...cursors } = keptIn(data);
+  const encoded = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
+  const files = new Map([
+    [cursorsName, encoded(cursors)],
+    [admittedName, encoded(admitted)],
+  ]);
   const generations = join(data, zigbeeGenerations);
   const newest = (existsSync(generations) ? readdirSync(generations) : [])
     .filter((name) => /^network-\d{6,}\.json$/.test(name))
@@ -35,6 +42,7 @@ export function putHomeFiles(
   files: ReadonlyMap<string, Uint8Array>,
 ): { readonly network: boolean } {
   putCursors(data, files);
+  putAdmitted(data, files);
   const network = files.get(networkName);
   if (network !== undefined) {
     const generations = join(data, zigbeeGenerations);
@@ -45,16 +53,40 @@ export function putHomeFiles(
   return { network: network !== undefined };
 }
 
+function putAdmitted(data: string, files: ReadonlyMap<string, Uint8Array>): void {
+  const kept = contentOf(files, admittedName, AdmittedDevices);
+  if (kept === undefined) return;
+  const database = openForWriting(databasePath(data));
+  try {
+    const put = database.keep("INSERT OR REPLACE INTO admitted VALUES (?, ?, ?)");
+    database.transaction(() => {
+      for (const { address, admitted_ms, reason } of kept) put.run(address, admitted_ms, reason);
+    })();
+  } finally {
+    database.close();
+  }
+}
+
+/** A file that central kept; undefined where there is none. @throws OperatorError where it is of another form */
+function contentOf<Schema extends TSchema>(
+  files: ReadonlyMap<string, Uint8Array>,
+  name: string,
+  schema: Schema,
+): Static<Schema> | undefined {
+  const content = files.get(name);
+  if (content === undefined) return undefined;
+  const kept: unknown = JSON.parse(new TextDecoder().decode(content));
+  if (Value.Check(schema, kept)) return kept;
+  throw new OperatorError(
+    `what central keeps as ${name} of this home is not what a gateway puts there`,
+    "run the same version of Lintel on both; if it is, this is a fault of the program",
+  );
+}
+
 /** Puts the cursors that central kept into a database, unless its own are of a later time. */
 export function putCursors(data: string, files: ReadonlyMap<string, Uint8Array>): void {
-  const content = files.get(cursorsName);
-  if (content === undefined) return;
-  const kept: unknown = JSON.parse(new TextDecoder().decode(content));
-  if (!Value.Check(Cursors, kept))
-    throw new OperatorError(
-      `what central keeps as ${cursorsName} of this home is not what a gateway puts there`,
-      "run the same version of Lintel on both; if it is, this is a fault of the program",
-    );
+  const kept = contentOf(files, cursorsName, Cursors);
+  if (kept === undefined) return;
   const database = openForWriting(databasePath(data));
   try {
     const own = new Runner(database).run(epochs()).find(({ epoch }) => epoch === kept.epoch);
@@ -68,7 +100,7 @@ export function putCursors(data: string, files: ReadonlyMap<string, Uint8Array>)
   }
 }
 
-function cursorsIn(data: string): Cursors {
+function keptIn(data: string): Static<typeof Cursors> & { admitted: Static<typeof AdmittedDevices> } {
   const path = databasePath(data);
   try {
     const database = openForReading(path);
@@ -80,6 +112,7 @@ function cursorsIn(data: string): Cursors {
           epoch: String(facts.get("epoch")),
           last_seq: Number(facts.get("last_seq")),
           cursors: Object.fromEntries(rows as [string, string][]),
+          admitted: database.query<Admitted, []>("SELECT * FROM admitted ORDER BY address").all(),
         };
       })();
     } finally {
@@ -96,8 +129,10 @@ const Cursors = Type.Object({
   last_seq: Type.Integer({ minimum: 0 }),
   cursors: Type.Record(Type.String(), Type.String()),
 });
-type Cursors = Static<typeof Cursors>;
+
+const AdmittedDevices = Type.Array(Admitted, { maxItems: 10_000 });
 
 const cursorsName = "cursors.json";
+const admittedName = "admitted.json";
 const networkName = "zigbee-network.json";
 const zigbeeGenerations = "drivers/zigbee/backups";

@@ -1,6 +1,7 @@
 import type { Clock } from "../clock.ts";
 import { certificateIn, tokenIn } from "../config/credential-files.ts";
 import type { UploadTarget } from "../config/upload-section.ts";
+import { ControlClient } from "../control/client.ts";
 import type { Log } from "../log.ts";
 import { takeLock, uploadPost } from "../store/sqlite/lock.ts";
 import { openUploadStore } from "../store/sqlite/open.ts";
@@ -52,7 +53,11 @@ export async function uploadFrom(
         stop,
         everyDay,
         keep_days: target.keep_days,
-        describe: () => describeGateway({ store, clock, directory: data, version, timezone }),
+        describe: async () => {
+          const running = await new ControlClient(data).statusIfRunning().catch(() => undefined);
+          const strangers = running?.strangers.length;
+          return describeGateway({ store, clock, directory: data, version, timezone, strangers });
+        },
         homeFiles,
         takeHomeRecords: (document) => takeHomeRecords({ store, directory: data, document }),
         onProgress,

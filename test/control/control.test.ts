@@ -79,7 +79,7 @@ function control(drivers: readonly AttachedDriver[], at = directory) {
     changed: (change) => changes.push(change),
   });
   const status = async () => ({ version: "9.9.9", joining: joining.isOpen }) as GatewayStatus;
-  const server = startControl({ directory: at, joining, status, clock });
+  const server = startControl({ directory: at, joining, admission: { load: async () => {} }, status, clock });
   stops.push(() => server.stop());
   return { joining, changes, client: new ControlClient(at) };
 }
@@ -157,7 +157,7 @@ test("a button that cannot open joining is one line in the log", async () => {
   joining.press();
   await eventually(() => (logged.length > 0 ? true : undefined), "the line");
   expect(logged).toEqual([
-    "<4>no driver of this gateway lets devices join: add a [zigbee] section to its configuration and restart it\n",
+    "<4>no driver of this gateway lets devices join: add a [zigbee] or [ble] section to its configuration and restart it\n",
   ]);
 });
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Host, JoinEvent } from "../../drivers/driver.ts";
 import { type Clock, SystemClock } from "../../src/clock.ts";
 import type { Log } from "../../src/log.ts";
-import type { Cursor, DeviceState, Gap, Reading } from "../../src/reading.ts";
+import type { Cursor, Device, DeviceState, Gap, Reading, Sighting } from "../../src/reading.ts";
 
 const wait_max_ms = 20_000;
 
@@ -18,6 +18,10 @@ export class RecordingHost implements Host {
   /** A test may put them back, as a restart finds them. */
   readonly cursors = new Map<string, string>();
   readonly joins: JoinEvent[] = [];
+  /** Sightings of devices that may be anybody's, and which of them are listened to: all, unless a test says otherwise. */
+  readonly sightings: Sighting[] = [];
+  isAdmitted: (device: Device) => boolean = () => true;
+  readonly localAddress = "02:00:00:00:00:0c";
   readonly drops = new Map<string, number>();
   readonly lines: string[] = [];
   joiningRequests = 0;
@@ -38,6 +42,11 @@ export class RecordingHost implements Host {
     this.#changed();
     if (this.refusal !== undefined) throw this.refusal;
     if (cursor !== undefined) this.cursors.set(cursor.name, cursor.value);
+  }
+
+  admits(sighting: Sighting): boolean {
+    this.sightings.push(sighting);
+    return this.isAdmitted(sighting.device);
   }
 
   heard(state: DeviceState): void {

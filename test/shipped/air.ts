@@ -6,15 +6,17 @@ import { HciSimulator } from "../../drivers/ble/simulator/controller.ts";
 import type { SimulatedPeripheral } from "../../drivers/ble/simulator/peripheral.ts";
 import { nordicUart, SimulatedWatch } from "../../drivers/watch/simulator/watch.ts";
 import { obeyLines, simulatorOptions } from "../../drivers/wire/simulated-process.ts";
-import { addPillBox, addScale } from "./ble-devices.ts";
+import { addPillBox, addScale, deviceAddresses, strangerOf } from "./ble-devices.ts";
 
 const help = `bun air.ts [--transport tcp|pty] [--port 0] [--link PATH]
   {"do":"turn","door":3}               a door of the pill box opens or closes
   {"do":"weigh","weight_g":70000}      somebody steps on the scale
-  {"do":"block","ts":…,"steps":120}    ten minutes more in the log of the watch, until this unix time in ms`;
+  {"do":"block","ts":…,"steps":120}    ten minutes more in the log of the watch, until this unix time in ms
+  {"do":"strangers","count":80}        so many devices that were never heard before pass by`;
 
 interface Command {
   readonly do: string;
+  readonly count?: number;
   readonly door?: number;
   readonly weight_g?: number;
   readonly ts?: number;
@@ -31,11 +33,12 @@ const box = addPillBox(controller);
 const { scale, onAir: scaleOnAir } = addScale(controller);
 const watch = new SimulatedWatch();
 const watchOnAir: SimulatedPeripheral = controller.addPeripheral({
-  address: "c0:ff:ee:00:00:09",
+  address: deviceAddresses.watch,
   advertisement: { name: "Bangle.js c0ff" },
   services: nordicUart(watch, () => watchOnAir),
 });
 
+let strangers = 0;
 const commands: Readonly<Record<string, (command: Command) => void>> = {
   turn: ({ door = 0 }) => box.turn(door),
   weigh: ({ weight_g = 70_000 }) => {
@@ -43,6 +46,10 @@ const commands: Readonly<Record<string, (command: Command) => void>> = {
   },
   block: ({ ts = Date.now(), steps = 0 }) => {
     watch.blocks.push({ end_ms: ts, steps, activity: "WALKING" });
+  },
+  strangers: ({ count = 1 }) => {
+    for (const last = strangers + count; strangers < last; strangers += 1)
+      controller.passBy(strangerOf(strangers));
   },
 };
 

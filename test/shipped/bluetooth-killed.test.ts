@@ -14,7 +14,7 @@ test("kill -9 while a scale and a pill box are heard, again and again, loses and
   const controller = await HciSimulator.listen({ transport: "pty" });
   const { scale, onAir: scaleOnAir } = addScale(controller, { composing_ms: 250 });
   const box = addPillBox(controller);
-  site.configure({ sections: `[ble]\nport = "${controller.path}"` });
+  site.configure({ sections: `[ble]\nport = "${controller.path}"\nadmit = "all"` });
   const weights: number[] = [];
   let turned = 0;
   try {

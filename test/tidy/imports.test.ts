@@ -3,12 +3,13 @@ import { sourceFiles } from "./source.ts";
 
 /** Names of one subject each that everything may use: they import nothing but each other. */
 const foundation =
-  /^src\/(?!main\.|gateway\.|read-only-gateway\.|central\.)[a-z-]+\.ts$|^src\/(records|config|disk)\//;
+  /^src\/(?!main\.|gateway\.|driver-host\.|read-only-gateway\.|central\.)[a-z-]+\.ts$|^src\/(records|config|disk)\//;
 /** Files that a driver may import from the rest. */
 const driverContract =
   /^src\/(reading|clock|durations|errors|libc|log|kinds|series)\.ts$|^src\/disk\/durable-file\.ts$|^drivers\/(driver|peripheral)\.ts$|^drivers\/wire\//;
 /** Composition roots: they alone know the drivers and put the layers together. */
-const composition = /^src\/(gateway|read-only-gateway|central)\.ts$|^src\/(commands|demo|uploader)\//;
+const composition =
+  /^src\/(gateway|driver-host|read-only-gateway|central)\.ts$|^src\/(commands|demo|uploader)\//;
 const entry = /^src\/main\.ts$/;
 const proof = /^(test|scripts)\/|\/test\//;
 

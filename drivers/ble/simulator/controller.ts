@@ -85,6 +85,14 @@ export class HciSimulator extends LineSimulator {
     return peripheral;
   }
 
+  /** Reports a device that is heard this once. False when nobody scans. */
+  passBy(options: SimulatedPeripheralOptions): boolean {
+    return new SimulatedPeripheral(
+      { report: (of) => this.#report(of), reachable: () => {} },
+      options,
+    ).advertise();
+  }
+
   /** Takes the dongle out: connections break and the port is gone. */
   override async unplug(): Promise<void> {
     this.#reset();

@@ -71,6 +71,7 @@ export class OtherDevices {
   get sections(): string {
     return Object.entries({ pillbox: this.#bridge, watch: this.#watch, ble: this.#controller })
       .map(([name, { path }]) => `[${name}]\nport = "${path}"`)
+      .concat('admit = "all"')
       .join("\n");
   }
 

@@ -1,15 +1,18 @@
-import { readsOf, type StoreParts, storeOn } from "../core/store.ts";
+import { readsOf, storeOn } from "../core/store.ts";
 import { arrays, firstOf } from "../core/work.ts";
 import type { GatewayStore } from "../store.ts";
+import { admissionStoreOn } from "./admissions.ts";
+import type { SqliteParts } from "./serve.ts";
 import { deviceOffset, timeKnown, waitingFacts } from "./time-keeper.ts";
 import type { WriterThread } from "./writer-thread.ts";
 
 /** The store of a running gateway. */
-export function gatewayStoreOn(parts: StoreParts & { readonly writer: WriterThread }): GatewayStore {
+export function gatewayStoreOn(parts: SqliteParts<WriterThread>): GatewayStore {
   const { database, writer, epoch } = parts;
   const { read, snapshot } = readsOf(database);
   return {
     ...storeOn(parts),
+    ...admissionStoreOn(parts),
     epoch,
     append: (readings, notes = {}) => writer.ask("commit", { readings, ...notes }),
     timeKnown: snapshot(timeKnown),

@@ -1,17 +1,20 @@
-import { readsOf, type StoreParts, storeOn } from "../core/store.ts";
+import { readsOf, storeOn } from "../core/store.ts";
 import { arrays, rowsOf } from "../core/work.ts";
 import type { UploadStore } from "../upload-store.ts";
+import { admissionStoreOn } from "./admissions.ts";
 import { epochs } from "./epochs.ts";
 import { deviceHealthAfter } from "./health-reads.ts";
+import type { SqliteParts } from "./serve.ts";
 import { batchAfter, digests, readingsOfDay } from "./upload-reads.ts";
 import type { UploadWriting } from "./upload-write.ts";
 
 /** A gateway's store as its uploader sees it, beside the running gateway: reads and writes in this thread. */
-export function uploadStoreOn(parts: StoreParts & { readonly writing: UploadWriting }): UploadStore {
+export function uploadStoreOn(parts: SqliteParts & { readonly writing: UploadWriting }): UploadStore {
   const { database, writing } = parts;
   const { read, snapshot } = readsOf(database);
   return {
     ...storeOn(parts),
+    ...admissionStoreOn(parts),
     epochs: read(epochs),
     batchAfter: snapshot(batchAfter),
     deviceHealthAfter: snapshot(deviceHealthAfter),

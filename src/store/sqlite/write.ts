@@ -3,6 +3,7 @@ import { clockQuality } from "../../clock.ts";
 import { messageOf } from "../../errors.ts";
 import type { Reading } from "../../reading.ts";
 import { seriesOf, type Value } from "../../series.ts";
+import type { Admitted } from "../admission-store.ts";
 import { Additions } from "../core/additions.ts";
 import { homesOnSqlite, oneHome } from "../core/homes.ts";
 import { beginImport, endImport, finishImport, stageRecords } from "../core/record-import.ts";
@@ -137,6 +138,20 @@ export class Writing {
   /** Does a change that both databases do alike. */
   write<Name extends WriteName>(name: Name, ...given: Given<Name>): Written<Name> {
     return this.transaction(() => this.runner.run(workOf(writes, name, given)));
+  }
+
+  /** See `AdmissionStore`. */
+  admit(devices: readonly Admitted[]): void {
+    this.transaction(() => {
+      const put = this.database.query("INSERT OR REPLACE INTO admitted VALUES (?, ?, ?)");
+      for (const { address, admitted_ms, reason } of devices) put.run(address, admitted_ms, reason);
+    });
+  }
+
+  unadmit(address: string): boolean {
+    return this.transaction(
+      () => this.database.query("DELETE FROM admitted WHERE address = ?").run(address).changes > 0,
+    );
   }
 
   /** Stores where this gateway is; undefined values stay as they were. */

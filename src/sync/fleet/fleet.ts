@@ -36,6 +36,8 @@ export interface FleetHome {
     readonly readings: number;
     readonly newest_ms: number;
   }[];
+  /** Devices heard by radio of late that nobody has admitted. */
+  readonly strangers: number | null;
   /** Other gateways that upload for this home: epochs. */
   readonly rivals: readonly string[];
   /** Needs of the home, worst first; empty where all is well. */
@@ -116,6 +118,7 @@ function fleetHome(
       readings,
       newest_ms,
     })),
+    strangers: report.strangers ?? null,
     rivals: gateway.rivals,
   };
   return { ...told, needs: needsOf(told, now_ms) };

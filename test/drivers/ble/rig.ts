@@ -44,6 +44,7 @@ export function recordingProduct(options: {
     name,
     section,
     recognises: ({ serviceData }) => serviceData.has(uuid),
+    deviceOf: ({ address }) => ({ kind: "pillboxes", address }),
     create: (made) => {
       created?.(made);
       return {

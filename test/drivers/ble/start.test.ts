@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
+import type { Report } from "../../../drivers/ble/hci.ts";
 import { encodeCommand, opcode } from "../../../drivers/ble/hci.ts";
 import { Radio } from "../../../drivers/ble/radio.ts";
 import { HciSimulator } from "../../../drivers/ble/simulator/controller.ts";
-import type { Advertisement } from "../../../drivers/peripheral.ts";
 import { openSerialLine } from "../../../drivers/wire/serial-line.ts";
 import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
 import { bthome } from "./rig.ts";
@@ -19,9 +19,9 @@ test("a controller that still scans for a host that was killed is heard from its
     // The first word of the next host ends the scan.
     if (command === opcode.reset && !reported) reported = box.advertise();
   };
-  const heard: Advertisement[] = [];
-  const onAdvertisement = (advertisement: Advertisement) => heard.push(advertisement);
-  const options = { port: controller.path, baud: 115_200, clock, log, dropped: () => {}, onAdvertisement };
+  const heard: Report[] = [];
+  const onReport = (report: Report) => heard.push(report) === 0;
+  const options = { port: controller.path, baud: 115_200, clock, log, dropped: () => {}, onReport };
   const radio = await Radio.open(options, new AbortController().signal);
   expect(reported).toBe(true);
   expect(heard.map(({ address }) => address)).toEqual([box.address]);

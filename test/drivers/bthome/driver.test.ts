@@ -243,7 +243,7 @@ test("a door or window sensor is a box of one lid", async () => {
 });
 
 test("other BTHome devices, and what makes no sense, leave no reading behind", async () => {
-  await using rig = await startRig({ products: [bthomeBoxes] });
+  await using rig = await startRig({ products: [bthomeBoxes], config: { allow: [address] } });
   await listening(rig);
   const device = rig.controller.addPeripheral({ address });
   for (const hex of ["4002ca0903bf13", "4009ff3d0100", "401a02", "40ee", "40", "", "00112233", "413d"]) {

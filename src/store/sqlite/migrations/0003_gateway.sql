@@ -119,6 +119,13 @@ CREATE TABLE cursors (
   value TEXT NOT NULL
 ) WITHOUT ROWID, STRICT;
 
+-- Devices heard by radio that were let in, though neither the inventory nor a key names them: see src/store/admission-store.ts.
+CREATE TABLE admitted (
+  address TEXT PRIMARY KEY,
+  admitted_ms INTEGER NOT NULL,
+  reason TEXT NOT NULL CHECK (reason IN ('hand', 'joining', 'radio'))
+) WITHOUT ROWID, STRICT;
+
 -- Which epoch gave which numbers: from first_seq up to the one before the next span's, the last one up to last_seq.
 -- A box that was restored has more than one; what came from central is `restored`, and is never uploaded.
 CREATE TABLE epochs (

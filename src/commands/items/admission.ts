@@ -1,0 +1,146 @@
+import type { Command } from "commander";
+import { ControlClient } from "../../control/client.ts";
+import { OperatorError } from "../../errors.ts";
+import type { Stranger } from "../../reading.ts";
+import { normalAddress } from "../../store/address.ts";
+import { admitted_max } from "../../store/admission-store.ts";
+import type { UploadStore } from "../../store/upload-store.ts";
+import { addHelp, type CommandContext } from "../command.ts";
+import { momentText, spanText } from "../spans.ts";
+import { addDirectoryOptions, dataDirectory, type StoreOptions } from "../store-options.ts";
+import { type Columns, printTable } from "../table.ts";
+import { withUploadStore } from "../with-store.ts";
+
+/** `lintel items admit`, `forget` and `strangers`: which devices heard by radio a gateway listens to. */
+export function defineAdmission(items: Command, context: CommandContext): void {
+  const admit = items
+    .command("admit <address>")
+    .description("listen to a device that is heard by radio, from now on");
+  addHelp(admit, {
+    examples: { "lintel items admit 54:48:e6:8f:80:a5": "a pill box, a scale or a watch of this home" },
+    notes: [
+      "Devices of the inventory, those with a key in [ble] and those of a Zigbee network need it not. What was heard before",
+      "is not recorded. The gateway may be running or not.",
+    ],
+  });
+  addDirectoryOptions(admit)
+    .option("--json", "print {address, admitted} as JSON")
+    .action((address: string, options: StoreOptions) => admitDevice(address, options, context));
+
+  const forget = items
+    .command("forget <address>")
+    .description("listen no longer to a device that was let in");
+  addHelp(forget, {
+    examples: { "lintel items forget 54:48:e6:8f:80:a5": "it was the neighbours'" },
+    notes: ["What was recorded of it stays, under its item."],
+  });
+  addDirectoryOptions(forget)
+    .option("--json", "print {address, admitted} as JSON")
+    .action((address: string, options: StoreOptions) => forgetDevice(address, options, context));
+
+  const strangers = items
+    .command("strangers")
+    .description("list the devices that the running gateway hears and does not listen to");
+  addDirectoryOptions(strangers)
+    .option("--json", "print them as a JSON array")
+    .action((options: StoreOptions) => listStrangers(options, context));
+}
+
+async function admitDevice(written: string, options: StoreOptions, context: CommandContext): Promise<void> {
+  const address = addressIn(written);
+  const change = async (store: UploadStore) => {
+    const { admitted } = await store.admissions();
+    const others = admitted.filter((one) => one.reason === "hand" && one.address !== address);
+    if (others.length >= admitted_max)
+      throw new OperatorError(
+        `${admitted_max} devices were admitted already`,
+        "forget those that are not of this home with lintel items forget ADDRESS",
+      );
+    await store.admit([{ address, admitted_ms: context.clock.now().unix_ms, reason: "hand" }]);
+  };
+  await changeAdmissions(options, context, change);
+  const { terminal } = context;
+  if (options.json) terminal.printJson({ address, admitted: true });
+  else terminal.print(`${address} is admitted: what it says from now on is recorded.`);
+}
+
+async function forgetDevice(written: string, options: StoreOptions, context: CommandContext): Promise<void> {
+  const address = addressIn(written);
+  const change = async (store: UploadStore) => {
+    const { inventory } = await store.admissions();
+    const wasAdmitted = await store.unadmit(address);
+    if (inventory.some((device) => device.address === address))
+      throw new OperatorError(
+        `${address} is in the inventory, which admits it`,
+        "take the address out of its item there",
+      );
+    if (!wasAdmitted)
+      throw new OperatorError(
+        `${address} was not admitted`,
+        "see lintel items; a device that [ble] names, by a key or in allow, is let in by that",
+      );
+  };
+  await changeAdmissions(options, context, change);
+  const { terminal } = context;
+  if (options.json) terminal.printJson({ address, admitted: false });
+  else terminal.print(`${address} is forgotten: it is no longer listened to. What was recorded of it stays.`);
+}
+
+/** Changes the store, beside the gateway where one is running, and tells that. */
+async function changeAdmissions(
+  options: StoreOptions,
+  context: CommandContext,
+  change: (store: UploadStore) => Promise<void>,
+): Promise<void> {
+  const directory = dataDirectory(options);
+  await withUploadStore(directory, context, change);
+  await new ControlClient(directory).admissionsChanged();
+}
+
+async function listStrangers(options: StoreOptions, { terminal, clock }: CommandContext): Promise<void> {
+  const directory = dataDirectory(options);
+  const running = await new ControlClient(directory).statusIfRunning();
+  if (running === undefined)
+    throw new OperatorError(
+      `no gateway is running on ${directory}, and only a running one hears strangers`,
+      "start one with lintel run, or name the right one with --config FILE or --data DIR",
+    );
+  const { strangers } = running;
+  if (options.json) {
+    terminal.printJson(strangers.map(({ device, ...heard }) => ({ ...device, ...heard })));
+    return;
+  }
+  if (strangers.length === 0) {
+    terminal.say("No device is heard that the gateway does not listen to.");
+    return;
+  }
+  printTable(terminal, columnsAt(clock.now().unix_ms), strangers, least);
+  terminal.say("");
+  terminal.say("lintel items admit ADDRESS has the gateway listen to one that is of this home.");
+}
+
+/** The columns of a table of strangers. */
+export function columnsAt(now_ms: number): Columns<Stranger> {
+  return {
+    address: ({ device }) => device.address,
+    type: ({ device }) => device.kind,
+    subtype: ({ device }) => device.subtype,
+    model: ({ device }) => [device.vendor, device.model].filter((word) => word !== undefined).join(" "),
+    "first heard": ({ first_ms }) => momentText(first_ms),
+    "last heard": ({ last_ms }) => `${spanText(now_ms - last_ms)} ago`,
+    times: ({ count }) => count,
+    signal: ({ signal_dbm }) => (signal_dbm === undefined ? undefined : `${signal_dbm} dBm`),
+  };
+}
+/** Can be done without, the first first. */
+const least = ["subtype", "first heard", "model", "times", "type"];
+
+/** @throws OperatorError where it is no hardware address */
+function addressIn(written: string): string {
+  const address = normalAddress(written) ?? "";
+  if (/^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/.test(address)) return address;
+  throw new OperatorError(
+    `${JSON.stringify(written)} is not the address of a Bluetooth device`,
+    "write six pairs of hex digits, such as 54:48:e6:8f:80:a5; lintel items strangers shows them",
+  );
+}

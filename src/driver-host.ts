@@ -1,0 +1,55 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Host } from "../drivers/driver.ts";
+import type { Clock } from "./clock.ts";
+import type { Config } from "./config/config.ts";
+import type { Joining } from "./control/joining.ts";
+import type { Admission } from "./ingest/admission.ts";
+import type { Ingest } from "./ingest/ingest.ts";
+import type { Log } from "./log.ts";
+import type { Cursor } from "./reading.ts";
+import type { GatewayStore } from "./store/store.ts";
+
+/** The gateway as one driver sees it: a directory, cursors and log lines of its own, by its name. */
+export function hostOf(options: {
+  name: string;
+  config: Config;
+  clock: Clock;
+  log: Log;
+  store: GatewayStore;
+  ingest: Ingest;
+  admission: Admission;
+  joining: Joining;
+}): Host {
+  const { name, config, store, ingest, admission, joining } = options;
+  const directory = join(config.data, "drivers", name);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const own = (cursor?: Cursor) => cursor && { ...cursor, name: `${name} ${cursor.name}` };
+  return {
+    clock: options.clock,
+    log: options.log.named(name),
+    directory,
+    admits: (sighting) => admission.admits(sighting, name),
+    localAddress: localAddress(config.home.id, store.epoch),
+    accept: (reading, cursor) => ingest.accept(reading, own(cursor), name),
+    cursor: (key) => store.cursor(`${name} ${key}`),
+    heard: (state) => ingest.heard(state, name),
+    gap: (gap, cursor) => ingest.gap(gap, own(cursor)),
+    dropped: (what, count) => ingest.dropped(what, count),
+    joining: (event) => {
+      if (event.state === "joined") ingest.joined(event.device, name);
+      joining.note(event);
+    },
+    requestJoining: () => joining.press(),
+  };
+}
+
+/**
+ * A locally administered address that no other home has: `02:` and the number of the home, or `06:` and the beginning of the
+ * store's random name where the home has no number.
+ */
+export function localAddress(home: number | undefined, epoch: string): string {
+  const digits =
+    home === undefined ? `06${epoch.slice(0, 10)}` : `02${(home % 2 ** 40).toString(16).padStart(10, "0")}`;
+  return digits.replace(/(..)(?!$)/g, "$1:");
+}

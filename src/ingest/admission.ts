@@ -1,0 +1,166 @@
+import type { Clock } from "../clock.ts";
+import { messageOf } from "../errors.ts";
+import type { Log } from "../log.ts";
+import type { Device, Sighting, Stranger } from "../reading.ts";
+import type { AdmissionStore, Admitted, Store } from "../store/store.ts";
+import { Strangers } from "./strangers.ts";
+import { nameOf } from "./validity.ts";
+
+/**
+ * Says which devices are listened to that anybody in radio range may be, or claim to be: those of the inventory, and those that were
+ * admitted, by the owner's word or because they spoke while joining was open. The others are strangers: counted, shown and
+ * nothing else. Answers from memory; what other processes change in the store is known within `reload_interval_ms`.
+ */
+export class Admission {
+  readonly #options: AdmissionOptions;
+  readonly #strangers = new Strangers();
+  /** Names of the devices of the inventory. */
+  #inventory: ReadonlySet<string> = new Set();
+  /** By address. */
+  #admitted = new Map<string, Admitted>();
+  /** The store's count of its changes when it was last read. */
+  #changes: number | undefined;
+  /** Devices that were let in since joining was last opened. */
+  #joined = 0;
+  /** Devices that were let in and are on their way to the disk, by address. */
+  readonly #underway = new Map<string, Admitted>();
+  /** Admitted devices that nobody has named. */
+  #unnamed = 0;
+  #keeping = false;
+  #loaded: Promise<void> = Promise.resolve();
+  #saidFull = false;
+  #stopped = false;
+  #cancelReload = () => {};
+
+  constructor(options: AdmissionOptions) {
+    this.#options = options;
+  }
+
+  /** Reads who is known, and again now and then until `stop`. Rejects with an OperatorError. */
+  async start(): Promise<void> {
+    await this.load();
+    this.#reloadLater();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#cancelReload();
+  }
+
+  /** Reads who is known; to be called where another process has just changed that. Rejects with an OperatorError. */
+  load(): Promise<void> {
+    // One after the other: what was read first must not count last.
+    const loaded = this.#loaded.then(() => this.#read());
+    this.#loaded = loaded.catch(() => {});
+    return loaded;
+  }
+
+  async #read(): Promise<void> {
+    const { store } = this.#options;
+    const changes = store.changes();
+    const { inventory, admitted } = await store.admissions();
+    this.#inventory = new Set(inventory.map(nameOf));
+    const all = [...admitted, ...this.#underway.values()];
+    this.#admitted = new Map(all.map((one) => [one.address, one]));
+    this.#unnamed = [...this.#admitted.values()].filter(({ reason }) => reason !== "hand").length;
+    this.#changes = changes;
+  }
+
+  /** See `Host.admits`. `listener` is the driver that asks. */
+  admits({ device, signal_dbm, welcome = false }: Sighting, listener: string): boolean {
+    if (this.#isKnown(device)) return true;
+    const { clock, isJoining, onJoined, onStranger } = this.#options;
+    if (isJoining() && this.#joined < joined_max && this.#letIn(device, "joining")) {
+      this.#joined += 1;
+      onJoined(device, listener);
+      return true;
+    }
+    if (welcome && this.#letIn(device, "radio")) return true;
+    this.#strangers.heard(device, { listener, at_ms: clock.now().unix_ms, signal_dbm });
+    onStranger();
+    return false;
+  }
+
+  /** Joining was opened: as many devices may come in again. */
+  opened(): void {
+    this.#joined = 0;
+  }
+
+  /** Those who were heard and not listened to, the one heard last first. */
+  strangers(): Stranger[] {
+    const { unix_ms } = this.#options.clock.now();
+    return this.#strangers.list(unix_ms).filter(({ device }) => !this.#isKnown(device));
+  }
+
+  #isKnown(device: Device): boolean {
+    return this.#admitted.has(device.address) || this.#inventory.has(nameOf(device));
+  }
+
+  /** Lets a device in that nobody has named; false where as many have come in by themselves as may. */
+  #letIn(device: Device, reason: Admitted["reason"]): boolean {
+    const { clock, log } = this.#options;
+    if (this.#unnamed >= unnamed_max) {
+      if (!this.#saidFull)
+        log.warn(
+          `${unnamed_max} devices were let in without being named: no more are; see lintel items, and forget those that are not of this home with lintel items forget ADDRESS`,
+        );
+      this.#saidFull = true;
+      return false;
+    }
+    const admitted = { address: device.address, admitted_ms: clock.now().unix_ms, reason };
+    this.#admitted.set(device.address, admitted);
+    this.#underway.set(device.address, admitted);
+    this.#unnamed += 1;
+    this.#strangers.forget(nameOf(device));
+    void this.#keep();
+    log.info(`${nameOf(device)} is let in`);
+    return true;
+  }
+
+  /** Has the store keep who was let in; what fails is tried again with the next reload. */
+  async #keep(): Promise<void> {
+    if (this.#keeping) return;
+    this.#keeping = true;
+    try {
+      while (this.#underway.size > 0) {
+        const devices = [...this.#underway.values()];
+        await this.#options.store.admit(devices);
+        for (const { address } of devices) this.#underway.delete(address);
+      }
+    } catch (thrown) {
+      this.#options.log.warn(`who was let in is not on disk yet, trying again: ${messageOf(thrown)}`);
+    } finally {
+      this.#keeping = false;
+    }
+  }
+
+  #reloadLater(): void {
+    const { clock, store, log } = this.#options;
+    this.#cancelReload = clock.after(reload_interval_ms, async () => {
+      const changes = store.changes();
+      try {
+        await this.#keep();
+        if (changes === undefined || changes !== this.#changes) await this.load();
+      } catch (thrown) {
+        log.debug(`who is admitted could not be read: ${messageOf(thrown)}`);
+      }
+      if (!this.#stopped) this.#reloadLater();
+    });
+  }
+}
+
+export interface AdmissionOptions {
+  readonly store: AdmissionStore & Pick<Store, "changes">;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly isJoining: () => boolean;
+  /** A device was let in because joining is open. */
+  readonly onJoined: (device: Device, listener: string) => void;
+  /** A stranger was heard. */
+  readonly onStranger: () => void;
+}
+
+/** Devices that may come in during one opening of joining, and in all without being named: beyond them an attack is likelier than a home. */
+export const joined_max = 32;
+export const unnamed_max = 256;
+const reload_interval_ms = 10_000;

@@ -1,0 +1,132 @@
+import { expect, test } from "bun:test";
+import { Admission, joined_max, unnamed_max } from "../../src/ingest/admission.ts";
+import { stranger_max_ms, strangers_max } from "../../src/ingest/strangers.ts";
+import type { Device } from "../../src/reading.ts";
+import { SettableClock } from "../api/settable-clock.ts";
+import { eventually } from "../shipped/front-door.ts";
+import { item, keptLog, start_ms, temporaryDirectory } from "../store/sample.ts";
+import { openGateway } from "../store/sqlite/opening.ts";
+
+test("a device of the inventory is admitted by kind and address, and one that claims its address as another kind is not", async () => {
+  await using home = await admission();
+  await home.store.importRecords([
+    [{ type: "items", record: item(1, { typename: "pillboxes", macaddress: "54:48:E6:00:00:01" }) }],
+  ]);
+  await home.admission.load();
+  expect(home.admits(box(1))).toBe(true);
+  expect(home.admits({ ...box(1), kind: "scales" })).toBe(false);
+  expect(home.admits(box(2))).toBe(false);
+});
+
+test("what another process admits or forgets is known within seconds", async () => {
+  await using home = await admission();
+  expect(home.admits(box(1))).toBe(false);
+  await home.store.admit([{ address: box(1).address, admitted_ms: start_ms, reason: "hand" }]);
+  home.clock.advance(10_000);
+  await eventually(() => home.admits(box(1)) || undefined, "it is admitted");
+  await home.store.unadmit(box(1).address);
+  home.clock.advance(10_000);
+  await eventually(() => !home.admits(box(1)) || undefined, "it is forgotten");
+});
+
+test("while joining is open devices that speak are let in for good, and no more than a home can have", async () => {
+  await using home = await admission();
+  home.door.joining = true;
+  const admitted = Array.from({ length: joined_max + 5 }, (_, number) => home.admits(box(number)));
+  expect(admitted.filter(Boolean)).toHaveLength(joined_max);
+  expect(home.door.joined).toEqual(Array.from({ length: joined_max }, (_, number) => box(number).address));
+  home.door.joining = false;
+  expect(home.admits(box(0))).toBe(true);
+  expect(home.admits(box(joined_max))).toBe(false);
+  await home.settled(joined_max);
+  home.door.joining = true;
+  home.admission.opened();
+  expect(home.admits(box(joined_max))).toBe(true);
+});
+
+test("where every device is welcome, a bounded number comes in, and one that the owner names finds its place all the same", async () => {
+  await using home = await admission();
+  const welcome = (number: number) => home.admission.admits({ device: box(number), welcome: true }, "ble");
+  const admitted = Array.from({ length: unnamed_max + 50 }, (_, number) => welcome(number));
+  expect(admitted.filter(Boolean)).toHaveLength(unnamed_max);
+  expect(home.lines.filter((line) => /without being named: no more are/.test(line))).toHaveLength(1);
+  await home.settled(unnamed_max);
+  const last = box(unnamed_max + 49);
+  await home.store.admit([{ address: last.address, admitted_ms: start_ms, reason: "hand" }]);
+  await home.admission.load();
+  expect(home.admits(last)).toBe(true);
+});
+
+test("strangers are counted and listed, those that are heard again beside those that pass by", async () => {
+  await using home = await admission();
+  for (const signal_dbm of [-70, -60]) {
+    home.clock.advance(1_000);
+    home.admission.admits({ device: { ...box(1), model: "SBDW-002C" }, signal_dbm }, "ble");
+  }
+  for (let number = 2; number < 100_000; number += 1) home.admits(box(number));
+  const strangers = home.admission.strangers();
+  expect(strangers.length).toBeLessThanOrEqual(strangers_max);
+  expect(strangers.at(-1)).toEqual({
+    device: { ...box(1), model: "SBDW-002C" },
+    listener: "ble",
+    first_ms: start_ms + 1_000,
+    last_ms: start_ms + 2_000,
+    count: 2,
+    signal_dbm: -60,
+  });
+  expect(strangers[0]?.device).toEqual(box(99_999));
+  expect(home.door.strangers).toBe(100_000);
+});
+
+test("a stranger that is not heard any more is forgotten", async () => {
+  await using home = await admission();
+  home.admits(box(1));
+  home.clock.advance(stranger_max_ms);
+  expect(home.admission.strangers()).toHaveLength(1);
+  home.clock.advance(1);
+  expect(home.admission.strangers()).toEqual([]);
+});
+
+function box(number: number): Device {
+  const hex = number.toString(16).padStart(6, "0").match(/../g)?.join(":");
+  return { kind: "pillboxes", address: `54:48:e6:${hex}`, subtype: "broadcasting" };
+}
+
+/** The admission of a gateway with an empty store. */
+async function admission() {
+  const directory = temporaryDirectory();
+  const clock = new SettableClock(start_ms);
+  const store = await openGateway(directory.path);
+  const { log, lines } = keptLog();
+  const door = { joining: false, joined: [] as string[], strangers: 0 };
+  const admission = new Admission({
+    store,
+    clock,
+    log,
+    isJoining: () => door.joining,
+    onJoined: ({ address }) => door.joined.push(address),
+    onStranger: () => {
+      door.strangers += 1;
+    },
+  });
+  await admission.start();
+  return {
+    clock,
+    store,
+    lines,
+    door,
+    admission,
+    admits: (device: Device) => admission.admits({ device }, "ble"),
+    /** Waits until so many admitted devices are on disk. */
+    settled: (count: number) =>
+      eventually(
+        async () => (await store.admissions()).admitted.length === count || undefined,
+        `${count} admitted devices on disk`,
+      ),
+    [Symbol.asyncDispose]: async () => {
+      admission.stop();
+      await store.close();
+      directory[Symbol.dispose]();
+    },
+  };
+}
