@@ -24,7 +24,8 @@ const section = Type.Object(
     address: Type.Optional(
       Type.String({
         pattern: "^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}$",
-        description: "the watch's hardware address, which the line does not tell, such as c0:ff:ee:00:00:01",
+        description:
+          "the watch's hardware address, which the line does not tell, such as c0:ff:ee:00:00:01; one of the home unless said",
       }),
     ),
     stride_m: Type.Optional(
@@ -49,8 +50,6 @@ export interface WatchOptions {
 
 /** Espruino's serial console. */
 const baud_default = 9_600;
-/** A locally administered address, for a watch whose own is not configured. */
-const address_default = "02:00:00:00:00:01";
 /** A block of the log is as long. */
 const fetch_interval_ms = 600_000;
 
@@ -63,7 +62,7 @@ export class WatchDriver implements Driver {
   constructor(options: WatchOptions) {
     const { config, host } = options;
     this.#options = options;
-    const address = (config.address ?? address_default).toLowerCase();
+    const address = (config.address ?? host.localAddress).toLowerCase();
     this.#device = { kind: "watches", address, model: "Bangle.js", vendor: "Espruino" };
     this.#connection = new Reconnect({
       clock: host.clock,

@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { eventually, Site } from "./front-door.ts";
+import { inHome } from "./uploading.ts";
 
 const site = new Site();
 afterAll(() => site.remove());
@@ -36,5 +37,39 @@ test("a watch on a wire is read to the end of its log, and after it was pulled o
   expect(await steps()).toEqual(blocks(1, 30));
   expect(await gateway.stop()).toBe(0);
 }, 30_000);
+
+test("watches on the wires of two homes, neither with a configured address, are two watches at central", async () => {
+  const centralSite = new Site();
+  const homes = [12, 13].map((home) => ({ home, site: new Site() }));
+  try {
+    const central = await centralSite.central("--data", centralSite.data);
+    const now_ms = Math.floor(Date.now() / block_ms) * block_ms;
+    for (const { home, site } of homes) {
+      const watch = await site.simulator("watch", "--days", "0");
+      await watch.tell({ do: "block", ts: now_ms, stp: home, act: "WALKING" });
+      const placed = await inHome(home, site, { site: centralSite, central });
+      site.configure({ sections: `${placed}\n[watch]\nport = "${watch.path}"` });
+      const gateway = await site.run();
+      await eventually(
+        async () => (await site.answer("status", "--json", "--data", site.data)).store.last_seq || undefined,
+        "its epoch",
+      );
+      expect(await site.answer("upload", "--config", site.config, "--json")).toMatchObject({ sent: 1 });
+      expect(await gateway.stop()).toBe(0);
+    }
+    const token = await centralSite.token();
+    const watches = await central.records<{ itemname: string; macaddress: string }[]>(
+      "/inventory/watches",
+      token,
+    );
+    const steps = await Promise.all(
+      watches.map(({ itemname }) => central.records(`/items/watches/${itemname}/epochs`, token)),
+    );
+    expect(steps).toMatchObject([[{ steps: 12 }], [{ steps: 13 }]]);
+    expect(watches.map(({ macaddress }) => macaddress)).toEqual(["02:00:00:00:00:0c", "02:00:00:00:00:0d"]);
+  } finally {
+    await Promise.all([centralSite, ...homes.map(({ site }) => site)].map((site) => site.remove()));
+  }
+}, 60_000);
 
 const block_ms = 600_000;
