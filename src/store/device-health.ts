@@ -43,9 +43,14 @@ const HealthState = Type.Object(
 );
 export type HealthState = Static<typeof HealthState>;
 
-/** Interruptions in one `DeviceHealth`. */
-export const health_notes_max = 10_000;
-const notes = { maxItems: health_notes_max };
+/**
+ * Interruptions, and states of devices, in one `DeviceHealth` that a gateway sends; what is more follows in the next. So many of both
+ * fit the body of a report, however long the names of their devices are.
+ */
+export const health_notes_max = 1_000;
+export const health_states_max = 1_000;
+/** As many as central takes in one. */
+const notes = { maxItems: 10_000 };
 
 /**
  * The health of a gateway's devices, as it is sent to central: who listened, which devices were alive, and which data are
@@ -60,6 +65,8 @@ export const DeviceHealth = Type.Object(
       maxItems: 100,
     }),
     states: Type.Array(HealthState, { maxItems: 10_000 }),
+    /** The gateway has states of more devices: those after this position. */
+    next_device: Type.Optional(number),
     /** Interruptions noted after `after_note` up to `to_note`, in order of their notes; not more than `health_notes_max`. */
     after_note: seq,
     to_note: seq,

@@ -20,7 +20,7 @@ import { batchVersion, items_max, type SeriesText, textColumns } from "./batch-t
  * One with holes between its numbers that are not missing, such as the readings of a day, is for `decodeReadings` alone. README.md describes the form.
  */
 export function encodeBatch(batch: Batch): Uint8Array<ArrayBuffer> | null {
-  if (readingsIn(batch) > batch_readings_max) return null;
+  if (readingsIn(batch) > batch_readings_max || batch.devices.length > items_max) return null;
   const { devices, series: columns, ...head } = batch;
   const series: Partial<Record<SeriesName, SeriesText>> = {};
   for (const name of seriesNames) {

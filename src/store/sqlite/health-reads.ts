@@ -4,7 +4,11 @@ import type { DeviceHealth } from "../device-health.ts";
 import { BatchDevices, devicesByStream } from "./batch-devices.ts";
 
 /** Everything that a gateway knows besides readings: see `UploadStore.deviceHealthAfter`. To be read at one moment. */
-export function* deviceHealthAfter(after_note: number, notes_max: number): Work<DeviceHealth> {
+export function* deviceHealthAfter(
+  after_note: number,
+  notes_max: number,
+  { after_device, max: states_max } = { after_device: 0, max: Number.MAX_SAFE_INTEGER - 1 },
+): Work<DeviceHealth> {
   const devices = new BatchDevices(yield* devicesByStream());
   // One more than is told of each, to see that there are more.
   const noted = <Row>(table: string, columns: string): Statement<Row> =>
@@ -13,19 +17,22 @@ export function* deviceHealthAfter(after_note: number, notes_max: number): Work<
       after_note,
       notes_max + 1,
     );
-  const [listeners, states, outages, silences, gaps, [lastNote]] = yield* rowsOfAll(
+  const [listeners, statesAndOne, outages, silences, gaps, [lastNote]] = yield* rowsOfAll(
     objects<DeviceHealth["listeners"][number]>(
       "SELECT name, first_ms, last_ms FROM listeners WHERE home = 0 ORDER BY name",
     ),
     objects<StateRow>(
       `SELECT stream, first_ms, heard_ms, listener, battery_percent, battery_mv, linkquality
-       FROM stream_states WHERE home = 0 ORDER BY stream`,
+       FROM stream_states WHERE home = 0 AND stream > $1 ORDER BY stream LIMIT $2`,
+      after_device,
+      states_max + 1,
     ),
     noted<OutageRow>("outages", "listener, start_ms, stop_ms"),
     noted<SilenceRow>("silences", "stream, start_ms, stop_ms"),
     noted<GapRow>("gaps", "stream, from_ms, to_ms, reason, lost"),
     arrays<[number]>("SELECT value FROM meta WHERE name = 'last_note'"),
   );
+  const states = statesAndOne.slice(0, states_max);
   const notes = [...outages, ...silences, ...gaps].map(({ note }) => note).sort((one, other) => one - other);
   const all = notes.length <= notes_max;
   const to_note = all ? Math.max(lastNote?.[0] ?? 0, after_note) : (notes[notes_max - 1] ?? after_note);
@@ -38,6 +45,7 @@ export function* deviceHealthAfter(after_note: number, notes_max: number): Work<
       const known = Object.entries(values).filter(([, value]) => value !== null);
       return { device: devices.place(stream), first_ms, heard_ms, ...Object.fromEntries(known) };
     }),
+    ...(states.length < statesAndOne.length ? { next_device: states.at(-1)?.stream ?? 0 } : {}),
     outages: outages.filter(told).map(({ note: _, ...outage }) => outage),
     silences: silences
       .filter(told)

@@ -10,10 +10,10 @@ import { type SourceStore, StoreSource } from "../transfer/store-source.ts";
 
 /** The gateway's report of itself, and the epochs it holds. */
 export async function report(
-  { after_note }: Static<typeof ReportQuery>,
+  { after_note, after_device }: Static<typeof ReportQuery>,
   options: ConstructorParameters<typeof StoreSource>[0],
 ) {
-  return await new StoreSource(options).report(after_note);
+  return await new StoreSource(options).report(after_note, after_device);
 }
 
 /** The readings of an epoch after a number, as many as go into one batch. */

@@ -17,8 +17,8 @@ export class GatewaySource implements Source {
     this.#gateway = gateway;
   }
 
-  async report(after_note: number): Promise<SourceReport> {
-    const request = { method: "GET", path: "/report", query: { after_note } } as const;
+  async report(after_note: number, after_device = 0): Promise<SourceReport> {
+    const request = { method: "GET", path: "/report", query: { after_note, after_device } } as const;
     return plainWords(
       await this.#gateway.askJson({ ...request, answer_bytes_max: report_bytes_max }, SourceReport),
     );

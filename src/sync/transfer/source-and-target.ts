@@ -10,8 +10,8 @@ export type Report = Omit<SourceReport, "condition"> & { readonly condition: Dev
 
 /** The gateway whose readings are transferred: a store on this machine, or a gateway that is asked. */
 export interface Source {
-  /** The gateway's report: its figures, its epochs, and the health of its devices after a note. */
-  report(after_note: number): Promise<Report>;
+  /** The gateway's report: its figures, its epochs, and the health of its devices after a note, with states after a device; from the first on unless it is said. */
+  report(after_note: number, after_device?: number): Promise<Report>;
 
   /** The readings of an epoch after a number, as many as go into a batch but at most `readings_max`; undefined where there are none. */
   batchAfter(request: {

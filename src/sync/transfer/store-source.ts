@@ -1,5 +1,5 @@
 import type { Batch } from "../../store/batch.ts";
-import { health_notes_max } from "../../store/device-health.ts";
+import { health_notes_max, health_states_max } from "../../store/device-health.ts";
 import type { DayReadings, DigestRequest, UploadStore } from "../../store/upload-store.ts";
 import { type GatewayReport, verify_days_max } from "../protocol.ts";
 import { type DatedStore, nextDay_ms } from "./days.ts";
@@ -29,11 +29,11 @@ export class StoreSource implements Source {
     this.#options = options;
   }
 
-  async report(after_note: number): Promise<Report> {
+  async report(after_note: number, after_device = 0): Promise<Report> {
     const { store, describe, home } = this.#options;
     const [epochs, condition, report, { pruned_before_ms }] = await Promise.all([
       store.epochs(),
-      store.deviceHealthAfter(after_note, health_notes_max),
+      store.deviceHealthAfter(after_note, health_notes_max, { after_device, max: health_states_max }),
       describe(),
       store.uploadState(),
     ]);

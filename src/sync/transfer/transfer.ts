@@ -206,24 +206,29 @@ class Transfer {
     touched.seen_seq = Math.max(touched.seen_seq, until_seq);
   }
 
-  /** Sends the health of devices, from the note on that central holds. Answers the last report. */
+  /**
+   * Sends the health of devices, interruptions from the note on that central holds and every state, in as many reports as it takes.
+   * Answers the last report.
+   */
   async #sendHealth(first: Report): Promise<Report> {
     const { source, target, gateway } = this.#options;
     let report =
       first.condition.after_note === this.#held_note ? first : await source.report(this.#held_note);
+    let after_device = 0;
     for (let reports = 1; ; reports += 1) {
       const held_note = (await target.note(report)).at(-1)?.held_note ?? 0;
-      const { to_note } = report.condition;
+      const { to_note, next_device = every_device } = report.condition;
       const all = notesIn(report.condition) < health_notes_max;
-      const moved = held_note > this.#held_note;
+      const moved = held_note > this.#held_note || next_device > after_device;
       this.#held_note = held_note;
-      if (all && held_note >= to_note) return report;
+      after_device = next_device;
+      if (all && held_note >= to_note && next_device === every_device) return report;
       if (reports >= reports_max || !moved)
         throw new TryAgainLater(
           `central stays at note ${held_note} of the interruptions of ${gateway}`,
           again,
         );
-      report = await source.report(held_note);
+      report = await source.report(held_note, after_device);
     }
   }
 
@@ -278,5 +283,7 @@ const again = "look at the logs of both; nothing is lost, and the next time goes
 /** How often in a row central may stay where it is, or go back. */
 const stalls_max = 5;
 /** Ten million interruptions. */
-const reports_max = 1_000;
+const reports_max = 10_000;
+/** After it there are no more devices. */
+const every_device = Number.MAX_SAFE_INTEGER;
 const every_day_ms = 7 * day_ms;

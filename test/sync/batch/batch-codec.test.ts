@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { type Batch, batch_readings_max, readingsIn } from "../../../src/store/batch.ts";
 import { decodeBatch, decodeReadings, encodeBatch } from "../../../src/sync/batch-codec.ts";
+import { items_max } from "../../../src/sync/batch-text.ts";
 import { batchOf, plainOf } from "../../store/plain-batch.ts";
-import { below, seeded } from "../../store/sample.ts";
+import { below, seeded, sensor } from "../../store/sample.ts";
 import { bytesWith, everySeries, fault, randomBatch, readingsOfDay, textOf, written } from "./sample.ts";
 
 const golden = join(import.meta.dir, "../../golden/batches");
@@ -158,6 +159,22 @@ describe("a batch too large to be sent is not made", () => {
     const count = batch_readings_max + 1;
     expect(encodeBatch(eventsOf(count))).toBeNull();
     expect(readingsIn(decodeBatch(written(eventsOf(count - 1))))).toBe(count - 1);
+  });
+
+  test("more devices than a batch may have", () => {
+    const of = (count: number): Batch => {
+      const batch = eventsOf(count);
+      const { wirelesssensor_events: events } = batch.series;
+      if (events === undefined) throw new Error("no events");
+      const devices = Array.from({ length: count }, (_, number) => sensor(number));
+      return {
+        ...batch,
+        devices,
+        series: { wirelesssensor_events: { ...events, device: Float64Array.from(devices.keys()) } },
+      };
+    };
+    expect(encodeBatch(of(items_max + 1))).toBeNull();
+    expect(decodeBatch(written(of(items_max))).devices).toHaveLength(items_max);
   });
 
   test("more text than a batch may come to, written or as values", () => {

@@ -74,6 +74,23 @@ test("more interruptions than one report holds arrive in several", async () => {
   );
 });
 
+test("the states of more devices than one report holds are sent in several", async () => {
+  await using programme = new Programme();
+  await programme.start();
+  const home = await programme.box(1);
+  const devices = 2_500;
+  const states = Array.from({ length: devices }, (_, number) => ({
+    device: sensor(number, { model: `model ${"x".repeat(100)} ${number}` }),
+    heard_ms: from_ms + number,
+  }));
+  await home.gateway.append([], { states });
+  await home.upload();
+  const { items } = await programme.store.overview();
+  expect(items.map(({ heard_ms = 0 }) => heard_ms - from_ms).toSorted((one, other) => one - other)).toEqual(
+    states.map((_, number) => number),
+  );
+});
+
 test("files that a spare box would need go up, and records that central has come down", async () => {
   await using programme = new Programme();
   await programme.start();
