@@ -127,8 +127,13 @@ export class ControllerLine {
     if (!isAdvertisingReport(packet)) return this.#handToNoble(packet);
     const reports = decodeAdvertisingReports(packet);
     this.reports += reports?.length ?? 0;
-    for (const report of reports ?? [])
-      if (this.#options.onReport(report)) this.#handToNoble(encodeAdvertisingReport(report));
+    try {
+      for (const report of reports ?? [])
+        if (this.#options.onReport(report)) this.#handToNoble(encodeAdvertisingReport(report));
+    } catch {
+      // Whatever anybody puts on the air, the line goes on.
+      return false;
+    }
     return reports !== undefined;
   }
 

@@ -25,10 +25,11 @@ export function addScale(controller: HciSimulator, { composing_ms }: { composing
 }
 
 /** A broadcasting pill box near the controller: each door that turns is advertised. */
-export function addPillBox(controller: HciSimulator): SimulatedPillBox {
+export function addPillBox(controller: HciSimulator, { key }: { key?: Uint8Array } = {}): SimulatedPillBox {
   const onAir = controller.addPeripheral({ address: deviceAddresses.box });
   return new SimulatedPillBox({
     address: onAir.address,
+    ...(key === undefined ? {} : { key }),
     clock_s: () => Math.floor(Date.now() / 1000),
     send: (serviceData) => {
       onAir.say({ serviceData: { fcd2: serviceData } });

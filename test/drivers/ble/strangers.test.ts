@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { bthomeBoxes } from "../../../drivers/bthome/driver.ts";
 import { scales } from "../../../drivers/scale/driver.ts";
 import { watchPeripheral } from "../../../drivers/watch/peripheral.ts";
-import { addPillBox, deviceAddresses, strangerOf } from "../../shipped/ble-devices.ts";
+import { addPillBox, addScale, deviceAddresses, strangerOf } from "../../shipped/ble-devices.ts";
 import { listening, startRig } from "./rig.ts";
 
 const products = [bthomeBoxes, ...scales, watchPeripheral];
@@ -22,3 +22,60 @@ test("a pill box that the gateway knows is heard, however many invented devices 
   );
   expect(reading).toMatchObject({ series: "pillbox_events", values: { event: 1 << 3 } });
 }, 30_000);
+
+test("a stranger is asked about by what it says, and neither handed to a product nor connected to", async () => {
+  await using rig = await startRig({ products });
+  rig.host.isAdmitted = () => false;
+  await listening(rig);
+  const { onAir } = addScale(rig.controller);
+  for (let times = 0; times < 50; times += 1) onAir.advertise();
+  const box = addPillBox(rig.controller);
+  box.turn(3);
+  await rig.host.until("the box", () => rig.host.sightings.some(({ device }) => device.kind === "pillboxes"));
+  expect(rig.host.sightings.map(({ device }) => device)).toEqual([
+    ...Array.from({ length: 50 }, () => ({ kind: "scales" as const, address: deviceAddresses.scale })),
+    ...Array.from({ length: 3 }, () => ({
+      kind: "pillboxes" as const,
+      address: deviceAddresses.box,
+      subtype: "broadcasting",
+    })),
+  ]);
+  expect(rig.host.sightings[0]).toMatchObject({ signal_dbm: -60, welcome: false });
+  expect([rig.host.readings, rig.host.states, onAir.attempts]).toEqual([[], [], 0]);
+});
+
+test("a device that the configuration names, in allow or by a key, is not asked about", async () => {
+  const key = "7e1d0c5b92f34a6880a1c6d2e5479b13";
+  for (const config of [
+    { allow: [deviceAddresses.box.toUpperCase()] },
+    { keys: { [deviceAddresses.box.toUpperCase()]: key } },
+  ]) {
+    await using rig = await startRig({ products, config });
+    rig.host.isAdmitted = () => false;
+    await listening(rig);
+    addPillBox(rig.controller, "keys" in config ? { key: Uint8Array.fromHex(key) } : {}).turn(3);
+    await rig.host.until("its event", () => rig.host.readings.length > 0);
+    expect(rig.host.sightings).toEqual([]);
+  }
+});
+
+test("one that the gateway no longer admits is not heard any more", async () => {
+  await using rig = await startRig({ products });
+  await listening(rig);
+  const box = addPillBox(rig.controller);
+  box.turn(3);
+  await rig.host.until("its event", () => rig.host.readings.length === 1);
+  rig.host.isAdmitted = () => false;
+  const asked = rig.host.sightings.length;
+  box.turn(4);
+  await rig.host.until("the question", () => rig.host.sightings.length === asked + 3);
+  expect(rig.host.readings).toHaveLength(1);
+});
+
+test("where all are to be admitted the gateway is told so", async () => {
+  await using rig = await startRig({ products, config: { admit: "all" } });
+  await listening(rig);
+  addPillBox(rig.controller).turn(3);
+  await rig.host.until("its event", () => rig.host.readings.length === 1);
+  expect(rig.host.sightings[0]).toMatchObject({ welcome: true });
+});
