@@ -1,5 +1,6 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import type { Moment } from "../src/clock.ts";
+import type { Kind } from "../src/kinds.ts";
 import type { Device } from "../src/reading.ts";
 import type { Host } from "./driver.ts";
 
@@ -13,10 +14,13 @@ import type { Host } from "./driver.ts";
 export interface PeripheralDefinition<Section extends TSchema = TSchema> {
   readonly name: string;
   readonly section: Section;
+  /** The kind of its devices. */
+  readonly kind: Kind;
   /**
    * Whether an advertisement comes from this product. A device that was recognised once stays recognised, so
    * that a scan response or a packet without the telling field is handed on as well. The first definition of
-   * the list that recognises a device has it. Must not throw, keeps nothing.
+   * the list that recognises a device has it, of its kind: whoever speaks under its address as another kind takes nothing from
+   * it. Must not throw, keeps nothing.
    */
   recognises(advertisement: Advertisement): boolean;
   /**

@@ -5,12 +5,12 @@ import { completed, type Told } from "./advertisement.ts";
 export const others_max = 256;
 
 /**
- * The devices that are listened to, by address: which product has each, and what its packets have told of it. At most
+ * The devices that are listened to, by address: which products have each, one of a kind, and what its packets have told of it. At most
  * `devices_max`; the longest unheard is forgotten first. Of any other device only what it has told is remembered, of the
  * `others_max` heard last: a name may come before the packet by which a device is recognised.
  */
 export class Devices<Product> {
-  readonly #known = new Map<string, { readonly product: Product; readonly told: Told }>();
+  readonly #known = new Map<string, { readonly products: readonly Product[]; readonly told: Told }>();
   readonly #others = new Map<string, Told>();
   readonly #forgotten: (address: string) => void;
 
@@ -23,8 +23,8 @@ export class Devices<Product> {
     return this.#known.size + this.#others.size;
   }
 
-  productOf(address: string): Product | undefined {
-    return this.#known.get(address)?.product;
+  productsOf(address: string): readonly Product[] {
+    return this.#known.get(address)?.products ?? [];
   }
 
   /** The packet with what earlier ones of its device told. */
@@ -36,9 +36,13 @@ export class Devices<Product> {
   /** Remembers a device by its newest packet, which was completed. */
   remember(heard: Advertisement, product: Product): void {
     const { address } = heard;
+    const products = this.productsOf(address);
     this.#others.delete(address);
     this.#known.delete(address);
-    this.#known.set(address, { product, told: toldBy(heard) });
+    this.#known.set(address, {
+      products: products.includes(product) ? products : [...products, product],
+      told: toldBy(heard),
+    });
     const [oldest] = this.#known.keys();
     if (this.#known.size > devices_max && oldest !== undefined) this.forget(oldest);
   }
@@ -46,7 +50,6 @@ export class Devices<Product> {
   /** Remembers what a device that is not listened to has told by its newest packet, which was completed. */
   pass(heard: Advertisement): void {
     const { address } = heard;
-    this.forget(address);
     this.#others.delete(address);
     this.#others.set(address, toldBy(heard));
     const [oldest] = this.#others.keys();

@@ -1,5 +1,5 @@
 import { type Static, type TObject, Type } from "@sinclair/typebox";
-import type { Clock } from "../../src/clock.ts";
+import type { Clock, Moment } from "../../src/clock.ts";
 import { messageOf } from "../../src/errors.ts";
 import type { Driver, DriverDefinition, DriverStatus, Host } from "../driver.ts";
 import type { Advertisement, Peripheral, PeripheralDefinition } from "../peripheral.ts";
@@ -185,34 +185,54 @@ export class BleDriver implements Driver {
     const moment = this.#host.clock.now();
     const { address: from } = report;
     if (this.#ignore.has(from) || this.#allow?.has(from) === false) return false;
-    const heard = this.#devices.completed(advertisementOf(report));
-    const product =
-      this.#devices.productOf(from) ?? this.#products.find(({ definition }) => definition.recognises(heard));
-    if (product === undefined || !this.#listensTo(heard, product)) {
-      this.#devices.pass(heard);
-      return false;
-    }
-    this.#devices.remember(heard, product);
+    const packet = advertisementOf(report);
+    const heard = this.#devices.completed(packet);
+    const known = this.#devices.productsOf(from);
+    const listening = this.#productsOf(packet, heard, known).filter((product) =>
+      this.#listensTo(heard, product, known),
+    );
+    if (listening.length === 0 && known.length === 0) this.#devices.pass(heard);
+    return listening.map((product) => this.#handOn(heard, moment, product)).some(Boolean);
+  }
+
+  /** The products that a packet is for: the one that recognises it, or those that have the device where none does. */
+  #productsOf(packet: Advertisement, heard: Advertisement, known: readonly Product[]): readonly Product[] {
+    const recognised =
+      this.#products.find(({ definition }) => definition.recognises(packet)) ??
+      (known.length === 0
+        ? this.#products.find(({ definition }) => definition.recognises(heard))
+        : undefined);
+    if (recognised === undefined) return known;
+    return [known.find(({ definition }) => definition.kind === recognised.definition.kind) ?? recognised];
+  }
+
+  /** Whether a device is listened to: the configuration names it, or the gateway admits it by what it says. */
+  #listensTo(heard: Advertisement, product: Product, known: readonly Product[]): boolean {
+    if (this.#named.has(heard.address)) return true;
+    const has = known.includes(product);
+    const device = product.definition.deviceOf(heard);
+    if (device === undefined) return has;
+    const admitted = this.#host.admits({ device, signal_dbm: heard.rssi, welcome: this.#welcome });
+    if (!admitted && has) this.#devices.forget(heard.address);
+    return admitted;
+  }
+
+  /** Hands a packet to a product. Answers whether its device may be connected to. */
+  #handOn(heard: Advertisement, moment: Moment, product: Product): boolean {
     const { definition, peripheral } = product;
+    const { address } = heard;
+    this.#devices.remember(heard, product);
     try {
       peripheral.advertised(heard, moment);
       if (!heard.connectable || peripheral.connected === undefined) return false;
-      if (this.#turns.mayAsk(from) && peripheral.wantsConnection?.(heard, moment) === true)
+      if (this.#turns.mayAsk(address) && peripheral.wantsConnection?.(heard, moment) === true)
         this.#askForTurn(heard, product);
       return true;
     } catch (thrown) {
       this.#host.dropped(`${definition.name} advertisements that could not be understood`);
-      this.#host.log.debug(`${definition.name} ${from}: ${messageOf(thrown)}`);
+      this.#host.log.debug(`${definition.name} ${address}: ${messageOf(thrown)}`);
       return false;
     }
-  }
-
-  /** Whether a device is listened to: the configuration names it, or the gateway admits it by what it says. */
-  #listensTo(heard: Advertisement, { definition }: Product): boolean {
-    if (this.#named.has(heard.address)) return true;
-    const device = definition.deviceOf(heard);
-    if (device === undefined) return this.#devices.productOf(heard.address) !== undefined;
-    return this.#host.admits({ device, signal_dbm: heard.rssi, welcome: this.#welcome });
   }
 
   #askForTurn(heard: Advertisement, { definition, peripheral }: Product): void {

@@ -19,6 +19,7 @@ const section = Type.Object({}, { additionalProperties: false });
 export const bthomeBoxes: PeripheralDefinition<typeof section> = {
   name: "bthome",
   section,
+  kind: "pillboxes",
   recognises: ({ serviceData }) => serviceData.has(bthomeUuid),
   deviceOf,
   create: ({ host, keyOf }) => new BthomeBoxes({ host, keyOf }),

@@ -14,6 +14,7 @@ const section = Type.Object({}, { additionalProperties: false });
 export const s400Scales: PeripheralDefinition<typeof section> = {
   name: "s400_scale",
   section,
+  kind: "scales",
   recognises: ({ serviceData }) => isS400(serviceData.get(miBeaconUuid) ?? new Uint8Array()),
   deviceOf: ({ address, serviceData }) =>
     holdsMeasurement(serviceData.get(miBeaconUuid) ?? new Uint8Array()) ? scaleAt(address) : undefined,

@@ -47,6 +47,7 @@ const section = Type.Object(
 export const standardScales: PeripheralDefinition<typeof section> = {
   name: "scale",
   section,
+  kind: "scales",
   recognises: ({ services }) =>
     services.includes(uuids.weightService) || services.includes(uuids.compositionService),
   deviceOf: scaleOf,

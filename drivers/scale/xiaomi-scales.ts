@@ -14,6 +14,7 @@ const section = Type.Object({}, { additionalProperties: false });
 export const xiaomiScales: PeripheralDefinition<typeof section> = {
   name: "xiaomi_scale",
   section,
+  kind: "scales",
   recognises: ({ name, serviceData }) =>
     models.has(name ?? "") || serviceData.get(uuids.compositionService)?.length === 13,
   deviceOf: (heard) => {

@@ -33,6 +33,7 @@ const section = Type.Object(
 export const watchPeripheral: PeripheralDefinition<typeof section> = {
   name: "watch",
   section,
+  kind: "watches",
   recognises: ({ name }) => /^bangle\.js\b/i.test(name ?? ""),
   deviceOf: ({ address }) => deviceAt(address),
   create: ({ config, host }) => new WatchPeripheral({ host, stride_m: config.stride_m ?? stride_default_m }),

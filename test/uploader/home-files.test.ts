@@ -22,7 +22,12 @@ async function opened<Result>(
   directory: string,
   use: (store: Awaited<ReturnType<typeof openUploadStore>>) => Promise<Result>,
 ): Promise<Result> {
-  const store = await openUploadStore({ directory, clock: new SystemClock(), log: keptLog().log, create: true });
+  const store = await openUploadStore({
+    directory,
+    clock: new SystemClock(),
+    log: keptLog().log,
+    create: true,
+  });
   try {
     return await use(store);
   } finally {

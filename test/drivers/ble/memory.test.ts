@@ -16,6 +16,7 @@ test("100,000 advertisements, every tenth from an address never heard before, le
   const counting: PeripheralDefinition = {
     name: "counting",
     section: Type.Object({}),
+    kind: "pillboxes",
     recognises: ({ serviceData }) => serviceData.has("fcd2"),
     deviceOf: ({ address }) => ({ kind: "pillboxes", address }),
     create: () => ({

@@ -43,6 +43,7 @@ export function recordingProduct(options: {
   const definition: PeripheralDefinition = {
     name,
     section,
+    kind: "pillboxes",
     recognises: ({ serviceData }) => serviceData.has(uuid),
     deviceOf: ({ address }) => ({ kind: "pillboxes", address }),
     create: (made) => {

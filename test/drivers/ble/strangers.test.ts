@@ -79,3 +79,24 @@ test("where all are to be admitted the gateway is told so", async () => {
   await rig.host.until("its event", () => rig.host.readings.length === 1);
   expect(rig.host.sightings[0]).toMatchObject({ welcome: true });
 });
+
+test("whoever speaks as a device of another kind under its address does not keep it from being heard", async () => {
+  await using rig = await startRig({ products, config: { allow: Object.values(deviceAddresses) } });
+  await listening(rig);
+  const box = addPillBox(rig.controller);
+  const speak = (address: string, as: number) =>
+    rig.controller.passBy({ ...strangerOf(as), address, connectable: false });
+  speak(deviceAddresses.box, bangleWatch);
+  speak(deviceAddresses.watch, doorSensor);
+  box.turn(3);
+  await rig.host.until("its event", () =>
+    rig.host.readings.find(({ device }) => device.address === deviceAddresses.box),
+  );
+  rig.host.states.length = 0;
+  speak(deviceAddresses.watch, bangleWatch);
+  await rig.host.until("the watch", () => rig.host.states.find(({ device }) => device.kind === "watches"));
+});
+
+/** Numbers of strangers that are of these kinds. */
+const doorSensor = 0;
+const bangleWatch = 6;
