@@ -47,8 +47,8 @@ export type HealthState = Static<typeof HealthState>;
  * Interruptions, and states of devices, in one `DeviceHealth` that a gateway sends; what is more follows in the next. So many of both
  * fit the body of a report, however long the names of their devices are.
  */
-export const health_notes_max = 1_000;
-export const health_states_max = 1_000;
+export const health_notes_max = 500;
+export const health_states_max = 500;
 /** As many as central takes in one. */
 const notes = { maxItems: 10_000 };
 

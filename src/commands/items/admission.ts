@@ -125,7 +125,8 @@ export function columnsAt(now_ms: number): Columns<Stranger> {
     address: ({ device }) => device.address,
     type: ({ device }) => device.kind,
     subtype: ({ device }) => device.subtype,
-    model: ({ device }) => [device.vendor, device.model].filter((word) => word !== undefined).join(" "),
+    model: ({ device }) =>
+      [device.vendor, device.model].filter((word) => word !== undefined).join(" ") || undefined,
     "first heard": ({ first_ms }) => momentText(first_ms),
     "last heard": ({ last_ms }) => `${spanText(now_ms - last_ms)} ago`,
     times: ({ count }) => count,

@@ -283,7 +283,7 @@ const again = "look at the logs of both; nothing is lost, and the next time goes
 /** How often in a row central may stay where it is, or go back. */
 const stalls_max = 5;
 /** Ten million interruptions. */
-const reports_max = 10_000;
+const reports_max = 20_000;
 /** After it there are no more devices. */
 const every_device = Number.MAX_SAFE_INTEGER;
 const every_day_ms = 7 * day_ms;

@@ -54,6 +54,22 @@ function onBothStores(
   }, 120_000);
 }
 
+test("the states of more devices than one report holds are read in several", async () => {
+  await using programme = new Programme();
+  await programme.start();
+  await using home = await PulledHome.start(12, programme.clock);
+  const states = Array.from({ length: 900 }, (_, number) => ({
+    device: sensor(number),
+    heard_ms: from_ms + number,
+  }));
+  await home.gateway.store.append([], { states });
+  expect(await drain(await home.pull(programme.store))).toBe(1);
+  const { items } = await programme.store.overview();
+  expect(items.map(({ heard_ms = 0 }) => heard_ms - from_ms).toSorted((one, other) => one - other)).toEqual(
+    states.map((_, number) => number),
+  );
+});
+
 onBothStores(
   "a gateway is read whole, once, with its report, its condition and its files",
   async (programme) => {

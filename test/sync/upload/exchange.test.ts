@@ -78,7 +78,7 @@ test("the states of more devices than one report holds are sent in several", asy
   await using programme = new Programme();
   await programme.start();
   const home = await programme.box(1);
-  const devices = 2_500;
+  const devices = 900;
   const states = Array.from({ length: devices }, (_, number) => ({
     device: sensor(number, { model: `model ${"x".repeat(100)} ${number}` }),
     heard_ms: from_ms + number,
