@@ -211,7 +211,7 @@ class Transfer {
    * Answers the last report.
    */
   async #sendHealth(first: Report): Promise<Report> {
-    const { source, target, gateway } = this.#options;
+    const { source, target, gateway, checkTime } = this.#options;
     let report =
       first.condition.after_note === this.#held_note ? first : await source.report(this.#held_note);
     let after_device = 0;
@@ -228,6 +228,7 @@ class Transfer {
           `central stays at note ${held_note} of the interruptions of ${gateway}`,
           again,
         );
+      checkTime();
       report = await source.report(held_note, after_device);
     }
   }
@@ -282,8 +283,8 @@ class Transfer {
 const again = "look at the logs of both; nothing is lost, and the next time goes on from here";
 /** How often in a row central may stay where it is, or go back. */
 const stalls_max = 5;
-/** Ten million interruptions. */
-const reports_max = 20_000;
+/** A million interruptions; what is more follows the next time. */
+const reports_max = 2_000;
 /** After it there are no more devices. */
 const every_device = Number.MAX_SAFE_INTEGER;
 const every_day_ms = 7 * day_ms;
