@@ -62,7 +62,7 @@ export const GatewayReport = Type.Object(
     disk_free_bytes: number,
     bytes_on_disk: number,
     /** Counts of dropped data, by name. */
-    dropped: Type.Record(Type.String({ pattern: "^.{0,200}$" }), number, {
+    dropped: Type.Record(Type.String({ pattern: "^[\\s\\S]{0,200}$" }), number, {
       ...closed,
       maxProperties: dropped_max,
     }),

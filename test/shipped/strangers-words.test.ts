@@ -205,7 +205,7 @@ describe("words of an operator's own files and arguments", () => {
       records,
       JSON.stringify({ [model]: [], subjects: [{ subjectid: 1, lname: model, [vendor]: 1 }] }),
     );
-    const taken = await site.lintel("import", records, "--data", site.data);
+    const taken = await site.lintel("import", records, "--data", site.data, "--new");
     expect(taken.code).toBe(2);
     expect(taken.said).toContain("subjects lname");
     expect(actingLines(`${ran.said}\n${taken.said}\n${taken.out}`)).toEqual([]);
