@@ -117,7 +117,7 @@ describe("a gateway that reports hostile words to central", () => {
       waiting: 0,
       disk_free_bytes: 1,
       bytes_on_disk: 1,
-      dropped: { [both]: 3 },
+      dropped: { [model]: 3 },
       differing_days: 0,
       failure: both,
     };
@@ -178,6 +178,7 @@ describe("words of an operator's own files and arguments", () => {
   afterAll(() => site.remove());
 
   test.each([
+    ["a name of a token", ["token", "create", "\u001b[2J\u202e\nx", "--new"]],
     ["a file to import", ["import", "/nowhere/\u001b[2J\u009b\u202e.csv"]],
     ["a file whose name tells nothing", ["import", "\u001b[2J\u202e"]],
     ["an unknown command", ["\u001b[2J\u202e"]],
@@ -185,7 +186,6 @@ describe("words of an operator's own files and arguments", () => {
     ["a configuration", ["run", "--config", "/nowhere/\u001b]0;x\u0007"]],
     ["an address", ["fetch", "--url", "http://\u001b[2J\u202e/", "--token", "x"]],
     ["an item", ["report", "--item", "\u001b[2J\u202e"]],
-    ["a name of a token", ["token", "create", "\u001b[2J\u202e\nx"]],
   ])("of %s are plain in the line that quotes them", async (_, words) => {
     const { out, said } = await site.lintel(...words, "--data", site.data);
     expect(out + said).not.toBe("");

@@ -44,7 +44,7 @@ test("a report is taken with plain lines for every text and name in it", async (
     version: hostile,
     timezone: hostile,
     failure: hostile,
-    dropped: { [hostile]: 1 },
+    dropped: { "x\u001b[2J\u009b\u202e": 1 },
   };
   const answer = await receiving.ask(12, "POST", "/report", { body: JSON.stringify({ ...body, report }) });
   expect(answer.status).toBe(200);
