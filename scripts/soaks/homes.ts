@@ -1,0 +1,59 @@
+/**
+ * 200 homes that overlap, move, lie and replay, 1,000,000 random calls: is anything of one ever shown as another's, or lost?
+ *
+ *   ./scripts/soak homes [--calls 1000000] [--homes 200] [--seed N] [--database sqlite|postgres] [--in-flight 24]
+ *
+ * Central is the one that people start; homes/model.ts says what it has to answer. The same seed makes the same calls; with --in-flight 1 in
+ * the same order too. Exits with 1 at any fault, and says how to make it again.
+ */
+import { parseArgs } from "node:util";
+import { soak } from "./homes/soak.ts";
+
+const { values } = parseArgs({
+  options: {
+    calls: { type: "string", default: "1000000" },
+    homes: { type: "string", default: "200" },
+    seed: { type: "string" },
+    database: { type: "string", default: "sqlite" },
+    "in-flight": { type: "string", default: "24" },
+    help: { type: "boolean" },
+  },
+});
+const { database } = values;
+const [calls, homes, in_flight] = [values.calls, values.homes, values["in-flight"]].map(Number) as [
+  number,
+  number,
+  number,
+];
+const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
+const fits = [calls, homes, in_flight, seed].every(Number.isInteger) && homes >= 5;
+if (values.help || !fits || (database !== "sqlite" && database !== "postgres")) {
+  console.log(
+    "./scripts/soak homes [--calls 1000000] [--homes 200, at least 5] [--seed N] [--database sqlite|postgres] [--in-flight 24]",
+  );
+  process.exit(values.help ? 0 : 2);
+}
+const again = `./scripts/soak homes --calls ${calls} --homes ${homes} --seed ${seed} --database ${database} --in-flight ${in_flight}`;
+console.log(again);
+const began_ms = performance.now();
+const { faults, said, ...counts } = await soak({
+  calls,
+  homes,
+  seed,
+  database,
+  in_flight,
+  onProgress: (line) => console.log(`  ${line}`),
+});
+const took_s = (performance.now() - began_ms) / 1000;
+console.log(
+  `${counts.calls} calls and ${counts.imports} imports in ${took_s.toFixed(0)} s; told to come later ${counts.later} times`,
+);
+console.log(
+  `${counts.sent} readings sent, ${counts.shown} of them shown as an item's; ${counts.uncertain} pages of an uncertain moment`,
+);
+console.log(
+  `${faults.foreign} answers with something of another home, ${faults.lost} that lack something, ${faults.wrong} otherwise wrong`,
+);
+for (const line of said) console.error(`homes: ${line}`);
+if (faults.foreign + faults.lost + faults.wrong > 0) console.error(`homes: failed; again by ${again}`);
+process.exit(faults.foreign + faults.lost + faults.wrong === 0 ? 0 : 1);

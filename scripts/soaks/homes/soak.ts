@@ -1,0 +1,177 @@
+import { account } from "./account.ts";
+import { type Follower, follow } from "./arrivals.ts";
+import { type Caller, type Kept, SoakedCentral } from "./central.ts";
+import { Gateway } from "./gateway.ts";
+import { Model } from "./model.ts";
+import { readCoverage, readPage, timeNear, walkLinks } from "./pages.ts";
+import { Programme } from "./programme.ts";
+import { Random } from "./random.ts";
+import { readFleet, readHomes, readInventory, readNight, readSubjects } from "./records.ts";
+import { type FaultKind, Trial } from "./trial.ts";
+import * as gateways from "./uploads.ts";
+
+export interface SoakOptions {
+  readonly calls: number;
+  readonly homes: number;
+  readonly seed: number;
+  readonly database: Kept;
+  /** Calls under way at once. */
+  readonly in_flight: number;
+  /** Called now and then with a line. */
+  readonly onProgress: (line: string) => void;
+}
+
+export interface Outcome {
+  readonly calls: number;
+  readonly imports: number;
+  readonly sent: number;
+  readonly shown: number;
+  readonly faults: Readonly<Record<FaultKind, number>>;
+  /** The first of them, in words. */
+  readonly said: readonly string[];
+  readonly uncertain: number;
+  readonly later: number;
+}
+
+/** Makes so many random calls of gateways and readers to one central, while items move, and then the account of every reading. */
+export async function soak(options: SoakOptions): Promise<Outcome> {
+  const { calls, seed, onProgress } = options;
+  await using central = await SoakedCentral.start(options.database);
+  const trial = await prepare(central, options);
+  const followers: Follower[] = [];
+  const began_ms = performance.now();
+  const faults = () => trial.faults.foreign + trial.faults.lost + trial.faults.wrong;
+  const goesOn = () => central.calls < calls && faults() < faults_max;
+  let number = 0;
+  const worker = async () => {
+    while (goesOn()) {
+      number += 1;
+      const random = new Random(seed * 0x9e_37_79_b1 + number);
+      const gateway = trial.gateways.get(random.pick(trial.programme.homes)) as Gateway;
+      const of = pickCall(random);
+      if (!("gateway" in of)) await of.reader(trial, random, followers);
+      else if (!gateway.busy) {
+        gateway.busy = true;
+        await of.gateway(trial, gateway, random);
+        gateway.busy = false;
+      }
+    }
+  };
+  const importer = async () => {
+    const random = new Random(seed + 1);
+    for (let at = 0; goesOn(); ) {
+      if (central.calls < at) await Bun.sleep(50);
+      else {
+        at = central.calls + Math.min(calls_per_import, calls / imports_least);
+        await central.import(trial.programme.moving(random, (home) => timeNear(trial, random, home)));
+        trial.programme.ended = trial.programme.begun;
+      }
+    }
+  };
+  const teller = setInterval(() => {
+    const { foreign, lost, wrong } = trial.faults;
+    const rate = (central.calls / (performance.now() - began_ms)) * 1000;
+    onProgress(
+      `${central.calls} calls, ${rate.toFixed(0)}/s, ${trial.programme.ended} imports; faults: ${foreign} foreign, ${lost} lost, ${wrong} wrong`,
+    );
+  }, told_every_ms);
+  try {
+    await Promise.all([importer(), ...Array.from({ length: options.in_flight }, worker)]);
+    const { sent, shown } = await account(trial);
+    const { said, uncertain, programme } = trial;
+    const { later } = central;
+    return {
+      calls: central.calls,
+      imports: programme.ended,
+      sent,
+      shown,
+      faults: trial.faults,
+      said,
+      uncertain,
+      later,
+    };
+  } finally {
+    clearInterval(teller);
+  }
+}
+
+/** The programme with its first records, the gateways, and everybody's tokens. */
+async function prepare(central: SoakedCentral, { homes, seed, onProgress }: SoakOptions): Promise<Trial> {
+  const random = new Random(seed);
+  const programme = new Programme(homes);
+  const sync = new Map<number, Caller>();
+  const rest = programme.homes.values();
+  const make = async () => {
+    for (const home of rest)
+      sync.set(home, { token: (await central.token("--scope", "sync", "--home", String(home))) ?? "" });
+  };
+  await Promise.all([make(), make()]);
+  const readers: Caller[] = [{ token: (await central.token()) ?? "" }];
+  for (let bound = 0; bound < bound_readers; bound += 1) {
+    const of = new Set([1, 2, 3].slice(bound % 3).map(() => random.pick(programme.homes)));
+    const token = await central.token(...[...of].flatMap((home) => ["--home", String(home)]));
+    if (token === undefined) {
+      onProgress(
+        "lintel token create --home makes no read token here: readers that are bound to homes are left out",
+      );
+      break;
+    }
+    readers.push({ token, homes: of });
+  }
+  const admin = { token: (await central.token("--scope", "admin")) ?? "" };
+  await central.import(programme.founding(random));
+  programme.ended = programme.begun;
+  const all = programme.homes.map(
+    (home) => [home, new Gateway({ home, heard: programme.heardIn(home), random })] as const,
+  );
+  return new Trial({
+    central,
+    programme,
+    model: new Model(),
+    gateways: new Map(all),
+    tokens: { sync, readers, admin },
+  });
+}
+
+type GatewayCall = { readonly gateway: (trial: Trial, gateway: Gateway, random: Random) => Promise<void> };
+type ReaderCall = { readonly reader: (trial: Trial, random: Random, followers: Follower[]) => Promise<void> };
+
+/** The calls, each with how often it is made among all of them. */
+const calls: readonly (readonly [number, GatewayCall | ReaderCall])[] = [
+  [200, { gateway: gateways.upload }],
+  [30, { gateway: gateways.replay }],
+  [30, { gateway: gateways.intrude }],
+  [10, { gateway: gateways.trespass }],
+  [40, { gateway: gateways.report }],
+  [15, { gateway: gateways.verify }],
+  [15, { gateway: gateways.sendDay }],
+  [15, { gateway: gateways.history }],
+  [20, { gateway: gateways.roster }],
+  [10, { gateway: gateways.keepFiles }],
+  [330, { reader: readPage }],
+  [20, { reader: walkLinks }],
+  [30, { reader: (trial, random, followers) => follow(trial, followers, random) }],
+  [60, { reader: readCoverage }],
+  [50, { reader: readInventory }],
+  [20, { reader: readNight }],
+  [50, { reader: readHomes }],
+  [55, { reader: readSubjects }],
+  [1, { reader: readFleet }],
+];
+const weights = calls.reduce((sum, [weight]) => sum + weight, 0);
+
+function pickCall(random: Random): GatewayCall | ReaderCall {
+  let at = random.below(weights);
+  for (const [weight, call] of calls) {
+    at -= weight;
+    if (at < 0) return call;
+  }
+  throw new Error("no call has been picked");
+}
+
+const calls_per_import = 1000;
+const imports_least = 10;
+const bound_readers = 8;
+const told_every_ms = 5_000;
+/** More say nothing new. */
+const faults_max = 2_000;
