@@ -7,13 +7,14 @@ import { positionHeader, syncPath } from "../../src/sync/protocol.ts";
 import { mintToken } from "../../src/token.ts";
 import { Site } from "../shipped/front-door.ts";
 import { postgresServer } from "../store/postgres/server.ts";
-import { reading, sensor, sensorEvent, start_ms } from "../store/sample.ts";
+import { reading, sensor, sensorEvent } from "../store/sample.ts";
 import { type Home, Programme } from "./upload/programme.ts";
 
 /** Heard in both homes, and by the inventory in 13; heard in both, and in no inventory; one of each home's own. */
 const [hall, unlisted, own12, own13] = [sensor(1), sensor(2), sensor(120), sensor(130)];
 /** In 13 until it was given out again in 12. */
 const scale: Device = { kind: "scales", address: "00:24:e4:00:00:07" };
+const start_ms = Date.UTC(2026, 8, 1);
 const moved_s = start_ms / 1000 + 20 * 60;
 const each = 40;
 
