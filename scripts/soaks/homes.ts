@@ -26,10 +26,10 @@ const [calls, homes, in_flight] = [values.calls, values.homes, values["in-flight
   number,
 ];
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
-const fits = [calls, homes, in_flight, seed].every(Number.isInteger) && homes >= 5;
+const fits = [calls, homes, in_flight, seed].every(Number.isInteger) && homes >= 7;
 if (values.help || !fits || (database !== "sqlite" && database !== "postgres")) {
   console.log(
-    "./scripts/soak homes [--calls 1000000] [--homes 200, at least 5] [--seed N] [--database sqlite|postgres] [--in-flight 24]",
+    "./scripts/soak homes [--calls 1000000] [--homes 200, at least 7] [--seed N] [--database sqlite|postgres] [--in-flight 24]",
   );
   process.exit(values.help ? 0 : 2);
 }

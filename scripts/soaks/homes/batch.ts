@@ -12,22 +12,14 @@ export interface Batch {
   readonly readings: readonly Reading[];
 }
 
-/** How a reading's device is told. */
-export interface Told {
-  readonly address: string;
-  readonly itemid?: number;
-  readonly subtype?: string;
-  readonly model?: string;
-}
-
-/** @param told the device of a reading, as its gateway tells it; absent: by its address */
-export function encoded(batch: Batch, told?: (reading: Reading) => Told): Uint8Array<ArrayBuffer> {
+export function encoded(batch: Batch): Uint8Array<ArrayBuffer> {
   const { readings, ...head } = batch;
   const series: Record<string, object> = {};
   for (const [name, of] of Map.groupBy(readings, (reading) => reading.series)) {
-    const items = new Map<string, { place: number; item: Told }>();
+    const items = new Map<string, { place: number; item: object }>();
     const item = of.map((reading) => {
-      const device = told?.(reading) ?? { address: reading.address, model: homeMark(reading.home) };
+      const { address, home, guessed: itemid } = reading;
+      const device = { address, model: homeMark(home), itemid };
       const key = JSON.stringify(device);
       const known = items.get(key) ?? { place: items.size, item: device };
       items.set(key, known);

@@ -1,4 +1,4 @@
-import { type Batch, encoded, type Told } from "./batch.ts";
+import type { Batch } from "./batch.ts";
 import { deviceNumbered, homeMark, kinds, seriesOfKind, slotOf, valueFrom } from "./marks.ts";
 import { type Device, deviceName, type Reading } from "./model.ts";
 import type { Random } from "./random.ts";
@@ -39,7 +39,7 @@ export class Gateway {
   }
 
   /** New readings, some of them late, of one millisecond or on the second. */
-  make(random: Random, count: number, of: () => Device = () => random.pick(this.heard)): Reading[] {
+  make(random: Random, count: number, of: () => Device, guessed?: number): Reading[] {
     const { home, epoch } = this;
     return Array.from({ length: count }, () => {
       this.now_ms += random.chance(0.15) ? 0 : 1 + random.below(step_ms_max);
@@ -52,9 +52,14 @@ export class Gateway {
       this.told.add(deviceName(device));
       return {
         ...{ ...device, home, series, stamp_ms: this.now_ms - late_ms, value: valueFrom(home, this.order) },
-        ...{ order: this.order, upload: this.uploads, epoch: epoch.name, seq: epoch.last_seq },
+        ...{ order: this.order, upload: this.uploads, epoch: epoch.name, seq: epoch.last_seq, guessed },
       };
     });
+  }
+
+  /** Whether it hears the first sensor of another home. */
+  hears({ address }: Device): boolean {
+    return this.heard.some((device) => device.address === address);
   }
 
   /** A batch of readings that follow each other, some numbers of which may be lost. */
@@ -67,11 +72,10 @@ export class Gateway {
     return { epoch: name, first_seq, from_seq, to_seq, missing, readings };
   }
 
-  remember(batch: Batch, told?: (reading: Reading) => Told): Uint8Array<ArrayBuffer> {
-    const bytes = encoded(batch, told);
+  /** Keeps an upload that was answered. */
+  remember(batch: Batch, bytes: Uint8Array<ArrayBuffer>): void {
     this.sent.push({ batch, bytes });
     if (this.sent.length > sent_max) this.sent.shift();
-    return bytes;
   }
 
   /** A report of the gateway, which tells of the health of these devices. Whatever it tells begins in the slot of its home. */

@@ -39,6 +39,16 @@ export function deviceNumbered(kind: Kind, number: number): Device {
   const bytes = [0x02, 0x4c, kinds.indexOf(kind), number >> 16, (number >> 8) & 255, number & 255];
   return { kind, address: bytes.map((byte) => byte.toString(16).padStart(2, "0")).join(":") };
 }
+export function numberOf({ address }: Device): number {
+  const [high = 0, middle = 0, low = 0] = address
+    .split(":")
+    .slice(3)
+    .map((byte) => Number.parseInt(byte, 16));
+  return (high << 16) | (middle << 8) | low;
+}
+/** Devices from this number on are in no inventory at first. */
+export const unlisted_first = 100_000;
+
 export const kinds: readonly Kind[] = ["wirelesssensors", "pillboxes", "scales", "watches"];
 
 /** The series of each kind: its path, and the field that has the mark. */

@@ -21,6 +21,8 @@ export interface Reading extends Device {
   readonly upload: number;
   readonly epoch: string;
   readonly seq: number;
+  /** The item whose number its home has guessed for it. */
+  readonly guessed?: number | undefined;
 }
 
 /** An item as the programme has it, and its row of `home_inventory` for each home and start. */
@@ -44,22 +46,30 @@ export interface Stay {
   readonly before_ms: number;
 }
 
-/** Where an item lived when. The first stay reaches back to ever; each ends at its stop, or where the next one starts. */
+/**
+ * Where an item lived when: by the records of the homes' inventories, and by its own, from its start on or since it was last taken out of any, unless a
+ * record says that it is there. A stay ends at its stop, or where the next one starts. The first reaches back to ever.
+ */
 export function staysOf({ currenthomeid, currenthomestart, rows }: Item): Stay[] {
-  const told = rows.map(({ homeid, start, stop }) => ({ home: homeid, rank: homeid, start, stop }));
-  if (currenthomeid !== null)
-    told.push({ home: currenthomeid, rank: Infinity, start: currenthomestart, stop: null });
-  const start_s = ({ start }: { start: number | null }) => start ?? -Infinity;
-  told.sort((one, other) => start_s(one) - start_s(other) || one.rank - other.rank || 0);
-  const wins = told.filter((stay, place) => {
-    const next = told[place + 1];
-    return next === undefined || start_s(next) !== start_s(stay);
-  });
-  return wins.map(({ home, start, stop }, place) => {
-    const next = wins[place + 1];
-    const ends_s = Math.min(stop ?? Infinity, next === undefined ? Infinity : start_s(next));
-    return { home, from_ms: place === 0 ? -Infinity : (start ?? -Infinity) * 1000, before_ms: ends_s * 1000 };
-  });
+  const told = rows.map(({ homeid, start, stop }) => ({
+    home: homeid,
+    start: start ?? 0,
+    stop: stop ?? Infinity,
+  }));
+  told.sort((one, other) => one.start - other.start || one.home - other.home);
+  const isThere = told.some(({ home, stop }) => home === currenthomeid && stop === Infinity);
+  if (currenthomeid !== null && !isThere) {
+    const start = currenthomestart ?? Math.max(0, ...rows.map(({ stop }) => stop ?? 0));
+    told.push({ home: currenthomeid, start, stop: Infinity });
+    told.sort((one, other) => one.start - other.start);
+  }
+  // Of two that start together the last counts.
+  const stays = told.filter(({ start }, place) => told[place + 1]?.start !== start);
+  return stays.map(({ home, start, stop }, place) => ({
+    home,
+    from_ms: place === 0 ? -Infinity : start * 1000,
+    before_ms: Math.min(stop, stays[place + 1]?.start ?? Infinity) * 1000,
+  }));
 }
 
 /** How far each home had uploaded, and what the programme had said. */

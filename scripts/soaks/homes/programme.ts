@@ -1,4 +1,4 @@
-import { deviceNumbered, homeMark, itemMark } from "./marks.ts";
+import { deviceNumbered, homeMark, itemMark, unlisted_first } from "./marks.ts";
 import { type Device, deviceName, type Inventory, type Item, type Kind, type Row, staysOf } from "./model.ts";
 import type { Random } from "./random.ts";
 
@@ -97,7 +97,7 @@ export class Programme {
       const home = random.pick(this.homes);
       const device = random.pick(unlistedNear(home));
       if (!this.newest.devices.has(deviceName(device))) {
-        const itemid = 100_000 + this.newest.items.size;
+        const itemid = unlisted_first + this.newest.items.size;
         moved.set(
           itemid,
           this.#placed({ ...device, itemid, itemname: nameOf(itemid, 0) }, home, random, timeOf),
@@ -151,8 +151,8 @@ export class Programme {
       // Only the item, or only the record of the stay; the one before stays open.
       { ...item, ...current },
       { ...item, rows: [...item.rows, ...opened] },
-      // Taken away; a stay that nobody had written down; another name.
-      { ...item, ...nowhere, rows: closed },
+      // Taken away, with a record of where it was; a stay that nobody had written down; another name.
+      { ...item, ...nowhere, rows: closed.length > 0 ? closed : opened },
       { ...item, rows: [...item.rows, ...this.#row(item.itemid, to, start - 7200, start)] },
       renamed,
     ]);
@@ -201,7 +201,7 @@ const nowhere = { currenthomeid: null, currenthomestart: null };
 /** Devices in no inventory, at first, that this home and the next ones hear. */
 function unlistedNear(home: number): Device[] {
   return [0, 1].flatMap((next) => {
-    const group = 100_000 + 10 * (Math.floor(home / 3) + next);
+    const group = unlisted_first + 10 * (Math.floor(home / 3) + next);
     return [deviceNumbered("wirelesssensors", group), deviceNumbered("scales", group + 1)];
   });
 }

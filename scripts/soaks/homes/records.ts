@@ -222,15 +222,42 @@ async function list(
   if (missing.length > 0) trial.fault("lost", answer, caller, `nothing of home ${missing[0]}`);
 }
 
-/** The fleet: what is told of a home is what its gateway has told. */
-export async function readFleet(trial: Trial): Promise<void> {
+/** The fleet: what is told of a home is what its gateway has told; items of others only where it has sent something of their device, and how much. */
+export async function readFleet(trial: Trial): Promise<FleetHome[]> {
+  const opened = trial.open();
   const answer = await trial.central.call("/sync/v1/fleet", trial.tokens.admin);
-  if (!trial.expect(answer, undefined, 200)) return;
-  for (const home of answer.json<{ homeid: number; version: string | null }[]>()) {
-    trial.expectOwn(answer, undefined, JSON.stringify(home), new Set([home.homeid]));
-    if (home.version !== null && home.version !== homeMark(home.homeid))
-      trial.fault("foreign", answer, undefined, `home ${home.homeid} has the version of ${home.version}`);
+  const { to } = trial.close(opened);
+  if (!trial.expect(answer, undefined, 200)) return [];
+  const fleet = answer.json<FleetHome[]>();
+  for (const { strays = [], ...home } of fleet) {
+    const { homeid } = home;
+    trial.expectOwn(answer, undefined, JSON.stringify(home), new Set([homeid]));
+    if (home.version !== null && home.version !== homeMark(homeid))
+      trial.fault("foreign", answer, undefined, `home ${homeid} has the version of ${home.version}`);
+    for (const { itemname, readings } of strays) {
+      const itemid = itemidIn(itemname);
+      const { kind, address } = trial.programme.newest.items.get(itemid) ?? {};
+      const told = ({ upload, ...of }: Reading) =>
+        upload <= (to[homeid] ?? 0) &&
+        of.kind === kind &&
+        (of.address === address || (of.address === "" && of.guessed === itemid));
+      const most = trial.model.sentBy(homeid).filter(told).length;
+      if (readings > most)
+        trial.fault(
+          "foreign",
+          answer,
+          undefined,
+          `${readings} of ${itemname} in home ${homeid}, which sent ${most}`,
+        );
+    }
   }
+  return fleet;
+}
+
+export interface FleetHome {
+  readonly homeid: number;
+  readonly version: string | null;
+  readonly strays?: readonly { readonly itemname: string; readonly readings: number }[];
 }
 
 function valueIn(reading: Reading | number): string {

@@ -156,7 +156,7 @@ const calls: readonly (readonly [number, GatewayCall | ReaderCall])[] = [
   [20, { reader: readNight }],
   [50, { reader: readHomes }],
   [55, { reader: readSubjects }],
-  [1, { reader: readFleet }],
+  [1, { reader: async (trial) => void (await readFleet(trial)) }],
 ];
 const weights = calls.reduce((sum, [weight]) => sum + weight, 0);
 

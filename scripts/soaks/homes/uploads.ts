@@ -1,8 +1,8 @@
-import { decoded, encoded, type Told } from "./batch.ts";
+import { decoded, encoded } from "./batch.ts";
 import type { Answer, Caller, CallOptions } from "./central.ts";
 import { anchorOf, disguised, type Gateway } from "./gateway.ts";
-import { homeMark, homeOfValue } from "./marks.ts";
-import type { Device, Reading } from "./model.ts";
+import { homeMark, homeOfValue, numberOf, unlisted_first } from "./marks.ts";
+import type { Device } from "./model.ts";
 import type { Random } from "./random.ts";
 import type { Trial } from "./trial.ts";
 
@@ -16,16 +16,13 @@ export async function upload(trial: Trial, gateway: Gateway, random: Random): Pr
   const { epoch, home } = gateway;
   const last = epoch.last_seq;
   if (random.chance(0.05)) epoch.last_seq += 1 + random.below(3);
-  const lying = random.chance(0.1);
-  trial.begun[home] = gateway.uploads + 1;
   gateway.uploads += 1;
+  trial.begun[home] = gateway.uploads;
   const count = random.chance(0.05) ? 60 : 1 + random.below(8);
-  const readings = gateway.make(random, count, lying ? () => lieOf(trial, gateway, random) : undefined);
-  const guess = lying ? anchorOf(otherHome(trial, home, random)) : undefined;
-  const told =
-    guess === undefined
-      ? undefined
-      : (reading: Reading): Told => ({ ...tell(reading), itemid: guess.itemid });
+  // Now and then it gives each device the number of an item of a home far away.
+  const guess = random.chance(0.1) ? anchorOf(strangerTo(trial, gateway, random)) : undefined;
+  const of = () => (guess === undefined ? random.pick(gateway.heard) : lieOf(gateway, guess, random));
+  const readings = gateway.make(random, count, of, guess?.itemid);
   const sent = trial.model
     .sentBy(home)
     .slice(-40)
@@ -33,10 +30,11 @@ export async function upload(trial: Trial, gateway: Gateway, random: Random): Pr
   const again = random.chance(0.2) && last >= epoch.first_seq ? sent.slice(-1 - random.below(20)) : [];
   const batch = gateway.batch([...again, ...readings], { from_seq: again[0]?.seq ?? last + 1 });
   trial.model.send(readings);
-  const bytes = gateway.remember(batch, told);
+  const bytes = encoded(batch);
   const answer = await call(trial, gateway, "/batches", { method: "POST", body: bytes, headers: batchType });
   trial.answered[home] = gateway.uploads;
   if (!trial.expect(answer, undefined, 200)) return;
+  gateway.remember(batch, bytes);
   const { held_seq, taken } = answer.json<{ held_seq: number; taken: number }>();
   if (held_seq !== epoch.last_seq || taken !== readings.length)
     trial.fault(
@@ -47,12 +45,15 @@ export async function upload(trial: Trial, gateway: Gateway, random: Random): Pr
     );
 }
 
-const tell = ({ address, home }: Reading): Told => ({ address, model: homeMark(home) });
+/** A device that is given the number of the first sensor of another home: that sensor without its address or as another kind, or one that it hears. */
+function lieOf({ heard }: Gateway, anchor: Device, random: Random): Device {
+  const listed = heard.filter((device) => numberOf(device) < unlisted_first);
+  return random.pick([{ kind: anchor.kind, address: "" }, disguised(anchor, random), random.pick(listed)]);
+}
 
-/** That of another home under another kind, one of which it knows a number alone, or one that it hears indeed. */
-function lieOf(trial: Trial, { home, heard }: Gateway, random: Random): Device {
-  const anchor = anchorOf(otherHome(trial, home, random));
-  return random.pick([{ kind: anchor.kind, address: "" }, disguised(anchor, random), random.pick(heard)]);
+/** A home whose first sensor a gateway does not hear. */
+function strangerTo(trial: Trial, gateway: Gateway, random: Random): number {
+  return random.pick(trial.programme.homes.filter((home) => !gateway.hears(anchorOf(home))));
 }
 
 function otherHome(trial: Trial, home: number, random: Random): number {
@@ -125,7 +126,7 @@ export async function report(trial: Trial, gateway: Gateway, random: Random): Pr
   const lying = random.chance(0.4);
   const devices = Array.from({ length: 1 + random.below(3) }, () => {
     if (!lying) return random.pick(gateway.heard);
-    const { kind, address, itemid } = anchorOf(otherHome(trial, gateway.home, random));
+    const { kind, address, itemid } = anchorOf(strangerTo(trial, gateway, random));
     return random.pick<Device & { itemid?: number }>([
       { kind, address },
       { kind, address: "", itemid },
