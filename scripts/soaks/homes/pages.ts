@@ -1,6 +1,6 @@
 import type { Answer, Caller } from "./central.ts";
 import { homeOfSlot, homeOfValue, type Series, seriesOfKind } from "./marks.ts";
-import { type Moment, type Reading, staysOf } from "./model.ts";
+import { type Moment, type Reading, type Stay, staysOf } from "./model.ts";
 import type { Random } from "./random.ts";
 import { momentsOf, type SeriesRecord, type Subject, seenAs, type Trial, type Window } from "./trial.ts";
 
@@ -174,7 +174,7 @@ interface Gathered {
   readonly series: Series;
   readonly caller: Caller;
   readonly shown: readonly (Reading | number)[];
-  /** Absent: newest first; else of each home in the order in which it sent them. */
+  /** Of each stay in the order in which its home sent them, where it is not newest first. */
   readonly inArrival?: boolean;
 }
 
@@ -202,13 +202,16 @@ export function checkWhole(trial: Trial, path: { path: string }, gathered: Gathe
     );
     return;
   }
-  if (new Set(shown).size < shown.length) trial.fault("wrong", path, caller, "readings are repeated");
+  const repeated = shown.find((reading, place) => shown.indexOf(reading) < place);
+  if (repeated !== undefined) trial.fault("wrong", path, caller, `${text(repeated)} is repeated`);
   // Where the item has moved meanwhile, each part may be of another moment.
   if (changed) return;
   const inventory = window.inventories[0] as Moment["inventory"];
   const held = new Set(shown);
   const must = [...expected(trial, asked, { uploads: window.from, inventory })];
   const missing = must.filter((reading) => !held.has(reading));
+  const stays = seen[0]?.item === undefined ? [] : staysOf(seen[0].item);
+  const misplaced = outOfOrder(shown as Reading[], inArrival ? stays : undefined);
   if (missing.length > 0)
     trial.fault(
       "lost",
@@ -216,23 +219,23 @@ export function checkWhole(trial: Trial, path: { path: string }, gathered: Gathe
       caller,
       `${missing.length} of ${must.length}, such as ${text(missing[0])}, ${of_homes}`,
     );
-  else if (!isInOrder(shown as Reading[], inArrival))
-    trial.fault("wrong", path, caller, "readings are out of order");
+  else if (misplaced !== undefined) trial.fault("wrong", path, caller, `${text(misplaced)} is out of order`);
 }
 
-function isInOrder(readings: readonly Reading[], inArrival: boolean): boolean {
-  const last = new Map<number, number>();
-  return readings.every((reading, place) => {
-    if (inArrival) {
-      const before = last.get(reading.home) ?? 0;
-      last.set(reading.home, reading.order);
-      return before < reading.order;
-    }
-    const before = readings[place - 1];
+/** The first reading that should have come earlier: newest first, or of each stay, where they are given, in the order in which its home sent them. */
+function outOfOrder(readings: readonly Reading[], stays: readonly Stay[] | undefined): Reading | undefined {
+  const last = new Map<Stay | undefined, Reading>();
+  return readings.find((reading) => {
+    const stay = stays?.find(
+      ({ from_ms, before_ms }) => from_ms <= reading.stamp_ms && reading.stamp_ms < before_ms,
+    );
+    const before = last.get(stay);
+    last.set(stay, reading);
+    if (before === undefined) return false;
+    if (stays !== undefined) return before.order > reading.order;
     return (
-      before === undefined ||
-      before.stamp_ms > reading.stamp_ms ||
-      (before.stamp_ms === reading.stamp_ms && before.order > reading.order)
+      before.stamp_ms < reading.stamp_ms ||
+      (before.stamp_ms === reading.stamp_ms && before.order < reading.order)
     );
   });
 }
