@@ -59,6 +59,16 @@ export function arrivals(make: MakeStore): void {
     expect(seen.length).toBeWithin(300, 1_500);
   });
 
+  test("are returned once, also where what made them late lies behind the span", async () => {
+    await using made = await make();
+    await made.store.append([sensorEvent(sensor(1), start_ms + 200_000, 1)]);
+    await made.store.append([sensorEvent(sensor(1), start_ms + 100_000, 2)]);
+    const request = { ...all, span: { from_ms: start_ms, before_ms: start_ms + 150_000 } };
+    const { records, position } = await arrived(made.store, request);
+    expect(records).toEqual([2]);
+    expect((await arrived(made.store, { ...request, after: position })).records).toEqual([]);
+  });
+
   test("of an item without readings are none, and a walk that began there finds the first", async () => {
     await using made = await make();
     await made.store.append([], { states: [{ device: sensor(1), heard_ms: start_ms }] });

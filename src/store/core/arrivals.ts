@@ -115,10 +115,9 @@ function joined(
     const next = isLate ? other : one;
     if (next === undefined) break;
     if (isLate) belated += 1;
-    else {
-      ordered += 1;
-      stamp_ms = next[1];
-    }
+    else ordered += 1;
+    // A late reading is passed in order of time too where what made it late lies behind the end of the span.
+    stamp_ms = Math.max(stamp_ms, next[1]);
     seq = next[0];
     records.push(recordOf(fields, next, precision === "ms" ? 1 : 1000));
   }
