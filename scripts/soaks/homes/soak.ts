@@ -47,14 +47,9 @@ export async function soak(options: SoakOptions): Promise<Outcome> {
     while (goesOn()) {
       number += 1;
       const random = new Random(seed * 0x9e_37_79_b1 + number);
-      const gateway = trial.gateways.get(random.pick(trial.programme.homes)) as Gateway;
-      const of = pickCall(random);
-      if (!("gateway" in of)) await of.reader(trial, random, followers);
-      else if (!gateway.busy) {
-        gateway.busy = true;
-        await of.gateway(trial, gateway, random);
-        gateway.busy = false;
-      }
+      const call = pickCall(random);
+      if ("reader" in call) await call.reader(trial, random, followers);
+      else await withGateway(trial, random, (gateway) => call.gateway(trial, gateway, random));
     }
   };
   const importer = async () => {
@@ -130,6 +125,21 @@ async function prepare(central: SoakedCentral, { homes, seed, onProgress }: Soak
     model: new Model(),
     gateways: new Map(all),
     tokens: { sync, readers, admin },
+  });
+}
+
+/** Has a gateway make a call, one that makes none now. */
+async function withGateway(
+  trial: Trial,
+  random: Random,
+  call: (gateway: Gateway) => Promise<void>,
+): Promise<void> {
+  const free = [...trial.gateways.values()].filter(({ busy }) => !busy);
+  if (free.length === 0) return;
+  const gateway = random.pick(free);
+  gateway.busy = true;
+  await call(gateway).finally(() => {
+    gateway.busy = false;
   });
 }
 
