@@ -1,8 +1,17 @@
 import type { Answer, Caller } from "./central.ts";
+import { begin_ms } from "./gateway.ts";
 import { homeOfSlot, homeOfValue, type Series, seriesOfKind } from "./marks.ts";
 import { type Moment, type Reading, type Stay, staysOf } from "./model.ts";
 import type { Random } from "./random.ts";
-import { momentsOf, type SeriesRecord, type Subject, seenAs, type Trial, type Window } from "./trial.ts";
+import {
+  momentsOf,
+  type Seen,
+  type SeriesRecord,
+  type Subject,
+  seenAs,
+  type Trial,
+  type Window,
+} from "./trial.ts";
 
 /** Calls of readers to the pages of items: each answer has to be what the model says, of one moment in which it may have been given. */
 
@@ -51,7 +60,7 @@ function checkPage(trial: Trial, answer: Answer, asked: Asked, window: Window): 
   if (!trial.expect(answer, caller, 200, 404)) return;
   const records = answer.status === 404 ? [] : answer.json<SeriesRecord[]>();
   const shown = trial.readingsIn(records, series);
-  const allowed: ReadonlySet<number>[] = [];
+  const allowed: Seen[] = [];
   let last: readonly Reading[] = [];
   for (const inventory of window.inventories) {
     const seen = seenAs(subject, inventory, caller);
@@ -59,7 +68,7 @@ function checkPage(trial: Trial, answer: Answer, asked: Asked, window: Window): 
       if (answer.status === 404) return;
       continue;
     }
-    allowed.push(seen.homes);
+    allowed.push(seen);
     const moments = momentsOf(window, inventory, seen.homes);
     if (moments === undefined) {
       trial.uncertain += 1;
@@ -70,7 +79,7 @@ function checkPage(trial: Trial, answer: Answer, asked: Asked, window: Window): 
       if (answer.status === 200 && same(shown, last) && stampsMatch(records, last, asked)) return;
     }
   }
-  tell(trial, answer, asked, { shown, last, homes: new Set(allowed.flatMap((homes) => [...homes])) });
+  tell(trial, answer, asked, { shown, last, allowed });
 }
 
 /** What an item's whole page has at a moment, newest first. */
@@ -93,15 +102,19 @@ function tell(
   trial: Trial,
   answer: Answer,
   { caller }: Pick<Asked, "caller">,
-  of: { shown: readonly (Reading | number)[]; last: readonly Reading[]; homes: ReadonlySet<number> },
+  {
+    shown,
+    last,
+    allowed,
+  }: { shown: readonly (Reading | number)[]; last: readonly Reading[]; allowed: readonly Seen[] },
 ): void {
-  const { shown, last, homes } = of;
+  const homes = new Set(allowed.flatMap((seen) => [...seen.homes]));
   const foreign = shown.filter((reading) => typeof reading === "number" || !homes.has(reading.home));
   const held = new Set(shown);
   const missing = last.filter((reading) => !held.has(reading));
   const wanted = new Set<Reading | number>(last);
   const added = shown.filter((reading) => !wanted.has(reading));
-  const of_homes = `of home ${[...homes].join(", ") || "nobody"}`;
+  const of_homes = livedIn(allowed);
   if (foreign.length > 0)
     trial.fault(
       "foreign",
@@ -123,6 +136,13 @@ function tell(
       caller,
       `${answer.status}, ${shown.length} readings for ${last.length}, ${of_homes}; such as ${text(added[0])}`,
     );
+}
+
+/** In words: the homes of a page, and what the programme says of the item. */
+function livedIn(seen: readonly Seen[]): string {
+  const homes = new Set(seen.flatMap((one) => [...one.homes]));
+  const records = seen.map(({ item }) => item && [item.currenthomeid, item.currenthomestart, item.rows]);
+  return `of home ${[...homes].join(", ") || "nobody"} by ${[...new Set(records.map((of) => JSON.stringify(of)))].join(" or ")}`;
 }
 
 function text(reading: Reading | number | undefined): string {
@@ -191,7 +211,7 @@ export function checkWhole(trial: Trial, path: { path: string }, gathered: Gathe
     window.inventories.flatMap((inventory) => [...expected(trial, asked, { uploads: window.to, inventory })]),
   );
   const added = shown.filter((reading) => !may.has(reading));
-  const of_homes = `of home ${[...homes].join(", ") || "nobody"}`;
+  const of_homes = livedIn(seen.filter((one) => one !== undefined));
   if (added.length > 0) {
     const foreign = added.some((reading) => typeof reading === "number" || !homes.has(reading.home));
     trial.fault(
@@ -273,7 +293,7 @@ export async function readCoverage(trial: Trial, random: Random): Promise<void> 
 /** A second in which somebody may have been sending. */
 export function timeNear(trial: Trial, random: Random, home = random.pick(trial.programme.homes)): number {
   const sent = trial.model.sentBy(home);
-  const { stamp_ms = 0 } = sent[random.below(sent.length)] ?? {};
+  const { stamp_ms = begin_ms } = sent[random.below(sent.length)] ?? {};
   return Math.floor(stamp_ms / 1000) + random.below(2);
 }
 

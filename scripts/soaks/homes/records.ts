@@ -1,6 +1,6 @@
 import type { Answer, Caller } from "./central.ts";
 import { homeMark, kinds, seriesOfKind } from "./marks.ts";
-import { deviceName, type Kind, type Reading, staysOf } from "./model.ts";
+import { deviceName, type Item, type Kind, type Reading, staysOf } from "./model.ts";
 import { timeNear } from "./pages.ts";
 import type { Random } from "./random.ts";
 import type { SeriesRecord, Trial, Window } from "./trial.ts";
@@ -138,16 +138,26 @@ function checkNight(
   for (const item of inventory.items.values()) {
     if (item.kind !== "wirelesssensors" || !staysOf(item).some((stay) => stay.home === home)) continue;
     const held = new Set(shown.get(item.itemname));
-    const moment = { uploads: window.from, inventory };
-    const newer = trial.model.page(item, "wirelesssensor_events", { uploads: window.to, inventory }, only);
+    const newest = (uploads: ArrayLike<number>) =>
+      trial.model
+        .page(item, "wirelesssensor_events", { uploads, inventory }, only)
+        .filter(({ stamp_ms }) => stamp_ms >= lastCame_ms(item, home))
+        .take(limit);
     // A reading that came meanwhile takes the place of the last one.
-    const newest = new Set(newer.take(limit));
-    for (const reading of trial.model.page(item, "wirelesssensor_events", moment, only).take(limit))
-      if (newest.has(reading) && !held.has(reading)) {
-        trial.fault("lost", answer, caller, `${item.itemname} lacks ${reading.value}`);
-        return;
-      }
+    const wanted = new Set(newest(window.to));
+    const missing = newest(window.from).find((reading) => wanted.has(reading) && !held.has(reading));
+    if (missing === undefined) continue;
+    trial.fault("lost", answer, caller, `${item.itemname} lacks ${missing.value}: ${JSON.stringify(item)}`);
+    return;
   }
+}
+
+/** When an item last came into a home: what it recorded there before it was written down is on its own page alone. */
+function lastCame_ms({ rows, currenthomeid, currenthomestart }: Item, home: number): number {
+  const recorded = rows.filter(({ homeid }) => homeid === home);
+  const left_s = Math.max(0, ...recorded.map(({ stop }) => stop ?? 0));
+  const came_s = currenthomeid === home ? (currenthomestart ?? left_s) : 0;
+  return 1000 * Math.max(came_s, ...recorded.map(({ start }) => start ?? 0));
 }
 
 /** What there is of a home, or of all. */

@@ -142,12 +142,19 @@ export interface Window {
 /** A series record as it is served. */
 export type SeriesRecord = { readonly stamp: number } & Readonly<Record<string, unknown>>;
 
-/** What a subject is according to an inventory: its device, and the homes that its page may have readings of; undefined where there is no such item. */
+/** A device, the homes that its page may have readings of, and its item where it stands in an inventory. */
+export interface Seen {
+  readonly device: Device;
+  readonly homes: ReadonlySet<number>;
+  readonly item?: Item;
+}
+
+/** What a subject is according to an inventory; undefined where there is no such item. */
 export function seenAs(
   { itemid, itemname, provisional }: Subject,
   inventory: Inventory,
   { homes }: Caller,
-): { device: Device; homes: ReadonlySet<number>; item?: Item } | undefined {
+): Seen | undefined {
   if (provisional !== undefined) {
     const gone = inventory.devices.has(deviceName(provisional)) || homes?.has(provisional.home) === false;
     return gone ? undefined : { device: provisional, homes: new Set([provisional.home]) };
