@@ -1,7 +1,7 @@
 import { decoded, encoded } from "./batch.ts";
 import type { Answer, Caller, CallOptions } from "./central.ts";
 import { anchorOf, disguised, type Gateway } from "./gateway.ts";
-import { homeMark, homeOfValue, numberOf, unlisted_first } from "./marks.ts";
+import { deviceNumbered, homeMark, homeOfValue, numberOf, unlisted_first } from "./marks.ts";
 import type { Device } from "./model.ts";
 import type { Random } from "./random.ts";
 import type { Trial } from "./trial.ts";
@@ -46,9 +46,14 @@ export async function upload(trial: Trial, gateway: Gateway, random: Random): Pr
 }
 
 /** A device that is given the number of the first sensor of another home: that sensor without its address or as another kind, or one that it hears. */
-function lieOf({ heard }: Gateway, anchor: Device, random: Random): Device {
-  const listed = heard.filter((device) => numberOf(device) < unlisted_first);
-  return random.pick([{ kind: anchor.kind, address: "" }, disguised(anchor, random), random.pick(listed)]);
+function lieOf(gateway: Gateway, anchor: Device, random: Random): Device {
+  const unnumbered = { kind: anchor.kind, address: "" };
+  return random.pick([unnumbered, disguised(anchor, random), random.pick(listedOf(gateway))]);
+}
+
+/** What a gateway hears that always stood in the inventory: of anything else a guessed number would be all that is known. */
+function listedOf({ heard }: Gateway): Device[] {
+  return heard.filter((device) => numberOf(device) < unlisted_first);
 }
 
 /** A home whose first sensor a gateway does not hear. */
@@ -126,12 +131,14 @@ export async function report(trial: Trial, gateway: Gateway, random: Random): Pr
   const lying = random.chance(0.4);
   const devices = Array.from({ length: 1 + random.below(3) }, () => {
     if (!lying) return random.pick(gateway.heard);
-    const { kind, address, itemid } = anchorOf(strangerTo(trial, gateway, random));
+    const { kind, itemid } = anchorOf(strangerTo(trial, gateway, random));
+    // Of an item either the number is guessed or the address: who knows both would be told both.
+    const device = deviceNumbered(kind, itemid + 1);
     return random.pick<Device & { itemid?: number }>([
-      { kind, address },
+      device,
+      { ...device, itemid },
       { kind, address: "", itemid },
-      { kind, address, itemid },
-      { ...random.pick(gateway.heard), itemid },
+      { ...random.pick(listedOf(gateway)), itemid },
     ]);
   });
   const body = gateway.report(random, devices);
