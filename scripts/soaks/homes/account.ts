@@ -105,7 +105,7 @@ async function walk(trial: Trial, caller: Caller, subject: Subject, series: Seri
   return shown.filter((reading) => typeof reading !== "number");
 }
 
-/** What is shown nowhere is what a home has sent of a device that lived elsewhere then, or that had no address. */
+/** Every reading of a device in no inventory is shown: only what a home has sent of devices that lived elsewhere, or had no address, is not. */
 function accountForHidden(trial: Trial, shown: ReadonlySet<Reading>): void {
   for (const home of trial.programme.homes) {
     const lost = trial.model

@@ -22,7 +22,7 @@ export function marksIn(text: string): { homes: Set<number>; items: Set<number> 
   return { homes, items };
 }
 
-/** A day in 2020 and before that no reading is of: what a home says of the health of a device begins in its own. */
+/** Ten minutes of a time before all readings, for each home: whatever it tells of the health of a device begins there. */
 const slot_ms = 600_000;
 const slots_ms = Date.UTC(2020, 0, 1);
 export const slotOf = (home: number) => slots_ms + home * slot_ms;

@@ -82,7 +82,7 @@ function checkPage(trial: Trial, answer: Answer, asked: Asked, window: Window): 
   tell(trial, answer, asked, { shown, last, allowed });
 }
 
-/** What an item's whole page has at a moment, newest first. */
+/** The whole page of an item at a moment, newest first. */
 function expected(
   trial: Trial,
   { subject, series, caller, before_ms }: Pick<Asked, "subject" | "series" | "caller" | "before_ms">,
@@ -198,7 +198,7 @@ interface Gathered {
   readonly inArrival?: boolean;
 }
 
-/** What was gathered from several answers: all that was there at the start once, in order, and nothing that is not the item's. */
+/** Readings out of several answers are right: all that was there at the start once, in order, and nothing that is not the item's. */
 export function checkWhole(trial: Trial, path: { path: string }, gathered: Gathered, window: Window): void {
   const { subject, series, caller, shown, inArrival = false } = gathered;
   const asked = { subject, series, caller, before_ms: Infinity };

@@ -59,7 +59,7 @@ function checkItem(trial: Trial, answer: Answer, caller: Caller, item: ListedIte
   else if (address !== "") trial.provisional.set(item.itemname, { kind, address, home });
 }
 
-/** What was sensed in a home, item by item. */
+/** The events sensed in a home, item by item. */
 export async function readNight(trial: Trial, random: Random): Promise<void> {
   await readNightOf(trial, random.pick(trial.tokens.readers), random.pick(trial.programme.homes), {
     limit: random.pick([3, 30]),
@@ -160,7 +160,7 @@ function lastCame_ms({ rows, currenthomeid, currenthomestart }: Item, home: numb
   return 1000 * Math.max(came_s, ...recorded.map(({ start }) => start ?? 0));
 }
 
-/** What there is of a home, or of all. */
+/** Records of a home, or of all. */
 export async function readHomes(trial: Trial, random: Random): Promise<void> {
   const caller = random.pick(trial.tokens.readers);
   const home = random.pick(trial.programme.homes);
@@ -188,7 +188,7 @@ function checkStay(trial: Trial, answer: Answer, caller: Caller, home: number, i
   if (!lives) trial.fault("foreign", answer, caller, `item ${item.itemname} is not of home ${home}`);
 }
 
-/** What there is of a subject, or of all. */
+/** Records of a subject, or of all. */
 export async function readSubjects(trial: Trial, random: Random): Promise<void> {
   const caller = random.pick(trial.tokens.readers);
   const home = random.pick(trial.programme.homes);

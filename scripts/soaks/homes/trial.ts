@@ -149,7 +149,7 @@ export interface Seen {
   readonly item?: Item;
 }
 
-/** What a subject is according to an inventory; undefined where there is no such item. */
+/** A subject as an inventory has it; undefined where there is no such item. */
 export function seenAs(
   { itemid, itemname, provisional }: Subject,
   inventory: Inventory,

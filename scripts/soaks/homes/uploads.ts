@@ -51,7 +51,7 @@ function lieOf(gateway: Gateway, anchor: Device, random: Random): Device {
   return random.pick([unnumbered, disguised(anchor, random), random.pick(listedOf(gateway))]);
 }
 
-/** What a gateway hears that always stood in the inventory: of anything else a guessed number would be all that is known. */
+/** Devices that a gateway hears and that always stood in the inventory: of any other a guessed number would be all that is known. */
 function listedOf({ heard }: Gateway): Device[] {
   return heard.filter((device) => numberOf(device) < unlisted_first);
 }
@@ -78,7 +78,7 @@ export async function replay(trial: Trial, gateway: Gateway, random: Random): Pr
     trial.fault("wrong", answer, undefined, "it is taken again");
 }
 
-/** What another home has sent, or something in its name: all of it is refused, and nothing of the other home is said. */
+/** An upload of another home, or something in its name: all of it is refused, and nothing of the other home is said. */
 export async function intrude(trial: Trial, gateway: Gateway, random: Random): Promise<void> {
   const victim = trial.gateways.get(otherHome(trial, gateway.home, random)) as Gateway;
   const { batch, bytes } = random.pick(victim.sent) ?? {};
@@ -153,7 +153,7 @@ export async function report(trial: Trial, gateway: Gateway, random: Random): Pr
   }
 }
 
-/** What central has of an epoch, day by day: as many of each series of each device as the home has sent. */
+/** The digests that central has of an epoch, day by day: as many of each series of each device as the home has sent. */
 export async function verify(trial: Trial, gateway: Gateway, random: Random): Promise<void> {
   const { name, last_seq } = random.pick(gateway.epochs);
   const sent = trial.model.sentBy(gateway.home).filter(({ epoch }) => epoch === name);
