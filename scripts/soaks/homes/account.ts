@@ -2,10 +2,10 @@ import { fetchNew, followerOf } from "./arrivals.ts";
 import type { Answer, Caller } from "./central.ts";
 import { kinds, type Series, seriesOfKind } from "./marks.ts";
 import { type Device, deviceName, type Reading } from "./model.ts";
-import { checkWhole } from "./pages.ts";
 import { inventoryPage, readNightOf } from "./records.ts";
 import type { Subject, Trial } from "./trial.ts";
 import { historyFrom } from "./uploads.ts";
+import { checkWhole } from "./walks.ts";
 
 /**
  * The account at the end, when nobody uploads any more: every reading of every home is in its history, and on the page where the model

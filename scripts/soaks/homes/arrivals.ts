@@ -1,9 +1,9 @@
 import type { Caller } from "./central.ts";
 import { type Series, seriesOfKind } from "./marks.ts";
 import type { Item, Reading } from "./model.ts";
-import { checkWhole } from "./pages.ts";
 import type { Random } from "./random.ts";
 import { type Opened, type SeriesRecord, type Subject, seenAs, type Trial } from "./trial.ts";
+import { checkWhole } from "./walks.ts";
 
 /** A reader that follows a series in order of arrival, keeps what it got, and comes back with its cursor. */
 export interface Follower {

@@ -63,12 +63,10 @@ export function staysOf({ currenthomeid, currenthomestart, rows }: Item): Stay[]
     told.push({ home: currenthomeid, start, stop: Infinity });
     told.sort((one, other) => one.start - other.start);
   }
-  // Of two that start together the last counts.
-  const stays = told.filter(({ start }, place) => told[place + 1]?.start !== start);
-  const spans = stays.map(({ home, start, stop }, place) => ({
+  const spans = told.map(({ home, start, stop }, place) => ({
     home,
     from_ms: place === 0 ? -Infinity : start * 1000,
-    before_ms: Math.min(stop, stays[place + 1]?.start ?? Infinity) * 1000,
+    before_ms: Math.min(stop, told[place + 1]?.start ?? Infinity) * 1000,
   }));
   return spans.filter(({ from_ms, before_ms }) => from_ms < before_ms);
 }

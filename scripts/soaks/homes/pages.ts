@@ -1,7 +1,7 @@
 import type { Answer, Caller } from "./central.ts";
 import { begin_ms } from "./gateway.ts";
 import { homeOfSlot, homeOfValue, type Series, seriesOfKind } from "./marks.ts";
-import { type Moment, type Reading, type Stay, staysOf } from "./model.ts";
+import { type Device, type Moment, type Reading, staysOf } from "./model.ts";
 import type { Random } from "./random.ts";
 import {
   momentsOf,
@@ -83,7 +83,7 @@ function checkPage(trial: Trial, answer: Answer, asked: Asked, window: Window): 
 }
 
 /** The whole page of an item at a moment, newest first. */
-function expected(
+export function expected(
   trial: Trial,
   { subject, series, caller, before_ms }: Pick<Asked, "subject" | "series" | "caller" | "before_ms">,
   moment: Moment,
@@ -120,32 +120,32 @@ function tell(
       "foreign",
       answer,
       caller,
-      `${foreign.length} readings, such as ${text(foreign[0])}, ${of_homes}`,
+      `${foreign.length} readings, such as ${readingText(foreign[0])}, ${of_homes}`,
     );
   else if (missing.length > 0)
     trial.fault(
       "lost",
       answer,
       caller,
-      `${missing.length} of ${last.length}, such as ${text(missing[0])}, ${of_homes}; ${added.length} others, such as ${text(added[0])}`,
+      `${missing.length} of ${last.length}, such as ${readingText(missing[0])}, ${of_homes}; ${added.length} others, such as ${readingText(added[0])}`,
     );
   else
     trial.fault(
       "wrong",
       answer,
       caller,
-      `${answer.status}, ${shown.length} readings for ${last.length}, ${of_homes}; such as ${text(added[0])}`,
+      `${answer.status}, ${shown.length} readings for ${last.length}, ${of_homes}; such as ${readingText(added[0])}`,
     );
 }
 
 /** In words: the homes of a page, and what the programme says of the item. */
-function livedIn(seen: readonly Seen[]): string {
+export function livedIn(seen: readonly Seen[]): string {
   const homes = new Set(seen.flatMap((one) => [...one.homes]));
   const records = seen.map(({ item }) => item && [item.currenthomeid, item.currenthomestart, item.rows]);
   return `of home ${[...homes].join(", ") || "nobody"} by ${[...new Set(records.map((of) => JSON.stringify(of)))].join(" or ")}`;
 }
 
-function text(reading: Reading | number | undefined): string {
+export function readingText(reading: Reading | number | undefined): string {
   if (reading === undefined) return "none";
   if (typeof reading === "number") return `${reading} of home ${homeOfValue(reading)}, never sent`;
   return `${reading.value} of home ${reading.home} at ${reading.stamp_ms}`;
@@ -162,102 +162,6 @@ function stampsMatch(
 ): boolean {
   const stampOf = ({ stamp_ms }: Reading) => (precision === "ms" ? stamp_ms : Math.floor(stamp_ms / 1000));
   return readings.every((reading, place) => stampOf(reading) === records[place]?.stamp);
-}
-
-/** A walk over an item's whole page by Link. */
-export async function walkLinks(trial: Trial, random: Random): Promise<void> {
-  const caller = random.pick(trial.tokens.readers);
-  const subject = trial.subject(random);
-  const { kind } = subject;
-  const series = random.pick(seriesOfKind[kind]);
-  const opened = trial.open();
-  let path: string | undefined =
-    `/v0.9/items/${kind}/${subject.itemname}/${series.path}?limit=${random.pick([7, 60, 400])}`;
-  const shown: (Reading | number)[] = [];
-  for (let pages = 0; path !== undefined; pages += 1) {
-    const answer: Answer = await trial.central.call(path, caller);
-    if (answer.status === 404 || pages === pages_max) return;
-    if (!trial.expect(answer, caller, 200)) return;
-    shown.push(...trial.readingsIn(answer.json(), series));
-    path = answer.next;
-  }
-  checkWhole(
-    trial,
-    { path: `${kind}/${subject.itemname}/${series.path} by Link` },
-    { subject, series, caller, shown },
-    trial.close(opened),
-  );
-}
-
-interface Gathered {
-  readonly subject: Subject;
-  readonly series: Series;
-  readonly caller: Caller;
-  readonly shown: readonly (Reading | number)[];
-  /** Of each stay in the order in which its home sent them, where it is not newest first. */
-  readonly inArrival?: boolean;
-}
-
-/** Readings out of several answers are right: all that was there at the start once, in order, and nothing that is not the item's. */
-export function checkWhole(trial: Trial, path: { path: string }, gathered: Gathered, window: Window): void {
-  const { subject, series, caller, shown, inArrival = false } = gathered;
-  const asked = { subject, series, caller, before_ms: Infinity };
-  const seen = window.inventories.map((inventory) => seenAs(subject, inventory, caller));
-  const homes = new Set(seen.flatMap((one) => [...(one?.homes ?? [])]));
-  const changed = seen.some(
-    (one) => one?.item !== seen[0]?.item || (one === undefined) !== (seen[0] === undefined),
-  );
-  const may = new Set<Reading | number>(
-    window.inventories.flatMap((inventory) => [...expected(trial, asked, { uploads: window.to, inventory })]),
-  );
-  const added = shown.filter((reading) => !may.has(reading));
-  const of_homes = livedIn(seen.filter((one) => one !== undefined));
-  if (added.length > 0) {
-    const foreign = added.some((reading) => typeof reading === "number" || !homes.has(reading.home));
-    trial.fault(
-      foreign ? "foreign" : "wrong",
-      path,
-      caller,
-      `${added.length} readings, such as ${text(added[0])}, ${of_homes}`,
-    );
-    return;
-  }
-  const repeated = shown.find((reading, place) => shown.indexOf(reading) < place);
-  if (repeated !== undefined) trial.fault("wrong", path, caller, `${text(repeated)} is repeated`);
-  // Where the item has moved meanwhile, each part may be of another moment.
-  if (changed) return;
-  const inventory = window.inventories[0] as Moment["inventory"];
-  const held = new Set(shown);
-  const must = [...expected(trial, asked, { uploads: window.from, inventory })];
-  const missing = must.filter((reading) => !held.has(reading));
-  const stays = seen[0]?.item === undefined ? [] : staysOf(seen[0].item);
-  const misplaced = outOfOrder(shown as Reading[], inArrival ? stays : undefined);
-  if (missing.length > 0)
-    trial.fault(
-      "lost",
-      path,
-      caller,
-      `${missing.length} of ${must.length}, such as ${text(missing[0])}, ${of_homes}`,
-    );
-  else if (misplaced !== undefined) trial.fault("wrong", path, caller, `${text(misplaced)} is out of order`);
-}
-
-/** The first reading that should have come earlier: newest first, or of each stay, where they are given, in the order in which its home sent them. */
-function outOfOrder(readings: readonly Reading[], stays: readonly Stay[] | undefined): Reading | undefined {
-  const last = new Map<Stay | undefined, Reading>();
-  return readings.find((reading) => {
-    const stay = stays?.find(
-      ({ from_ms, before_ms }) => from_ms <= reading.stamp_ms && reading.stamp_ms < before_ms,
-    );
-    const before = last.get(stay);
-    last.set(stay, reading);
-    if (before === undefined) return false;
-    if (stays !== undefined) return before.order > reading.order;
-    return (
-      before.stamp_ms < reading.stamp_ms ||
-      (before.stamp_ms === reading.stamp_ms && before.order < reading.order)
-    );
-  });
 }
 
 /** Coverage of an item: what its intervals tell is what a home said of it that it lived in then. */
@@ -290,11 +194,19 @@ export async function readCoverage(trial: Trial, random: Random): Promise<void> 
   }
 }
 
-/** A second in which somebody may have been sending. */
-export function timeNear(trial: Trial, random: Random, home = random.pick(trial.programme.homes)): number {
-  const sent = trial.model.sentBy(home);
-  const { stamp_ms = begin_ms } = sent[random.below(sent.length)] ?? {};
-  return Math.floor(stamp_ms / 1000) + random.below(2);
+/** The second of a reading of somebody, or the next one. */
+export function timeNear(trial: Trial, random: Random): number {
+  return secondOf(random, trial.model.sentBy(random.pick(trial.programme.homes)));
 }
 
-const pages_max = 2_000;
+/** The same of a device in a home, or of the home where it has not been heard there. */
+export function timeHeard(trial: Trial, random: Random, home: number, { address }: Device): number {
+  const sent = trial.model.sentBy(home);
+  const heard = sent.filter((reading) => reading.address === address);
+  return secondOf(random, heard.length === 0 ? sent : heard);
+}
+
+function secondOf(random: Random, readings: readonly Reading[]): number {
+  const { stamp_ms = begin_ms } = readings[random.below(readings.length)] ?? {};
+  return Math.floor(stamp_ms / 1000) + random.below(2);
+}

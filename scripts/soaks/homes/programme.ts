@@ -82,9 +82,9 @@ export class Programme {
   /**
    * The document of an import that moves some items, and lists some devices that no inventory had.
    *
-   * @param timeOf a time at which a home may have been sending, unix seconds
+   * @param timeOf a time at which a home has heard a device, unix seconds
    */
-  moving(random: Random, timeOf: (home: number) => number): object {
+  moving(random: Random, timeOf: TimeOf): object {
     const moved = new Map<number, Item>();
     for (let count = 1 + random.below(6); count > 0; count -= 1) {
       const home = random.pick(this.homes);
@@ -121,9 +121,9 @@ export class Programme {
     item: Pick<Item, "kind" | "address" | "itemid" | "itemname">,
     home: number,
     random: Random,
-    timeOf: (home: number) => number,
+    timeOf: TimeOf,
   ): Item {
-    const start = random.chance(0.3) ? null : timeOf(home);
+    const start = random.chance(0.3) ? null : timeOf(home, item);
     const row = this.#row(item.itemid, home, start, null);
     const current = { currenthomeid: home, currenthomestart: start };
     return random.pick<Item>([
@@ -133,10 +133,10 @@ export class Programme {
     ]);
   }
 
-  #moved(item: Item, random: Random, timeOf: (home: number) => number): Item {
+  #moved(item: Item, random: Random, timeOf: TimeOf): Item {
     const from = item.currenthomeid ?? item.rows.at(-1)?.homeid ?? random.pick(this.homes);
     const to = this.#neighbour(from, random.pick([-2, -1, 1, 2]));
-    const start = timeOf(random.chance(0.5) ? from : to);
+    const start = timeOf(random.chance(0.5) ? from : to, item);
     const closed = item.rows.map((row) =>
       row.stop === null ? { ...row, stop: Math.max(start, row.start ?? 0) } : row,
     );
@@ -188,6 +188,8 @@ export class Programme {
     return { items: changed.map(recordOf), home_inventory };
   }
 }
+
+type TimeOf = (home: number, device: Device) => number;
 
 /** The kinds of the items of a home, in order of their last digit. */
 const itemKinds: readonly Kind[] = [

@@ -2,13 +2,14 @@ import { account } from "./account.ts";
 import { type Follower, follow } from "./arrivals.ts";
 import { type Caller, type Kept, SoakedCentral } from "./central.ts";
 import { Gateway } from "./gateway.ts";
-import { Model } from "./model.ts";
-import { readCoverage, readPage, timeNear, walkLinks } from "./pages.ts";
+import { type Device, Model } from "./model.ts";
+import { readCoverage, readPage, timeHeard } from "./pages.ts";
 import { Programme } from "./programme.ts";
 import { Random } from "./random.ts";
 import { readFleet, readHomes, readInventory, readNight, readSubjects } from "./records.ts";
 import { type FaultKind, Trial } from "./trial.ts";
 import * as gateways from "./uploads.ts";
+import { walkLinks } from "./walks.ts";
 
 export interface SoakOptions {
   readonly calls: number;
@@ -58,21 +59,25 @@ export async function soak(options: SoakOptions): Promise<Outcome> {
       if (central.calls < at) await Bun.sleep(50);
       else {
         at = central.calls + Math.min(calls_per_import, calls / imports_least);
-        await central.import(trial.programme.moving(random, (home) => timeNear(trial, random, home)));
+        const timeOf = (home: number, device: Device) => timeHeard(trial, random, home, device);
+        await central.import(trial.programme.moving(random, timeOf));
         trial.programme.ended = trial.programme.begun;
       }
     }
   };
-  const teller = setInterval(() => {
+  let told = 0;
+  const tell = () => {
+    for (; told < trial.said.length; told += 1) onProgress(trial.said[told] ?? "");
     const { foreign, lost, wrong } = trial.faults;
     const rate = (central.calls / (performance.now() - began_ms)) * 1000;
-    onProgress(
-      `${central.calls} calls, ${rate.toFixed(0)}/s, ${trial.programme.ended} imports; faults: ${foreign} foreign, ${lost} lost, ${wrong} wrong`,
-    );
-  }, told_every_ms);
+    const done = `${central.calls} calls, ${rate.toFixed(0)}/s, ${trial.programme.ended} imports`;
+    onProgress(`${done}; faults: ${foreign} foreign, ${lost} lost, ${wrong} wrong`);
+  };
+  const teller = setInterval(tell, told_every_ms);
   try {
     await Promise.all([importer(), ...Array.from({ length: options.in_flight }, worker)]);
     const { sent, shown } = await account(trial);
+    tell();
     const { said, uncertain, programme } = trial;
     const { later } = central;
     return {
