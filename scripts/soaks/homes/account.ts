@@ -2,7 +2,7 @@ import { fetchNew, followerOf } from "./arrivals.ts";
 import type { Answer, Caller } from "./central.ts";
 import { kinds, type Series, seriesOfKind } from "./marks.ts";
 import { type Device, deviceName, type Reading } from "./model.ts";
-import { inventoryPage, readNightOf } from "./records.ts";
+import { inventoryPage, itemidIn, readFleet, readNightOf } from "./records.ts";
 import type { Subject, Trial } from "./trial.ts";
 import { historyFrom } from "./uploads.ts";
 import { checkWhole } from "./walks.ts";
@@ -48,7 +48,7 @@ export async function account(trial: Trial): Promise<{ sent: number; shown: numb
     );
     for (const caller of [reader, ...bound]) await readNightOf(trial, caller, home, { limit: 1000 });
   });
-  accountForHidden(trial, shown);
+  await accountForHidden(trial, shown);
   return {
     sent: trial.programme.homes.reduce((sum, home) => sum + trial.model.sentBy(home).length, 0),
     shown: shown.size,
@@ -105,12 +105,12 @@ async function walk(trial: Trial, caller: Caller, subject: Subject, series: Seri
   return shown.filter((reading) => typeof reading !== "number");
 }
 
-/** Every reading of a device in no inventory is shown: only what a home has sent of devices that lived elsewhere, or had no address, is not. */
-function accountForHidden(trial: Trial, shown: ReadonlySet<Reading>): void {
+/** Every reading of a device in no inventory is shown; of each item what a home sent while it lived elsewhere is counted in the fleet, and no more. */
+async function accountForHidden(trial: Trial, shown: ReadonlySet<Reading>): Promise<void> {
+  const fleet = new Map((await readFleet(trial)).map(({ homeid, strays }) => [homeid, strays ?? []]));
   for (const home of trial.programme.homes) {
-    const lost = trial.model
-      .sentBy(home)
-      .filter((reading) => isUnlisted(trial, reading) && !shown.has(reading));
+    const sent = trial.model.sentBy(home);
+    const lost = sent.filter((reading) => isUnlisted(trial, reading) && !shown.has(reading));
     if (lost.length > 0)
       trial.fault(
         "lost",
@@ -118,6 +118,24 @@ function accountForHidden(trial: Trial, shown: ReadonlySet<Reading>): void {
         undefined,
         `${lost.length} of home ${home}, of devices in no inventory`,
       );
+    const hidden = new Map<number, number>();
+    for (const reading of sent) {
+      const itemid = trial.programme.newest.devices.get(deviceName(reading))?.itemid ?? reading.guessed;
+      if (!shown.has(reading) && !isUnlisted(trial, reading) && itemid !== undefined)
+        hidden.set(itemid, (hidden.get(itemid) ?? 0) + 1);
+    }
+    for (const { itemname, readings } of fleet.get(home) ?? []) {
+      const itemid = itemidIn(itemname);
+      hidden.set(itemid, (hidden.get(itemid) ?? 0) - readings);
+    }
+    for (const [itemid, missing] of hidden)
+      if (missing !== 0)
+        trial.fault(
+          "wrong",
+          { path: "fleet" },
+          undefined,
+          `home ${home}, item ${itemid}: ${missing} more are hidden`,
+        );
   }
 }
 

@@ -275,7 +275,7 @@ function valueIn(reading: Reading | number): string {
 }
 
 /** The number of an item, which stands in its name. */
-function itemidIn(itemname: string): number {
+export function itemidIn(itemname: string): number {
   return Number(/^mi([0-9]+)m/.exec(itemname)?.[1] ?? 0);
 }
 
