@@ -2,6 +2,7 @@ import { account } from "./account.ts";
 import { type Follower, follow } from "./arrivals.ts";
 import { type Caller, type Kept, SoakedCentral } from "./central.ts";
 import { Gateway } from "./gateway.ts";
+import * as lies from "./lies.ts";
 import { type Device, Model } from "./model.ts";
 import { readCoverage, readPage, timeHeard } from "./pages.ts";
 import { Programme } from "./programme.ts";
@@ -155,8 +156,9 @@ type ReaderCall = { readonly reader: (trial: Trial, random: Random, followers: F
 const calls: readonly (readonly [number, GatewayCall | ReaderCall])[] = [
   [200, { gateway: gateways.upload }],
   [30, { gateway: gateways.replay }],
-  [30, { gateway: gateways.intrude }],
-  [10, { gateway: gateways.trespass }],
+  [30, { gateway: lies.intrude }],
+  [10, { gateway: lies.trespass }],
+  [5, { gateway: lies.overreach }],
   [40, { gateway: gateways.report }],
   [15, { gateway: gateways.verify }],
   [15, { gateway: gateways.sendDay }],

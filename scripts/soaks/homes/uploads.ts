@@ -8,7 +8,7 @@ import type { Trial } from "./trial.ts";
 
 /** Calls of gateways, honest and lying: a home has taken from it what it sent, is given its own, and reaches nothing of another. */
 
-const batchType = { "content-type": "application/vnd.lintel.batch" };
+export const batchType = { "content-type": "application/vnd.lintel.batch" };
 
 /** New readings, now and then with earlier ones before them, with lost numbers, from a replaced box, or of guessed items. */
 export async function upload(trial: Trial, gateway: Gateway, random: Random): Promise<void> {
@@ -61,7 +61,7 @@ function strangerTo(trial: Trial, gateway: Gateway, random: Random): number {
   return random.pick(trial.programme.homes.filter((home) => !gateway.hears(anchorOf(home))));
 }
 
-function otherHome(trial: Trial, home: number, random: Random): number {
+export function otherHome(trial: Trial, home: number, random: Random): number {
   const other = random.pick(trial.programme.homes);
   return other === home ? (other % trial.programme.homes.length) + 1 : other;
 }
@@ -76,54 +76,6 @@ export async function replay(trial: Trial, gateway: Gateway, random: Random): Pr
   if (!trial.expect(answer, undefined, 200)) return;
   if (answer.json<{ taken: number }>().taken !== 0)
     trial.fault("wrong", answer, undefined, "it is taken again");
-}
-
-/** An upload of another home, or something in its name: all of it is refused, and nothing of the other home is said. */
-export async function intrude(trial: Trial, gateway: Gateway, random: Random): Promise<void> {
-  const victim = trial.gateways.get(otherHome(trial, gateway.home, random)) as Gateway;
-  const { batch, bytes } = random.pick(victim.sent) ?? {};
-  if (batch === undefined || bytes === undefined) return;
-  const epoch = batch.epoch;
-  const report = gateway.report(random, []) as { epochs: object[] };
-  const query = `epoch=${epoch}&through=${batch.to_seq}&series=wirelesssensor_events&kind=wirelesssensors&day=0&after=0`;
-  const verify = { epoch, through_seq: batch.to_seq, from_ms: 0, before_ms: day_ms, digests: [] };
-  const [path, options] = random.pick<[string, CallOptions]>([
-    ["/batches", { method: "POST", body: bytes, headers: batchType }],
-    [
-      "/batches",
-      {
-        ...{ method: "POST", body: bytes },
-        headers: { ...batchType, "lintel-batch": `${epoch} ${batch.from_seq} ${batch.to_seq}` },
-      },
-    ],
-    ["/verify", { method: "POST", body: verify }],
-    ["/report", { method: "POST", body: { ...report, epochs: [{ epoch, first_seq: 1, last_seq: 9 }] } }],
-    [
-      `/days?${query}&address=${anchorOf(victim.home).address}`,
-      { method: "PUT", body: bytes, headers: batchType },
-    ],
-    ["/roster", { headers: { "lintel-home": String(victim.home) } }],
-    ["/history?from=0", { headers: { "lintel-home": String(victim.home) } }],
-  ]);
-  const answer = await call(trial, gateway, path, options);
-  if (answer.status === 200)
-    trial.fault("foreign", answer, undefined, `home ${gateway.home} as ${victim.home}: 200`);
-  else trial.expect(answer, undefined, 409);
-  trial.expectOwn(answer, undefined, answer.text, new Set([gateway.home]));
-}
-
-/** A sync token at the interface, a read token at sync. */
-export async function trespass(trial: Trial, gateway: Gateway, random: Random): Promise<void> {
-  const sync = trial.tokens.sync.get(gateway.home) as Caller;
-  const [path, caller] = random.pick<[string, Caller]>([
-    ["/v0.9/items", sync],
-    [`/v0.9/homes/${gateway.home}`, sync],
-    ["/sync/v1/history?from=0", random.pick(trial.tokens.readers)],
-    ["/sync/v1/roster", random.pick(trial.tokens.readers)],
-    ["/sync/v1/fleet", random.pick(trial.tokens.readers)],
-    ["/sync/v1/fleet", sync],
-  ]);
-  trial.expect(await trial.central.call(path, caller), caller, 401);
 }
 
 /** A report of the gateway: of its own devices, or of those of others, with guessed numbers too. */
@@ -297,9 +249,14 @@ export async function keepFiles(trial: Trial, gateway: Gateway): Promise<void> {
     trial.fault("foreign", answer, undefined, `home ${gateway.home} has other files than it sent`);
 }
 
-function call(trial: Trial, { home }: Gateway, path: string, options: CallOptions = {}): Promise<Answer> {
+export function call(
+  trial: Trial,
+  { home }: Gateway,
+  path: string,
+  options: CallOptions = {},
+): Promise<Answer> {
   return trial.central.call(`/sync/v1${path}`, trial.tokens.sync.get(home) as Caller, options);
 }
 
-const day_ms = 86_400_000;
+export const day_ms = 86_400_000;
 const pages_max = 1_000;
