@@ -173,8 +173,14 @@ const calls: readonly (readonly [number, GatewayCall | ReaderCall])[] = [
   [20, { reader: readNight }],
   [50, { reader: readHomes }],
   [55, { reader: readSubjects }],
-  [1, { reader: async (trial) => void (await readFleet(trial)) }],
+  [1, { reader: readFleetSometimes }],
 ];
+
+/** It looks at everything of every home, and takes long. */
+async function readFleetSometimes(trial: Trial, random: Random): Promise<void> {
+  if (random.chance(0.2)) await readFleet(trial);
+}
+
 const weights = calls.reduce((sum, [weight]) => sum + weight, 0);
 
 function pickCall(random: Random): GatewayCall | ReaderCall {
