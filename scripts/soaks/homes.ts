@@ -36,23 +36,23 @@ if (values.help || !fits || (database !== "sqlite" && database !== "postgres")) 
 const again = `./scripts/soak homes --calls ${calls} --homes ${homes} --seed ${seed} --database ${database} --in-flight ${in_flight}`;
 console.log(again);
 const began_ms = performance.now();
-const { faults, ...counts } = await soak({
-  calls,
-  homes,
-  seed,
-  database,
-  in_flight,
-  onProgress: (line) => console.log(`  ${line}`),
-});
-const took_s = (performance.now() - began_ms) / 1000;
-console.log(
-  `${counts.calls} calls and ${counts.imports} imports in ${took_s.toFixed(0)} s; told to come later ${counts.later} times`,
-);
-console.log(
-  `${counts.sent} readings sent, ${counts.shown} of them shown as an item's; ${counts.uncertain} pages of an uncertain moment`,
-);
-console.log(
-  `${faults.foreign} answers with something of another home, ${faults.lost} that lack something, ${faults.wrong} otherwise wrong`,
-);
-if (faults.foreign + faults.lost + faults.wrong > 0) console.error(`homes: failed; again by ${again}`);
-process.exit(faults.foreign + faults.lost + faults.wrong === 0 ? 0 : 1);
+const onProgress = (line: string) => console.log(`  ${line}`);
+try {
+  const { faults, ...counts } = await soak({ calls, homes, seed, database, in_flight, onProgress });
+  const { foreign, lost, wrong } = faults;
+  const took_s = ((performance.now() - began_ms) / 1000).toFixed(0);
+  console.log(
+    `${counts.calls} calls and ${counts.imports} imports in ${took_s} s; told to come later ${counts.later} times`,
+  );
+  console.log(
+    `${counts.sent} readings sent, ${counts.shown} of them shown as an item's; ${counts.uncertain} pages of an uncertain moment`,
+  );
+  console.log(
+    `${foreign} answers with something of another home, ${lost} that lack something, ${wrong} otherwise wrong`,
+  );
+  if (foreign + lost + wrong > 0) throw new Error(`${foreign + lost + wrong} faults`);
+} catch (thrown) {
+  console.error(`homes: ${thrown instanceof Error ? thrown.message : thrown}; again by ${again}`);
+  process.exitCode = 1;
+}
+process.exit();
