@@ -6,6 +6,13 @@ export const scopes = ["read", "sync", "admin"] as const;
 
 export type Scope = (typeof scopes)[number];
 
+/** Numbers of the records that a read token is bound to: it sees what belongs to one of these, and nothing else. */
+export interface Binding {
+  readonly homes: readonly number[];
+  readonly projects: readonly number[];
+  readonly studies: readonly number[];
+}
+
 /** A token as the store keeps it: enough to recognise it, and nothing that opens anything. */
 export interface Token {
   /** Public part: 12 characters, shown by `lintel token list`. */
@@ -14,6 +21,8 @@ export interface Token {
   readonly scope: Scope;
   /** The home a sync token is bound to. */
   readonly home?: number;
+  /** Present at a read token that does not see everything. */
+  readonly binding?: Binding;
   /** SHA-256 of the secret part. */
   readonly hash: Uint8Array;
   readonly created_ms: number;
@@ -27,6 +36,7 @@ export interface Token {
  * that name the token, and 256 random bits in base64url, of which the store has only the SHA-256.
  *
  * @param options.home the home that a sync token is bound to
+ * @param options.binding what a read token is bound to; absent: it reads everything
  * @param options.expires_ms when it stops being accepted, unix milliseconds; absent: never
  * @param options.random this many random bytes; absent: the system's
  */
@@ -34,6 +44,7 @@ export function mintToken(options: {
   name: string;
   scope: Scope;
   home?: number;
+  binding?: Binding;
   expires_ms?: number;
   clock: Clock;
   random?: (length: number) => Uint8Array;
@@ -47,6 +58,7 @@ export function mintToken(options: {
     name: options.name,
     scope: options.scope,
     home: options.home,
+    binding: options.binding,
     hash: sha256(secret),
     created_ms: options.clock.now().unix_ms,
     expires_ms: options.expires_ms,

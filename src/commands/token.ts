@@ -13,7 +13,8 @@ export function define(command: Command, context: CommandContext): void {
   const create = command.command("create <name>").description("make a token; it is shown once, now");
   addHelp(create, {
     examples: {
-      "lintel token create maria": "a read token for Maria",
+      "lintel token create maria": "a read token for Maria, who sees everything",
+      "lintel token create jon --project 3": "one that sees the homes and people of project 3 alone",
       "lintel token create ci --expires 90d --json": "one that ends in 90 days, for a script",
     },
     notes: ["Tokens are kept hashed: one that is lost is revoked and made anew."],
@@ -24,7 +25,9 @@ export function define(command: Command, context: CommandContext): void {
         .choices([...scopes])
         .default("read"),
     )
-    .option("--home <id>", "the home that a sync token is bound to", wholeNumber(1, Number.MAX_SAFE_INTEGER))
+    .option("--home <id>", "a home that the token is bound to: one of a sync token, or more", numbers(1))
+    .option("--project <id>", "a project that a read token is bound to, or more", numbers(0))
+    .option("--study <id>", "a study that a read token is bound to, or more", numbers(0))
     .option(
       "--expires <span>",
       "stop accepting it after this time: 12h, 90d, 2y (default: never)",
@@ -54,7 +57,9 @@ export function define(command: Command, context: CommandContext): void {
 
 interface CreateOptions extends StoreOptions {
   readonly scope: Scope;
-  readonly home?: number;
+  readonly home?: readonly number[];
+  readonly project?: readonly number[];
+  readonly study?: readonly number[];
   /** A span in milliseconds. */
   readonly expires?: number;
 }
@@ -68,17 +73,11 @@ async function createToken(name: string, options: CreateOptions, context: Comman
       `give 1 to ${name_length_max} characters on one line that say who holds it`,
     );
   }
-  if (options.home !== undefined && options.scope !== "sync") {
-    throw new OperatorError(
-      `--home binds sync tokens, not ${options.scope} ones`,
-      "add --scope sync, or leave it out",
-    );
-  }
   const { token, text } = mintToken({
     name,
     scope: options.scope,
     clock,
-    home: options.home,
+    ...boundTo(options),
     expires_ms: options.expires && clock.now().unix_ms + options.expires,
   });
   await withStore(options, context, (store) => store.addToken(token), { create: mayMake(options) });
@@ -89,7 +88,9 @@ async function createToken(name: string, options: CreateOptions, context: Comman
   terminal.print(text);
   const ends = token.expires_ms === undefined ? "never expires" : `expires ${momentText(token.expires_ms)}`;
   const { dim } = terminal.errorColours;
-  terminal.say(dim(`This ${token.scope} token of ${name} (id ${token.id}) ${ends}. It is not shown again.`));
+  terminal.say(
+    dim(`This token of ${name} (id ${token.id}, ${allowed(token)}) ${ends}. It is not shown again.`),
+  );
 }
 
 async function listTokens(options: StoreOptions, context: CommandContext): Promise<void> {
@@ -109,7 +110,7 @@ async function listTokens(options: StoreOptions, context: CommandContext): Promi
   const columns: Columns<Token> = {
     id: ({ id }) => id,
     name: ({ name }) => name,
-    scope: ({ scope, home }) => (home === undefined ? scope : `${scope} of home ${home}`),
+    scope: (token) => allowed(token),
     created: ({ created_ms }) => momentText(created_ms),
     expires: (token) =>
       token.expires_ms === undefined
@@ -130,6 +131,49 @@ async function revokeToken(id: string, options: StoreOptions, context: CommandCo
   else context.terminal.say(`Token ${bare} is revoked.`);
 }
 
+/**
+ * The binding that the options ask for: a sync token to one home, a read token to homes, projects and studies.
+ *
+ * @throws OperatorError where its scope knows no such binding
+ */
+function boundTo(options: CreateOptions): Pick<Token, "home" | "binding"> {
+  const { scope, home = [], project = [], study = [] } = options;
+  const given = (["home", "project", "study"] as const).filter((word) => options[word] !== undefined);
+  const misplaced = given.find((word) => scope === "admin" || (scope === "sync" && word !== "home"));
+  if (misplaced !== undefined)
+    throw new OperatorError(
+      `--${misplaced} does not bind ${scope} tokens`,
+      scope === "admin" ? "leave it out, or add --scope read" : "bind a sync token by --home alone",
+    );
+  if (given.length === 0) return {};
+  if (scope === "read")
+    return { binding: { homes: inOrder(home), projects: inOrder(project), studies: inOrder(study) } };
+  if (home.length > 1)
+    throw new OperatorError("a sync token is of one home, and --home names several", "make one for each");
+  return { home: home[0] };
+}
+
+/** Numbers of an option that may be given several times. */
+function numbers(minimum: number): (text: string, before?: readonly number[]) => number[] {
+  const parse = wholeNumber(minimum, Number.MAX_SAFE_INTEGER);
+  return (text, before = []) => {
+    if (before.length >= bound_max) throw new InvalidArgumentError(`It may be given ${bound_max} times.`);
+    return [...before, parse(text)];
+  };
+}
+
+function inOrder(numbers: readonly number[]): number[] {
+  return [...new Set(numbers)].sort((one, other) => one - other);
+}
+
+/** A token's scope and what it is bound to, in words. */
+function allowed({ scope, home, binding }: Pick<Token, "scope" | "home" | "binding">): string {
+  const bound = Object.entries(binding ?? {}).filter(([, numbers]) => numbers.length > 0);
+  const words = bound.map(([what, numbers]) => `${what} ${numbers.join(", ")}`);
+  if (home !== undefined) words.push(`home ${home}`);
+  return words.length === 0 && binding === undefined ? scope : `${scope} of ${words.join(", ") || "nothing"}`;
+}
+
 function expired(token: Pick<Token, "expires_ms">, now_ms: number): boolean {
   return token.expires_ms !== undefined && token.expires_ms <= now_ms;
 }
@@ -143,4 +187,6 @@ function parseExpiry(text: string): number {
 }
 
 const name_length_max = 100;
+/** Homes, projects or studies that one token names. */
+const bound_max = 1_000;
 const expires_max_ms = 100 * 31_536_000_000;

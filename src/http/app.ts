@@ -51,15 +51,21 @@ export function appOf(apps: readonly App[], { context, refuse }: { context: AppC
 /**
  * Lets requests through that carry a token of one of `scopes`; a route behind it has the token, and the time at which the request
  * came. Comes before anything of the request is checked but its path and method.
+ *
+ * @param options.bound whether the routes show a bound read token only what it may see; otherwise it is refused
  */
-export function authorised(scopes: readonly Scope[], { authorization, clock }: AppContext) {
+export function authorised(
+  scopes: readonly Scope[],
+  { authorization, clock }: AppContext,
+  { bound = false } = {},
+) {
   return new Elysia()
     .use(requestForm)
     .derive({ as: "scoped" }, async ({ headers, bearer, request, server }) => ({
       now_ms: clock.now().unix_ms,
       token: await authorization.require(
         { authorization: headers["authorization"], bearer, address: () => addressOf(request, server) },
-        scopes,
+        { scopes, bound },
       ),
     }));
 }

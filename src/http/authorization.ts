@@ -3,8 +3,15 @@ import { OperatorError } from "../errors.ts";
 import type { Store, Token } from "../store/store.ts";
 import { checkToken, type Scope } from "../token.ts";
 import type { Attempts } from "./attempts.ts";
-import { errorTable, HttpError } from "./errors.ts";
+import { type ErrorName, errorTable, HttpError } from "./errors.ts";
 import type { TokenUses } from "./token-uses.ts";
+
+/** The tokens that a route is for. */
+export interface Allowed {
+  readonly scopes: readonly Scope[];
+  /** Whether the route shows a bound read token only what it may see. Other routes refuse it. */
+  readonly bound: boolean;
+}
 
 /** Lets a request through that carries a token of the right scope, and refuses every other. */
 export class Authorization {
@@ -37,12 +44,13 @@ export class Authorization {
   /**
    * @param request.authorization the whole header, undefined where it is missing
    * @param request.bearer the token in it, empty where it has another form
+   * @param allowed.bound whether a read token that does not see everything may pass
    * @returns the token
    * @throws HttpError 401; 429 once an address has sent too many wrong tokens. A right token always passes.
    */
   async require(
     request: { authorization: string | undefined; bearer: string | undefined; address: () => string },
-    scopes: readonly Scope[],
+    { scopes, bound }: Allowed,
   ): Promise<Token> {
     if (request.authorization === undefined) throw this.#refusal("token_missing");
     const checked = await checkToken(request.bearer ?? "", {
@@ -51,6 +59,7 @@ export class Authorization {
     });
     if ("token" in checked) {
       if (!scopes.includes(checked.token.scope)) throw this.#refusal("token_scope");
+      if (checked.token.binding !== undefined && !bound) throw this.#refusal("token_bound");
       this.#uses.note(checked.token.id);
       return checked.token;
     }
@@ -79,9 +88,7 @@ export class Authorization {
     return true;
   }
 
-  #refusal(
-    error: "token_missing" | "token_expired" | "token_invalid" | "token_scope" | "token_homeless",
-  ): HttpError {
+  #refusal(error: Extract<ErrorName, `token_${string}`>): HttpError {
     const description = errorTable[error].message;
     const challenge = `OAuth2.0 realm=${this.#realm}, error=invalid_token, error_description=${description}`;
     return new HttpError(error, {}, { "WWW-Authenticate": challenge });

@@ -45,6 +45,11 @@ export const errorTable = {
     message: "The scope of the access token does not allow this request",
   },
   token_homeless: { code: 40105, status: 401, message: "The sync token is bound to no home" },
+  token_bound: {
+    code: 40106,
+    status: 401,
+    message: "The access token is bound and may not read what is about all homes",
+  },
   path_unknown: { code: 40401, status: 404, message: "There is nothing at this path" },
   typename_unknown: { code: 40402, status: 404, message: "No item type is named {typename}" },
   item_unknown: { code: 40403, status: 404, message: "No item of type {typename} is named {itemname}" },

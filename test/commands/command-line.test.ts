@@ -49,6 +49,22 @@ const mistakes: readonly [words: string[], said: string][] = [
     'lintel: "ma\\u001b[2Jria\\n" is not a name for a token: give 1 to 100 characters on one line that say who holds it\n',
   ],
   [
+    ["token", "create", "maria", "--scope", "admin", "--home", "12", "--data", "x"],
+    "lintel: --home does not bind admin tokens: leave it out, or add --scope read\n",
+  ],
+  [
+    ["token", "create", "box", "--scope", "sync", "--home", "12", "--study", "4", "--data", "x"],
+    "lintel: --study does not bind sync tokens: bind a sync token by --home alone\n",
+  ],
+  [
+    ["token", "create", "box", "--scope", "sync", "--home", "12", "--home", "13", "--data", "x"],
+    "lintel: a sync token is of one home, and --home names several: make one for each\n",
+  ],
+  [
+    ["token", "create", "maria", "--project", "P3", "--data", "x"],
+    "lintel: option '--project <id>' argument 'P3' is invalid. It must be a whole number from 0 to 9007199254740991: see lintel token create --help\n",
+  ],
+  [
     ["items", "--data", "x", "--config", "y"],
     "lintel: --config and --data both name a store: give one of them\n",
   ],
@@ -125,6 +141,23 @@ test("a token is made, shown once, listed without its secret, and revoked", asyn
     `lintel: there is no token ${id}: lintel token list shows those that there are\n`,
   );
   expect(JSON.parse((await site.lintel("token", "list", "--json", ...on)).out)).toEqual([]);
+});
+
+test("a token is listed with what it is bound to", async () => {
+  const on = ["--data", join(site.directory, "bound")];
+  const made = await site.lintel(
+    ...["token", "create", "jon", "--home", "13", "--home", "12", "--home", "13", "--study", "4", ...on],
+  );
+  expect([made.code, made.said]).toEqual([0, expect.stringContaining("read of homes 12, 13, studies 4")]);
+  await site.lintel("token", "create", "box", "--scope", "sync", "--home", "12", ...on);
+  const listed = JSON.parse((await site.lintel("token", "list", "--json", ...on)).out);
+  expect(listed).toMatchObject([
+    { name: "jon", scope: "read", binding: { homes: [12, 13], projects: [], studies: [4] } },
+    { name: "box", scope: "sync", home: 12 },
+  ]);
+  const shown = (await site.lintel("token", "list", ...on)).out;
+  expect(shown).toContain("read of homes 12, 13, studies 4");
+  expect(shown).toContain("sync of home 12");
 });
 
 test("a store is also found through its configuration, whatever drivers that names", async () => {

@@ -62,6 +62,15 @@ describe("metrics of central", () => {
     expect((await fetch(new URL("/metrics", receiving.url), { method: "POST", headers })).status).toBe(405);
   });
 
+  test("are of all homes, and refused to a token that is bound to some", async () => {
+    const binding = { homes: [12], projects: [], studies: [] };
+    const { token, text } = mintToken({ name: "jon", scope: "read", binding, clock: new SystemClock() });
+    await receiving.store.addToken(token);
+    const headers = { authorization: `bearer ${text}` };
+    const refused = await fetch(new URL("/metrics", receiving.url), { headers });
+    expect([refused.status, await refused.json()]).toEqual([401, expect.objectContaining({ code: 40106 })]);
+  });
+
   test("are not there unless they are asked for", async () => {
     await using other = await receive();
     const headers = { authorization: `bearer ${await other.token("admin")}` };

@@ -361,10 +361,10 @@ function tokens(make: MakeStore): void {
   test("come back as they were given, oldest first, until they are revoked", async () => {
     await using made = await make();
     const { store } = made;
-    await store.addToken(plain);
-    await store.addToken(bound);
+    const part = { ...plain, id: "dddddddddddd", binding: { homes: [12, 13], projects: [3], studies: [] } };
+    for (const token of [plain, bound, part]) await store.addToken(token);
     expect(await store.token(plain.id)).toEqual(plain);
-    expect(await store.tokens()).toEqual([bound, plain]);
+    expect(await store.tokens()).toEqual([bound, plain, part]);
     await store.noteTokenUse(
       new Map([
         [plain.id, 77],

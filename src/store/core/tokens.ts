@@ -15,12 +15,13 @@ export function* allTokens(): Work<Token[]> {
 
 export function* addToken(token: Token): Work<void> {
   yield* change(
-    `INSERT INTO tokens (id, name, scope, home, hash, created_ms, expires_ms, last_used_ms)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    `INSERT INTO tokens (id, name, scope, home, binding, hash, created_ms, expires_ms, last_used_ms)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
     token.id,
     token.name,
     token.scope,
     token.home ?? null,
+    token.binding === undefined ? null : JSON.stringify(token.binding),
     token.hash,
     token.created_ms,
     token.expires_ms ?? null,
@@ -44,17 +45,19 @@ interface TokenRow {
   readonly name: string;
   readonly scope: Token["scope"];
   readonly home: number | null;
+  readonly binding: string | null;
   readonly hash: Uint8Array;
   readonly created_ms: number;
   readonly expires_ms: number | null;
   readonly last_used_ms: number | null;
 }
 
-function tokenOf({ home, hash, expires_ms, last_used_ms, ...row }: TokenRow): Token {
+function tokenOf({ home, binding, hash, expires_ms, last_used_ms, ...row }: TokenRow): Token {
   return {
     ...row,
     hash: new Uint8Array(hash),
     home: home ?? undefined,
+    binding: binding === null ? undefined : JSON.parse(binding),
     expires_ms: expires_ms ?? undefined,
     last_used_ms: last_used_ms ?? undefined,
   };

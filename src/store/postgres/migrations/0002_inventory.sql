@@ -75,6 +75,8 @@ CREATE TABLE tokens (
   name TEXT NOT NULL,
   scope TEXT NOT NULL,
   home BIGINT,
+  -- What a read token is bound to, as JSON; null: it reads everything.
+  binding TEXT,
   hash BYTEA NOT NULL,
   created_ms BIGINT NOT NULL,
   expires_ms BIGINT,

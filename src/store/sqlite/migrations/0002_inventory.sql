@@ -71,6 +71,8 @@ CREATE TABLE tokens (
   name TEXT NOT NULL,
   scope TEXT NOT NULL,
   home INTEGER,
+  -- What a read token is bound to, as JSON; null: it reads everything.
+  binding TEXT CHECK (json_valid(binding)),
   hash BLOB NOT NULL,
   created_ms INTEGER NOT NULL,
   expires_ms INTEGER,
