@@ -8,6 +8,7 @@ import {
   recordTypes,
   type StoredRecord,
 } from "../records/record-table.ts";
+import { numbersIn } from "../records/seen.ts";
 import type { CentralStore } from "../store/central-store.ts";
 
 /** The programme's records for a home: a document as `lintel import` takes it, and its identity. */
@@ -168,10 +169,6 @@ const ofSubjects = recordTypes.filter((type) => definitionOf(type).owner === "su
 
 /** Types that others refer to; those that refer to others themselves come first. */
 const targets: readonly Reference["to"][] = ["items", "subjects", "projects", "studies", "homes"];
-
-function numbersIn(records: readonly StoredRecord[], field: string): Set<number> {
-  return new Set(records.flatMap((record) => (typeof record[field] === "number" ? [record[field]] : [])));
-}
 
 function naming(
   records: readonly StoredRecord[],

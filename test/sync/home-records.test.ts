@@ -1,23 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import type { TSchema } from "@sinclair/typebox";
-import { TypeGuard } from "@sinclair/typebox";
 import { SystemClock } from "../../src/clock.ts";
-import {
-  definitionOf,
-  type RecordType,
-  recordTable,
-  recordTypes,
-  type StoredRecord,
-} from "../../src/records/record-table.ts";
+import { type RecordType, recordTypes, type StoredRecord } from "../../src/records/record-table.ts";
 import type { CentralStore } from "../../src/store/central-store.ts";
 import type { ImportedRecord } from "../../src/store/record-store.ts";
 import { openCentralStore } from "../../src/store/sqlite/central-open.ts";
 import { openStoreBeside, openUploadStore } from "../../src/store/sqlite/open.ts";
 import { homeRecordsOf } from "../../src/sync/home-records.ts";
-import { isUnixTime } from "../../src/unix-time.ts";
 import { takeHomeRecords } from "../../src/uploader/home-records-import.ts";
-import { keptLog, sensor, temporaryDirectory } from "../store/sample.ts";
+import { everything, itemOf, markOf, ofHome, recordOf } from "../records/marked-home.ts";
+import { keptLog, temporaryDirectory } from "../store/sample.ts";
 
 const clock = new SystemClock();
 
@@ -54,64 +46,6 @@ type Document = Partial<Record<RecordType, StoredRecord[]>>;
 async function documentOf(central: CentralStore, home: number): Promise<Document> {
   return JSON.parse((await homeRecordsOf(central, home)).body);
 }
-
-/** A record in which every text says whose it is, and every number that is no reference is the home's. */
-function recordOf(type: RecordType, home: number, fixed: StoredRecord = {}): ImportedRecord {
-  const fields = Object.entries<TSchema>(recordTable[type].schema.properties);
-  const references = new Set((definitionOf(type).references ?? []).map(({ field }) => field));
-  const value = (name: string, schema: TSchema): unknown => {
-    if (name in fixed) return fixed[name];
-    if (references.has(name)) return null;
-    const inner = TypeGuard.IsUnion(schema) ? (schema.anyOf[0] as TSchema) : schema;
-    if (TypeGuard.IsLiteral(inner)) return inner.const;
-    if (TypeGuard.IsBoolean(inner)) return true;
-    if (isUnixTime(inner)) return 1_700_000_000 + home;
-    if (TypeGuard.IsInteger(inner)) return inner.maximum === 1 ? 1 : home;
-    return inner["pattern"] === undefined ? markOf(home) : "36000";
-  };
-  return { type, record: Object.fromEntries(fields.map(([name, schema]) => [name, value(name, schema)])) };
-}
-
-const markOf = (home: number) => `of home ${home}`;
-
-function itemOf(home: number, itemid: number, fixed: StoredRecord = {}): ImportedRecord {
-  return recordOf("items", home, {
-    itemid,
-    itemname: `item-${itemid} ${markOf(home)}`,
-    typename: "wirelesssensors",
-    typeid: 2,
-    subtypename: "wall",
-    statusname: "Assigned",
-    active: 1,
-    activename: "Active",
-    macaddress: sensor(itemid).address,
-    currenthomeid: home,
-    ...fixed,
-  });
-}
-
-/** One record of every type that is of a home and of nobody else; its subject and item have the number of the home. */
-const ofHome: Readonly<Record<RecordType, (home: number) => ImportedRecord>> = {
-  items: (home) => itemOf(home, home),
-  homes: (home) => recordOf("homes", home, { homeid: home }),
-  subjects: (home) => recordOf("subjects", home, { subjectid: home }),
-  project_enrollments: (home) =>
-    recordOf("project_enrollments", home, { subjectid: home, projectid: home, homeid: home, stop: null }),
-  study_enrollments: (home) => recordOf("study_enrollments", home, { subjectid: home, studyid: home }),
-  scheduled_contacts: (home) => recordOf("scheduled_contacts", home, { subjectid: home }),
-  phones: (home) => recordOf("phones", home, { subjectid: home }),
-  subject_inventory: (home) =>
-    recordOf("subject_inventory", home, { subjectid: home, itemid: home, stop: null }),
-  contacts: (home) => recordOf("contacts", home, { subjectid: home }),
-  comments: (home) => recordOf("comments", home, { subjectid: home }),
-  alerts: (home) => recordOf("alerts", home, { subjectid: home }),
-  home_inventory: (home) => recordOf("home_inventory", home, { homeid: home, item: home, stop: null }),
-  projects: (home) => recordOf("projects", home, { projectid: home }),
-  studies: (home) => recordOf("studies", home, { studyid: home }),
-  issues: (home) => recordOf("issues", home, { issueid: home, homeid: home, subjectid: home, itemid: home }),
-};
-
-const everything = (home: number) => recordTypes.map((type) => ofHome[type](home));
 
 describe("the records of a home", () => {
   for (const type of recordTypes)

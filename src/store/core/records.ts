@@ -1,37 +1,86 @@
+import type { Item } from "../../records/items.ts";
 import {
   definitionOf,
   fieldsOf,
   inOrder,
-  ownerField,
   type RecordType,
   type Reference,
   type StoredRecord,
 } from "../../records/record-table.ts";
+import { itemSeenFrom, type Seen, seenBy } from "../../records/seen.ts";
+import type { Binding } from "../../token.ts";
 import type { LoneType, OwnedType, RecordOf } from "../record-store.ts";
+import type { Homes } from "./homes.ts";
 import { lookupText } from "./lookup-text.ts";
+import { columnOf } from "./record-columns.ts";
+import { onlySeen } from "./seen-records.ts";
 import { arrays, firstOf, type Parameter, rowsOf, type Work } from "./work.ts";
 
 /** See `RecordStore.records`. */
-export function* recordsOfType<Type extends LoneType>(type: Type): Work<RecordOf<Type>[]> {
-  return (yield* parsed(
-    "SELECT record FROM records WHERE type = $1 ORDER BY number",
-    type,
-  )) as RecordOf<Type>[];
+export function* recordsOfType<Type extends LoneType>(
+  homes: Homes,
+  type: Type,
+  seen?: Seen,
+): Work<RecordOf<Type>[]> {
+  const only = onlySeen(homes, type, seen, 2);
+  const text = `SELECT record FROM records WHERE type = $1${only.text} ORDER BY number`;
+  return (yield* parsed(text, type, ...only.parameters)) as RecordOf<Type>[];
 }
 
 /** See `RecordStore.record`. */
 export function* recordNumbered<Type extends LoneType>(
+  homes: Homes,
   type: Type,
   number: number,
+  seen?: Seen,
 ): Work<RecordOf<Type> | undefined> {
-  const [record] = yield* parsed("SELECT record FROM records WHERE type = $1 AND number = $2", type, number);
+  const only = onlySeen(homes, type, seen, 3);
+  const [record] = yield* parsed(`${ofOwner}${only.text}`, type, number, ...only.parameters);
   return record as RecordOf<Type> | undefined;
 }
 
 /** See `RecordStore.recordsOf`. To be read in one snapshot. */
-export function* recordsOfOwner<Type extends OwnedType>(type: Type, owner: number): Work<RecordOf<Type>[]> {
-  const kept = yield* parsed(type === "alerts" ? alertsOfSubject : ofOwner, type, owner);
-  return (yield* withEmbedded(type, inOrder(type, kept))) as RecordOf<Type>[];
+export function* recordsOfOwner<Type extends OwnedType>(
+  homes: Homes,
+  type: Type,
+  owner: number,
+  seen?: Seen,
+): Work<RecordOf<Type>[]> {
+  const only = onlySeen(homes, type, seen, 3);
+  const kept = yield* parsed(`${ofOwner}${only.text}`, type, owner, ...only.parameters);
+  if (type === "alerts") kept.push(...(yield* alertsOfHomes(type, owner, seen)));
+  return (yield* withEmbedded(type, inOrder(type, kept), seen)) as RecordOf<Type>[];
+}
+
+/** The alerts that central makes of the health of homes, each once, as far as no import has the same. */
+function* alertsOfHomes(type: RecordType, subject: number, seen?: Seen): Work<StoredRecord[]> {
+  const homes = seen === undefined ? [] : [seen.homes];
+  return yield* parsed(
+    `SELECT min(record COLLATE "C") FROM home_alerts
+     WHERE subjectid = $2${seen === undefined ? "" : " AND home = ANY ($3::bigint[])"}
+       AND id NOT IN (SELECT id FROM records WHERE type = $1 AND number = $2) GROUP BY id`,
+    type,
+    subject,
+    ...homes,
+  );
+}
+
+/** See `RecordStore.seen`. To be read in one snapshot. */
+export function* seenWith({ one }: Homes, binding: Binding): Work<Seen> {
+  const own = one ? yield* ownHome() : undefined;
+  return yield* seenBy(
+    binding,
+    function* (type, field, numbers) {
+      return numbers.length === 0 ? [] : yield* recordsWith(type, field, numbers);
+    },
+    (home) => !one || home === own,
+  );
+}
+
+/** The home that a gateway is in, where that has a number. */
+function* ownHome(): Work<number | undefined> {
+  const row = yield* firstOf(arrays<[number]>("SELECT value FROM meta WHERE name = 'home'"));
+  return row?.[0];
 }
 
 /** See `RecordStore.recordsWith`. */
@@ -83,14 +132,19 @@ export function* itemidsOf(names: readonly string[]): Work<Map<string, number>> 
 }
 
 /** The records with the whole item in the place of its itemid, where their type has one. */
-function* withEmbedded(type: RecordType, records: readonly StoredRecord[]): Work<readonly StoredRecord[]> {
+function* withEmbedded(
+  type: RecordType,
+  records: readonly StoredRecord[],
+  seen?: Seen,
+): Work<readonly StoredRecord[]> {
   const { embeds } = definitionOf(type);
   if (embeds === undefined) return records;
   const itemids = records.map((record) => Number(record[embeds]));
   const rows = yield* rowsOf(
     arrays<[number, string]>("SELECT itemid, record FROM items WHERE itemid = ANY ($1::bigint[])", itemids),
   );
-  const items = new Map(rows.map(([itemid, text]) => [itemid, JSON.parse(text) as StoredRecord]));
+  const shown = (item: Item) => (seen === undefined ? item : itemSeenFrom(seen.homes, item));
+  const items = new Map(rows.map(([itemid, text]) => [itemid, shown(JSON.parse(text))]));
   return records.map((record) => {
     const item = items.get(Number(record[embeds]));
     // No item is ever removed, and none can be imported that isn't there.
@@ -104,24 +158,4 @@ function* parsed(text: string, ...parameters: Parameter[]): Work<StoredRecord[]>
   return rows.map(([record]) => JSON.parse(record));
 }
 
-/** The column, or the expression, by which the records of a type that hold a number in a field are found soonest. */
-function columnOf(type: RecordType, field: string): string {
-  const { owner, identity } = definitionOf(type);
-  const found = owner === undefined ? identity[0] : ownerField[owner];
-  if (type === "items" && (field === "itemid" || field === "currenthomeid")) return field;
-  return field === found ? "number" : numberIn(field);
-}
-
-/**
- * The number in a field of a record, as SQL; null where it holds none. Found as text, because PostgreSQL's own functions refuse a
- * whole record for one NUL in it. Within a string the quotes around the name would be escaped.
- */
-export function numberIn(field: string): string {
-  return `substring(record FROM '"${field}":(-?\\d+)[,}]')::bigint`;
-}
-
 const ofOwner = "SELECT record FROM records WHERE type = $1 AND number = $2";
-/** With those that central makes of the health of homes, each once. */
-const alertsOfSubject = `${ofOwner}
-  UNION ALL SELECT min(record COLLATE "C") FROM home_alerts
-    WHERE subjectid = $2 AND id NOT IN (SELECT id FROM records WHERE type = $1 AND number = $2) GROUP BY id`;

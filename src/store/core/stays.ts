@@ -1,6 +1,6 @@
 import type { Item } from "../../records/items.ts";
 import type { Homes } from "./homes.ts";
-import { numberIn } from "./records.ts";
+import { numberIn } from "./record-columns.ts";
 import { arrays, change, put, rowsOf, type Work } from "./work.ts";
 
 /** A time in which an item lived in a home, unix milliseconds, the end not included. */

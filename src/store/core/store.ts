@@ -16,6 +16,7 @@ import {
   recordsOfOwner,
   recordsOfType,
   recordsWith,
+  seenWith,
 } from "./records.ts";
 import { SpanMemory } from "./span-memory.ts";
 import { allTokens, tokenWith } from "./tokens.ts";
@@ -65,9 +66,10 @@ export function storeOn({ database, writer, homes, epoch }: StoreParts): Store {
     oldestFirst: (request) => database.page(() => oldestFirst(homes, seen(request))),
     arrivals: (request) => database.page(() => arrivals(homes, epoch, seen(request))),
     coverage: (request) => database.snapshot(() => coverage(seen(request))),
-    records: read(recordsOfType),
-    record: read(recordNumbered),
-    recordsOf: snapshot(recordsOfOwner),
+    seen: (binding) => database.snapshot(() => seenWith(homes, binding)),
+    records: (type, seen) => database.read(() => recordsOfType(homes, type, seen)),
+    record: (type, number, seen) => database.read(() => recordNumbered(homes, type, number, seen)),
+    recordsOf: (type, owner, seen) => database.snapshot(() => recordsOfOwner(homes, type, owner, seen)),
     recordsWith: read(recordsWith),
     knownRecords: read(knownRecords),
     keepsRecords: read(keepsRecords),

@@ -9,7 +9,7 @@ export function sqliteSpelling(text: string): string {
 const spellings: readonly (readonly [RegExp, string])[] = [
   [/= ANY \(\$(\d+)::\w+\[\]\)/g, "IN (SELECT value FROM json_each(?$1))"],
   // The number in a field of a record, which PostgreSQL finds as text.
-  [/substring\((\w+) FROM '"(\w+)":\(-\?\\d\+\)\[,}\]'\)/g, "$1 ->> '$$.$2'"],
+  [/substring\(([\w.]+) FROM '"(\w+)":\(-\?\\d\+\)\[,}\]'\)/g, "$1 ->> '$$.$2'"],
   [/::(bigint|text|double precision)\b/g, ""],
   [/\$(\d+)/g, "?$1"],
   [/\bgreatest\(/g, "max("],

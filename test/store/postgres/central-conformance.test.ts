@@ -5,6 +5,7 @@ import type { MakeCentral } from "../central-sample.ts";
 import { storesAgree } from "../conformance.ts";
 import { mirrored } from "../mirrored.ts";
 import { storesAgreeOnRecords } from "../record-conformance.ts";
+import { storesAgreeOnSeen } from "../seen-conformance.ts";
 import { temporaryCentral } from "./temporary-central.ts";
 
 const make: MakeCentral = async () => {
@@ -31,5 +32,6 @@ const make: MakeCentral = async () => {
 };
 
 centralStoresAgree("the store of central on PostgreSQL", make);
+storesAgreeOnSeen("the store of central on PostgreSQL", make);
 storesAgree("what a gateway uploads to central on PostgreSQL", mirrored(make));
 storesAgreeOnRecords("what a gateway uploads to central on PostgreSQL", mirrored(make));

@@ -8,6 +8,7 @@ import { storesAgree } from "../conformance.ts";
 import { mirrored } from "../mirrored.ts";
 import { storesAgreeOnRecords } from "../record-conformance.ts";
 import { keptLog, temporaryDirectory } from "../sample.ts";
+import { storesAgreeOnSeen } from "../seen-conformance.ts";
 import { databaseOf } from "./opening.ts";
 
 const make: MakeCentral = async () => {
@@ -38,5 +39,6 @@ const make: MakeCentral = async () => {
 };
 
 centralStoresAgree("the store of central on SQLite", make);
+storesAgreeOnSeen("the store of central on SQLite", make);
 storesAgree("what a gateway uploads to central on SQLite", mirrored(make));
 storesAgreeOnRecords("what a gateway uploads to central on SQLite", mirrored(make));

@@ -61,6 +61,10 @@ CREATE TABLE records (
 -- expression is the one by which they are looked up (records.ts).
 CREATE INDEX project_enrollments_by_home ON records ((substring(record FROM '"homeid":(-?\d+)[,}]')::bigint))
   WHERE type = 'project_enrollments';
+CREATE INDEX project_enrollments_by_project ON records ((substring(record FROM '"projectid":(-?\d+)[,}]')::bigint))
+  WHERE type = 'project_enrollments';
+CREATE INDEX study_enrollments_by_study ON records ((substring(record FROM '"studyid":(-?\d+)[,}]')::bigint))
+  WHERE type = 'study_enrollments';
 CREATE INDEX subject_inventory_by_item ON records ((substring(record FROM '"itemid":(-?\d+)[,}]')::bigint))
   WHERE type = 'subject_inventory';
 CREATE INDEX home_inventory_by_item ON records ((substring(record FROM '"item":(-?\d+)[,}]')::bigint))

@@ -60,6 +60,10 @@ CREATE TABLE records (
 -- Records that name a home, subject or item and belong to another: central looks for those of every home every night. The expression is
 -- the one by which they are looked up.
 CREATE INDEX project_enrollments_by_home ON records (record ->> '$.homeid') WHERE type = 'project_enrollments';
+CREATE INDEX project_enrollments_by_project ON records (record ->> '$.projectid')
+  WHERE type = 'project_enrollments';
+CREATE INDEX study_enrollments_by_study ON records (record ->> '$.studyid')
+  WHERE type = 'study_enrollments';
 CREATE INDEX subject_inventory_by_item ON records (record ->> '$.itemid') WHERE type = 'subject_inventory';
 CREATE INDEX home_inventory_by_item ON records (record ->> '$.item') WHERE type = 'home_inventory';
 CREATE INDEX issues_by_home ON records (record ->> '$.homeid') WHERE type = 'issues';

@@ -1,0 +1,147 @@
+import { describe, expect, test } from "bun:test";
+import { definitionOf, recordTypes, type StoredRecord } from "../../src/records/record-table.ts";
+import type { Seen } from "../../src/records/seen.ts";
+import type { CentralStore } from "../../src/store/central-store.ts";
+import type { ImportedRecord, LoneType, OwnedType } from "../../src/store/record-store.ts";
+import type { Binding } from "../../src/token.ts";
+import { everything, itemOf, markOf, ofHome, recordOf } from "../records/marked-home.ts";
+import type { MakeCentral } from "./central-sample.ts";
+
+/** Tests of what a bound token may see of the records, for every store of central. */
+export function storesAgreeOnSeen(name: string, make: MakeCentral): void {
+  describe(`what a bound token sees in ${name}`, () => {
+    const lone: readonly LoneType[] = ["homes", "subjects", "projects", "studies", "issues"];
+    const owned = recordTypes.filter((type) => definitionOf(type).owner !== undefined) as OwnedType[];
+
+    test("is every record of its home, and of another home none and nothing", async () => {
+      await using made = await make();
+      const { store } = made;
+      await imported(store, [...everything(12), ...everything(15)]);
+      for (const bound of [{ homes: [12] }, { projects: [12] }, { studies: [12] }]) {
+        const seen = await store.seen(binding(bound));
+        expect(seen).toEqual({ homes: [12], subjects: [12], projects: [12], studies: [12] });
+        for (const type of lone) {
+          const all: readonly object[] = await store.records(type, seen);
+          expect(all).toEqual([ofHome[type](12).record]);
+          expect(await store.record(type, 12, seen)).toEqual(all[0] as never);
+          expect(await store.record(type, 15, seen)).toBeUndefined();
+          expect(await store.record(type, 15)).toBeDefined();
+        }
+        for (const type of owned) {
+          expect(await store.recordsOf(type, 12, seen)).toEqual(await store.recordsOf(type, 12));
+          expect(await store.recordsOf(type, 12, seen)).toHaveLength(1);
+          expect(await store.recordsOf(type, 15, seen)).toEqual([]);
+          expect(await store.recordsOf(type, 15)).toHaveLength(1);
+        }
+      }
+    });
+
+    test("are issues that name nothing else, and somebody or something at all", async () => {
+      await using made = await make();
+      const { store } = made;
+      const issue = (issueid: number, fixed: StoredRecord) => recordOf("issues", 0, { issueid, ...fixed });
+      await imported(store, [
+        ...[...everything(12), ...everything(15)].filter(({ type }) => type !== "issues"),
+        // Item 7 has moved from home 12 to home 15, item 8 lives nowhere.
+        itemOf(15, 7, { currenthomestart: 20 }),
+        itemOf(0, 8, { currenthomeid: null }),
+        recordOf("home_inventory", 12, { homeid: 12, item: 7, start: 10, stop: 20 }),
+        recordOf("home_inventory", 15, { homeid: 15, item: 7, start: 20, stop: null }),
+        issue(1, { homeid: 12 }),
+        issue(2, { homeid: 15 }),
+        issue(3, { subjectid: 12 }),
+        issue(4, { subjectid: 15 }),
+        issue(5, { itemid: 12 }),
+        issue(6, { itemid: 15 }),
+        issue(7, {}),
+        issue(8, { homeid: 12, subjectid: 15 }),
+        issue(9, { homeid: 15, subjectid: 12 }),
+        issue(10, { homeid: 12, itemid: 15 }),
+        issue(11, { homeid: 12, itemid: 7 }),
+        issue(12, { itemid: 7 }),
+        issue(13, { subjectid: 12, itemid: 8 }),
+        issue(14, { itemid: 8 }),
+      ]);
+      const seenIn = async (home: number) => {
+        const seen = await store.seen(binding({ homes: [home] }));
+        return (await store.records("issues", seen)).map(({ issueid }) => issueid);
+      };
+      expect(await seenIn(12)).toEqual([1, 3, 5, 11, 13]);
+      expect(await seenIn(15)).toEqual([2, 4, 6]);
+    });
+
+    test("of an item that has moved on is its stay, and not where it is", async () => {
+      await using made = await make();
+      const { store } = made;
+      const moved = itemOf(15, 7, { itemname: "hall", currenthomestart: 20 });
+      await imported(store, [
+        recordOf("homes", 12, { homeid: 12 }),
+        recordOf("homes", 15, { homeid: 15 }),
+        moved,
+        recordOf("home_inventory", 12, { homeid: 12, item: 7, start: 10, stop: 20 }),
+        recordOf("home_inventory", 15, { homeid: 15, item: 7, start: 20, stop: null }),
+      ]);
+      const inventoryOf = async (home: number): Promise<readonly object[]> =>
+        store.recordsOf("home_inventory", home, await store.seen(binding({ homes: [home] })));
+      expect(await inventoryOf(12)).toMatchObject([
+        { start: 10, stop: 20, item: { itemname: "hall", currenthomeid: null, currenthomestart: null } },
+      ]);
+      expect(await inventoryOf(15)).toMatchObject([{ start: 20, stop: null, item: moved.record }]);
+    });
+
+    test("of somebody who has moved is no enrollment, item or alert of the other home", async () => {
+      await using made = await make();
+      const { store } = made;
+      const enrolled = (projectid: number, homeid: number) =>
+        recordOf("project_enrollments", homeid, { subjectid: 1, projectid, homeid, start: homeid });
+      const held = (itemid: number) =>
+        recordOf("subject_inventory", itemid, {
+          subjectid: 1,
+          itemid,
+          start: `2026-01-${String(itemid).padStart(2, "0")}`,
+        });
+      await imported(store, [
+        ...[...everything(12), ...everything(15)].filter(({ type }) => type !== "home_inventory"),
+        recordOf("subjects", 0, { subjectid: 1 }),
+        itemOf(0, 8, { currenthomeid: null }),
+        enrolled(12, 12),
+        enrolled(15, 15),
+        held(12),
+        held(15),
+        held(8),
+      ]);
+      for (const home of [12, 15])
+        await store.replaceAlerts(home, [
+          { subjectid: 1, alerttypeid: home, alerttypename: null, alertmessage: `battery ${markOf(home)}` },
+        ]);
+      for (const home of [12, 15]) {
+        const seen = await store.seen(binding({ homes: [home] }));
+        expect(seen.projects).toEqual([home]);
+        const enrollments = await store.recordsOf("project_enrollments", 1, seen);
+        expect(enrollments.map(({ projectid }) => projectid)).toEqual([home]);
+        const items = await store.recordsOf("subject_inventory", 1, seen);
+        expect(items.map(({ itemid }) => itemid)).toEqual([8, home]);
+        const alerts = await store.recordsOf("alerts", 1, seen);
+        expect(alerts.map(({ alerttypeid }) => alerttypeid)).toEqual([home]);
+      }
+      expect(await store.recordsOf("alerts", 1)).toHaveLength(2);
+    });
+
+    test("is nothing where it is bound to nothing", async () => {
+      await using made = await make();
+      const { store } = made;
+      await imported(store, everything(12));
+      const seen: Seen = await store.seen(binding({}));
+      for (const type of lone) expect(await store.records(type, seen)).toEqual([]);
+      for (const type of owned) expect(await store.recordsOf(type, 12, seen)).toEqual([]);
+    });
+  });
+}
+
+function binding(bound: Partial<Binding>): Binding {
+  return { homes: [], projects: [], studies: [], ...bound };
+}
+
+async function imported(store: CentralStore, records: readonly ImportedRecord[]): Promise<void> {
+  expect((await store.importRecords([records])).clashes).toEqual([]);
+}
