@@ -46,7 +46,7 @@ export const since = Type.Optional(
       "and below the other. The cursor that follows is in the next link, which every page with records has; a page " +
       "without records says that nothing is newer, and its own cursor is the one to come back with. Not to be given " +
       "together with `before`, `skip` or `through`",
-    pattern: "^(|@[0-9]{1,12}(/[0-9]{1,12})?|[A-Za-z0-9_-]{40,200})$",
+    pattern: "^(|@[0-9]{1,12}(/[0-9]{1,12})?|[A-Za-z0-9_-]{40,3800})$",
     title: "empty, @ and a unix time to begin with, or the cursor of a next link",
   }),
 );
