@@ -9,6 +9,7 @@ import { endpoints } from "./endpoints.ts";
 import { PageCache } from "./page-cache.ts";
 import { exclusive } from "./parameters.ts";
 import { inPieces, isLong } from "./pieces.ts";
+import { SeenStores } from "./seen-store.ts";
 import { versionsOf } from "./versions/history.ts";
 import { newestVersion } from "./versions.ts";
 
@@ -35,12 +36,13 @@ function routesOf(
 ) {
   const { authorization, clock } = context;
   const pages = new PageCache({ store, authorization, cache_bytes_max });
+  const stores = new SeenStores(store);
   const versions = versionsOf(endpoints);
   const app = new Elysia()
     .onRequest(({ request }) => pages.recall(request, clock.now().unix_ms))
     .use(documents(versions))
     .derive(() => ({ changes: store.changes() }))
-    .use(authorised(["read", "admin"], context))
+    .use(authorised(["read", "admin"], context, { bound: true }))
     .derive(({ headers }) => {
       requireJsonAccepted(headers["accept"]);
       return { accepted: requireCodingAccepted(headers["accept-encoding"]) };
@@ -50,7 +52,8 @@ function routesOf(
       app.get(
         `/v${version}${template.replace(/\{(\w+)\}/g, ":$1")}`,
         async ({ request, params, query, now_ms, token, accepted, changes }) => {
-          const handled = await handle({ store, path: params, query, now_ms });
+          const seen = await stores.of(token, changes);
+          const handled = await handle({ store: seen, path: params, query, now_ms });
           if ("mark" in handled)
             return pages.respond(
               { request, now_ms, token, accepted, changes },

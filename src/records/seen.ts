@@ -61,9 +61,10 @@ export function namesIn(type: RecordType): readonly Pick<Reference, "field" | "t
   return own === undefined ? references : [{ field: identity[0] ?? "", to: own }];
 }
 
-/** An item as one sees it who sees these homes: it does not tell to which other one it has moved on. */
-export function itemSeenFrom(homes: readonly number[], item: Item): Item {
-  const elsewhere = item.currenthomeid !== null && !homes.includes(item.currenthomeid);
+/** An item as one sees it who sees these homes, absent: all. It does not tell to which other one it has moved on. */
+export function itemSeenFrom(homes: readonly number[] | undefined, item: Item): Item {
+  if (homes === undefined || item.currenthomeid === null) return item;
+  const elsewhere = !homes.includes(item.currenthomeid);
   return elsewhere ? { ...item, currenthomeid: null, currenthomestart: null } : item;
 }
 

@@ -23,7 +23,7 @@ export interface Store extends RecordStore {
   /** Item types of the inventory, every known kind in order of typeid, also those without items; `homes`: counts only what lives or has lived in them. */
   itemTypes(homes?: readonly number[]): Promise<ItemType[]>;
 
-  /** Items of a kind in order of itemid. */
+  /** Items of a kind in order of itemid. Where `homes` are named, an item does not tell in which other one it is now; nor does `item`. */
   items(kind: Kind, window: ItemWindow): Promise<Item[]>;
 
   /** Items whose current home it is, of every kind, in order of itemid. */

@@ -37,6 +37,8 @@ export async function serve(
     tls?: { certificate: string; key: string };
     hostname?: string;
     least?: Level;
+    /** The number of the home that the gateway is in. */
+    home?: number;
     /** Wraps the store that the interface reads. */
     through?: (store: GatewayStore) => Store;
   } = {},
@@ -47,8 +49,8 @@ export async function serve(
   const write = (line: string) => void lines.push(line);
   const log = lineLog({ write, clock, least: options.least ?? "info" });
   const quiet = lineLog({ write: () => {}, clock });
-  const store = await openGatewayStore({ directory, clock: new SystemClock(), log: quiet });
-  const { through = (same: Store) => same, hostname = "127.0.0.1", ...rest } = options;
+  const { through = (same: Store) => same, hostname = "127.0.0.1", home, ...rest } = options;
+  const store = await openGatewayStore({ directory, clock: new SystemClock(), log: quiet, home });
   const api = await startApi({
     store: through(store),
     clock,

@@ -63,10 +63,7 @@ describe("metrics of central", () => {
   });
 
   test("are of all homes, and refused to a token that is bound to some", async () => {
-    const binding = { homes: [12], projects: [], studies: [] };
-    const { token, text } = mintToken({ name: "jon", scope: "read", binding, clock: new SystemClock() });
-    await receiving.store.addToken(token);
-    const headers = { authorization: `bearer ${text}` };
+    const headers = { authorization: `bearer ${await receiving.boundToken({ homes: [12] })}` };
     const refused = await fetch(new URL("/metrics", receiving.url), { headers });
     expect([refused.status, await refused.json()]).toEqual([401, expect.objectContaining({ code: 40106 })]);
   });

@@ -87,6 +87,25 @@ export function storesAgreeOnSeen(name: string, make: MakeCentral): void {
         { start: 10, stop: 20, item: { itemname: "hall", currenthomeid: null, currenthomestart: null } },
       ]);
       expect(await inventoryOf(15)).toMatchObject([{ start: 20, stop: null, item: moved.record }]);
+      const window = { skip: 0, limit: 10 };
+      for (const [home, currenthomeid] of [
+        [12, null],
+        [15, 15],
+      ] as const) {
+        const homes = [home];
+        expect(await store.items("wirelesssensors", { ...window, homes })).toMatchObject([{ currenthomeid }]);
+        expect((await store.item("wirelesssensors", "hall", homes))?.record).toMatchObject({ currenthomeid });
+      }
+      expect(await store.items("wirelesssensors", { ...window, homes: [16] })).toEqual([]);
+      expect(await store.item("wirelesssensors", "hall", [16])).toBeUndefined();
+    });
+
+    test("is an item by its number, whatever name an item has that it does not see", async () => {
+      await using made = await make();
+      const { store } = made;
+      await imported(store, [...everything(12), ...everything(15), itemOf(15, 99, { itemname: "12" })]);
+      expect((await store.item("wirelesssensors", "12", [12]))?.record.itemid).toBe(12);
+      expect((await store.item("wirelesssensors", "12"))?.record.itemid).toBe(99);
     });
 
     test("of somebody who has moved is no enrollment, item or alert of the other home", async () => {

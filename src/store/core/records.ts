@@ -1,4 +1,3 @@
-import type { Item } from "../../records/items.ts";
 import {
   definitionOf,
   fieldsOf,
@@ -143,8 +142,7 @@ function* withEmbedded(
   const rows = yield* rowsOf(
     arrays<[number, string]>("SELECT itemid, record FROM items WHERE itemid = ANY ($1::bigint[])", itemids),
   );
-  const shown = (item: Item) => (seen === undefined ? item : itemSeenFrom(seen.homes, item));
-  const items = new Map(rows.map(([itemid, text]) => [itemid, shown(JSON.parse(text))]));
+  const items = new Map(rows.map(([itemid, text]) => [itemid, itemSeenFrom(seen?.homes, JSON.parse(text))]));
   return records.map((record) => {
     const item = items.get(Number(record[embeds]));
     // No item is ever removed, and none can be imported that isn't there.

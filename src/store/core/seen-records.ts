@@ -12,15 +12,6 @@ export interface Only {
 
 const everything: Only = { text: "", parameters: [] };
 
-/** Leaves items that have lived in one of some homes; its parameter has the number `first`. */
-export function onlyItemsOf(homes: Homes, seen: readonly number[] | undefined, first: number): Only {
-  if (seen === undefined) return everything;
-  return {
-    text: ` AND items.key IN (SELECT item FROM stays WHERE home = ANY ($${first}::bigint[]))`,
-    parameters: [homes.seen(seen) ?? [0]],
-  };
-}
-
 /**
  * Leaves the records of a type that are seen; its parameters are numbered from `first` on. All that such a record names is seen, and it names something. Of
  * an item that has lived in other homes too, whoever is seen must be named beside it.

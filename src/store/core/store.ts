@@ -1,3 +1,4 @@
+import { itemSeenFrom } from "../../records/seen.ts";
 import type { RecordStore } from "../record-store.ts";
 import type { Overview, Store } from "../store.ts";
 import { arrivals } from "./arrivals.ts";
@@ -57,9 +58,15 @@ export function storeOn({ database, writer, homes, epoch }: StoreParts): Store {
     homes.one ? { ...request, homes: homes.seen(request.homes) } : request;
   return {
     itemTypes: (of) => database.read(() => itemTypes(homes.seen(of))),
-    items: (kind, window) => database.read(() => itemsOfKind(kind, seen(window))),
+    items: async (kind, window) => {
+      const items = await database.read(() => itemsOfKind(kind, seen(window)));
+      return items.map((item) => itemSeenFrom(window.homes, item));
+    },
     itemsIn: read(itemsIn),
-    item: (kind, name, of) => database.read(() => itemNamed(kind, name, homes.seen(of))),
+    item: async (kind, name, of) => {
+      const item = await database.read(() => itemNamed(kind, name, homes.seen(of)));
+      return item && { ...item, record: itemSeenFrom(of, item.record) };
+    },
     page: (request) => database.page(() => page(homes, memory, seen(request))),
     pageMark: async (request) => `${epoch} ${await database.read(() => pageMark(homes, seen(request)))}`,
     changes: () => database.changes(),

@@ -12,7 +12,7 @@ import { openCentralStore } from "../../../src/store/sqlite/central-open.ts";
 import { encodeBatch } from "../../../src/sync/batch-codec.ts";
 import { batchHeader, batchType } from "../../../src/sync/protocol.ts";
 import type { AdmissionBounds } from "../../../src/sync/receiver/admission-queue.ts";
-import { mintToken, type Scope } from "../../../src/token.ts";
+import { type Binding, mintToken, type Scope } from "../../../src/token.ts";
 import { sensor, start_ms } from "../../store/sample.ts";
 import { SimulatedGateway } from "../../store/simulated-gateway.ts";
 
@@ -26,6 +26,8 @@ export interface Receiving extends AsyncDisposable {
   /** Its log, without time. */
   readonly lines: string[];
   token(scope: Scope, home?: number, expires_ms?: number): Promise<string>;
+  /** A read token that is bound. */
+  boundToken(binding: Partial<Binding>): Promise<string>;
   /** A sync token of the home, the same each time. */
   homeToken(home: number): Promise<string>;
   /** Asks as the gateway of a home. */
@@ -70,15 +72,17 @@ export async function receive(
     clock,
     log,
   });
-  const token = async (scope: Scope, home?: number, expires_ms?: number) => {
-    const bound = {
+  const made = async (options: Omit<Parameters<typeof mintToken>[0], "name" | "clock">) => {
+    const { token, text } = mintToken({ name: "test", clock, ...options });
+    await store.addToken(token);
+    return text;
+  };
+  const token = (scope: Scope, home?: number, expires_ms?: number) =>
+    made({
+      scope,
       ...(home === undefined ? {} : { home }),
       ...(expires_ms === undefined ? {} : { expires_ms }),
-    };
-    const made = mintToken({ name: "test", scope, clock, ...bound });
-    await store.addToken(made.token);
-    return made.text;
-  };
+    });
   const homes = new Map<number, Promise<string>>();
   const homeToken = (home: number) => {
     const made = homes.get(home) ?? token("sync", home);
@@ -103,6 +107,8 @@ export async function receive(
     port: Number(new URL(url).port),
     lines,
     token,
+    boundToken: (binding) =>
+      made({ scope: "read", binding: { homes: [], projects: [], studies: [], ...binding } }),
     homeToken,
     ask,
     send: (home, batch, headers = { [batchHeader]: headerOf(batch) }) =>

@@ -49,6 +49,7 @@ beforeAll(async () => {
   tokens["sync of home 12"] = await receiving.homeToken(12);
   tokens["sync without a home"] = await receiving.token("sync");
   tokens["read"] = await receiving.token("read");
+  tokens["read of home 12"] = await receiving.boundToken({ homes: [12] });
   tokens["admin"] = await receiving.token("admin");
   tokens["expired sync of home 12"] = await receiving.token("sync", 12, 1);
   tokens["invented"] = `${tokens["admin"]?.slice(0, -1)}x`;
@@ -72,6 +73,7 @@ const expected: Readonly<Record<string, { home?: number; admin?: number }>> = {
   "sync of home 12": { admin: 40104 },
   "sync without a home": { home: 40105, admin: 40104 },
   read: { home: 40104, admin: 40104 },
+  "read of home 12": { home: 40104, admin: 40104 },
   admin: { home: 40104 },
   "expired sync of home 12": { home: 40102, admin: 40102 },
   invented: { home: 40103, admin: 40103 },

@@ -1,0 +1,73 @@
+import { RecentlyUsed } from "../recently-used.ts";
+import type { Seen } from "../records/seen.ts";
+import type { Store, Token } from "../store/store.ts";
+
+/** The reads of a store that the interface makes. */
+export type ApiStore = Pick<
+  Store,
+  | "itemTypes"
+  | "items"
+  | "itemsIn"
+  | "item"
+  | "page"
+  | "pageMark"
+  | "arrivals"
+  | "coverage"
+  | "records"
+  | "record"
+  | "recordsOf"
+>;
+
+/**
+ * A store as the holders of tokens see it: who may see a part has a store of that part, so that no endpoint needs to know. What a token may see is
+ * remembered until the store changes.
+ */
+export class SeenStores {
+  readonly #store: Store;
+  readonly #remembered = new RecentlyUsed<{ readonly changes: number; readonly store: ApiStore }>({
+    weight_max: numbers_max,
+  });
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** @param changes `Store.changes` as it was before anything was read for this request */
+  async of({ id, binding }: Token, changes: number | undefined): Promise<ApiStore> {
+    if (binding === undefined) return this.#store;
+    const remembered = this.#remembered.get(id);
+    if (remembered !== undefined && remembered.changes === changes) return remembered.store;
+    const seen = await this.#store.seen(binding);
+    const store = seenPart(this.#store, seen);
+    const weight = Object.values(seen).reduce((sum, numbers) => sum + numbers.length, 1);
+    if (changes !== undefined) this.#remembered.set(id, { changes, store }, weight);
+    return store;
+  }
+}
+
+/** The part of a store that one sees: homes with all that was recorded in them, and the records that name nothing else. */
+export function seenPart(store: ApiStore, seen: Seen): ApiStore {
+  const { homes } = seen;
+  // Pages of different homes are different pages, whatever else they have in common.
+  const whose = new Bun.CryptoHasher("sha256").update(homes.join()).digest("base64url");
+  const ofSeen = <Request extends { readonly homes?: readonly number[] }>(request: Request): Request => ({
+    ...request,
+    homes: request.homes?.filter((home) => homes.includes(home)) ?? homes,
+  });
+  return {
+    itemTypes: () => store.itemTypes(homes),
+    items: (kind, window) => store.items(kind, ofSeen(window)),
+    itemsIn: async (home) => (homes.includes(home) ? store.itemsIn(home) : []),
+    item: (kind, name) => store.item(kind, name, homes),
+    page: (request) => store.page(ofSeen(request)),
+    pageMark: async (request) => `${whose} ${await store.pageMark(ofSeen(request))}`,
+    arrivals: (request) => store.arrivals(ofSeen(request)),
+    coverage: (request) => store.coverage(ofSeen(request)),
+    records: (type) => store.records(type, seen),
+    record: (type, number) => store.record(type, number, seen),
+    recordsOf: (type, owner) => store.recordsOf(type, owner, seen),
+  };
+}
+
+/** Numbers of records that are remembered, of all tokens together. */
+const numbers_max = 1_000_000;
