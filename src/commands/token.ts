@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { OperatorError } from "../errors.ts";
 import { type Scope, type Store, scopes, type Token } from "../store/store.ts";
-import { mintToken } from "../token.ts";
+import { type Binding, mintToken } from "../token.ts";
 import { addHelp, type CommandContext, wholeNumber } from "./command.ts";
 import { momentText, parseSpan_ms } from "./spans.ts";
 import { addFillingOptions, addStoreOptions, type StoreOptions } from "./store-options.ts";
@@ -80,7 +80,17 @@ async function createToken(name: string, options: CreateOptions, context: Comman
     ...boundTo(options),
     expires_ms: options.expires && clock.now().unix_ms + options.expires,
   });
-  await withStore(options, context, (store) => store.addToken(token), { create: mayMake(options) });
+  const unknown = await withStore(
+    options,
+    context,
+    async (store) => {
+      await store.addToken(token);
+      return token.binding === undefined ? [] : await unknownIn(store, token.binding);
+    },
+    { create: mayMake(options) },
+  );
+  for (const words of unknown)
+    terminal.say(`there is no record of ${words} yet: the token sees what will belong to it`);
   if (options.json) {
     terminal.printJson({ id: token.id, token: text });
     return;
@@ -151,6 +161,17 @@ function boundTo(options: CreateOptions): Pick<Token, "home" | "binding"> {
   if (home.length > 1)
     throw new OperatorError("a sync token is of one home, and --home names several", "make one for each");
   return { home: home[0] };
+}
+
+/** The part of a binding that no record is of, in words: a mistyped number binds a token to nothing. */
+async function unknownIn(store: Store, binding: Binding): Promise<string[]> {
+  const found: string[] = [];
+  for (const type of ["homes", "projects", "studies"] as const) {
+    const known = await store.knownRecords(type, binding[type]);
+    const unknown = binding[type].filter((number) => !known.has(number));
+    if (unknown.length > 0) found.push(`${type} ${unknown.join(", ")}`);
+  }
+  return found;
 }
 
 /** Numbers of an option that may be given several times. */

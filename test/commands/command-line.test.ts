@@ -146,9 +146,11 @@ test("a token is made, shown once, listed without its secret, and revoked", asyn
 test("a token is listed with what it is bound to", async () => {
   const on = ["--data", join(site.directory, "bound")];
   const made = await site.lintel(
-    ...["token", "create", "jon", "--home", "13", "--home", "12", "--home", "13", "--study", "4", ...on],
+    ..."token create jon --home 13 --home 12 --home 13 --study 4 --new".split(" "),
+    ...on,
   );
   expect([made.code, made.said]).toEqual([0, expect.stringContaining("read of homes 12, 13, studies 4")]);
+  expect(made.said).toContain("there is no record of homes 12, 13 yet");
   await site.lintel("token", "create", "box", "--scope", "sync", "--home", "12", ...on);
   const listed = JSON.parse((await site.lintel("token", "list", "--json", ...on)).out);
   expect(listed).toMatchObject([
