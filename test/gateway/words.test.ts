@@ -56,6 +56,9 @@ test("whatever a driver says in any of its ways is a plain line in store, status
   });
   const [host] = hosts as [Host];
   const { unix_ms, monotonic_ms } = clock.now();
+  expect(host.admits({ device: { kind: "scales", address: "00:0d:6f:00:00:03", model: hostile } })).toBe(
+    false,
+  );
   const steps = new ControlClient(data).joining(60);
   expect((await steps.next()).value).toMatchObject({ state: "open" });
   fault = { problem: hostile };
@@ -91,6 +94,7 @@ test("whatever a driver says in any of its ways is a plain line in store, status
   const item = await store.item("pillboxes", "pillbox-000d6f0000000001");
   expect(item?.record).toMatchObject({ modelname: plain, vendorname: plain });
   const status = await gateway.status();
+  expect(status.strangers).toMatchObject([{ device: { model: plain } }]);
   expect(status.drivers).toMatchObject([{ detail: plain, problem: plain }]);
   const { token, text } = mintToken({ name: "test", scope: "read", clock });
   await store.addToken(token);

@@ -35,6 +35,9 @@ test("a scale next door that calls itself by escape codes does nothing to a term
   }, "the scale in the status");
   for (const words of ["status", "status --json", "items", "items --json"])
     expect(actingLines(await onTerminal(site, ...words.split(" "), "--data", site.data))).toEqual([]);
+  const strangers = await onTerminal(site, "items", "strangers", "--data", site.data);
+  expect(strangers).toContain("=cmd|'/C calc'!A0");
+  expect(actingLines(strangers)).toEqual([]);
   expect(await gateway.stop()).toBe(0);
   const said = await gateway.process.said();
   expect(actingLines(said)).toEqual([]);
