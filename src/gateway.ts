@@ -180,6 +180,7 @@ async function assemble(
     pid: process.pid,
     url,
     tls: server.certificate,
+    warnings: config.warnings,
     started_ms,
     now_ms: clock.now().unix_ms,
     memory_bytes: process.memoryUsage.rss(),

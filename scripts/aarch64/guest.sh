@@ -7,7 +7,7 @@ exec </dev/null
 echo
 cd "$(dirname "$0")/../.."
 config=/etc/lintel/lintel.toml
-api=http://127.0.0.1:8080/v0.9
+api=https://127.0.0.1:8080/v0.9
 
 step() { echo "step: $*"; }
 seen() { echo "seen: $*"; }
@@ -66,7 +66,7 @@ echo "sensor: join"
 until_seen 60 grep '"joined"' /tmp/pair
 
 step "its events are served"
-ask() { curl -sS -H "Authorization: bearer $token" -H "Accept: application/json" "$api$1"; }
+ask() { curl -sS --cacert /var/lib/lintel/tls-certificate.pem -H "Authorization: bearer $token" -H "Accept: application/json" "$api$1"; }
 item=$(ask /inventory/wirelesssensors | sed 's/.*"itemname":"\([^"]*\)".*/\1/')
 echo "sensor: alarm"
 served() { ask "/items/wirelesssensors/$item/events" | grep '"event":50'; }

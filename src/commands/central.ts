@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { startCentral } from "../central.ts";
 import type { Clock } from "../clock.ts";
 import { readGatewayList } from "../config/gateway-list.ts";
+import { plainHttpWarning } from "../config/server-address.ts";
 import type { OperatorError } from "../errors.ts";
 import { requireListenable, type SettingNames } from "../http/listening.ts";
 import { defaultQuotas, type Quotas } from "../store/intake.ts";
@@ -102,10 +103,8 @@ async function central(options: CentralOptions, context: CommandContext): Promis
       log.info(`serving ${url} from ${directory ?? "PostgreSQL"}`);
       if (gateways !== undefined)
         log.info(`reading ${gateways.gateways.length} gateways every ${gateways.every_ms / 60_000} minutes`);
-      if (tls === undefined && !isLocal(options.listen))
-        log.warn(
-          "without TLS tokens and data travel in the open: give --tls self-signed, or --tls-certificate and --tls-key, or put a proxy before it",
-        );
+      const warning = plainHttpWarning(listen, tls, plainHttp);
+      if (warning !== undefined) log.warn(warning);
       return {
         url,
         alive: () => started.alive(),
@@ -138,9 +137,10 @@ function watchDatabase(
 
 const data_watch_ms = 1_000;
 
-function isLocal(address: string): boolean {
-  return address === "localhost" || address === "::1" || address.startsWith("127.");
-}
+const plainHttp = {
+  name: "central serves",
+  remedy: "give --tls self-signed, or --tls-certificate and --tls-key, or --listen 127.0.0.1 behind a proxy",
+} as const;
 
 const quotaList = Object.entries(defaultQuotas)
   .map(([name, most]) => `${name}=${most}`)

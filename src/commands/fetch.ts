@@ -15,7 +15,7 @@ import type { Terminal } from "./terminal.ts";
 export function define(command: Command, context: CommandContext): void {
   addHelp(command, {
     examples: {
-      "lintel fetch --url http://gateway:8080 --token-file token": "everything, as CSV in ./lintel-data",
+      "lintel fetch --url https://gateway:8080 --token-file token": "everything, as CSV in ./lintel-data",
       "lintel fetch … --format parquet --since 2026-01-01": "this year's, for pandas, R or DuckDB",
       "lintel fetch … --series wirelesssensor_events --items hall-wall,front-door": "two sensors",
     },
@@ -27,7 +27,10 @@ export function define(command: Command, context: CommandContext): void {
     exits: { 2: "refused, unreachable or bad arguments: what was received is kept", 130: "interrupted" },
   });
   addFileOptions(command)
-    .requiredOption("--url <url>", "the gateway or central server, as it prints it: http://gateway:8080/v0.9")
+    .requiredOption(
+      "--url <url>",
+      "the gateway or central server, as it prints it: https://gateway:8080/v0.9",
+    )
     .option("--token <token>", "a read token; who else uses this machine may see it in the list of processes")
     .option("--token-file <file>", "a file that holds the token")
     .option("--certificate <file>", "the server's own certificate, where no authority vouches for it")

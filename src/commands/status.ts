@@ -111,8 +111,11 @@ function printGateway(gateway: GatewayStatus, { print, colours }: Terminal): voi
     gateway.joining ? colours.yellow("joining open") : "joining closed",
   ];
   print(`  ${facts.join("   ")}`);
+  for (const warning of gateway.warnings) print(colours.yellow(`  ! ${warning}`));
   if (gateway.connections_closed > 0)
-    print(colours.yellow(`  ${gateway.connections_closed} connections closed: there were too many at once`));
+    print(
+      colours.yellow(`  ! ${gateway.connections_closed} connections closed: there were too many at once`),
+    );
   print("");
   print(colours.bold("Drivers"));
   if (gateway.drivers.length === 0) print("  none is configured: nothing is heard");

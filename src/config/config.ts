@@ -4,7 +4,7 @@ import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { OperatorError } from "../errors.ts";
 import { isTimezone, machineTimezone } from "../timezone.ts";
 import { tokenFileWarnings } from "./credential-files.ts";
-import { isServerAddress } from "./server-address.ts";
+import { isInTheOpen, isServerAddress, plainHttpWarning } from "./server-address.ts";
 import { type TlsSetting, tlsKeys, tlsSettingOf } from "./tls-section.ts";
 import {
   checkTable,
@@ -100,11 +100,12 @@ export function loadConfig(file: string, sections: ReadonlyMap<string, TSchema>)
     if (schema === undefined) throw unknownKey(document, [key], [...known.keys()]);
     checkPart(document, key, schema);
   }
+  const api = apiOf(document);
   return {
     file,
     data: parts.data(document),
     home: parts.home(document),
-    api: apiOf(document),
+    api,
     upload: parts.upload(document),
     walking: parts.walking(document),
     drivers: new Map(
@@ -112,7 +113,7 @@ export function loadConfig(file: string, sections: ReadonlyMap<string, TSchema>)
         .filter((name) => Object.hasOwn(document.values, name))
         .map((name) => [name, document.values[name]]),
     ),
-    warnings: warningsOf(document),
+    warnings: [...warningsOf(document), ...openWarningsOf(document, api)],
   };
 }
 
@@ -182,9 +183,18 @@ function apiOf(document: Document): Config["api"] {
 
 function warningsOf(document: Document): string[] {
   const upload = parts.upload(document);
-  return upload === undefined
-    ? []
-    : tokenFileWarnings(upload.token_file, where(document, ["upload", "token_file"]));
+  if (upload === undefined) return [];
+  const plain = `${where(document, ["upload", "url"])}: uploads to ${upload.url} travel in the open, and the token with them: have central serve TLS (docs/tls.md), and write https`;
+  return [
+    ...tokenFileWarnings(upload.token_file, where(document, ["upload", "token_file"])),
+    ...(isInTheOpen(upload.url) ? [plain] : []),
+  ];
+}
+
+function openWarningsOf(document: Document, api: Config["api"]): string[] {
+  const name = `${document.file}: [api] serves`;
+  const remedy = 'set tls = "self-signed" in [api], or listen = "127.0.0.1:8080" behind a proxy';
+  return [plainHttpWarning(api, api.tls, { name, remedy }) ?? []].flat();
 }
 
 const defaultListen = "0.0.0.0:8080";

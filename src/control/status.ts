@@ -9,6 +9,8 @@ export interface GatewayStatus {
   readonly url: string;
   /** The certificate that TLS is served with; absent: plain HTTP. */
   readonly tls?: { readonly certificate: string; readonly fingerprint: string };
+  /** Faults of the configuration that did not prevent the start, one line each. */
+  readonly warnings: readonly string[];
   readonly started_ms: number;
   readonly now_ms: number;
   /** Resident memory of the process. */

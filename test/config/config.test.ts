@@ -49,8 +49,34 @@ test("an empty file gives every default", () => {
     api: { hostname: "0.0.0.0", port: 8080, realm: "lintel" },
     drivers: new Map(),
     walking: [],
-    warnings: [],
+    warnings: [
+      `${file}: [api] serves plain HTTP on 0.0.0.0:8080, where tokens and people's data travel in the open: set tls = "self-signed" in [api], or listen = "127.0.0.1:8080" behind a proxy`,
+    ],
   });
+});
+
+test.each([
+  ['tls = "self-signed"', 0],
+  ['tls_certificate = "c"\ntls_key = "k"', 0],
+  ['listen = "127.0.0.1:8080"', 0],
+  ['listen = "[::1]:8080"', 0],
+  ['listen = "localhost:8080"', 0],
+  ['listen = "[::]:8080"', 1],
+  ['listen = "192.168.1.7:8080"', 1],
+  ['listen = "gateway.local:8080"', 1],
+])("plain HTTP that others reach is warned of: %s", (api, warnings) => {
+  expect(load(`[api]\n${api}\n`).warnings).toHaveLength(warnings);
+});
+
+test.each([
+  ["https://central.example", 0],
+  ["http://127.0.0.1:8090", 0],
+  ["http://localhost:8090", 0],
+  ["http://[::1]:8090", 0],
+  ["http://central.example", 1],
+])("so is an upload by plain HTTP: to %s", (url, warnings) => {
+  const text = `[api]\ntls = "self-signed"\n[upload]\nurl = "${url}"\ntoken_file = "/t"\n`;
+  expect(load(text).warnings).toHaveLength(warnings);
 });
 
 test("every key arrives where it belongs, and relative paths are meant from the file", () => {
@@ -112,7 +138,9 @@ test("a line of curtain sensors is any name with sensors in it, put in the order
 });
 
 test("an upload needs an address and a token file, and has its defaults", () => {
-  const config = load('[upload]\nurl = "https://central.example"\ntoken_file = "token"\n');
+  const config = load(
+    '[api]\ntls = "self-signed"\n[upload]\nurl = "https://central.example"\ntoken_file = "token"\n',
+  );
   expect(config.upload).toEqual({
     url: "https://central.example",
     token_file: join(directory, "token"),
@@ -136,9 +164,10 @@ test("an upload needs an address and a token file, and has its defaults", () => 
 test("a token that everybody on the machine can read is warned of", () => {
   const token = join(directory, "token");
   writeFileSync(token, "secret", { mode: 0o644 });
-  const upload = '\n[upload]\nurl = "https://central.example"\ntoken_file = "token"\n';
+  const upload =
+    '\napi.tls = "self-signed"\n[upload]\nurl = "https://central.example"\ntoken_file = "token"\n';
   expect(load(upload).warnings.map((line) => line.replaceAll(`${directory}/`, ""))).toEqual([
-    "lintel.toml line 4: token can be read by every user of this machine, and holds a secret: chmod 640 token",
+    "lintel.toml line 5: token can be read by every user of this machine, and holds a secret: chmod 640 token",
   ]);
   chmodSync(token, 0o640);
   expect(load(upload).warnings).toEqual([]);
@@ -147,12 +176,12 @@ test("a token that everybody on the machine can read is warned of", () => {
 test("what an upload needs is read without knowing the sections of drivers", () => {
   writeFileSync(
     file,
-    'data = "d"\n[home]\ntimezone = "Europe/Paris"\n[unheard]\nof = 1\n[upload]\nurl = "http://c"\ntoken_file = "/t"\n',
+    'data = "d"\n[home]\ntimezone = "Europe/Paris"\n[unheard]\nof = 1\n[upload]\nurl = "https://c"\ntoken_file = "/t"\n',
   );
   expect(loadParts(file, "data", "home", "upload")).toEqual({
     data: join(directory, "d"),
     home: { timezone: "Europe/Paris" },
-    upload: { url: "http://c", token_file: "/t", at: "02:00", bytes_per_s: 262_144 },
+    upload: { url: "https://c", token_file: "/t", at: "02:00", bytes_per_s: 262_144 },
     warnings: [],
   });
 });

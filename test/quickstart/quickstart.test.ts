@@ -2,17 +2,27 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { SystemClock } from "../../src/clock.ts";
+import { tlsFilesOf } from "../../src/tls/self-signed.ts";
 import { now_ms, type Serving, serve } from "../api/serving.ts";
 import { allOf, event, sensor } from "../download/filled.ts";
+import { keptLog } from "../store/sample.ts";
 
 const root = join(import.meta.dir, "../..");
 const directory = mkdtempSync(join(tmpdir(), "lintel-quickstart-"));
 let serving: Serving;
 let item: string;
+/** Variables by which the first page has the languages trust the gateway's own certificate. */
+const variables = ["CURL_CA_BUNDLE", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"];
+let trusting: Record<string, string>;
 let all: { stamp_ms: number; values: unknown[] }[];
 
 beforeAll(async () => {
-  serving = await serve();
+  const { log } = keptLog();
+  const keeping = { directory, directorySetting: "data", listen: "127.0.0.1", clock: new SystemClock(), log };
+  const tls = await tlsFilesOf({ names: [] }, keeping);
+  trusting = Object.fromEntries(variables.map((name) => [name, tls.certificate]));
+  serving = await serve({ tls });
   // Three days, more than two pages, several in a second and in a millisecond.
   const readings = Array.from({ length: 2_345 }, (_, at) =>
     event(sensor(0), now_ms - 200_000_000 + Math.floor(at / 3) * 250_000 + (at % 2), at % 64),
@@ -43,6 +53,7 @@ async function printed(page: string, language: string, command: string[]): Promi
     cwd: directory,
     env: {
       ...process.env,
+      ...trusting,
       LINTEL_URL: serving.api.url,
       LINTEL_TOKEN: serving.tokens.read,
       LINTEL_ITEM: item,
@@ -110,3 +121,10 @@ where(packages, "Rscript with the packages curl and jsonlite")(
   },
   60_000,
 );
+
+test("the first page names the variables by which the others were trusted", async () => {
+  const page = await Bun.file(join(root, "docs/quickstart/README.md")).text();
+  expect([...page.matchAll(/^export (\w+)=\$PWD\/gateway\.pem/gm)].map(([, name]) => name)).toEqual(
+    variables,
+  );
+});

@@ -81,6 +81,13 @@ export async function installGateway(trial: Trial): Promise<void> {
     trial.token = tokenIn(await box.must(command("token")));
     return undefined;
   });
+  await step("README's line fetches the certificate that lintel status shows", async () => {
+    const [fingerprint = "none"] =
+      /([0-9A-F]{2}:){31}[0-9A-F]{2}/.exec(await box.must(command("certificate"))) ?? [];
+    const shown = await box.must(command("status"));
+    expect(shown.includes(fingerprint), `the fingerprint ${fingerprint}`, shown);
+    return fingerprint.slice(0, 11);
+  });
   await step("what the sensor says is served, by README's curl", () => walkAndSee(trial, 3));
   await step("lintel status shows it", async () => {
     const out = await box.must(command("status"));
@@ -146,7 +153,7 @@ export async function served(
   const blanks = {
     "kitchen-wall": item,
     "limit=10": "limit=1000",
-    "gateway.local:8080": `gateway.local:${port}`,
+    "https://gateway.local:8080": `${port === 8080 ? "https" : "http"}://gateway.local:${port}`,
   };
   const line = command("ask", blanks);
   const { out } = await box.run(line, { env: { TOKEN: token } });

@@ -28,6 +28,7 @@ export const printed = {
   centralByHand: ["README.md", "Run a central server", "./scripts/lintel central --data "],
   centralOnPostgres: ["README.md", "Run a central server", "./scripts/lintel central --database"],
   centralToken: ["README.md", "Run a central server", "./scripts/lintel token create"],
+  certificate: ["README.md", "Ask it", "openssl s_client"],
   ask: ["README.md", "Ask it", "curl -H"],
   fetch: ["README.md", "Take it all with you", "./scripts/lintel fetch"],
   upgradePull: ["docs/upgrade.md", "From one version to the next", "sudo git -C"],
