@@ -1,5 +1,5 @@
 import { type Box, until } from "./box.ts";
-import { edit, hears, sees, served, tokenIn, walkAndSee } from "./gateway.ts";
+import { edit, hears, sees, served, tokenIn, trust, walkAndSee } from "./gateway.ts";
 import { command } from "./readme.ts";
 import { installer } from "./root.ts";
 import { expect, step, type Trial } from "./trial.ts";
@@ -89,6 +89,7 @@ async function tryLostBox(trial: Trial, atCentral: string): Promise<void> {
     await box.must(command("startBox"));
     trial.token = tokenIn(await box.must(command("token")));
     await hears(trial);
+    await trust(box);
     await sees(trial);
     await walkAndSee(trial);
     await box.must(command("upload"));
@@ -102,6 +103,7 @@ async function tryLostBox(trial: Trial, atCentral: string): Promise<void> {
     await box.must(command("startBox"));
     trial.token = tokenIn(await box.must(command("token", { "create maria": "create maria-2" })));
     await hears(trial);
+    await trust(box);
     trial.events = atBackup;
     await sees(trial);
     await walkAndSee(trial);
