@@ -106,7 +106,7 @@ async function importHomes(numbers: readonly number[]): Promise<void> {
   );
   const file = join(site.directory, "homes.json");
   writeFileSync(file, JSON.stringify({ homes: numbers.map((homeid) => ({ homeid })), items }));
-  const { code, said } = await site.lintel("import", file, ...store);
+  const { code, said } = await site.lintel("import", file, ...store, "--new");
   if (code !== 0) throw new Error(`lintel import ended with ${code}: ${said}`);
 }
 
