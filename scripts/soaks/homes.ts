@@ -36,6 +36,7 @@ if (values.help || !fits || (database !== "sqlite" && database !== "postgres")) 
 const again = `./scripts/soak homes --calls ${calls} --homes ${homes} --seed ${seed} --database ${database} --in-flight ${in_flight}`;
 console.log(again);
 const began_ms = performance.now();
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 const onProgress = (line: string) => console.log(`  ${line}`);
 try {
   const { faults, ...counts } = await soak({ calls, homes, seed, database, in_flight, onProgress });

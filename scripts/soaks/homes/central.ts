@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type RunningServer, Site } from "../../../test/shipped/front-door.ts";
 
@@ -51,6 +51,11 @@ export class SoakedCentral implements AsyncDisposable {
     const words =
       database === undefined ? ["--data", join(site.directory, "central")] : ["--database", database.url];
     const server = await site.central(...words);
+    // Nothing is left where the soak is ended from outside.
+    process.once("exit", () => {
+      server.process.kill("SIGKILL");
+      rmSync(site.directory, { recursive: true, force: true });
+    });
     return new SoakedCentral({ site, server, words, database });
   }
 

@@ -84,11 +84,13 @@ export async function readNightOf(
   if (!trial.expect(answer, caller, 200)) return;
   const [series] = seriesOfKind.wirelesssensors;
   const shown = new Map<string, (Reading | number)[]>();
-  for (const { itemname, events } of answer.json<{ itemname: string; events: SeriesRecord[] }[]>())
-    shown.set(itemname, [
-      ...(shown.get(itemname) ?? []),
-      ...trial.readingsIn(events, series as NonNullable<typeof series>),
-    ]);
+  for (const { itemname, events } of answer.json<{ itemname: string; events: SeriesRecord[] }[]>()) {
+    const readings = trial.readingsIn(events, series as NonNullable<typeof series>);
+    // Records of one home that overlap each have what they share.
+    shown.set(itemname, [...(shown.get(itemname) ?? []), ...readings]);
+    if (new Set(readings).size < readings.length)
+      trial.fault("wrong", answer, caller, `${itemname}: repeated`);
+  }
   for (const [itemname, readings] of shown) {
     const foreign = readings.find((reading) => typeof reading === "number" || reading.home !== home);
     if (foreign === undefined) continue;
@@ -132,8 +134,6 @@ function checkNight(
         caller,
         `${itemname} has ${valueIn(foreign)}, which is of none of its stays`,
       );
-    if (new Set(readings).size < readings.length)
-      trial.fault("wrong", answer, caller, `${itemname}: repeated`);
   }
   for (const item of inventory.items.values()) {
     if (item.kind !== "wirelesssensors" || !staysOf(item).some((stay) => stay.home === home)) continue;
