@@ -11,6 +11,7 @@ export interface CentralFigures {
     readonly repeatedBatches: number;
     readonly repeatedReadings: number;
     readonly repaired: number;
+    readonly erased: number;
     readonly refusals: Readonly<Record<string, number>>;
     readonly quotas: Readonly<Record<string, number>>;
   };
@@ -39,6 +40,7 @@ export function centralFamilies(figures: CentralFigures): Family[] {
     counter("lintel_batches_repeated", "Batches that were held already", received.repeatedBatches),
     counter("lintel_rows_repeated", "Readings in batches that were held already", received.repeatedReadings),
     counter("lintel_rows_repaired", "Readings that a comparison added or put right", received.repaired),
+    counter("lintel_rows_erased", "Readings of times that were erased, which were not kept", received.erased),
     counter(
       "lintel_refusals",
       "Batches that could not follow what is held, by reason",

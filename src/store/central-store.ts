@@ -4,6 +4,7 @@ import type { Alert } from "../records/programme.ts";
 import type { Batch } from "./batch.ts";
 import type { DayDigest } from "./day-digest.ts";
 import type { DeviceHealth } from "./device-health.ts";
+import type { Erasure } from "./erasure.ts";
 import type { Quotas } from "./intake.ts";
 import type { Store } from "./store.ts";
 import type { DayReadings, DigestRequest } from "./upload-store.ts";
@@ -59,6 +60,9 @@ export interface CentralStore extends Store {
   /** Items of the inventory that live or have lived in a home, as the inventory says, in order of itemid. */
   itemsOfHome(home: number): Promise<readonly Item[]>;
 
+  /** The spans of which nothing of a home is kept. */
+  erasedIn(home: number): Promise<readonly Erasure[]>;
+
   /** Items of which homes have sent readings at times when the inventory has them elsewhere, in order of home and itemid: these are kept, and served as nobody's. */
   strays(): Promise<readonly Stray[]>;
 
@@ -77,11 +81,15 @@ export interface Received {
   readonly held_seq: number;
   /** Readings that were new. */
   readonly taken: number;
+  /** Readings of times that were erased: they are not kept, and their numbers pass. */
+  readonly erased?: number;
 }
 
 export interface Repaired {
   readonly added: number;
   readonly corrected: number;
+  /** As in `Received`. */
+  readonly erased?: number;
   /** Readings held here that the gateway did not send. */
   readonly kept: number;
 }

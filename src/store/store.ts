@@ -5,6 +5,7 @@ import type { Item, ItemType } from "../records/items.ts";
 import type { SeriesName, Value } from "../series.ts";
 import type { Token } from "../token.ts";
 import type { AdmissionStore } from "./admission-store.ts";
+import type { ErasedSpan, Erasure, ErasurePlan, ErasureTarget } from "./erasure.ts";
 import type { RecordStore } from "./record-store.ts";
 
 export { type Scope, scopes, type Token } from "../token.ts";
@@ -19,7 +20,7 @@ export type { AdmissionStore, Admitted } from "./admission-store.ts";
  *
  * Every read is one snapshot: what a call answers was true at one instant. Times are unix milliseconds.
  */
-export interface Store extends RecordStore {
+export interface Store extends RecordStore, Erasures {
   /** Item types of the inventory, every known kind in order of typeid, also those without items; `homes`: counts only what lives or has lived in them. */
   itemTypes(homes?: readonly number[]): Promise<ItemType[]>;
 
@@ -79,6 +80,31 @@ export interface Store extends RecordStore {
   overview(): Promise<Overview>;
 
   close(): Promise<void>;
+}
+
+/** Taking data away for ever: see docs/erase.md. */
+export interface Erasures {
+  /** All that was erased, here or in another copy of this store, the oldest first. */
+  erasures(): Promise<readonly Erasure[]>;
+
+  /** What an erasure would take away; undefined where nobody knows the home or subject. */
+  erasurePlan(target: ErasureTarget, now_ms: number): Promise<ErasurePlan | undefined>;
+
+  /**
+   * Takes it away in one transaction, and has readings of those times refused from then on. In a database of its own files nothing of it is left in
+   * them when it resolves. Answers what was taken; undefined where nobody knows the home or subject, and then nothing has changed.
+   */
+  erase(request: ErasureRequest): Promise<ErasurePlan | undefined>;
+
+  /** Does the same for what central, or another copy of this store, has erased and this one has not. Answers how many spans were new. */
+  takeErasures(spans: readonly ErasedSpan[]): Promise<number>;
+}
+
+/** An erasure that is asked for: `id`, 32 hex digits, names it in every store that it comes to. */
+export interface ErasureRequest {
+  readonly target: ErasureTarget;
+  readonly id: string;
+  readonly at_ms: number;
 }
 
 /** Some of the items of a kind. */

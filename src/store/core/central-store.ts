@@ -2,8 +2,10 @@ import type { SeriesName } from "../../series.ts";
 import { seriesIn } from "../batch.ts";
 import { firstIndexFrom, firstNewSeq, refuseForeign } from "../batch-acceptance.ts";
 import type { CentralStore } from "../central-store.ts";
+import { healthWithoutErased, withoutErased } from "../erasure.ts";
 import { backupsOf } from "./backups.ts";
 import { digests } from "./digests.ts";
+import { erasedIn } from "./erasures.ts";
 import { gatewayRecords } from "./gateways.ts";
 import { history } from "./history.ts";
 import { itemsOfHome } from "./inventory.ts";
@@ -33,6 +35,7 @@ export function centralStoreOn(parts: CentralParts): CentralStore {
   const { database, writer, homes, epoch } = parts;
   const { read, snapshot } = readsOf(database);
   const source = read(sourceOf);
+  const erased = read(erasedIn);
   return {
     ...storeOn(parts),
     receive: async (batch, sender) => {
@@ -40,19 +43,21 @@ export function centralStoreOn(parts: CentralParts): CentralStore {
       const from_seq = firstNewSeq(batch, known, sender);
       // A batch that is held to its end costs the writer nothing.
       if (from_seq === undefined) return { held_seq: known?.held_seq ?? 0, taken: 0 };
-      for (const [series, columns] of seriesIn(batch)) {
+      const { batch: kept } = withoutErased(batch, await erased(sender.home));
+      for (const [series, columns] of seriesIn(kept)) {
         const first = firstIndexFrom(columns.seq, from_seq);
         refuseMisfits(series, columns, first);
         await writer.prepareReadings?.(series, columns.stamp_ms, first);
       }
-      await writer.prepareItems?.(heardFrom(batch, from_seq), sender.home);
+      await writer.prepareItems?.(heardFrom(kept, from_seq), sender.home);
       return writer.write("receive", batch, sender);
     },
     held: snapshot(heldOf),
     noteReport: async (report, sender) => {
       const known = await source(report.epoch);
       if (known !== undefined) refuseForeign(report.epoch, known, sender);
-      const heard = heardIn(report.health, known?.held_note ?? 0);
+      const health = healthWithoutErased(report.health, await erased(sender.home));
+      const heard = heardIn(health, known?.held_note ?? 0);
       await writer.prepareItems?.([...heard.values()], sender.home);
       return writer.write("noteReport", report, sender);
     },
@@ -67,6 +72,7 @@ export function centralStoreOn(parts: CentralParts): CentralStore {
     history: snapshot((request) => history(homes, epoch, request)),
     gateways: read(gatewayRecords),
     replaceAlerts: (home, alerts) => writer.write("replaceAlerts", home, alerts),
+    erasedIn: erased,
     itemsOfHome: read(itemsOfHome),
     strays: snapshot(() => strays(homes)),
     setQuotas: (quotas) => writer.write("setQuotas", quotas),

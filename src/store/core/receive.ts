@@ -1,23 +1,30 @@
 import { type Batch, seriesIn } from "../batch.ts";
 import { devicesFrom, digestAt, firstIndexFrom, firstNewSeq } from "../batch-acceptance.ts";
 import type { Received, Sender } from "../central-store.ts";
+import { withoutErased } from "../erasure.ts";
 import { Additions } from "./additions.ts";
+import { countRefused, erasedIn } from "./erasures.ts";
 import type { Homes } from "./homes.ts";
 import { heardFrom, streamsOf } from "./items.ts";
 import { byDevice } from "./series-rows.ts";
 import { holdSource, noteHeld } from "./sources.ts";
-import { takeNumbersFor, type Work } from "./work.ts";
+import { hold, takeNumbersFor, type Work } from "./work.ts";
 
 /** See `CentralStore.receive`. */
 export function* receive(homes: Homes, batch: Batch, sender: Sender): Work<Received> {
   const source = yield* holdSource(batch.epoch, sender);
   const from_seq = firstNewSeq(batch, source, sender);
   if (from_seq === undefined) return { held_seq: source.held_seq, taken: 0 };
-  const { first_own, taken } = yield* take(homes, batch, from_seq, sender);
+  // What is erased while this batch is under way waits for its end; what was erased before is seen from here on.
+  yield* hold("inventory");
+  const { batch: kept, refused } = withoutErased(batch, yield* erasedIn(sender.home), from_seq);
+  const { first_own, taken } = yield* take(homes, kept, from_seq, sender);
+  yield* countRefused(refused);
   const { first_seq, to_seq } = batch;
-  const what = { first_seq, digest: digestAt(batch, to_seq), at_ms: sender.at_ms };
+  const what = { first_seq, digest: digestAt(kept, to_seq), at_ms: sender.at_ms };
   yield* noteHeld(source, { first_own, from_seq, to_seq }, what);
-  return { held_seq: to_seq, taken };
+  const erased = refused.values().reduce((sum, count) => sum + count, 0);
+  return { held_seq: to_seq, taken, ...(erased === 0 ? {} : { erased }) };
 }
 
 /** Puts the readings of a batch from a number on into their tables, and answers the number of the first here. */

@@ -3,9 +3,11 @@ import type { SeriesName, Value } from "../../series.ts";
 import { type Batch, batch_readings_max, type SeriesColumns, valuesAt } from "../batch.ts";
 import { refuseForeign } from "../batch-acceptance.ts";
 import { BatchRefused, type Repaired, type Sender } from "../central-store.ts";
+import { withoutErased } from "../erasure.ts";
 import type { OwnNumbers } from "../own-numbers.ts";
 import type { DayReadings } from "../upload-store.ts";
 import { recountDays } from "./count-spans.ts";
+import { countRefused, erasedIn } from "./erasures.ts";
 import type { Homes } from "./homes.ts";
 import { knownStream, streamsOf } from "./items.ts";
 import { quoted, readingColumns } from "./series-tables.ts";
@@ -13,10 +15,25 @@ import { holdSource, numbersOf, type Source } from "./sources.ts";
 import { arrays, change, hold, type Parameter, putReadings, rowsOf, type Work } from "./work.ts";
 
 /** Makes a day of a device what its gateway says it is, but removes nothing: see `CentralStore.repairDay`. */
-export function* repairDay(homes: Homes, request: DayReadings, batch: Batch, sender: Sender): Work<Repaired> {
-  const { series, epoch, day } = request;
+export function* repairDay(homes: Homes, request: DayReadings, sent: Batch, sender: Sender): Work<Repaired> {
+  const source = yield* holdSource(request.epoch, sender);
+  yield* hold("inventory");
+  const { batch, refused } = withoutErased(sent, yield* erasedIn(sender.home));
+  yield* countRefused(refused);
+  const erased = refused.values().reduce((sum, count) => sum + count, 0);
+  const whole = daysColumns(request, sent).seq.length < batch_readings_max;
+  const repaired = yield* repair(homes, request, batch, { source, sender, whole });
+  return { ...repaired, ...(erased === 0 ? {} : { erased }) };
+}
+
+function* repair(
+  homes: Homes,
+  request: DayReadings,
+  batch: Batch,
+  { source, sender, whole }: { source: Source; sender: Sender; whole: boolean },
+): Work<Repaired> {
+  const { series, day } = request;
   const columns = daysColumns(request, batch);
-  const source = yield* holdSource(epoch, sender);
   refuseUnheld(source, columns, sender);
   // A stream that is unknown is made only where there is something to keep of it.
   const stream =
@@ -29,7 +46,7 @@ export function* repairDay(homes: Homes, request: DayReadings, batch: Batch, sen
   const span = "stream = $2 AND stamp >= $3 AND stamp < $4";
   const held = yield* readings(table, span, stream, day * day_ms, (day + 1) * day_ms);
   const changed = yield* take(table, columns, { held, numbers, stream, day, sender });
-  const through_seq = columns.seq.length < batch_readings_max ? request.through_seq : batch.to_seq;
+  const through_seq = whole ? request.through_seq : batch.to_seq;
   const sent = new Set(columns.seq);
   const kept = [...held.keys()].filter((own) => {
     const seq = numbers.seqOf(own);

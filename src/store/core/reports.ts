@@ -1,14 +1,18 @@
 import type { ReportNote, Sender } from "../central-store.ts";
 import type { DeviceHealth } from "../device-health.ts";
+import { healthWithoutErased } from "../erasure.ts";
+import { erasedIn } from "./erasures.ts";
 import { type HeardDevice, streamsOf } from "./items.ts";
 import { requireListeners } from "./quotas.ts";
 import { holdSource } from "./sources.ts";
-import { change, objects, type Put, put, rowsOfAll, type Work } from "./work.ts";
+import { change, hold, objects, type Put, put, rowsOfAll, type Work } from "./work.ts";
 
 /** See `CentralStore.noteReport`. Taking in the same twice changes nothing. */
-export function* noteReport({ epoch, health, report }: ReportNote, sender: Sender): Work<void> {
+export function* noteReport({ epoch, health: told, report }: ReportNote, sender: Sender): Work<void> {
   const { home, at_ms } = sender;
   const { held_note } = yield* holdSource(epoch, sender);
+  yield* hold("inventory");
+  const health = healthWithoutErased(told, yield* erasedIn(home));
   yield* requireListeners(
     home,
     health.listeners.map(({ name }) => name),

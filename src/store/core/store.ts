@@ -1,8 +1,10 @@
 import { itemSeenFrom } from "../../records/seen.ts";
 import type { RecordStore } from "../record-store.ts";
-import type { Overview, Store } from "../store.ts";
+import type { Erasures, Overview, Store } from "../store.ts";
 import { arrivals } from "./arrivals.ts";
 import { coverage } from "./coverage-reads.ts";
+import { erasurePlan } from "./erasure-plan.ts";
+import { allErasures } from "./erasures.ts";
 import type { Homes } from "./homes.ts";
 import { itemNamed, itemsIn, itemsOfKind, itemTypes } from "./inventory.ts";
 import { itemOverviews } from "./item-overviews.ts";
@@ -47,6 +49,8 @@ export interface StoreWriter {
   /** Does a change in one transaction, which is on disk when it resolves; nothing is changed when it rejects. */
   write<Name extends WriteName>(name: Name, ...given: Given<Name>): Promise<Written<Name>>;
   importRecords: RecordStore["importRecords"];
+  erase: Erasures["erase"];
+  takeErasures: Erasures["takeErasures"];
   close(): Promise<void>;
 }
 
@@ -87,6 +91,10 @@ export function storeOn({ database, writer, homes, epoch }: StoreParts): Store {
     addToken: (token) => writer.write("addToken", token),
     revokeToken: (id) => writer.write("revokeToken", id),
     noteTokenUse: (used) => writer.write("noteTokenUse", used),
+    erasures: read(allErasures),
+    erasurePlan: snapshot((target, now_ms) => erasurePlan(homes, target, now_ms)),
+    erase: (request) => writer.erase(request),
+    takeErasures: (spans) => writer.takeErasures(spans),
     overview: snapshot(function* () {
       return { epoch, ...(yield* database.facts()), items: yield* itemOverviews(homes) };
     }),

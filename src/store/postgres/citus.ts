@@ -18,6 +18,7 @@ export const copiedTables = [
     "tokens",
     "home_alerts",
     "backups",
+    "erasures",
   ],
   ...["listeners", "outages", "stream_states", "silences", "gaps"],
 ] as const;

@@ -1,9 +1,12 @@
 import type { SeriesName } from "../../series.ts";
 import type { CentralWriter } from "../core/central-store.ts";
+import { erase, takeErasures } from "../core/erasures.ts";
 import type { Homes } from "../core/homes.ts";
 import { type HeardDevice, prepareItems } from "../core/items.ts";
 import { type Given, type WriteName, type Writes, type Written, workOf, writesOf } from "../core/writes.ts";
+import type { ErasedSpan, ErasurePlan } from "../erasure.ts";
 import type { Imported, RecordStore } from "../record-store.ts";
+import type { ErasureRequest } from "../store.ts";
 import type { Connections } from "./connection.ts";
 import type { PostgresDatabase } from "./database.ts";
 import { importInto } from "./import.ts";
@@ -27,6 +30,14 @@ export class PostgresWriter implements CentralWriter {
 
   write<Name extends WriteName>(name: Name, ...given: Given<Name>): Promise<Written<Name>> {
     return this.#database.write(() => workOf(this.#writes, name, given));
+  }
+
+  erase(request: ErasureRequest): Promise<ErasurePlan | undefined> {
+    return this.#database.write(() => erase(this.#homes, request));
+  }
+
+  takeErasures(spans: readonly ErasedSpan[]): Promise<number> {
+    return this.#database.write(() => takeErasures(this.#homes, spans));
   }
 
   importRecords(...request: Parameters<RecordStore["importRecords"]>): Promise<Imported> {

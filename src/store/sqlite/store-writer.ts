@@ -1,6 +1,8 @@
 import type { StoreWriter } from "../core/store.ts";
 import type { Given, WriteName, Written } from "../core/writes.ts";
+import type { ErasedSpan, ErasurePlan } from "../erasure.ts";
 import type { Imported, RecordStore } from "../record-store.ts";
+import type { ErasureRequest } from "../store.ts";
 import type { Writing } from "./write.ts";
 import type { WriterCalls } from "./writer-protocol.ts";
 
@@ -15,6 +17,14 @@ export abstract class SqliteWriter implements StoreWriter {
 
   write<Name extends WriteName>(name: Name, ...given: Given<Name>): Promise<Written<Name>> {
     return this.ask("write", name, ...given) as Promise<Written<Name>>;
+  }
+
+  erase(request: ErasureRequest): Promise<ErasurePlan | undefined> {
+    return this.ask("erase", request);
+  }
+
+  takeErasures(spans: readonly ErasedSpan[]): Promise<number> {
+    return this.ask("takeErasures", spans);
   }
 
   async importRecords(

@@ -3,6 +3,7 @@ import { identityOf, numberOf } from "../../records/record-table.ts";
 import { type SeriesName, seriesNames } from "../../series.ts";
 import type { Batch } from "../batch.ts";
 import { firstIndexFrom } from "../batch-acceptance.ts";
+import { withoutErased } from "../erasure.ts";
 import type { ImportedRecord } from "../record-store.ts";
 import type { UploadState } from "../upload-store.ts";
 import { epochs } from "./epochs.ts";
@@ -30,8 +31,9 @@ export class UploadWriting extends Writing {
     });
   }
 
-  restoreReadings(batch: Batch): void {
+  restoreReadings(given: Batch): void {
     this.transaction(() => {
+      const { batch } = withoutErased(given, this.erased.spans());
       const own = this.runner.run(epochs()).at(-1);
       const held_seq = Number(this.readSeq.values()[0]?.[0]);
       if (own === undefined || own.last_seq >= own.first_seq) {

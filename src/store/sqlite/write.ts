@@ -5,16 +5,20 @@ import type { Reading } from "../../reading.ts";
 import { seriesOf, type Value } from "../../series.ts";
 import type { Admitted } from "../admission-store.ts";
 import { Additions } from "../core/additions.ts";
-import { homesOnSqlite, oneHome } from "../core/homes.ts";
+import { erase, takeErasures } from "../core/erasures.ts";
+import { type Homes, homesOnSqlite, oneHome } from "../core/homes.ts";
 import { beginImport, endImport, finishImport, stageRecords } from "../core/record-import.ts";
 import { forEverySeries } from "../core/series-tables.ts";
 import { type Given, type WriteName, type Written, workOf, writesOf } from "../core/writes.ts";
+import type { ErasedSpan, ErasurePlan } from "../erasure.ts";
 import type { Imported, ImportedRecord } from "../record-store.ts";
-import { type Appended, type Notes, ReadingRefused } from "../store.ts";
+import { type Appended, type ErasureRequest, type Notes, ReadingRefused } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import { busy_max_ms } from "./connection.ts";
 import { CoverageKeeper } from "./coverage-keeper.ts";
+import { ErasedTimes, erasedName } from "./erased-times.ts";
 import { isRefusedValue, storeFault } from "./faults.ts";
+import { beginPurge, purge, requireRoom } from "./purge.ts";
 import { roleOf } from "./role.ts";
 import { Runner } from "./runner.ts";
 import { insertSql } from "./series-tables.ts";
@@ -41,6 +45,7 @@ export class Writing {
   protected readonly runner: Runner;
   protected readonly additions = new Additions(homesOnSqlite);
   protected readonly streams: StreamKeys;
+  protected readonly erased: ErasedTimes;
   readonly #path: string;
   readonly #coverage: CoverageKeeper;
   readonly #times: TimeKeeper;
@@ -61,6 +66,7 @@ export class Writing {
     this.runner = new Runner(database);
     this.#coverage = new CoverageKeeper(database);
     this.streams = new StreamKeys(this.runner, home);
+    this.erased = new ErasedTimes(this.runner);
     this.#times = new TimeKeeper(database);
     this.#inserts = forEverySeries((series) => ({
       fields: Object.keys(seriesOf(series).fields),
@@ -94,14 +100,31 @@ export class Writing {
       this.runner.run(this.additions.settle());
       this.#times.keep(batch);
       for (const span of batch.listening ?? []) this.#coverage.listened(span);
-      for (const state of batch.states ?? [])
+      for (const state of (batch.states ?? []).filter(
+        ({ device, heard_ms }) => !this.erased.has(device, heard_ms),
+      ))
         this.#coverage.heard(this.streams.keyOf(state.device, state.heard_ms, created), state);
-      for (const gap of batch.gaps ?? [])
+      for (const gap of (batch.gaps ?? []).filter(({ device, from_ms }) => !this.erased.has(device, from_ms)))
         this.#coverage.gap(this.streams.keyOf(gap.device, gap.to_ms, created), gap);
       for (const [name, value] of batch.cursors ?? []) this.#moveCursor.run(name, value);
       for (const [name, count] of batch.dropped ?? []) this.#addDropped.run(name, count);
       return { first_seq, last_seq, created };
     });
+  }
+
+  /** See `Erasures.erase`. */
+  erase(request: ErasureRequest): ErasurePlan | undefined {
+    try {
+      requireRoom(this.#path);
+    } catch (thrown) {
+      throw storeFault(thrown, this.#path);
+    }
+    return this.#takeAway(() => this.runner.run(erase(this.#homes(), request)));
+  }
+
+  /** See `Erasures.takeErasures`. */
+  takeErasures(spans: readonly ErasedSpan[]): number {
+    return this.#takeAway(() => this.runner.run(takeErasures(this.#homes(), spans)));
   }
 
   /** Puts records of the one import under way aside; the first call begins it. */
@@ -120,8 +143,7 @@ export class Writing {
     this.stageRecords([]);
     try {
       return this.transaction(() => {
-        const homes = roleOf(this.database) === "gateway" ? oneHome : homesOnSqlite;
-        const imported = this.runner.run(finishImport(homes, { dryRun }));
+        const imported = this.runner.run(finishImport(this.#homes(), { dryRun }));
         this.streams.forget();
         return imported;
       });
@@ -174,7 +196,32 @@ export class Writing {
     this.database.close();
   }
 
+  #homes(): Homes {
+    return roleOf(this.database) === "gateway" ? oneHome : homesOnSqlite;
+  }
+
+  /** Takes something away in one transaction, and its bytes from the files after it. */
+  #takeAway<Result>(work: () => Result): Result {
+    const result = this.transaction(() => {
+      const done = work();
+      if (done) beginPurge(this.database);
+      this.streams.forget();
+      this.erased.forget();
+      return done;
+    });
+    try {
+      purge(this.database, this.#path);
+    } catch (thrown) {
+      throw storeFault(thrown, this.#path);
+    }
+    return result;
+  }
+
   #insert(reading: Reading, seq: number, created: string[]): void {
+    if (this.erased.has(reading.device, reading.stamp_ms)) {
+      this.#addDropped.run(erasedName, 1);
+      return;
+    }
     const stream = this.streams.keyOf(reading.device, reading.stamp_ms, created);
     const { fields, deviceClock, statement, newest } = this.#inserts[reading.series];
     // Of a stamp that is only bounded, the device's newest reading is one more bound.
@@ -200,6 +247,7 @@ export class Writing {
     } catch (thrown) {
       this.additions.forget();
       this.streams.forget();
+      this.erased.forget();
       // A full disk makes SQLite roll back by itself.
       if (this.database.inTransaction) this.database.run("ROLLBACK");
       throw storeFault(thrown, this.#path);
@@ -209,7 +257,10 @@ export class Writing {
   /** A command beside the server may have changed the inventory that is remembered here. */
   #noticeOthers(): void {
     const version = Number(this.#readVersion.values()[0]?.[0]);
-    if (version !== this.#version) this.streams.forget();
+    if (version !== this.#version) {
+      this.streams.forget();
+      this.erased.forget();
+    }
     this.#version = version;
   }
 

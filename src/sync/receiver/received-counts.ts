@@ -14,6 +14,8 @@ export class ReceivedCounts {
   readonly quotas: Record<QuotaName, number> = { devices: 0, epochs: 0, listeners: 0, readings: 0, notes: 0 };
   /** Readings that a comparison has added or put right. */
   repaired = 0;
+  /** Readings of times that were erased, which were not kept. */
+  erased = 0;
 
   taken(readings: number, bytes: number): void {
     this.batches += 1;

@@ -29,7 +29,7 @@ import {
   VerifyBody,
   verify_days_max,
 } from "../protocol.ts";
-import { differing } from "../transfer/differing.ts";
+import { comparable, differing } from "../transfer/differing.ts";
 import { type AdmissionBounds, AdmissionQueue } from "./admission-queue.ts";
 import { answerToHeld, batchForm, dayForm, repairDay, requireOwn, takeBatch } from "./batches.ts";
 import { HomeAllowances } from "./home-allowances.ts";
@@ -160,7 +160,10 @@ async function verify({ home, body }: HomeCall<VerifyBody>, { store }: Parts): P
       fault: `from_ms and before_ms must be 1 to ${verify_days_max} whole days apart, UTC`,
     });
   await requireOwn(store, [request.epoch], home);
-  return { differing: differing(digests, await store.digests(request)) };
+  const erased = await store.erasedIn(home);
+  return {
+    differing: differing(comparable(digests, erased), comparable(await store.digests(request), erased)),
+  };
 }
 
 /** The programme's records for the home, as an import document; 304 to a gateway that has them already. */

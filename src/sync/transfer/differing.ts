@@ -1,4 +1,6 @@
+import { day_ms } from "../../durations.ts";
 import type { DayDigest } from "../../store/day-digest.ts";
+import { isOfDevice, type SpanOfDevice } from "../../store/erasure.ts";
 
 /** Digests that differ, as they are `here`; with a count of 0 where nothing is here. */
 export function differing(there: readonly DayDigest[], here: readonly DayDigest[]): DayDigest[] {
@@ -15,6 +17,19 @@ export function differing(there: readonly DayDigest[], here: readonly DayDigest[
   }
   for (const digest of unmatched.values()) found.push({ ...digest, count: 0, hash: nothing });
   return found;
+}
+
+/** Digests of days of which nothing was erased: of the others a gateway may still have what is not kept here. */
+export function comparable(
+  digests: readonly DayDigest[],
+  erased: readonly SpanOfDevice[],
+): readonly DayDigest[] {
+  if (erased.length === 0) return digests;
+  return digests.filter((digest) => {
+    const from_ms = digest.day * day_ms;
+    const overlaps = (span: SpanOfDevice) => span.from_ms < from_ms + day_ms && span.before_ms > from_ms;
+    return !erased.some((span) => overlaps(span) && isOfDevice(span, digest));
+  });
 }
 
 /** Name of the day, series and device of a digest. The device goes by its address where it has one: its number in the inventory may be known on one side only. */

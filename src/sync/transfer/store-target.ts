@@ -8,7 +8,7 @@ import { notesIn } from "../../store/device-health.ts";
 import type { DayReadings, DigestRequest } from "../../store/upload-store.ts";
 import type { DailyQuota, HomeAllowances } from "../receiver/home-allowances.ts";
 import type { ReceivedCounts } from "../receiver/received-counts.ts";
-import { differing } from "./differing.ts";
+import { comparable, differing } from "./differing.ts";
 import type { BatchSender, HeldSpan, ReadAfter, Report, Target } from "./source-and-target.ts";
 
 export interface StoreTargetOptions {
@@ -65,9 +65,10 @@ export class StoreTarget implements Target {
       const { batch, bytes } = handed;
       this.#spend("readings", numbersIn(batch));
       try {
-        const { held_seq, taken } = await store.receive(batch, this.#sender);
+        const { held_seq, taken, erased = 0 } = await store.receive(batch, this.#sender);
         allowances.giveBack(home, "readings", readingsIn(batch) - taken);
         counts.taken(taken, bytes);
+        counts.erased += erased;
         return { held_seq, batch };
       } catch (thrown) {
         allowances.giveBack(home, "readings", numbersIn(batch));
@@ -77,7 +78,9 @@ export class StoreTarget implements Target {
   }
 
   async differing(request: DigestRequest, digests: readonly DayDigest[]): Promise<readonly DayDigest[]> {
-    return differing(digests, await this.#options.store.digests(request));
+    const { store, home } = this.#options;
+    const erased = await store.erasedIn(home);
+    return differing(comparable(digests, erased), comparable(await store.digests(request), erased));
   }
 
   async repairDay(request: DayReadings, readings: Batch): Promise<Repaired> {
@@ -85,6 +88,7 @@ export class StoreTarget implements Target {
     try {
       const repaired = await store.repairDay(request, readings, this.#sender);
       counts.repaired += repaired.added + repaired.corrected;
+      counts.erased += repaired.erased ?? 0;
       return repaired;
     } catch (thrown) {
       throw thrown instanceof BatchRefused ? this.#refusal(thrown) : thrown;

@@ -148,3 +148,24 @@ CREATE TABLE gaps (
   lost BIGINT,
   PRIMARY KEY (stream, from_ms, to_ms, reason)
 );
+
+-- Times of which nothing is kept any more: for ever, so that what comes later is not kept either. Rows of one `id` were erased together. Of one
+-- device of a home, or of all (`kind` is null); `home` is -1 where only records were erased. `own`: it was asked for here, and not taken over from another copy
+-- of this store. `refused` counts what has come since. There are no names in it.
+CREATE TABLE erasures (
+  id TEXT COLLATE "C" NOT NULL,
+  place BIGINT NOT NULL,
+  at_ms BIGINT NOT NULL,
+  own BIGINT NOT NULL,
+  home BIGINT NOT NULL,
+  subject BIGINT,
+  kind TEXT COLLATE "C",
+  address TEXT COLLATE "C",
+  itemid BIGINT,
+  from_ms BIGINT NOT NULL,
+  before_ms BIGINT NOT NULL,
+  readings BIGINT NOT NULL,
+  refused BIGINT NOT NULL DEFAULT 0,
+  PRIMARY KEY (id, place)
+);
+CREATE INDEX erasures_by_home ON erasures (home);

@@ -82,3 +82,24 @@ CREATE TABLE tokens (
   expires_ms INTEGER,
   last_used_ms INTEGER
 ) WITHOUT ROWID, STRICT;
+
+-- Times of which nothing is kept any more: for ever, so that what comes later is not kept either. Rows of one `id` were erased together. Of one
+-- device of a home, or of all (`kind` is null); `home` is 0 at a gateway, and -1 where only records were erased. `own`: it was asked for here, and not taken
+-- over from central or from another copy of this store. `refused` counts what has come since. There are no names in it.
+CREATE TABLE erasures (
+  id TEXT NOT NULL,
+  place INTEGER NOT NULL,
+  at_ms INTEGER NOT NULL,
+  own INTEGER NOT NULL,
+  home INTEGER NOT NULL,
+  subject INTEGER,
+  kind TEXT,
+  address TEXT,
+  itemid INTEGER,
+  from_ms INTEGER NOT NULL,
+  before_ms INTEGER NOT NULL,
+  readings INTEGER NOT NULL,
+  refused INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (id, place)
+) WITHOUT ROWID, STRICT;
+CREATE INDEX erasures_by_home ON erasures (home);

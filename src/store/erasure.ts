@@ -1,0 +1,151 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { RecordType } from "../records/record-table.ts";
+import { normalAddress } from "./address.ts";
+import { type Batch, type BatchDevice, type Column, type SeriesColumns, seriesIn } from "./batch.ts";
+import { closed, type DeviceHealth, Kind, number, time_ms } from "./device-health.ts";
+
+/** What is to be taken away: all that a home has sent and its records, or all of a participant. */
+export type ErasureTarget = { readonly home: number } | { readonly subject: number };
+
+const orNull = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
+  Type.Union([schema, Type.Null()]);
+
+/** A time of which nothing is kept, as stores hand it to each other: of one device of a home, or of all (`kind` is null). */
+export const ErasedSpan = Type.Object(
+  {
+    /** What was erased together has one: 32 hex digits. `place` numbers its spans. */
+    id: Type.String({ pattern: "^[0-9a-f]{32}$" }),
+    place: number,
+    /** When it was asked for. */
+    at_ms: time_ms,
+    home: Type.Integer({ minimum: -1, maximum: Number.MAX_SAFE_INTEGER }),
+    subject: orNull(number),
+    kind: orNull(Kind),
+    address: orNull(Type.String({ maxLength: 1_000 })),
+    itemid: orNull(number),
+    /** Unix milliseconds, the end not included; empty where only records were erased. */
+    from_ms: number,
+    before_ms: number,
+  },
+  closed,
+);
+export type ErasedSpan = Static<typeof ErasedSpan>;
+
+/** The same as a store keeps it. */
+export interface Erasure extends ErasedSpan {
+  /** 1: it was asked for here. 0: it was taken over from central, or from another copy of this store. */
+  readonly own: number;
+  /** Readings that were removed, and those that came later and were not kept. */
+  readonly readings: number;
+  readonly refused: number;
+}
+
+/** What an erasure takes away, or would. */
+export interface ErasurePlan {
+  readonly readings: readonly ItemReadings[];
+  /** What stays although it may be looked for among it, each with the reason as a sentence. */
+  readonly kept: readonly KeptReadings[];
+  readonly records: Readonly<Partial<Record<RecordType, number>>>;
+  /** Alerts that central made, and files of a home that it keeps. */
+  readonly alerts: number;
+  readonly files: number;
+  /** Tokens that are bound to the home: they stay. */
+  readonly tokens: readonly { readonly id: string; readonly name: string }[];
+  readonly spans: readonly Omit<ErasedSpan, "id" | "place" | "at_ms">[];
+}
+
+/** Readings of an item that a home has sent, in a stretch of time, unix milliseconds, the end not included. */
+export interface ItemReadings {
+  readonly home: number;
+  readonly itemname: string;
+  readonly from_ms: number;
+  readonly before_ms: number;
+  readonly readings: number;
+}
+
+export interface KeptReadings extends Omit<ItemReadings, "itemname"> {
+  /** Null: all items of the home. */
+  readonly itemname: string | null;
+  readonly why: string;
+}
+
+/** A device as a span names it. */
+type Named = Pick<BatchDevice, "kind" | "address" | "itemid">;
+/** What of a span says whether it holds a reading. */
+export type SpanOfDevice = Pick<ErasedSpan, "kind" | "address" | "itemid" | "from_ms" | "before_ms">;
+
+export function isOfDevice(
+  { kind, address, itemid }: Omit<SpanOfDevice, "from_ms" | "before_ms">,
+  of: Named,
+) {
+  if (kind === null) return true;
+  if (kind !== of.kind) return false;
+  return (
+    (address !== null && address === normalAddress(of.address)) || (itemid !== null && itemid === of.itemid)
+  );
+}
+
+/** Finds the span in which a device has nothing kept of a moment; undefined: it is kept. */
+export function erasedAt<Span extends SpanOfDevice>(
+  spans: readonly Span[],
+  device: Named,
+  at_ms: number,
+): Span | undefined {
+  return spans.find((span) => at_ms >= span.from_ms && at_ms < span.before_ms && isOfDevice(span, device));
+}
+
+/** A batch without the readings that lie in erased spans, whose numbers pass, and how many those are by span. */
+export function withoutErased<Span extends SpanOfDevice>(
+  batch: Batch,
+  spans: readonly Span[],
+  from_seq = 0,
+): { readonly batch: Batch; readonly refused: ReadonlyMap<Span, number> } {
+  const refused = new Map<Span, number>();
+  if (spans.length === 0) return { batch, refused };
+  const ofDevice = batch.devices.map((device) => spans.filter((span) => isOfDevice(span, device)));
+  const series = seriesIn(batch).map(([name, columns]) => {
+    const kept: number[] = [];
+    for (let index = 0; index < columns.seq.length; index += 1) {
+      const at_ms = columns.stamp_ms[index] as number;
+      const device = columns.device[index] as number;
+      const span = ofDevice[device]?.find(({ from_ms, before_ms }) => at_ms >= from_ms && at_ms < before_ms);
+      if (span === undefined) kept.push(index);
+      else if ((columns.seq[index] as number) >= from_seq) refused.set(span, (refused.get(span) ?? 0) + 1);
+    }
+    return [name, kept.length === columns.seq.length ? columns : rowsOf(columns, kept)] as const;
+  });
+  return {
+    batch: { ...batch, series: Object.fromEntries(series.filter(([, { seq }]) => seq.length > 0)) },
+    refused,
+  };
+}
+
+function rowsOf({ seq, device, stamp_ms, values }: SeriesColumns, rows: readonly number[]): SeriesColumns {
+  const numbers = (column: Float64Array) => Float64Array.from(rows, (row) => column[row] as number);
+  const some = (column: Column) =>
+    column instanceof Float64Array ? numbers(column) : rows.map((row) => column[row] ?? null);
+  return {
+    seq: numbers(seq),
+    device: numbers(device),
+    stamp_ms: numbers(stamp_ms),
+    values: values.map(some),
+  };
+}
+
+/** The health of devices without what lies in erased spans. */
+export function healthWithoutErased(health: DeviceHealth, spans: readonly SpanOfDevice[]): DeviceHealth {
+  if (spans.length === 0) return health;
+  const isKept = (place: number, at_ms: number) => {
+    const device = health.devices[place];
+    return device === undefined || erasedAt(spans, device, at_ms) === undefined;
+  };
+  return {
+    ...health,
+    states: health.states.filter(({ device, heard_ms }) => isKept(device, heard_ms)),
+    silences: health.silences.filter(({ device, start_ms }) => isKept(device, start_ms)),
+    gaps: health.gaps.filter(({ device, from_ms }) => isKept(device, from_ms)),
+  };
+}
+
+/** Rows that a document may hand over. */
+export const ErasedSpans = Type.Array(ErasedSpan, { maxItems: 100_000 });
