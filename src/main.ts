@@ -67,6 +67,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: "copy a store and its files, while a server runs on it or not",
     load: () => import("./commands/backup.ts"),
   },
+  erase: {
+    summary: "take away what a home has sent, or all of a participant, for ever",
+    load: () => import("./commands/erase.ts"),
+  },
   restore: {
     summary: "make a spare box the one that was lost, from a backup or from central",
     load: () => import("./commands/restore.ts"),

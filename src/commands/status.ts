@@ -74,16 +74,24 @@ async function centralStatus(
   context: CommandContext,
 ): Promise<void> {
   const { terminal } = context;
-  const store = await withStore({ data: directory }, context, (open) => open.overview());
+  const { store, erasures } = await withStore({ data: directory }, context, async (open) => ({
+    store: await open.overview(),
+    erasures: await open.erasures(),
+  }));
+  const erased = { times: erasures.length, refused: erasures.reduce((sum, { refused }) => sum + refused, 0) };
   const tls = ownCertificateIn(directory);
   if (options.json) {
-    terminal.printJson({ role: "central", directory, tls, store });
+    terminal.printJson({ role: "central", directory, tls, store, erased });
     return;
   }
   const size = `${store.last_seq} readings of ${store.items.length} items, ${bytesText(store.bytesOnDisk)}`;
   terminal.print(
     `${terminal.colours.bold("Central")}  ${size}, in ${directory}; lintel fleet shows its homes.`,
   );
+  if (erased.times > 0)
+    terminal.print(
+      `${terminal.colours.bold("Erased")}  ${erased.times} times of homes; ${erased.refused} readings of them came later and were refused (lintel erase --list)`,
+    );
   printTls(tls, terminal);
 }
 

@@ -4,7 +4,7 @@ import { normalAddress } from "./address.ts";
 import { type Batch, type BatchDevice, type Column, type SeriesColumns, seriesIn } from "./batch.ts";
 import { closed, type DeviceHealth, Kind, number, time_ms } from "./device-health.ts";
 
-/** What is to be taken away: all that a home has sent and its records, or all of a participant. */
+/** The target of an erasure: all that a home has sent and its records, or all of a participant. */
 export type ErasureTarget = { readonly home: number } | { readonly subject: number };
 
 const orNull = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
@@ -13,7 +13,7 @@ const orNull = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema:
 /** A time of which nothing is kept, as stores hand it to each other: of one device of a home, or of all (`kind` is null). */
 export const ErasedSpan = Type.Object(
   {
-    /** What was erased together has one: 32 hex digits. `place` numbers its spans. */
+    /** Of all that was erased together: 32 hex digits. `place` numbers its spans. */
     id: Type.String({ pattern: "^[0-9a-f]{32}$" }),
     place: number,
     /** When it was asked for. */
@@ -31,6 +31,9 @@ export const ErasedSpan = Type.Object(
 );
 export type ErasedSpan = Static<typeof ErasedSpan>;
 
+/** A span that a store takes over: `own` as another copy of the same store had it, 0 where it is not told. */
+export type TakenSpan = ErasedSpan & { readonly own?: number };
+
 /** The same as a store keeps it. */
 export interface Erasure extends ErasedSpan {
   /** 1: it was asked for here. 0: it was taken over from central, or from another copy of this store. */
@@ -40,10 +43,10 @@ export interface Erasure extends ErasedSpan {
   readonly refused: number;
 }
 
-/** What an erasure takes away, or would. */
+/** Everything that an erasure takes away, or would. */
 export interface ErasurePlan {
   readonly readings: readonly ItemReadings[];
-  /** What stays although it may be looked for among it, each with the reason as a sentence. */
+  /** Readings that stay although they may be looked for among these, each with the reason. */
   readonly kept: readonly KeptReadings[];
   readonly records: Readonly<Partial<Record<RecordType, number>>>;
   /** Alerts that central made, and files of a home that it keeps. */
@@ -71,7 +74,7 @@ export interface KeptReadings extends Omit<ItemReadings, "itemname"> {
 
 /** A device as a span names it. */
 type Named = Pick<BatchDevice, "kind" | "address" | "itemid">;
-/** What of a span says whether it holds a reading. */
+/** The fields of a span that say whether it holds a reading. */
 export type SpanOfDevice = Pick<ErasedSpan, "kind" | "address" | "itemid" | "from_ms" | "before_ms">;
 
 export function isOfDevice(

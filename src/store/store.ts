@@ -5,7 +5,7 @@ import type { Item, ItemType } from "../records/items.ts";
 import type { SeriesName, Value } from "../series.ts";
 import type { Token } from "../token.ts";
 import type { AdmissionStore } from "./admission-store.ts";
-import type { ErasedSpan, Erasure, ErasurePlan, ErasureTarget } from "./erasure.ts";
+import type { Erasure, ErasurePlan, ErasureTarget, TakenSpan } from "./erasure.ts";
 import type { RecordStore } from "./record-store.ts";
 
 export { type Scope, scopes, type Token } from "../token.ts";
@@ -87,7 +87,7 @@ export interface Erasures {
   /** All that was erased, here or in another copy of this store, the oldest first. */
   erasures(): Promise<readonly Erasure[]>;
 
-  /** What an erasure would take away; undefined where nobody knows the home or subject. */
+  /** Everything that an erasure would take away; undefined where nobody knows the home or subject. */
   erasurePlan(target: ErasureTarget, now_ms: number): Promise<ErasurePlan | undefined>;
 
   /**
@@ -97,7 +97,7 @@ export interface Erasures {
   erase(request: ErasureRequest): Promise<ErasurePlan | undefined>;
 
   /** Does the same for what central, or another copy of this store, has erased and this one has not. Answers how many spans were new. */
-  takeErasures(spans: readonly ErasedSpan[]): Promise<number>;
+  takeErasures(spans: readonly TakenSpan[]): Promise<number>;
 }
 
 /** An erasure that is asked for: `id`, 32 hex digits, names it in every store that it comes to. */

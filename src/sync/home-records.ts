@@ -10,6 +10,7 @@ import {
 } from "../records/record-table.ts";
 import { numbersIn } from "../records/seen.ts";
 import type { CentralStore } from "../store/central-store.ts";
+import type { ErasedSpan } from "../store/erasure.ts";
 
 /** The programme's records for a home: a document as `lintel import` takes it, and its identity. */
 export interface HomeRecords {
@@ -22,7 +23,7 @@ export interface HomeRecords {
 /** Bytes of the document, more than a home with a thousand subjects would have. */
 export const homeRecords_bytes_max = 32 * 1024 * 1024;
 
-type RecordsStore = Pick<CentralStore, "recordsWith" | "keepsRecords" | "itemsOfHome">;
+type RecordsStore = Pick<CentralStore, "recordsWith" | "keepsRecords" | "itemsOfHome" | "erasures">;
 
 /**
  * Chooses the records of a home. Records are never removed, and a record is read before those that it refers to. So references
@@ -36,17 +37,23 @@ type RecordsStore = Pick<CentralStore, "recordsWith" | "keepsRecords" | "itemsOf
  * | issues | of the home, its subjects and its items, but none that names another home or its people |
  * | projects, studies | that its subjects are enrolled in |
  * | homes | the home |
+ * | erasures | of the home: its gateway erases the same, and takes nothing of those times again |
  *
  * Other records that these refer to (the home that an item has moved to) have only their number, and an item its name
  * and type.
  */
 export async function homeRecordsOf(store: RecordsStore, home: number): Promise<HomeRecords> {
   const chosen = await new Choice(store, home).all();
-  const document: Partial<Record<RecordType, readonly StoredRecord[]>> = {};
+  const document: Partial<Record<RecordType, readonly StoredRecord[]>> & {
+    erasures?: readonly ErasedSpan[];
+  } = {};
   for (const type of recordTypes) {
     const records = chosen.get(type) ?? [];
     if (records.length > 0) document[type] = inOrder(type, records);
   }
+  const erasures = (await store.erasures()).filter((erasure) => erasure.home === home);
+  if (erasures.length > 0)
+    document.erasures = erasures.map(({ own: _, readings: __, refused: ___, ...span }) => span);
   const body = JSON.stringify(document);
   return { body, etag: `"${createHash("sha256").update(body).digest("hex").slice(0, 32)}"` };
 }

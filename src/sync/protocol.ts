@@ -47,6 +47,7 @@ export const Epoch = Type.String({ pattern: "^[0-9a-f]{32}$", title: "32 lower-c
 
 /** Names in the counts of dropped data. */
 export const dropped_max = 300;
+export const erasures_reported_max = 100;
 
 /** A gateway's report of itself: stored at central and shown by `lintel fleet`. */
 export const GatewayReport = Type.Object(
@@ -68,6 +69,12 @@ export const GatewayReport = Type.Object(
     }),
     /** Devices heard by radio of late that nobody has admitted; absent where no gateway runs. */
     strangers: Type.Optional(number),
+    /** Erasures that were asked for at the gateway, the newest; a null subject is its home. Central never erases because of it, and shows it. */
+    erasures: Type.Optional(
+      Type.Array(Type.Object({ at_ms: time_ms, subject: Type.Union([number, Type.Null()]) }, closed), {
+        maxItems: erasures_reported_max,
+      }),
+    ),
     /** Days found to differ since the last report, and what stopped the upload before this one. */
     differing_days: number,
     failure: Type.Optional(Word),

@@ -1,18 +1,21 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { Value } from "@sinclair/typebox/value";
 import { writeDurably } from "../disk/durable-file.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import { type Fault, ImportRefused } from "../import/fault.ts";
 import { importDocument } from "../import/import.ts";
 import type { Item } from "../records/items.ts";
 import { identityOf, type RecordType, recordTypes, type StoredRecord } from "../records/record-table.ts";
+import { type ErasedSpan, ErasedSpans, type Erasure, type ErasureTarget } from "../store/erasure.ts";
 import type { Imported, ImportedRecord } from "../store/record-store.ts";
 import type { UploadStore } from "../store/upload-store.ts";
 
 /**
  * Takes the home records of central into a gateway's store, after the checks of any import: all of them or, where anything does not fit, none.
  * Records that only the document before had (somebody never lived here, an alert is over) are removed; such an item only leaves this
- * home. The document is kept in the data directory for the next time.
+ * home. The document is kept in the data directory for the next time. What central has erased is erased here first; what was erased here, and is
+ * still in the document because central has not, is left out.
  *
  * @throws OperatorError that names the first fault in one line
  */
@@ -23,7 +26,10 @@ export async function takeHomeRecords(options: {
   /** JSON. */
   readonly document: string;
 }): Promise<Imported> {
-  const { store, directory, document } = options;
+  const { store, directory } = options;
+  const { erasures, records } = partsOf(options.document);
+  await store.takeErasures(erasures);
+  const document = JSON.stringify(withheld(records, unanswered(await store.erasures(), erasures)));
   const path = join(directory, recordsName);
   const before = keptRecords(path);
   const imported = await checkedImport(store, document);
@@ -32,6 +38,48 @@ export async function takeHomeRecords(options: {
   await releaseItems(store, gone);
   writeDurably(path, document);
   return imported;
+}
+
+/** The erasures and the records of a document of central. */
+export function partsOf(text: string): {
+  readonly erasures: readonly ErasedSpan[];
+  readonly records: Document;
+} {
+  const { erasures = [], ...records } = JSON.parse(text);
+  if (Value.Check(ErasedSpans, erasures)) return { erasures, records };
+  throw new OperatorError(
+    "what central says was erased of this home is not in a form that this gateway knows",
+    "run the same version of Lintel on both",
+  );
+}
+
+/** Takes out of the document that is kept what was erased here. */
+export function forgetKeptRecords(directory: string, target: ErasureTarget): void {
+  const path = join(directory, recordsName);
+  if (existsSync(path)) writeDurably(path, JSON.stringify(withheld(keptRecords(path), [target])));
+}
+
+/** Targets that were erased here, and not at central. */
+function unanswered(here: readonly Erasure[], atCentral: readonly ErasedSpan[]): ErasureTarget[] {
+  const targets = new Map(
+    here.filter(({ own }) => own === 1).map((erasure) => [erasure.subject, erasure.home]),
+  );
+  for (const { subject } of atCentral) targets.delete(subject);
+  return [...targets].map(([subject, home]) => (subject === null ? { home } : { subject }));
+}
+
+/** The document without records of what was erased; of the home that is all. */
+function withheld(document: Document, targets: readonly ErasureTarget[]): Document {
+  if (targets.some((target) => "home" in target)) return {};
+  const subjects = new Set(targets.flatMap((target) => ("subject" in target ? target.subject : [])));
+  const kept = recordTypes.map(
+    (type) => [type, document[type]?.filter((record) => !isOf(record, subjects))] as const,
+  );
+  return Object.fromEntries(kept.filter(([, records]) => records !== undefined));
+}
+
+function isOf({ subjectid }: StoredRecord, subjects: ReadonlySet<number>): boolean {
+  return typeof subjectid === "number" && subjects.has(subjectid);
 }
 
 async function checkedImport(store: UploadStore, document: string): Promise<Imported> {

@@ -1,10 +1,12 @@
 import { existsSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { messageOf, OperatorError } from "../../errors.ts";
+import type { ErasedSpan } from "../../store/erasure.ts";
 import { beginEpochIn, newEpoch } from "../../store/sqlite/epochs.ts";
 import { prepareDatabase } from "../../store/sqlite/prepare.ts";
 import { homeFilesAt } from "../../sync/home-files.ts";
 import { putCursors } from "../../uploader/home-files.ts";
+import { partsOf } from "../../uploader/home-records-import.ts";
 import { connect, type UploadSite } from "../../uploader/uploader.ts";
 import { requireSpace } from "../backup/files.ts";
 import { copyOut, type Manifest, readManifest } from "../backup/manifest.ts";
@@ -12,6 +14,7 @@ import { drawBytes } from "../progress.ts";
 import { momentText } from "../spans.ts";
 import { directoryToCopy } from "../store-options.ts";
 import { siteOf } from "../upload-site.ts";
+import { eraseAgain, erasedBefore } from "./erased-before.ts";
 import { fillDirectory } from "./placement.ts";
 import type { Restored, RestoreRun } from "./run.ts";
 
@@ -29,7 +32,7 @@ export async function restoreFromBackup(from: string, run: RestoreRun): Promise<
     const { aside } = await fillDirectory({
       directory,
       replace: options.replace === true,
-      build: (building) => build(from, manifest, building, run),
+      build: (building) => build({ from, manifest, building, directory }, run),
     });
     const { last_seq, made_ms } = manifest;
     const held = `${directory} holds what the backup of ${momentText(made_ms)} held: readings up to number ${last_seq.toLocaleString("en")}.`;
@@ -41,8 +44,12 @@ export async function restoreFromBackup(from: string, run: RestoreRun): Promise<
   }
 }
 
-async function build(from: string, manifest: Manifest, building: string, run: RestoreRun): Promise<void> {
-  const { context, stop } = run;
+async function build(
+  of: { from: string; manifest: Manifest; building: string; directory: string },
+  run: RestoreRun,
+): Promise<void> {
+  const { from, manifest, building, directory } = of;
+  const { context, stop, log } = run;
   const files = Object.entries(manifest.files).filter(([, { path }]) => path === undefined);
   const total = files.reduce((sum, [, { bytes }]) => sum + bytes, 0);
   await requireSpace(building, total);
@@ -54,7 +61,9 @@ async function build(from: string, manifest: Manifest, building: string, run: Re
       drawBytes(context.terminal, done, total);
     });
   prepareDatabase(building, newEpoch()).database.close();
-  putCursors(building, await filesAtCentral(run));
+  const { files: kept, erasures } = await askCentral(run);
+  putCursors(building, kept);
+  await eraseAgain(building, [...(await erasedBefore(directory, log)), ...erasures], run);
   beginEpochIn(building, newEpoch());
 }
 
@@ -93,22 +102,21 @@ async function putConfiguration(
   return { put, failed };
 }
 
-/**
- * The files that central keeps of the lost box, with its cursors of devices' buffers: the box may have uploaded after the backup. None where
- * there is no central, or where it does not answer now.
- */
-async function filesAtCentral({
-  options,
-  context,
-  log,
-  stop,
-}: RestoreRun): Promise<ReadonlyMap<string, Uint8Array>> {
+/** Files and erasures of the lost box at central that its backup may be too old for. */
+interface AtCentral {
+  /** Files that it keeps, with the box's cursors of devices' buffers: the box may have uploaded after the backup. */
+  readonly files: ReadonlyMap<string, Uint8Array>;
+  readonly erasures: readonly ErasedSpan[];
+}
+
+/** Nothing where there is no central, or where it does not answer now. */
+async function askCentral({ options, context, log, stop }: RestoreRun): Promise<AtCentral> {
   const { clock } = context;
   let site: UploadSite;
   try {
     site = siteOf(options);
   } catch (thrown) {
-    if (thrown instanceof OperatorError) return new Map();
+    if (thrown instanceof OperatorError) return nothing;
     throw thrown;
   }
   const late = new AbortController();
@@ -117,16 +125,20 @@ async function filesAtCentral({
   try {
     // A restore in a cellar has no network, and should not wait for one.
     const once = { log, clock, stop: AbortSignal.any([stop, late.signal]), onRetry: giveUp };
-    return (await homeFilesAt(connect(site, once))).files;
+    const central = connect(site, once);
+    const { files } = await homeFilesAt(central);
+    const records = await central.ask({ method: "GET", path: "/roster" });
+    return { files, erasures: partsOf(new TextDecoder().decode(records.body)).erasures };
   } catch (thrown) {
     if (stop.aborted || !(thrown instanceof OperatorError)) throw thrown;
     log.warn(
-      `central could not be asked how far devices have been read (${thrown.what}): events since the backup that pill boxes and watches still hold may reach it twice`,
+      `central could not be asked how far devices have been read (${thrown.what}): events since the backup that pill boxes and watches still hold may reach it twice, and what was erased there since comes back until the next upload`,
     );
-    return new Map();
+    return nothing;
   } finally {
     cancel();
   }
 }
 
+const nothing: AtCentral = { files: new Map(), erasures: [] };
 const central_ms_max = 20_000;

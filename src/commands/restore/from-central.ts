@@ -14,6 +14,7 @@ import { takeHomeRecords } from "../../uploader/home-records-import.ts";
 import { connect, type UploadSite } from "../../uploader/uploader.ts";
 import { momentText } from "../spans.ts";
 import { siteOf } from "../upload-site.ts";
+import { erasedBefore } from "./erased-before.ts";
 import { fillDirectory } from "./placement.ts";
 import type { Restored, RestoreRun } from "./run.ts";
 import { sendFromRemains } from "./salvaged.ts";
@@ -69,6 +70,7 @@ async function build(building: string, site: UploadSite, run: RestoreRun): Promi
   const { files, now_ms = clock.now().unix_ms } = await homeFilesAt(central);
   const store = await openUploadStore({ directory: building, clock, log });
   try {
+    await store.takeErasures(await erasedBefore(site.data, run.log));
     const imported = await followHomeRecords({
       central,
       store,

@@ -97,6 +97,13 @@ function heldIn(directory: string): string[] {
     );
 }
 
+/** Directories below a data directory that hold what restores have set aside. */
+export function setAsideIn(directory: string): string[] {
+  return readdirSync(directory)
+    .filter((name) => /^set-aside-\d+$/.test(name))
+    .map((name) => join(directory, name));
+}
+
 function freeName(directory: string): string {
   for (let number = 1; number <= aside_max; number += 1) {
     const path = join(directory, `set-aside-${number}`);

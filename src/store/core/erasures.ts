@@ -1,6 +1,6 @@
 import type { Item } from "../../records/items.ts";
 import type { SeriesName } from "../../series.ts";
-import type { ErasedSpan, Erasure, ErasurePlan, ErasureTarget } from "../erasure.ts";
+import type { ErasedSpan, Erasure, ErasurePlan, ErasureTarget, TakenSpan } from "../erasure.ts";
 import type { ErasureRequest } from "../store.ts";
 import { recount } from "./count-spans.ts";
 import { betweenOf, conditionsOf, erasurePlan, type HomeStream, streamsOfHome } from "./erasure-plan.ts";
@@ -16,23 +16,24 @@ export function* erase(homes: Homes, { target, id, at_ms }: ErasureRequest): Wor
   yield* holdAll();
   const plan = yield* erasurePlan(homes, target, at_ms);
   if (plan === undefined) return undefined;
-  const spans = plan.spans.map((span, place) => ({ ...span, id, place, at_ms }));
-  yield* takeAway(homes, spans, 1);
+  const spans = plan.spans.map((span, place) => ({ ...span, id, place, at_ms, own: 1 }));
+  yield* takeAway(homes, spans);
   yield* forgetRecords(homes, target);
   if ("home" in target && homes.one) yield* change("DELETE FROM waiting");
   return plan;
 }
 
 /** Does what another copy of this store, or central, has erased, where it is new here; answers how many spans were. */
-export function* takeErasures(homes: Homes, spans: readonly ErasedSpan[]): Work<number> {
+export function* takeErasures(homes: Homes, spans: readonly TakenSpan[]): Work<number> {
   const known = yield* rowsOf(arrays<[string]>("SELECT DISTINCT id FROM erasures"));
   const ids = new Set(known.flat());
-  const fresh = spans
+  const unlike = new Map(spans.toReversed().map((span) => [`${span.id} ${span.place}`, span]));
+  const fresh = [...unlike.values()]
     .filter(({ id }) => !ids.has(id))
     .map((span) => (homes.one && span.home >= 0 ? { ...span, home: 0 } : span));
   if (fresh.length === 0) return 0;
   yield* holdAll();
-  yield* takeAway(homes, fresh, 0);
+  yield* takeAway(homes, fresh);
   for (const subject of new Set(fresh.flatMap((span) => span.subject ?? [])))
     yield* forgetRecords(homes, { subject });
   for (const { home } of fresh.filter(isWholeHome)) yield* forgetRecords(homes, { home });
@@ -70,7 +71,7 @@ function* holdAll(): Work<void> {
 }
 
 /** Removes the readings and the health of devices that lie in spans, and keeps the spans. */
-function* takeAway(homes: Homes, spans: readonly ErasedSpan[], own: number): Work<void> {
+function* takeAway(homes: Homes, spans: readonly TakenSpan[]): Work<void> {
   const removed = new Map<ErasedSpan, number>();
   for (const [home, ofHome] of Map.groupBy(spans, (span) => span.home)) {
     for (const stream of yield* streamsOfHome(home)) {
@@ -87,7 +88,7 @@ function* takeAway(homes: Homes, spans: readonly ErasedSpan[], own: number): Wor
     put: "erasures",
     columns: columnTypes,
     rows: spans.map((span) =>
-      columns.map((name) => ({ ...span, own, readings: removed.get(span) ?? 0 })[name]),
+      columns.map((name) => ({ own: 0, ...span, readings: removed.get(span) ?? 0 })[name]),
     ),
     conflict: "",
   });

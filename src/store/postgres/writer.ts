@@ -4,7 +4,7 @@ import { erase, takeErasures } from "../core/erasures.ts";
 import type { Homes } from "../core/homes.ts";
 import { type HeardDevice, prepareItems } from "../core/items.ts";
 import { type Given, type WriteName, type Writes, type Written, workOf, writesOf } from "../core/writes.ts";
-import type { ErasedSpan, ErasurePlan } from "../erasure.ts";
+import type { ErasurePlan, TakenSpan } from "../erasure.ts";
 import type { Imported, RecordStore } from "../record-store.ts";
 import type { ErasureRequest } from "../store.ts";
 import type { Connections } from "./connection.ts";
@@ -36,7 +36,7 @@ export class PostgresWriter implements CentralWriter {
     return this.#database.write(() => erase(this.#homes, request));
   }
 
-  takeErasures(spans: readonly ErasedSpan[]): Promise<number> {
+  takeErasures(spans: readonly TakenSpan[]): Promise<number> {
     return this.#database.write(() => takeErasures(this.#homes, spans));
   }
 

@@ -1,6 +1,6 @@
 import type { StoreWriter } from "../core/store.ts";
 import type { Given, WriteName, Written } from "../core/writes.ts";
-import type { ErasedSpan, ErasurePlan } from "../erasure.ts";
+import type { ErasurePlan, TakenSpan } from "../erasure.ts";
 import type { Imported, RecordStore } from "../record-store.ts";
 import type { ErasureRequest } from "../store.ts";
 import type { Writing } from "./write.ts";
@@ -23,7 +23,7 @@ export abstract class SqliteWriter implements StoreWriter {
     return this.ask("erase", request);
   }
 
-  takeErasures(spans: readonly ErasedSpan[]): Promise<number> {
+  takeErasures(spans: readonly TakenSpan[]): Promise<number> {
     return this.ask("takeErasures", spans);
   }
 

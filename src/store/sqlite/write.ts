@@ -10,7 +10,7 @@ import { type Homes, homesOnSqlite, oneHome } from "../core/homes.ts";
 import { beginImport, endImport, finishImport, stageRecords } from "../core/record-import.ts";
 import { forEverySeries } from "../core/series-tables.ts";
 import { type Given, type WriteName, type Written, workOf, writesOf } from "../core/writes.ts";
-import type { ErasedSpan, ErasurePlan } from "../erasure.ts";
+import type { ErasurePlan, TakenSpan } from "../erasure.ts";
 import type { Imported, ImportedRecord } from "../record-store.ts";
 import { type Appended, type ErasureRequest, type Notes, ReadingRefused } from "../store.ts";
 import type { Connection } from "./connection.ts";
@@ -123,7 +123,7 @@ export class Writing {
   }
 
   /** See `Erasures.takeErasures`. */
-  takeErasures(spans: readonly ErasedSpan[]): number {
+  takeErasures(spans: readonly TakenSpan[]): number {
     return this.#takeAway(() => this.runner.run(takeErasures(this.#homes(), spans)));
   }
 

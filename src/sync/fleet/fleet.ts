@@ -1,5 +1,6 @@
 import { hour_ms } from "../../durations.ts";
 import type { CentralStore, GatewayRecord, Stray } from "../../store/central-store.ts";
+import type { Erasure } from "../../store/erasure.ts";
 import type { ItemOverview } from "../../store/store.ts";
 import type { GatewayReport } from "../protocol.ts";
 
@@ -38,6 +39,8 @@ export interface FleetHome {
   }[];
   /** Devices heard by radio of late that nobody has admitted. */
   readonly strangers: number | null;
+  /** Subjects that were erased at the gateway and are still here; null is the home itself. */
+  readonly erased_there: readonly (number | null)[];
   /** Other gateways that upload for this home: epochs. */
   readonly rivals: readonly string[];
   /** Needs of the home, worst first; empty where all is well. */
@@ -61,6 +64,7 @@ export const needTypes = {
   disk_nearly_full: { alerttypeid: 90_004, title: "Disk nearly full" },
   clock_wrong: { alerttypeid: 90_005, title: "Clock wrong" },
   item_silent: { alerttypeid: 90_006, title: "Item silent" },
+  erased_there: { alerttypeid: 90_008, title: "Erased at the gateway" },
   battery_low: { alerttypeid: 90_007, title: "Battery low" },
 } as const;
 
@@ -68,25 +72,34 @@ export type NeedType = keyof typeof needTypes;
 
 /** Every home that has ever sent anything, in order of number. */
 export async function fleetOf(
-  store: Pick<CentralStore, "gateways" | "overview" | "strays">,
+  store: Pick<CentralStore, "gateways" | "overview" | "strays" | "erasures">,
   now_ms: number,
 ): Promise<FleetHome[]> {
-  const [gateways, { items }, strays] = await Promise.all([
+  const [gateways, { items }, strays, erasures] = await Promise.all([
     store.gateways(),
     store.overview(),
     store.strays(),
+    store.erasures(),
   ]);
   const byHome = Map.groupBy(items, ({ record }) => record.currenthomeid);
   const straysByHome = Map.groupBy(strays, ({ home }) => home);
   return gateways.map((gateway) => {
-    const heard = { items: byHome.get(gateway.home) ?? [], strays: straysByHome.get(gateway.home) ?? [] };
+    const heard = {
+      items: byHome.get(gateway.home) ?? [],
+      strays: straysByHome.get(gateway.home) ?? [],
+      erasures,
+    };
     return fleetHome(gateway, heard, now_ms);
   });
 }
 
 function fleetHome(
   gateway: GatewayRecord,
-  { items, strays }: { items: readonly ItemOverview[]; strays: readonly Stray[] },
+  {
+    items,
+    strays,
+    erasures,
+  }: { items: readonly ItemOverview[]; strays: readonly Stray[]; erasures: readonly Erasure[] },
   now_ms: number,
 ): FleetHome {
   const report = gateway.report as Partial<GatewayReport>;
@@ -119,6 +132,7 @@ function fleetHome(
       newest_ms,
     })),
     strangers: report.strangers ?? null,
+    erased_there: unanswered(report, gateway.home, erasures),
     rivals: gateway.rivals,
   };
   return { ...told, needs: needsOf(told, now_ms) };
@@ -144,6 +158,11 @@ function needsOf(home: Omit<FleetHome, "needs">, now_ms: number): Need[] {
     need("disk_nearly_full", `The disk of the gateway of home ${home.homeid} is nearly full`);
   if (home.clock_offset_ms !== null && Math.abs(home.clock_offset_ms) > clock_off_max_ms)
     need("clock_wrong", `The clock of the gateway of home ${home.homeid} is wrong`);
+  for (const subject of home.erased_there)
+    need(
+      "erased_there",
+      `${subject === null ? `Home ${home.homeid}` : `Subject ${subject}`} was erased at the gateway of home ${home.homeid}, and is still here: lintel erase ${subject === null ? `--home ${home.homeid}` : `--subject ${subject}`}`,
+    );
   for (const { itemname, heard_ms } of home.silent)
     need(
       "item_silent",
@@ -152,6 +171,18 @@ function needsOf(home: Omit<FleetHome, "needs">, now_ms: number): Need[] {
   for (const { itemname } of home.low_batteries)
     need("battery_low", `The battery of ${itemname} is nearly empty`);
   return needs;
+}
+
+/** Subjects that a gateway has erased and central has not; null is the home. */
+function unanswered(
+  { erasures: there = [] }: Partial<GatewayReport>,
+  home: number,
+  here: readonly Erasure[],
+): (number | null)[] {
+  const asked = new Set(there.map(({ subject }) => subject));
+  const isDone = (subject: number | null) =>
+    here.some((one) => one.subject === subject && (subject !== null || one.home === home));
+  return [...asked].filter((subject) => !isDone(subject));
 }
 
 function isLow({ record, battery_percent, battery_mv }: ItemOverview): boolean {

@@ -69,7 +69,7 @@ export async function takeBatch(
     );
     allowances.giveBack(home, "readings", readingsIn(batch) - taken);
     counts.taken(taken, bytes);
-    counts.erased += erased;
+    counts.refusedErased(home, erased);
     return { held_seq, taken };
   } catch (thrown) {
     if (thrown instanceof BatchRefused) counts.refused(thrown.reason);
@@ -96,7 +96,7 @@ export async function repairDay(
     );
     allowances.giveBack(home, "readings", amount - added);
     counts.repaired += added + corrected;
-    counts.erased += erased;
+    counts.refusedErased(home, erased);
     return { added, corrected, kept };
   } catch (thrown) {
     throw refusalOf(thrown, request.epoch);

@@ -16,6 +16,13 @@ export class ReceivedCounts {
   repaired = 0;
   /** Readings of times that were erased, which were not kept. */
   erased = 0;
+  readonly #erasedOf = new Set<number>();
+  readonly #onErased: (home: number, readings: number) => void;
+
+  /** @param onErased called with the first such readings of each home */
+  constructor(onErased: (home: number, readings: number) => void = () => {}) {
+    this.#onErased = onErased;
+  }
 
   taken(readings: number, bytes: number): void {
     this.batches += 1;
@@ -30,6 +37,13 @@ export class ReceivedCounts {
 
   exceeded(quota: QuotaName): void {
     this.quotas[quota] += 1;
+  }
+
+  refusedErased(home: number, readings: number): void {
+    if (readings === 0) return;
+    this.erased += readings;
+    if (!this.#erasedOf.has(home)) this.#onErased(home, readings);
+    this.#erasedOf.add(home);
   }
 
   refused(reason: BatchRefusal): void {

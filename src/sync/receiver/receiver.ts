@@ -7,6 +7,7 @@ import { jsonForm } from "../../http/body.ts";
 import { namesTag } from "../../http/entity-tag.ts";
 import { HttpError } from "../../http/errors.ts";
 import { queryReader } from "../../http/parameters.ts";
+import type { Log } from "../../log.ts";
 import type { CentralStore } from "../../store/central-store.ts";
 import { notesIn } from "../../store/device-health.ts";
 import { defaultQuotas, type Quotas } from "../../store/intake.ts";
@@ -55,15 +56,21 @@ export function receiverOf({
   clock,
   version,
   quotas = defaultQuotas,
+  log,
   ...bounds
 }: {
   store: CentralStore;
   clock: Clock;
   version: string;
   quotas?: Quotas;
+  log?: Log;
 } & Partial<AdmissionBounds>): Receiver {
   const allowances = new HomeAllowances({ quotas, clock });
-  const counts = new ReceivedCounts();
+  const counts = new ReceivedCounts((home, readings) =>
+    log?.warn(
+      `home ${home} has sent ${readings} readings of a time that was erased, and they are not kept: a gateway that uploads erases them too (said once a home)`,
+    ),
+  );
   const queue = new AdmissionQueue({ clock, ...bounds });
   const parts = { store, clock, version, allowances, counts, queue };
   const routes = (context: AppContext) =>

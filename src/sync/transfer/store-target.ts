@@ -68,7 +68,7 @@ export class StoreTarget implements Target {
         const { held_seq, taken, erased = 0 } = await store.receive(batch, this.#sender);
         allowances.giveBack(home, "readings", readingsIn(batch) - taken);
         counts.taken(taken, bytes);
-        counts.erased += erased;
+        counts.refusedErased(this.#options.home, erased);
         return { held_seq, batch };
       } catch (thrown) {
         allowances.giveBack(home, "readings", numbersIn(batch));
@@ -88,7 +88,7 @@ export class StoreTarget implements Target {
     try {
       const repaired = await store.repairDay(request, readings, this.#sender);
       counts.repaired += repaired.added + repaired.corrected;
-      counts.erased += repaired.erased ?? 0;
+      counts.refusedErased(this.#options.home, repaired.erased ?? 0);
       return repaired;
     } catch (thrown) {
       throw thrown instanceof BatchRefused ? this.#refusal(thrown) : thrown;

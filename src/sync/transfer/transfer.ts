@@ -154,7 +154,7 @@ class Transfer {
     } finally {
       if (this.#lost > 0)
         log.warn(
-          `${this.#lost} readings that central does not hold are not at ${gateway} any more either: central counts them as lost`,
+          `${this.#lost} readings that central does not hold are not at ${gateway} any more either, lost or erased: central passes their numbers`,
         );
     }
   }

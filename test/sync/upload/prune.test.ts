@@ -144,7 +144,7 @@ test("what central lost and the gateway has pruned is counted and said; all else
   expect(lost).toBeGreaterThan(1_000);
   expect(done).toMatchObject({ sent: 18_000 - lost, lost, confirmed_seq: 20_000, differing_days: 0 });
   expect(programme.lines.at(-1)).toBe(
-    `warn  ${lost} readings that central does not hold are not at this box any more either: central counts them as lost`,
+    `warn  ${lost} readings that central does not hold are not at this box any more either, lost or erased: central passes their numbers`,
   );
   // They are lost once: central does not ask for them again.
   expect(await home.upload({ keep_days: 20 })).toMatchObject({ sent: 0, lost: 0 });
