@@ -68,7 +68,14 @@ export async function startCentral(options: {
     await store
       .setQuotas(quotas)
       .catch((thrown) => log.warn(`quotas could not be set: ${messageOf(thrown)}`));
-    const receiver = receiverOf({ store, clock, version, log: log.named("sync"), quotas, ...options.admission });
+    const receiver = receiverOf({
+      store,
+      clock,
+      version,
+      log: log.named("sync"),
+      quotas,
+      ...options.admission,
+    });
     const pulling = await pullingOf(options, receiver);
     const server: HttpServer = await startServer({
       store,

@@ -64,9 +64,11 @@ export async function takeBatch(
   const { store, allowances, counts } = parts;
   try {
     const spends = { home, quota: "readings", amount: numbersIn(batch) } as const;
-    const { held_seq, taken, erased = 0 } = await within(parts, spends, () =>
-      store.receive(batch, { home, at_ms: now_ms }),
-    );
+    const {
+      held_seq,
+      taken,
+      erased = 0,
+    } = await within(parts, spends, () => store.receive(batch, { home, at_ms: now_ms }));
     allowances.giveBack(home, "readings", readingsIn(batch) - taken);
     counts.taken(taken, bytes);
     counts.refusedErased(home, erased);
@@ -91,7 +93,12 @@ export async function repairDay(
     throw new HttpError("body_unsuitable", { fault: "the batch has readings of another day than the query" });
   try {
     const amount = readingsIn(batch);
-    const { added, corrected, kept, erased = 0 } = await within(parts, { home, quota: "readings", amount }, () =>
+    const {
+      added,
+      corrected,
+      kept,
+      erased = 0,
+    } = await within(parts, { home, quota: "readings", amount }, () =>
       store.repairDay(request, batch, { home, at_ms: now_ms }),
     );
     allowances.giveBack(home, "readings", amount - added);
