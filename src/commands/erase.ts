@@ -85,6 +85,7 @@ async function eraseTarget(
 ): Promise<void> {
   const { store, directory, options, context } = run;
   const { terminal, clock } = context;
+  if (options.dryRun !== true) await finish(store, directory);
   const at_ms = clock.now().unix_ms;
   const planned = await store.erasurePlan(target, at_ms);
   if (planned === undefined) throw unknown(target);
@@ -95,8 +96,8 @@ async function eraseTarget(
   const id = crypto.getRandomValues(new Uint8Array(16)).toHex();
   const done = options.dryRun === true ? planned : await store.erase({ target, id, at_ms });
   if (done === undefined) throw unknown(target);
+  if (options.dryRun !== true) await finish(store, directory);
   const atGateway = directory !== undefined && storedRole(directory) === "gateway";
-  if (atGateway && options.dryRun !== true) forgetKeptRecords(directory, target);
   const copies = directory === undefined ? [] : setAsideIn(directory);
   if (options.json) {
     const { spans: _, ...shown } = done;
@@ -107,6 +108,14 @@ async function eraseTarget(
   else terminal.say(`Erased ${total(done)} readings of ${nameOf(target)}, and ${records(done)} records.`);
   sayWhatStays({ atGateway, directory, copies, done }, terminal);
   if (options.dryRun) terminal.say(terminal.errorColours.dim("This was a dry run: nothing has changed."));
+}
+
+/** Does what is left of an erasure that was interrupted: its bytes in the database, and the records that a gateway keeps beside it. */
+async function finish(store: Store, directory: string | undefined): Promise<void> {
+  await store.takeErasures([]);
+  if (directory === undefined || storedRole(directory) !== "gateway") return;
+  for (const { own, subject, home } of await store.erasures())
+    if (own === 1) forgetKeptRecords(directory, subject === null ? { home } : { subject });
 }
 
 function unknown(target: ErasureTarget): OperatorError {

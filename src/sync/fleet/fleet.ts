@@ -1,8 +1,8 @@
 import { hour_ms } from "../../durations.ts";
 import type { CentralStore, GatewayRecord, Stray } from "../../store/central-store.ts";
-import type { Erasure } from "../../store/erasure.ts";
 import type { ItemOverview } from "../../store/store.ts";
 import type { GatewayReport } from "../protocol.ts";
+import { type Erased, erasedOf, unanswered } from "./erased-there.ts";
 
 /** State of a home, for the people who decide whether to send somebody there. Times are unix milliseconds. */
 export interface FleetHome {
@@ -72,22 +72,22 @@ export type NeedType = keyof typeof needTypes;
 
 /** Every home that has ever sent anything, in order of number. */
 export async function fleetOf(
-  store: Pick<CentralStore, "gateways" | "overview" | "strays" | "erasures">,
+  store: Pick<CentralStore, "gateways" | "overview" | "strays" | "erasures" | "recordsWith">,
   now_ms: number,
 ): Promise<FleetHome[]> {
-  const [gateways, { items }, strays, erasures] = await Promise.all([
+  const [gateways, { items }, strays] = await Promise.all([
     store.gateways(),
     store.overview(),
     store.strays(),
-    store.erasures(),
   ]);
+  const erased = await erasedOf(store, gateways);
   const byHome = Map.groupBy(items, ({ record }) => record.currenthomeid);
   const straysByHome = Map.groupBy(strays, ({ home }) => home);
   return gateways.map((gateway) => {
     const heard = {
       items: byHome.get(gateway.home) ?? [],
       strays: straysByHome.get(gateway.home) ?? [],
-      erasures,
+      erased,
     };
     return fleetHome(gateway, heard, now_ms);
   });
@@ -95,11 +95,7 @@ export async function fleetOf(
 
 function fleetHome(
   gateway: GatewayRecord,
-  {
-    items,
-    strays,
-    erasures,
-  }: { items: readonly ItemOverview[]; strays: readonly Stray[]; erasures: readonly Erasure[] },
+  { items, strays, erased }: { items: readonly ItemOverview[]; strays: readonly Stray[]; erased: Erased },
   now_ms: number,
 ): FleetHome {
   const report = gateway.report as Partial<GatewayReport>;
@@ -132,7 +128,7 @@ function fleetHome(
       newest_ms,
     })),
     strangers: report.strangers ?? null,
-    erased_there: unanswered(report, gateway.home, erasures),
+    erased_there: unanswered(report, gateway.home, erased),
     rivals: gateway.rivals,
   };
   return { ...told, needs: needsOf(told, now_ms) };
@@ -171,18 +167,6 @@ function needsOf(home: Omit<FleetHome, "needs">, now_ms: number): Need[] {
   for (const { itemname } of home.low_batteries)
     need("battery_low", `The battery of ${itemname} is nearly empty`);
   return needs;
-}
-
-/** Subjects that a gateway has erased and central has not; null is the home. */
-function unanswered(
-  { erasures: there = [] }: Partial<GatewayReport>,
-  home: number,
-  here: readonly Erasure[],
-): (number | null)[] {
-  const asked = new Set(there.map(({ subject }) => subject));
-  const isDone = (subject: number | null) =>
-    here.some((one) => one.subject === subject && (subject !== null || one.home === home));
-  return [...asked].filter((subject) => !isDone(subject));
 }
 
 function isLow({ record, battery_percent, battery_mv }: ItemOverview): boolean {

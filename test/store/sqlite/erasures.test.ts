@@ -1,9 +1,15 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { SystemClock } from "../../../src/clock.ts";
 import { openCentralStore } from "../../../src/store/sqlite/central-open.ts";
+import { openGatewayStore, openStoreBeside, openUploadStore } from "../../../src/store/sqlite/open.ts";
 import type { MakeCentral } from "../central-sample.ts";
 import { erasuresAgree } from "../erasure-conformance.ts";
-import { keptLog, temporaryDirectory } from "../sample.ts";
+import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
 import { checkCounts } from "./counts.ts";
+import { databaseOf } from "./opening.ts";
 
 const make: MakeCentral = async () => {
   const directory = temporaryDirectory();
@@ -21,3 +27,70 @@ const make: MakeCentral = async () => {
 };
 
 erasuresAgree("central on SQLite", make);
+
+describe("a gateway", () => {
+  const clock = new SystemClock();
+  const { log } = keptLog();
+  const target = { home: 12 };
+  const id = "ab".repeat(16);
+
+  test("that is erased while it runs takes nothing of the erased time any more, and what comes after it", async () => {
+    using directory = temporaryDirectory();
+    const of = { directory: directory.path, clock, log };
+    const running = await openGatewayStore({ ...of, home: 12 });
+    const device = sensor(1);
+    const readings = (from: number, count: number) =>
+      Array.from({ length: count }, (_, index) =>
+        sensorEvent(device, start_ms + (from + index) * 1000, from + index),
+      );
+    const gap = { device, from_ms: start_ms, to_ms: start_ms + 1, reason: "missed_window" } as const;
+    const states = [{ device, heard_ms: start_ms + 1, listener: "zigbee" }];
+    await running.append(readings(0, 10), { states, gaps: [gap] });
+    const beside = await openStoreBeside(of);
+    expect(await beside.erase({ target: { home: 13 }, id, at_ms: start_ms })).toBeUndefined();
+    const at_ms = start_ms + 100_000;
+    expect(await beside.erase({ target, id, at_ms })).toMatchObject({
+      readings: [{ home: 0, readings: 10 }],
+    });
+    await beside.close();
+    expect((await running.overview()).items).toEqual([]);
+    // As of a device that hands over what its buffer has.
+    expect(
+      await running.append([...readings(20, 5), ...readings(100, 5)], { states, gaps: [gap] }),
+    ).toMatchObject({
+      first_seq: 11,
+      last_seq: 20,
+    });
+    const { items, dropped } = await running.overview();
+    expect(dropped).toEqual({ "of an erased time": 5 });
+    expect(items).toMatchObject([{ gaps: 0, series: [{ count: 5 }] }]);
+    const upload = await openUploadStore(of);
+    const [{ epoch } = { epoch: "" }] = await upload.epochs();
+    expect((await upload.batchAfter({ epoch, after_seq: 0, readings_max: 100 }))?.missing).toEqual([[1, 15]]);
+    expect(await upload.erasures()).toMatchObject([{ home: 0, own: 1, readings: 10 }]);
+    await upload.close();
+    await running.close();
+    checkCounts(directory.path);
+  });
+
+  test("gets rid of the bytes of an erasure that was interrupted with the next one", async () => {
+    using directory = temporaryDirectory();
+    const of = { directory: directory.path, clock, log };
+    const store = await openStoreBeside({ ...of, create: true });
+    const mark = "MARKED".repeat(20);
+    await store.importRecords([[{ type: "subjects", record: { subjectid: 7, lname: mark } }]]);
+    // What a process that is killed between the two has done.
+    const database = new Database(databaseOf(directory.path));
+    database.run("DELETE FROM records");
+    database.run("INSERT INTO meta VALUES ('purge', 1)");
+    database.close();
+    const bytes = () =>
+      readdirSync(directory.path)
+        .map((name) => readFileSync(join(directory.path, name), "latin1"))
+        .join("");
+    expect(bytes()).toContain("MARKED");
+    await store.takeErasures([]);
+    expect(bytes()).not.toContain("MARKED");
+    await store.close();
+  });
+});
