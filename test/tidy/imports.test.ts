@@ -28,7 +28,7 @@ const rules: readonly { of: RegExp; may: RegExp; why: string }[] = [
   {
     of: /^src\/sync\//,
     may: new RegExp(
-      `${foundation.source}|^src/store/(store|record-store|upload-store|central-store|batch|intake|series-columns|device-health|day-digest)\\.ts$|^src/http(-client)?/`,
+      `${foundation.source}|^src/store/(store|record-store|upload-store|central-store|batch|intake|series-columns|device-health|day-digest|erasure)\\.ts$|^src/http(-client)?/`,
     ),
     why: "sync knows the stores at both ends, how HTTP is served here, and how it is asked",
   },

@@ -5,7 +5,7 @@ import type { SeriesName } from "../../series.ts";
 import type { ErasurePlan, ErasureTarget, ItemReadings, KeptReadings, SpanOfDevice } from "../erasure.ts";
 import { isOfDevice } from "../erasure.ts";
 import type { Homes } from "./homes.ts";
-import { numberIn } from "./records.ts";
+import { numberIn } from "./record-columns.ts";
 import { always } from "./stays.ts";
 import { type Between, joined, parts, without } from "./time-spans.ts";
 import { arrays, firstOf, objects, rowsOf, rowsOfAll, type Work } from "./work.ts";

@@ -5,7 +5,7 @@ import type { ErasureRequest } from "../store.ts";
 import { recount } from "./count-spans.ts";
 import { betweenOf, conditionsOf, erasurePlan, type HomeStream, streamsOfHome } from "./erasure-plan.ts";
 import type { Homes } from "./homes.ts";
-import { numberIn } from "./records.ts";
+import { numberIn } from "./record-columns.ts";
 import { forEverySeries } from "./series-tables.ts";
 import { settleUnplaced } from "./stays.ts";
 import type { Between } from "./time-spans.ts";

@@ -16,7 +16,7 @@ export function joined(stretches: readonly Between[]): Between[] {
   return all;
 }
 
-/** What two sets of stretches have in common. */
+/** The time that two sets of stretches have in common. */
 export function parts(stretches: readonly Between[], others: readonly Between[]): Between[] {
   return joined(stretches).flatMap((one) =>
     joined(others)
@@ -28,7 +28,7 @@ export function parts(stretches: readonly Between[], others: readonly Between[])
   );
 }
 
-/** What the first set has and the second has not. */
+/** The time that the first set has and the second has not. */
 export function without(stretches: readonly Between[], others: readonly Between[]): Between[] {
   const left: Between[] = [];
   for (const { from_ms, before_ms } of joined(stretches)) {
