@@ -118,11 +118,13 @@ async function main(words: readonly string[]): Promise<number> {
 
 /** The command line, with the commands that occur in `words` loaded and the others by name and summary. */
 async function programFor(words: readonly string[], context: CommandContext): Promise<Command> {
+  // Taken after the name of a command too.
+  const versionOption = ["-V, --version", "print the version"] as const;
   const program = new Command("lintel")
     .description(
       "Home gateway for research on ageing in place, and the central server that gateways upload to.",
     )
-    .version(context.version, "-V, --version", "print the version")
+    .version(context.version, ...versionOption)
     // What follows the name of a command is its own: a command and those below it may have options of one name.
     .enablePositionalOptions()
     .exitOverride()
@@ -147,7 +149,10 @@ async function programFor(words: readonly string[], context: CommandContext): Pr
       "\nStart with:\n  lintel demo               a flat full of simulated sensors, and how to ask for their data\n  lintel <command> --help   options, examples and exit codes of a command",
     );
   for (const [name, { summary, load, serves }] of Object.entries(commands)) {
-    const command = program.command(name).description(summary);
+    const command = program
+      .command(name)
+      .description(summary)
+      .version(context.version, ...versionOption);
     if (!words.includes(name)) continue;
     if (serves) endOnSignal();
     (await load()).define(command, context);
