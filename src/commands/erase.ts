@@ -34,6 +34,9 @@ export function define(command: Command, context: CommandContext): void {
       "A server may be running on the store. What comes later of the erased times is refused, and gateways erase it too with their next",
       "upload. Files that were downloaded, and backups that were made before, are elsewhere and stay: docs/erase.md.",
     ],
+    exits: {
+      2: "bad arguments or input, or nobody has said that it is meant: nothing changed; or the message says what is left to do",
+    },
   });
   addStoreOptions(command)
     .option(

@@ -13,7 +13,9 @@ import { arrays, change, hold, objects, put, rowsOf, type Work } from "./work.ts
 
 /** Takes away what `erasurePlan` finds, and keeps that it did; undefined where nobody knows the home or subject. */
 export function* erase(homes: Homes, { target, id, at_ms }: ErasureRequest): Work<ErasurePlan | undefined> {
-  yield* holdAll();
+  const seen = yield* erasurePlan(homes, target, at_ms);
+  if (seen === undefined) return undefined;
+  yield* holdHomes(seen.spans.map(({ home }) => home));
   const plan = yield* erasurePlan(homes, target, at_ms);
   if (plan === undefined) return undefined;
   const spans = plan.spans.map((span, place) => ({ ...span, id, place, at_ms, own: 1 }));
@@ -32,7 +34,7 @@ export function* takeErasures(homes: Homes, spans: readonly TakenSpan[]): Work<n
     .filter(({ id }) => !ids.has(id))
     .map((span) => (homes.one && span.home >= 0 ? { ...span, home: 0 } : span));
   if (fresh.length === 0) return 0;
-  yield* holdAll();
+  yield* holdHomes(fresh.map(({ home }) => home));
   yield* takeAway(homes, fresh);
   for (const subject of new Set(fresh.flatMap((span) => span.subject ?? [])))
     yield* forgetRecords(homes, { subject });
@@ -65,8 +67,10 @@ export function* countRefused(refused: ReadonlyMap<Pick<Erasure, "id" | "place">
 }
 
 /** Nobody adds readings of any home meanwhile. Who takes a batch holds its source first, then shares the inventory: so does this. */
-function* holdAll(): Work<void> {
-  yield* rowsOf(arrays("SELECT home FROM sources ORDER BY home, epoch FOR UPDATE"));
+function* holdHomes(homes: readonly number[]): Work<void> {
+  // One home after the other, because Citus locks rows of one shard at a time.
+  for (const home of [...new Set(homes)].sort((one, other) => one - other))
+    yield* rowsOf(arrays("SELECT home FROM sources WHERE home = $1 ORDER BY epoch FOR UPDATE", home));
   yield* hold("inventory alone");
 }
 
