@@ -38,7 +38,10 @@ export async function account(trial: Trial): Promise<{ sent: number; shown: numb
   });
   for (const caller of bound.slice(0, bound_most))
     await atOnce(subjects, async (subject) => {
-      for (const series of seriesOfKind[subject.kind]) await walk(trial, caller, subject, series);
+      for (const series of seriesOfKind[subject.kind]) {
+        await walk(trial, caller, subject, series);
+        await fetchNew(trial, followerOf(trial, { caller, subject, series }, 1000));
+      }
     });
   await atOnce(trial.programme.homes, async (home) => {
     await historyFrom(
