@@ -4,7 +4,7 @@
  *   ./scripts/soak homes [--calls 1000000] [--homes 200] [--seed N] [--database sqlite|postgres] [--in-flight 24]
  *
  * Central is the one that people start; homes/model.ts says what it has to answer. The same seed makes the same calls; with --in-flight 1 in
- * the same order too. Exits with 1 at any fault, and says how to make it again.
+ * the same order too. Ctrl-C ends the calls, and the account is made of what there is. Exits with 1 at any fault, and says how to make it again.
  */
 import { parseArgs } from "node:util";
 import { soak } from "./homes/soak.ts";
@@ -36,10 +36,24 @@ if (values.help || !fits || (database !== "sqlite" && database !== "postgres")) 
 const again = `./scripts/soak homes --calls ${calls} --homes ${homes} --seed ${seed} --database ${database} --in-flight ${in_flight}`;
 console.log(again);
 const began_ms = performance.now();
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
+const ended = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM"] as const)
+  process.on(signal, () => {
+    if (signal === "SIGTERM" || ended.signal.aborted) process.exit(130);
+    console.log("  no more calls: the account follows, unless Ctrl-C comes again");
+    ended.abort();
+  });
 const onProgress = (line: string) => console.log(`  ${line}`);
 try {
-  const { faults, ...counts } = await soak({ calls, homes, seed, database, in_flight, onProgress });
+  const { faults, ...counts } = await soak({
+    calls,
+    homes,
+    seed,
+    database,
+    in_flight,
+    onProgress,
+    stop: ended.signal,
+  });
   const { foreign, lost, wrong } = faults;
   const took_s = ((performance.now() - began_ms) / 1000).toFixed(0);
   console.log(

@@ -21,6 +21,8 @@ export interface SoakOptions {
   readonly in_flight: number;
   /** Called now and then with a line. */
   readonly onProgress: (line: string) => void;
+  /** Ends the calls early: the account is made all the same. */
+  readonly stop?: AbortSignal;
 }
 
 export interface Outcome {
@@ -37,13 +39,13 @@ export interface Outcome {
 
 /** Makes so many random calls of gateways and readers to one central, while items move, and then the account of every reading. */
 export async function soak(options: SoakOptions): Promise<Outcome> {
-  const { calls, seed, onProgress } = options;
+  const { calls, seed, onProgress, stop } = options;
   await using central = await SoakedCentral.start(options.database);
   const trial = await prepare(central, options);
   const followers: Follower[] = [];
   const began_ms = performance.now();
   const faults = () => trial.faults.foreign + trial.faults.lost + trial.faults.wrong;
-  const goesOn = () => central.calls < calls && faults() < faults_max;
+  const goesOn = () => central.calls < calls && faults() < faults_max && stop?.aborted !== true;
   let number = 0;
   const worker = async () => {
     while (goesOn()) {
