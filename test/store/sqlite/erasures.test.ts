@@ -73,6 +73,34 @@ describe("a gateway", () => {
     checkCounts(directory.path);
   });
 
+  test("that is erased while it hears loses nothing that came after, and keeps nothing that came before", async () => {
+    using directory = temporaryDirectory();
+    const of = { directory: directory.path, clock, log };
+    const running = await openGatewayStore({ ...of, home: 12 });
+    const event = (number: number) => sensorEvent(sensor(1), start_ms + number * 1000, number);
+    await running.append(Array.from({ length: 20_000 }, (_, index) => event(index)));
+    const beside = await openStoreBeside(of);
+    let heard = 0;
+    let over = false;
+    const hearing = (async () => {
+      for (; !over || heard < 100; heard += 1) await running.append([event(100_000 + heard)]);
+    })();
+    const done = await beside.erase({ target, id, at_ms: start_ms + 50_000_000 });
+    over = true;
+    await hearing;
+    await running.append([event(100_000 + heard)]);
+    heard += 1;
+    const { before_ms = 0, readings: removed = 0 } = done?.readings[0] ?? {};
+    const left = Array.from({ length: heard }, (_, index) => event(100_000 + index)).filter(
+      ({ stamp_ms }) => stamp_ms >= before_ms,
+    );
+    expect(removed + left.length).toBe(20_000 + heard);
+    expect((await running.overview()).items).toMatchObject([{ series: [{ count: left.length }] }]);
+    await beside.close();
+    await running.close();
+    checkCounts(directory.path);
+  });
+
   test("gets rid of the bytes of an erasure that was interrupted with the next one", async () => {
     using directory = temporaryDirectory();
     const of = { directory: directory.path, clock, log };
