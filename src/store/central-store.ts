@@ -57,9 +57,6 @@ export interface CentralStore extends Store {
   /** Puts the alerts that central makes of the health of a home's devices in the place of those it made before; others are left alone. */
   replaceAlerts(home: number, alerts: readonly Alert[]): Promise<void>;
 
-  /** Items of the inventory that live or have lived in a home, as the inventory says, in order of itemid. */
-  itemsOfHome(home: number): Promise<readonly Item[]>;
-
   /** The spans of which nothing of a home is kept. */
   erasedIn(home: number): Promise<readonly Erasure[]>;
 

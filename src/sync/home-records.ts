@@ -23,7 +23,7 @@ export interface HomeRecords {
 /** Bytes of the document, more than a home with a thousand subjects would have. */
 export const homeRecords_bytes_max = 32 * 1024 * 1024;
 
-type RecordsStore = Pick<CentralStore, "recordsWith" | "keepsRecords" | "itemsOfHome" | "erasures">;
+type RecordsStore = Pick<CentralStore, "recordsWith" | "keepsRecords" | "erasures">;
 
 /**
  * Chooses the records of a home. Records are never removed, and a record is read before those that it refers to. So references
@@ -31,7 +31,7 @@ type RecordsStore = Pick<CentralStore, "recordsWith" | "keepsRecords" | "itemsOf
  *
  * | records | which of them |
  * |---|---|
- * | items | that live or have lived in the home, by the inventory, or are held by its subjects; provisional ones never |
+ * | items | in the home now, in its inventory, or held by its subjects; provisional ones never |
  * | subjects | whose enrollments name the home; of those whose enrollments name none, who holds an item that is in it or is named in an issue of it |
  * | their records | all of them |
  * | issues | of the home, its subjects and its items, but none that names another home or its people |
@@ -77,11 +77,7 @@ class Choice {
     for (const type of ofSubjects) this.#chosen.set(type, await this.#with(type, "subjectid", subjectids));
     const held = this.#chosen.get("subject_inventory") ?? [];
     const named = [...numbersIn(stays, "item"), ...numbersIn(held, "itemid")];
-    const items = distinct("items", [
-      ...present,
-      ...(await this.#with("items", "itemid", named)),
-      ...(await this.#store.itemsOfHome(this.#home)),
-    ]);
+    const items = distinct("items", [...present, ...(await this.#with("items", "itemid", named))]);
     this.#chosen.set("items", items);
     const itemids = numbersIn(items, "itemid");
     // A provisional item has another number in every store: what names it waits until the inventory has adopted it.

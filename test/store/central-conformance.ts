@@ -301,8 +301,10 @@ function items(make: MakeCentral): void {
     for (const skip of [0, 1, 700, 1_539]) {
       expect(await eventsOf(store, key, skip)).toEqual(numbers(1_540).slice(skip));
     }
-    expect(await store.itemsOfHome(12)).toMatchObject([{ itemid: 1 }]);
-    expect(await store.itemsOfHome(13)).toEqual([]);
+    expect(await store.items("wirelesssensors", { skip: 0, limit: 1_000, homes: [12] })).toMatchObject([
+      { itemid: 1 },
+    ]);
+    expect(await store.items("wirelesssensors", { skip: 0, limit: 1_000, homes: [13] })).toEqual([]);
     expect(await store.strays()).toMatchObject([{ home: 13, record: { itemid: 1 }, readings: 1 }]);
     const { items: known } = await store.overview();
     expect(known.map(({ provisional, series }) => [provisional, series[0]?.count])).toEqual([[false, 1_540]]);

@@ -67,7 +67,9 @@ export function homesDiffer(make: MakeCentral): void {
     expect(items.map(({ series }) => series)).toMatchObject([[{ count: 20, newest_ms: start_ms + 19_000 }]]);
     expect([await idsOf(4), await idsOf(5), await idsOf(6)]).toEqual([[1], [1], []]);
     async function idsOf(home: number) {
-      return (await store.itemsOfHome(home)).map(({ itemid }) => itemid);
+      return (await store.items("wirelesssensors", { skip: 0, limit: 1_000, homes: [home] })).map(
+        ({ itemid }) => itemid,
+      );
     }
   });
 
@@ -102,7 +104,7 @@ export function homesDiffer(make: MakeCentral): void {
       expect(await eventsOf(store, key)).toEqual(numbers(3));
       expect(await store.coverage({ item: key, before_ms: start_ms * 3, skip: 0, limit: 9 })).toEqual(before);
     }
-    expect(await store.itemsOfHome(4)).toEqual([]);
+    expect(await store.items("wirelesssensors", { skip: 0, limit: 1_000, homes: [4] })).toEqual([]);
     const told = (await store.history({ home: 4, from_ms: 0, readings_max: 100 }))?.batch.devices;
     expect(told).toEqual([
       { kind: "wirelesssensors", address: sensor(1).address },

@@ -58,21 +58,30 @@ function wholeHome(make: MakeCentral): void {
     await imported(store, "homes", { homeid: 12, address: "12 Mark Street" }, { homeid: 13, address: null });
     await imported(store, "issues", { issueid: 1, homeid: 12 }, { issueid: 2, homeid: 13 });
     await stay(store, { homeid: 12, item: 2, start: 1, stop: null });
-    const others = [await ofHome(store, 13), await historyOf(store, 13), await store.itemsOfHome(13)];
+    const others = [
+      await ofHome(store, 13),
+      await historyOf(store, 13),
+      await store.items("wirelesssensors", { skip: 0, limit: 1_000, homes: [13] }),
+    ];
     const plan = await store.erasurePlan({ home: 12 }, at_ms);
     expect(plan?.readings.map(({ readings }) => readings)).toEqual([30, 2_500]);
     expect(plan).toMatchObject({ files: 1, records: { homes: 1, home_inventory: 1, issues: 1 } });
     expect(await erase(store, { home: 12 })).toEqual(plan);
     expect(await ofHome(store, 12)).toEqual({});
     expect(await historyOf(store, 12)).toBe(0);
-    expect([await store.itemsOfHome(12), await store.record("homes", 12)]).toEqual([[], undefined]);
+    expect([
+      await store.items("wirelesssensors", { skip: 0, limit: 1_000, homes: [12] }),
+      await store.record("homes", 12),
+    ]).toEqual([[], undefined]);
     expect([...(await store.backups(12))]).toEqual([]);
     expect((await store.gateways())[0]).toMatchObject({ home: 12, report: {}, held_seq: 2_530 });
     expect(await eventsOf(store, await keyOf(store, "item-2"))).toEqual([]);
     expect((await store.records("issues")).map(({ issueid }) => issueid)).toEqual([2]);
-    expect([await ofHome(store, 13), await historyOf(store, 13), await store.itemsOfHome(13)]).toEqual(
-      others,
-    );
+    expect([
+      await ofHome(store, 13),
+      await historyOf(store, 13),
+      await store.items("wirelesssensors", { skip: 0, limit: 1_000, homes: [13] }),
+    ]).toEqual(others);
     expect([...(await store.backups(13)).keys()]).toEqual(["cursors.json"]);
     expect(await store.erasures()).toMatchObject([{ id, home: 12, own: 1, readings: 2_530, refused: 0 }]);
     expect(await store.erasurePlan({ home: 99 }, at_ms)).toBeUndefined();

@@ -123,7 +123,7 @@ async function told(
 ): Promise<void> {
   const gateway = new SimulatedGateway(homeid, `home ${homeid}`).add(...events(1, 5));
   const sender = { home: homeid, at_ms: start_ms };
-  if ((await store.itemsOfHome(homeid)).length === 0) {
+  if ((await store.items("wirelesssensors", { skip: 0, limit: 1_000, homes: [homeid] })).length === 0) {
     await take(store, item(1, { currenthomeid: homeid, currenthomestart: 1 }));
     await store.receive(gateway.all(), sender);
   }

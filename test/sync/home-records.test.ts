@@ -9,7 +9,9 @@ import { openStoreBeside, openUploadStore } from "../../src/store/sqlite/open.ts
 import { homeRecordsOf } from "../../src/sync/home-records.ts";
 import { takeHomeRecords } from "../../src/uploader/home-records-import.ts";
 import { everything, itemOf, markOf, ofHome, recordOf } from "../records/marked-home.ts";
-import { keptLog, temporaryDirectory } from "../store/sample.ts";
+import { events } from "../store/central-sample.ts";
+import { item, keptLog, temporaryDirectory } from "../store/sample.ts";
+import { SimulatedGateway } from "../store/simulated-gateway.ts";
 
 const clock = new SystemClock();
 
@@ -69,6 +71,14 @@ describe("the records of a home", () => {
 
   test("of a home that nobody has spoken of yet is an empty document", async () => {
     await using made = await site(everything(15));
+    expect(await documentOf(made.central, 12)).toEqual({});
+  });
+
+  test("has nothing of an item that the inventory puts nowhere, whatever address the home names", async () => {
+    await using made = await site([{ type: "items", record: item(9) }]);
+    const gateway = new SimulatedGateway(12, "one").add(...events(9, 3));
+    await made.central.receive(gateway.all(), gateway.sender);
+    expect((await made.central.overview()).items).toMatchObject([{ series: [{ count: 3 }] }]);
     expect(await documentOf(made.central, 12)).toEqual({});
   });
 

@@ -8,7 +8,6 @@ import { digests } from "./digests.ts";
 import { erasedIn } from "./erasures.ts";
 import { gatewayRecords } from "./gateways.ts";
 import { history } from "./history.ts";
-import { itemsOfHome } from "./inventory.ts";
 import { strays } from "./item-overviews.ts";
 import { type HeardDevice, heardFrom } from "./items.ts";
 import { daysColumns, refuseUnheld } from "./repair.ts";
@@ -73,7 +72,6 @@ export function centralStoreOn(parts: CentralParts): CentralStore {
     gateways: read(gatewayRecords),
     replaceAlerts: (home, alerts) => writer.write("replaceAlerts", home, alerts),
     erasedIn: erased,
-    itemsOfHome: read(itemsOfHome),
     strays: snapshot(() => strays(homes)),
     setQuotas: (quotas) => writer.write("setQuotas", quotas),
     putBackup: (home, name, content) => writer.write("putBackup", home, name, content),

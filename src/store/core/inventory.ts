@@ -48,16 +48,6 @@ export function itemsIn(homeid: number): Work<Item[]> {
   return itemsFrom(objects("SELECT record FROM items WHERE currenthomeid = $1 ORDER BY itemid", homeid));
 }
 
-/** See `CentralStore.itemsOfHome`. */
-export function itemsOfHome(home: number): Work<Item[]> {
-  return itemsFrom(
-    objects(
-      `SELECT record FROM items WHERE NOT provisional AND key IN (SELECT item FROM stays WHERE home = $1) ORDER BY itemid`,
-      home,
-    ),
-  );
-}
-
 /** See `Store.item`. */
 export function* itemNamed(
   kind: Kind,

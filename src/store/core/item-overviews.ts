@@ -1,6 +1,6 @@
 import type { Kind } from "../../kinds.ts";
 import type { Item } from "../../records/items.ts";
-import { type SeriesName, seriesNames } from "../../series.ts";
+import type { SeriesName } from "../../series.ts";
 import { cadenceOf } from "../cadence.ts";
 import type { Stray } from "../central-store.ts";
 import type { ItemOverview } from "../store.ts";
@@ -95,24 +95,42 @@ function* newestIn({ series, stream, among, from_ms, before_ms }: Run): Work<num
 /** See `CentralStore.strays`. */
 export function* strays(homes: Homes): Work<Stray[]> {
   const rows = yield* rowsOf(
-    objects<{ home: number; item: number; stream: number; record: string; total: number; newest_ms: number }>(
-      `SELECT streams.home, streams.item, streams.key AS stream, record, sum(total) AS total, max(newest_stamp) AS newest_ms
+    objects<StrayRow>(
+      `SELECT streams.home, streams.item, record, series, total, newest_stamp AS newest_ms,
+         EXISTS (SELECT 1 FROM stays WHERE stays.item = streams.item AND stays.home = streams.home) AS lived
        FROM streams JOIN items ON items.key = streams.item JOIN totals ON totals.stream = streams.key
        WHERE NOT EXISTS (SELECT 1 FROM stays WHERE stays.item = streams.item AND stays.home = streams.home AND ${isWhole})
-       GROUP BY streams.home, streams.item, streams.key, record, items.itemid ORDER BY streams.home, items.itemid`,
+       ORDER BY streams.home, items.itemid`,
     ),
   );
-  const found: Stray[] = [];
-  for (const { home, item, stream, record: text, total, newest_ms } of rows) {
-    const record = JSON.parse(text) as Item;
-    let lived = 0;
-    for (const series of seriesNames) {
+  const found = new Map<string, Stray>();
+  for (const { home, item, record, series, total, newest_ms, lived } of rows) {
+    let readings = total;
+    // Most have never lived there.
+    if (lived)
       for (const run of yield* runsOf(homes, { series, item, homes: [home] }))
-        if (run.stream === stream) lived += yield* between(run, run.from_ms, run.before_ms);
-    }
-    if (total > lived) found.push({ home, record, readings: total - lived, newest_ms });
+        readings -= yield* between(run, run.from_ms, run.before_ms);
+    if (readings === 0) continue;
+    const name = `${home} ${item}`;
+    const before = found.get(name) ?? { home, record: JSON.parse(record) as Item, readings: 0, newest_ms: 0 };
+    found.set(name, {
+      ...before,
+      readings: before.readings + readings,
+      newest_ms: Math.max(before.newest_ms, newest_ms),
+    });
   }
-  return found;
+  return [...found.values()];
+}
+
+interface StrayRow {
+  readonly home: number;
+  readonly item: number;
+  readonly record: string;
+  readonly series: SeriesName;
+  readonly total: number;
+  readonly newest_ms: number;
+  /** On SQLite 0 or 1. */
+  readonly lived: boolean | number;
 }
 
 interface ItemRow {

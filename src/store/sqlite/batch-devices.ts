@@ -1,8 +1,7 @@
 import type { Kind } from "../../kinds.ts";
 import type { Item } from "../../records/items.ts";
 import type { BatchDevice } from "../batch.ts";
-import { lookupText } from "../core/lookup-text.ts";
-import { arrays, firstOf, objects, rowsOf, type Work } from "../core/work.ts";
+import { objects, rowsOf, type Work } from "../core/work.ts";
 
 /** The list of devices that a batch or `DeviceHealth` names by their places. */
 export class BatchDevices {
@@ -58,21 +57,6 @@ export function* devicesByStream(): Work<Map<number, BatchDevice>> {
       ];
     }),
   );
-}
-
-/** The key of the stream of a device, by its address or else by its number in the inventory. */
-export function* streamOf({ kind, address, itemid }: BatchDevice): Work<number | undefined> {
-  const row = yield* firstOf(
-    arrays<[number | null]>(
-      `SELECT key FROM streams WHERE item = coalesce(
-         (SELECT key FROM items WHERE typename = $1 AND address = $2 ORDER BY provisional LIMIT 1),
-         (SELECT key FROM items WHERE itemid = $3 AND NOT provisional))`,
-      kind,
-      address === "" ? null : lookupText(address),
-      itemid ?? null,
-    ),
-  );
-  return row?.[0] ?? undefined;
 }
 
 interface ItemRow {

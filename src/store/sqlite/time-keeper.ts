@@ -1,7 +1,7 @@
 import { clockQuality } from "../../clock.ts";
 import type { Device } from "../../reading.ts";
 import { type SeriesName, seriesOf } from "../../series.ts";
-import { foundBy } from "../core/item-row.ts";
+import { knownStream } from "../core/items.ts";
 import { arrays, firstOf, objects, rowsOf, rowsOfAll, type Work } from "../core/work.ts";
 import type { BootTime, Held, Waiting } from "../store.ts";
 import type { Connection } from "./connection.ts";
@@ -61,15 +61,15 @@ interface BootRow {
 }
 
 /** See `GatewayStore.deviceOffset`. */
-export function* deviceOffset(series: SeriesName, { kind, address }: Device): Work<number | undefined> {
+export function* deviceOffset(series: SeriesName, device: Device): Work<number | undefined> {
   if (seriesOf(series).deviceClock !== true) return undefined;
+  const stream = yield* knownStream(device, 0);
+  if (stream === undefined) return undefined;
   const row = yield* firstOf(
     arrays<[number]>(
       `SELECT offset_ms FROM ${series}
-       WHERE item = (SELECT key FROM items WHERE typename = $1 AND address = $2) AND clock = ${clockQuality.device}
-       ORDER BY stamp DESC, seq DESC LIMIT 1`,
-      kind,
-      foundBy(address) ?? "",
+       WHERE stream = $1 AND clock = ${clockQuality.device} ORDER BY stamp DESC, seq DESC LIMIT 1`,
+      stream,
     ),
   );
   return row?.[0];

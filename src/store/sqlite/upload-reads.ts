@@ -4,11 +4,12 @@ import { type Batch, batch_readings_max } from "../batch.ts";
 import { BatchColumns } from "../batch-columns.ts";
 import { dayDigests } from "../core/day-digests.ts";
 import { oneHome } from "../core/homes.ts";
+import { knownStream } from "../core/items.ts";
 import { arrays, type Database, objects, rowsOf, type Work } from "../core/work.ts";
 import type { DayDigest } from "../day-digest.ts";
 import { digestText, readingDigest } from "../reading-digest.ts";
 import type { DayReadings, DigestRequest, EpochSpan } from "../upload-store.ts";
-import { BatchDevices, devicesByStream, streamOf } from "./batch-devices.ts";
+import { BatchDevices, devicesByStream } from "./batch-devices.ts";
 import { epochs } from "./epochs.ts";
 import {
   columnsOf,
@@ -44,7 +45,7 @@ export function* batchAfter(request: {
 export function* readingsOfDay(request: DayReadings): Work<Batch> {
   const { epoch, through_seq, series, day, after_seq } = request;
   const span = yield* spanOf(epoch);
-  const stream = yield* streamOf(request);
+  const stream = yield* knownStream(request, 0);
   const [first, last] = boundsOf(span, after_seq + 1, through_seq);
   const rows =
     stream === undefined

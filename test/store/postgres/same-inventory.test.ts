@@ -163,7 +163,10 @@ async function inventoryOf(store: CentralStore): Promise<string> {
   );
   const lists = await Promise.all(kindNames.map((kind) => store.items(kind, { skip: 1, limit: 3 })));
   const homes = await Promise.all(
-    [11, 12, 13].map(async (home) => [await store.itemsIn(home), await store.itemsOfHome(home)]),
+    [11, 12, 13].map(async (home) => [
+      await store.itemsIn(home),
+      await store.items("wirelesssensors", { skip: 0, limit: 1_000, homes: [home] }),
+    ]),
   );
   const types = await store.itemTypes();
   return JSON.stringify({ items, known, lists, homes, types, gateways: await store.gateways() }, null, 1);

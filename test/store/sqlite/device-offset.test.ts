@@ -1,0 +1,41 @@
+import { expect, test } from "bun:test";
+import { clockQuality } from "../../../src/clock.ts";
+import type { Reading } from "../../../src/reading.ts";
+import { item, sensor, start_ms, temporaryDirectory } from "../sample.ts";
+import { openGateway } from "./opening.ts";
+
+test("the offset of a device's own clock is that of its newest reading with one, whatever the inventory calls the device", async () => {
+  using directory = temporaryDirectory();
+  const store = await openGateway(directory.path);
+  const box = (number: number) => ({ ...sensor(number), kind: "pillboxes" }) as const;
+  const told = (
+    number: number,
+    second: number,
+    offset_ms: number,
+    clock: Reading["clock"] = clockQuality.device,
+  ): Reading => {
+    const stamp_ms = start_ms + second * 1000;
+    const deviceClock = { stamp_ms: stamp_ms - offset_ms, offset_ms };
+    return {
+      device: box(number),
+      series: "pillbox_events",
+      stamp_ms,
+      clock,
+      values: { event: 1 },
+      deviceClock,
+    };
+  };
+  const offsetOf = (number: number) => store.deviceOffset("pillbox_events", box(number));
+  // So that keys of items and of what is heard of them differ.
+  await store.importRecords([[{ type: "items", record: item(5) }]]);
+  expect(await offsetOf(1)).toBeUndefined();
+  await store.append([
+    told(1, 1, 500),
+    told(2, 2, 900),
+    told(1, 3, 700),
+    told(1, 4, 1, clockQuality.bounded),
+  ]);
+  expect([await offsetOf(1), await offsetOf(2), await offsetOf(3)]).toEqual([700, 900, undefined]);
+  expect(await store.deviceOffset("wirelesssensor_events", box(1))).toBeUndefined();
+  await store.close();
+});
