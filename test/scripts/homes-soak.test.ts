@@ -12,5 +12,5 @@ test.each(["sqlite", "postgres"] as const)(
     expect(sent).toBeGreaterThan(500);
     expect(imports).toBeGreaterThan(2);
   },
-  60_000,
+  240_000,
 );

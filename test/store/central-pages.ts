@@ -78,6 +78,6 @@ export function everyPage(make: MakeCentral): void {
         );
       }
     },
-    60_000,
+    240_000,
   );
 }

@@ -142,7 +142,7 @@ function pages(make: MakeStore): void {
         }
       }
     }
-  }, 60_000);
+  }, 240_000);
 }
 
 function walks(make: MakeStore): void {
