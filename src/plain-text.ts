@@ -10,7 +10,7 @@
  */
 const acting = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\p{Cs}]/u;
 const allActing = new RegExp(acting, "gu");
-const allButLineEnds = /(?![\t\n\r])[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\p{Cs}]/gu;
+const allButLineEnds = new RegExp(`(?![\\t\\n\\r])${acting.source}`, "gu");
 /** Ends of lines and pages, with the blanks around them. */
 const lineEnds = /[ \t]*[\t\n\v\f\r\u0085\u2028\u2029][\s\u0085]*/g;
 

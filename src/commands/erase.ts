@@ -9,6 +9,7 @@ import {
   type Erasure,
   type ErasurePlan,
   type ErasureTarget,
+  spanOf,
 } from "../store/erasure.ts";
 import { storedRole } from "../store/sqlite/role.ts";
 import type { Store } from "../store/store.ts";
@@ -256,9 +257,7 @@ function spansIn(file: string): ErasedSpan[] {
       "name a file that `lintel erase --list --json` has printed",
     );
   }
-  const spans = Array.isArray(read)
-    ? read.map(({ own: _, readings: __, refused: ___, ...span }) => span)
-    : read;
+  const spans = Array.isArray(read) ? read.map(spanOf) : read;
   if (Value.Check(ErasedSpans, spans)) return spans;
   throw new OperatorError(
     `${file} is no list of erasures`,

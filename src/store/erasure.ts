@@ -43,6 +43,11 @@ export interface Erasure extends ErasedSpan {
   readonly refused: number;
 }
 
+/** The part of an erasure that other stores are told. */
+export function spanOf({ own: _, readings: __, refused: ___, ...span }: Erasure): ErasedSpan {
+  return span;
+}
+
 /** Everything that an erasure takes away, or would. */
 export interface ErasurePlan {
   readonly readings: readonly ItemReadings[];

@@ -10,7 +10,7 @@ import {
 } from "../records/record-table.ts";
 import { numbersIn } from "../records/seen.ts";
 import type { CentralStore } from "../store/central-store.ts";
-import type { ErasedSpan } from "../store/erasure.ts";
+import { type ErasedSpan, spanOf } from "../store/erasure.ts";
 
 /** The programme's records for a home: a document as `lintel import` takes it, and its identity. */
 export interface HomeRecords {
@@ -52,8 +52,7 @@ export async function homeRecordsOf(store: RecordsStore, home: number): Promise<
     if (records.length > 0) document[type] = inOrder(type, records);
   }
   const erasures = (await store.erasures()).filter((erasure) => erasure.home === home);
-  if (erasures.length > 0)
-    document.erasures = erasures.map(({ own: _, readings: __, refused: ___, ...span }) => span);
+  if (erasures.length > 0) document.erasures = erasures.map(spanOf);
   const body = JSON.stringify(document);
   return { body, etag: `"${createHash("sha256").update(body).digest("hex").slice(0, 32)}"` };
 }

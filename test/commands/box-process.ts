@@ -3,19 +3,11 @@
  * third to the fourth, then says so and stays until it is killed.
  */
 
-import { SystemClock } from "../../src/clock.ts";
-import { openGatewayStore } from "../../src/store/sqlite/open.ts";
-import { keptLog, sensor, sensorEvent, start_ms } from "../store/sample.ts";
+import { sensor, sensorEvent, start_ms } from "../store/sample.ts";
+import { openBox } from "./box-store.ts";
 
 const [directory = "", home, first, last] = process.argv.slice(2);
-const clock = new SystemClock();
-const store = await openGatewayStore({
-  directory,
-  clock,
-  log: keptLog().log,
-  home: Number(home),
-  timezone: "Europe/London",
-});
+const { store, stay } = await openBox({ directory, home, timezone: "Europe/London" });
 for (let number = Number(first); number <= Number(last); number += 50) {
   const readings = Array.from({ length: Math.min(50, Number(last) - number + 1) }, (_, index) => {
     const event = number + index;
@@ -25,5 +17,4 @@ for (let number = Number(first); number <= Number(last); number += 50) {
   const cursors = new Map([["pillbox events", String(number + readings.length - 1)]]);
   await store.append(readings, { cursors });
 }
-process.stdout.write("done\n");
-clock.after(600_000, () => {});
+stay();

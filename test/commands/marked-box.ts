@@ -3,21 +3,13 @@
  * in the past day, of which each state has the mark (third) in it, then says so and stays until it is killed. Addresses are of the home.
  */
 
-import { clockQuality, SystemClock } from "../../src/clock.ts";
+import { clockQuality } from "../../src/clock.ts";
 import { day_ms } from "../../src/durations.ts";
 import type { Device } from "../../src/reading.ts";
-import { openGatewayStore } from "../../src/store/sqlite/open.ts";
-import { keptLog } from "../store/sample.ts";
+import { openBox } from "./box-store.ts";
 
 const [directory = "", home = "", mark = "", count = "", minutes = "0"] = process.argv.slice(2);
-const clock = new SystemClock();
-const store = await openGatewayStore({
-  directory,
-  clock,
-  log: keptLog().log,
-  home: Number(home),
-  timezone: "UTC",
-});
+const { store, stay } = await openBox({ directory, home, timezone: "UTC" });
 const box: Device = { kind: "pillboxes", address: `00:00:00:00:${home}:01`, subtype: "polled" };
 const sensor: Device = { kind: "wirelesssensors", address: `00:00:00:00:00:00:${home}:02` };
 const start_ms = Math.floor(Date.now() / 1000) * 1000 - day_ms + Number(minutes) * 60_000;
@@ -31,5 +23,4 @@ for (let number = 0; number < Number(count); number += 1) {
     { device: sensor, series: "wirelesssensor_events", ...at, values: { event: number } },
   ]);
 }
-process.stdout.write("done\n");
-clock.after(600_000, () => {});
+stay();

@@ -3,7 +3,7 @@ import { day_ms } from "../../src/durations.ts";
 import type { RecordType } from "../../src/records/record-table.ts";
 import type { CentralStore } from "../../src/store/central-store.ts";
 import type { ErasureTarget } from "../../src/store/erasure.ts";
-import { all, events, eventsOf, keyOf, type MakeCentral, numbers, stay, take } from "./central-sample.ts";
+import { all, events, eventsOf, keyOf, numbers, stay, take } from "./central-sample.ts";
 import { item, sensor, start_ms } from "./sample.ts";
 import { SimulatedGateway } from "./simulated-gateway.ts";
 
@@ -12,8 +12,10 @@ const id = "0123456789abcdef".repeat(2);
 /** When it is asked for: after all readings of the tests. */
 const at_ms = start_ms + day_ms;
 
+type MakeStore = () => Promise<{ store: CentralStore } & AsyncDisposable>;
+
 /** Tests of taking data away, at both of central's stores. */
-export function erasuresAgree(name: string, make: MakeCentral): void {
+export function erasuresAgree(name: string, make: MakeStore): void {
   describe(name, () => {
     describe("an erased home", () => wholeHome(make));
     describe("an erased participant", () => participant(make));
@@ -42,7 +44,7 @@ async function historyOf(store: CentralStore, home: number): Promise<number> {
   return Object.values(found?.batch.series ?? {}).reduce((sum, { seq }) => sum + seq.length, 0);
 }
 
-function wholeHome(make: MakeCentral): void {
+function wholeHome(make: MakeStore): void {
   test("has no reading, device, file or record left, and the others have lost nothing", async () => {
     await using made = await make();
     const { store } = made;
@@ -164,7 +166,7 @@ function wholeHome(make: MakeCentral): void {
   });
 }
 
-function participant(make: MakeCentral): void {
+function participant(make: MakeStore): void {
   const enrolled = (subjectid: number, homeid: number, start: number | null, stop: number | null) => ({
     subjectid,
     projectid: 1,

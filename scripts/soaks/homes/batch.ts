@@ -1,4 +1,5 @@
-import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { zstdDecompressSync } from "node:zlib";
+import { differences, packed } from "../wire/frame.ts";
 import { homeMark, seriesOfKind } from "./marks.ts";
 import type { Device, Reading } from "./model.ts";
 
@@ -34,9 +35,7 @@ export function encoded(batch: Batch): Uint8Array<ArrayBuffer> {
       clock: of.map(() => 0),
     };
   }
-  const json = JSON.stringify({ version: 1, ...head, series });
-  const params = { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 };
-  return new Uint8Array(zstdCompressSync(json, { params }));
+  return packed(JSON.stringify({ version: 1, ...head, series }));
 }
 
 /** A reading out of a batch of central. */
@@ -107,11 +106,6 @@ const unknownClock = (of: readonly Reading[]) => nulls(of, ["device_ms", "offset
 
 function nulls(of: readonly Reading[], names: readonly string[]): object {
   return Object.fromEntries(names.map((name) => [name, of.map(() => null)]));
-}
-
-/** The first number, then of each how far it is from the one before. */
-function differences(numbers: readonly number[]): number[] {
-  return numbers.map((number, place) => number - (numbers[place - 1] ?? 0));
 }
 
 function sums(numbers: readonly number[]): number[] {

@@ -3,7 +3,7 @@ import type { Caller, CallOptions } from "./central.ts";
 import { anchorOf, type Gateway } from "./gateway.ts";
 import type { Random } from "./random.ts";
 import type { Trial } from "./trial.ts";
-import { batchType, call, day_ms, otherHome } from "./uploads.ts";
+import { batchHeaders, call, day_ms, otherHome } from "./uploads.ts";
 
 /** Calls of gateways that are refused: each is answered, takes nothing and tells nothing. */
 
@@ -17,19 +17,19 @@ export async function intrude(trial: Trial, gateway: Gateway, random: Random): P
   const query = `epoch=${epoch}&through=${batch.to_seq}&series=wirelesssensor_events&kind=wirelesssensors&day=0&after=0`;
   const verify = { epoch, through_seq: batch.to_seq, from_ms: 0, before_ms: day_ms, digests: [] };
   const [path, options] = random.pick<[string, CallOptions]>([
-    ["/batches", { method: "POST", body: bytes, headers: batchType }],
+    ["/batches", { method: "POST", body: bytes, headers: batchHeaders }],
     [
       "/batches",
       {
         ...{ method: "POST", body: bytes },
-        headers: { ...batchType, "lintel-batch": `${epoch} ${batch.from_seq} ${batch.to_seq}` },
+        headers: { ...batchHeaders, "lintel-batch": `${epoch} ${batch.from_seq} ${batch.to_seq}` },
       },
     ],
     ["/verify", { method: "POST", body: verify }],
     ["/report", { method: "POST", body: { ...report, epochs: [{ epoch, first_seq: 1, last_seq: 9 }] } }],
     [
       `/days?${query}&address=${anchorOf(victim.home).address}`,
-      { method: "PUT", body: bytes, headers: batchType },
+      { method: "PUT", body: bytes, headers: batchHeaders },
     ],
     ["/roster", { headers: { "lintel-home": String(victim.home) } }],
     ["/history?from=0", { headers: { "lintel-home": String(victim.home) } }],
@@ -46,7 +46,7 @@ export async function overreach(trial: Trial, gateway: Gateway): Promise<void> {
   const { name: epoch, first_seq, last_seq } = gateway.epoch;
   const [from_seq, to_seq] = [last_seq + 1, Number.MAX_SAFE_INTEGER];
   const body = encoded({ epoch, first_seq, from_seq, to_seq, missing: [[from_seq, to_seq]], readings: [] });
-  const answer = await call(trial, gateway, "/batches", { method: "POST", body, headers: batchType });
+  const answer = await call(trial, gateway, "/batches", { method: "POST", body, headers: batchHeaders });
   trial.expect(answer, undefined, 422);
 }
 

@@ -1,3 +1,4 @@
+import { batchType } from "../wire/frame.ts";
 import { decoded, encoded } from "./batch.ts";
 import type { Answer, Caller, CallOptions } from "./central.ts";
 import { anchorOf, disguised, type Gateway } from "./gateway.ts";
@@ -8,7 +9,7 @@ import type { Trial } from "./trial.ts";
 
 /** Calls of gateways, honest and lying: a home has taken from it what it sent, is given its own, and reaches nothing of another. */
 
-export const batchType = { "content-type": "application/vnd.lintel.batch" };
+export const batchHeaders = { "content-type": batchType };
 
 /** New readings, now and then with earlier ones before them, with lost numbers, from a replaced box, or of guessed items. */
 export async function upload(trial: Trial, gateway: Gateway, random: Random): Promise<void> {
@@ -31,7 +32,11 @@ export async function upload(trial: Trial, gateway: Gateway, random: Random): Pr
   const batch = gateway.batch([...again, ...readings], { from_seq: again[0]?.seq ?? last + 1 });
   trial.model.send(readings);
   const bytes = encoded(batch);
-  const answer = await call(trial, gateway, "/batches", { method: "POST", body: bytes, headers: batchType });
+  const answer = await call(trial, gateway, "/batches", {
+    method: "POST",
+    body: bytes,
+    headers: batchHeaders,
+  });
   trial.answered[home] = gateway.uploads;
   if (!trial.expect(answer, undefined, 200)) return;
   gateway.remember(batch, bytes);
@@ -71,7 +76,7 @@ export async function replay(trial: Trial, gateway: Gateway, random: Random): Pr
   const { batch, bytes } = random.pick(gateway.sent) ?? {};
   if (batch === undefined || bytes === undefined) return;
   const named = { "lintel-batch": `${batch.epoch} ${batch.from_seq} ${batch.to_seq}` };
-  const headers = { ...batchType, ...(random.chance(0.5) ? named : {}) };
+  const headers = { ...batchHeaders, ...(random.chance(0.5) ? named : {}) };
   const answer = await call(trial, gateway, "/batches", { method: "POST", body: bytes, headers });
   if (!trial.expect(answer, undefined, 200)) return;
   if (answer.json<{ taken: number }>().taken !== 0)
@@ -167,7 +172,7 @@ export async function sendDay(trial: Trial, gateway: Gateway, random: Random): P
   const [from_seq = 1, to_seq = 0] = [readings[0]?.seq, readings.at(-1)?.seq];
   const body = encoded({ epoch, first_seq, from_seq, to_seq, missing: [], readings });
   const query = `epoch=${epoch}&through=${last_seq}&series=${series}&kind=${kind}&address=${address}&day=${day}&after=0`;
-  const answer = await call(trial, gateway, `/days?${query}`, { method: "PUT", body, headers: batchType });
+  const answer = await call(trial, gateway, `/days?${query}`, { method: "PUT", body, headers: batchHeaders });
   if (!trial.expect(answer, undefined, 200)) return;
   const { added, corrected, kept } = answer.json<{ added: number; corrected: number; kept: number }>();
   if (added + corrected > 0) trial.fault("lost", answer, undefined, `${added} added, ${corrected} corrected`);

@@ -1,13 +1,6 @@
 import { constants, zstdCompressSync } from "node:zlib";
-import {
-  batchBytes,
-  batchType,
-  epochNamed,
-  eventSeries,
-  packed,
-  reportOf,
-  type SensorEvent,
-} from "./wire.ts";
+import { batchType, packed } from "../wire/frame.ts";
+import { batchBytes, epochNamed, eventSeries, reportOf, type SensorEvent } from "./wire.ts";
 
 /** Everything that somebody has who holds the sync token of one home. */
 export interface Enemy {

@@ -1,4 +1,5 @@
-import { batchBytes, batchType, epochNamed, eventSeries, reportOf, type SensorEvent } from "./wire.ts";
+import { batchType } from "../wire/frame.ts";
+import { batchBytes, epochNamed, eventSeries, reportOf, type SensorEvent } from "./wire.ts";
 
 /** A home whose gateway numbers events and uploads them, as often as central tells it to come back. */
 export class HonestHome {

@@ -1,4 +1,4 @@
-import { batchType } from "./wire.ts";
+import { batchType } from "../wire/frame.ts";
 
 /**
  * Keeps connections open on which hardly anything happens, until `goesOn` says no: some send the head of a request and then a byte a second, the

@@ -1,15 +1,9 @@
-import { constants, zstdCompressSync } from "node:zlib";
+import { differences, packed } from "../wire/frame.ts";
 
 /** A batch as docs/upload.md describes it: JSON in a zstd frame with a checksum. */
 export function batchBytes(said: Readonly<Record<string, unknown>>): Uint8Array<ArrayBuffer> {
   const whole = { version: 1, first_seq: 1, missing: [], series: {}, ...said };
   return packed(JSON.stringify(whole));
-}
-
-/** Any text in such a frame. */
-export function packed(text: string): Uint8Array<ArrayBuffer> {
-  const params = { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 };
-  return new Uint8Array(zstdCompressSync(text, { params }));
 }
 
 /** One event of a sensor. */
@@ -23,13 +17,12 @@ export interface SensorEvent {
 export function eventSeries(events: readonly SensorEvent[], from_seq: number): Record<string, unknown> {
   const addresses = [...new Set(events.map(({ address }) => address))];
   const place = new Map(addresses.map((address, index) => [address, index]));
-  const stamps = events.map(({ stamp_ms }) => stamp_ms);
   return {
     wirelesssensor_events: {
       items: addresses.map((address) => ({ address })),
       item: events.map(({ address }) => place.get(address)),
       seq: events.map((_, index) => (index === 0 ? from_seq : 1)),
-      stamp_ms: stamps.map((stamp_ms, index) => stamp_ms - (stamps[index - 1] ?? 0)),
+      stamp_ms: differences(events.map(({ stamp_ms }) => stamp_ms)),
       event: events.map(({ event }) => event),
       clock: events.map(() => 0),
     },
@@ -61,5 +54,3 @@ export function reportOf(
     },
   };
 }
-
-export const batchType = "application/vnd.lintel.batch";

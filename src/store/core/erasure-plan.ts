@@ -4,8 +4,9 @@ import { definitionOf, type RecordType, recordTypes } from "../../records/record
 import type { SeriesName } from "../../series.ts";
 import type { ErasurePlan, ErasureTarget, ItemReadings, KeptReadings, SpanOfDevice } from "../erasure.ts";
 import { isOfDevice } from "../erasure.ts";
-import type { Homes } from "./homes.ts";
+import { type Homes, ownHome } from "./homes.ts";
 import { numberIn } from "./record-columns.ts";
+import { recordsWith } from "./records.ts";
 import { always } from "./stays.ts";
 import { type Between, joined, parts, without } from "./time-spans.ts";
 import { arrays, firstOf, objects, rowsOf, rowsOfAll, type Work } from "./work.ts";
@@ -25,10 +26,7 @@ export function* erasurePlan(
   target: ErasureTarget,
   now_ms: number,
 ): Work<ErasurePlan | undefined> {
-  const found =
-    "home" in target
-      ? yield* homeSpans(homes, target.home, now_ms)
-      : yield* subjectSpans(homes, target.subject, now_ms);
+  const found = yield* erasureSpans(homes, target, now_ms);
   if (found === undefined) return undefined;
   const readings: ItemReadings[] = [];
   const kept: KeptReadings[] = [];
@@ -51,6 +49,13 @@ export function* erasurePlan(
     }
   }
   return { readings, kept, ...(yield* besides(homes, target)), spans: found.spans };
+}
+
+/** The times that an erasure takes away, and those that it leaves to others; undefined where nobody knows the home or subject. */
+export function* erasureSpans(homes: Homes, target: ErasureTarget, now_ms: number): Work<Found | undefined> {
+  return "home" in target
+    ? yield* homeSpans(homes, target.home, now_ms)
+    : yield* subjectSpans(homes, target.subject, now_ms);
 }
 
 /** A stream of a home, with the item that it is of. */
@@ -110,7 +115,7 @@ function* countIn(homes: Homes, { stream, home }: HomeStream, { from_ms, before_
   return counts.flat(2).reduce((sum, count) => sum + Number(count), 0);
 }
 
-interface Found {
+export interface Found {
   readonly spans: readonly NewSpan[];
   readonly kept: readonly Kept[];
 }
@@ -141,12 +146,6 @@ function* isKnownHome(homes: Homes, home: number): Work<boolean> {
   return known !== undefined;
 }
 
-/** The number of the home that a gateway is in, where it has been told. */
-function* ownHome(): Work<number | undefined> {
-  const row = yield* firstOf(arrays<[number | string]>("SELECT value FROM meta WHERE name = 'home'"));
-  return row === undefined ? undefined : Number(row[0]);
-}
-
 /** Now, or after the newest reading of a home whose clock is ahead. */
 function* endOf(home: number, now_ms: number): Work<number> {
   const newest = yield* firstOf(
@@ -173,7 +172,7 @@ function* subjectSpans(homes: Homes, subject: number, now_ms: number): Work<Foun
     return ends.get(home) as number;
   };
   const lived: (Between & { home: number })[] = [];
-  for (const enrolled of yield* recordsOf<Enrolled>("project_enrollments", "subjectid", subject)) {
+  for (const enrolled of yield* recordsNaming<Enrolled>("project_enrollments", "subjectid", [subject])) {
     const { homeid } = enrolled;
     if (homeid === null || (own !== undefined && homeid !== own)) continue;
     const home = homes.one ? 0 : homeid;
@@ -226,7 +225,7 @@ interface Held {
 type HeldItem = Between & { readonly itemid: number; readonly subjectid: number };
 
 function* heldBy(subject: number, end_ms: number): Work<HeldItem[]> {
-  return (yield* recordsOf<Held>("subject_inventory", "subjectid", subject)).flatMap(
+  return (yield* recordsNaming<Held>("subject_inventory", "subjectid", [subject])).flatMap(
     (held) => heldOf(held, end_ms) ?? [],
   );
 }
@@ -258,7 +257,7 @@ function* othersIn(
     ? (yield* allOf<Enrolled>("project_enrollments")).filter(
         ({ homeid }) => own === undefined || homeid === own,
       )
-    : yield* recordsOf<Enrolled>("project_enrollments", "homeid", home);
+    : yield* recordsNaming<Enrolled>("project_enrollments", "homeid", [home]);
   const theirs = enrolled
     .filter(({ subjectid }) => subjectid !== subject)
     .flatMap((one) => enrollmentOf(one, end) ?? []);
@@ -383,22 +382,15 @@ export function conditionsOf(target: ErasureTarget, homes?: Homes): RecordCondit
   ];
 }
 
-function* recordsOf<Record>(type: RecordType, field: "subjectid" | "homeid", number: number): Work<Record[]> {
-  const column = field === "subjectid" ? "number" : numberIn(field);
-  return yield* parsed(
-    arrays<[string]>(`SELECT record FROM records WHERE type = '${type}' AND ${column} = $1`, number),
-  );
-}
-
-function* recordsNaming<Record>(type: RecordType, field: string, numbers: readonly number[]): Work<Record[]> {
-  const condition = `type = '${type}' AND ${numberIn(field)} = ANY ($1::bigint[])`;
-  return yield* parsed(arrays<[string]>(`SELECT record FROM records WHERE ${condition}`, numbers));
+function* recordsNaming<Record>(
+  type: RecordType,
+  field: string,
+  numbers: readonly number[],
+): Work<readonly Record[]> {
+  return (yield* recordsWith(type, field, numbers)) as readonly Record[];
 }
 
 function* allOf<Record>(type: RecordType): Work<Record[]> {
-  return yield* parsed(arrays<[string]>("SELECT record FROM records WHERE type = $1", type));
-}
-
-function* parsed<Record>(statement: ReturnType<typeof arrays<[string]>>): Work<Record[]> {
-  return (yield* rowsOf(statement)).map(([record]) => JSON.parse(record) as Record);
+  const rows = yield* rowsOf(arrays<[string]>("SELECT record FROM records WHERE type = $1", type));
+  return rows.map(([record]) => JSON.parse(record));
 }

@@ -3,19 +3,25 @@ import type { SeriesName } from "../../series.ts";
 import type { ErasedSpan, Erasure, ErasurePlan, ErasureTarget, TakenSpan } from "../erasure.ts";
 import type { ErasureRequest } from "../store.ts";
 import { recount } from "./count-spans.ts";
-import { betweenOf, conditionsOf, erasurePlan, type HomeStream, streamsOfHome } from "./erasure-plan.ts";
+import {
+  betweenOf,
+  conditionsOf,
+  erasurePlan,
+  erasureSpans,
+  type HomeStream,
+  streamsOfHome,
+} from "./erasure-plan.ts";
 import type { Homes } from "./homes.ts";
 import { numberIn } from "./record-columns.ts";
-import { forEverySeries } from "./series-tables.ts";
 import { settleUnplaced } from "./stays.ts";
 import type { Between } from "./time-spans.ts";
 import { arrays, change, hold, objects, put, rowsOf, type Work } from "./work.ts";
 
 /** Takes away what `erasurePlan` finds, and keeps that it did; undefined where nobody knows the home or subject. */
 export function* erase(homes: Homes, { target, id, at_ms }: ErasureRequest): Work<ErasurePlan | undefined> {
-  const seen = yield* erasurePlan(homes, target, at_ms);
-  if (seen === undefined) return undefined;
-  yield* holdHomes(seen.spans.map(({ home }) => home));
+  const found = yield* erasureSpans(homes, target, at_ms);
+  if (found === undefined) return undefined;
+  yield* holdHomes(found.spans.map(({ home }) => home));
   const plan = yield* erasurePlan(homes, target, at_ms);
   if (plan === undefined) return undefined;
   const spans = plan.spans.map((span, place) => ({ ...span, id, place, at_ms, own: 1 }));
@@ -55,8 +61,8 @@ export function* erasedIn(home: number): Work<Erasure[]> {
   return yield* rowsOf(objects<Erasure>(text, home));
 }
 
-/** Counts readings that came of erased spans and were not kept. */
-export function* countRefused(refused: ReadonlyMap<Pick<Erasure, "id" | "place">, number>): Work<void> {
+/** Counts readings that came of erased spans and were not kept; answers how many those are. */
+export function* countRefused(refused: ReadonlyMap<Pick<Erasure, "id" | "place">, number>): Work<number> {
   for (const [{ id, place }, count] of refused)
     yield* change(
       "UPDATE erasures SET refused = refused + $3 WHERE id = $1 AND place = $2",
@@ -64,6 +70,7 @@ export function* countRefused(refused: ReadonlyMap<Pick<Erasure, "id" | "place">
       place,
       count,
     );
+  return refused.values().reduce((sum, count) => sum + count, 0);
 }
 
 /** Nobody adds readings of any home meanwhile. Who takes a batch holds its source first, then shares the inventory: so does this. */
@@ -113,8 +120,9 @@ function* removeReadings(
   let removed = 0;
   for (const [series] of held) {
     let gone = 0;
+    const text = `DELETE FROM ${series} WHERE stream = $1 AND stamp >= $2 AND stamp < $3${homes.is("$4")}`;
     for (const { from_ms, before_ms } of times)
-      gone += yield* change(removing(homes)[series], stream, from_ms, before_ms, homes.of(home));
+      gone += yield* change(text, stream, from_ms, before_ms, homes.of(home));
     if (gone === 0) continue;
     removed += gone;
     const [from_ms, before_ms] = [times[0]?.from_ms ?? 0, times.at(-1)?.before_ms ?? 0];
@@ -122,11 +130,6 @@ function* removeReadings(
   }
   return removed;
 }
-
-const removing = (homes: Homes) =>
-  forEverySeries(
-    (series) => `DELETE FROM ${series} WHERE stream = $1 AND stamp >= $2 AND stamp < $3${homes.is("$4")}`,
-  );
 
 /** A device that was heard in such a time was heard at its end, or not at all. */
 function* removeHealth({ stream }: HomeStream, times: readonly Between[]): Work<void> {

@@ -1,3 +1,5 @@
+import { arrays, firstOf, type Work } from "./work.ts";
+
 /** How a store tells readings of different homes apart, in the tables of readings and in their counts. */
 export interface Homes {
   /** The home under which readings of a stream stand and are counted: 0 where the tables do not tell. */
@@ -48,4 +50,10 @@ export function homesOnPostgres({ spread }: { spread: boolean }): Homes {
     one: false,
     seen: (homes) => homes,
   };
+}
+
+/** The number of the home that a gateway is in, where it has been told. */
+export function* ownHome(): Work<number | undefined> {
+  const row = yield* firstOf(arrays<[number | string]>("SELECT value FROM meta WHERE name = 'home'"));
+  return row === undefined ? undefined : Number(row[0]);
 }

@@ -19,11 +19,10 @@ export function* receive(homes: Homes, batch: Batch, sender: Sender): Work<Recei
   yield* hold("inventory");
   const { batch: kept, refused } = withoutErased(batch, yield* erasedIn(sender.home), from_seq);
   const { first_own, taken } = yield* take(homes, kept, from_seq, sender);
-  yield* countRefused(refused);
+  const erased = yield* countRefused(refused);
   const { first_seq, to_seq } = batch;
   const what = { first_seq, digest: digestAt(kept, to_seq), at_ms: sender.at_ms };
   yield* noteHeld(source, { first_own, from_seq, to_seq }, what);
-  const erased = refused.values().reduce((sum, count) => sum + count, 0);
   return { held_seq: to_seq, taken, ...(erased === 0 ? {} : { erased }) };
 }
 

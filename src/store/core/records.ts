@@ -9,7 +9,7 @@ import {
 import { itemSeenFrom, type Seen, seenBy } from "../../records/seen.ts";
 import type { Binding } from "../../token.ts";
 import type { LoneType, OwnedType, RecordOf } from "../record-store.ts";
-import type { Homes } from "./homes.ts";
+import { type Homes, ownHome } from "./homes.ts";
 import { lookupText } from "./lookup-text.ts";
 import { columnOf } from "./record-columns.ts";
 import { onlySeen } from "./seen-records.ts";
@@ -74,12 +74,6 @@ export function* seenWith({ one }: Homes, binding: Binding): Work<Seen> {
     },
     (home) => !one || home === own,
   );
-}
-
-/** The home that a gateway is in, where that has a number. */
-function* ownHome(): Work<number | undefined> {
-  const row = yield* firstOf(arrays<[number]>("SELECT value FROM meta WHERE name = 'home'"));
-  return row?.[0];
 }
 
 /** See `RecordStore.recordsWith`. */

@@ -19,8 +19,7 @@ export function* repairDay(homes: Homes, request: DayReadings, sent: Batch, send
   const source = yield* holdSource(request.epoch, sender);
   yield* hold("inventory");
   const { batch, refused } = withoutErased(sent, yield* erasedIn(sender.home));
-  yield* countRefused(refused);
-  const erased = refused.values().reduce((sum, count) => sum + count, 0);
+  const erased = yield* countRefused(refused);
   const whole = daysColumns(request, sent).seq.length < batch_readings_max;
   const repaired = yield* repair(homes, request, batch, { source, sender, whole });
   return { ...repaired, ...(erased === 0 ? {} : { erased }) };

@@ -1,5 +1,6 @@
 import type { SeriesName } from "../../series.ts";
 import type { Homes } from "./homes.ts";
+import type { Stay } from "./stays.ts";
 import { objects, rowsOf, type Work } from "./work.ts";
 
 /** A series of a stream as one moment has it, and the stay that it is asked for. Of its readings some are counted in spans, and the tail alone. */
@@ -58,11 +59,8 @@ export function* runsOf(homes: Homes, { series, item, homes: seen }: ItemSeries)
 }
 
 /** A stay of an item in a home that has sent something of it. */
-export interface StreamStay {
+export interface StreamStay extends Stay {
   readonly stream: number;
-  readonly home: number;
-  readonly from_ms: number;
-  readonly before_ms: number;
 }
 
 /** The stays of an item, the latest first; `seen`: only those in these homes. */

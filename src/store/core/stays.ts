@@ -1,6 +1,7 @@
 import type { Item } from "../../records/items.ts";
 import type { Homes } from "./homes.ts";
 import { numberIn } from "./record-columns.ts";
+import { recordsWith } from "./records.ts";
 import { arrays, change, put, rowsOf, type Work } from "./work.ts";
 
 /** A time in which an item lived in a home, unix milliseconds, the end not included. */
@@ -96,14 +97,8 @@ export function staysIn(item: Item, recorded: readonly RecordedStay[]): Stay[] {
 }
 
 function* recordedStays(itemids: readonly number[]): Work<Map<number, RecordedStay[]>> {
-  const rows = yield* rowsOf(
-    arrays<[string]>(
-      `SELECT record FROM records WHERE type = 'home_inventory' AND ${numberIn("item")} = ANY ($1::bigint[])`,
-      itemids,
-    ),
-  );
-  const stays = rows.map(([record]) => JSON.parse(record) as RecordedStay);
-  return Map.groupBy(stays, ({ item }) => item);
+  const stays = yield* recordsWith("home_inventory", "item", itemids);
+  return Map.groupBy(stays as readonly unknown[] as readonly RecordedStay[], ({ item }) => item);
 }
 
 const findMoved = `

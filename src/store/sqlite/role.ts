@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { OperatorError } from "../../errors.ts";
+import { type Homes, homesOnSqlite, oneHome } from "../core/homes.ts";
 import { always } from "../core/stays.ts";
 import { arrays, firstOf, type Work } from "../core/work.ts";
 import { databasePath, openForReading } from "./connection.ts";
@@ -49,10 +50,10 @@ export function storedRole(directory: string): Role | undefined {
   }
 }
 
-/** Which role the database serves that is read. */
-export function* storedRoleOf(): Work<Role | undefined> {
+/** How the database that is read tells homes apart, by the role that it serves. */
+export function* homesByRole(): Work<Homes> {
   const row = yield* firstOf(arrays<[Role]>("SELECT value FROM meta WHERE name = 'role'"));
-  return row?.[0];
+  return row?.[0] === "gateway" ? oneHome : homesOnSqlite;
 }
 
 /** Which role a database serves; undefined where nobody has run on it yet. */

@@ -2,7 +2,6 @@ import type { Clock } from "../../clock.ts";
 import { day_ms } from "../../durations.ts";
 import { messageOf, type OperatorError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
-import { homesOnSqlite, oneHome } from "../core/homes.ts";
 import { epochOf, type StoreParts } from "../core/store.ts";
 import type { Store } from "../store.ts";
 import { databasePath } from "./connection.ts";
@@ -10,7 +9,7 @@ import { SqliteDatabase } from "./database.ts";
 import { newEpoch } from "./epochs.ts";
 import { storeFault } from "./faults.ts";
 import { schemaVersion } from "./migrations.ts";
-import { type Role, storedRoleOf } from "./role.ts";
+import { homesByRole, type Role } from "./role.ts";
 import type { SqliteWriter } from "./store-writer.ts";
 import type { Place } from "./write.ts";
 import { WriterThread } from "./writer-thread.ts";
@@ -78,7 +77,7 @@ export async function partsOf<Writer extends SqliteWriter>(
   writer: Writer,
 ): Promise<SqliteParts<Writer>> {
   const database = new SqliteDatabase(path);
-  const homes = (await database.read(storedRoleOf)) === "gateway" ? oneHome : homesOnSqlite;
+  const homes = await database.read(homesByRole);
   return { database, writer, homes, epoch: await database.read(epochOf) };
 }
 

@@ -6,7 +6,7 @@ import { seriesOf, type Value } from "../../series.ts";
 import type { Admitted } from "../admission-store.ts";
 import { Additions } from "../core/additions.ts";
 import { erase, takeErasures } from "../core/erasures.ts";
-import { type Homes, homesOnSqlite, oneHome } from "../core/homes.ts";
+import { homesOnSqlite } from "../core/homes.ts";
 import { beginImport, endImport, finishImport, stageRecords } from "../core/record-import.ts";
 import { forEverySeries } from "../core/series-tables.ts";
 import { type Given, type WriteName, type Written, workOf, writesOf } from "../core/writes.ts";
@@ -19,7 +19,7 @@ import { CoverageKeeper } from "./coverage-keeper.ts";
 import { ErasedTimes, erasedName } from "./erased-times.ts";
 import { isRefusedValue, storeFault } from "./faults.ts";
 import { beginPurge, purge, requireRoom } from "./purge.ts";
-import { roleOf } from "./role.ts";
+import { homesByRole } from "./role.ts";
 import { Runner } from "./runner.ts";
 import { insertSql } from "./series-tables.ts";
 import { StreamKeys } from "./stream-keys.ts";
@@ -119,12 +119,12 @@ export class Writing {
     } catch (thrown) {
       throw storeFault(thrown, this.#path);
     }
-    return this.#takeAway(() => this.runner.run(erase(this.#homes(), request)));
+    return this.#takeAway(() => this.runner.run(erase(this.runner.run(homesByRole()), request)));
   }
 
   /** See `Erasures.takeErasures`. */
   takeErasures(spans: readonly TakenSpan[]): number {
-    return this.#takeAway(() => this.runner.run(takeErasures(this.#homes(), spans)));
+    return this.#takeAway(() => this.runner.run(takeErasures(this.runner.run(homesByRole()), spans)));
   }
 
   /** Puts records of the one import under way aside; the first call begins it. */
@@ -143,7 +143,7 @@ export class Writing {
     this.stageRecords([]);
     try {
       return this.transaction(() => {
-        const imported = this.runner.run(finishImport(this.#homes(), { dryRun }));
+        const imported = this.runner.run(finishImport(this.runner.run(homesByRole()), { dryRun }));
         this.streams.forget();
         return imported;
       });
@@ -194,10 +194,6 @@ export class Writing {
   close(): void {
     this.abandonImport();
     this.database.close();
-  }
-
-  #homes(): Homes {
-    return roleOf(this.database) === "gateway" ? oneHome : homesOnSqlite;
   }
 
   /** Takes something away in one transaction, and its bytes from the files after it. */

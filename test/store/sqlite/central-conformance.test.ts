@@ -1,22 +1,18 @@
 import { Database } from "bun:sqlite";
-import { SystemClock } from "../../../src/clock.ts";
 import { seriesOf } from "../../../src/series.ts";
-import { openCentralStore } from "../../../src/store/sqlite/central-open.ts";
 import { centralStoresAgree } from "../central-conformance.ts";
 import type { MakeCentral } from "../central-sample.ts";
 import { storesAgree } from "../conformance.ts";
 import { mirrored } from "../mirrored.ts";
 import { storesAgreeOnRecords } from "../record-conformance.ts";
-import { keptLog, temporaryDirectory } from "../sample.ts";
 import { storesAgreeOnSeen } from "../seen-conformance.ts";
 import { databaseOf } from "./opening.ts";
+import { temporaryCentral } from "./temporary-central.ts";
 
 const make: MakeCentral = async () => {
-  const directory = temporaryDirectory();
-  const { log } = keptLog();
-  const store = await openCentralStore({ directory: directory.path, clock: new SystemClock(), log });
+  const central = await temporaryCentral();
   return {
-    store,
+    store: central.store,
     damage: async ({ series, item, stamp_ms }, how) => {
       const field = Object.keys(seriesOf(series).fields)[0];
       const change = {
@@ -25,16 +21,13 @@ const make: MakeCentral = async () => {
         day: `UPDATE ${series} SET stamp = stamp + 172800000`,
         gone: `DELETE FROM ${series}`,
       };
-      using database = new Database(databaseOf(directory.path));
+      using database = new Database(databaseOf(central.directory));
       database.run(`${change[how]} WHERE stream IN (SELECT key FROM streams WHERE item = ?) AND stamp = ?`, [
         item,
         stamp_ms,
       ]);
     },
-    async [Symbol.asyncDispose]() {
-      await store.close();
-      directory[Symbol.dispose]();
-    },
+    [Symbol.asyncDispose]: () => central[Symbol.asyncDispose](),
   };
 };
 

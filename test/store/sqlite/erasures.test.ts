@@ -3,30 +3,23 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SystemClock } from "../../../src/clock.ts";
-import { openCentralStore } from "../../../src/store/sqlite/central-open.ts";
 import { openGatewayStore, openStoreBeside, openUploadStore } from "../../../src/store/sqlite/open.ts";
-import type { MakeCentral } from "../central-sample.ts";
 import { erasuresAgree } from "../erasure-conformance.ts";
 import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
 import { checkCounts } from "./counts.ts";
 import { databaseOf } from "./opening.ts";
+import { temporaryCentral } from "./temporary-central.ts";
 
-const make: MakeCentral = async () => {
-  const directory = temporaryDirectory();
-  const { log } = keptLog();
-  const store = await openCentralStore({ directory: directory.path, clock: new SystemClock(), log });
+erasuresAgree("central on SQLite", async () => {
+  const central = await temporaryCentral();
   return {
-    store,
-    damage: async () => {},
+    store: central.store,
     async [Symbol.asyncDispose]() {
-      await store.close();
-      checkCounts(directory.path);
-      directory[Symbol.dispose]();
+      checkCounts(central.directory);
+      await central[Symbol.asyncDispose]();
     },
   };
-};
-
-erasuresAgree("central on SQLite", make);
+});
 
 describe("a gateway", () => {
   const clock = new SystemClock();

@@ -1,0 +1,26 @@
+import { SystemClock } from "../../src/clock.ts";
+import { openGatewayStore } from "../../src/store/sqlite/open.ts";
+import type { GatewayStore } from "../../src/store/store.ts";
+import { keptLog } from "../store/sample.ts";
+
+/** The store of a gateway without drivers, for a process that takes readings in; `stay` says that they are there, and stays until it is killed. */
+export async function openBox(of: {
+  directory: string;
+  home: string | undefined;
+  timezone: string;
+}): Promise<{ store: GatewayStore; stay: () => void }> {
+  const { directory, home, timezone } = of;
+  const clock = new SystemClock();
+  const store = await openGatewayStore({
+    directory,
+    clock,
+    log: keptLog().log,
+    home: Number(home),
+    timezone,
+  });
+  const stay = () => {
+    process.stdout.write("done\n");
+    clock.after(600_000, () => {});
+  };
+  return { store, stay };
+}
