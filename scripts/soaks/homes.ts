@@ -57,7 +57,7 @@ try {
   const { foreign, lost, wrong } = faults;
   const took_s = ((performance.now() - began_ms) / 1000).toFixed(0);
   console.log(
-    `${counts.calls} calls and ${counts.imports} imports in ${took_s} s; told to come later ${counts.later} times`,
+    `${counts.calls} calls and ${counts.imports} imports in ${took_s} s; told to come later ${counts.later} times, connections lost ${counts.cut}`,
   );
   console.log(
     `${counts.sent} readings sent, ${counts.shown} of them shown as an item's; ${counts.uncertain} pages of an uncertain moment`,

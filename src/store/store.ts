@@ -387,7 +387,7 @@ export interface Appended {
 export interface Overview {
   readonly epoch: string;
   readonly schemaVersion: number;
-  /** Number of the newest reading on disk; 0 when there is none. */
+  /** How many numbers have been given to readings: at a gateway that of the newest, at central those of all homes together. */
   readonly last_seq: number;
   readonly bytesOnDisk: number;
   readonly items: readonly ItemOverview[];

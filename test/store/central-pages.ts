@@ -55,8 +55,8 @@ export function everyPage(make: MakeCentral): void {
         for (const { device, stamp_ms, fields } of gateway.readings.slice(before, held_seq)) {
           const number = device.address.endsWith("01") ? 1 : 2;
           if (livesIn(number, stamp_ms) === gateway.home)
-            oracle.keep(number, { stamp_ms, event: Number(fields[0]) });
-          else oracle.pass();
+            oracle.keep(number, { stamp_ms, event: Number(fields[0]) }, gateway.home);
+          else oracle.pass(gateway.home);
         }
         oracle.sort();
         for (let ask = 0; ask < 10; ask += 1) {

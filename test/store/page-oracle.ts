@@ -6,7 +6,8 @@ import { sensor, sensorEvent, start_ms } from "./sample.ts";
 /** The slow and obvious answer to every page: everything, sorted. */
 export class PageOracle {
   #events = 0;
-  #seq = 0;
+  /** The last number of each home: a gateway's is 0. */
+  readonly #last = new Map<number, number>();
   readonly #rows = new Map<number, Row[]>();
 
   /** Has the store know the sensors first, so that the item of sensor n has key n. */
@@ -26,24 +27,27 @@ export class PageOracle {
   async append(store: GatewayStore, batch: readonly Reading[]): Promise<void> {
     const own = batch.map(({ device, stamp_ms }) => this.fresh(numberOf(device.address), stamp_ms));
     const { first_seq, last_seq } = await store.append(own);
-    expect({ first_seq, last_seq }).toEqual({ first_seq: this.#seq + 1, last_seq: this.#seq + own.length });
+    expect({ first_seq, last_seq }).toEqual({
+      first_seq: this.last_seq + 1,
+      last_seq: this.last_seq + own.length,
+    });
     for (const { device, stamp_ms, values } of own) {
       this.keep(numberOf(device.address), { stamp_ms, event: values["event"] as number });
     }
     this.sort();
   }
 
-  /** Keeps a reading under the next number; `sort` is to be called before anything is asked. */
-  keep(item: number, reading: { stamp_ms: number; event: number }): void {
-    this.#seq += 1;
+  /** Keeps a reading under the next number of its home; `sort` is to be called before anything is asked. */
+  keep(item: number, reading: { stamp_ms: number; event: number }, home = 0): void {
+    this.pass(home);
     const rows = this.#rows.get(item) ?? [];
-    rows.push({ ...reading, seq: this.#seq });
+    rows.push({ ...reading, seq: this.#last.get(home) ?? 0, home });
     this.#rows.set(item, rows);
   }
 
   /** Passes over the number of a reading that is not the item's. */
-  pass(): void {
-    this.#seq += 1;
+  pass(home: number): void {
+    this.#last.set(home, (this.#last.get(home) ?? 0) + 1);
   }
 
   sort(): void {
@@ -57,7 +61,7 @@ export class PageOracle {
   }
 
   get last_seq(): number {
-    return this.#seq;
+    return Math.max(0, ...this.#last.values());
   }
 
   /**
@@ -66,11 +70,11 @@ export class PageOracle {
    */
   page(request: PageRequest, answered?: Page): Page {
     const second = (answered?.next?.before_s ?? 0) - 1;
-    const newest = this.of(request.item)
-      .filter(({ stamp_ms }) => Math.floor(stamp_ms / 1000) === second)
-      .reduce((most, { seq }) => Math.max(most, seq), 0);
+    const within = this.of(request.item).filter(({ stamp_ms }) => Math.floor(stamp_ms / 1000) === second);
+    const newest = within.reduce((most, { seq }) => Math.max(most, seq), 0);
     const named = answered?.next?.through ?? 0;
-    const newest_seq = named >= newest && named <= this.#seq ? named : this.#seq;
+    const last_seq = this.#last.get(within[0]?.home ?? 0) ?? 0;
+    const newest_seq = named >= newest && named <= last_seq ? named : last_seq;
     return request.ascending_from_ms === undefined
       ? this.#descending(request, newest_seq)
       : this.#ascending(request, request.ascending_from_ms, newest_seq);
@@ -126,6 +130,7 @@ interface Row {
   readonly stamp_ms: number;
   readonly seq: number;
   readonly event: number;
+  readonly home: number;
 }
 
 function stampIn(precision: Precision, stamp_ms: number): number {

@@ -28,6 +28,8 @@ export class SoakedCentral implements AsyncDisposable {
   /** Requests that were answered, and those that were sent away until later. */
   calls = 0;
   later = 0;
+  /** Connections that were closed before an answer came: the request was made again. */
+  cut = 0;
 
   private constructor(of: {
     site: Site;
@@ -89,7 +91,7 @@ export class SoakedCentral implements AsyncDisposable {
   ): Promise<Answer> {
     const bytes = body instanceof Uint8Array || body === undefined ? body : JSON.stringify(body);
     for (let tries = 0; tries < tries_max; tries += 1) {
-      const response = await fetch(this.#server.origin + path, {
+      const response = await this.#ask(path, {
         method,
         headers: {
           authorization: `bearer ${token}`,
@@ -100,6 +102,11 @@ export class SoakedCentral implements AsyncDisposable {
         },
         ...(bytes === undefined ? {} : { body: bytes }),
       });
+      // A server may close a connection that was idle just as it is used again; whatever is asked here may be asked twice.
+      if (response === undefined) {
+        this.cut += 1;
+        continue;
+      }
       const answered = new Uint8Array(await response.arrayBuffer());
       if (response.status === 429 || response.status === 503) {
         this.later += 1;
@@ -110,6 +117,16 @@ export class SoakedCentral implements AsyncDisposable {
       return new Answer(path, response.status, response.headers, answered);
     }
     throw new Error(`${method} ${path}: central sends it away for ever`);
+  }
+
+  /** The answer; undefined where the connection was lost before it. */
+  async #ask(path: string, request: RequestInit): Promise<Response | undefined> {
+    try {
+      return await fetch(this.#server.origin + path, request);
+    } catch (thrown) {
+      if (thrown instanceof Error && "code" in thrown && thrown.code === "ECONNRESET") return undefined;
+      throw thrown;
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -35,6 +35,7 @@ export interface Outcome {
   readonly said: readonly string[];
   readonly uncertain: number;
   readonly later: number;
+  readonly cut: number;
 }
 
 /** Makes so many random calls of gateways and readers to one central, while items move, and then the account of every reading. */
@@ -82,7 +83,7 @@ export async function soak(options: SoakOptions): Promise<Outcome> {
     const { sent, shown } = await account(trial);
     tell();
     const { said, uncertain, programme } = trial;
-    const { later } = central;
+    const { later, cut } = central;
     return {
       calls: central.calls,
       imports: programme.ended,
@@ -92,6 +93,7 @@ export async function soak(options: SoakOptions): Promise<Outcome> {
       said,
       uncertain,
       later,
+      cut,
     };
   } finally {
     clearInterval(teller);

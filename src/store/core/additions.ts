@@ -6,28 +6,31 @@ import { type Added, addTo, bounds, countedIn, nameOf, noneOf, type Run } from "
 import { arrays, objects, put, putReadings, rowsOf, rowsOfAll, type Work } from "./work.ts";
 
 /**
- * Readings that a transaction adds, for the counts that make `skip` cheap and the list of late readings: see ../README.md. Call `add` for each
- * reading that is put into a table, those of a stream in order of number, and `settle` once before the commit. The streams are held.
+ * Readings of a home that a transaction adds, for the counts that make `skip` cheap and the list of late readings: see ../README.md. Call `add` for each
+ * reading that is put into a table, those of a stream in order of number, and `settle` once before the commit. The home is held.
  */
 export class Additions {
   readonly #homes: Homes;
+  readonly #home: number;
   readonly #runs = new Map<string, Added>();
 
-  constructor(homes: Homes) {
+  /** `home`: as the tables of readings have it. */
+  constructor(homes: Homes, home: number) {
     this.#homes = homes;
+    this.#home = home;
   }
 
-  add(series: SeriesName, stream: number, home: number, stamp_ms: number, number: number): void {
-    const { stamps_ms, numbers } = this.#run(series, stream, home);
+  add(series: SeriesName, stream: number, stamp_ms: number, number: number): void {
+    const { stamps_ms, numbers } = this.#run(series, stream);
     stamps_ms.push(stamp_ms);
     numbers.push(number);
   }
 
-  addAll({ series, home, order, stream, own, columns }: SeriesRows): void {
+  addAll({ series, order, stream, own, columns }: SeriesRows): void {
     let run: Added | undefined;
     for (const index of order) {
       const of = stream[index] as number;
-      if (run?.stream !== of) run = this.#run(series, of, home);
+      if (run?.stream !== of) run = this.#run(series, of);
       run.stamps_ms.push(columns.stamp_ms[index] as number);
       run.numbers.push(own[index] as number);
     }
@@ -48,16 +51,15 @@ export class Additions {
     if (this.#runs.size === 0) return;
     const runs = [...this.#runs.values()];
     this.#runs.clear();
-    const held = yield* totalsOf(runs);
-    const newest = new Map<string, number>();
-    for (const { stream, series, newest_stamp } of held.values()) {
-      const name = `${stream} ${series}`;
-      newest.set(name, Math.max(newest_stamp, newest.get(name) ?? 0));
-    }
-    const late = runs.flatMap((run) => lateOf(run, newest.get(`${run.stream} ${run.series}`) ?? 0));
-    const taken = runs.map((run) => take(run, held.get(nameOf(run)) ?? totalsOfNone(run)));
+    const home = this.#home;
+    const held = yield* totalsOf(runs, home);
+    const late = runs.flatMap((run) => lateOf(run, held.get(nameOf(run))?.newest_stamp ?? 0, home));
+    const taken = runs.map((run) => take(run, held.get(nameOf(run)) ?? totalsOfNone(run, home)));
     yield* this.#emptyTails(taken);
-    const grown = yield* countedIn(taken.map(({ counted }) => counted));
+    const grown = yield* countedIn(
+      taken.map(({ counted }) => counted),
+      home,
+    );
     yield* put({
       put: "totals",
       columns: totalsColumns,
@@ -67,7 +69,7 @@ export class Additions {
     yield* put({ put: "late", columns: lateColumns, rows: late, conflict: "ON CONFLICT DO NOTHING" });
     for (const { series, stream, start_ms, level } of grown) {
       const before_ms = start_ms + (widths_ms[level] as number);
-      yield* divide(this.#homes, { series, streams: [stream], from_ms: start_ms, before_ms, level });
+      yield* divide(this.#homes, { series, home, streams: [stream], from_ms: start_ms, before_ms, level });
     }
   }
 
@@ -97,11 +99,11 @@ export class Additions {
     }
   }
 
-  #run(series: SeriesName, stream: number, home: number): Added {
-    const name = nameOf({ series, stream, home });
+  #run(series: SeriesName, stream: number): Added {
+    const name = nameOf({ series, stream });
     let run = this.#runs.get(name);
     if (run === undefined) {
-      run = noneOf({ series, stream, home });
+      run = noneOf({ series, stream });
       this.#runs.set(name, run);
     }
     return run;
@@ -109,6 +111,7 @@ export class Additions {
 }
 
 interface Totals extends Run {
+  readonly home: number;
   total: number;
   newest_number: number;
   newest_stamp: number;
@@ -129,19 +132,21 @@ interface Taken {
 
 type Key = [stamp_ms: number, number: number];
 
-function* totalsOf(runs: readonly Run[]): Work<Map<string, Totals>> {
+function* totalsOf(runs: readonly Run[], home: number): Work<Map<string, Totals>> {
   const rows = yield* rowsOf(
     objects<Totals>(
-      `SELECT ${totalsNames.join(", ")} FROM totals WHERE stream = ANY ($1::bigint[]) AND series = ANY ($2::text[])`,
+      `SELECT ${totalsNames.join(", ")} FROM totals
+       WHERE stream = ANY ($1::bigint[]) AND series = ANY ($2::text[]) AND home = $3`,
       [...new Set(runs.map(({ stream }) => stream))],
       [...new Set(runs.map(({ series }) => series))],
+      home,
     ),
   );
   return new Map(rows.map((row) => [nameOf(row), row]));
 }
 
 /** Those that came after one with a higher stamp; `newest_ms`: of those before. */
-function lateOf({ stream, series, home, stamps_ms, numbers }: Added, newest_ms: number): LateRow[] {
+function lateOf({ stream, series, stamps_ms, numbers }: Added, newest_ms: number, home: number): LateRow[] {
   const late: LateRow[] = [];
   let newest = newest_ms;
   for (const [index, stamp_ms] of stamps_ms.entries()) {
@@ -168,7 +173,7 @@ function take(run: Added, totals: Totals): Taken {
   return { totals, tail, counted, before_number };
 }
 
-function totalsOfNone({ series, stream, home }: Run): Totals {
+function totalsOfNone({ series, stream }: Run, home: number): Totals {
   const nothing = { total: 0, newest_number: 0, newest_stamp: 0, tail: 0, tail_from: 0, tail_min: 0 };
   return { stream, series, home, ...nothing };
 }

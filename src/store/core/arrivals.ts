@@ -15,7 +15,7 @@ export function* arrivals(homes: Homes, epoch: string, request: ArrivalsRequest)
   for (const [place, run] of runs.entries()) {
     const after = from[place] as StayPosition;
     const limit = request.limit - records.length;
-    const found = limit === 0 ? undefined : yield* arrivalsOf(homes, run, { ...request, after, limit });
+    const found = limit === 0 ? undefined : yield* arrivalsOf(run, { ...request, after, limit });
     records.push(...(found?.records ?? []));
     stays.push(found?.position ?? after);
   }
@@ -24,40 +24,40 @@ export function* arrivals(homes: Homes, epoch: string, request: ArrivalsRequest)
 
 /** The readings of a run that arrived after a position. */
 function* arrivalsOf(
-  homes: Homes,
   run: Run,
   part: { span: ArrivalsRequest["span"]; after: StayPosition; limit: number; precision: Precision },
 ): Work<{ records: SeriesRecord[]; position: StayPosition }> {
-  const { series, stream, among } = run;
+  const { homes, series, stream, home } = run;
   const { after, limit } = part;
   const from_ms = Math.max(part.span.from_ms, run.from_ms);
   const before_ms = Math.min(part.span.before_ms, run.before_ms);
-  const lateText = lateSql(homes, series, among);
-  const late = yield* rowsOf(arrays<ArrivalRow>(lateText, stream, after.seq, from_ms, before_ms, limit));
+  const late = yield* rowsOf(
+    arrays<ArrivalRow>(lateSql(homes, series), stream, home, after.seq, from_ms, before_ms, limit),
+  );
   late.sort(([one], [other]) => one - other);
   // Late readings that the walk has passed have stamps below the position's: where no others follow, there is nothing to leave out.
-  const text = inOrderSql(homes, series, among, late.length > 0);
+  const text = inOrderSql(homes, series, late.length > 0);
   const inOrder = yield* rowsOf(
-    arrays<ArrivalRow>(text, stream, after.stamp_ms, after.seq, before_ms, limit),
+    arrays<ArrivalRow>(text, stream, home, after.stamp_ms, after.seq, before_ms, limit),
   );
   return joined(run, part, inOrder, late);
 }
 
-/** Readings that came in order of time: parameters are stream, stamp and number of the last one before, the end of the span, and the limit. */
-export function inOrderSql(homes: Homes, series: SeriesName, among: string, lateFollow: boolean): string {
+/** Readings that came in order of time: parameters are stream, home, stamp and number of the last one before, the end of the span, and the limit. */
+export function inOrderSql(homes: Homes, series: SeriesName, lateFollow: boolean): string {
   const unlisted = ` AND NOT EXISTS (SELECT 1 FROM late
       WHERE late.series = '${series}' AND late.stream = reading.stream AND late.seq = reading.seq${homes.same("reading", "late")})`;
   // The bound on the stamp alone tells PostgreSQL which partitions are in question.
   return `SELECT ${columnsOf(series, "reading")} FROM ${series} AS reading
-    WHERE stream = $1${among} AND stamp >= $2 AND (stamp, seq) > ($2, $3) AND stamp < $4${lateFollow ? unlisted : ""}
-    ORDER BY stamp, seq LIMIT $5`;
+    WHERE stream = $1${homes.is("$2")} AND stamp >= $3 AND (stamp, seq) > ($3, $4) AND stamp < $5${lateFollow ? unlisted : ""}
+    ORDER BY stamp, seq LIMIT $6`;
 }
 
-/** Late readings, the first ones in any order: parameters are stream, the number of the last one before, both ends of the span, and the limit. */
-export function lateSql(homes: Homes, series: SeriesName, among: string): string {
+/** Late readings, the first ones in any order: parameters are stream, home, the number of the last one before, both ends of the span, and the limit. */
+export function lateSql(homes: Homes, series: SeriesName): string {
   return `SELECT ${columnsOf(series, "reading")} FROM (
-      SELECT * FROM late WHERE series = '${series}' AND stream = $1${among} AND seq > $2 AND stamp >= $3 AND stamp < $4
-      ORDER BY seq LIMIT $5) AS listed
+      SELECT * FROM late WHERE series = '${series}' AND stream = $1 AND home = $2 AND seq > $3 AND stamp >= $4 AND stamp < $5
+      ORDER BY seq LIMIT $6) AS listed
     JOIN ${series} AS reading ON reading.stream = listed.stream AND reading.stamp = listed.stamp AND reading.seq = listed.seq${homes.same("reading", "listed")}`;
 }
 

@@ -10,7 +10,7 @@ export function* putBackup(home: number, name: string, content: Uint8Array): Wor
       "leave it out of the backup",
     );
   }
-  yield* hold({ backupsOf: home });
+  yield* hold({ home });
   const others = yield* rowsOf(
     arrays<[bytes: number]>("SELECT length(content) FROM backups WHERE home = $1 AND name <> $2", home, name),
   );

@@ -25,9 +25,11 @@ export function spanStart(stamp_ms: number, width_ms: number): number {
   return Math.floor(stamp_ms / width_ms) * width_ms;
 }
 
-/** Series of streams whose readings have been changed otherwise than by adding. */
+/** A series of streams of a home whose readings have been changed otherwise than by adding. */
 export interface Recounted {
   readonly series: SeriesName;
+  /** As the tables of readings have it. */
+  readonly home: number;
   readonly streams: readonly number[];
   /** Stamps of readings that were changed or removed, or that came. */
   readonly from_ms: number;
@@ -36,45 +38,40 @@ export interface Recounted {
   readonly changed: boolean;
 }
 
-/** Makes counts and totals of some streams what the table of a series holds, in a stretch of time. The streams are held, and have totals. */
+/** Makes counts and totals of some streams what the table of a series holds, in a stretch of time. The home is held, and the streams have totals. */
 export function* recount(homes: Homes, of: Recounted): Work<void> {
-  const { series, streams, changed } = of;
+  const { series, home, streams, changed } = of;
+  const ofStreams = [streams, series, home] as const;
   const tail = yield* firstOf(
     objects<{ from_ms: number | null }>(
-      "SELECT min(tail_from) AS from_ms FROM totals WHERE stream = ANY ($1::bigint[]) AND series = $2 AND tail > 0",
-      streams,
-      series,
+      `SELECT min(tail_from) AS from_ms FROM totals WHERE ${isOfStreams} AND tail > 0`,
+      ...ofStreams,
     ),
   );
   yield* change(
     `UPDATE totals SET newest_stamp = coalesce((
        SELECT max(stamp) FROM ${series} AS reading
        WHERE reading.stream = totals.stream${homes.same("reading", "totals")}), 0)
-     WHERE stream = ANY ($1::bigint[]) AND series = $2`,
-    streams,
-    series,
+     WHERE ${isOfStreams}`,
+    ...ofStreams,
   );
   yield* change(
-    "UPDATE totals SET tail = 0, tail_from = newest_stamp + 1 WHERE stream = ANY ($1::bigint[]) AND series = $2",
-    streams,
-    series,
+    `UPDATE totals SET tail = 0, tail_from = newest_stamp + 1 WHERE ${isOfStreams}`,
+    ...ofStreams,
   );
   for (const [from_ms, before_ms] of stretches(of, tail?.from_ms ?? undefined)) {
-    yield* change(
-      "DELETE FROM counts WHERE stream = ANY ($1::bigint[]) AND series = $2 AND start >= $3 AND start < $4",
-      streams,
-      series,
-      from_ms,
-      before_ms,
-    );
-    yield* change(widestSql(homes, series), streams, series, from_ms, before_ms);
-    yield* divide(homes, { series, streams, from_ms, before_ms, level: 0 });
+    const stretch = [...ofStreams, from_ms, before_ms] as const;
+    yield* change(`DELETE FROM counts WHERE ${isOfStreams} AND start >= $4 AND start < $5`, ...stretch);
+    yield* change(widestSql(homes, series), ...stretch);
+    yield* divide(homes, { series, home, streams, from_ms, before_ms, level: 0 });
   }
-  yield* change(sumSql, streams, series, changed ? 1 : 0);
-  if (changed) yield* listLate(homes, series, streams);
+  yield* change(sumSql, ...ofStreams, changed ? 1 : 0);
+  if (changed) yield* listLate(homes, { series, home, streams });
 }
 
-/** The same for days of streams, which may have no totals of the home yet: a day is days since 1970. */
+const isOfStreams = "stream = ANY ($1::bigint[]) AND series = $2 AND home = $3";
+
+/** The same for days of streams, which may have no totals yet: a day is days since 1970. */
 export function* recountDays(
   homes: Homes,
   of: {
@@ -90,23 +87,28 @@ export function* recountDays(
       "INSERT INTO totals (stream, series, home) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
       stream,
       series,
-      homes.of(home),
+      home,
     );
     const from_ms = day * day_ms;
-    yield* recount(homes, { series, streams: [stream], from_ms, before_ms: from_ms + day_ms, changed });
+    yield* recount(homes, { series, home, streams: [stream], from_ms, before_ms: from_ms + day_ms, changed });
   }
 }
 
 /** The same for all readings of the streams, which may have no totals yet. */
-export function* recountAll(homes: Homes, series: SeriesName, streams: readonly number[]): Work<void> {
+export function* recountAll(
+  homes: Homes,
+  of: { readonly series: SeriesName; readonly home: number; readonly streams: readonly number[] },
+): Work<void> {
+  const { series, home, streams } = of;
   yield* change(
     `INSERT INTO totals (stream, series, home)
-     SELECT stream, $2::text, ${homes.column} FROM ${series} WHERE stream = ANY ($1::bigint[])
+     SELECT stream, $2::text, ${homes.column} FROM ${series} WHERE stream = ANY ($1::bigint[])${homes.is("$3")}
      GROUP BY 1, 3 ON CONFLICT DO NOTHING`,
     streams,
     series,
+    home,
   );
-  yield* recount(homes, { series, streams, from_ms: 0, before_ms: Number.MAX_SAFE_INTEGER, changed: true });
+  yield* recount(homes, { ...of, from_ms: 0, before_ms: Number.MAX_SAFE_INTEGER, changed: true });
 }
 
 /**
@@ -117,11 +119,11 @@ export function* divide(
   homes: Homes,
   of: Omit<Recounted, "changed"> & { readonly level: number },
 ): Work<void> {
-  const { series, streams, from_ms, before_ms, level } = of;
+  const { series, home, streams, from_ms, before_ms, level } = of;
   for (const [place, width] of widths_ms.slice(level + 1).entries()) {
     const wider = widths_ms[level + place] as number;
     const text = dividedSql(homes, series, wider, width);
-    const divided = yield* change(text, streams, series, from_ms, before_ms);
+    const divided = yield* change(text, streams, series, home, from_ms, before_ms);
     if (divided === 0) return;
   }
 }
@@ -143,13 +145,13 @@ function stretches(
   ];
 }
 
-/** Parameters of these: streams, series, and the stretch. */
+/** Parameters of these: streams, series, home, and the stretch. */
 function widestSql(homes: Homes, series: SeriesName): string {
   const [width] = widths_ms;
   return `INSERT INTO counts (stream, series, width, start, home, count, min_seq, max_seq)
     SELECT totals.stream, totals.series, ${width}, stamp - stamp % ${width}, totals.home, count(*), min(seq), max(seq)
     FROM totals JOIN ${series} AS reading ON reading.stream = totals.stream${homes.same("reading", "totals")}
-    WHERE totals.stream = ANY ($1::bigint[]) AND totals.series = $2 AND stamp >= $3 AND stamp < $4
+    WHERE totals.stream = ANY ($1::bigint[]) AND totals.series = $2 AND totals.home = $3 AND stamp >= $4 AND stamp < $5
     GROUP BY 1, 2, 4, 5`;
 }
 
@@ -160,18 +162,18 @@ function dividedSql(homes: Homes, series: SeriesName, wider: number, width: numb
     FROM counts AS wide JOIN totals USING (stream, series, home)
       JOIN ${series} AS reading ON reading.stream = wide.stream${homes.same("reading", "wide")}
         AND stamp >= wide.start AND stamp < wide.start + ${wider} AND stamp < tail_from
-    WHERE wide.stream = ANY ($1::bigint[]) AND wide.series = $2 AND wide.width = ${wider}
-      AND wide.start >= $3 AND wide.start < $4 AND wide.count > ${undivided_max}
+    WHERE wide.stream = ANY ($1::bigint[]) AND wide.series = $2 AND wide.home = $3 AND wide.width = ${wider}
+      AND wide.start >= $4 AND wide.start < $5 AND wide.count > ${undivided_max}
     GROUP BY 1, 2, 4, 5
     ON CONFLICT (stream, series, width, start, home) DO UPDATE
       SET count = excluded.count, min_seq = excluded.min_seq, max_seq = excluded.max_seq`;
 }
 
-/** Parameters: streams, series, and 1 where readings have changed. */
+/** Parameters: streams, series, home, and 1 where readings have changed. */
 const ofWidest = `FROM counts WHERE counts.stream = totals.stream AND counts.series = totals.series
   AND counts.home = totals.home AND width = ${widths_ms[0]}`;
 const sumSql = `UPDATE totals SET
     total = coalesce((SELECT sum(count) ${ofWidest}), 0),
     newest_number = greatest(newest_number, coalesce((SELECT max(max_seq) ${ofWidest}), 0)),
-    revision = revision + CASE WHEN total = coalesce((SELECT sum(count) ${ofWidest}), 0) THEN $3::bigint ELSE 1 END
-  WHERE stream = ANY ($1::bigint[]) AND series = $2`;
+    revision = revision + CASE WHEN total = coalesce((SELECT sum(count) ${ofWidest}), 0) THEN $4::bigint ELSE 1 END
+  WHERE ${isOfStreams}`;

@@ -14,37 +14,44 @@ export function* coverage(request: CoverageRequest): Work<CoverageInterval[]> {
   );
   const seen = stays.filter(({ home }) => request.homes?.includes(home) ?? true);
   if (seen[0] === undefined) return [];
-  const streams = seen.map(({ stream }) => stream);
+  const facts: CoverageFacts["stays"][number][] = [];
+  for (const stay of seen) facts.push({ ...stayOf(stay), ...(yield* interruptionsOf(stay)) });
+  return coverageOf({ ...kindOf(seen[0]), stays: facts }, request);
+}
+
+function* interruptionsOf({ stream, home, listener }: StayRow): Work<Interruptions> {
   const [silences, outages, gaps] = yield* rowsOfAll(
-    objects<StreamSpan>(
-      "SELECT stream, start_ms, stop_ms FROM silences WHERE stream = ANY ($1::bigint[]) ORDER BY stream, start_ms",
-      streams,
+    objects<Span>(
+      "SELECT start_ms, stop_ms FROM silences WHERE stream = $1 AND home = $2 ORDER BY start_ms",
+      stream,
+      home,
     ),
     objects<Outage>(
-      `SELECT outages.home, outages.listener, start_ms, stop_ms
-       FROM stream_states AS states
-         JOIN outages ON outages.home = states.home AND outages.listener IN (states.listener, 'gateway')
-       WHERE stream = ANY ($1::bigint[]) ORDER BY outages.home, outages.listener, start_ms`,
-      streams,
+      `SELECT home, listener, start_ms, stop_ms FROM outages
+       WHERE home = $1 AND listener = ANY ($2::text[]) ORDER BY listener, start_ms`,
+      home,
+      [listener, "gateway"],
     ),
     objects<GapRow>(
-      `SELECT stream, from_ms AS start_ms, to_ms AS stop_ms, reason, lost FROM gaps WHERE stream = ANY ($1::bigint[])
+      `SELECT from_ms AS start_ms, to_ms AS stop_ms, reason, lost FROM gaps WHERE stream = $1 AND home = $2
        ORDER BY from_ms, to_ms, reason`,
-      streams,
+      stream,
+      home,
     ),
   );
   const of = outagesByListener(outages);
-  const facts = seen.map((row) => ({
-    ...stayOf(row),
-    silences: silences.filter(({ stream }) => stream === row.stream),
-    driverOutages: of(row.home, row.listener),
-    gatewayOutages: of(row.home, "gateway"),
-    gaps: gaps
-      .filter(({ stream }) => stream === row.stream)
-      .map(({ lost, stream: _, ...gap }) => ({ ...gap, lost: lost ?? undefined })),
-  }));
-  return coverageOf({ ...kindOf(seen[0]), stays: facts }, request);
+  return {
+    silences,
+    driverOutages: of(home, listener),
+    gatewayOutages: of(home, "gateway"),
+    gaps: gaps.map(({ lost, ...gap }) => ({ ...gap, lost: lost ?? undefined })),
+  };
 }
+
+type Interruptions = Pick<
+  CoverageFacts["stays"][number],
+  "silences" | "driverOutages" | "gatewayOutages" | "gaps"
+>;
 
 /** Keys of the items that have been silent for too long by now, in the home where they live. To be read in one snapshot. */
 export function* overdueItems(): Work<Set<number>> {
@@ -87,16 +94,12 @@ interface StayRow {
   readonly last_ms: number | null;
 }
 
-interface StreamSpan extends Span {
-  readonly stream: number;
-}
-
 interface Outage extends Span {
   readonly home: number;
   readonly listener: string;
 }
 
-interface GapRow extends StreamSpan {
+interface GapRow extends Span {
   readonly reason: GapReason;
   readonly lost: number | null;
 }

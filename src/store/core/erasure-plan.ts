@@ -102,7 +102,11 @@ export function betweenOf(spans: readonly SpanOfDevice[], stream: HomeStream): B
 
 function* countIn(homes: Homes, { stream, home }: HomeStream, { from_ms, before_ms }: Between): Work<number> {
   const held = yield* rowsOf(
-    arrays<[SeriesName]>("SELECT DISTINCT series FROM totals WHERE stream = $1 AND total > 0", stream),
+    arrays<[SeriesName]>(
+      "SELECT series FROM totals WHERE stream = $1 AND home = $2 AND total > 0",
+      stream,
+      homes.of(home),
+    ),
   );
   const counts = yield* rowsOfAll<[number][]>(
     ...held.map(([series]) =>
@@ -125,7 +129,7 @@ const everyDevice = { kind: null, address: null, itemid: null } as const;
 function* homeSpans(homes: Homes, home: number, now_ms: number): Work<Found | undefined> {
   if (!(yield* isKnownHome(homes, home))) return undefined;
   const own = homes.one ? 0 : home;
-  const before_ms = yield* endOf(own, now_ms);
+  const before_ms = yield* endOf(homes, own, now_ms);
   return { spans: [{ home: own, subject: null, ...everyDevice, from_ms: 0, before_ms }], kept: [] };
 }
 
@@ -136,7 +140,7 @@ function* isKnownHome(homes: Homes, home: number): Work<boolean> {
   }
   const known = yield* firstOf(
     arrays(
-      `SELECT 1 FROM streams WHERE home = $1 UNION ALL SELECT 1 FROM sources WHERE home = $1
+      `SELECT 1 FROM streams WHERE home = $1 UNION ALL SELECT 1 FROM epoch_homes WHERE home = $1
        UNION ALL SELECT 1 FROM records WHERE type IN ('homes', 'home_inventory') AND number = $1
        UNION ALL SELECT 1 FROM records WHERE type = 'project_enrollments' AND ${numberIn("homeid")} = $1
        UNION ALL SELECT 1 FROM records WHERE type = 'issues' AND ${numberIn("homeid")} = $1 LIMIT 1`,
@@ -147,11 +151,13 @@ function* isKnownHome(homes: Homes, home: number): Work<boolean> {
 }
 
 /** Now, or after the newest reading of a home whose clock is ahead. */
-function* endOf(home: number, now_ms: number): Work<number> {
+function* endOf(homes: Homes, home: number, now_ms: number): Work<number> {
+  const streams = yield* rowsOf(arrays<[number]>("SELECT key FROM streams WHERE home = $1", home));
   const newest = yield* firstOf(
     arrays<[number | null]>(
-      "SELECT max(newest_stamp) FROM totals WHERE stream IN (SELECT key FROM streams WHERE home = $1)",
-      home,
+      "SELECT max(newest_stamp) FROM totals WHERE stream = ANY ($1::bigint[]) AND home = $2",
+      streams.flat(),
+      homes.of(home),
     ),
   );
   return Math.max(now_ms, Number(newest?.[0] ?? 0) + 1);
@@ -168,7 +174,7 @@ function* subjectSpans(homes: Homes, subject: number, now_ms: number): Work<Foun
   const own = homes.one ? yield* ownHome() : undefined;
   const ends = new Map<number, number>();
   const end = function* (home: number): Work<number> {
-    if (!ends.has(home)) ends.set(home, yield* endOf(home, now_ms));
+    if (!ends.has(home)) ends.set(home, yield* endOf(homes, home, now_ms));
     return ends.get(home) as number;
   };
   const lived: (Between & { home: number })[] = [];

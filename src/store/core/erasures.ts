@@ -15,7 +15,7 @@ import type { Homes } from "./homes.ts";
 import { numberIn } from "./record-columns.ts";
 import { settleUnplaced } from "./stays.ts";
 import type { Between } from "./time-spans.ts";
-import { arrays, change, hold, objects, put, rowsOf, type Work } from "./work.ts";
+import { arrays, change, hold, objects, put, rowsOf, rowsOfAll, type Work } from "./work.ts";
 
 /** Takes away what `erasurePlan` finds, and keeps that it did; undefined where nobody knows the home or subject. */
 export function* erase(homes: Homes, { target, id, at_ms }: ErasureRequest): Work<ErasurePlan | undefined> {
@@ -73,11 +73,9 @@ export function* countRefused(refused: ReadonlyMap<Pick<Erasure, "id" | "place">
   return refused.values().reduce((sum, count) => sum + count, 0);
 }
 
-/** Nobody adds readings of any home meanwhile. Who takes a batch holds its source first, then shares the inventory: so does this. */
+/** Nobody adds readings of any home meanwhile. */
 function* holdHomes(homes: readonly number[]): Work<void> {
-  // One home after the other, because Citus locks rows of one shard at a time.
-  for (const home of [...new Set(homes)].sort((one, other) => one - other))
-    yield* rowsOf(arrays("SELECT home FROM sources WHERE home = $1 ORDER BY epoch FOR UPDATE", home));
+  for (const home of [...new Set(homes)].sort((one, other) => one - other)) yield* hold({ home });
   yield* hold("inventory alone");
 }
 
@@ -115,7 +113,11 @@ function* removeReadings(
   times: readonly Between[],
 ): Work<number> {
   const held = yield* rowsOf(
-    arrays<[SeriesName]>("SELECT DISTINCT series FROM totals WHERE stream = $1", stream),
+    arrays<[SeriesName]>(
+      "SELECT series FROM totals WHERE stream = $1 AND home = $2 ORDER BY series",
+      stream,
+      homes.of(home),
+    ),
   );
   let removed = 0;
   for (const [series] of held) {
@@ -126,21 +128,24 @@ function* removeReadings(
     if (gone === 0) continue;
     removed += gone;
     const [from_ms, before_ms] = [times[0]?.from_ms ?? 0, times.at(-1)?.before_ms ?? 0];
-    yield* recount(homes, { series, streams: [stream], from_ms, before_ms, changed: true });
+    yield* recount(homes, {
+      ...{ series, home: homes.of(home), streams: [stream] },
+      ...{ from_ms, before_ms, changed: true },
+    });
   }
   return removed;
 }
 
 /** A device that was heard in such a time was heard at its end, or not at all. */
-function* removeHealth({ stream }: HomeStream, times: readonly Between[]): Work<void> {
+function* removeHealth({ stream, home }: HomeStream, times: readonly Between[]): Work<void> {
   for (const { from_ms, before_ms } of times) {
     const removals = [
-      "DELETE FROM silences WHERE stream = $1 AND stop_ms > $2 AND start_ms < $3",
-      "DELETE FROM gaps WHERE stream = $1 AND to_ms > $2 AND from_ms < $3",
-      "DELETE FROM stream_states WHERE stream = $1 AND heard_ms >= $2 AND heard_ms < $3",
-      "UPDATE stream_states SET first_ms = $3 WHERE stream = $1 AND first_ms >= $2 AND first_ms < $3",
+      "DELETE FROM silences WHERE stream = $1 AND home = $4 AND stop_ms > $2 AND start_ms < $3",
+      "DELETE FROM gaps WHERE stream = $1 AND home = $4 AND to_ms > $2 AND from_ms < $3",
+      "DELETE FROM stream_states WHERE stream = $1 AND home = $4 AND heard_ms >= $2 AND heard_ms < $3",
+      "UPDATE stream_states SET first_ms = $3 WHERE stream = $1 AND home = $4 AND first_ms >= $2 AND first_ms < $3",
     ];
-    for (const text of removals) yield* change(text, stream, from_ms, before_ms);
+    for (const text of removals) yield* change(text, stream, from_ms, before_ms, home);
   }
 }
 
@@ -151,21 +156,26 @@ function* emptyHome(homes: Homes, home: number): Work<void> {
     yield* change(`DELETE FROM ${table} WHERE home = $1`, home);
   const streams = yield* streamsOfHome(home);
   const keys = streams.map(({ stream }) => stream);
-  const left = yield* rowsOf(
-    arrays<[number]>(
-      `SELECT stream FROM totals WHERE stream = ANY ($1::bigint[]) AND total > 0
-       UNION ALL SELECT stream FROM stream_states WHERE stream = ANY ($1::bigint[])`,
-      keys,
-    ),
+  const left = yield* rowsOfAll<[number][]>(
+    arrays(totalsLeft, keys, homes.of(home)),
+    arrays("SELECT stream FROM stream_states WHERE stream = ANY ($1::bigint[]) AND home = $2", keys, home),
   );
-  const empty = streams.filter(({ stream }) => !left.flat().includes(stream));
+  const empty = streams.filter(({ stream }) => !left.flat(2).includes(stream));
   const gone = empty.map(({ stream }) => stream);
-  for (const table of ["totals", "counts", "late", "silences", "gaps"])
-    yield* change(`DELETE FROM ${table} WHERE stream = ANY ($1::bigint[])`, gone);
+  for (const table of ["totals", "counts", "late"])
+    yield* change(
+      `DELETE FROM ${table} WHERE stream = ANY ($1::bigint[]) AND home = $2`,
+      gone,
+      homes.of(home),
+    );
+  for (const table of ["silences", "gaps"])
+    yield* change(`DELETE FROM ${table} WHERE stream = ANY ($1::bigint[]) AND home = $2`, gone, home);
   yield* change("DELETE FROM streams WHERE key = ANY ($1::bigint[])", gone);
   yield* removeItems(empty.filter(({ provisional }) => provisional).map(({ item }) => item));
   if (!homes.one) yield* moveOut(home);
 }
+
+const totalsLeft = "SELECT stream FROM totals WHERE stream = ANY ($1::bigint[]) AND home = $2 AND total > 0";
 
 /** Removes provisional items of which nothing is left, unless records name them. */
 function* removeItems(items: readonly number[]): Work<void> {

@@ -1,11 +1,11 @@
-import { type SeriesName, seriesOf } from "../../series.ts";
+import type { SeriesName } from "../../series.ts";
 import type { Batch, BatchDevice } from "../batch.ts";
 import { BatchColumns, type ReadingRow } from "../batch-columns.ts";
 import type { CentralStore, HistoryPosition } from "../central-store.ts";
-import { type DeviceRow, deviceColumns, deviceOf, heardItems } from "./heard-devices.ts";
+import { type HeldSeries, heldSeries } from "./heard-devices.ts";
 import type { Homes } from "./homes.ts";
 import { quoted, readingColumns } from "./series-tables.ts";
-import { arrays, objects, rowsOf, rowsOfAll, type Statement, type Work } from "./work.ts";
+import { arrays, rowsOf, rowsOfAll, type Statement, type Work } from "./work.ts";
 
 /**
  * All readings that a home has sent, old to new, for a box that is restored: see `CentralStore.history`. To be read at one moment. `epoch` is
@@ -16,17 +16,10 @@ export function* history(
   epoch: string,
   { home, from_ms, after, readings_max }: Parameters<CentralStore["history"]>[0],
 ): Work<{ batch: Batch; position: HistoryPosition } | undefined> {
-  const found = yield* rowsOf(
-    objects<HomeRun>(
-      `SELECT series, ${deviceColumns} FROM ${heardItems} JOIN totals ON totals.stream = streams.key
-       WHERE streams.home = $1 AND totals.home = $2 ORDER BY streams.key, series`,
-      home,
-      homes.of(home),
-    ),
-  );
+  const found = yield* heldSeries(homes, home);
   const start: Key = after === undefined ? [from_ms, 0] : positionOf(after.at);
   const full = Math.ceil(readings_max / Math.max(1, found.length)) + run_rows_least;
-  const runs = found.map((run) => new Run(run, { full, among: homes.among(home) }));
+  const runs = found.map((run) => new Run(run, { full, homes, home: homes.of(home) }));
   const rows = yield* rowsOfAll<ReadingRow[]>(...runs.map((run) => run.after(start)));
   for (const [place, run] of runs.entries()) run.take(rows[place] ?? []);
   return yield* mergedBatch(runs, { epoch, first_seq: (after?.seq ?? 0) + 1, readings_max });
@@ -64,27 +57,30 @@ class Run {
   readonly device: BatchDevice;
   readonly #stream: number;
   readonly #full: number;
-  readonly #among: string;
+  readonly #homes: Homes;
+  readonly #home: number;
   #rows: readonly ReadingRow[] = [];
   #at = 0;
 
-  /** `full`: readings that are read at once; `among`: see `Homes.among`. */
-  constructor({ series, ...row }: HomeRun, { full, among }: { full: number; among: string }) {
+  /** `full`: readings that are read at once. */
+  constructor(
+    { series, stream, device }: HeldSeries,
+    { full, homes, home }: { full: number; homes: Homes; home: number },
+  ) {
     this.series = series;
-    // Of the readings, whatever the inventory has made of the item since.
-    const { kind } = seriesOf(series);
-    this.device = { ...deviceOf(row), kind };
-    this.#stream = row.stream;
+    this.device = device;
+    this.#stream = stream;
     this.#full = full;
-    this.#among = among;
+    this.#homes = homes;
+    this.#home = home;
   }
 
   /** The next readings after one. */
   after([stamp_ms, own]: Key): Statement<ReadingRow> {
     return arrays(
       `SELECT ${quoted(readingColumns(this.series))} FROM ${this.series}
-       WHERE stream = $1${this.#among} AND stamp >= $2 AND (stamp, seq) > ($2, $3) ORDER BY stamp, seq LIMIT $4`,
-      ...[this.#stream, stamp_ms, own, this.#full],
+       WHERE stream = $1${this.#homes.is("$2")} AND stamp >= $3 AND (stamp, seq) > ($3, $4) ORDER BY stamp, seq LIMIT $5`,
+      ...[this.#stream, this.#home, stamp_ms, own, this.#full],
     );
   }
 
@@ -112,11 +108,6 @@ class Run {
 }
 
 type Key = readonly [stamp_ms: number, own: number];
-
-/** A series of a stream of a home. */
-interface HomeRun extends DeviceRow {
-  readonly series: SeriesName;
-}
 
 function positionOf(at: string): Key {
   const [stamp_ms, own] = at.split(" ").map(Number);

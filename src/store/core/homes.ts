@@ -10,10 +10,6 @@ export interface Homes {
   is(parameter: string): string;
   /** A condition, as SQL: rows of a table of readings are of the same home as those of another table. */
   same(readings: string, other: string): string;
-  /** Rows are spread over machines by their home (Citus). */
-  readonly spread: boolean;
-  /** A condition that the rows of a stream of a home meet anyway, as SQL: with it Citus knows which shard to ask. Empty where nothing is spread. */
-  among(home: number): string;
   /** It is the store of one home, 0: all items live there, whatever the inventory says. */
   readonly one: boolean;
   /** Homes that something is asked of, as stays have them. The store of one home does not know its number, and takes any for its own. */
@@ -27,8 +23,6 @@ function homesTogether(one: boolean): Homes {
     column: "0",
     is: (parameter) => ` AND ${parameter} = 0`,
     same: () => "",
-    spread: false,
-    among: () => "",
     one,
     seen: (homes) => (one && homes !== undefined && homes.length > 0 ? undefined : homes),
   };
@@ -38,19 +32,15 @@ function homesTogether(one: boolean): Homes {
 export const oneHome = homesTogether(true);
 export const homesOnSqlite = homesTogether(false);
 
-/** On PostgreSQL each row has its home. */
-export function homesOnPostgres({ spread }: { spread: boolean }): Homes {
-  return {
-    of: (home) => home,
-    column: "home",
-    is: (parameter) => ` AND home = ${parameter}`,
-    same: (readings, other) => ` AND ${readings}.home = ${other}.home`,
-    spread,
-    among: (home) => (spread ? ` AND home = ${home}` : ""),
-    one: false,
-    seen: (homes) => homes,
-  };
-}
+/** On PostgreSQL each row has its home, and Citus spreads rows by it: a statement that names the home is one machine's business. */
+export const homesOnPostgres: Homes = {
+  of: (home) => home,
+  column: "home",
+  is: (parameter) => ` AND home = ${parameter}`,
+  same: (readings, other) => ` AND ${readings}.home = ${other}.home`,
+  one: false,
+  seen: (homes) => homes,
+};
 
 /** The number of the home that a gateway is in, where it has been told. */
 export function* ownHome(): Work<number | undefined> {

@@ -5,8 +5,8 @@ import type { Clash, RecordChanges } from "../record-store.ts";
 import type { Homes } from "./homes.ts";
 import { itemColumns } from "./item-row.ts";
 import { lookupText } from "./lookup-text.ts";
-import { mergeStreams } from "./stream-merge.ts";
-import { arrays, change, firstOf, rowsOf, type Work } from "./work.ts";
+import { type Merge, mergeStreams } from "./stream-merge.ts";
+import { arrays, change, firstOf, objects, rowsOf, type Work } from "./work.ts";
 
 /**
  * The table of what becomes of every item in `staged_items`: the item whose place it takes; and of the provisional items that homes have made of its
@@ -42,11 +42,7 @@ export function* takeItems(homes: Homes): Work<void> {
 
 /** Gives what homes have heard of provisional items to the items that take them over. Several streams of one home become one. */
 function* takeOver(homes: Homes): Work<void> {
-  const merges = yield* rowsOf(arrays<[number, number]>(doubled));
-  yield* mergeStreams(
-    homes,
-    merges.map(([from, into]) => ({ from, into })),
-  );
+  yield* mergeStreams(homes, yield* rowsOf(objects<Merge>(doubled)));
   for (const text of takingOver) yield* change(text);
 }
 
@@ -156,8 +152,8 @@ const overtaken = `heard_items AS heard JOIN matched_items AS matched ON matched
 
 /** Streams that one home has of what becomes one item, with the one that takes them: the item's own, where it has one. */
 const doubled = `
-  SELECT key, taking FROM (
-    SELECT streams.key, first_value(streams.key) OVER (
+  SELECT home, key AS "from", taking AS "into" FROM (
+    SELECT streams.home, streams.key, first_value(streams.key) OVER (
       PARTITION BY one.itemid, streams.home ORDER BY streams.item = matched.key DESC, streams.key) AS taking
     FROM matched_items AS matched
       JOIN (SELECT itemid, key FROM matched_items UNION SELECT itemid, key FROM heard_items) AS one ON one.itemid = matched.itemid

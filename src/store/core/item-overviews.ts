@@ -80,11 +80,12 @@ function* partTotals(homes: Homes): Work<SeriesTotal[]> {
 }
 
 /** The newest stamp of a stay; 0 where nothing was recorded in it. */
-function* newestIn({ series, stream, among, from_ms, before_ms }: Run): Work<number> {
+function* newestIn({ homes, series, stream, home, from_ms, before_ms }: Run): Work<number> {
   const row = yield* firstOf(
     arrays<[number | null]>(
-      `SELECT max(stamp) FROM ${series} WHERE stream = $1${among} AND stamp >= $2 AND stamp < $3`,
+      `SELECT max(stamp) FROM ${series} WHERE stream = $1${homes.is("$2")} AND stamp >= $3 AND stamp < $4`,
       stream,
+      home,
       from_ms,
       before_ms,
     ),

@@ -15,9 +15,8 @@ export function* oldestFirst(homes: Homes, request: OldestFirstRequest): Work<Ol
     const start = stay.from_ms > stamp_ms ? [stay.from_ms, 0] : [stamp_ms, seq];
     const end_ms = Math.min(before_ms, stay.before_ms);
     if (end_ms <= (start[0] as number)) continue;
-    const text = texts[series](homes.among(stay.home));
-    const given = [stay.stream, ...start, end_ms, limit - rows.length];
-    rows.push(...(yield* rowsOf(arrays<Row>(text, ...given))));
+    const given = [stay.stream, homes.of(stay.home), ...start, end_ms, limit - rows.length];
+    rows.push(...(yield* rowsOf(arrays<Row>(texts[series](homes), ...given))));
     if (rows.length >= limit) break;
   }
   const last = rows.at(-1);
@@ -32,7 +31,7 @@ type Row = [seq: number, ...row: ReadingRow];
 const texts = forEverySeries((series) => {
   const columns = quoted(["seq", "stamp", ...Object.keys(seriesOf(series).fields)]);
   // The bound on the stamp alone tells PostgreSQL which partitions are in question.
-  return (among: string) => `SELECT ${columns} FROM ${series}
-    WHERE stream = $1${among} AND stamp >= $2 AND (stamp, seq) > ($2, $3) AND stamp < $4
-    ORDER BY stamp, seq LIMIT $5`;
+  return (homes: Homes) => `SELECT ${columns} FROM ${series}
+    WHERE stream = $1${homes.is("$2")} AND stamp >= $3 AND (stamp, seq) > ($3, $4) AND stamp < $5
+    ORDER BY stamp, seq LIMIT $6`;
 });

@@ -188,14 +188,14 @@ interface End {
 
 const newest: End = {
   step: -1,
-  plain: pageReader("stamp >= $2 AND stamp < $3", 2, "DESC"),
-  through: pageReader("stamp >= $2 AND stamp < $3 AND (stamp < $4 OR seq <= $5)", 4, "DESC"),
+  plain: pageReader("stamp >= $3 AND stamp < $4", 2, "DESC"),
+  through: pageReader("stamp >= $3 AND stamp < $4 AND (stamp < $5 OR seq <= $6)", 4, "DESC"),
 };
 
 const oldest: End = {
   step: 1,
-  plain: pageReader("stamp >= $2 AND stamp < $3", 2, "ASC"),
-  through: pageReader("stamp >= $2 AND stamp < $3 AND (stamp >= $4 OR seq <= $5)", 4, "ASC"),
+  plain: pageReader("stamp >= $3 AND stamp < $4", 2, "ASC"),
+  through: pageReader("stamp >= $3 AND stamp < $4 AND (stamp >= $5 OR seq <= $6)", 4, "ASC"),
 };
 
 /** Up to here the database passes over readings by itself: no dearer than an undivided span of them. */

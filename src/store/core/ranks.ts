@@ -23,16 +23,16 @@ export function* below(run: Run, before_ms: number): Work<number> {
 }
 
 /** Counts of the spans before a stamp that lie in one span of the next wider kind with it (`passed`), and of the span with it (`here`). */
-function* countsAround({ stream, series, among }: Run, before_ms: number): Work<Around[]> {
+function* countsAround({ stream, series, home }: Run, before_ms: number): Work<Around[]> {
   const starts = widths_ms.map((width) => spanStart(before_ms, width));
   // Each kind by itself, because SQLite would look through all of them otherwise.
   const kinds = widths_ms.map((width, level) => {
-    const [own, wider] = [`$${level + 3}`, level === 0 ? "" : ` AND start >= $${level + 2}`];
+    const [own, wider] = [`$${level + 4}`, level === 0 ? "" : ` AND start >= $${level + 3}`];
     return `SELECT ${width} AS width, sum(CASE WHEN start < ${own} THEN count ELSE 0 END) AS passed,
         sum(CASE WHEN start < ${own} THEN 0 ELSE count END) AS here
-      FROM counts WHERE stream = $1 AND series = $2${among} AND width = ${width}${wider} AND start <= ${own}`;
+      FROM counts WHERE stream = $1 AND series = $2 AND home = $3 AND width = ${width}${wider} AND start <= ${own}`;
   });
-  return yield* rowsOf(objects<Around>(kinds.join(" UNION ALL "), stream, series, ...starts));
+  return yield* rowsOf(objects<Around>(kinds.join(" UNION ALL "), stream, series, home, ...starts));
 }
 
 /** Sums are null where there is no such span. */
@@ -119,7 +119,7 @@ function spanWith(
 
 /** How many readings of a stretch of time carry a number from `first` to `last`; meant for stretches of about a second. */
 export function* numbered(
-  { series, stream, among }: Run,
+  { series, stream, home, homes }: Run,
   of: { from_ms: number; before_ms: number; first: number; last: number },
 ): Work<number> {
   const { from_ms, before_ms, first, last } = of;
@@ -127,8 +127,8 @@ export function* numbered(
   const row = yield* firstOf(
     arrays<[count: number]>(
       `SELECT count(*) FROM ${series}
-       WHERE stream = $1${among} AND stamp >= $2 AND stamp < $3 AND seq BETWEEN $4 AND $5`,
-      ...[stream, from_ms, before_ms, first, last],
+       WHERE stream = $1${homes.is("$2")} AND stamp >= $3 AND stamp < $4 AND seq BETWEEN $5 AND $6`,
+      ...[stream, home, from_ms, before_ms, first, last],
     ),
   );
   return row?.[0] ?? 0;

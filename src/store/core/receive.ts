@@ -7,8 +7,8 @@ import { countRefused, erasedIn } from "./erasures.ts";
 import type { Homes } from "./homes.ts";
 import { heardFrom, streamsOf } from "./items.ts";
 import { byDevice } from "./series-rows.ts";
-import { holdSource, noteHeld } from "./sources.ts";
-import { hold, takeNumbersFor, type Work } from "./work.ts";
+import { holdSource, nextNumber, noteHeld } from "./sources.ts";
+import { hold, type Work } from "./work.ts";
 
 /** See `CentralStore.receive`. */
 export function* receive(homes: Homes, batch: Batch, sender: Sender): Work<Received> {
@@ -37,10 +37,10 @@ function* take(
   const keys = yield* streamsOf(heardFrom(batch, from_seq), home);
   const keyOf = new Float64Array(batch.devices.length);
   for (const [index, { place }] of heard.entries()) keyOf[place] = keys[index] as number;
-  // A transaction with readings of one of the streams waits here for the end of the one before it. So of the readings of a stream a lower number
-  // is never committed after a higher one, and a page that counts readings up to a number stays right.
-  const first_own = yield* takeNumbersFor(keys, batch.to_seq - from_seq + 1);
-  const additions = new Additions(homes);
+  // The home is held, so that of its readings a lower number is never committed after a higher one, and a page that counts readings up to a number
+  // stays right.
+  const first_own = yield* nextNumber(home);
+  const additions = new Additions(homes, homes.of(home));
   let taken = 0;
   for (const [series, columns] of seriesIn(batch)) {
     const { seq, device } = columns;

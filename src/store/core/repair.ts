@@ -100,7 +100,6 @@ function* take(
     order.push(index);
   }
   const streams = [...new Set([of.stream, ...order.map((index) => stream[index] as number)])];
-  yield* hold({ streams });
   yield* remove(table, gone);
   yield* putReadings({ ...table, columns, order: Uint32Array.from(order), stream, own });
   // Whatever made the two differ may have left the counts wrong too.
@@ -108,7 +107,7 @@ function* take(
   const { homes, series } = table;
   yield* recountDays(homes, {
     series,
-    home: sender.home,
+    home: table.home,
     days: new Map(days.map((day) => [day.join(" "), day])).values(),
     changed: order.length > 0,
   });

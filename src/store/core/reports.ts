@@ -101,11 +101,16 @@ function* noteInterruptions(home: number, health: DeviceHealth, keyOf: KeyOf): W
     rows: health.silences.map((silence) => [streamOf(silence), home, silence.start_ms, silence.stop_ms]),
     conflict: "ON CONFLICT (stream, home, start_ms) DO UPDATE SET stop_ms = excluded.stop_ms",
   });
-  yield* putLast(4, {
+  yield* putLast(5, {
     put: "gaps",
-    columns: { stream: "bigint", from_ms: "bigint", to_ms: "bigint", reason: "text", lost: "bigint" },
-    rows: health.gaps.map((gap) => [streamOf(gap), gap.from_ms, gap.to_ms, gap.reason, gap.lost ?? null]),
-    conflict: "ON CONFLICT (stream, from_ms, to_ms, reason) DO UPDATE SET lost = excluded.lost",
+    columns: {
+      ...{ stream: "bigint", home: "bigint", from_ms: "bigint", to_ms: "bigint" },
+      ...{ reason: "text", lost: "bigint" },
+    },
+    rows: health.gaps.map(({ lost = null, ...gap }) => {
+      return [streamOf(gap), home, gap.from_ms, gap.to_ms, gap.reason, lost];
+    }),
+    conflict: "ON CONFLICT (stream, home, from_ms, to_ms, reason) DO UPDATE SET lost = excluded.lost",
   });
 }
 

@@ -1,7 +1,7 @@
 import type { SeriesName } from "../../series.ts";
 import type { Homes } from "./homes.ts";
 import type { Stay } from "./stays.ts";
-import { objects, rowsOf, type Work } from "./work.ts";
+import { objects, rowsOf, rowsOfAll, type Work } from "./work.ts";
 
 /** A series of a stream as one moment has it, and the stay that it is asked for. Of its readings some are counted in spans, and the tail alone. */
 export interface Run {
@@ -9,8 +9,6 @@ export interface Run {
   readonly series: SeriesName;
   readonly stream: number;
   readonly home: number;
-  /** See `Homes.among`. */
-  readonly among: string;
   /** The stay, unix milliseconds, the end not included: only what was recorded during it is the item's. */
   readonly from_ms: number;
   readonly before_ms: number;
@@ -35,28 +33,17 @@ export interface ItemSeries {
 
 /** The runs of a series of an item, from its totals: one for each stay that something was recorded in, the latest first. */
 export function* runsOf(homes: Homes, { series, item, homes: seen }: ItemSeries): Work<Run[]> {
-  // Citus asks all machines unless it is told the homes.
-  const among = homes.spread
-    ? ` AND totals.home IN (${(yield* staysOf(item)).map(({ home }) => home).join(", ") || "NULL"})`
-    : "";
-  const rows = yield* rowsOf(
-    objects<StreamStay & Totals>(
-      `SELECT streams.key AS stream, stays.home, from_ms, before_ms,
-         total, newest_number, newest_stamp, revision, pruned, tail, tail_from
-       FROM ${stayed} JOIN totals ON totals.stream = streams.key AND totals.series = $2${among}
-       WHERE stays.item = $1 ORDER BY from_ms DESC`,
-      item,
-      series,
-    ),
+  const stays = yield* staysOf(item, seen);
+  const totals = yield* rowsOfAll<Totals[]>(
+    ...stays.map(({ stream, home }) => objects<Totals>(totalsSql, stream, series, homes.of(home))),
   );
-  return seenIn(rows, seen).map((row) => ({
-    homes,
-    series,
-    ...row,
-    home: homes.of(row.home),
-    among: homes.among(row.home),
-  }));
+  return stays.flatMap((stay, place) =>
+    (totals[place] ?? []).map((total) => ({ homes, series, ...stay, ...total, home: homes.of(stay.home) })),
+  );
 }
+
+const totalsSql = `SELECT total, newest_number, newest_stamp, revision, pruned, tail, tail_from FROM totals
+  WHERE stream = $1 AND series = $2 AND home = $3`;
 
 /** A stay of an item in a home that has sent something of it. */
 export interface StreamStay extends Stay {
@@ -67,15 +54,12 @@ export interface StreamStay extends Stay {
 export function* staysOf(item: number, seen?: readonly number[]): Work<StreamStay[]> {
   const text = `SELECT streams.key AS stream, stays.home, from_ms, before_ms FROM ${stayed}
     WHERE stays.item = $1 ORDER BY from_ms DESC`;
-  return seenIn(yield* rowsOf(objects<StreamStay>(text, item)), seen);
+  const stays = yield* rowsOf(objects<StreamStay>(text, item));
+  return seen === undefined ? stays : stays.filter(({ home }) => seen.includes(home));
 }
 
 /** Stays with what the home has sent of the item. */
 export const stayed = "stays JOIN streams ON streams.item = stays.item AND streams.home = stays.home";
-
-function seenIn<Row extends StreamStay>(rows: Row[], seen: readonly number[] | undefined): Row[] {
-  return seen === undefined ? rows : rows.filter(({ home }) => seen.includes(home));
-}
 
 type Totals = Pick<
   Run,

@@ -2,7 +2,7 @@ import { type KnownSource, refuseForeign } from "../batch-acceptance.ts";
 import type { HeldEpoch, Sender } from "../central-store.ts";
 import { type NumberRun, OwnNumbers } from "../own-numbers.ts";
 import { requireEpoch } from "./quotas.ts";
-import { change, firstOf, objects, rowsOf, rowsOfAll, type Work } from "./work.ts";
+import { arrays, change, firstOf, hold, objects, rowsOf, rowsOfAll, type Work } from "./work.ts";
 
 /** Stored facts of an epoch; undefined where nothing of it has come yet. Locks nothing. */
 export function* sourceOf(epoch: string): Work<Source | undefined> {
@@ -15,16 +15,13 @@ export function* sourceOf(epoch: string): Work<Source | undefined> {
 }
 
 /**
- * The same, made if it is new, and held until the transaction ends: who else has something of this epoch waits.
- * @throws BatchRefused where it belongs to another home
+ * The same, made if it is new. The home is held until the transaction ends: who else has something of it waits.
+ * @throws BatchRefused where the epoch belongs to another home
  */
 export function* holdSource(epoch: string, sender: Sender): Work<Source> {
   const { home } = sender;
-  const find = objects<SourceRow>(
-    `SELECT ${facts} FROM sources WHERE home = $1 AND epoch = $2 FOR UPDATE`,
-    home,
-    epoch,
-  );
+  yield* hold({ home });
+  const find = objects<SourceRow>(`SELECT ${facts} FROM sources WHERE home = $1 AND epoch = $2`, home, epoch);
   let row = yield* firstOf(find);
   if (row === undefined) {
     yield* requireEpoch(home);
@@ -81,6 +78,20 @@ export function* noteHeld(
       at_ms,
     ),
   );
+}
+
+/** The number of the next reading of a home, which is held. Those that its gateways have lost have numbers too. */
+export function* nextNumber(home: number): Work<number> {
+  const last = yield* firstOf(
+    arrays<[number | null]>("SELECT max(first_own + to_seq - from_seq) FROM batches WHERE home = $1", home),
+  );
+  return Number(last?.[0] ?? 0) + 1;
+}
+
+/** How many numbers the readings of all homes have. */
+export function* numbersGiven(): Work<number> {
+  const sum = yield* firstOf(arrays<[number | null]>("SELECT sum(to_seq - from_seq + 1) FROM batches"));
+  return Number(sum?.[0] ?? 0);
 }
 
 /** Which of our numbers stand for which of the epoch's. */

@@ -2,11 +2,10 @@ import type { SeriesName } from "../../series.ts";
 import { spanStart, undivided_max, widths_ms } from "./count-spans.ts";
 import { objects, put, rowsOf, type Work } from "./work.ts";
 
-/** A series of a stream, from one home. */
+/** A series of a stream. */
 export interface Run {
   readonly series: SeriesName;
   readonly stream: number;
-  readonly home: number;
 }
 
 /** Readings of a run. */
@@ -15,18 +14,18 @@ export interface Added extends Run {
   readonly numbers: number[];
 }
 
-/** Adds readings to the counts of their spans; answers the spans that were not divided, and have grown too large for that. */
-export function* countedIn(added: readonly Added[]): Work<Span[]> {
+/** Adds readings of a home to the counts of their spans; answers the spans that were not divided, and have grown too large for that. */
+export function* countedIn(added: readonly Added[], home: number): Work<Span[]> {
   const grown: Span[] = [];
   const rows: (number | string)[][] = [];
   let parts = added;
   for (const [level, width] of widths_ms.entries()) {
     const spans = parts.flatMap((part) => spansOf(part, level));
     if (spans.length === 0) break;
-    const held = yield* heldIn(spans, width);
+    const held = yield* heldIn(spans, width, home);
     const divided: Span[] = [];
     for (const span of spans) {
-      const { stream, series, start_ms, home, numbers } = span;
+      const { stream, series, start_ms, numbers } = span;
       rows.push([stream, series, width, start_ms, home, numbers.length, ...bounds(numbers)]);
       const before = held.get(`${nameOf(span)} ${start_ms}`) ?? 0;
       if (before + numbers.length <= undivided_max) continue;
@@ -66,15 +65,16 @@ function spansOf(part: Added, level: number): Span[] {
   return [...spans.values()];
 }
 
-function* heldIn(spans: readonly Span[], width: number): Work<Map<string, number>> {
+function* heldIn(spans: readonly Span[], width: number, home: number): Work<Map<string, number>> {
   const rows = yield* rowsOf(
     objects<Run & { start: number; count: number }>(
-      `SELECT stream, series, home, start, count FROM counts
-       WHERE stream = ANY ($1::bigint[]) AND series = ANY ($2::text[]) AND width = $3 AND start = ANY ($4::bigint[])`,
+      `SELECT stream, series, start, count FROM counts
+       WHERE stream = ANY ($1::bigint[]) AND series = ANY ($2::text[]) AND width = $3 AND start = ANY ($4::bigint[]) AND home = $5`,
       [...new Set(spans.map(({ stream }) => stream))],
       [...new Set(spans.map(({ series }) => series))],
       width,
       [...new Set(spans.map(({ start_ms }) => start_ms))],
+      home,
     ),
   );
   return new Map(rows.map((row) => [`${nameOf(row)} ${row.start}`, row.count]));
@@ -90,12 +90,12 @@ export function bounds(numbers: readonly number[]): [least: number, most: number
   return [least, most];
 }
 
-export function nameOf({ series, stream, home }: Run): string {
-  return `${series} ${stream} ${home}`;
+export function nameOf({ series, stream }: Run): string {
+  return `${series} ${stream}`;
 }
 
-export function noneOf({ series, stream, home }: Run): Added {
-  return { series, stream, home, stamps_ms: [], numbers: [] };
+export function noneOf({ series, stream }: Run): Added {
+  return { series, stream, stamps_ms: [], numbers: [] };
 }
 
 export function addTo({ stamps_ms, numbers }: Added, stamp_ms: number, number: number): void {

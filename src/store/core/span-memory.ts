@@ -27,7 +27,7 @@ export class SpanMemory {
 }
 
 function* spansOf(
-  { stream, series, among }: Run,
+  { stream, series, home }: Run,
   width: number,
   from_ms: number,
   before_ms: number,
@@ -35,9 +35,9 @@ function* spansOf(
   return yield* rowsOf(
     objects<SpanCount>(
       `SELECT start, sum(count) AS count FROM counts
-       WHERE stream = $1 AND series = $2${among} AND width = $3 AND start >= $4 AND start < $5
+       WHERE stream = $1 AND series = $2 AND home = $3 AND width = $4 AND start >= $5 AND start < $6
        GROUP BY start ORDER BY start`,
-      ...[stream, series, width, from_ms, before_ms],
+      ...[stream, series, home, width, from_ms, before_ms],
     ),
   );
 }

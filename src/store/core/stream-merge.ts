@@ -1,10 +1,11 @@
-import { seriesNames } from "../../series.ts";
+import { type SeriesName, seriesNames } from "../../series.ts";
 import { recountAll } from "./count-spans.ts";
 import type { Homes } from "./homes.ts";
 import { arrays, change, objects, rowsOf, rowsOfAll, type Work } from "./work.ts";
 
-/** Everything that is kept of the stream `from` is to become the stream `into`'s, which is of the same home. */
+/** Everything that is kept of the stream `from` is to become the stream `into`'s; both are of one home. */
 export interface Merge {
+  readonly home: number;
   readonly from: number;
   readonly into: number;
 }
@@ -14,25 +15,38 @@ export interface Merge {
  * stay exact. Works inside a transaction that holds the inventory. No stream is given twice.
  */
 export function* mergeStreams(homes: Homes, merges: readonly Merge[]): Work<void> {
-  for (let start = 0; start < merges.length; start += merges_at_once) {
-    const some = merges.slice(start, start + merges_at_once);
-    yield* rowsOfAll(...some.flatMap(({ from, into }) => moves.map((text) => objects(text, from, into))));
-    const given = some.map(({ from }) => from);
-    for (const series of seriesNames) {
-      const gave = yield* rowsOf(
-        arrays<[number]>(
-          "DELETE FROM totals WHERE stream = ANY ($1::bigint[]) AND series = $2 RETURNING stream",
-          given,
-          series,
-        ),
-      );
-      const takers = some.filter(({ from }) => gave.flat().includes(from)).map(({ into }) => into);
-      if (takers.length > 0) yield* recountAll(homes, series, takers);
-    }
-    for (const table of emptied)
-      yield* change(`DELETE FROM ${table} WHERE stream = ANY ($1::bigint[])`, given);
-    yield* change("DELETE FROM streams WHERE key = ANY ($1::bigint[])", given);
+  for (const [home, ofHome] of Map.groupBy(merges, (merge) => merge.home)) {
+    for (let start = 0; start < ofHome.length; start += merges_at_once)
+      yield* mergeSome(homes, home, ofHome.slice(start, start + merges_at_once));
   }
+}
+
+function* mergeSome(homes: Homes, home: number, merges: readonly Merge[]): Work<void> {
+  const own = homes.of(home);
+  yield* rowsOfAll(
+    ...merges.flatMap(({ from, into }) => [
+      ...seriesNames.map((series) => objects(readingsMove(homes, series), from, into, own)),
+      ...healthMoves.map((text) => objects(text, from, into, home)),
+    ]),
+  );
+  const given = merges.map(({ from }) => from);
+  for (const series of seriesNames) {
+    const gave = yield* rowsOf(
+      arrays<[number]>(
+        "DELETE FROM totals WHERE stream = ANY ($1::bigint[]) AND series = $2 AND home = $3 RETURNING stream",
+        given,
+        series,
+        own,
+      ),
+    );
+    const streams = merges.filter(({ from }) => gave.flat().includes(from)).map(({ into }) => into);
+    if (streams.length > 0) yield* recountAll(homes, { series, home: own, streams });
+  }
+  for (const table of ["counts", "late"])
+    yield* change(`DELETE FROM ${table} WHERE stream = ANY ($1::bigint[]) AND home = $2`, given, own);
+  for (const table of ["stream_states", "silences", "gaps"])
+    yield* change(`DELETE FROM ${table} WHERE stream = ANY ($1::bigint[]) AND home = $2`, given, home);
+  yield* change("DELETE FROM streams WHERE key = ANY ($1::bigint[])", given);
 }
 
 /** Of these fields the value heard last wins; a value that only the other has stays. */
@@ -42,21 +56,22 @@ const laterState = stateFields.map(
     THEN coalesce(excluded.${field}, stream_states.${field}) ELSE coalesce(stream_states.${field}, excluded.${field}) END`,
 );
 
-/** Parameters are the stream that gives, and the one that takes. */
-const moves = [
-  ...seriesNames.map((series) => `UPDATE ${series} SET stream = $2 WHERE stream = $1`),
+/** Parameters of these: the stream that gives, the one that takes, and their home. */
+function readingsMove(homes: Homes, series: SeriesName): string {
+  return `UPDATE ${series} SET stream = $2 WHERE stream = $1${homes.is("$3")}`;
+}
+
+const healthMoves = [
   `INSERT INTO stream_states (stream, home, first_ms, heard_ms, ${stateFields.join(", ")})
-   SELECT $2::bigint, home, first_ms, heard_ms, ${stateFields.join(", ")} FROM stream_states WHERE stream = $1
+   SELECT $2::bigint, home, first_ms, heard_ms, ${stateFields.join(", ")} FROM stream_states WHERE stream = $1 AND home = $3
    ON CONFLICT (stream, home) DO UPDATE SET
      first_ms = least(stream_states.first_ms, excluded.first_ms),
      heard_ms = greatest(stream_states.heard_ms, excluded.heard_ms), ${laterState.join(", ")}`,
   `INSERT INTO silences (stream, home, start_ms, stop_ms)
-   SELECT $2::bigint, home, start_ms, stop_ms FROM silences WHERE stream = $1
+   SELECT $2::bigint, home, start_ms, stop_ms FROM silences WHERE stream = $1 AND home = $3
    ON CONFLICT (stream, home, start_ms) DO UPDATE SET stop_ms = excluded.stop_ms`,
-  `INSERT INTO gaps (stream, from_ms, to_ms, reason, lost)
-   SELECT $2::bigint, from_ms, to_ms, reason, lost FROM gaps WHERE stream = $1
-   ON CONFLICT (stream, from_ms, to_ms, reason) DO UPDATE SET lost = excluded.lost`,
+  `INSERT INTO gaps (stream, home, from_ms, to_ms, reason, lost)
+   SELECT $2::bigint, home, from_ms, to_ms, reason, lost FROM gaps WHERE stream = $1 AND home = $3
+   ON CONFLICT (stream, home, from_ms, to_ms, reason) DO UPDATE SET lost = excluded.lost`,
 ];
-const emptied = ["counts", "late", "stream_states", "silences", "gaps"] as const;
-
 const merges_at_once = 100;

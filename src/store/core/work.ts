@@ -7,7 +7,7 @@ import type { SeriesRows } from "./series-rows.ts";
 export type Work<Result> = Generator<Step, Result, unknown>;
 
 /** One thing that a database does for work, or several that do not wait for each other: each store's runner has a method for each kind. */
-export type Step = Statement | Put | PutReadings | Lock | TakeNumbers | readonly Step[];
+export type Step = Statement | Put | PutReadings | Lock | readonly Step[];
 
 /**
  * A statement, in the SQL of PostgreSQL as far as SQLite has it too; `sqlite/dialect.ts` lists the few spellings that it writes in its own way.
@@ -44,21 +44,12 @@ export interface PutReadings {
 }
 
 /**
- * Waits until nobody else holds something, and holds it until the transaction ends; SQLite has one writer, which holds everything. Who finds
- * keys of streams to write under shares the inventory, who gives readings of one stream to another holds it alone; who adds readings holds their streams,
- * who adds a file of a home holds its files.
+ * Waits until nobody else holds something, and holds it until the transaction ends; SQLite has one writer, which holds everything. Who changes what is
+ * kept of a home holds the home; who finds keys of streams to write under shares the inventory, and who gives readings of one stream to another
+ * holds it alone. Homes come first, in order of their numbers, and the inventory last.
  */
 export interface Lock {
-  readonly lock:
-    | "inventory"
-    | "inventory alone"
-    | { readonly streams: readonly number[] }
-    | { readonly backupsOf: number };
-}
-
-/** Takes numbers for readings that follow each other and are never given again; the answer is the first. */
-export interface TakeNumbers {
-  readonly numbers: number;
+  readonly lock: "inventory" | "inventory alone" | { readonly home: number };
 }
 
 /** A statement that reads rows as objects. */
@@ -109,12 +100,6 @@ export function* putReadings(readings: SeriesRows, meanwhile = () => {}): Work<v
 
 export function* hold(lock: Lock["lock"]): Work<void> {
   yield { lock };
-}
-
-/** Takes numbers for readings of these streams, which are held until the transaction ends. */
-export function* takeNumbersFor(streams: readonly number[], numbers: number): Work<number> {
-  const [, first] = (yield [{ lock: { streams } }, { numbers }]) as [unknown, number];
-  return first;
 }
 
 /** A database that work is done on. */

@@ -1,3 +1,4 @@
+import { numbersGiven } from "../core/sources.ts";
 import type { StoreDatabase } from "../core/store.ts";
 import {
   arrays,
@@ -12,7 +13,7 @@ import {
 import type { Overview } from "../store.ts";
 import type { Connections, SqlRunner } from "./connection.ts";
 import { copyReadings } from "./copy-readings.ts";
-import { holdInventory, holdStreams, shareInventory } from "./inventory-lock.ts";
+import { holdHome, holdInventory, shareInventory } from "./locks.ts";
 
 /** A database on a server. Every call rejects with an OperatorError that names it where it or the way to it is at fault. */
 export class PostgresDatabase implements StoreDatabase, WritableDatabase {
@@ -42,14 +43,12 @@ export class PostgresDatabase implements StoreDatabase, WritableDatabase {
 
   *facts(): Work<Omit<Overview, "epoch" | "items">> {
     const facts = yield* firstOf(
-      arrays<[schemaVersion: number, last_seq: number, bytesOnDisk: number]>(
-        `SELECT (SELECT value FROM meta WHERE name = 'schema_version')::bigint,
-           CASE WHEN is_called THEN last_value ELSE 0 END, pg_database_size(current_database())
-         FROM reading_numbers`,
+      arrays<[schemaVersion: number, bytesOnDisk: number]>(
+        "SELECT value::bigint, pg_database_size(current_database()) FROM meta WHERE name = 'schema_version'",
       ),
     );
-    const [schemaVersion = 0, last_seq = 0, bytesOnDisk = 0] = facts ?? [];
-    return { schemaVersion, last_seq, bytesOnDisk, dropped: {}, waiting: 0 };
+    const [schemaVersion = 0, bytesOnDisk = 0] = facts ?? [];
+    return { schemaVersion, last_seq: yield* numbersGiven(), bytesOnDisk, dropped: {}, waiting: 0 };
   }
 
   close(): Promise<void> {
@@ -77,7 +76,6 @@ async function answerOf(sql: SqlRunner, step: Step): Promise<unknown> {
   if ("text" in step) return ask(sql, step);
   if ("put" in step) return put(sql, step);
   if ("readings" in step) return copyReadings(sql, step.readings, step.meanwhile);
-  if ("numbers" in step) return takeNumbers(sql, step.numbers);
   if ("lock" in step) return take(sql, step);
   return Promise.all(step.map((one) => answerOf(sql, one)));
 }
@@ -85,8 +83,7 @@ async function answerOf(sql: SqlRunner, step: Step): Promise<unknown> {
 async function take(sql: SqlRunner, { lock }: Lock): Promise<unknown> {
   if (lock === "inventory") return shareInventory(sql);
   if (lock === "inventory alone") return holdInventory(sql);
-  if ("streams" in lock) return holdStreams(sql, lock.streams);
-  return sql`SELECT pg_advisory_xact_lock(hashtextextended('backups', ${lock.backupsOf}))`;
+  return holdHome(sql, lock.home);
 }
 
 async function ask(sql: SqlRunner, { text, parameters, answer }: Statement): Promise<unknown> {
@@ -108,9 +105,4 @@ async function put(sql: SqlRunner, { put: table, columns, rows, conflict }: Put)
     types.map((_, place) => rows.map((row) => row[place] ?? null)) as unknown as number[],
     { prepare: true },
   );
-}
-
-async function takeNumbers(sql: SqlRunner, amount: number): Promise<number> {
-  const [taken] = await sql<{ first: number }[]>`SELECT take_numbers(${amount}::bigint) AS first`;
-  return taken?.first as number;
 }

@@ -59,7 +59,7 @@ export async function migrate(
 /** The version of a database; 0 where nothing of ours is in it. */
 async function versionOf(sql: SqlRunner): Promise<number> {
   const [ours] = await sql<{ found: boolean }[]>`
-    SELECT to_regclass('meta') IS NOT NULL AND to_regclass('reading_numbers') IS NOT NULL AS found`;
+    SELECT to_regclass('meta') IS NOT NULL AND to_regclass('batches') IS NOT NULL AS found`;
   if (ours?.found !== true) return 0;
   const [row] = await sql<{ value: string }[]>`SELECT value FROM meta WHERE name = 'schema_version'`;
   return Number(row?.value);

@@ -5,7 +5,7 @@ import type { CentralStore } from "../central-store.ts";
 import { centralStoreOn } from "../core/central-store.ts";
 import { homesOnPostgres } from "../core/homes.ts";
 import { epochOf } from "../core/store.ts";
-import { distribute } from "./citus.ts";
+import { spreadTables } from "./citus.ts";
 import { Connections } from "./connection.ts";
 import { PostgresDatabase } from "./database.ts";
 import { migrate, schemaVersion } from "./migrations.ts";
@@ -37,7 +37,8 @@ export async function openPostgresCentral(options: {
     else if (before < schemaVersion) {
       log.info(`brought ${connections.name} from schema ${before} to ${schemaVersion}`);
     }
-    const homes = homesOnPostgres({ spread: await distribute(connections) });
+    await spreadTables(connections);
+    const homes = homesOnPostgres;
     const database = new PostgresDatabase(connections);
     const writer = new PostgresWriter({ connections, database, homes });
     return centralStoreOn({ database, writer, homes, epoch: await database.read(epochOf) });

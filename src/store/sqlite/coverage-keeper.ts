@@ -38,7 +38,7 @@ export class CoverageKeeper {
       "INSERT OR IGNORE INTO silences (stream, home, start_ms, stop_ms) VALUES (?, 0, ?, ?)",
     );
     this.#addGap = database.keep(
-      "INSERT OR REPLACE INTO gaps (stream, from_ms, to_ms, reason, lost) VALUES (?, ?, ?, ?, ?)",
+      "INSERT OR REPLACE INTO gaps (stream, home, from_ms, to_ms, reason, lost) VALUES (?, 0, ?, ?, ?, ?)",
     );
     this.#noteState = database.keep(
       `INSERT INTO stream_states (stream, home, heard_ms, first_ms, battery_percent, battery_mv, linkquality, listener)

@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import { numbersGiven } from "../core/sources.ts";
 import type { StoreDatabase } from "../core/store.ts";
 import { arrays, rowsOf, type Work } from "../core/work.ts";
 import type { Overview } from "../store.ts";
@@ -49,7 +50,8 @@ export class SqliteDatabase implements StoreDatabase {
     const [last_seq = 0, waiting = 0] = counts ?? [];
     return {
       schemaVersion: versionOf(this.#connection, this.#path),
-      last_seq,
+      // A gateway has no batches, and central gives none of a gateway's numbers.
+      last_seq: last_seq + (yield* numbersGiven()),
       bytesOnDisk: bytesOf(this.#path) + bytesOf(`${this.#path}-wal`),
       dropped: Object.fromEntries(dropped),
       waiting,

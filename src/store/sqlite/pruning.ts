@@ -68,7 +68,7 @@ function* remove({ series, stream }: Run, spans: readonly Span[], most: number):
     series,
     removed,
   );
-  yield* recount(oneHome, { series, streams: [stream], from_ms: 0, before_ms, changed: false });
+  yield* recount(oneHome, { series, home: 0, streams: [stream], from_ms: 0, before_ms, changed: false });
   return removed;
 }
 

@@ -48,7 +48,6 @@ export class Runner {
       this.#putReadings(step.readings);
       return step.meanwhile();
     }
-    if ("numbers" in step) return this.#takeNumbers(step.numbers);
     // The one who writes has locked everything.
     if ("lock" in step) return undefined;
     return step.map((one) => this.#answer(one));
@@ -78,13 +77,6 @@ export class Runner {
       const key = [stream[index] as number, columns.stamp_ms[index] as number, own[index] as number];
       statement.run(...key, ...valuesAt(columns, index));
     }
-  }
-
-  #takeNumbers(amount: number): number {
-    const statement = this.#prepare(
-      "UPDATE meta SET value = value + $1 WHERE name = 'last_seq' RETURNING value",
-    );
-    return Number(statement.values(amount)[0]?.[0]) - amount + 1;
   }
 
   #prepare(text: string): Prepared {

@@ -78,7 +78,8 @@ class Salvage {
       const streams = this.#target.query("SELECT key FROM streams ORDER BY key").values() as [number][];
       for (const series of seriesNames) for (const [stream] of streams) this.#series(series, stream);
       const runner = new Runner(this.#target);
-      for (const series of seriesNames) runner.run(recountAll(homesOnSqlite, series, streams.flat()));
+      for (const series of seriesNames)
+        runner.run(recountAll(homesOnSqlite, { series, home: 0, streams: streams.flat() }));
       const newest = seriesNames.map((series) => `SELECT max(seq) AS seq FROM ${series}`).join(" UNION ALL ");
       this.#target.run(
         `UPDATE meta SET value = max(value, coalesce((SELECT max(seq) FROM (${newest})), 0)) WHERE name = 'last_seq'`,

@@ -43,7 +43,7 @@ export interface Place {
 export class Writing {
   protected readonly database: Connection;
   protected readonly runner: Runner;
-  protected readonly additions = new Additions(homesOnSqlite);
+  protected readonly additions = new Additions(homesOnSqlite, 0);
   protected readonly streams: StreamKeys;
   protected readonly erased: ErasedTimes;
   readonly #path: string;
@@ -228,7 +228,7 @@ export class Writing {
     row.push(reading.clock);
     if (deviceClock) row.push(reading.deviceClock?.stamp_ms ?? null, reading.deviceClock?.offset_ms ?? null);
     statement.run(...row);
-    this.additions.add(reading.series, stream, 0, stamp_ms, seq);
+    this.additions.add(reading.series, stream, stamp_ms, seq);
   }
 
   /** Does `work` in one transaction; an error rolls all of it back, and is rethrown as an OperatorError. */

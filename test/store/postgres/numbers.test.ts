@@ -1,17 +1,19 @@
 import { expect, test } from "bun:test";
 import postgres from "postgres";
+import { holdHome } from "../../../src/store/postgres/locks.ts";
+import type { SqlRunner } from "../../../src/store/postgres/pool.ts";
 import { sensor, start_ms } from "../sample.ts";
 import { SimulatedGateway } from "../simulated-gateway.ts";
 import { openCentral, temporaryCentral } from "./temporary-central.ts";
 
 const series = "wirelesssensor_events";
 
-test("homes that hear the same item at once leave its numbers in the order of commits", async () => {
+test("gateways of a home that hear the same item at once leave its numbers in the order of commits", async () => {
   await using central = await temporaryCentral();
   const beside = await openCentral(central.url);
   const sql = postgres(central.url, { max: 1 });
-  const gateways = [1, 2, 3, 4].map((home) => {
-    const gateway = new SimulatedGateway(home, `home ${home}`);
+  const gateways = [1, 2, 3, 4].map((box) => {
+    const gateway = new SimulatedGateway(1, `box ${box}`);
     for (let event = 0; event < 3_000; event += 1) {
       gateway.add({ device: sensor(1), series, stamp_ms: start_ms + event, fields: [event] });
     }
@@ -56,11 +58,11 @@ test("homes whose items differ do not wait for each other", async () => {
     return gateway;
   }) as [SimulatedGateway, SimulatedGateway];
   for (const gateway of [one, other]) await central.store.receive(gateway.batch(1, 10), gateway.sender);
-  // Somebody holds what a batch of the first home holds: its epoch, its item and its counts.
+  // Somebody holds what a batch of the first home changes, and the home itself.
   const sql = postgres(central.url, { max: 1 });
   await sql.begin(async (held) => {
+    await holdHome(held as unknown as SqlRunner, 1);
     await held`SELECT 1 FROM sources WHERE home = 1 FOR UPDATE`;
-    await held`SELECT 1 FROM streams WHERE key = 1 FOR NO KEY UPDATE`;
     await held`SELECT 1 FROM totals WHERE stream = 1 FOR UPDATE`;
     await held`SELECT 1 FROM counts WHERE stream = 1 FOR UPDATE`;
     const answer = await central.store.receive(other.batch(11, 20), other.sender);

@@ -42,8 +42,8 @@ test.each([1, 2])(
         const reading = { stamp_ms: stamp_ms - late_ms, event };
         stamps_ms.push(reading.stamp_ms);
         gateway.add({ device: sensor(1), series, stamp_ms: reading.stamp_ms, fields: [event] });
-        if (reading.stamp_ms < moved_s * 1000 === (gateway.home === 1)) oracle.keep(1, reading);
-        else oracle.pass();
+        if (reading.stamp_ms < moved_s * 1000 === (gateway.home === 1)) oracle.keep(1, reading, gateway.home);
+        else oracle.pass(gateway.home);
       }
       for (let from = 1; from <= gateway.last_seq; from += 2_000) {
         await store.receive(gateway.batch(from, from + 1_999), gateway.sender);

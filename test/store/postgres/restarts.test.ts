@@ -99,8 +99,7 @@ function gatewayWith(readings: number): SimulatedGateway {
 /** Whether a batch is being taken. */
 async function isWriting(other: postgres.Sql): Promise<boolean> {
   const rows = await other`
-    SELECT 1 FROM pg_locks JOIN pg_class ON pg_class.oid = relation
-    WHERE relname = 'sources' AND mode = 'RowShareLock' AND database = (
+    SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ExclusiveLock' AND database = (
       SELECT oid FROM pg_database WHERE datname = current_database())`;
   return rows.length > 0;
 }

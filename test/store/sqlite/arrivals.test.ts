@@ -16,12 +16,12 @@ test("a page in order of arrival is found by keys, without looking through a tab
   using database = new Database(databaseOf(directory.path), { readonly: true });
   for (const series of seriesNames) {
     const statements = [
-      [inOrderSql(oneHome, series, "", false), 1],
-      [inOrderSql(oneHome, series, "", true), 2],
-      [lateSql(oneHome, series, ""), 2],
+      [inOrderSql(oneHome, series, false), 1],
+      [inOrderSql(oneHome, series, true), 2],
+      [lateSql(oneHome, series), 2],
     ] as const;
     for (const [sql, searches] of statements) {
-      const plan = database.query(`EXPLAIN QUERY PLAN ${sqliteSpelling(sql)}`).values(1, 1, 1, 1, 1);
+      const plan = database.query(`EXPLAIN QUERY PLAN ${sqliteSpelling(sql)}`).values(1, 0, 1, 1, 1, 1);
       const steps = plan.map((step) => String(step[3]));
       expect([sql, steps.filter((step) => step.includes("SEARCH")).length]).toEqual([sql, searches]);
       expect(steps.filter((step) => /SCAN (?!listed)|TEMP B-TREE/.test(step))).toEqual([]);

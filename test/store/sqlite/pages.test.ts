@@ -5,7 +5,7 @@ import { oneHome } from "../../../src/store/core/homes.ts";
 import { oldestFirst } from "../../../src/store/core/oldest-first.ts";
 import { page } from "../../../src/store/core/pages.ts";
 import { SpanMemory } from "../../../src/store/core/span-memory.ts";
-import type { Work } from "../../../src/store/core/work.ts";
+import type { Step, Work } from "../../../src/store/core/work.ts";
 import { openForReading } from "../../../src/store/sqlite/connection.ts";
 import { sqliteSpelling } from "../../../src/store/sqlite/dialect.ts";
 import { Runner } from "../../../src/store/sqlite/runner.ts";
@@ -110,11 +110,13 @@ function plansOf(directory: string, work: Work<unknown>): string[][] {
   const plans: string[][] = [];
   for (let next = work.next(); next.done !== true; ) {
     const step = next.value;
-    if (!("text" in step)) throw new Error("a page does more than read");
-    const plan = connection
-      .query(`EXPLAIN QUERY PLAN ${sqliteSpelling(step.text)}`)
-      .values(...(step.parameters as number[]));
-    plans.push(plan.map(([, , , detail]) => String(detail)));
+    for (const one of Array.isArray(step) ? (step as Step[]) : [step]) {
+      if (!("text" in one)) throw new Error("a page does more than read");
+      const plan = connection
+        .query(`EXPLAIN QUERY PLAN ${sqliteSpelling(one.text)}`)
+        .values(...(one.parameters as number[]));
+      plans.push(plan.map(([, , , detail]) => String(detail)));
+    }
     const answer = runner.run(
       (function* (): Work<unknown> {
         return yield step;

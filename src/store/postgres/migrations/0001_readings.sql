@@ -4,34 +4,13 @@ CREATE TABLE meta (
   value TEXT NOT NULL
 );
 
--- The number that was last given to a reading. Numbers are given in the order of arrival; of the readings of one stream a lower
--- number is always on disk before a higher one, because a batch holds its streams when it takes its numbers.
-CREATE SEQUENCE reading_numbers;
-
--- Takes `amount` numbers that follow each other, and answers the first. A number that was taken is not given back.
-CREATE FUNCTION take_numbers(amount BIGINT) RETURNS BIGINT LANGUAGE plpgsql AS $$
-DECLARE
-  first BIGINT;
-BEGIN
-  PERFORM pg_advisory_lock(7813243, 1);
-  BEGIN
-    first := nextval('reading_numbers');
-    PERFORM setval('reading_numbers', first + amount - 1);
-  EXCEPTION WHEN query_canceled OR OTHERS THEN
-    PERFORM pg_advisory_unlock(7813243, 1);
-    RAISE;
-  END;
-  PERFORM pg_advisory_unlock(7813243, 1);
-  RETURN first;
-END $$;
-
 -- Which home an epoch belongs to: written once, when it is first heard of.
 CREATE TABLE epoch_homes (
   epoch TEXT COLLATE "C" PRIMARY KEY,
   home BIGINT NOT NULL
 );
 
--- How far each epoch is held. A batch locks its row, so that homes do not wait for each other.
+-- How far each epoch is held.
 CREATE TABLE sources (
   home BIGINT NOT NULL,
   epoch TEXT COLLATE "C" NOT NULL,
@@ -54,7 +33,8 @@ CREATE TABLE sources (
 );
 
 -- Which numbers of an epoch became which here: reading `from_seq` has the number `first_own`, the next the next, those that the
--- gateway has lost included, up to `to_seq`. What follows on in both extends a row.
+-- gateway has lost included, up to `to_seq`. What follows on in both extends a row. The readings of each home have numbers from 1 on, in the order of
+-- their arrival, none of which is given twice; a lower one is always on disk before a higher one, because a batch holds its home.
 CREATE TABLE batches (
   home BIGINT NOT NULL,
   epoch TEXT COLLATE "C" NOT NULL,

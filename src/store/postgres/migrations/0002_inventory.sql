@@ -142,11 +142,12 @@ CREATE TABLE silences (
 -- Stretches of time that a device or driver knows to be incomplete, as told: the end not included.
 CREATE TABLE gaps (
   stream BIGINT NOT NULL,
+  home BIGINT NOT NULL,
   from_ms BIGINT NOT NULL,
   to_ms BIGINT NOT NULL,
   reason TEXT COLLATE "C" NOT NULL,
   lost BIGINT,
-  PRIMARY KEY (stream, from_ms, to_ms, reason)
+  PRIMARY KEY (stream, home, from_ms, to_ms, reason)
 );
 
 -- Times of which nothing is kept any more: for ever, so that what comes later is not kept either. Rows of one `id` were erased together. Of one

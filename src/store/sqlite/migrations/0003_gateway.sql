@@ -67,12 +67,13 @@ CREATE TABLE silences (
 -- Stretches of time that a device or driver knows to be incomplete, as told: the end not included.
 CREATE TABLE gaps (
   stream INTEGER NOT NULL,
+  home INTEGER NOT NULL,
   from_ms INTEGER NOT NULL,
   to_ms INTEGER NOT NULL,
   reason TEXT NOT NULL,
   lost INTEGER,
   note INTEGER NOT NULL DEFAULT 0,
-  PRIMARY KEY (stream, from_ms, to_ms, reason)
+  PRIMARY KEY (stream, home, from_ms, to_ms, reason)
 ) WITHOUT ROWID, STRICT;
 
 -- Every interruption that this gateway has kept has a number, a new one whenever it is told, moved or given to another stream: so that
