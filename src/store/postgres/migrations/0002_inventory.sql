@@ -147,7 +147,7 @@ CREATE TABLE gaps (
   to_ms BIGINT NOT NULL,
   reason TEXT COLLATE "C" NOT NULL,
   lost BIGINT,
-  PRIMARY KEY (stream, home, from_ms, to_ms, reason)
+  PRIMARY KEY (stream, from_ms, to_ms, reason, home)
 );
 
 -- Times of which nothing is kept any more: for ever, so that what comes later is not kept either. Rows of one `id` were erased together. Of one

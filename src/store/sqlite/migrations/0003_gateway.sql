@@ -73,7 +73,7 @@ CREATE TABLE gaps (
   reason TEXT NOT NULL,
   lost INTEGER,
   note INTEGER NOT NULL DEFAULT 0,
-  PRIMARY KEY (stream, home, from_ms, to_ms, reason)
+  PRIMARY KEY (stream, from_ms, to_ms, reason, home)
 ) WITHOUT ROWID, STRICT;
 
 -- Every interruption that this gateway has kept has a number, a new one whenever it is told, moved or given to another stream: so that
@@ -103,15 +103,15 @@ CREATE TRIGGER silences_moved AFTER UPDATE OF stream, home, start_ms, stop_ms ON
   UPDATE silences SET note = (SELECT value FROM meta WHERE name = 'last_note')
     WHERE stream = new.stream AND home = new.home AND start_ms = new.start_ms;
 END;
-CREATE TRIGGER gaps_told AFTER INSERT ON gaps BEGIN
+CREATE TRIGGER gaps_told AFTER INSERT ON gaps WHEN new.home = 0 BEGIN
   UPDATE meta SET value = value + 1 WHERE name = 'last_note';
   UPDATE gaps SET note = (SELECT value FROM meta WHERE name = 'last_note')
-    WHERE stream = new.stream AND from_ms = new.from_ms AND to_ms = new.to_ms AND reason = new.reason;
+    WHERE stream = new.stream AND from_ms = new.from_ms AND to_ms = new.to_ms AND reason = new.reason AND home = new.home;
 END;
-CREATE TRIGGER gaps_moved AFTER UPDATE OF stream, from_ms, to_ms, reason, lost ON gaps BEGIN
+CREATE TRIGGER gaps_moved AFTER UPDATE OF stream, home, from_ms, to_ms, reason, lost ON gaps WHEN new.home = 0 BEGIN
   UPDATE meta SET value = value + 1 WHERE name = 'last_note';
   UPDATE gaps SET note = (SELECT value FROM meta WHERE name = 'last_note')
-    WHERE stream = new.stream AND from_ms = new.from_ms AND to_ms = new.to_ms AND reason = new.reason;
+    WHERE stream = new.stream AND from_ms = new.from_ms AND to_ms = new.to_ms AND reason = new.reason AND home = new.home;
 END;
 
 -- How far drivers have read the buffers of devices, in words of their own; moved in the commit of what was read.
