@@ -68,8 +68,8 @@ try {
 process.exit();
 
 async function postgres(): Promise<{ url: string; restart: () => void }> {
-  const { postgresServer } = await import("../../../test/store/postgres/server.ts");
-  const server = await postgresServer();
+  const { ownServer } = await import("../../../test/store/postgres/own-server.ts");
+  const server = await ownServer();
   const { url } = await server.database();
   return {
     url,

@@ -23,7 +23,9 @@ test("a transaction whose connection is lost between two statements does not go 
     .write(async (sql) => {
       const [own] = await sql<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`;
       await sql`INSERT INTO kept VALUES (1)`;
-      await connections.read((other) => other`SELECT pg_terminate_backend(${own?.pid ?? 0}, 5000)`);
+      await connections.read(
+        (other) => other`SELECT pg_terminate_backend(${own?.pid ?? 0}::int, 5000::bigint)`,
+      );
       // The client has heard of it once the server has answered somebody else.
       await connections.read((other) => other`SELECT 1`);
       await sql`INSERT INTO kept VALUES (2)`;
@@ -49,7 +51,7 @@ test("more callers than connections wait for their turn, and an idle connection 
     );
   expect(Math.max(...(await ask()))).toBeLessThanOrEqual(20);
   await made.server.run(
-    `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '${made.name}' AND pid <> pg_backend_pid()`,
+    `SELECT pg_terminate_backend(pid::int, 5000::bigint) FROM pg_stat_activity WHERE datname = '${made.name}' AND pid <> pg_backend_pid()`,
   );
   await ask();
   expect(await connections.read((sql) => sql`SELECT count(*) AS count FROM kept`)).toMatchObject([

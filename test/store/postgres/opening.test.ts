@@ -22,9 +22,9 @@ test("an empty database is set up by itself, and has a name of its own that it k
   expect(epochs[1]).toBe(epochs[0] as string);
   expect(epochs[2]).not.toBe(epochs[0]);
   expect(said).toEqual([
-    `info  set up database ${one.name} on 127.0.0.1:${server.port}`,
+    `info  set up database ${one.name} on ${server.place}`,
     "",
-    `info  set up database ${other.name} on 127.0.0.1:${server.port}`,
+    `info  set up database ${other.name} on ${server.place}`,
   ]);
 });
 
@@ -40,8 +40,8 @@ test("several servers that start on an empty database at once set it up once", a
 test("what keeps a database from being used is said with its remedy, and without the password", async () => {
   const server = await postgresServer();
   await using database = await server.database();
-  await server.run("DROP ROLE IF EXISTS stranger");
-  await server.run("CREATE ROLE stranger LOGIN PASSWORD 'strange-secret'");
+  const stranger = `stranger_of_${database.name}`;
+  await server.run(`CREATE ROLE ${stranger} LOGIN PASSWORD 'strange-secret'`);
   await using foreign = await server.database();
   await server.run("CREATE TABLE meta (a int)", foreign.name);
   await using latin = await server.database();
@@ -49,7 +49,7 @@ test("what keeps a database from being used is said with its remedy, and without
   await server.run(
     `CREATE DATABASE ${latin.name} ENCODING 'LATIN1' LOCALE 'C' LOCALE_PROVIDER libc TEMPLATE template0`,
   );
-  const here = `127.0.0.1:${server.port}`;
+  const here = server.place;
   const said: [url: string, expected: string][] = [
     [
       "http://example.com",
@@ -60,12 +60,13 @@ test("what keeps a database from being used is said with its remedy, and without
       "that is not the URL of a PostgreSQL database: write it as postgres://user:password@host:5432/database",
     ],
     [
-      server.url(database.name, "lintel", "wrong-secret"),
+      // Also a server that trusts whoever comes from this machine refuses a user that it does not know.
+      server.url(database.name, "nobody", "wrong-secret"),
       `database ${database.name} on ${here} refuses the user or the password`,
     ],
     [server.url("nowhere"), `database nowhere on ${here} does not exist: make it with \`createdb\``],
     [
-      server.url(database.name, "stranger", "strange-secret"),
+      server.url(database.name, stranger, "strange-secret"),
       `database ${database.name} on ${here} does not let this user make or change what it must`,
     ],
     [server.url(foreign.name), `database ${foreign.name} on ${here} holds tables of another program`],
@@ -84,6 +85,7 @@ test("what keeps a database from being used is said with its remedy, and without
     });
     expect(String(fault)).not.toContain("secret");
   }
+  await server.run(`DROP ROLE ${stranger}`);
 });
 
 test("a database of a newer program is refused, and left as it is", async () => {

@@ -1,8 +1,12 @@
 import type { CentralStore } from "../../../src/store/central-store.ts";
+import { Notices } from "./notices.ts";
 import { postgresServer } from "./server.ts";
 import { openCentral } from "./temporary-central.ts";
 
-/** How PostgreSQL has carried out the statements on a table that `work` made the store of a database run: their plans, as text. */
+/**
+ * How PostgreSQL has carried out the statements on a table that `work` made the store of a database run: their plans, as text. On a cluster
+ * each has in it the plan by which a worker carried it out.
+ */
 export async function plansOf(
   url: string,
   table: string,
@@ -13,18 +17,17 @@ export async function plansOf(
   for (const [setting, value] of Object.entries(explaining)) {
     await server.run(`ALTER DATABASE ${name} SET ${setting} = '${value}'`);
   }
-  const before = server.log().length;
-  const store = await openCentral(url);
+  await using notices = await Notices.of(url);
+  const store = await openCentral(notices.url);
   try {
     await work(store);
   } finally {
     await store.close();
+    for (const setting of Object.keys(explaining)) {
+      await server.run(`ALTER DATABASE ${name} RESET ${setting}`);
+    }
   }
-  const entries = server
-    .log()
-    .slice(before)
-    .split(/^\d{4}-\d\d-\d\d /m);
-  return entries.filter((entry) => entry.includes("plan:") && entry.includes(` on ${table}`));
+  return notices.texts.filter((text) => text.includes("plan:") && text.includes(` on ${table}`));
 }
 
 /** Rows that each scan of a plan has come by, those that it left out included. */
@@ -41,4 +44,5 @@ const explaining = {
   session_preload_libraries: "auto_explain",
   "auto_explain.log_min_duration": "0",
   "auto_explain.log_analyze": "on",
+  "auto_explain.log_level": "notice",
 };
