@@ -11,12 +11,12 @@ export const spreadByHome = [
 ] as const;
 
 /**
- * Spreads the tables of a database where it has Citus and that has not been done. Each in a transaction of its own, as Citus wants it, so that what was
+ * Spreads the tables of a database where it has Citus and that has not been done; answers whether it has Citus. Each in a transaction of its own, as Citus wants it, so that what was
  * interrupted goes on where it was.
  */
-export async function spreadTables(connections: Connections): Promise<void> {
+export async function spreadTables(connections: Connections): Promise<boolean> {
   const extensions = await connections.read((sql) => sql`SELECT 1 FROM pg_extension WHERE extname = 'citus'`);
-  if (extensions.length === 0) return;
+  if (extensions.length === 0) return false;
   for (const [place, table] of spreadByHome.entries()) {
     await connections.write(async (sql) => {
       // Rows that are already in the tables are moved, and there may be many.
@@ -28,4 +28,5 @@ export async function spreadTables(connections: Connections): Promise<void> {
         await sql.unsafe(`SELECT create_distributed_table('${table}', 'home'${beside})`);
     });
   }
+  return true;
 }

@@ -13,6 +13,7 @@ export class Connections {
   readonly #reads: Pool;
   readonly #pages: Pool;
   readonly #writes: Pool;
+  #settingsOfPages: readonly string[] = [];
 
   /** @throws OperatorError where `url` is none of a PostgreSQL database */
   constructor(url: string) {
@@ -36,7 +37,19 @@ export class Connections {
 
   /** As `snapshot`, for pages. */
   snapshotPage<Result>(work: (sql: SqlRunner) => Promise<Result>): Promise<Result> {
-    return this.#again(() => this.#pages.transaction(oneMoment, work));
+    const page = async (sql: SqlRunner) => {
+      await Promise.all(this.#settingsOfPages.map((text) => sql.unsafe(text)));
+      return work(sql);
+    };
+    return this.#again(() => this.#pages.transaction(oneMoment, page));
+  }
+
+  /**
+   * From now on the settings of pages reach the workers of a cluster: Citus sends them along with the BEGIN, each statement as it stands in its message,
+   * so that they have messages of their own.
+   */
+  setPagesOnWorkers(): void {
+    this.#settingsOfPages = ["SET LOCAL citus.propagate_set_commands = 'local'", ...settingsOfTransaction];
   }
 
   /**
@@ -147,6 +160,10 @@ const writes_max = 8;
 const attempts_max = 8;
 const oneMoment = "ISOLATION LEVEL REPEATABLE READ READ ONLY";
 const alongTheIndex = { enable_seqscan: "off", enable_bitmapscan: "off", enable_sort: "off" };
+/** A worker hears what is set in a transaction, and never what its connection was opened with. */
+const settingsOfTransaction = Object.entries({ ...alongTheIndex, jit: "off" }).map(
+  ([name, value]) => `SET LOCAL ${name} = ${value}`,
+);
 const connect_max_s = 10;
 const idle_max_s = 60;
 const close_max_s = 5;

@@ -37,7 +37,7 @@ export async function openPostgresCentral(options: {
     else if (before < schemaVersion) {
       log.info(`brought ${connections.name} from schema ${before} to ${schemaVersion}`);
     }
-    await spreadTables(connections);
+    if (await spreadTables(connections)) connections.setPagesOnWorkers();
     const homes = homesOnPostgres;
     const database = new PostgresDatabase(connections);
     const writer = new PostgresWriter({ connections, database, homes });
