@@ -58,7 +58,7 @@ export function lateSql(homes: Homes, series: SeriesName): string {
   return `SELECT ${columnsOf(series, "reading")} FROM (
       SELECT * FROM late WHERE series = '${series}' AND stream = $1 AND home = $2 AND seq > $3 AND stamp >= $4 AND stamp < $5
       ORDER BY seq LIMIT $6) AS listed
-    JOIN ${series} AS reading ON reading.stream = listed.stream AND reading.stamp = listed.stamp AND reading.seq = listed.seq${homes.same("reading", "listed")}`;
+    JOIN ${series} AS reading ON reading.stream = listed.stream AND reading.stamp = listed.stamp AND reading.seq = listed.seq${homes.is("$2", "reading")}`;
 }
 
 function columnsOf(series: SeriesName, table: string): string {

@@ -6,8 +6,8 @@ export interface Homes {
   of(home: number): number;
   /** The column of a table of readings that has the home, as SQL. */
   readonly column: string;
-  /** A condition on a table of readings, as SQL: its rows are of the home in a parameter (`$2`). */
-  is(parameter: string): string;
+  /** A condition on a table of readings, as SQL: its rows are of the home in a parameter (`$2`). Where tables are joined each has to be said: Citus takes neither from the other. */
+  is(parameter: string, table?: string): string;
   /** A condition, as SQL: rows of a table of readings are of the same home as those of another table. */
   same(readings: string, other: string): string;
   /** It is the store of one home, 0: all items live there, whatever the inventory says. */
@@ -36,7 +36,7 @@ export const homesOnSqlite = homesTogether(false);
 export const homesOnPostgres: Homes = {
   of: (home) => home,
   column: "home",
-  is: (parameter) => ` AND home = ${parameter}`,
+  is: (parameter, table) => ` AND ${table === undefined ? "home" : `${table}.home`} = ${parameter}`,
   same: (readings, other) => ` AND ${readings}.home = ${other}.home`,
   one: false,
   seen: (homes) => homes,

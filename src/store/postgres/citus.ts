@@ -11,8 +11,8 @@ export const spreadByHome = [
 ] as const;
 
 /**
- * Spreads the tables of a database where it has Citus and that has not been done; answers whether it has Citus. Each in a transaction of its own, as Citus wants it, so that what was
- * interrupted goes on where it was.
+ * Spreads the tables of a database where it has Citus and that has not been done; answers whether it has Citus. Each in a transaction of its
+ * own, as Citus wants it, so that what was interrupted goes on where it was.
  */
 export async function spreadTables(connections: Connections): Promise<boolean> {
   const extensions = await connections.read((sql) => sql`SELECT 1 FROM pg_extension WHERE extname = 'citus'`);

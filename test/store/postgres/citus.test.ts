@@ -107,7 +107,7 @@ onCluster(
 );
 
 onCluster(
-  `pages, totals and histories are each asked of the one shard of their home, and batches too${noCluster}`,
+  `pages, totals and histories are each asked of the one shard of their home${noCluster}`,
   async () => {
     await using central = await temporaryCentral();
     const homes = await twoHomes(central.store);
@@ -118,7 +118,6 @@ onCluster(
       arrivals: (store) => store.arrivals({ ...page, span: { from_ms: 0, before_ms: page.before_ms } }),
       history: (store) => historyOf(store, 1),
       digests: (store) => digestsOf(store, homes.gateways[0] as SimulatedGateway),
-      batch: (store) => sendMore(store, homes),
     };
     for (const [name, work] of Object.entries(works)) {
       const plans = await plansOf(central.url, "", async (store) => {
@@ -162,7 +161,7 @@ async function sendMore(store: CentralStore, { gateways, oracle, random }: TwoHo
       const hour = below(random, 50) + (gateway.home - 1) * 50;
       const stamp_ms = start_ms + hour * 3_600_000 + below(random, 3_600_000);
       gateway.add({ device: sensor(1), series, stamp_ms, fields: [event] });
-      oracle.keep(1, { stamp_ms, event });
+      oracle.keep(1, { stamp_ms, event }, gateway.home);
     }
     const answer = await store.receive(gateway.batch(from_seq, gateway.last_seq), gateway.sender);
     expect(answer).toEqual({ held_seq: gateway.last_seq, taken: 2_500 });
