@@ -97,15 +97,23 @@ function* newestIn({ homes, series, stream, home, from_ms, before_ms }: Run): Wo
 export function* strays(homes: Homes): Work<Stray[]> {
   const rows = yield* rowsOf(
     objects<StrayRow>(
-      `SELECT streams.home, streams.item, record, series, total, newest_stamp AS newest_ms,
+      `SELECT streams.key AS stream, streams.home, streams.item, record,
          EXISTS (SELECT 1 FROM stays WHERE stays.item = streams.item AND stays.home = streams.home) AS lived
-       FROM streams JOIN items ON items.key = streams.item JOIN totals ON totals.stream = streams.key
+       FROM streams JOIN items ON items.key = streams.item
        WHERE NOT EXISTS (SELECT 1 FROM stays WHERE stays.item = streams.item AND stays.home = streams.home AND ${isWhole})
        ORDER BY streams.home, items.itemid`,
     ),
   );
+  const held = yield* rowsOf(
+    objects<StreamTotal>(
+      "SELECT stream, series, total, newest_stamp AS newest_ms FROM totals WHERE stream = ANY ($1::bigint[]) ORDER BY stream, series",
+      rows.map(({ stream }) => stream),
+    ),
+  );
+  const totals = Map.groupBy(held, ({ stream }) => stream);
+  const strays = rows.flatMap((row) => (totals.get(row.stream) ?? []).map((total) => ({ ...row, ...total })));
   const found = new Map<string, Stray>();
-  for (const { home, item, record, series, total, newest_ms, lived } of rows) {
+  for (const { home, item, record, series, total, newest_ms, lived } of strays) {
     let readings = total;
     // Most have never lived there.
     if (lived)
@@ -124,14 +132,19 @@ export function* strays(homes: Homes): Work<Stray[]> {
 }
 
 interface StrayRow {
+  readonly stream: number;
   readonly home: number;
   readonly item: number;
   readonly record: string;
+  /** On SQLite 0 or 1. */
+  readonly lived: boolean | number;
+}
+
+interface StreamTotal {
+  readonly stream: number;
   readonly series: SeriesName;
   readonly total: number;
   readonly newest_ms: number;
-  /** On SQLite 0 or 1. */
-  readonly lived: boolean | number;
 }
 
 interface ItemRow {
