@@ -170,9 +170,22 @@ export async function runOn(node: Node, text: string, database?: string): Promis
   }
 }
 
-/** One node after the other: Citus has a daemon on each, which asks the others, and it can't be ended while it waits for a database that is being dropped. */
+/** One node after the other: Citus has a daemon on each, which asks the others, and can't be ended while it waits for a database that is being dropped. */
 export async function dropFrom(nodes: readonly Node[], database: string): Promise<void> {
-  for (const node of nodes) await runOn(node, `DROP DATABASE IF EXISTS ${database} WITH (FORCE)`);
+  for (const node of nodes) await drop(node, database);
+}
+
+/** The daemon may have begun anew, and not listen for seconds. */
+async function drop(node: Node, database: string): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await runOn(node, `DROP DATABASE IF EXISTS ${database} WITH (FORCE)`);
+      return;
+    } catch (thrown) {
+      const inUse = (thrown as { code?: string }).code === "55006";
+      if (!inUse || attempt === drop_attempts_max) throw thrown;
+    }
+  }
 }
 
 /** Host and port as functions of Citus take them. */
@@ -197,6 +210,7 @@ function urlOf(node: Node, database: string, user?: string, password?: string): 
 const test_shards = 4;
 /** Any number that nobody else locks in the maintenance database. */
 const add_node_lock = 5_468_352;
+const drop_attempts_max = 5;
 const default_port = 5432;
 const connect_max_s = 10;
 const end_max_ms = 5_000;
