@@ -1,11 +1,11 @@
 /**
  * 1,000 gateways upload one night at once to one central: none fails, none starves, central's memory is bounded
  *
- *   ./scripts/soak gateways [--gateways 1000] [--database sqlite|postgres] [--processes 4]
+ *   ./scripts/soak gateways [--gateways 1000] [--database sqlite|postgres|URL] [--processes 4]
  *
  * Each gateway has 1,300 readings of days as the demo's in a store of its own in memory, and does all that `lintel upload` does: reports, readings,
  * comparison of the days, home records, files. All begin in the same second. At the end central must have every reading of every home exactly once. Both stores
- * without --database. Exits with 1 when anything is missed.
+ * without --database; a URL is that of an empty database, a cluster for example, which keeps what comes. Exits with 1 when anything is missed.
  */
 
 import { writeFileSync } from "node:fs";
@@ -34,7 +34,7 @@ const { values: options } = parseArgs({
   },
 });
 if (options.help) {
-  console.log("./scripts/soak gateways [--gateways 1000] [--database sqlite|postgres] [--processes 4]");
+  console.log("./scripts/soak gateways [--gateways 1000] [--database sqlite|postgres|URL] [--processes 4]");
   process.exit();
 }
 const time_ms_max = 100_000 * day_ms;
@@ -46,13 +46,16 @@ const last_times_median_max = 3;
 
 const report = new Report();
 const homes = Array.from({ length: Number(options.gateways) }, (_, index) => index + 1);
+const given = options.database?.includes("://") ? options.database : undefined;
 const kinds: readonly Kept[] =
-  options.database === undefined ? ["sqlite", "postgres"] : [options.database as Kept];
+  options.database === undefined
+    ? ["sqlite", "postgres"]
+    : [given === undefined ? (options.database as Kept) : "postgres"];
 for (const kept of kinds) await night(kept);
 process.exit(report.missed === 0 ? 0 : 1);
 
 async function night(kept: Kept): Promise<void> {
-  await using central = await CentralServer.start({ kept, homes });
+  await using central = await CentralServer.start({ kept, homes, database: given });
   await importProgramme(central);
   const processes = Math.min(Number(options.processes), homes.length);
   const crowds = Array.from({ length: processes }, (_, place) =>

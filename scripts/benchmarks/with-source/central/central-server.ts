@@ -46,15 +46,19 @@ export class CentralServer implements AsyncDisposable {
     this.origin = options.server.origin;
   }
 
-  /** Starts one with sync tokens of these homes, on a store that `fill` may have put something into before. */
+  /** Starts one with sync tokens of these homes, on a store that `fill` may have put something into before, or on the empty `database` of somebody who keeps it. */
   static async start(options: {
     kept: Kept;
     homes: readonly number[];
+    database?: string | undefined;
     fill?: (store: CentralStore) => Promise<void>;
   }): Promise<CentralServer> {
-    const { kept, homes, fill } = options;
-    const { place, remove } = await placeOf(kept);
+    const { kept, homes, database, fill } = options;
+    const { place, remove } =
+      database === undefined ? await placeOf(kept) : { place: { database }, remove: async () => {} };
     const store = await openStore(place);
+    if ((await store.overview()).items.length > 0)
+      throw new Error("there are readings in the database: name an empty one");
     await fill?.(store);
     const tokens = new Map<number, string>();
     for (const home of homes) tokens.set(home, await addToken(store, "sync", home));
