@@ -7,7 +7,7 @@ import { countRefused, erasedIn } from "./erasures.ts";
 import type { Homes } from "./homes.ts";
 import { heardFrom, streamsOf } from "./items.ts";
 import { byDevice } from "./series-rows.ts";
-import { holdSource, nextNumber, noteHeld } from "./sources.ts";
+import { holdSource, newestRun, noteHeld } from "./sources.ts";
 import { hold, type Work } from "./work.ts";
 
 /** See `CentralStore.receive`. */
@@ -18,28 +18,30 @@ export function* receive(homes: Homes, batch: Batch, sender: Sender): Work<Recei
   // What is erased while this batch is under way waits for its end; what was erased before is seen from here on.
   yield* hold("inventory");
   const { batch: kept, refused } = withoutErased(batch, yield* erasedIn(sender.home), from_seq);
-  const { first_own, taken } = yield* take(homes, kept, from_seq, sender);
+  const newest = yield* newestRun(sender.home);
+  const first_own = newest === undefined ? 1 : newest.first_own + newest.to_seq - newest.from_seq + 1;
+  const taken = yield* take(homes, kept, { from_seq, first_own }, sender);
   const erased = yield* countRefused(refused);
   const { first_seq, to_seq } = batch;
-  const what = { first_seq, digest: digestAt(kept, to_seq), at_ms: sender.at_ms };
+  const what = { newest, first_seq, digest: digestAt(kept, to_seq), at_ms: sender.at_ms };
   yield* noteHeld(source, { first_own, from_seq, to_seq }, what);
   return { held_seq: to_seq, taken, ...(erased === 0 ? {} : { erased }) };
 }
 
-/** Puts the readings of a batch from a number on into their tables, and answers the number of the first here. */
+/**
+ * Puts the readings of a batch from a number on into their tables, and answers how many those are. The home is held, so that of its readings a lower number
+ * is never committed after a higher one, and a page that counts readings up to a number stays right.
+ */
 function* take(
   homes: Homes,
   batch: Batch,
-  from_seq: number,
+  { from_seq, first_own }: { from_seq: number; first_own: number },
   { home }: Sender,
-): Work<{ first_own: number; taken: number }> {
+): Work<number> {
   const heard = devicesFrom(batch, from_seq);
   const keys = yield* streamsOf(heardFrom(batch, from_seq), home);
   const keyOf = new Float64Array(batch.devices.length);
   for (const [index, { place }] of heard.entries()) keyOf[place] = keys[index] as number;
-  // The home is held, so that of its readings a lower number is never committed after a higher one, and a page that counts readings up to a number
-  // stays right.
-  const first_own = yield* nextNumber(home);
   const additions = new Additions(homes, homes.of(home));
   let taken = 0;
   for (const [series, columns] of seriesIn(batch)) {
@@ -51,5 +53,5 @@ function* take(
     taken += order.length;
   }
   yield* additions.settle();
-  return { first_own, taken };
+  return taken;
 }

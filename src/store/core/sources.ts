@@ -46,26 +46,29 @@ export function* holdSource(epoch: string, sender: Sender): Work<Source> {
   return known(row);
 }
 
-/** Notes that an epoch is held up to `run.to_seq`, with the numbers of its newest batch. */
+/** Notes that an epoch is held up to `run.to_seq`, with the numbers of its newest batch, which follow on the newest of the home. */
 export function* noteHeld(
   { home, epoch }: Source,
   run: NumberRun,
-  what: { readonly first_seq: number; readonly digest: string | undefined; readonly at_ms: number },
+  what: {
+    readonly newest: NewestRun | undefined;
+    readonly first_seq: number;
+    readonly digest: string | undefined;
+    readonly at_ms: number;
+  },
 ): Work<void> {
-  const { first_seq, digest = null, at_ms } = what;
+  const { newest, first_seq, digest = null, at_ms } = what;
+  // An epoch has no gaps: what follows on in our numbers too extends the row before.
+  const { from_seq, first_own } = newest?.epoch === epoch ? newest : run;
   yield* rowsOfAll(
-    // An epoch has no gaps: what follows on in our numbers too extends the row before.
     objects(
-      `INSERT INTO batches (home, epoch, from_seq, to_seq, first_own)
-       SELECT $1::bigint, $2, coalesce(max(from_seq), $3), $4::bigint, coalesce(max(first_own), $5) FROM batches
-       WHERE home = $1 AND epoch = $2 AND first_own + to_seq - from_seq + 1 = $5
-         AND from_seq = (SELECT max(from_seq) FROM batches WHERE home = $1 AND epoch = $2)
+      `INSERT INTO batches (home, epoch, from_seq, to_seq, first_own) VALUES ($1, $2, $3, $4, $5)
        ON CONFLICT (home, epoch, from_seq) DO UPDATE SET to_seq = excluded.to_seq`,
       home,
       epoch,
-      run.from_seq,
+      from_seq,
       run.to_seq,
-      run.first_own,
+      first_own,
     ),
     objects(
       `UPDATE sources SET first_seq = coalesce(first_seq, $3), held_seq = $4, digest = $5, uploaded_ms = $6
@@ -80,12 +83,18 @@ export function* noteHeld(
   );
 }
 
-/** The number of the next reading of a home, which is held. Those that its gateways have lost have numbers too. */
-export function* nextNumber(home: number): Work<number> {
-  const last = yield* firstOf(
-    arrays<[number | null]>("SELECT max(first_own + to_seq - from_seq) FROM batches WHERE home = $1", home),
+/** The run of the newest numbers of a home, which is held; undefined where it has none. Readings that its gateways have lost have numbers too. */
+export function* newestRun(home: number): Work<NewestRun | undefined> {
+  return yield* firstOf(
+    objects<NewestRun>(
+      "SELECT epoch, first_own, from_seq, to_seq FROM batches WHERE home = $1 ORDER BY first_own DESC LIMIT 1",
+      home,
+    ),
   );
-  return Number(last?.[0] ?? 0) + 1;
+}
+
+export interface NewestRun extends NumberRun {
+  readonly epoch: string;
 }
 
 /** How many numbers the readings of all homes have. */

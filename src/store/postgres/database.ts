@@ -93,12 +93,20 @@ async function ask(sql: SqlRunner, { text, parameters, answer }: Statement): Pro
   return answer === "changes" ? rows.count : [...rows];
 }
 
-/** One statement for all rows: their columns as arrays. */
+/** A few rows one by one, which a coordinator hands on as they are; more of them as arrays of their columns, which is one statement for any number. */
 async function put(sql: SqlRunner, { put: table, columns, rows, conflict }: Put): Promise<void> {
   const types = Object.values(columns);
   const names = Object.keys(columns)
     .map((name) => `"${name}"`)
     .join(", ");
+  if (rows.length <= listed_max) {
+    const places = rows.map((_, row) => {
+      return `(${types.map((type, place) => `$${row * types.length + place + 1}::${type}`).join(", ")})`;
+    });
+    const values = rows.flat() as number[];
+    await sql.unsafe(`INSERT INTO ${table} (${names}) VALUES ${places.join(", ")} ${conflict}`, values);
+    return;
+  }
   const arrays = types.map((type, place) => `$${place + 1}::${type}[]`);
   await sql.unsafe(
     `INSERT INTO ${table} (${names}) SELECT * FROM unnest(${arrays.join(", ")}) ${conflict}`,
@@ -106,3 +114,6 @@ async function put(sql: SqlRunner, { put: table, columns, rows, conflict }: Put)
     { prepare: true },
   );
 }
+
+/** Rows that are put one by one: as many as a night of a home mostly has of anything but readings. */
+const listed_max = 200;
