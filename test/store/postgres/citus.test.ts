@@ -99,6 +99,8 @@ onCluster(
     await server.addWorkers(database.name);
     const spread = await openCentral(database.url);
     expect((await shardsOf(server, database)).size).toBe(2);
+    for (const table of spreadByHome)
+      await server.run(`SELECT truncate_local_data_after_distributing_table('${table}')`, database.name);
     expect(await everything(spread, homes)).toEqual(before);
     await sendMore(spread, homes);
     await pagesAgree(spread, homes);
