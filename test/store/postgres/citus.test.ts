@@ -132,6 +132,20 @@ onCluster(
   },
 );
 
+onCluster(`a worker follows the index for a page, whatever it thinks that costs${noCluster}`, async () => {
+  await using central = await temporaryCentral();
+  await twoHomes(central.store);
+  const name = new URL(central.url).pathname.slice(1);
+  const dear = `ALTER DATABASE ${name} SET random_page_cost = 1000`;
+  await (await cluster()).run(`SELECT run_command_on_workers('${dear}')`, name);
+  const plans = await plansOf(central.url, series, async (store) => {
+    expect((await store.page({ ...page, skip: 0 })).records).toHaveLength(page.limit);
+  });
+  expect(plans).toHaveLength(1);
+  expect(plans[0]).toMatch(/Index Scan/);
+  expect(plans[0]).not.toMatch(/Sort|Seq Scan|Bitmap/);
+});
+
 /** Two homes, between which an item moves while both hear it; what is to be served of it. */
 interface TwoHomes {
   readonly gateways: readonly SimulatedGateway[];
