@@ -18,16 +18,27 @@ export class OperatorError extends Error {
   }
 }
 
-/** A store that takes or answers nothing for now, through no fault of who asks: the same may be tried again. */
+/** A store, or a part of it, that takes or answers nothing for now, through no fault of who asks: the same may be tried again. */
 export class StoreOutage extends OperatorError {
+  /** Absent: the whole store is out. */
+  readonly part: StorePart | undefined;
+
   constructor(
     what: string,
     remedy: string,
     readonly reason: OutageReason,
-    options?: { cause?: unknown },
+    options: { cause?: unknown; part?: StorePart } = {},
   ) {
     super(what, remedy, options);
+    this.part = options.part;
   }
+}
+
+/** A part of a store that is out while others work, such as one machine of a cluster. One outage is one object. */
+export interface StorePart {
+  readonly name: string;
+  /** Resolves once it works again: since when, monotonic milliseconds. Never rejects. */
+  readonly back: Promise<number>;
 }
 
 /** Why a store is out: `disk_full`, `disk_read_only`, or `unreachable`, such as a database server that restarts. */

@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.ts";
-import { messageOf, type OutageReason, StoreOutage } from "../errors.ts";
+import { messageOf, type OutageReason, StoreOutage, type StorePart } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { shortLine } from "../plain-text.ts";
 import type { RefusedRequest } from "./app.ts";
@@ -40,13 +40,14 @@ function pathForLog(path: string): string {
 
 /**
  * Whether the store takes and answers: said once in the log when it no longer does, and once when it does again, however many
- * are refused meanwhile. A full disk still answers readers, so an outage is over when a request of the same method goes well.
+ * are refused meanwhile. A full disk still answers readers, so an outage of the whole store is over when a request of the same method goes well. One of
+ * a part is over when the part says so: what goes well meanwhile may be on another.
  */
 export class Outages {
   readonly #clock: Clock;
   readonly #log: Log;
-  /** By the method of the request that met it. */
-  readonly #current = new Map<string, { readonly since_ms: number; refused: number }>();
+  /** By the method of the request that met it, or by the part. */
+  readonly #current = new Map<string | StorePart, { readonly since_ms: number; refused: number }>();
 
   constructor(options: { clock: Clock; log: Log }) {
     this.#clock = options.clock;
@@ -55,24 +56,36 @@ export class Outages {
 
   /** Notes what a request met, and answers what it is refused with. */
   met(fault: StoreOutage, method: string): HttpError {
-    const known = this.#current.get(method);
+    const of = fault.part ?? method;
+    const known = this.#current.get(of);
     if (known === undefined) {
-      this.#log.error(`${fault.message} (${method} requests are refused until then)`);
-      this.#current.set(method, { since_ms: this.#clock.now().monotonic_ms, refused: 1 });
+      const refused = fault.part === undefined ? `${method} requests are` : "what is on it is";
+      this.#log.error(`${fault.message} (${refused} refused until then)`);
+      this.#current.set(of, { since_ms: this.#now_ms(), refused: 1 });
+      fault.part?.back.then((at_ms) => this.#over(of, fault.part?.name ?? "", at_ms));
     } else known.refused += 1;
-    const { error, retry_s } = answers[fault.reason];
+    const { error, ...answer } = answers[fault.reason];
+    const retry_s =
+      fault.part !== undefined && fault.reason === "unreachable" ? part_retry_s : answer.retry_s;
     return new HttpError(error, { retry_s }, { "Retry-After": String(retry_s) });
   }
 
   /** Notes that a request with a token went well. */
   passed(method: string): void {
-    if (this.#current.size === 0) return;
-    const over = this.#current.get(method);
+    if (this.#current.has(method)) this.#over(method, "the store", this.#now_ms());
+  }
+
+  #over(of: string | StorePart, name: string, at_ms: number): void {
+    const over = this.#current.get(of);
     if (over === undefined) return;
-    this.#current.delete(method);
-    const seconds = Math.round((this.#clock.now().monotonic_ms - over.since_ms) / 1000);
+    this.#current.delete(of);
+    const seconds = Math.max(0, Math.round((at_ms - over.since_ms) / 1000));
     const requests = over.refused === 1 ? "1 request was" : `${over.refused} requests were`;
-    this.#log.info(`the store works again after ${seconds} s, in which ${requests} refused`);
+    this.#log.info(`${name} works again after ${seconds} s, in which ${requests} refused`);
+  }
+
+  #now_ms(): number {
+    return this.#clock.now().monotonic_ms;
   }
 }
 
@@ -81,3 +94,5 @@ const answers = {
   disk_full: { error: "disk_full", retry_s: 120 },
   disk_read_only: { error: "disk_read_only", retry_s: 120 },
 } as const satisfies Record<OutageReason, { error: string; retry_s: number }>;
+/** To be refused because of a part costs the store next to nothing, and readings wait at its homes. */
+const part_retry_s = 5;

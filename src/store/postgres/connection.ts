@@ -1,8 +1,10 @@
 import postgres from "postgres";
-import { OperatorError } from "../../errors.ts";
-import { databaseFault, isConnectionLost, nameOf } from "./faults.ts";
-import { Pool, type SqlRunner } from "./pool.ts";
+import type { Clock } from "../../clock.ts";
+import { OperatorError, StoreOutage } from "../../errors.ts";
+import { databaseFault, isConnectionLost, nameOf, workerOf } from "./faults.ts";
+import { type ClientEvents, Pool, type SqlRunner } from "./pool.ts";
 import { servedText, storedText } from "./stored-text.ts";
+import { type Answers, Workers } from "./workers.ts";
 
 export type { SqlRunner } from "./pool.ts";
 
@@ -14,15 +16,51 @@ export class Connections {
   readonly #pages: Pool;
   readonly #writes: Pool;
   #settingsOfPages: readonly string[] = [];
+  /** Asks a coordinator for its workers. */
+  readonly #coordinator: Pool;
+  readonly #clock: Clock;
+  #workers: Workers | undefined;
 
   /** @throws OperatorError where `url` is none of a PostgreSQL database */
-  constructor(url: string) {
+  constructor(url: string, clock: Clock) {
     this.name = nameOf(url);
+    this.#clock = clock;
     const readOnly = { default_transaction_read_only: "on" };
-    this.#reads = poolOf(url, reads_max, readOnly);
+    const pool = (connections_max: number, settings: Record<string, string>) =>
+      new Pool({
+        open: (events) => clientOf(url, settings, events),
+        connections_max,
+        clock,
+        onSlow: () => void this.#giveUpSilent(),
+      });
+    this.#reads = pool(reads_max, readOnly);
     // Plans that follow the index in its order are taken wherever there is one, so that a page costs what it is long.
-    this.#pages = poolOf(url, pages_max, { ...readOnly, ...alongTheIndex });
-    this.#writes = poolOf(url, writes_max, {});
+    this.#pages = pool(pages_max, { ...readOnly, ...alongTheIndex });
+    this.#writes = pool(writes_max, {});
+    this.#coordinator = pool(1, { ...readOnly, ...askingWorkers });
+  }
+
+  /** Says that the database is the coordinator of a cluster: a worker of it may be away while others are there, and settings have to reach them. */
+  expectWorkers(): void {
+    // Citus sends them along with the BEGIN, each statement as it stands in its message, so that they have messages of their own.
+    this.#settingsOfPages = ["SET LOCAL citus.propagate_set_commands = 'local'", ...settingsOfTransaction];
+    this.#workers ??= new Workers({
+      name: this.name,
+      clock: this.#clock,
+      ask: () => this.#askCoordinator(),
+      placesOf: (homes) => this.#reads.use((sql) => placesOf(sql, homes)),
+    });
+  }
+
+  /**
+   * Says whose rows are asked for next on a connection.
+   *
+   * @throws StoreOutage where they are on a worker that is away
+   */
+  async reach(sql: SqlRunner, homes: readonly number[]): Promise<void> {
+    if (this.#workers === undefined) return;
+    for (const pool of [this.#reads, this.#pages, this.#writes]) pool.note(sql, homes);
+    await this.#workers.require(homes);
   }
 
   /** Reads with statements that each see a moment of their own. */
@@ -45,14 +83,6 @@ export class Connections {
   }
 
   /**
-   * From now on the settings of pages reach the workers of a cluster: Citus sends them along with the BEGIN, each statement as it stands in its message,
-   * so that they have messages of their own.
-   */
-  setPagesOnWorkers(): void {
-    this.#settingsOfPages = ["SET LOCAL citus.propagate_set_commands = 'local'", ...settingsOfTransaction];
-  }
-
-  /**
    * Changes something in one transaction that is on disk when it resolves; when it rejects nothing has changed, unless the
    * connection was lost during the commit.
    */
@@ -61,7 +91,29 @@ export class Connections {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#reads, this.#pages, this.#writes].map((pool) => pool.close(close_max_s)));
+    this.#workers?.close();
+    const pools = [this.#reads, this.#pages, this.#writes, this.#coordinator];
+    await Promise.all(pools.map((pool) => pool.close(close_max_s)));
+  }
+
+  /**
+   * Gives up what waits for a worker that stands still: one that does so neither answers nor ends a connection, and a coordinator that is told to
+   * cancel what it has asked of it waits for that too.
+   */
+  async #giveUpSilent(): Promise<void> {
+    const workers = this.#workers;
+    if (workers === undefined) return;
+    await workers.look();
+    const silent = workers.silent();
+    const pools = [this.#reads, this.#pages, this.#writes];
+    if (silent.size === 0) return;
+    const places = await workers.placesOf(pools.flatMap((pool) => pool.slowHomes())).catch(() => undefined);
+    const outages = new Map<number, StoreOutage>();
+    for (const [home, worker] of places ?? []) {
+      const outage = silent.get(worker);
+      if (outage !== undefined) outages.set(home, outage);
+    }
+    for (const pool of pools) pool.giveUp(outages);
   }
 
   /** Reading can be done again where a connection was lost, as when the server was started anew. */
@@ -81,16 +133,41 @@ export class Connections {
     try {
       return await work();
     } catch (thrown) {
-      throw thrown instanceof RangeError ? thrown : databaseFault(thrown, this.name);
+      throw thrown instanceof RangeError ? thrown : this.#faultOf(thrown);
     }
+  }
+
+  async #askCoordinator(): Promise<Answers> {
+    const outage = new StoreOutage(`${this.name} does not answer`, "look into its log", "unreachable");
+    const cancel = this.#clock.after(asking_max_ms, () => this.#coordinator.giveUpAll(outage));
+    return this.#coordinator.use(answersOf).finally(cancel);
+  }
+
+  #faultOf(thrown: unknown): OperatorError {
+    const fault = databaseFault(thrown, this.name);
+    const worker = workerOf(thrown);
+    if (worker === undefined || !(fault instanceof StoreOutage)) return fault;
+    return this.#workers?.met(worker, fault) ?? fault;
   }
 }
 
-function poolOf(url: string, connections_max: number, settings: Record<string, string>): Pool {
-  return new Pool({ open: (onClose) => clientOf(url, settings, onClose), connections_max });
+async function answersOf(sql: SqlRunner): Promise<Answers> {
+  const workers = await sql<{ name: string; answers: boolean }[]>`
+    SELECT nodename || ':' || nodeport AS name, citus_check_connection_to_node(nodename, nodeport) AS answers
+    FROM pg_dist_node WHERE isactive AND noderole = 'primary' AND groupid <> 0`;
+  return new Map(workers.map(({ name, answers }) => [name, answers]));
 }
 
-function clientOf(url: string, settings: Record<string, string>, onClose: () => void) {
+async function placesOf(sql: SqlRunner, homes: readonly number[]): Promise<Map<number, string>> {
+  const places = await sql<{ home: number; worker: string }[]>`
+    SELECT home, nodename || ':' || nodeport AS worker
+    FROM unnest(${[...homes]}::bigint[]) AS home
+    JOIN pg_dist_placement ON shardid = get_shard_id_for_distribution_column('sources', home)
+    JOIN pg_dist_node USING (groupid)`;
+  return new Map(places.map(({ home, worker }) => [home, worker]));
+}
+
+function clientOf(url: string, settings: Record<string, string>, { onClose, onNotice }: ClientEvents) {
   return postgres(url, {
     max: 1,
     onclose: onClose,
@@ -106,7 +183,7 @@ function clientOf(url: string, settings: Record<string, string>, onClose: () => 
     },
     // Asking for the types of arrays is a question of the library's own, and if it is not answered the process ends.
     fetch_types: false,
-    onnotice: () => {},
+    onnotice: ({ message }) => onNotice(message ?? ""),
     connection: {
       application_name: "lintel",
       // Compiling a plan takes longer than any page does.
@@ -164,6 +241,10 @@ const alongTheIndex = { enable_seqscan: "off", enable_bitmapscan: "off", enable_
 const settingsOfTransaction = Object.entries({ ...alongTheIndex, jit: "off" }).map(
   ([name, value]) => `SET LOCAL ${name} = ${value}`,
 );
+/** A worker that stands still is not waited for, and each question makes a connection of its own: one of before may be dead unnoticed. */
+const askingWorkers = { "citus.node_connection_timeout": "3000", "citus.max_cached_conns_per_worker": "0" };
+/** Workers are asked one after the other. */
+const asking_max_ms = 30_000;
 const connect_max_s = 10;
 const idle_max_s = 60;
 const close_max_s = 5;

@@ -17,7 +17,17 @@ export function nameOf(url: string): string {
 
 /** The OperatorError for an error thrown while working on a database. An OperatorError passes unchanged. */
 export function databaseFault(thrown: unknown, name: string): OperatorError {
-  return faultOf(thrown, { name, code: codeOf(thrown), faults });
+  const worker = workerOf(thrown);
+  if (worker === undefined) return faultOf(thrown, { name, code: codeOf(thrown), faults });
+  const of = { name: `worker ${worker} of ${name}`, code: codeOf(thrown) };
+  return faultOf(thrown, { ...of, faults: isWorkerLost(thrown) ? [workerAway] : faults });
+}
+
+/** Host and port of the worker at which a statement failed, where a coordinator of Citus says so: `10.0.0.2:5432`. */
+export function workerOf(thrown: unknown): string | undefined {
+  const { message, where, notice } = toldBy(thrown);
+  const named = workerLost.exec(message) ?? workerLost.exec(notice) ?? atWorker.exec(where);
+  return named?.groups?.["worker"];
 }
 
 /** SQLSTATE of an error of PostgreSQL, or the code of one of the connection. */
@@ -25,12 +35,49 @@ export function codeOf(thrown: unknown): string {
   return thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
 }
 
-/** True when a query failed because of the connection, and not of the database. */
+/** True when a query failed because of the connection, and not of the database. One that a coordinator has lost to a worker is not ours. */
 export function isConnectionLost(thrown: unknown): boolean {
-  return lost.test(codeOf(thrown));
+  return lost.test(codeOf(thrown)) && toldBy(thrown).severity !== "ERROR";
 }
 
 const lost = /^(CONNECTION_|ECONNRESET|EPIPE|08|57P0)/;
+
+/** Whether the worker itself was lost, and did not merely refuse a statement. */
+function isWorkerLost(thrown: unknown): boolean {
+  const { message, notice } = toldBy(thrown);
+  if (workerLost.test(message) || workerLost.test(notice) || lost.test(codeOf(thrown))) return true;
+  return codeOf(thrown) === "XX000" && connectionEnded.test(message);
+}
+
+/** Words of an error beside its code; `notice` is what the server had said of it before. */
+function toldBy(thrown: unknown): Told {
+  if (!(thrown instanceof Error)) return silent;
+  return { ...silent, ...thrown, message: thrown.message };
+}
+
+interface Told {
+  readonly message: string;
+  readonly where: string;
+  readonly notice: string;
+  readonly severity: string;
+}
+const silent: Told = { message: "", where: "", notice: "", severity: "" };
+
+/** Messages of Citus, which it does not translate. */
+const workerLost =
+  /^(?:connection to the remote node (?:.*@)?|could not establish any connections to the node |failed to COPY to shard \d+ on |failed to commit transaction on )(?<worker>[^@\s]+:\d+)\b/;
+const atWorker = /^while executing command on (?<worker>\S+:\d+)$/m;
+/** Words of libpq at a coordinator, which have no code, of a connection to a worker that has ended. */
+const connectionEnded =
+  /SYSCALL error|closed the connection|connection has been closed|connection not open|invalid socket/;
+/** Whatever code a lost worker is told with. */
+export const workerAway = {
+  codes: /^/,
+  what: "is away",
+  remedy:
+    "start PostgreSQL there again, or look into its log for why it does not answer; the homes on it are refused until then, and all others go on",
+  outage: "unreachable",
+} as const satisfies KnownFault;
 
 /** SQLSTATEs are listed in appendix A of the manual of PostgreSQL. */
 const faults: readonly KnownFault[] = [

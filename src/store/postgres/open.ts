@@ -29,15 +29,15 @@ export async function openPostgresCentral(options: {
   /** False: an empty database is refused. */
   readonly create?: boolean;
 }): Promise<CentralStore> {
-  const { url, log, create, random = () => crypto.getRandomValues(new Uint8Array(16)) } = options;
-  const connections = new Connections(url);
+  const { url, clock, log, create, random = () => crypto.getRandomValues(new Uint8Array(16)) } = options;
+  const connections = new Connections(url, clock);
   try {
     const before = await migrate(connections, random().toHex(), { create });
     if (before === 0) log.info(`set up ${connections.name}`);
     else if (before < schemaVersion) {
       log.info(`brought ${connections.name} from schema ${before} to ${schemaVersion}`);
     }
-    if (await spreadTables(connections)) connections.setPagesOnWorkers();
+    if (await spreadTables(connections)) connections.expectWorkers();
     const homes = homesOnPostgres;
     const database = new PostgresDatabase(connections);
     const writer = new PostgresWriter({ connections, database, homes });

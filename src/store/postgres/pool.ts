@@ -1,4 +1,5 @@
 import type postgres from "postgres";
+import type { Clock } from "../../clock.ts";
 import { OperatorError, StoreOutage } from "../../errors.ts";
 import { isConnectionLost } from "./faults.ts";
 
@@ -20,34 +21,61 @@ type List = readonly (string | number | null)[];
  * each connection here is a client of its own with just one, and a client that has lost it is never used again.
  */
 export class Pool {
-  readonly #open: (onClose: () => void) => postgres.Sql<Types>;
+  readonly #open: Open;
   readonly #connections_max: number;
+  readonly #clock: Clock;
+  readonly #onSlow: () => void;
   readonly #free: Client[] = [];
   readonly #waiting: ((client: Client) => void)[] = [];
   readonly #clients = new Set<Client>();
   #closed = false;
 
-  /** @param open makes a client of one connection, and tells `onClose` when that has ended */
-  constructor(options: {
-    open: (onClose: () => void) => postgres.Sql<Types>;
-    connections_max: number;
-  }) {
+  /** @param options.onSlow called whenever a connection has been in one use for another `patience_ms` */
+  constructor(options: { open: Open; connections_max: number; clock: Clock; onSlow?: () => void }) {
     this.#open = options.open;
     this.#connections_max = options.connections_max;
+    this.#clock = options.clock;
+    this.#onSlow = options.onSlow ?? (() => {});
   }
 
   /** Does something on a connection that nobody else uses meanwhile. */
   async use<Result>(work: (sql: SqlRunner) => Promise<Result>): Promise<Result> {
     const client = await this.#lease();
+    const patience = this.#waitFor(client);
     try {
       return await work(client.guarded);
     } catch (thrown) {
       // The server may be gone before the client notices: what is sent now would never be answered.
       if (isConnectionLost(thrown)) client.lost = true;
-      throw thrown;
+      throw client.givenUp ?? withNotice(thrown, client.notice);
     } finally {
+      patience.end();
       this.#release(client);
     }
+  }
+
+  /** Notes that what is under way on a connection asks for rows of these homes. */
+  note(sql: SqlRunner, homes: readonly number[]): void {
+    const client = [...this.#clients].find(({ guarded }) => guarded === sql);
+    for (const home of homes) client?.homes.add(home);
+  }
+
+  /** The homes that are asked for by what has lasted longer than `patience_ms`. */
+  slowHomes(): number[] {
+    return [...this.#clients].flatMap(({ slow, homes }) => (slow ? [...homes] : []));
+  }
+
+  /** Gives up what has lasted longer than `patience_ms` and asks for one of these homes: it rejects with their outage. */
+  giveUp(outages: ReadonlyMap<number, StoreOutage>): void {
+    for (const client of this.#clients) {
+      const outage = [...client.homes].map((home) => outages.get(home)).find((one) => one !== undefined);
+      if (client.slow && outage !== undefined) client.giveUp(outage);
+    }
+  }
+
+  /** Gives up whatever is under way. */
+  giveUpAll(outage: StoreOutage): void {
+    for (const client of this.#clients) client.giveUp(outage);
   }
 
   /** Does something in a transaction: committed when it resolves, and undone when it rejects. */
@@ -101,7 +129,24 @@ export class Pool {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
+  /** Tells whenever what is under way has lasted another while. */
+  #waitFor(client: Client): { end: () => void } {
+    let cancel = () => {};
+    const wait = () => {
+      cancel = this.#clock.after(patience_ms, () => {
+        client.slow = true;
+        this.#onSlow();
+        wait();
+      });
+    };
+    wait();
+    return { end: () => cancel() };
+  }
+
   #release(client: Client): void {
+    client.slow = false;
+    client.notice = "";
+    client.homes.clear();
     if (client.lost) this.#discard(client);
     const next = this.#waiting.shift();
     if (next !== undefined) next(client.lost ? this.#make() : client);
@@ -126,10 +171,21 @@ class Client {
   /** Refuses statements once the connection is lost. */
   readonly guarded: SqlRunner;
   lost = false;
+  /** The homes that its use asks for, whether that has lasted longer than `patience_ms`, and why it was given up. */
+  readonly homes = new Set<number>();
+  slow = false;
+  givenUp: StoreOutage | undefined;
+  /** The last words of the server beside its answers. */
+  notice = "";
 
-  constructor(open: (onClose: () => void) => postgres.Sql<Types>) {
-    this.sql = open(() => {
-      this.lost = true;
+  constructor(open: Open) {
+    this.sql = open({
+      onClose: () => {
+        this.lost = true;
+      },
+      onNotice: (notice) => {
+        this.notice = notice;
+      },
     });
     const refuseLost = () => {
       if (this.lost) throw Object.assign(new Error("the connection was lost"), { code: "CONNECTION_CLOSED" });
@@ -145,6 +201,29 @@ class Client {
       },
     });
   }
+
+  /** Ends the connection, so that what is under way rejects. */
+  giveUp(outage: StoreOutage): void {
+    this.givenUp = outage;
+    this.lost = true;
+    this.sql.end({ timeout: 0 }).catch(() => {});
+  }
 }
+
+/** Makes a client of one connection. */
+type Open = (events: ClientEvents) => postgres.Sql<Types>;
+/** `onClose` is called when the connection has ended, `onNotice` with what the server says beside its answers. */
+export interface ClientEvents {
+  readonly onClose: () => void;
+  readonly onNotice: (message: string) => void;
+}
+
+/** A coordinator says in a notice at which worker a commit has failed, and not in the error. */
+function withNotice(thrown: unknown, notice: string): unknown {
+  return thrown instanceof Error && notice !== "" ? Object.assign(thrown, { notice }) : thrown;
+}
+
+/** Most of what is asked takes milliseconds; imports and repairs of whole days take longer, and are left alone where all machines answer. */
+const patience_ms = 3_000;
 
 const waiting_max = 10_000;

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { SystemClock } from "../../../src/clock.ts";
 import { Connections } from "../../../src/store/postgres/connection.ts";
 import { copyIn } from "../../../src/store/postgres/copy-in.ts";
 import { postgresServer } from "./server.ts";
@@ -77,7 +78,7 @@ async function connect(setUp: string) {
   const server = await postgresServer();
   const database = await server.database();
   await server.run(setUp, database.name);
-  const connections = new Connections(database.url);
+  const connections = new Connections(database.url, new SystemClock());
   return {
     server,
     name: database.name,

@@ -1,3 +1,4 @@
+import { SystemClock } from "../../../../src/clock.ts";
 import { seriesNames } from "../../../../src/series.ts";
 import type { Batch } from "../../../../src/store/batch.ts";
 import { byDevice } from "../../../../src/store/core/series-rows.ts";
@@ -25,7 +26,7 @@ export class BareCopy implements AsyncDisposable {
 
   static async open(): Promise<BareCopy> {
     const database = await (await postgresServer()).database();
-    const connections = new Connections(database.url);
+    const connections = new Connections(database.url, new SystemClock());
     await migrate(connections, "bare");
     return new BareCopy(connections, async () => database[Symbol.asyncDispose]());
   }

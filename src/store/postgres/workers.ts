@@ -1,0 +1,141 @@
+import type { Clock } from "../../clock.ts";
+import { StoreOutage, type StorePart } from "../../errors.ts";
+import { workerAway } from "./faults.ts";
+
+/** Whether each worker of the cluster answers its coordinator, by host and port. */
+export type Answers = ReadonlyMap<string, boolean>;
+
+/**
+ * The workers of a cluster that are away. What has met one says so by `met`; from then on the coordinator is asked every second which workers answer, and
+ * requests of homes on one that does not are refused before they wait for it, so that those of other homes have all connections for themselves.
+ */
+export class Workers {
+  readonly #name: string;
+  readonly #clock: Clock;
+  readonly #ask: () => Promise<Answers>;
+  readonly #placesOf: (homes: readonly number[]) => Promise<ReadonlyMap<number, string>>;
+  readonly #away = new Map<string, Away>();
+  /** The workers of homes that were asked for while one was away. */
+  readonly #places = new Map<number, string>();
+  #looking: Promise<void> | undefined;
+  #cancel: (() => void) | undefined;
+  #closed = false;
+
+  /**
+   * @param options.name of the database
+   * @param options.ask asks the coordinator which workers answer
+   * @param options.placesOf asks it on which worker the rows of homes are
+   */
+  constructor(options: {
+    name: string;
+    clock: Clock;
+    ask: () => Promise<Answers>;
+    placesOf: (homes: readonly number[]) => Promise<ReadonlyMap<number, string>>;
+  }) {
+    this.#name = options.name;
+    this.#clock = options.clock;
+    this.#ask = options.ask;
+    this.#placesOf = options.placesOf;
+  }
+
+  /** Notes what a statement met at a worker, and answers it as an outage of that worker. */
+  met(worker: string, fault: StoreOutage): StoreOutage {
+    const away = this.#note(worker);
+    // A worker whose disk is full still answers readers.
+    if (fault.reason === "unreachable") away.since_answered_ms = undefined;
+    else away.since_answered_ms = this.#now_ms();
+    this.#lookSoon();
+    return new StoreOutage(fault.what, fault.remedy, fault.reason, { cause: fault.cause, part: away.part });
+  }
+
+  /** Asks nobody while all workers are there. @throws StoreOutage where the worker that has the rows of one of `homes` is away */
+  async require(homes: readonly number[]): Promise<void> {
+    const silent = this.silent();
+    if (silent.size === 0) return;
+    for (const worker of (await this.placesOf(homes)).values()) {
+      const outage = silent.get(worker);
+      if (outage !== undefined) throw outage;
+    }
+  }
+
+  /** Outages of the workers that do not answer, by host and port. */
+  silent(): Map<string, StoreOutage> {
+    const silent = [...this.#away].filter(([, away]) => away.since_answered_ms === undefined);
+    return new Map(silent.map(([worker, { part }]) => [worker, this.#outageOf(part)]));
+  }
+
+  /** On which workers the rows of homes are. */
+  async placesOf(homes: readonly number[]): Promise<Map<number, string>> {
+    const unknown = homes.filter((home) => !this.#places.has(home));
+    if (unknown.length > 0)
+      for (const [home, worker] of await this.#placesOf(unknown)) this.#places.set(home, worker);
+    return new Map(homes.map((home) => [home, this.#places.get(home) ?? ""]));
+  }
+
+  /** Asks the coordinator now which workers answer; who asks meanwhile is answered with this. */
+  look(): Promise<void> {
+    this.#cancel?.();
+    this.#cancel = undefined;
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined;
+      this.#lookSoon();
+    });
+    return this.#looking;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#cancel?.();
+  }
+
+  async #look(): Promise<void> {
+    const answers = await this.#ask().catch(() => undefined);
+    // The coordinator is away too, or busy: nothing is known of the workers.
+    if (answers === undefined) return;
+    for (const [worker, answered] of answers) if (!answered) this.#note(worker).since_answered_ms = undefined;
+    const now_ms = this.#now_ms();
+    for (const [worker, away] of this.#away) {
+      // One that was taken out of the cluster is missed by nobody.
+      if (answers.get(worker) === false) continue;
+      away.since_answered_ms ??= now_ms;
+      if (now_ms - away.since_answered_ms < settled_ms) continue;
+      this.#away.delete(worker);
+      away.end(away.since_answered_ms);
+    }
+    if (this.#away.size === 0) this.#places.clear();
+  }
+
+  #lookSoon(): void {
+    if (this.#closed || this.#away.size === 0 || this.#looking !== undefined) return;
+    this.#cancel ??= this.#clock.after(look_every_ms, () => void this.look());
+  }
+
+  #note(worker: string): Away {
+    const known = this.#away.get(worker);
+    if (known !== undefined) return known;
+    const { promise: back, resolve: end } = Promise.withResolvers<number>();
+    const away = { part: { name: `worker ${worker}`, back }, end, since_answered_ms: undefined };
+    this.#away.set(worker, away);
+    return away;
+  }
+
+  #outageOf(part: StorePart): StoreOutage {
+    const { what, remedy, outage } = workerAway;
+    return new StoreOutage(`${part.name} of ${this.#name} ${what}`, remedy, outage, { part });
+  }
+
+  #now_ms(): number {
+    return this.#clock.now().monotonic_ms;
+  }
+}
+
+/** A worker that does not answer, or has answered again for less than `settled_ms`: until then what is met is the same outage. */
+interface Away {
+  readonly part: StorePart;
+  readonly end: (at_ms: number) => void;
+  /** Monotonic; undefined while it does not answer. */
+  since_answered_ms: number | undefined;
+}
+
+const look_every_ms = 1_000;
+const settled_ms = 15_000;
