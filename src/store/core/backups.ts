@@ -1,6 +1,6 @@
 import { OperatorError } from "../../errors.ts";
 import { backup_bytes_max, backups_bytes_max, backups_max } from "../central-store.ts";
-import { arrays, change, hold, rowsOf, type Work } from "./work.ts";
+import { arrays, change, hold, reach, rowsOf, type Work } from "./work.ts";
 
 /** See `CentralStore.putBackup`. */
 export function* putBackup(home: number, name: string, content: Uint8Array): Work<void> {
@@ -32,6 +32,7 @@ export function* putBackup(home: number, name: string, content: Uint8Array): Wor
 
 /** The files of a home by name, in order of name. */
 export function* backupsOf(home: number): Work<Map<string, Uint8Array>> {
+  yield* reach([home]);
   const rows = yield* rowsOf(
     arrays<[name: string, content: Uint8Array]>(
       "SELECT name, content FROM backups WHERE home = $1 ORDER BY name",

@@ -5,7 +5,7 @@ import type { CentralStore, HistoryPosition } from "../central-store.ts";
 import { type HeldSeries, heldSeries } from "./heard-devices.ts";
 import type { Homes } from "./homes.ts";
 import { quoted, readingColumns } from "./series-tables.ts";
-import { arrays, rowsOf, rowsOfAll, type Statement, type Work } from "./work.ts";
+import { arrays, reach, rowsOf, rowsOfAll, type Statement, type Work } from "./work.ts";
 
 /**
  * All readings that a home has sent, old to new, for a box that is restored: see `CentralStore.history`. To be read at one moment. `epoch` is
@@ -16,6 +16,7 @@ export function* history(
   epoch: string,
   { home, from_ms, after, readings_max }: Parameters<CentralStore["history"]>[0],
 ): Work<{ batch: Batch; position: HistoryPosition } | undefined> {
+  yield* reach([home]);
   const found = yield* heldSeries(homes, home);
   const start: Key = after === undefined ? [from_ms, 0] : positionOf(after.at);
   const full = Math.ceil(readings_max / Math.max(1, found.length)) + run_rows_least;

@@ -1,7 +1,7 @@
 import type { SeriesName } from "../../series.ts";
 import type { Homes } from "./homes.ts";
 import type { Stay } from "./stays.ts";
-import { objects, rowsOf, rowsOfAll, type Work } from "./work.ts";
+import { objects, reach, rowsOf, rowsOfAll, type Work } from "./work.ts";
 
 /** A series of a stream as one moment has it, and the stay that it is asked for. Of its readings some are counted in spans, and the tail alone. */
 export interface Run {
@@ -50,12 +50,14 @@ export interface StreamStay extends Stay {
   readonly stream: number;
 }
 
-/** The stays of an item, the latest first; `seen`: only those in these homes. */
+/** The stays of an item whose readings are asked for next, the latest first; `seen`: only those in these homes. */
 export function* staysOf(item: number, seen?: readonly number[]): Work<StreamStay[]> {
   const text = `SELECT streams.key AS stream, stays.home, from_ms, before_ms FROM ${stayed}
     WHERE stays.item = $1 ORDER BY from_ms DESC`;
-  const stays = yield* rowsOf(objects<StreamStay>(text, item));
-  return seen === undefined ? stays : stays.filter(({ home }) => seen.includes(home));
+  const all = yield* rowsOf(objects<StreamStay>(text, item));
+  const stays = seen === undefined ? all : all.filter(({ home }) => seen.includes(home));
+  yield* reach(stays.map(({ home }) => home));
+  return stays;
 }
 
 /** Stays with what the home has sent of the item. */

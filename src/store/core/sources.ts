@@ -2,12 +2,13 @@ import { type KnownSource, refuseForeign } from "../batch-acceptance.ts";
 import type { HeldEpoch, Sender } from "../central-store.ts";
 import { type NumberRun, OwnNumbers } from "../own-numbers.ts";
 import { requireEpoch } from "./quotas.ts";
-import { arrays, change, firstOf, hold, objects, rowsOf, rowsOfAll, type Work } from "./work.ts";
+import { arrays, change, firstOf, hold, objects, reach, rowsOf, rowsOfAll, type Work } from "./work.ts";
 
 /** Stored facts of an epoch; undefined where nothing of it has come yet. Locks nothing. */
 export function* sourceOf(epoch: string): Work<Source | undefined> {
   const home = yield* ownerOf(epoch);
   if (home === undefined) return undefined;
+  yield* reach([home]);
   const row = yield* firstOf(
     objects<SourceRow>(`SELECT ${facts} FROM sources WHERE home = $1 AND epoch = $2`, home, epoch),
   );

@@ -1,7 +1,7 @@
 import { type SeriesName, seriesNames } from "../../series.ts";
 import { recountAll } from "./count-spans.ts";
 import type { Homes } from "./homes.ts";
-import { arrays, change, objects, rowsOf, rowsOfAll, type Work } from "./work.ts";
+import { arrays, change, objects, reach, rowsOf, rowsOfAll, type Work } from "./work.ts";
 
 /** Everything that is kept of the stream `from` is to become the stream `into`'s; both are of one home. */
 export interface Merge {
@@ -16,6 +16,7 @@ export interface Merge {
  */
 export function* mergeStreams(homes: Homes, merges: readonly Merge[]): Work<void> {
   for (const [home, ofHome] of Map.groupBy(merges, (merge) => merge.home)) {
+    yield* reach([home]);
     for (let start = 0; start < ofHome.length; start += merges_at_once)
       yield* mergeSome(homes, home, ofHome.slice(start, start + merges_at_once));
   }

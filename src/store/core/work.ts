@@ -7,7 +7,7 @@ import type { SeriesRows } from "./series-rows.ts";
 export type Work<Result> = Generator<Step, Result, unknown>;
 
 /** One thing that a database does for work, or several that do not wait for each other: each store's runner has a method for each kind. */
-export type Step = Statement | Put | PutReadings | Lock | readonly Step[];
+export type Step = Statement | Put | PutReadings | Lock | Reach | readonly Step[];
 
 /**
  * A statement, in the SQL of PostgreSQL as far as SQLite has it too; `sqlite/dialect.ts` lists the few spellings that it writes in its own way.
@@ -50,6 +50,14 @@ export interface PutReadings {
  */
 export interface Lock {
   readonly lock: "inventory" | "inventory alone" | { readonly home: number };
+}
+
+/**
+ * Says whose rows are asked for next, before anything waits for them: a cluster refuses it where the machine that has them is away. Everything
+ * that a home or a page waits for every day says so; what does not is refused by the machine itself.
+ */
+export interface Reach {
+  readonly reach: readonly number[];
 }
 
 /** A statement that reads rows as objects. */
@@ -96,6 +104,11 @@ export function* put(step: Put): Work<void> {
 /** See `PutReadings`; no readings are no work. */
 export function* putReadings(readings: SeriesRows, meanwhile = () => {}): Work<void> {
   if (readings.order.length > 0) yield { readings, meanwhile };
+}
+
+/** See `Reach`; no homes are no work. */
+export function* reach(homes: readonly number[]): Work<void> {
+  if (homes.length > 0) yield { reach: homes };
 }
 
 export function* hold(lock: Lock["lock"]): Work<void> {

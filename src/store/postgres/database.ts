@@ -24,19 +24,19 @@ export class PostgresDatabase implements StoreDatabase, WritableDatabase {
   }
 
   read<Result>(work: () => Work<Result>): Promise<Result> {
-    return this.#connections.read((sql) => run(sql, work()));
+    return this.#connections.read((sql) => run({ sql, connections: this.#connections }, work()));
   }
 
   snapshot<Result>(work: () => Work<Result>): Promise<Result> {
-    return this.#connections.snapshot((sql) => run(sql, work()));
+    return this.#connections.snapshot((sql) => run({ sql, connections: this.#connections }, work()));
   }
 
   page<Result>(work: () => Work<Result>): Promise<Result> {
-    return this.#connections.snapshotPage((sql) => run(sql, work()));
+    return this.#connections.snapshotPage((sql) => run({ sql, connections: this.#connections }, work()));
   }
 
   write<Result>(work: () => Work<Result>): Promise<Result> {
-    return this.#connections.write((sql) => run(sql, work()));
+    return this.#connections.write((sql) => run({ sql, connections: this.#connections }, work()));
   }
 
   changes(): undefined {}
@@ -57,12 +57,12 @@ export class PostgresDatabase implements StoreDatabase, WritableDatabase {
 }
 
 /** Does work on a connection, in the transaction that is under way, or each statement in one of its own. */
-export async function run<Result>(sql: SqlRunner, work: Work<Result>): Promise<Result> {
+export async function run<Result>(on: On, work: Work<Result>): Promise<Result> {
   let next = work.next();
   while (next.done !== true) {
     let answer: unknown;
     try {
-      answer = await answerOf(sql, next.value);
+      answer = await answerOf(on, next.value);
     } catch (thrown) {
       next = work.throw(thrown);
       continue;
@@ -72,17 +72,27 @@ export async function run<Result>(sql: SqlRunner, work: Work<Result>): Promise<R
   return next.value;
 }
 
-async function answerOf(sql: SqlRunner, step: Step): Promise<unknown> {
+/** A connection, and those that it is one of. */
+interface On {
+  readonly sql: SqlRunner;
+  readonly connections: Pick<Connections, "reach">;
+}
+
+async function answerOf(on: On, step: Step): Promise<unknown> {
+  const { sql, connections } = on;
   if ("text" in step) return ask(sql, step);
   if ("put" in step) return put(sql, step);
   if ("readings" in step) return copyReadings(sql, step.readings, step.meanwhile);
-  if ("lock" in step) return take(sql, step);
-  return Promise.all(step.map((one) => answerOf(sql, one)));
+  if ("reach" in step) return connections.reach(sql, step.reach);
+  if ("lock" in step) return take(on, step);
+  return Promise.all(step.map((one) => answerOf(on, one)));
 }
 
-async function take(sql: SqlRunner, { lock }: Lock): Promise<unknown> {
+async function take({ sql, connections }: On, { lock }: Lock): Promise<unknown> {
   if (lock === "inventory") return shareInventory(sql);
   if (lock === "inventory alone") return holdInventory(sql);
+  // Nobody waits for a home, or makes others wait for it, whose rows are out of reach.
+  await connections.reach(sql, [lock.home]);
   return holdHome(sql, lock.home);
 }
 

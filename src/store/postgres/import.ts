@@ -21,10 +21,11 @@ export async function importInto(
   };
   try {
     return await connections.write(async (sql) => {
-      await run(sql, beginImport());
-      for await (const batch of given()) await run(sql, stageRecords(batch));
-      const imported = await run(sql, finishImport(homes, { dryRun: dryRun() }));
-      await run(sql, endImport());
+      const on = { sql, connections };
+      await run(on, beginImport());
+      for await (const batch of given()) await run(on, stageRecords(batch));
+      const imported = await run(on, finishImport(homes, { dryRun: dryRun() }));
+      await run(on, endImport());
       return imported;
     });
   } catch (thrown) {
