@@ -27,6 +27,8 @@ export class Cluster {
       url,
       "SELECT nodename AS host, nodeport AS port FROM pg_dist_node WHERE groupid <> 0 ORDER BY nodeport, nodename",
     );
+    const [there] = await asked<{ used: boolean }>(url, "SELECT to_regclass('meta') IS NOT NULL AS used");
+    if (there?.used === true) throw new Error("the database is not empty: every reading in it is counted");
     if (workers.length < 2) throw new Error(`${url} has ${workers.length} workers: it takes two at least`);
     return new Cluster(url, commands, workers);
   }

@@ -18,6 +18,8 @@ export class AlertKeeper {
   #cancel = () => {};
   #stopped = false;
   #looking: Promise<void> | undefined;
+  /** What keeps the alerts from being kept stands in the log. */
+  #said = false;
 
   constructor(options: { store: CentralStore; clock: Clock; log: Log }) {
     this.#store = options.store;
@@ -28,7 +30,12 @@ export class AlertKeeper {
   /** Looks at once, and again every quarter of an hour until it is stopped. */
   start(): void {
     this.#looking = this.look()
-      .catch((thrown) => this.#log.warn(`alerts could not be kept: ${messageOf(thrown)}`))
+      .then(
+        () => {
+          this.#said = false;
+        },
+        (thrown) => this.#failed(thrown),
+      )
       .then(() => {
         if (!this.#stopped) this.#cancel = this.#clock.after(look_interval_ms, () => this.start());
       });
@@ -38,6 +45,13 @@ export class AlertKeeper {
     this.#stopped = true;
     this.#cancel();
     await this.#looking;
+  }
+
+  #failed(thrown: unknown): void {
+    const line = `alerts could not be kept: ${messageOf(thrown)}`;
+    if (this.#said) this.#log.debug(line);
+    else this.#log.warn(`${line} (said once; it is tried again every ${look_interval_ms / 60_000} minutes)`);
+    this.#said = true;
   }
 
   /** Brings the alerts of every home up to date. */

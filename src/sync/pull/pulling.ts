@@ -1,5 +1,5 @@
 import type { Clock } from "../../clock.ts";
-import { messageOf, type OperatorError, StoreOutage } from "../../errors.ts";
+import { messageOf, type OperatorError, StoreOutage, type StorePart } from "../../errors.ts";
 import { TryAgainLater } from "../../http-client/outcome.ts";
 import { jittered_ms } from "../../http-client/retry.ts";
 import type { Log } from "../../log.ts";
@@ -27,6 +27,8 @@ export class Pulling {
   #cancel = () => {};
   /** Central's own store takes nothing now: logged once, not for each gateway. */
   #storeOut = false;
+  /** Parts of it that are out, which have been logged too. */
+  readonly #partsOut = new WeakSet<StorePart>();
 
   constructor(options: PullingOptions) {
     this.#options = options;
@@ -109,6 +111,12 @@ export class Pulling {
   async #failed(place: Place, fault: Error): Promise<void> {
     const { log, clock } = this.#options;
     const { home } = place.pull.gateway;
+    if (fault instanceof StoreOutage && fault.part !== undefined) {
+      const said = this.#partsOut.has(fault.part);
+      this.#partsOut.add(fault.part);
+      if (!said) log.error(`${fault.message} (gateways of homes on it are not read until then)`);
+      return;
+    }
     if (fault instanceof StoreOutage) {
       if (!this.#storeOut) log.error(`${fault.message} (gateways are not read until then)`);
       this.#storeOut = true;
