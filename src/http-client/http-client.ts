@@ -99,7 +99,7 @@ export class HttpClient {
       const made = typeof request === "function" ? await request(failures) : request;
       const outcome = await this.#once(made);
       if ("status" in outcome) return outcome;
-      if (outcome.answered !== 429) failures += 1;
+      if (!isPutOff(outcome)) failures += 1;
       const delay_ms = jittered_ms(
         outcome.retry_ms ?? retryDelay_ms(Math.max(1, failures)),
         this.#options.random(),
@@ -240,6 +240,11 @@ export function jsonBody(value: unknown): Body {
   const type = "application/json";
   if (bytes.length < compress_bytes_min) return { bytes, type };
   return { bytes: new Uint8Array(Bun.zstdCompressSync(bytes)), type, coding: "zstd" };
+}
+
+/** A server that is there, and says when to come back: it has a queue, or the database behind it is away. */
+function isPutOff({ answered, retry_ms }: Failed): boolean {
+  return answered === 429 || (answered === 503 && retry_ms !== undefined);
 }
 
 function addressOf({ url, wording }: ClientOptions): URL {

@@ -16,6 +16,6 @@ export interface Failed {
   readonly failure: string;
   /** For how long the server asked to wait, milliseconds. */
   readonly retry_ms?: number;
-  /** The status that it answered, where it did: 429 is a queue, and waiting in it no failure. */
+  /** The status that it answered, where it did: 429 is a queue, and waiting in it no failure; nor is 503 that says when to come back. */
   readonly answered?: number;
 }

@@ -2,7 +2,7 @@ import { encoded } from "../homes/batch.ts";
 import { deviceNumbered, valueFrom } from "../homes/marks.ts";
 import { batchType } from "../wire/frame.ts";
 
-/** A gateway with one sensor that sends one batch after the other, and comes back when it is told to. */
+/** A gateway with one sensor that sends a batch every `every_ms`, and comes back when it is told to. */
 export class UploadingHome {
   readonly home: number;
   readonly #origin: string;
@@ -33,11 +33,15 @@ export class UploadingHome {
 
   /** Sends until `ended`, and then what is under way to its end. `onTaken` is called with each number of readings that were confirmed. */
   async upload(ended: () => boolean, onTaken: (readings: number) => void): Promise<void> {
+    // Homes spread over the time between two batches.
+    await Bun.sleep(Math.random() * every_ms);
     while (!ended()) {
+      const began_ms = performance.now();
       const body = this.#nextBatch();
       for (let wait_ms = await this.#send(body); wait_ms !== undefined; wait_ms = await this.#send(body))
         await Bun.sleep(wait_ms);
       onTaken(batch_readings);
+      await Bun.sleep(Math.max(0, began_ms + every_ms - performance.now()));
     }
   }
 
@@ -87,3 +91,4 @@ export class UploadingHome {
 
 const begin_s = Date.UTC(2026, 0, 1) / 1000;
 const batch_readings = 20;
+const every_ms = 5_000;

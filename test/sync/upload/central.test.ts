@@ -175,12 +175,15 @@ test("central that stays away is given up after eight attempts, as something tha
   expect(waits).toHaveLength(7);
 });
 
-test("a queue is waited in for as long as it says, and is no failure", async () => {
+test.each([
+  ["a queue", 429],
+  ["a database that is away", 503],
+])("%s is waited for as long as it says, and is no failure", async (_what, status) => {
   let asked = 0;
   const url = answering(() => {
     asked += 1;
     return asked <= 30
-      ? Response.json({ message: "later" }, { status: 429, headers: { "retry-after": "60" } })
+      ? Response.json({ message: "later" }, { status, headers: { "retry-after": "60" } })
       : Response.json({});
   });
   const { central, waits } = centralAt(url);
