@@ -19,22 +19,16 @@ export class Pages {
     this.#token = options.token;
   }
 
-  /** Reads the newest page of one home after the other until `ended`; `onRead` is called with the home of each that was served. */
-  async read(
-    ended: () => boolean,
-    homes: readonly UploadingHome[],
-    onRead: (home: number) => void,
-  ): Promise<void> {
+  /** Reads the newest page of one home after the other until `ended`; `onRead` is called for each that was served. */
+  async read(ended: () => boolean, homes: readonly UploadingHome[], onRead: () => void): Promise<void> {
     while (!ended()) {
       const home = homes[Math.floor(Math.random() * homes.length)] as UploadingHome;
       const name = await this.#nameOf(home);
       if (name === undefined) continue;
       const response = await this.#ask(`/items/wirelesssensors/${name}/events?limit=100`);
-      if (response?.status === 200) onRead(home.home);
-      else {
-        this.refused += 1;
-        await Bun.sleep(pause_ms);
-      }
+      if (response?.status === 200) onRead();
+      else this.refused += 1;
+      await Bun.sleep(pause_ms);
     }
   }
 
@@ -76,7 +70,7 @@ export class Pages {
   }
 }
 
-/** Of a reader who was refused. */
+/** Of a reader, between two pages. */
 const pause_ms = 20;
 
 interface Item {

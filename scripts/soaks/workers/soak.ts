@@ -88,8 +88,9 @@ class Run {
       ...homes.map((one) =>
         one.upload(ended, (readings) => this.#rates.add(`readings ${placeOf(one.home)}`, readings)),
       ),
-      ...Array.from({ length: readers }, () =>
-        pages.read(ended, homes, (home) => this.#rates.add(`pages ${placeOf(home)}`, 1)),
+      // Whoever is refused one home's page does not ask for another's meanwhile.
+      ...[...Map.groupBy(homes, ({ home }) => placeOf(home))].map(([place, own]) =>
+        pages.read(ended, own, () => this.#rates.add(`pages ${place}`, 1)),
       ),
     ]);
     await eventually(
@@ -247,7 +248,6 @@ async function tokensOf(
 
 const now_s = () => performance.now() / 1000;
 const lengths_s = [2, 10, 60];
-const readers = 2;
 /** Between the end of an outage and the next, and how much of it is measured. */
 const before_s = 25;
 const measured_s = 10;
