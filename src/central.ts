@@ -4,7 +4,7 @@ import { certificateIn, tokenIn } from "./config/credential-files.ts";
 import type { GatewayList, ListedGateway } from "./config/gateway-list.ts";
 import type { TlsFiles } from "./config/tls-section.ts";
 import { freeBytes } from "./disk/free-bytes.ts";
-import { messageOf } from "./errors.ts";
+import { messageOf, StoreOutage } from "./errors.ts";
 import type { App } from "./http/app.ts";
 import type { SettingNames } from "./http/listening.ts";
 import { type HttpServer, startServer } from "./http/server.ts";
@@ -13,7 +13,7 @@ import type { Log } from "./log.ts";
 import { metricsApp } from "./metrics/app.ts";
 import { centralFamilies } from "./metrics/central.ts";
 import { programFamilies } from "./metrics/program.ts";
-import type { CentralStore } from "./store/central-store.ts";
+import type { CentralStore, GatewayRecord } from "./store/central-store.ts";
 import { defaultQuotas, type Quotas } from "./store/intake.ts";
 import { AlertKeeper } from "./sync/fleet/alert-keeper.ts";
 import type { GatewayReport } from "./sync/protocol.ts";
@@ -124,7 +124,7 @@ async function pullingOf(
   const { store, gateways: list, clock } = options;
   const log = options.log.named("pull");
   for (const warning of list?.warnings ?? []) log.warn(warning);
-  const known = new Map((await store.gateways()).map((gateway) => [gateway.home, gateway]));
+  const known = new Map((await leftBefore(options, log)).map((gateway) => [gateway.home, gateway]));
   const pulls = (list?.gateways ?? []).map((gateway) => {
     const before = known.get(gateway.home);
     return new Pull({
@@ -139,6 +139,21 @@ async function pullingOf(
     });
   });
   return new Pulling({ pulls, every_ms: list?.every_ms ?? 0, clock, log, random });
+}
+
+/** Gateways as the last run left them: where a machine of the store is away, their days are compared once more. */
+async function leftBefore(
+  { store, gateways }: { store: CentralStore; gateways?: GatewayList },
+  log: Log,
+): Promise<readonly GatewayRecord[]> {
+  if (gateways === undefined) return [];
+  try {
+    return await store.gateways();
+  } catch (thrown) {
+    if (!(thrown instanceof StoreOutage) || thrown.part === undefined) throw thrown;
+    log.warn(`${messageOf(thrown)} (days of listed gateways are compared once more)`);
+    return [];
+  }
 }
 
 /** The files are read each time, so that another token needs no restart. */

@@ -1,11 +1,14 @@
 import { expect, test } from "bun:test";
+import { startCentral } from "../../src/central.ts";
+import { SystemClock } from "../../src/clock.ts";
 import { StoreOutage } from "../../src/errors.ts";
 import type { CentralStore } from "../../src/store/central-store.ts";
+import { openCentralStore } from "../../src/store/sqlite/central-open.ts";
 import { AlertKeeper } from "../../src/sync/fleet/alert-keeper.ts";
 import type { Pull } from "../../src/sync/pull/pull.ts";
 import { Pulling } from "../../src/sync/pull/pulling.ts";
 import { SettableClock } from "../api/settable-clock.ts";
-import { keptLog } from "../store/sample.ts";
+import { keptLog, temporaryDirectory } from "../store/sample.ts";
 
 /** Of a cluster one worker is away, and stays away. */
 const part = { name: "worker 10.0.0.2:5432", back: new Promise<number>(() => {}) };
@@ -63,6 +66,28 @@ test("alerts that cannot be kept because a worker is away are said once, and kep
   expect(lines).toHaveLength(2);
   expect(looked).toBeGreaterThan(8);
   await keeper.stop();
+});
+
+test("central starts while a worker is away, whether it reads gateways or not", async () => {
+  using directory = temporaryDirectory();
+  const { log, lines } = keptLog("warn");
+  for (const gateways of [undefined, { every_ms: hour_ms, gateways: [], warnings: [] }]) {
+    const store = await openCentralStore({ directory: directory.path, clock: new SystemClock(), log });
+    const central = await startCentral({
+      store: { ...store, gateways: async () => Promise.reject(away()) },
+      listen: { hostname: "127.0.0.1", port: 0 },
+      settings: { address: "--listen", port: "--port", certificate: "--tls-certificate", key: "--tls-key" },
+      realm: "lintel",
+      metrics: false,
+      ...(gateways === undefined ? {} : { gateways }),
+      clock: new SystemClock(),
+      log,
+    });
+    await central.stop();
+  }
+  expect(lines.filter((line) => line.includes("pull: "))).toEqual([
+    "warn  pull: worker 10.0.0.2:5432 of database lintel is away: start it (days of listed gateways are compared once more)",
+  ]);
 });
 
 /** Lets time pass, and what it wakes be done. */

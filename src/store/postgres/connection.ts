@@ -48,7 +48,6 @@ export class Connections {
       name: this.name,
       clock: this.#clock,
       ask: () => this.#askCoordinator(),
-      placesOf: (homes) => this.#reads.use((sql) => placesOf(sql, homes)),
     });
   }
 
@@ -60,7 +59,8 @@ export class Connections {
   async reach(sql: SqlRunner, homes: readonly number[]): Promise<void> {
     if (this.#workers === undefined) return;
     for (const pool of [this.#reads, this.#pages, this.#writes]) pool.note(sql, homes);
-    await this.#workers.require(homes);
+    // Asked on the same connection: who has one never waits for another.
+    await this.#workers.require(homes, (unknown) => placesOf(sql, unknown));
   }
 
   /** Reads with statements that each see a moment of their own. */
@@ -107,7 +107,9 @@ export class Connections {
     const silent = workers.silent();
     const pools = [this.#reads, this.#pages, this.#writes];
     if (silent.size === 0) return;
-    const places = await workers.placesOf(pools.flatMap((pool) => pool.slowHomes())).catch(() => undefined);
+    const slow = pools.flatMap((pool) => pool.slowHomes());
+    const ask = (homes: readonly number[]) => this.#coordinator.use((sql) => placesOf(sql, homes));
+    const places = await workers.placesOf(slow, ask).catch(() => undefined);
     const outages = new Map<number, StoreOutage>();
     for (const [home, worker] of places ?? []) {
       const outage = silent.get(worker);

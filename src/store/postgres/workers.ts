@@ -4,6 +4,8 @@ import { workerAway } from "./faults.ts";
 
 /** Whether each worker of the cluster answers its coordinator, by host and port. */
 export type Answers = ReadonlyMap<string, boolean>;
+/** Asks the coordinator on which worker the rows of homes are. */
+export type AskPlaces = (homes: readonly number[]) => Promise<ReadonlyMap<number, string>>;
 
 /**
  * The workers of a cluster that are away. What has met one says so by `met`; from then on the coordinator is asked every second which workers answer, and
@@ -13,7 +15,6 @@ export class Workers {
   readonly #name: string;
   readonly #clock: Clock;
   readonly #ask: () => Promise<Answers>;
-  readonly #placesOf: (homes: readonly number[]) => Promise<ReadonlyMap<number, string>>;
   readonly #away = new Map<string, Away>();
   /** The workers of homes that were asked for while one was away. */
   readonly #places = new Map<number, string>();
@@ -24,18 +25,15 @@ export class Workers {
   /**
    * @param options.name of the database
    * @param options.ask asks the coordinator which workers answer
-   * @param options.placesOf asks it on which worker the rows of homes are
    */
   constructor(options: {
     name: string;
     clock: Clock;
     ask: () => Promise<Answers>;
-    placesOf: (homes: readonly number[]) => Promise<ReadonlyMap<number, string>>;
   }) {
     this.#name = options.name;
     this.#clock = options.clock;
     this.#ask = options.ask;
-    this.#placesOf = options.placesOf;
   }
 
   /** Notes what a statement met at a worker, and answers it as an outage of that worker. */
@@ -49,10 +47,10 @@ export class Workers {
   }
 
   /** Asks nobody while all workers are there. @throws StoreOutage where the worker that has the rows of one of `homes` is away */
-  async require(homes: readonly number[]): Promise<void> {
+  async require(homes: readonly number[], places: AskPlaces): Promise<void> {
     const silent = this.silent();
     if (silent.size === 0) return;
-    for (const worker of (await this.placesOf(homes)).values()) {
+    for (const worker of (await this.placesOf(homes, places)).values()) {
       const outage = silent.get(worker);
       if (outage !== undefined) throw outage;
     }
@@ -65,10 +63,9 @@ export class Workers {
   }
 
   /** On which workers the rows of homes are. */
-  async placesOf(homes: readonly number[]): Promise<Map<number, string>> {
+  async placesOf(homes: readonly number[], ask: AskPlaces): Promise<Map<number, string>> {
     const unknown = homes.filter((home) => !this.#places.has(home));
-    if (unknown.length > 0)
-      for (const [home, worker] of await this.#placesOf(unknown)) this.#places.set(home, worker);
+    if (unknown.length > 0) for (const [home, worker] of await ask(unknown)) this.#places.set(home, worker);
     return new Map(homes.map((home) => [home, this.#places.get(home) ?? ""]));
   }
 

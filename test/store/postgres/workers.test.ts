@@ -90,7 +90,6 @@ function cluster() {
       asked += 1;
       return new Map(answers);
     },
-    placesOf: async (homes) => new Map(homes.map((home) => [home, placeOf(home)])),
   });
   /** Lets time pass, and what it wakes be done. */
   const pass = async (ms: number, step_ms = 500) => {
@@ -102,6 +101,8 @@ function cluster() {
   return { workers, answers, pass, clock, asked: () => asked };
 }
 
+const places = async (homes: readonly number[]) => new Map(homes.map((home) => [home, placeOf(home)]));
+
 function refusalOf(workers: Workers, home: number): Promise<unknown> {
-  return workers.require([home]).catch((thrown: unknown) => thrown);
+  return workers.require([home], places).catch((thrown: unknown) => thrown);
 }
