@@ -124,7 +124,10 @@ async function pullingOf(
   const { store, gateways: list, clock } = options;
   const log = options.log.named("pull");
   for (const warning of list?.warnings ?? []) log.warn(warning);
-  const known = new Map((await leftBefore(options, log)).map((gateway) => [gateway.home, gateway]));
+  const once = (outage: StoreOutage) =>
+    log.warn(`${outage.message} (days of listed gateways are compared once more)`);
+  const left = list === undefined ? [] : await gatewaysOf(store, once);
+  const known = new Map(left.map((gateway) => [gateway.home, gateway]));
   const pulls = (list?.gateways ?? []).map((gateway) => {
     const before = known.get(gateway.home);
     return new Pull({
@@ -141,17 +144,16 @@ async function pullingOf(
   return new Pulling({ pulls, every_ms: list?.every_ms ?? 0, clock, log, random });
 }
 
-/** Gateways as the last run left them: where a machine of the store is away, their days are compared once more. */
-async function leftBefore(
-  { store, gateways }: { store: CentralStore; gateways?: GatewayList },
-  log: Log,
+/** The gateways of all homes; of none where a machine of the store is away. */
+async function gatewaysOf(
+  store: CentralStore,
+  onAway: (outage: StoreOutage) => void = () => {},
 ): Promise<readonly GatewayRecord[]> {
-  if (gateways === undefined) return [];
   try {
     return await store.gateways();
   } catch (thrown) {
     if (!(thrown instanceof StoreOutage) || thrown.part === undefined) throw thrown;
-    log.warn(`${messageOf(thrown)} (days of listed gateways are compared once more)`);
+    onAway(thrown);
     return [];
   }
 }
@@ -184,7 +186,8 @@ function metricsOf(
 ): App {
   const started_ms = clock.now().unix_ms;
   return metricsApp(async () => {
-    const gateways = await store.gateways();
+    // Who watches central learns the rest of it all the same.
+    const gateways = await gatewaysOf(store);
     return [
       ...programFamilies({
         role: "central",

@@ -7,6 +7,7 @@ import { openCentralStore } from "../../src/store/sqlite/central-open.ts";
 import { AlertKeeper } from "../../src/sync/fleet/alert-keeper.ts";
 import type { Pull } from "../../src/sync/pull/pull.ts";
 import { Pulling } from "../../src/sync/pull/pulling.ts";
+import { mintToken } from "../../src/token.ts";
 import { SettableClock } from "../api/settable-clock.ts";
 import { keptLog, temporaryDirectory } from "../store/sample.ts";
 
@@ -68,21 +69,26 @@ test("alerts that cannot be kept because a worker is away are said once, and kep
   await keeper.stop();
 });
 
-test("central starts while a worker is away, whether it reads gateways or not", async () => {
+test("central starts while a worker is away, whether it reads gateways or not, and serves what it can of its metrics", async () => {
   using directory = temporaryDirectory();
   const { log, lines } = keptLog("warn");
   for (const gateways of [undefined, { every_ms: hour_ms, gateways: [], warnings: [] }]) {
     const store = await openCentralStore({ directory: directory.path, clock: new SystemClock(), log });
+    const { token, text } = mintToken({ name: "reader", scope: "read", clock: new SystemClock() });
+    await store.addToken(token);
     const central = await startCentral({
       store: { ...store, gateways: async () => Promise.reject(away()) },
       listen: { hostname: "127.0.0.1", port: 0 },
       settings: { address: "--listen", port: "--port", certificate: "--tls-certificate", key: "--tls-key" },
       realm: "lintel",
-      metrics: false,
+      metrics: true,
       ...(gateways === undefined ? {} : { gateways }),
       clock: new SystemClock(),
       log,
     });
+    const headers = { authorization: `bearer ${text}` };
+    const metrics = await fetch(`${central.origin}/metrics`, { headers });
+    expect([metrics.status, await metrics.text()]).toEqual([200, expect.stringContaining("lintel_memory")]);
     await central.stop();
   }
   expect(lines.filter((line) => line.includes("pull: "))).toEqual([
