@@ -7,7 +7,7 @@
  * --coordinator N the coordinator itself comes N times after that. --start ends once the server answers. Exits with 1 at any fault.
  */
 import { parseArgs } from "node:util";
-import { type Outage, soak } from "./workers/soak.ts";
+import { soak, type Told } from "./workers/soak.ts";
 
 const { values } = parseArgs({
   options: {
@@ -33,23 +33,23 @@ if (values.help || !given || ![outages, coordinator, homes].every(Number.isInteg
   );
   process.exit(values.help ? 0 : 2);
 }
-const columns: readonly [string, (outage: Outage) => string][] = [
-  ["away", ({ name }) => name],
-  ["for s", ({ away_s }) => away_s.toFixed(1)],
-  ["readings/s before", ({ before }) => before.toFixed(0)],
-  ["of others before", ({ others_before }) => others_before.toFixed(0)],
-  ["meanwhile", ({ others_meanwhile }) => others_meanwhile.toFixed(0)],
-  ["pages/s before", ({ pages_before }) => pages_before.toFixed(0)],
-  ["meanwhile", ({ pages_meanwhile }) => pages_meanwhile.toFixed(0)],
-  ["first back after s", ({ first_s }) => first_s.toFixed(1)],
-  ["at its rate after s", ({ recovered_s }) => recovered_s.toFixed(1)],
-  ["named", ({ named, over }) => `${named}, over ${over}`],
-];
+const columns: Readonly<Record<string, (outage: Told) => string>> = {
+  away: ({ name }) => name,
+  "for s": ({ away_s }) => away_s.toFixed(1),
+  "others: readings/s before": ({ readings_before }) => readings_before.toFixed(0),
+  meanwhile: ({ readings_meanwhile }) => readings_meanwhile.toFixed(0),
+  "pages/s before": ({ pages_before }) => pages_before.toFixed(0),
+  "and meanwhile": ({ pages_meanwhile }) => pages_meanwhile.toFixed(0),
+  "first home back after s": ({ first_s }) => first_s.toFixed(1),
+  "all after s": ({ all_s }) => all_s.toFixed(1),
+  "log names it": ({ named, over }) => `${named}, over ${over}`,
+};
 try {
   const tell = (line: string) => console.log(`  ${line}`);
   const { told, faults } = await soak({ database, stop, start, outages, coordinator, homes, tell });
-  console.log(columns.map(([title]) => title).join(" | "));
-  for (const outage of told) console.log(columns.map(([, text]) => text(outage)).join(" | "));
+  console.log(Object.keys(columns).join(" | "));
+  const texts = Object.values(columns);
+  for (const outage of told) console.log(texts.map((text) => text(outage)).join(" | "));
   for (const fault of faults) console.error(`workers: ${fault}`);
   console.log(faults.length === 0 ? "no fault" : `${faults.length} faults`);
   process.exitCode = faults.length === 0 ? 0 : 1;

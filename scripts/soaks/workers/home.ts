@@ -12,8 +12,9 @@ export class UploadingHome {
   ).join("");
   /** Readings that central has confirmed. */
   confirmed = 0;
-  /** How often it was told to come back, and answers of any other kind. */
+  /** How often it was told to come later, and to go back to a number, and answers of any other kind. */
   later = 0;
+  back = 0;
   readonly faults: string[] = [];
 
   constructor(options: { home: number; origin: string; token: string }) {
@@ -84,7 +85,9 @@ export class UploadingHome {
       // As gateways do: never earlier, and not all at once.
       return 1000 * Number(response.headers.get("retry-after") ?? 1) * (1 + Math.random() / 2);
     }
-    this.faults.push(`home ${this.home}: ${response.status} ${text}`);
+    // Confirmed readings that are prepared on a worker are not seen until it has finished them.
+    if (response.status === 409) this.back += 1;
+    else this.faults.push(`home ${this.home}: ${response.status} ${text}`);
     return 1000;
   }
 }

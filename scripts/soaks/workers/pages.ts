@@ -20,13 +20,17 @@ export class Pages {
   }
 
   /** Reads the newest page of one home after the other until `ended`; `onRead` is called for each that was served. */
-  async read(ended: () => boolean, homes: readonly UploadingHome[], onRead: () => void): Promise<void> {
+  async read(
+    ended: () => boolean,
+    homes: readonly UploadingHome[],
+    onRead: (home: UploadingHome) => void,
+  ): Promise<void> {
     while (!ended()) {
       const home = homes[Math.floor(Math.random() * homes.length)] as UploadingHome;
       const name = await this.#nameOf(home);
       if (name === undefined) continue;
       const response = await this.#ask(`/items/wirelesssensors/${name}/events?limit=100`);
-      if (response?.status === 200) onRead();
+      if (response?.status === 200) onRead(home);
       else this.refused += 1;
       await Bun.sleep(pause_ms);
     }
