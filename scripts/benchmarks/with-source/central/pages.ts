@@ -1,6 +1,7 @@
 import { day_ms } from "../../../../src/durations.ts";
 import type { CentralStore } from "../../../../src/store/central-store.ts";
 import { postgresServer } from "../../../../test/store/postgres/server.ts";
+import type { TestServer } from "../../../../test/store/postgres/test-server.ts";
 import { seeded, sensor, sensorEvent } from "../../../../test/store/sample.ts";
 import { type Connection, connect } from "../../api/connection.ts";
 import { quantile, type Report } from "../../api/report.ts";
@@ -17,66 +18,85 @@ export async function pages(report: Report): Promise<void> {
 }
 
 async function measure(kept: Kept, report: Report): Promise<void> {
-  await using small = await Programme.start(kept, 10, report);
-  await using large = await Programme.start(kept, 1_000, report);
-  const programmes = { small, large };
-  const spent = {
-    newest: { small: [] as number[], large: [] as number[] },
-    deep: { small: [] as number[], large: [] as number[] },
-  };
-  for (let sample = -warm_up; sample < samples; sample += 1) {
-    for (const place of ["newest", "deep"] as const) {
-      for (const size of sample % 2 === 0 ? (["small", "large"] as const) : (["large", "small"] as const)) {
-        const took_ms = await programmes[size].page(place);
-        if (sample >= 0) spent[place][size].push(took_ms);
-        if (programmes[size].body_bytes < page_readings * 10) throw new Error("a page without its readings");
-      }
-    }
-  }
-  for (const [place, times] of Object.entries(spent)) {
-    for (const size of ["small", "large"] as const)
-      report.note(
-        `  ${place.padEnd(8)}${String(programmes[size].homes).padStart(6)} homes: median ${quantile(times[size], 0.5).toFixed(2)} ms, p99 ${quantile(times[size], 0.99).toFixed(2)} ms`,
-      );
+  await using small = await Programme.start({ kept, name: keptIn[kept], homes: 10 }, report);
+  await using large = await Programme.start({ kept, name: keptIn[kept], homes: 1_000 }, report);
+  for (const place of places) {
+    const [few, many] = (await pageTimes([small, large], place, report)) as [number, number];
     report.bar(`${keptIn[kept]}, ${place} page: times as long at ${large.homes} homes, in the median`, {
-      value: quantile(times.large, 0.5) / quantile(times.small, 0.5),
+      value: many / few,
       most: 1.2,
     });
   }
 }
 
+export const places = ["newest", "deep"] as const;
+
+/** Medians of what pages of some programmes take, asked for in turns, milliseconds. */
+export async function pageTimes(
+  programmes: readonly Programme[],
+  place: (typeof places)[number],
+  report: Report,
+): Promise<number[]> {
+  const spent = programmes.map(() => [] as number[]);
+  for (let sample = -warm_up; sample < samples; sample += 1) {
+    for (let turn = 0; turn < programmes.length; turn += 1) {
+      const which = (turn + sample + warm_up) % programmes.length;
+      const programme = programmes[which] as Programme;
+      const took_ms = await programme.page(place);
+      if (sample >= 0) spent[which]?.push(took_ms);
+      if (programme.body_bytes < page_readings * 10) throw new Error("a page without its readings");
+    }
+  }
+  return programmes.map(({ name, homes }, which) => {
+    const times = spent[which] as number[];
+    const median = quantile(times, 0.5);
+    report.note(
+      `  ${name}, ${place.padEnd(8)}${String(homes).padStart(6)} homes: median ${median.toFixed(2)} ms, p99 ${quantile(times, 0.99).toFixed(2)} ms`,
+    );
+    return median;
+  });
+}
+
 /** A central of so many homes, each with two sensors that have said 5,000 things. */
-class Programme implements AsyncDisposable {
+export class Programme implements AsyncDisposable {
+  readonly name: string;
   readonly homes: number;
   readonly #central: CentralServer;
   #connection: Connection | undefined;
   readonly #random = seeded(1);
   readonly #asked = new Set<string>();
 
-  private constructor(homes: number, central: CentralServer) {
+  private constructor(name: string, homes: number, central: CentralServer) {
+    this.name = name;
     this.homes = homes;
     this.#central = central;
   }
 
-  static async start(kept: Kept, homes: number, report: Report): Promise<Programme> {
+  /** On an empty `database` of somebody who keeps it, or on one of its own. */
+  static async start(
+    of: { kept: Kept; name: string; homes: number; database?: string; server?: TestServer },
+    report: Report,
+  ): Promise<Programme> {
+    const { kept, name, homes, database } = of;
     let filled_s = 0;
     const central = await CentralServer.start({
       kept,
       homes: [],
+      database,
       fill: async (store) => {
         filled_s = await seconds(() => fill(store, homes));
       },
     });
     if ("database" in central.place) {
       // PostgreSQL does this by itself in the hours after.
-      const database = new URL(central.place.database).pathname.slice(1);
-      await (await postgresServer()).run("VACUUM (ANALYZE)", database);
+      const filled = new URL(central.place.database).pathname.slice(1);
+      await (of.server ?? (await postgresServer())).run("VACUUM (ANALYZE)", filled);
     }
     const rows = homes * nights * night_readings;
     report.note(
-      `${keptIn[kept]}, ${homes} homes: ${rows.toLocaleString("en")} readings, taken in night by night in ${filled_s.toFixed(0)} s`,
+      `${name}, ${homes} homes: ${rows.toLocaleString("en")} readings, taken in night by night in ${filled_s.toFixed(0)} s`,
     );
-    return new Programme(homes, central);
+    return new Programme(name, homes, central);
   }
 
   async page(place: "newest" | "deep"): Promise<number> {
