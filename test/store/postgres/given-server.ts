@@ -175,7 +175,7 @@ export async function dropFrom(nodes: readonly Node[], database: string): Promis
   for (const node of nodes) await drop(node, database);
 }
 
-/** The daemon may have begun anew, and not listen for seconds. */
+/** The daemon may have begun anew, and not listen for seconds; and what a test has cut in the middle of its commit waits for the daemon. */
 async function drop(node: Node, database: string): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -184,8 +184,14 @@ async function drop(node: Node, database: string): Promise<void> {
     } catch (thrown) {
       const inUse = (thrown as { code?: string }).code === "55006";
       if (!inUse || attempt === drop_attempts_max) throw thrown;
+      await rollBackPrepared(node, database);
     }
   }
+}
+
+async function rollBackPrepared(node: Node, database: string): Promise<void> {
+  const prepared = await runOn(node, `SELECT gid FROM pg_prepared_xacts WHERE database = '${database}'`);
+  for (const { gid } of prepared) await runOn(node, `ROLLBACK PREPARED '${gid}'`, database);
 }
 
 /** Host and port as functions of Citus take them. */
