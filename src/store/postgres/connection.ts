@@ -37,7 +37,7 @@ export class Connections {
     // Plans that follow the index in its order are taken wherever there is one, so that a page costs what it is long.
     this.#pages = pool(pages_max, { ...readOnly, ...alongTheIndex });
     this.#writes = pool(writes_max, {});
-    this.#coordinator = pool(1, { ...readOnly, ...askingWorkers });
+    this.#coordinator = pool(1, askingWorkers);
   }
 
   /** Says that the database is the coordinator of a cluster: a worker of it may be away while others are there, and settings have to reach them. */
@@ -47,7 +47,9 @@ export class Connections {
     this.#workers ??= new Workers({
       name: this.name,
       clock: this.#clock,
-      ask: () => this.#askCoordinator(),
+      ask: () => this.#askCoordinator(answersOf),
+      // Citus does so once a minute by itself, and where this user may not ask for it.
+      finishPrepared: () => this.#askCoordinator((sql) => sql`SELECT recover_prepared_transactions()`),
     });
   }
 
@@ -108,7 +110,7 @@ export class Connections {
     const pools = [this.#reads, this.#pages, this.#writes];
     if (silent.size === 0) return;
     const slow = pools.flatMap((pool) => pool.slowHomes());
-    const ask = (homes: readonly number[]) => this.#coordinator.use((sql) => placesOf(sql, homes));
+    const ask = (homes: readonly number[]) => this.#askCoordinator((sql) => placesOf(sql, homes));
     const places = await workers.placesOf(slow, ask).catch(() => undefined);
     const outages = new Map<number, StoreOutage>();
     for (const [home, worker] of places ?? []) {
@@ -139,10 +141,10 @@ export class Connections {
     }
   }
 
-  async #askCoordinator(): Promise<Answers> {
+  async #askCoordinator<Answer>(question: (sql: SqlRunner) => Promise<Answer>): Promise<Answer> {
     const outage = new StoreOutage(`${this.name} does not answer`, "look into its log", "unreachable");
     const cancel = this.#clock.after(asking_max_ms, () => this.#coordinator.giveUpAll(outage));
-    return this.#coordinator.use(answersOf).finally(cancel);
+    return this.#coordinator.use(question).finally(cancel);
   }
 
   #faultOf(thrown: unknown): OperatorError {

@@ -15,6 +15,7 @@ export class Workers {
   readonly #name: string;
   readonly #clock: Clock;
   readonly #ask: () => Promise<Answers>;
+  readonly #finishPrepared: () => Promise<unknown>;
   readonly #away = new Map<string, Away>();
   /** The workers of homes that were asked for while one was away. */
   readonly #places = new Map<number, string>();
@@ -25,15 +26,18 @@ export class Workers {
   /**
    * @param options.name of the database
    * @param options.ask asks the coordinator which workers answer
+   * @param options.finishPrepared has it commit or undo what it had prepared on workers that went away
    */
   constructor(options: {
     name: string;
     clock: Clock;
     ask: () => Promise<Answers>;
+    finishPrepared: () => Promise<unknown>;
   }) {
     this.#name = options.name;
     this.#clock = options.clock;
     this.#ask = options.ask;
+    this.#finishPrepared = options.finishPrepared;
   }
 
   /** Notes what a statement met at a worker, and answers it as an outage of that worker. */
@@ -90,10 +94,13 @@ export class Workers {
     // The coordinator is away too, or busy: nothing is known of the workers.
     if (answers === undefined) return;
     for (const [worker, answered] of answers) if (!answered) this.#note(worker).since_answered_ms = undefined;
+    // One that was taken out of the cluster is missed by nobody.
+    const there = [...this.#away].filter(([worker]) => answers.get(worker) !== false);
+    // A batch that is prepared holds its rows: whoever came before it is finished would wait for that.
+    if (there.some(([, { since_answered_ms }]) => since_answered_ms === undefined))
+      await this.#finishPrepared().catch(() => {});
     const now_ms = this.#now_ms();
-    for (const [worker, away] of this.#away) {
-      // One that was taken out of the cluster is missed by nobody.
-      if (answers.get(worker) === false) continue;
+    for (const [worker, away] of there) {
       away.since_answered_ms ??= now_ms;
       if (now_ms - away.since_answered_ms < settled_ms) continue;
       this.#away.delete(worker);

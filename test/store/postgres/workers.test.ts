@@ -60,6 +60,21 @@ test("however often a worker is met, the coordinator is asked once a second, and
   expect(asked()).toBe(after);
 });
 
+test("what was prepared on a worker is finished before its homes are let at it again, and as often as it comes back", async () => {
+  const { workers, answers, pass, finished } = cluster();
+  for (const times of [1, 2]) {
+    answers.set(one, false);
+    workers.met(one, met);
+    await pass(3_000);
+    expect(finished()).toBe(times - 1);
+    expect(await refusalOf(workers, 1)).toBeInstanceOf(StoreOutage);
+    answers.set(one, true);
+    await pass(3_000);
+    expect(finished()).toBe(times);
+    expect(await refusalOf(workers, 1)).toBeUndefined();
+  }
+});
+
 test("a worker with a full disk is named, and its homes are served as far as it goes", async () => {
   const { workers } = cluster();
   const outage = workers.met(one, new StoreOutage("worker cannot grow", "free some", "disk_full"));
@@ -83,12 +98,16 @@ function cluster() {
     [other, true],
   ]);
   let asked = 0;
+  let finished = 0;
   const workers = new Workers({
     name: "database lintel",
     clock,
     ask: async () => {
       asked += 1;
       return new Map(answers);
+    },
+    finishPrepared: async () => {
+      finished += 1;
     },
   });
   /** Lets time pass, and what it wakes be done. */
@@ -98,7 +117,7 @@ function cluster() {
       for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
     }
   };
-  return { workers, answers, pass, clock, asked: () => asked };
+  return { workers, answers, pass, clock, asked: () => asked, finished: () => finished };
 }
 
 const places = async (homes: readonly number[]) => new Map(homes.map((home) => [home, placeOf(home)]));
