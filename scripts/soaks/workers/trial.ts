@@ -94,8 +94,8 @@ export class Trial {
     const [began_ms, began_s] = [Date.now(), now_s()];
     await this.#cluster.stop(server);
     await Bun.sleep(length_s * 1000);
-    const [readings_meanwhile = 0, pages_meanwhile = 0] = rates(began_s);
     await this.#cluster.start(server);
+    const [readings_meanwhile = 0, pages_meanwhile = 0] = rates(began_s);
     const back_s = now_s();
     const own = this.#homes
       .map(({ home }) => home)
