@@ -170,12 +170,12 @@ export async function runOn(node: Node, text: string, database?: string): Promis
   }
 }
 
-/** One node after the other: Citus has a daemon on each, which asks the others, and can't be ended while it waits for a database that is being dropped. */
+/** Drops a database from each node. Where Citus' daemon there asks the database itself or another node, it must hear no at once: it can't be ended while it waits. */
 export async function dropFrom(nodes: readonly Node[], database: string): Promise<void> {
+  for (const node of nodes) await allowConnections(node, database, false);
   for (const node of nodes) await drop(node, database);
 }
 
-/** The daemon may have begun anew, and not listen for seconds; and what a test has cut in the middle of its commit waits for the daemon. */
 async function drop(node: Node, database: string): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -189,9 +189,16 @@ async function drop(node: Node, database: string): Promise<void> {
   }
 }
 
+/** A test may have cut something in the middle of its commit. */
 async function rollBackPrepared(node: Node, database: string): Promise<void> {
   const prepared = await runOn(node, `SELECT gid FROM pg_prepared_xacts WHERE database = '${database}'`);
+  if (prepared.length === 0) return;
+  await allowConnections(node, database, true);
   for (const { gid } of prepared) await runOn(node, `ROLLBACK PREPARED '${gid}'`, database);
+}
+
+async function allowConnections(node: Node, database: string, allowed: boolean): Promise<void> {
+  await runOn(node, `UPDATE pg_database SET datallowconn = ${allowed} WHERE datname = '${database}'`);
 }
 
 /** Host and port as functions of Citus take them. */
