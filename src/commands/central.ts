@@ -8,6 +8,7 @@ import { requireListenable, type SettingNames } from "../http/listening.ts";
 import { defaultQuotas, type Quotas } from "../store/intake.ts";
 import { databasePath } from "../store/sqlite/connection.ts";
 import { watchFile } from "../store/sqlite/file-watch.ts";
+import { defineMove } from "./central/move.ts";
 import { openCentral } from "./central-place.ts";
 import { addTlsOptions, type CentralTlsOptions, tlsFilesFor, tlsSettingFor } from "./central-tls.ts";
 import { addHelp, type CommandContext, wholeNumber } from "./command.ts";
@@ -16,6 +17,8 @@ import { centralPlace, databaseVariable, defaultCentralData } from "./store-opti
 
 /** `lintel central`: takes in the uploads of every home and serves them, until a signal stops it. */
 export function define(command: Command, context: CommandContext): void {
+  command.enablePositionalOptions();
+  defineMove(command, context);
   addHelp(command, {
     examples: {
       "lintel central --data /srv/lintel": "on SQLite: right for some hundred homes",
@@ -24,6 +27,8 @@ export function define(command: Command, context: CommandContext): void {
         "gateways are given the PEM file that the log names",
       "lintel token create home-12 --scope sync --home 12 --data /srv/lintel": "lets a home upload",
       "lintel central --data /srv/lintel --gateways gateways.toml": "goes to gateways that it can reach",
+      "lintel central move --from /srv/lintel --to postgres://lintel@localhost/lintel":
+        "moves all of it to another database",
     },
     notes: [
       'Gateways upload to its address: [upload] url = "https://this-machine:8090". Serve TLS, here or before it:',

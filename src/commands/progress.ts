@@ -1,6 +1,7 @@
 import type { Clock } from "../clock.ts";
 import type { Progress } from "../download/download.ts";
 import type { Log } from "../log.ts";
+import type { MoveProgress } from "../store/move/move.ts";
 import type { UploadProgress } from "../sync/upload/upload.ts";
 import { bytesText, spanText } from "./spans.ts";
 import type { Terminal } from "./terminal.ts";
@@ -44,6 +45,29 @@ export function uploadMeter(options: {
     else if (now_ms - said_ms >= log_interval_ms) {
       said_ms = now_ms;
       log.info(now === "sending" ? `sent ${sent} of ${total} readings, ${pace}` : now);
+    }
+  };
+}
+
+/** Shows how far the move of a store is: a bar at the foot of a terminal, a line now and then elsewhere. Rate and time left are those of this run. */
+export function moveMeter(terminal: Terminal, clock: Clock): (progress: MoveProgress) => void {
+  const started_ms = clock.now().monotonic_ms;
+  let said_ms = started_ms;
+  let before: MoveProgress | undefined;
+  return (progress) => {
+    before ??= progress;
+    const { copied, compared, total } = progress;
+    const now_ms = clock.now().monotonic_ms;
+    const elapsed_ms = Math.max(1, now_ms - started_ms);
+    const done = copied + compared;
+    const now_done = done - before.copied - before.compared;
+    const left = now_done === 0 ? "" : `, ${spanText(((2 * total - done) * elapsed_ms) / now_done)} left`;
+    const per_s = Math.round(((copied - before.copied) * 1000) / elapsed_ms);
+    const words = `${copied} of ${total} readings, ${compared} compared, ${per_s} a second${left}`;
+    if (terminal.redraws) drawBar(terminal, { done, total: 2 * total, words });
+    else if (now_ms - said_ms >= line_interval_ms) {
+      said_ms = now_ms;
+      terminal.say(words);
     }
   };
 }

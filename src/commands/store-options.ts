@@ -67,7 +67,8 @@ export function directoryToCopy(options: StoreOptions): string {
   );
 }
 
-function withoutPassword(url: string): string {
+/** The URL of a database as it may be shown. */
+export function withoutPassword(url: string): string {
   const parsed = URL.parse(url);
   if (parsed === null) return "what --database names";
   parsed.password = "";

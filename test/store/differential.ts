@@ -50,7 +50,7 @@ export async function openStores(homes: readonly number[]): Promise<Stores> {
 /** Sends what a gateway has not sent, in batches of random size, and what it knows of its devices, to both centrals. */
 export async function send(
   { home, upload }: HomeGateway,
-  stores: Stores,
+  stores: { readonly centrals: readonly [CentralStore, ...CentralStore[]] },
   random: () => number,
 ): Promise<void> {
   const sender = { home, at_ms: 1_800_000_000_000 };

@@ -7,16 +7,31 @@ import type { Connections } from "./connection.ts";
  */
 export const spreadByHome = [
   ...seriesNames,
-  ...["sources", "batches", "totals", "counts", "late", "outages", "silences", "gaps", "backups"],
+  ...[
+    "sources",
+    "batches",
+    "totals",
+    "counts",
+    "late",
+    "outages",
+    "silences",
+    "gaps",
+    "backups",
+    "moved_homes",
+  ],
 ] as const;
+
+export async function hasCitus(connections: Connections): Promise<boolean> {
+  const extensions = await connections.read((sql) => sql`SELECT 1 FROM pg_extension WHERE extname = 'citus'`);
+  return extensions.length > 0;
+}
 
 /**
  * Spreads the tables of a database where it has Citus and that has not been done; answers whether it has Citus. Each in a transaction of its
  * own, as Citus wants it, so that what was interrupted goes on where it was.
  */
 export async function spreadTables(connections: Connections): Promise<boolean> {
-  const extensions = await connections.read((sql) => sql`SELECT 1 FROM pg_extension WHERE extname = 'citus'`);
-  if (extensions.length === 0) return false;
+  if (!(await hasCitus(connections))) return false;
   for (const [place, table] of spreadByHome.entries()) {
     await connections.write(async (sql) => {
       // Rows that are already in the tables are moved, and there may be many.

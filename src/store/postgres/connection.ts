@@ -1,6 +1,7 @@
 import postgres from "postgres";
 import type { Clock } from "../../clock.ts";
 import { OperatorError, StoreOutage } from "../../errors.ts";
+import { Claim, type ClaimKind } from "./claim.ts";
 import { databaseFault, isConnectionLost, nameOf, workerOf } from "./faults.ts";
 import { type ClientEvents, Pool, type SqlRunner } from "./pool.ts";
 import { servedText, storedText } from "./stored-text.ts";
@@ -20,11 +21,14 @@ export class Connections {
   readonly #coordinator: Pool;
   readonly #clock: Clock;
   #workers: Workers | undefined;
+  readonly #url: string;
+  #claim: Claim | undefined;
 
   /** @throws OperatorError where `url` is none of a PostgreSQL database */
   constructor(url: string, clock: Clock) {
     this.name = nameOf(url);
     this.#clock = clock;
+    this.#url = url;
     const readOnly = { default_transaction_read_only: "on" };
     const pool = (connections_max: number, settings: Record<string, string>) =>
       new Pool({
@@ -89,13 +93,36 @@ export class Connections {
    * connection was lost during the commit.
    */
   write<Result>(work: (sql: SqlRunner) => Promise<Result>): Promise<Result> {
-    return this.#named(() => this.#writes.transaction("", work));
+    return this.#named(async () => {
+      await this.#claim?.renew();
+      return await this.#writes.transaction("", work);
+    });
+  }
+
+  /**
+   * Claims the database until it is closed: to use it beside others, or alone.
+   *
+   * @throws OperatorError where it is claimed otherwise
+   */
+  async claim(kind: ClaimKind): Promise<void> {
+    const settings = { idle_in_transaction_session_timeout: "0" };
+    const open = (onClose: () => void) =>
+      clientOf(this.#url, settings, { onClose, onNotice: () => {} }, forEver);
+    const claim = new Claim({ kind, name: this.name, open });
+    this.#claim = claim;
+    await this.#named(() => claim.renew());
+  }
+
+  /** Keeps these tables as they are until it is closed; it has to be claimed alone. */
+  freeze(tables: readonly string[]): Promise<void> {
+    return this.#named(async () => this.#claim?.freeze(tables));
   }
 
   async close(): Promise<void> {
     this.#workers?.close();
     const pools = [this.#reads, this.#pages, this.#writes, this.#coordinator];
     await Promise.all(pools.map((pool) => pool.close(close_max_s)));
+    await this.#claim?.release(close_max_s);
   }
 
   /**
@@ -171,12 +198,17 @@ async function placesOf(sql: SqlRunner, homes: readonly number[]): Promise<Map<n
   return new Map(places.map(({ home, worker }) => [home, worker]));
 }
 
-function clientOf(url: string, settings: Record<string, string>, { onClose, onNotice }: ClientEvents) {
+function clientOf(
+  url: string,
+  settings: Record<string, string>,
+  { onClose, onNotice }: ClientEvents,
+  lasting: LastingOptions = { idle_timeout: idle_max_s },
+) {
   return postgres(url, {
     max: 1,
     onclose: onClose,
     connect_timeout: connect_max_s,
-    idle_timeout: idle_max_s,
+    ...lasting,
     types: {
       bigint: number(20),
       numeric: number(1700),
@@ -249,6 +281,9 @@ const settingsOfTransaction = Object.entries({ ...alongTheIndex, jit: "off" }).m
 const askingWorkers = { "citus.node_connection_timeout": "3000", "citus.max_cached_conns_per_worker": "0" };
 /** Workers are asked one after the other. */
 const asking_max_ms = 30_000;
+/** How long a connection is kept, seconds; 0 is for ever. */
+type LastingOptions = { readonly idle_timeout: number; readonly max_lifetime?: number };
+const forEver: LastingOptions = { idle_timeout: 0, max_lifetime: 0 };
 const connect_max_s = 10;
 const idle_max_s = 60;
 const close_max_s = 5;

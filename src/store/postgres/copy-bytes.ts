@@ -4,8 +4,15 @@ import { storedText } from "./stored-text.ts";
 
 /** A column of a table that is filled: what each row has in it, or what all have. */
 export interface CopyColumn {
-  readonly type: ColumnType;
-  readonly values: Column | number;
+  readonly type: CopyType;
+  readonly values: Column | readonly Value[] | number;
+}
+
+export type CopyType = ColumnType | "bool" | "bytea";
+type Value = number | string | Uint8Array | null;
+
+export function isCopyType(name: string): name is CopyType {
+  return Object.hasOwn(widths, name);
 }
 
 /**
@@ -44,9 +51,13 @@ function addLengths({ type, values }: CopyColumn, order: Uint32Array, lengths: U
   const fixed = widths[type];
   for (let row = 0; row < order.length; row += 1) {
     const value = typeof values === "number" ? values : values[order[row] as number];
-    const width = isNull(value) ? 0 : (fixed ?? Buffer.byteLength(storedText(String(value))));
+    const width = isNull(value) ? 0 : (fixed ?? lengthOf(value));
     lengths[row] = (lengths[row] as number) + 4 + width;
   }
+}
+
+function lengthOf(value: Value | undefined): number {
+  return value instanceof Uint8Array ? value.length : Buffer.byteLength(storedText(String(value)));
 }
 
 interface Target {
@@ -57,13 +68,18 @@ interface Target {
   readonly values: CopyColumn["values"];
 }
 
-const widths: Record<ColumnType, number | undefined> = { int8: 8, int2: 2, float8: 8, text: undefined };
+const widths: Record<CopyType, number | undefined> = {
+  ...{ int8: 8, int2: 2, float8: 8, bool: 1 },
+  ...{ text: undefined, bytea: undefined },
+};
 
-const writers: Record<ColumnType, (target: Target) => void> = {
+const writers: Record<CopyType, (target: Target) => void> = {
   int8: writeIntegers,
   int2: (target) => writeNumbers(target, 2, (view, at, value) => view.setInt16(at, value)),
   float8: (target) => writeNumbers(target, 8, (view, at, value) => view.setFloat64(at, value)),
+  bool: (target) => writeNumbers(target, 1, (view, at, value) => view.setInt8(at, value)),
   text: writeTexts,
+  bytea: writeTexts,
 };
 
 /** By far the most values are of this type: a loop of its own is worth it. */
@@ -106,13 +122,19 @@ function writeTexts({ bytes, view, order, cursor, values }: Target): void {
   for (let row = 0; row < order.length; row += 1) {
     const value = typeof values === "number" ? values : values[order[row] as number];
     const at = cursor[row] as number;
-    const length = isNull(value) ? 0 : bytes.write(storedText(String(value)), at + 4, "utf8");
+    let length = 0;
+    if (value instanceof Uint8Array) {
+      bytes.set(value, at + 4);
+      length = value.length;
+    } else if (!isNull(value)) {
+      length = bytes.write(storedText(String(value)), at + 4, "utf8");
+    }
     view.setInt32(at, isNull(value) ? -1 : length);
     cursor[row] = at + 4 + length;
   }
 }
 
-function isNull(value: string | number | null | undefined): boolean {
+function isNull(value: Value | undefined): boolean {
   return value === null || value === undefined || Number.isNaN(value);
 }
 

@@ -1,4 +1,5 @@
 import { OperatorError } from "../../errors.ts";
+import { halfMoved } from "../move/move-state.ts";
 import type { Connections, SqlRunner } from "./connection.ts";
 import readings from "./migrations/0001_readings.sql" with { type: "text" };
 import inventory from "./migrations/0002_inventory.sql" with { type: "text" };
@@ -20,12 +21,13 @@ export const schemaVersion = migrations.length;
  * Takes a database to `schemaVersion`, one transaction a step, and answers the version it had; 0 is an empty one, which gets
  * `epoch` as its name. Programs that start at once wait for each other.
  * @param options.create absent: an empty one is set up
+ * @param options.moving the state of the move that fills it; absent: one that is being filled is refused
  * @throws OperatorError where it is empty and not to be set up, where the server is too old, or the database newer than this program, or another program's
  */
 export async function migrate(
   connections: Connections,
   epoch: string,
-  { create = true } = {},
+  { create = true, moving }: { readonly create?: boolean; readonly moving?: string } = {},
 ): Promise<number> {
   await connections.read((sql) => checkServer(sql, connections.name));
   let before: number | undefined;
@@ -38,6 +40,7 @@ export async function migrate(
       const version = await versionOf(sql);
       before ??= version;
       refuseNewer(version, connections.name);
+      if (version > 0 && moving === undefined && (await isHalfMoved(sql))) throw halfMoved(connections.name);
       if (version === schemaVersion) return true;
       if (version === 0 && !create)
         throw new OperatorError(
@@ -47,6 +50,7 @@ export async function migrate(
       await sql.unsafe(migrations[version] ?? "");
       if (version === 0) {
         await sql`INSERT INTO meta (name, value) VALUES ('epoch', ${epoch}), ('schema_version', '1')`;
+        if (moving !== undefined) await sql`INSERT INTO meta (name, value) VALUES ('moving', ${moving})`;
       } else {
         await sql`UPDATE meta SET value = ${String(version + 1)} WHERE name = 'schema_version'`;
       }
@@ -65,7 +69,17 @@ async function versionOf(sql: SqlRunner): Promise<number> {
   return Number(row?.value);
 }
 
-function refuseNewer(version: number, name: string): void {
+/** The version of a database, and whether a store is being moved into it. */
+export async function storeIn(sql: SqlRunner): Promise<{ version: number; moving: boolean }> {
+  const version = await versionOf(sql);
+  return { version, moving: version > 0 && (await isHalfMoved(sql)) };
+}
+
+async function isHalfMoved(sql: SqlRunner): Promise<boolean> {
+  return (await sql`SELECT 1 FROM meta WHERE name = 'moving'`).length > 0;
+}
+
+export function refuseNewer(version: number, name: string): void {
   if (version <= schemaVersion) return;
   throw new OperatorError(
     `${name} was written by a newer Lintel (schema ${version}; this one knows up to ${schemaVersion})`,

@@ -32,6 +32,7 @@ export async function openPostgresCentral(options: {
   const { url, clock, log, create, random = () => crypto.getRandomValues(new Uint8Array(16)) } = options;
   const connections = new Connections(url, clock);
   try {
+    await connections.claim("beside");
     const before = await migrate(connections, random().toHex(), { create });
     if (before === 0) log.info(`set up ${connections.name}`);
     else if (before < schemaVersion) {

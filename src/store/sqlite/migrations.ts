@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { OperatorError } from "../../errors.ts";
+import { halfMoved } from "../move/move-state.ts";
 import readings from "./migrations/0001_readings.sql" with { type: "text" };
 import inventory from "./migrations/0002_inventory.sql" with { type: "text" };
 import gateway from "./migrations/0003_gateway.sql" with { type: "text" };
@@ -44,22 +45,34 @@ export function refuseNewer(version: number, path: string): void {
 
 /**
  * Takes a database to `schemaVersion`, one transaction a step, and answers the version it had. A new one gets
- * `epoch` as its name. To be called by the holder of the lock only.
+ * `epoch` as its name. To be called by the holder of the lock only. `moving`: the state of the move that fills it.
  */
-export function migrate(database: Database, path: string, epoch: string): number {
+export function migrate(database: Database, path: string, epoch: string, moving?: string): number {
   const before = versionOf(database, path);
   refuseNewer(before, path);
+  if (moving === undefined) refuseHalfMoved(database, path);
   for (let version = before; version < schemaVersion; version += 1) {
     database.transaction(() => {
       database.run(migrations[version] ?? "");
       if (version === 0) {
         database.run(`PRAGMA application_id = ${applicationId}`);
         database.run("INSERT INTO meta (name, value) VALUES ('epoch', ?), ('last_seq', 0)", [epoch]);
+        if (moving !== undefined) database.run("INSERT INTO meta VALUES ('moving', ?)", [moving]);
       }
       database.run(`PRAGMA user_version = ${version + 1}`);
     })();
   }
   return before;
+}
+
+/** Throws the OperatorError that says so where a move into the database has not come to its end. */
+export function refuseHalfMoved(database: Database, path: string): void {
+  if (versionOf(database, path) > 0 && isHalfMoved(database)) throw halfMoved(path);
+}
+
+/** Whether a store is being moved into the database. */
+export function isHalfMoved(database: Database): boolean {
+  return database.query("SELECT 1 FROM meta WHERE name = 'moving'").values().length > 0;
 }
 
 function pragma(database: Database, name: string): number {

@@ -7,7 +7,7 @@ import { newEpoch } from "./epochs.ts";
 import { storeFault } from "./faults.ts";
 import { gatewayStoreOn } from "./gateway-store.ts";
 import { takeLock } from "./lock.ts";
-import { refuseNewer, schemaVersion, versionOf } from "./migrations.ts";
+import { refuseHalfMoved, refuseNewer, schemaVersion, versionOf } from "./migrations.ts";
 import { holdsDatabase, prepareDatabase, prepareDirectory } from "./prepare.ts";
 import { checkRole } from "./role.ts";
 import { type OpenOptions, partsOf, type ServeOptions, sayVersion, serve } from "./serve.ts";
@@ -89,6 +89,7 @@ function foundVersion(path: string): number {
   try {
     const version = versionOf(database, path);
     refuseNewer(version, path);
+    refuseHalfMoved(database, path);
     return version;
   } finally {
     database.close();

@@ -170,3 +170,9 @@ CREATE TABLE erasures (
   PRIMARY KEY (id, place)
 );
 CREATE INDEX erasures_by_home ON erasures (home);
+
+-- Only while a store is being moved here from another database: how far the rows of each home have come, as JSON. Spread as they are.
+CREATE TABLE moved_homes (
+  home BIGINT PRIMARY KEY,
+  state TEXT NOT NULL
+);

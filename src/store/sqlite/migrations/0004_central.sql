@@ -54,3 +54,9 @@ CREATE TABLE backups (
   content BLOB NOT NULL,
   PRIMARY KEY (home, name)
 ) STRICT;
+
+-- Only while a store is being moved here from another database: how far the rows of each home have come, as JSON.
+CREATE TABLE moved_homes (
+  home INTEGER PRIMARY KEY,
+  state TEXT NOT NULL CHECK (json_valid(state))
+) STRICT;

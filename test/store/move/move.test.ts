@@ -1,0 +1,104 @@
+import { expect, test } from "bun:test";
+import { mkdtempSync } from "node:fs";
+import { join } from "node:path";
+import { type CentralPlace, openCentral, openMoveSource } from "../../../src/commands/central-place.ts";
+import { arrays, rowsOf } from "../../../src/store/core/work.ts";
+import { events } from "../central-sample.ts";
+import { postgresServer } from "../postgres/server.ts";
+import { temporaryDirectory } from "../sample.ts";
+import { SimulatedGateway } from "../simulated-gateway.ts";
+import { filled, moved, opening } from "./moving.ts";
+
+/** Moves a store, ended after every transaction or two, as often as it takes; answers how often that was. */
+async function movedInPieces(from: CentralPlace, to: CentralPlace): Promise<number> {
+  for (let runs = 1; runs < runs_max; runs += 1)
+    if ((await moved(from, to, { transactions_max: 1 + (runs % 3) })) !== undefined) return runs;
+  throw new Error("it came to no end");
+}
+
+/** Every row of every table of a store on SQLite, as they stand there; without what a database keeps for itself. */
+async function rowsOfAll(place: CentralPlace): Promise<Record<string, string[]>> {
+  const end = await openMoveSource(place, opening.clock);
+  try {
+    const columns = await end.database.read(() => end.columns());
+    const found: Record<string, string[]> = {};
+    for (const [table, of] of Map.groupBy(columns, (column) => column.table)) {
+      const names = of.map(({ name }) => `"${name}"`).filter((name) => name !== '"note"');
+      const rows = await end.database.read(() => rowsOf(arrays(`SELECT ${names.join(", ")} FROM ${table}`)));
+      found[table] = rows.map((row) => JSON.stringify(row)).sort();
+    }
+    return found;
+  } finally {
+    await end.close();
+  }
+}
+
+test("every row of every table is the same after a move to PostgreSQL and back, ended at every transaction", async () => {
+  using directory = temporaryDirectory();
+  await using database = await (await postgresServer()).database();
+  const first = await filled(join(directory.path, "first"));
+  const before = await rowsOfAll(first);
+  // A table that is new has to be filled by `fillCentral`, or is a gateway's own.
+  const empty = Object.keys(before).filter((table) => before[table]?.length === 0);
+  expect(empty.sort()).toEqual([
+    "admitted",
+    "boots",
+    "cursors",
+    "dropped",
+    "moved_homes",
+    "upload_state",
+    "waiting",
+  ]);
+  const there = { database: database.url };
+  const last = { directory: join(directory.path, "last") };
+  expect(await movedInPieces(first, there)).toBeGreaterThan(15);
+  expect(await movedInPieces(there, last)).toBeGreaterThan(15);
+  const after = await rowsOfAll(last);
+  for (const table of Object.keys(before)) {
+    const kept = (rows: string[] = []) =>
+      rows.filter((row) => table !== "meta" || !/"(last_note|purge)"/.test(row));
+    expect({ table, rows: kept(after[table]) }).toEqual({ table, rows: kept(before[table]) });
+  }
+  expect(await rowsOfAll(first)).toEqual(before);
+}, 180_000);
+
+const runs_max = 1_000;
+
+test("a move goes on only from the store that it began with, and only while that is as it was", async () => {
+  using directory = temporaryDirectory();
+  const [first, other] = [
+    await filled(join(directory.path, "first")),
+    await filled(join(directory.path, "other")),
+  ];
+  const to = { directory: join(directory.path, "to") };
+  expect(await moved(first, to, { transactions_max: 3 })).toBeUndefined();
+  expect(await moved(other, to).catch(String)).toContain(
+    `${to.directory} holds a part of another store than that in ${other.directory}: empty ${to.directory}`,
+  );
+  const store = await openCentral(first, opening);
+  const gateway = new SimulatedGateway(12, "later").add(...events(5, 3));
+  await store.receive(gateway.all(), gateway.sender);
+  await store.close();
+  expect(await moved(first, to).catch(String)).toContain(
+    `${first.directory} has been written to since its move to ${to.directory} was interrupted: empty ${to.directory}`,
+  );
+});
+
+test("a row that differs in the end is told with its table, and the target stays closed", async () => {
+  using directory = temporaryDirectory();
+  const from = await filled(join(directory.path, "from"));
+  for (const [spoil, told] of [
+    ["UPDATE tokens SET name = 'another' WHERE scope = 'admin'", "rows of tokens, digest"],
+    [
+      "UPDATE wirelesssensor_events SET event = event + 1 WHERE stamp = (SELECT min(stamp) FROM wirelesssensor_events)",
+      "rows of wirelesssensor_events of stream",
+    ],
+    ["INSERT OR REPLACE INTO counts VALUES (987654, 'weights', 4000, 0, 0, 1, 1, 1)", "rows of counts are"],
+  ] as const) {
+    const to = { directory: mkdtempSync(join(directory.path, "to-")) };
+    expect(await moved(from, to, { spoil }).catch(String)).toContain(told);
+    expect(await openCentral(to, opening).catch(String)).toContain(
+      "holds a part of a store that is being moved there",
+    );
+  }
+});
