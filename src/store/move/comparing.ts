@@ -1,8 +1,8 @@
 import { OperatorError } from "../../errors.ts";
 import { arrays, firstOf } from "../core/work.ts";
 import { type Ends, type Share, streamsOf } from "./copying.ts";
-import type { MoveEnd } from "./move-end.ts";
-import type { MovedTable } from "./moved-tables.ts";
+import type { MoveEnd, Row } from "./move-end.ts";
+import { type MovedTable, readingsIn } from "./moved-tables.ts";
 import { digestOf } from "./ranges.ts";
 
 /**
@@ -17,7 +17,7 @@ export async function compare(ends: Ends, share: Share, told: (readings: number)
     const filled = [source, target].map((end) => streamsOf(end, { ...share, table }));
     for (const stream of new Set((await Promise.all(filled)).flat())) {
       const range = { table, home, stream };
-      const hear = (rows: number) => told(table.readings ? rows : 0);
+      const hear = (rows: readonly Row[]) => told(readingsIn(table, rows));
       const [here, there] = await Promise.all([
         digestOf(source, range, hear),
         digestOf(target, range, () => {}),

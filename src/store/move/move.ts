@@ -4,9 +4,9 @@ import { arrays, change, firstOf, rowsOf, type Work } from "../core/work.ts";
 import { spreadByHome } from "../postgres/citus.ts";
 import { compare, compareCounts } from "./comparing.ts";
 import { copy, type Ends } from "./copying.ts";
-import type { MoveEnd, Piece } from "./move-end.ts";
+import type { MoveEnd } from "./move-end.ts";
 import { type HomeState, keepHome, keepState, keptHomes, keptState, type MoveState } from "./move-state.ts";
-import { type MovedTable, movedTables, ownFacts } from "./moved-tables.ts";
+import { type MovedTable, movedTables, ownFacts, readingsIn } from "./moved-tables.ts";
 import { digestOf } from "./ranges.ts";
 
 /** How far a move is: readings copied and compared so far, of so many. */
@@ -138,7 +138,7 @@ async function moveHome(
   let { readings } = known;
   if (known.at !== "end")
     await copy(ends, share, known.at, async (pieces, at) => {
-      const more = readingsIn(pieces);
+      const more = pieces.reduce((sum, { table, rows }) => sum + readingsIn(table, rows), 0);
       readings += more;
       await target.write(pieces, () => keepHome(home, { at, readings }));
       meter.add(more, 0);
@@ -149,10 +149,6 @@ async function moveHome(
     meter.add(0, more);
   });
   await target.write([], () => keepHome(home, { at: "end", readings, compared: true }));
-}
-
-function readingsIn(pieces: readonly Piece[]): number {
-  return pieces.reduce((sum, { table, rows }) => sum + (table.readings ? rows.length : 0), 0);
 }
 
 function* streamsIn(home: number): Work<number[]> {

@@ -39,6 +39,13 @@ const columnsLeftOut = ["note"];
 /** The facts of `meta` that belong to a database and not to what is kept in it. */
 export const ownFacts = ["epoch", "last_note", "last_seq", "moving", "purge", "role", "schema_version"];
 
+/** How many readings rows of a table hold: each is one, or a block of so many as it says, or none. */
+export function readingsIn(table: MovedTable, rows: readonly (readonly unknown[])[]): number {
+  if (table.readings) return rows.length;
+  const place = table.bytes ? table.columns.indexOf("count") : -1;
+  return place < 0 ? 0 : rows.reduce((sum, row) => sum + Number(row[place]), 0);
+}
+
 /**
  * The tables that a move takes from one database to another, by what the catalogues of both say, in order of name: so that one that is added to the
  * schema is moved too. `spread` names those that a cluster spreads by home.

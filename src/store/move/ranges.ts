@@ -57,7 +57,11 @@ function statement(end: MoveEnd, { table, home, stream, backwards, after }: Rang
 }
 
 /** Count and digest of the rows of a range: equal in two databases where they have the same rows. */
-export async function digestOf(end: MoveEnd, range: Range, told: (rows: number) => void): Promise<SetDigest> {
+export async function digestOf(
+  end: MoveEnd,
+  range: Range,
+  told: (rows: readonly Row[]) => void,
+): Promise<SetDigest> {
   const { table } = range;
   const digest = new SetDigest();
   for await (const { rows } of rowsIn(end, range)) {
@@ -65,7 +69,7 @@ export async function digestOf(end: MoveEnd, range: Range, told: (rows: number) 
       const cells = table.bytes ? row.map(bytesAsHash) : row;
       digest.add(Bun.hash.xxHash64(JSON.stringify(cells)));
     }
-    told(rows.length);
+    told(rows);
   }
   return digest;
 }

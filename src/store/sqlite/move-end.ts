@@ -96,8 +96,8 @@ class SqliteEnd implements MoveTarget {
   readonly #connection: Connection;
   readonly #runner: Runner;
   readonly #lock: WriterLock;
-  /** Tables with a column that has the home of a row. */
-  readonly #homed: ReadonlySet<string>;
+  /** Columns by table. */
+  readonly #columns: ReadonlyMap<string, readonly string[]>;
 
   constructor(options: { name: string; path: string; connection: Connection; lock: WriterLock }) {
     this.name = options.name;
@@ -108,8 +108,8 @@ class SqliteEnd implements MoveTarget {
     // Nobody else writes: all moments are the same.
     const read = async <Result>(work: () => Work<Result>) => this.#named(() => this.#runner.run(work()));
     this.database = { read, snapshot: read, page: read };
-    const columns = this.#runner.run(this.columns());
-    this.#homed = new Set(columns.filter(({ name }) => name === "home").map(({ table }) => table));
+    const tables = Map.groupBy(this.#runner.run(this.columns()), ({ table }) => table);
+    this.#columns = new Map([...tables].map(([table, of]) => [table, of.map(({ name }) => name)]));
   }
 
   *columns(): Work<ColumnShape[]> {
@@ -123,8 +123,10 @@ class SqliteEnd implements MoveTarget {
   }
 
   homeIn(table: string, home: number): number | undefined {
-    if (!this.#homed.has(table)) return undefined;
-    return tellNoHome.includes(table) ? homesOnSqlite.of(home) : home;
+    const columns = this.#columns.get(table) ?? [];
+    if (!columns.includes("home")) return undefined;
+    // Of what is known of readings the stream tells the home.
+    return columns.includes("series") ? homesOnSqlite.of(home) : home;
   }
 
   *filled(table: string, _home: number, streams: readonly number[]): Work<number[]> {
@@ -183,6 +185,3 @@ class SqliteEnd implements MoveTarget {
     }
   }
 }
-
-/** Tables whose rows have a column for a home that is not told here: see `Homes.of`. */
-const tellNoHome = ["counts", "late", "totals"];
