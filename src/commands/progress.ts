@@ -64,11 +64,10 @@ export function moveMeter(terminal: Terminal, clock: Clock): (progress: MoveProg
     const left = now_done === 0 ? "" : `, ${spanText(((2 * total - done) * elapsed_ms) / now_done)} left`;
     const per_s = Math.round(((copied - before.copied) * 1000) / elapsed_ms);
     const words = `${copied} of ${total} readings, ${compared} compared, ${per_s} a second${left}`;
+    if (now_ms - said_ms < (terminal.redraws ? draw_interval_ms : line_interval_ms)) return;
+    said_ms = now_ms;
     if (terminal.redraws) drawBar(terminal, { done, total: 2 * total, words });
-    else if (now_ms - said_ms >= line_interval_ms) {
-      said_ms = now_ms;
-      terminal.say(words);
-    }
+    else terminal.say(words);
   };
 }
 
@@ -91,3 +90,4 @@ const bar_columns_min = 5;
 const bar_columns_max = 30;
 const log_interval_ms = 30_000;
 const line_interval_ms = 5_000;
+const draw_interval_ms = 200;

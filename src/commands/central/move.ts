@@ -132,7 +132,7 @@ function passing(thrown: unknown): never {
  */
 async function requireRoom(to: CentralPlace, of: { readings: number; bytes: number }): Promise<string> {
   if ("database" in to) return `at most about ${bytesText(of.readings * postgres_bytes)}`;
-  const needed = Math.min(of.bytes, of.readings * sqlite_bytes);
+  const needed = Math.min(of.bytes, empty_bytes + of.readings * sqlite_bytes);
   const held = statSync(databasePath(to.directory), { throwIfNoEntry: false })?.size ?? 0;
   const free = await freeBytes(existing(to.directory));
   if (held + free < needed)
@@ -179,3 +179,5 @@ function sayDone(terminal: Terminal, done: Done, of: { from: string; start: stri
 /** Bytes that a reading takes at most, with its part of indexes and counts, as long as its day is not sealed. */
 const postgres_bytes = 200;
 const sqlite_bytes = 60;
+/** A database without a reading, and the records of a small programme. */
+const empty_bytes = 4_000_000;
