@@ -59,7 +59,7 @@ export async function soak(options: SoakOptions): Promise<{ told: Told[]; faults
   }
 }
 
-/** What is lost, there twice or otherwise wrong. */
+/** Readings that are lost, there twice or otherwise wrong. */
 async function account(
   homes: readonly UploadingHome[],
   pages: Pages,

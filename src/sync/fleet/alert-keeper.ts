@@ -18,7 +18,7 @@ export class AlertKeeper {
   #cancel = () => {};
   #stopped = false;
   #looking: Promise<void> | undefined;
-  /** What keeps the alerts from being kept stands in the log. */
+  /** Keeps the alerts; why they could not be kept stands in the log. */
   #said = false;
 
   constructor(options: { store: CentralStore; clock: Clock; log: Log }) {
