@@ -18,7 +18,7 @@ export class AlertKeeper {
   #cancel = () => {};
   #stopped = false;
   #looking: Promise<void> | undefined;
-  /** Keeps the alerts; why they could not be kept stands in the log. */
+  /** The log says already why alerts are not kept. */
   #said = false;
 
   constructor(options: { store: CentralStore; clock: Clock; log: Log }) {
