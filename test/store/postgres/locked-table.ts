@@ -8,6 +8,8 @@ export async function lockTable(url: string, table: string): Promise<LockedTable
   return {
     async waitedFor() {
       for (;;) {
+        // In a transaction the server shows activity as it was when it was first asked for.
+        await other`SELECT pg_stat_clear_snapshot()`;
         const [row] = await other`
           SELECT count(*)::int AS waiting FROM pg_stat_activity
           WHERE application_name = 'lintel' AND datname = current_database() AND wait_event_type = 'Lock'`;
