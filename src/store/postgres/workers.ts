@@ -96,9 +96,8 @@ export class Workers {
     for (const [worker, answered] of answers) if (!answered) this.#note(worker).since_answered_ms = undefined;
     // One that was taken out of the cluster is missed by nobody.
     const there = [...this.#away].filter(([worker]) => answers.get(worker) !== false);
-    // A batch that is prepared holds its rows: whoever came before it is finished would wait for that.
-    if (there.some(([, { since_answered_ms }]) => since_answered_ms === undefined))
-      await this.#finishPrepared().catch(() => {});
+    // A batch that is prepared holds its rows: whoever came before it is finished would wait for that. One may be under way still when the worker answers.
+    if (there.length > 0) await this.#finishPrepared().catch(() => {});
     const now_ms = this.#now_ms();
     for (const [worker, away] of there) {
       away.since_answered_ms ??= now_ms;
