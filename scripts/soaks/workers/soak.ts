@@ -116,7 +116,8 @@ function faultsOf(outage: Told): string[] {
   const { name, isWorker, away_s, all_s, named, over } = outage;
   const of = `${name}, away for ${away_s.toFixed(0)} s`;
   const faults: string[] = [];
-  if (all_s > back_s_max) faults.push(`${of}: all its homes were back after ${all_s.toFixed(1)} s`);
+  if (all_s > (isWorker ? back_s_max : back_coordinator_s_max))
+    faults.push(`${of}: all its homes were back after ${all_s.toFixed(1)} s`);
   if (!isWorker) return faults;
   for (const what of ["readings", "pages"] as const) {
     const [before, meanwhile] = [outage[`${what}_before`], outage[`${what}_meanwhile`]];
@@ -149,3 +150,5 @@ async function tokensOf(
 const lines_max = 20;
 const rate_least = 0.7;
 const back_s_max = 10;
+/** Who is refused because of the whole database comes back after 15 to 23 s. */
+const back_coordinator_s_max = 30;
