@@ -59,8 +59,8 @@ export class Outages {
     const of = fault.part ?? method;
     const known = this.#current.get(of);
     if (known === undefined) {
-      const refused = fault.part === undefined ? `${method} requests are` : "what is on it is";
-      this.#log.error(`${fault.message} (${refused} refused until then)`);
+      const refused = fault.part === undefined ? ` (${method} requests are refused until then)` : "";
+      this.#log.error(fault.message + refused);
       this.#current.set(of, { since_ms: this.#now_ms(), refused: 1 });
       fault.part?.back.then((at_ms) => this.#over(of, fault.part?.name ?? "", at_ms));
     } else known.refused += 1;

@@ -14,8 +14,7 @@ test("an outage of a part is named once and over once, however many requests of 
     outages.passed("GET");
     clock.advance(1_000);
   }
-  const named =
-    "error worker 10.0.0.2:5432 of database lintel is away: start it (what is on it is refused until then)";
+  const named = "error worker 10.0.0.2:5432 of database lintel is away: start it";
   expect(lines).toEqual([named]);
   const answered_ms = clock.now().monotonic_ms;
   clock.advance(15_000);
