@@ -92,7 +92,7 @@ async function moving(of: {
   const source = await openMoveSource(from, clock);
   let target: MoveTarget | undefined;
   try {
-    const begun = await beginning(source, clock.now().unix_ms);
+    const begun = await beginning(source);
     const readings = await countReadings(source);
     const bytes_before = await source.bytes();
     const room = await requireRoom(to, { readings, bytes: bytes_before });

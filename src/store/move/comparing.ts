@@ -1,7 +1,6 @@
 import { OperatorError } from "../../errors.ts";
-import { arrays, firstOf } from "../core/work.ts";
 import { type Ends, type Share, streamsOf } from "./copying.ts";
-import type { MoveEnd, Row } from "./move-end.ts";
+import type { Row } from "./move-end.ts";
 import { type MovedTable, readingsIn } from "./moved-tables.ts";
 import { digestOf } from "./ranges.ts";
 
@@ -42,14 +41,9 @@ export async function compare(ends: Ends, share: Share, told: (readings: number)
  */
 export async function compareCounts(ends: Ends, tables: readonly MovedTable[]): Promise<void> {
   for (const { name } of tables) {
-    const [here, there] = await Promise.all([rowsOf(ends.source, name), rowsOf(ends.target, name)]);
+    const [here, there] = await Promise.all([ends.source.count(name), ends.target.count(name)]);
     if (here !== there) throw differs(ends, `${here} rows of ${name} are ${there}`);
   }
-}
-
-async function rowsOf(end: MoveEnd, table: string): Promise<number> {
-  const row = await end.database.read(() => firstOf(arrays<[number]>(`SELECT count(*) FROM ${table}`)));
-  return row?.[0] ?? 0;
 }
 
 function differs({ source, target }: Ends, what: string): OperatorError {

@@ -15,6 +15,8 @@ export interface MoveEnd {
   homeIn(table: string, home: number): number | undefined;
   /** Of these streams of a home, those that have rows in a table. */
   filled(table: string, home: number, streams: readonly number[]): Work<number[]>;
+  /** How many rows a table has, however long that takes to count. */
+  count(table: string): Promise<number>;
   /** Bytes on its disks. */
   bytes(): Promise<number>;
   close(): Promise<void>;

@@ -7,7 +7,6 @@ export interface MoveState {
   /** The epoch of the store that is moved, and a digest of what changes in it with everything that it takes in. */
   readonly epoch: string;
   readonly mark: string;
-  readonly began_ms: number;
   /** Of the tables that are of no home: the last row that is held. */
   readonly at?: Position | "end";
 }

@@ -66,25 +66,25 @@ export async function move({ source, target, onProgress, stop, rows_max }: MoveO
  * The state of a move that begins: which store it is, and a mark of its content that changes with everything that it takes in, so that a move
  * that was interrupted can tell whether the store has been used since.
  */
-export async function beginning(source: MoveEnd, began_ms: number): Promise<MoveState> {
+export async function beginning(source: MoveEnd): Promise<MoveState> {
   const columns = await source.database.read(() => source.columns());
-  const counts = await source.database.read(() =>
-    rowsOf(
-      arrays(
-        `SELECT (SELECT count(*) FROM sources), (SELECT sum(held_seq) FROM sources), (SELECT sum(held_note) FROM sources),
-           (SELECT sum(reported) FROM sources), (SELECT max(uploaded_ms) FROM sources), (SELECT max(reported_ms) FROM sources),
-           (SELECT sum(total) FROM totals), (SELECT sum(revision) FROM totals), (SELECT sum(pruned) FROM totals)`,
-      ),
-    ),
-  );
-  const digests: string[] = [];
+  const parts: unknown[] = [];
+  for (const table of ["sources", "totals"]) {
+    const numbers = columns.filter((column) => column.table === table && /^int/i.test(column.type));
+    const sums = numbers.map(({ name }) => `sum("${name}" % ${modulus})`);
+    const text = `SELECT count(*), ${sums.join(", ")} FROM ${table}`;
+    parts.push(await source.database.read(() => rowsOf(arrays(text))));
+  }
   for (const table of movedTables(columns, columns, spreadByHome).filter(isCommon)) {
     const { count, hash } = await digestOf(source, { table }, () => {});
-    digests.push(`${table.name} ${count} ${hash}`);
+    parts.push([table.name, count, hash]);
   }
-  const mark = Bun.hash.xxHash64(JSON.stringify([counts, digests])).toString(16);
-  return { epoch: await source.database.read(epochOf), mark, began_ms };
+  const mark = Bun.hash.xxHash64(JSON.stringify(parts)).toString(16);
+  return { epoch: await source.database.read(epochOf), mark };
 }
+
+/** A prime with which sums of millions of numbers stay exact. */
+const modulus = 1_000_003;
 
 /**
  * Checks that a move may go on in a target that has been begun.

@@ -119,6 +119,14 @@ class PostgresEnd implements MoveTarget {
     return (yield* rowsOf(arrays<[number]>(text, streams, home))).flat();
   }
 
+  count(table: string): Promise<number> {
+    return this.#connections.snapshot(async (sql) => {
+      await sql`SET LOCAL statement_timeout = 0`;
+      const [row] = await sql.unsafe<{ count: number }[]>(`SELECT count(*) AS count FROM ${table}`);
+      return row?.count ?? 0;
+    });
+  }
+
   async bytes(): Promise<number> {
     const citus = await hasCitus(this.#connections);
     return this.#connections.read(async (sql) => {

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { OperatorError } from "../../errors.ts";
 import { homesOnSqlite } from "../core/homes.ts";
 import { quoted } from "../core/series-tables.ts";
-import { arrays, type Database, objects, rowsOf, type Work } from "../core/work.ts";
+import { arrays, type Database, firstOf, objects, rowsOf, type Work } from "../core/work.ts";
 import { type Cell, filledColumns, type MoveEnd, type MoveTarget, type Piece } from "../move/move-end.ts";
 import { holdsStore, tooOld } from "../move/move-state.ts";
 import type { ColumnShape } from "../move/moved-tables.ts";
@@ -132,6 +132,11 @@ class SqliteEnd implements MoveTarget {
   *filled(table: string, _home: number, streams: readonly number[]): Work<number[]> {
     const text = `SELECT value FROM json_each($1) WHERE EXISTS (SELECT 1 FROM ${table} WHERE stream = value)`;
     return (yield* rowsOf(arrays<[number]>(text, streams))).flat();
+  }
+
+  async count(table: string): Promise<number> {
+    const row = await this.database.read(() => firstOf(arrays<[number]>(`SELECT count(*) FROM ${table}`)));
+    return row?.[0] ?? 0;
   }
 
   async bytes(): Promise<number> {

@@ -32,7 +32,7 @@ export async function moved(
 ): Promise<Moved | undefined> {
   const stop = new AbortController();
   const source = await openMoveSource(from, opening.clock);
-  const begun = await beginning(source, 0);
+  const begun = await beginning(source);
   const target = await openMoveTarget(to, opening.clock, {
     epoch: begun.epoch,
     moving: JSON.stringify(begun),
@@ -45,6 +45,7 @@ export async function moved(
     columns: () => target.columns(),
     homeIn: (...given) => target.homeIn(...given),
     filled: (...given) => target.filled(...given),
+    count: (table) => target.count(table),
     bytes: () => target.bytes(),
     settle: () => target.settle(),
     close: () => target.close(),
