@@ -95,4 +95,4 @@ const answers = {
   disk_read_only: { error: "disk_read_only", retry_s: 120 },
 } as const satisfies Record<OutageReason, { error: string; retry_s: number }>;
 /** To be refused because of a part costs the store next to nothing, and readings wait at its homes. */
-const part_retry_s = 5;
+const part_retry_s = 4;

@@ -9,7 +9,7 @@ test("an outage of a part is named once and over once, however many requests of 
   const { part, over } = partOf("worker 10.0.0.2:5432");
   for (let request = 0; request < 40; request += 1) {
     const { body, headers } = outages.met(outageOf(part), request % 2 === 0 ? "POST" : "GET");
-    expect([body.code, headers]).toEqual([50302, { "Retry-After": "5" }]);
+    expect([body.code, headers]).toEqual([50302, { "Retry-After": "4" }]);
     outages.passed("POST");
     outages.passed("GET");
     clock.advance(1_000);
