@@ -177,8 +177,10 @@ export class Connections {
   #faultOf(thrown: unknown): OperatorError {
     const fault = databaseFault(thrown, this.name);
     const worker = workerOf(thrown);
-    if (worker === undefined || !(fault instanceof StoreOutage)) return fault;
-    return this.#workers?.met(worker, fault) ?? fault;
+    if (!(fault instanceof StoreOutage)) return fault;
+    if (worker !== undefined) return this.#workers?.met(worker, fault) ?? fault;
+    if (fault.reason === "unreachable") this.#workers?.coordinatorLost();
+    return fault;
   }
 }
 

@@ -19,6 +19,8 @@ export class Workers {
   readonly #away = new Map<string, Away>();
   /** The workers of homes that were asked for while one was away. */
   readonly #places = new Map<number, string>();
+  /** Until when it is asked for transactions that are prepared, monotonic; without end until the coordinator answers. */
+  #doubtful_until_ms = 0;
   #looking: Promise<void> | undefined;
   #cancel: (() => void) | undefined;
   #closed = false;
@@ -48,6 +50,12 @@ export class Workers {
     else away.since_answered_ms = this.#now_ms();
     this.#lookSoon();
     return new StoreOutage(fault.what, fault.remedy, fault.reason, { cause: fault.cause, part: away.part });
+  }
+
+  /** Notes that the coordinator went away, so that what it had prepared on workers is finished when it is back. */
+  coordinatorLost(): void {
+    this.#doubtful_until_ms = Number.POSITIVE_INFINITY;
+    this.#lookSoon();
   }
 
   /** Asks nobody while all workers are there. @throws StoreOutage where the worker that has the rows of one of `homes` is away */
@@ -96,8 +104,11 @@ export class Workers {
     for (const [worker, answered] of answers) if (!answered) this.#note(worker).since_answered_ms = undefined;
     // One that was taken out of the cluster is missed by nobody.
     const there = [...this.#away].filter(([worker]) => answers.get(worker) !== false);
+    const back = there.some(([, { since_answered_ms }]) => since_answered_ms === undefined);
+    if (back || this.#doubtful_until_ms === Number.POSITIVE_INFINITY)
+      this.#doubtful_until_ms = this.#now_ms() + settled_ms;
     // A batch that is prepared holds its rows: whoever came before it is finished would wait for that. One may be under way still when the worker answers.
-    if (there.length > 0) await this.#finishPrepared().catch(() => {});
+    if (this.#isDoubtful()) await this.#finishPrepared().catch(() => {});
     const now_ms = this.#now_ms();
     for (const [worker, away] of there) {
       away.since_answered_ms ??= now_ms;
@@ -109,8 +120,13 @@ export class Workers {
   }
 
   #lookSoon(): void {
-    if (this.#closed || this.#away.size === 0 || this.#looking !== undefined) return;
+    if (this.#closed || this.#looking !== undefined) return;
+    if (this.#away.size === 0 && !this.#isDoubtful()) return;
     this.#cancel ??= this.#clock.after(look_every_ms, () => void this.look());
+  }
+
+  #isDoubtful(): boolean {
+    return this.#now_ms() < this.#doubtful_until_ms;
   }
 
   #note(worker: string): Away {

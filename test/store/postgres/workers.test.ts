@@ -75,6 +75,19 @@ test("what was prepared on a worker is finished before its homes are let at it a
   expect(finished()).toBeWithin(10, 20);
 });
 
+test("what the coordinator had prepared when it ended is finished once it answers again", async () => {
+  const { workers, pass, finished, fail } = cluster();
+  fail(true);
+  workers.coordinatorLost();
+  await pass(5_000);
+  expect(finished()).toBe(0);
+  fail(false);
+  await pass(1_000);
+  expect(finished()).toBe(1);
+  await pass(60_000);
+  expect(finished()).toBeWithin(10, 20);
+});
+
 test("a worker with a full disk is named, and its homes are served as far as it goes", async () => {
   const { workers } = cluster();
   const outage = workers.met(one, new StoreOutage("worker cannot grow", "free some", "disk_full"));
@@ -99,11 +112,13 @@ function cluster() {
   ]);
   let asked = 0;
   let finished = 0;
+  let failing = false;
   const workers = new Workers({
     name: "database lintel",
     clock,
     ask: async () => {
       asked += 1;
+      if (failing) throw new Error("the coordinator is away");
       return new Map(answers);
     },
     finishPrepared: async () => {
@@ -117,7 +132,17 @@ function cluster() {
       for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
     }
   };
-  return { workers, answers, pass, clock, asked: () => asked, finished: () => finished };
+  return {
+    workers,
+    answers,
+    pass,
+    clock,
+    asked: () => asked,
+    finished: () => finished,
+    fail: (fails: boolean) => {
+      failing = fails;
+    },
+  };
 }
 
 const places = async (homes: readonly number[]) => new Map(homes.map((home) => [home, placeOf(home)]));
