@@ -5,7 +5,7 @@ import { Claim, type ClaimKind } from "./claim.ts";
 import { databaseFault, isConnectionLost, nameOf, workerOf } from "./faults.ts";
 import { type ClientEvents, Pool, type SqlRunner } from "./pool.ts";
 import { servedText, storedText } from "./stored-text.ts";
-import { type Answers, Workers } from "./workers.ts";
+import { answersOf, placesOf, Workers } from "./workers.ts";
 
 export type { SqlRunner } from "./pool.ts";
 
@@ -182,22 +182,6 @@ export class Connections {
     if (fault.reason === "unreachable") this.#workers?.coordinatorLost();
     return fault;
   }
-}
-
-async function answersOf(sql: SqlRunner): Promise<Answers> {
-  const workers = await sql<{ name: string; answers: boolean }[]>`
-    SELECT nodename || ':' || nodeport AS name, citus_check_connection_to_node(nodename, nodeport) AS answers
-    FROM pg_dist_node WHERE isactive AND noderole = 'primary' AND groupid <> 0`;
-  return new Map(workers.map(({ name, answers }) => [name, answers]));
-}
-
-async function placesOf(sql: SqlRunner, homes: readonly number[]): Promise<Map<number, string>> {
-  const places = await sql<{ home: number; worker: string }[]>`
-    SELECT home, nodename || ':' || nodeport AS worker
-    FROM unnest(${[...homes]}::bigint[]) AS home
-    JOIN pg_dist_placement ON shardid = get_shard_id_for_distribution_column('sources', home)
-    JOIN pg_dist_node USING (groupid)`;
-  return new Map(places.map(({ home, worker }) => [home, worker]));
 }
 
 function clientOf(

@@ -1,6 +1,7 @@
 import type { Clock } from "../../clock.ts";
 import { StoreOutage, type StorePart } from "../../errors.ts";
 import { workerAway } from "./faults.ts";
+import type { SqlRunner } from "./pool.ts";
 
 /** Whether each worker of the cluster answers its coordinator, by host and port. */
 export type Answers = ReadonlyMap<string, boolean>;
@@ -146,6 +147,24 @@ export class Workers {
   #now_ms(): number {
     return this.#clock.now().monotonic_ms;
   }
+}
+
+/** Asks a coordinator which of its workers answer; one that does not takes as long as `citus.node_connection_timeout`. */
+export async function answersOf(sql: SqlRunner): Promise<Answers> {
+  const workers = await sql<{ name: string; answers: boolean }[]>`
+    SELECT nodename || ':' || nodeport AS name, citus_check_connection_to_node(nodename, nodeport) AS answers
+    FROM pg_dist_node WHERE isactive AND noderole = 'primary' AND groupid <> 0`;
+  return new Map(workers.map(({ name, answers }) => [name, answers]));
+}
+
+/** Asks a coordinator on which worker the rows of homes are. */
+export async function placesOf(sql: SqlRunner, homes: readonly number[]): Promise<Map<number, string>> {
+  const places = await sql<{ home: number; worker: string }[]>`
+    SELECT home, nodename || ':' || nodeport AS worker
+    FROM unnest(${[...homes]}::bigint[]) AS home
+    JOIN pg_dist_placement ON shardid = get_shard_id_for_distribution_column('sources', home)
+    JOIN pg_dist_node USING (groupid)`;
+  return new Map(places.map(({ home, worker }) => [home, worker]));
 }
 
 /** A worker that does not answer, or has answered again for less than `settled_ms`: until then what is met is the same outage. */
