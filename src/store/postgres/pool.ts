@@ -1,7 +1,7 @@
 import type postgres from "postgres";
 import type { Clock } from "../../clock.ts";
 import { OperatorError, StoreOutage } from "../../errors.ts";
-import { isConnectionLost } from "./faults.ts";
+import { isConnectionLost, workerOf } from "./faults.ts";
 
 /** Runs statements on one connection, inside of a transaction or not. BIGINT and NUMERIC come as numbers. */
 export type SqlRunner = postgres.ISql<Types>;
@@ -175,7 +175,7 @@ class Client {
   readonly homes = new Set<number>();
   slow = false;
   givenUp: StoreOutage | undefined;
-  /** The last words of the server beside its answers. */
+  /** Words of a coordinator, beside its answers, that name a worker. */
   notice = "";
 
   constructor(open: Open) {
@@ -184,7 +184,7 @@ class Client {
         this.lost = true;
       },
       onNotice: (notice) => {
-        this.notice = notice;
+        if (workerOf(new Error(notice)) !== undefined) this.notice = notice;
       },
     });
     const refuseLost = () => {

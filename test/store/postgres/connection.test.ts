@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { SystemClock } from "../../../src/clock.ts";
+import { StoreOutage } from "../../../src/errors.ts";
 import { Connections } from "../../../src/store/postgres/connection.ts";
 import { copyIn } from "../../../src/store/postgres/copy-in.ts";
 import { postgresServer } from "./server.ts";
@@ -58,6 +59,19 @@ test("more callers than connections wait for their turn, and an idle connection 
   expect(await connections.read((sql) => sql`SELECT count(*) AS count FROM kept`)).toMatchObject([
     { count: 120 },
   ]);
+});
+
+test("a commit that fails at a worker of a cluster is an outage of that worker, which one of the notices before it names", async () => {
+  await using made = await connect("SELECT 1");
+  // As a coordinator answers it when the worker was killed meanwhile.
+  const commit = `DO $$ BEGIN
+    RAISE WARNING 'failed to commit transaction on 10.0.0.2:5432';
+    RAISE WARNING 'FATAL:  terminating connection due to unexpected postmaster exit';
+    RAISE EXCEPTION 'could not commit transaction for shard 102008 on at least one active node' USING ERRCODE = 'XX000';
+  END $$`;
+  const fault = await made.connections.write((sql) => sql.unsafe(commit)).catch((thrown: unknown) => thrown);
+  expect(fault).toBeInstanceOf(StoreOutage);
+  expect(String(fault)).toContain("worker 10.0.0.2:5432 of database");
 });
 
 test("lists of texts and numbers arrive as they are", async () => {
