@@ -64,6 +64,33 @@ test("every row of every table is the same after a move to PostgreSQL and back, 
 
 const runs_max = 1_000;
 
+test("a home uploads on after a move as it would have before: each reading has the number that it would have had", async () => {
+  using directory = temporaryDirectory();
+  await using database = await (await postgresServer()).database();
+  const from = await filled(join(directory.path, "from"));
+  await moved(from, { database: database.url });
+  const told: unknown[][] = [];
+  for (const place of [from, { database: database.url }]) {
+    const store = await openCentral(place, opening);
+    const gateway = new SimulatedGateway(14, "burst").add(...events(77, 1_610));
+    const { epoch, sender } = gateway;
+    const received = await store.receive(gateway.batch(1_601, 1_610), sender);
+    const other = new SimulatedGateway(12, "new box").add(...events(78, 5));
+    told.push([
+      received,
+      await store.receive(other.all(), other.sender),
+      await store.digests({ epoch, through_seq: 1_610, from_ms: 0, before_ms: Number.MAX_SAFE_INTEGER }),
+      await store.history({ home: 12, from_ms: 0, readings_max: 10_000 }),
+      await store.gateways(),
+      (await store.overview()).items,
+    ]);
+    await store.close();
+  }
+  // In the form in which they would travel: columns of two databases are arrays of two kinds.
+  expect(JSON.stringify(told[1])).toBe(JSON.stringify(told[0]));
+  expect(told[0]?.slice(0, 2)).toMatchObject([{ held_seq: 1_610, taken: 10 }, { taken: 5 }]);
+});
+
 test("a move goes on only from the store that it began with, and only while that is as it was", async () => {
   using directory = temporaryDirectory();
   const [first, other] = [
