@@ -32,12 +32,18 @@ export function workerOf(thrown: unknown): string | undefined {
 
 /** SQLSTATE of an error of PostgreSQL, or the code of one of the connection. */
 export function codeOf(thrown: unknown): string {
+  if (isServerDead(thrown)) return "57P02";
   return thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
 }
 
 /** True when a query failed because of the connection, and not of the database. One that a coordinator has lost to a worker is not ours. */
 export function isConnectionLost(thrown: unknown): boolean {
-  return lost.test(codeOf(thrown)) && toldBy(thrown).severity !== "ERROR";
+  return lost.test(codeOf(thrown)) && (toldBy(thrown).severity !== "ERROR" || isServerDead(thrown));
+}
+
+/** A coordinator that finds its own server gone while it waits for a worker says so in an ordinary error, without a code of its own. */
+function isServerDead(thrown: unknown): boolean {
+  return toldBy(thrown).message === "postmaster was shut down, exiting";
 }
 
 const lost = /^(CONNECTION_|ECONNRESET|EPIPE|08|57P0)/;

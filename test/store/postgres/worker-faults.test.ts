@@ -110,15 +110,20 @@ test("a fault in a statement that a worker refuses is no outage", () => {
   expect(fault).not.toBeInstanceOf(StoreOutage);
 });
 
-test("a server that ends the connection itself is an outage of the database, and the connection is lost", () => {
-  const message = "terminating connection due to administrator command";
-  const thrown = answered({ code: "57P01", severity: "FATAL", message });
-  expect(workerOf(thrown)).toBeUndefined();
-  expect(isConnectionLost(thrown)).toBe(true);
-  expect(databaseFault(thrown, "database lintel on 127.0.0.1:9800").message).toStartWith(
-    "database lintel on 127.0.0.1:9800 went away",
-  );
-});
+test.each([
+  ["57P01", "FATAL", "terminating connection due to administrator command"],
+  ["XX000", "ERROR", "postmaster was shut down, exiting"],
+])(
+  "a server that ends the connection itself (%s) is an outage of the database, and the connection is lost",
+  (code, severity, message) => {
+    const thrown = answered({ code, severity, message });
+    expect(workerOf(thrown)).toBeUndefined();
+    expect(isConnectionLost(thrown)).toBe(true);
+    expect(databaseFault(thrown, "database lintel on 127.0.0.1:9800").message).toStartWith(
+      "database lintel on 127.0.0.1:9800 went away",
+    );
+  },
+);
 
 interface Answer {
   readonly code: string;
