@@ -9,7 +9,7 @@ export interface SeriesColumn {
   readonly sql: SeriesField["sql"];
   readonly schema: TSchema;
   readonly nullable: boolean;
-  /** A time or a number that mostly rises: a batch writes how far each value is from the one before. */
+  /** A time or a number that mostly rises: it is written as how far each value is from the one before. */
   readonly rising?: true;
 }
 
@@ -53,3 +53,23 @@ const offset_ms = columnOf(
   "INTEGER",
   Type.Union([Type.Integer({ minimum: -time_max_ms, maximum: time_max_ms }), Type.Null()]),
 );
+
+/** The first number, then of each its distance from the one before. NaN, which JSON writes as null, is passed over. */
+export function differencesOf(numbers: Float64Array): number[] {
+  let before = 0;
+  return Array.from(numbers, (number) => {
+    const difference = number - before;
+    if (!Number.isNaN(number)) before = number;
+    return difference;
+  });
+}
+
+/** The numbers that differences are of; null is NaN. */
+export function sumsOf(differences: readonly (number | null)[]): Float64Array {
+  let sum = 0;
+  return Float64Array.from(differences, (difference) => {
+    if (difference === null) return Number.NaN;
+    sum += difference;
+    return sum;
+  });
+}

@@ -11,7 +11,7 @@ import {
   type SeriesColumns,
 } from "../store/batch.ts";
 import { batch_numbers_max } from "../store/intake.ts";
-import type { SeriesColumn } from "../store/series-columns.ts";
+import { differencesOf, type SeriesColumn, sumsOf } from "../store/series-columns.ts";
 import { BatchFault, packFrame, unpackFrame } from "./batch-frame.ts";
 import { batchVersion, items_max, type SeriesText, textColumns } from "./batch-text.ts";
 
@@ -83,16 +83,6 @@ function textOf(series: SeriesName, columns: SeriesColumns, devices: readonly Ba
   return { items, ...Object.fromEntries(texts) };
 }
 
-/** The first number, then of each its distance from the one before. NaN, which JSON writes as null, is passed over. */
-function differencesOf(numbers: Float64Array): number[] {
-  let before = 0;
-  return Array.from(numbers, (number) => {
-    const difference = number - before;
-    if (!Number.isNaN(number)) before = number;
-    return difference;
-  });
-}
-
 /** @throws BatchFault that names the column where something is not as it must be */
 function columnsOf(series: SeriesName, text: SeriesText, devices: DeviceList): SeriesColumns {
   const { kind } = seriesOf(series);
@@ -126,17 +116,12 @@ function readNumbers(
   { rising, sql, schema }: Pick<SeriesColumn, "rising" | "sql" | "schema">,
   of: string,
 ): Float64Array {
-  const numbers = new Float64Array(values.length);
-  let before = 0;
+  const numbers = rising ? sumsOf(values) : Float64Array.from(values, (value) => value ?? Number.NaN);
   let least = Infinity;
   let greatest = -Infinity;
-  for (let row = 0; row < values.length; row += 1) {
-    const value = values[row] ?? Number.NaN;
-    const number = rising ? before + value : value;
-    numbers[row] = number;
+  for (const number of numbers) {
     if (Number.isNaN(number)) continue;
     if (sql === "INTEGER" && !Number.isSafeInteger(number)) throw wrong(of, number);
-    before = number;
     if (number < least) least = number;
     if (number > greatest) greatest = number;
   }

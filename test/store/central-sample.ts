@@ -1,16 +1,20 @@
 import { expect } from "bun:test";
 import type { Item } from "../../src/records/items.ts";
-import type { SeriesName } from "../../src/series.ts";
+import type { SeriesName, Value } from "../../src/series.ts";
 import type { BatchDevice } from "../../src/store/batch.ts";
 import type { CentralStore } from "../../src/store/central-store.ts";
 import type { ImportedRecord } from "../../src/store/record-store.ts";
 import { sensor, start_ms } from "./sample.ts";
 import type { SimulatedReading } from "./simulated-gateway.ts";
 
+/** Asks a database behind the back of its store: parameters are `$1`, `$2` … */
+export type Ask = (text: string, given?: readonly (Value | Uint8Array)[]) => Promise<Record<string, Value>[]>;
+
 /** A new, empty store of a central server. */
 export type MakeCentral = () => Promise<MadeCentral>;
 export type MadeCentral = {
   readonly store: CentralStore;
+  readonly ask: Ask;
   /**
    * Damages the reading of a series of an item (by key) with this stamp behind the store's back: gives its first field another number, moves it a
    * millisecond or two days on, or removes it. Counts of readings are left as they are.

@@ -1,23 +1,35 @@
 import type { SeriesName } from "../../series.ts";
-import { divide, widths_ms } from "./count-spans.ts";
+import { countSpans } from "./count-spans.ts";
 import type { Homes } from "./homes.ts";
+import { lateColumns } from "./late.ts";
+import { keysFrom, type ReadingKey } from "./readings.ts";
+import type { RunPlace } from "./run.ts";
+import { putWhereKept } from "./sealed-writes.ts";
 import type { SeriesRows } from "./series-rows.ts";
 import { type Added, addTo, bounds, countedIn, nameOf, noneOf, type Run } from "./span-counts.ts";
-import { arrays, objects, put, putReadings, rowsOf, rowsOfAll, type Work } from "./work.ts";
+import { widths_ms } from "./span-widths.ts";
+import { objects, put, rowsOf, type Work } from "./work.ts";
 
 /**
  * Readings of a home that a transaction adds, for the counts that make `skip` cheap and the list of late readings: see ../README.md. Call `add` for each
- * reading that is put into a table, those of a stream in order of number, and `settle` once before the commit. The home is held.
+ * reading that is put into a table, those of a stream in order of number, and `settle` once before the commit. The home is held. Where
+ * readings may be sealed, `begin` comes first.
  */
 export class Additions {
   readonly #homes: Homes;
   readonly #home: number;
   readonly #runs = new Map<string, Added>();
+  #held: ReadonlyMap<string, Totals> | undefined;
 
   /** `home`: as the tables of readings have it. */
   constructor(homes: Homes, home: number) {
     this.#homes = homes;
     this.#home = home;
+  }
+
+  /** Reads what is known of the streams that readings are to be put of. */
+  *begin(streams: readonly number[]): Work<void> {
+    this.#held = yield* totalsOf(streams, this.#home);
   }
 
   add(series: SeriesName, stream: number, stamp_ms: number, number: number): void {
@@ -36,23 +48,29 @@ export class Additions {
     }
   }
 
-  /** Puts readings into the table of their series, and adds them. */
+  /** Puts readings where their runs have them, and adds them. */
   *put(rows: SeriesRows): Work<void> {
-    yield* putReadings(rows, () => this.addAll(rows));
+    const { series } = rows;
+    const placeOf = (stream: number) => {
+      const totals = this.#held?.get(nameOf({ series, stream }));
+      return totals === undefined ? undefined : this.#placeOf(totals);
+    };
+    yield* putWhereKept(rows, placeOf, () => this.addAll(rows));
   }
 
   /** Forgets what was added since the last `settle`. */
   forget(): void {
     this.#runs.clear();
+    this.#held = undefined;
   }
 
   /** Writes the totals and counts that have changed, and the late readings. Rows are in their tables. */
   *settle(): Work<void> {
     if (this.#runs.size === 0) return;
     const runs = [...this.#runs.values()];
-    this.#runs.clear();
     const home = this.#home;
-    const held = yield* totalsOf(runs, home);
+    const held = this.#held ?? (yield* totalsOf([...new Set(runs.map(({ stream }) => stream))], home));
+    this.forget();
     const late = runs.flatMap((run) => lateOf(run, held.get(nameOf(run))?.newest_stamp ?? 0, home));
     const taken = runs.map((run) => take(run, held.get(nameOf(run)) ?? totalsOfNone(run, home)));
     yield* this.#emptyTails(taken);
@@ -67,27 +85,28 @@ export class Additions {
       conflict: `ON CONFLICT (stream, series, home) DO UPDATE SET ${totalsChanges}`,
     });
     yield* put({ put: "late", columns: lateColumns, rows: late, conflict: "ON CONFLICT DO NOTHING" });
-    for (const { series, stream, start_ms, level } of grown) {
-      const before_ms = start_ms + (widths_ms[level] as number);
-      yield* divide(this.#homes, { series, home, streams: [stream], from_ms: start_ms, before_ms, level });
+    const totals = new Map(taken.map((one) => [nameOf(one.totals), one.totals]));
+    for (const span of grown) {
+      const { start_ms, level } = span;
+      const of = totals.get(nameOf(span)) as Totals;
+      const before_ms = Math.min(start_ms + (widths_ms[level] as number), of.tail_from);
+      yield* countSpans(this.#placeOf(of), { from_ms: start_ms, before_ms }, level + 1);
     }
   }
 
   /** Has tails that have grown too long counted in spans, but for the newest readings: one that comes a little late is still one of the tail. */
   *#emptyTails(taken: readonly Taken[]): Work<void> {
     const long = taken.filter(({ totals }) => totals.tail > tail_max);
-    const read = yield* rowsOfAll(
-      ...long.map(({ totals: { series, stream, home, tail_from }, before_number }) =>
-        arrays<Key>(
-          `SELECT stamp, seq FROM ${series}
-           WHERE stream = $1${this.#homes.is("$2")} AND stamp >= $3 AND seq <= $4`,
-          ...[stream, home, tail_from, before_number],
-        ),
-      ),
+    const held = yield* keysFrom(
+      long.map(({ totals, before_number }) => {
+        return { run: this.#placeOf(totals), from_ms: totals.tail_from, last: before_number };
+      }),
     );
     for (const [place, { totals, counted, tail }] of long.entries()) {
-      const added = tail.stamps_ms.map((stamp_ms, index): Key => [stamp_ms, tail.numbers[index] as number]);
-      const all = [...(read[place] ?? []), ...added];
+      const added = tail.stamps_ms.map((stamp_ms, index): ReadingKey => {
+        return [stamp_ms, tail.numbers[index] as number];
+      });
+      const all = [...(held[place] ?? []), ...added];
       const newest = all.map(([stamp_ms]) => stamp_ms).sort((one, other) => other - one);
       const cut = newest[tail_least - 1] as number;
       // Where more than a tail may have are of one millisecond, none of them stays.
@@ -97,6 +116,10 @@ export class Additions {
       const [tail_min = 0] = bounds(kept.numbers);
       Object.assign(totals, { tail: kept.numbers.length, tail_from, tail_min });
     }
+  }
+
+  #placeOf({ series, stream, home, sealed_before }: Totals): RunPlace {
+    return { homes: this.#homes, series, stream, home, sealed_before };
   }
 
   #run(series: SeriesName, stream: number): Added {
@@ -119,6 +142,8 @@ interface Totals extends Run {
   tail: number;
   tail_from: number;
   tail_min: number;
+  /** Written by who seals, and never here. */
+  readonly sealed_before: number;
 }
 
 /** Totals with what came, of which some lies below the tail. */
@@ -130,18 +155,10 @@ interface Taken {
   readonly before_number: number;
 }
 
-type Key = [stamp_ms: number, number: number];
-
-function* totalsOf(runs: readonly Run[], home: number): Work<Map<string, Totals>> {
-  const rows = yield* rowsOf(
-    objects<Totals>(
-      `SELECT ${totalsNames.join(", ")} FROM totals
-       WHERE stream = ANY ($1::bigint[]) AND series = ANY ($2::text[]) AND home = $3`,
-      [...new Set(runs.map(({ stream }) => stream))],
-      [...new Set(runs.map(({ series }) => series))],
-      home,
-    ),
-  );
+function* totalsOf(streams: readonly number[], home: number): Work<Map<string, Totals>> {
+  const text = `SELECT ${totalsNames.join(", ")}, sealed_before FROM totals
+    WHERE stream = ANY ($1::bigint[]) AND home = $2`;
+  const rows = yield* rowsOf(objects<Totals>(text, streams, home));
   return new Map(rows.map((row) => [nameOf(row), row]));
 }
 
@@ -175,7 +192,7 @@ function take(run: Added, totals: Totals): Taken {
 
 function totalsOfNone({ series, stream }: Run, home: number): Totals {
   const nothing = { total: 0, newest_number: 0, newest_stamp: 0, tail: 0, tail_from: 0, tail_min: 0 };
-  return { stream, series, home, ...nothing };
+  return { stream, series, home, ...nothing, sealed_before: 0 };
 }
 
 const totalsColumns = {
@@ -194,13 +211,6 @@ const totalsChanges = totalsNames
   .slice(3)
   .map((name) => `${name} = excluded.${name}`)
   .join(", ");
-const lateColumns = {
-  stream: "bigint",
-  series: "text",
-  seq: "bigint",
-  home: "bigint",
-  stamp: "bigint",
-} as const;
 type LateRow = [stream: number, series: string, seq: number, home: number, stamp_ms: number];
 
 /** Readings in a tail: a commit of a reading is one row of totals, until there are more. */

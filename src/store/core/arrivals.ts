@@ -1,8 +1,13 @@
+import { day_ms } from "../../durations.ts";
 import { type SeriesName, seriesOf, type Value } from "../../series.ts";
+import type { ReadingOfRun } from "../sealed-block.ts";
 import type { Arrivals, ArrivalsRequest, Precision, SeriesRecord, StayPosition } from "../store.ts";
 import type { Homes } from "./homes.ts";
+import { type ReadingKey, readingsAfter } from "./readings.ts";
 import { type Run, runsOf } from "./run.ts";
+import { eachSealed } from "./sealed-blocks.ts";
 import { quoted } from "./series-tables.ts";
+import { type Between, joined as joinedTimes } from "./time-spans.ts";
 import { arrays, rowsOf, type Work } from "./work.ts";
 
 /** Readings of a series of an item in order of arrival, stay by stay: see ../README.md. To be read at one moment; `epoch` is the store's. */
@@ -34,12 +39,16 @@ function* arrivalsOf(
   const late = yield* rowsOf(
     arrays<ArrivalRow>(lateSql(homes, series), stream, home, after.seq, from_ms, before_ms, limit),
   );
+  late.push(...(yield* sealedLate(run, { from_ms, before_ms }, after.seq, limit)));
   late.sort(([one], [other]) => one - other);
   // Late readings that the walk has passed have stamps below the position's: where no others follow, there is nothing to leave out.
-  const text = inOrderSql(homes, series, late.length > 0);
-  const inOrder = yield* rowsOf(
-    arrays<ArrivalRow>(text, stream, home, after.stamp_ms, after.seq, before_ms, limit),
-  );
+  const lateFollow = late.length > 0;
+  const inOrder = yield* sealedInOrder(run, { after, before_ms, limit, lateFollow });
+  if (inOrder.length < limit) {
+    const text = inOrderSql(homes, series, lateFollow);
+    const given = [stream, home, after.stamp_ms, after.seq, before_ms, limit - inOrder.length];
+    inOrder.push(...(yield* rowsOf(arrays<ArrivalRow>(text, ...given))));
+  }
   return joined(run, part, inOrder, late);
 }
 
@@ -47,7 +56,7 @@ function* arrivalsOf(
 export function inOrderSql(homes: Homes, series: SeriesName, lateFollow: boolean): string {
   const unlisted = ` AND NOT EXISTS (SELECT 1 FROM late
       WHERE late.series = '${series}' AND late.stream = reading.stream AND late.seq = reading.seq${homes.same("reading", "late")})`;
-  // The bound on the stamp alone tells PostgreSQL which partitions are in question.
+  // The bound on the stamp alone is what an index is searched by.
   return `SELECT ${columnsOf(series, "reading")} FROM ${series} AS reading
     WHERE stream = $1${homes.is("$2")} AND stamp >= $3 AND (stamp, seq) > ($3, $4) AND stamp < $5${lateFollow ? unlisted : ""}
     ORDER BY stamp, seq LIMIT $6`;
@@ -59,6 +68,63 @@ export function lateSql(homes: Homes, series: SeriesName): string {
       SELECT * FROM late WHERE series = '${series}' AND stream = $1 AND home = $2 AND seq > $3 AND stamp >= $4 AND stamp < $5
       ORDER BY seq LIMIT $6) AS listed
     JOIN ${series} AS reading ON reading.stream = listed.stream AND reading.stamp = listed.stamp AND reading.seq = listed.seq${homes.is("$2", "reading")}`;
+}
+
+/** The late readings among the sealed: those of the first `limit` late ones that follow a number, in any order. */
+function* sealedLate(run: Run, of: Between, after: number, limit: number): Work<ArrivalRow[]> {
+  const { series, stream, home, sealed_before } = run;
+  if (sealed_before <= of.from_ms) return [];
+  const listed = yield* rowsOf(
+    arrays<[seq: number, stamp_ms: number]>(
+      `SELECT seq, stamp FROM late WHERE stream = $1 AND series = $2 AND home = $3 AND seq > $4 AND stamp >= $5 AND stamp < $6
+       ORDER BY seq LIMIT $7`,
+      ...[stream, series, home, after, of.from_ms, of.before_ms, limit],
+    ),
+  );
+  const sealed = listed.filter(([, stamp_ms]) => stamp_ms < sealed_before);
+  const wanted = new Set(sealed.map(([seq]) => seq));
+  const found: ArrivalRow[] = [];
+  // Day by day, so that those which lie together are found together.
+  for (const days of joinedTimes(sealed.map(([, stamp_ms]) => dayWith(stamp_ms))))
+    yield* eachSealed(run, days, 1, (reading) => {
+      if (wanted.has(reading[1])) found.push(arrivalOf(series, reading));
+      return true;
+    });
+  return found;
+}
+
+function dayWith(stamp_ms: number): Between {
+  const from_ms = Math.floor(stamp_ms / day_ms) * day_ms;
+  return { from_ms, before_ms: from_ms + day_ms };
+}
+
+/** The sealed readings that came in order of time after a position. */
+function* sealedInOrder(
+  run: Run,
+  of: { after: StayPosition; before_ms: number; limit: number; lateFollow: boolean },
+): Work<ArrivalRow[]> {
+  const { series, stream, home, sealed_before } = run;
+  const { after, limit, lateFollow } = of;
+  const before_ms = Math.min(of.before_ms, sealed_before);
+  const text =
+    "SELECT seq FROM late WHERE stream = $1 AND series = $2 AND home = $3 AND seq = ANY ($4::bigint[])";
+  const found: ArrivalRow[] = [];
+  let at: ReadingKey = [after.stamp_ms, after.seq];
+  while (found.length < limit && at[0] < before_ms) {
+    const read = yield* readingsAfter(run, { after: at, before_ms, limit });
+    const numbers = read.map(([, seq]) => seq);
+    const listed = lateFollow ? yield* rowsOf(arrays<[number]>(text, stream, series, home, numbers)) : [];
+    const late = new Set(listed.flat());
+    for (const reading of read) if (!late.has(reading[1])) found.push(arrivalOf(series, reading));
+    const last = read.at(-1);
+    if (last === undefined || read.length < limit) break;
+    at = [last[0], last[1]];
+  }
+  return found.slice(0, limit);
+}
+
+function arrivalOf(series: SeriesName, [stamp_ms, seq, ...values]: ReadingOfRun): ArrivalRow {
+  return [seq, stamp_ms, ...values.slice(0, Object.keys(seriesOf(series).fields).length)];
 }
 
 function columnsOf(series: SeriesName, table: string): string {

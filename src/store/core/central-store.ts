@@ -1,4 +1,5 @@
-import type { SeriesName } from "../../series.ts";
+import { messageOf } from "../../errors.ts";
+import type { Log } from "../../log.ts";
 import { seriesIn } from "../batch.ts";
 import { firstIndexFrom, firstNewSeq, refuseForeign } from "../batch-acceptance.ts";
 import type { CentralStore } from "../central-store.ts";
@@ -12,6 +13,7 @@ import { strays } from "./item-overviews.ts";
 import { type HeardDevice, heardFrom } from "./items.ts";
 import { daysColumns, refuseUnheld } from "./repair.ts";
 import { heardIn } from "./reports.ts";
+import { dueAfterReport, seals_a_report_max } from "./sealing.ts";
 import { refuseMisfits } from "./series-rows.ts";
 import { heldOf, sourceOf } from "./sources.ts";
 import { readsOf, type StoreParts, type StoreWriter, storeOn } from "./store.ts";
@@ -19,22 +21,25 @@ import { readsOf, type StoreParts, type StoreWriter, storeOn } from "./store.ts"
 /** The parts of a store of central. */
 export interface CentralParts extends StoreParts {
   readonly writer: CentralWriter;
+  readonly log: Log;
 }
 
 /** The writer of a database in which transactions wait for each other makes beforehand, in short ones, what a long one would hold. */
 export interface CentralWriter extends StoreWriter {
-  /** Makes room for readings of a series from an index on: their stamps, unix milliseconds. */
-  prepareReadings?(series: SeriesName, stamps_ms: ArrayLike<number>, from: number): Promise<void>;
   /** Makes the items of devices of a home that have none. */
   prepareItems?(heard: readonly HeardDevice[], home: number): Promise<void>;
 }
 
 /** A store of central over a database, of either kind. */
 export function centralStoreOn(parts: CentralParts): CentralStore {
-  const { database, writer, homes, epoch } = parts;
+  const { database, writer, homes, epoch, log } = parts;
   const { read, snapshot } = readsOf(database);
   const source = read(sourceOf);
   const erased = read(erasedIn);
+  const seal = async (home: number, before_ms: number, transactions_max = Number.MAX_SAFE_INTEGER) => {
+    for (let done = 0; done < transactions_max; done += 1)
+      if (!(await writer.write("seal", home, before_ms)).more) return;
+  };
   return {
     ...storeOn(parts),
     receive: async (batch, sender) => {
@@ -44,9 +49,7 @@ export function centralStoreOn(parts: CentralParts): CentralStore {
       if (from_seq === undefined) return { held_seq: known?.held_seq ?? 0, taken: 0 };
       const { batch: kept } = withoutErased(batch, await erased(sender.home));
       for (const [series, columns] of seriesIn(kept)) {
-        const first = firstIndexFrom(columns.seq, from_seq);
-        refuseMisfits(series, columns, first);
-        await writer.prepareReadings?.(series, columns.stamp_ms, first);
+        refuseMisfits(series, columns, firstIndexFrom(columns.seq, from_seq));
       }
       await writer.prepareItems?.(heardFrom(kept, from_seq), sender.home);
       return writer.write("receive", batch, sender);
@@ -58,18 +61,26 @@ export function centralStoreOn(parts: CentralParts): CentralStore {
       const health = healthWithoutErased(report.health, await erased(sender.home));
       const heard = heardIn(health, known?.held_note ?? 0);
       await writer.prepareItems?.([...heard.values()], sender.home);
-      return writer.write("noteReport", report, sender);
+      await writer.write("noteReport", report, sender);
+      const due_ms = dueAfterReport(sender.home, sender.at_ms);
+      try {
+        if (due_ms !== undefined) await seal(sender.home, due_ms, seals_a_report_max);
+      } catch (thrown) {
+        log.warn(
+          `home ${sender.home}: its older readings are sealed some nights later (${messageOf(thrown)})`,
+        );
+      }
     },
     digests: (request) => digests(database, homes, request),
     repairDay: async (request, batch, sender) => {
       const columns = daysColumns(request, batch);
       refuseUnheld(await source(request.epoch), columns, sender);
       refuseMisfits(request.series, columns, 0);
-      await writer.prepareReadings?.(request.series, columns.stamp_ms, 0);
       return writer.write("repairDay", request, batch, sender);
     },
     history: snapshot((request) => history(homes, epoch, request)),
     gateways: read(gatewayRecords),
+    seal,
     replaceAlerts: (home, alerts) => writer.write("replaceAlerts", home, alerts),
     erasedIn: erased,
     strays: snapshot(() => strays(homes)),

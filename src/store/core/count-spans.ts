@@ -2,80 +2,49 @@ import { day_ms } from "../../durations.ts";
 import type { SeriesName } from "../../series.ts";
 import type { Homes } from "./homes.ts";
 import { listLate } from "./late.ts";
-import { change, firstOf, objects, type Work } from "./work.ts";
+import { newestBetween, spansBetween } from "./readings.ts";
+import { placesOf, type RunPlace } from "./run.ts";
+import { countsColumns } from "./span-counts.ts";
+import { spanStart, undivided_max, widths_ms } from "./span-widths.ts";
+import type { Between } from "./time-spans.ts";
+import { arrays, change, firstOf, put, type Work } from "./work.ts";
 
-const minute_ms = 60_000;
-
-/**
- * Readings are counted in spans of time, each beginning at a multiple of its width. A span of more than `undivided_max` readings is counted in
- * spans of the next width too, and so on: so that any reading is found by few counts and few readings. See ../README.md.
- */
-export const widths_ms = [
-  32 * day_ms,
-  2 * day_ms,
-  180 * minute_ms,
-  12 * minute_ms,
-  minute_ms,
-  4_000,
-] as const;
-export const undivided_max = 1_000;
-
-/** Start of the span of this width that a stamp lies in. */
-export function spanStart(stamp_ms: number, width_ms: number): number {
-  return Math.floor(stamp_ms / width_ms) * width_ms;
-}
-
-/** A series of streams of a home whose readings have been changed otherwise than by adding. */
-export interface Recounted {
-  readonly series: SeriesName;
-  /** As the tables of readings have it. */
-  readonly home: number;
-  readonly streams: readonly number[];
-  /** Stamps of readings that were changed or removed, or that came. */
-  readonly from_ms: number;
-  readonly before_ms: number;
+/** A stretch of time in which readings were changed otherwise than by adding: stamps of those that were changed or removed, or that came. */
+export interface Recounted extends Between {
   /** Held readings are others now, or at another place in the order of arrival. */
   readonly changed: boolean;
 }
 
-/** Makes counts and totals of some streams what the table of a series holds, in a stretch of time. The home is held, and the streams have totals. */
-export function* recount(homes: Homes, of: Recounted): Work<void> {
-  const { series, home, streams, changed } = of;
-  const ofStreams = [streams, series, home] as const;
+/** Makes counts and totals of a run what is kept of it in a stretch of time. The run is held, and has totals. */
+export function* recount(run: RunPlace, of: Recounted): Work<void> {
+  const { stream, series, home } = run;
+  const key = [stream, series, home] as const;
   const tail = yield* firstOf(
-    objects<{ from_ms: number | null }>(
-      `SELECT min(tail_from) AS from_ms FROM totals WHERE ${isOfStreams} AND tail > 0`,
-      ...ofStreams,
-    ),
+    arrays<[from_ms: number]>(`SELECT tail_from FROM totals WHERE ${ofRun} AND tail > 0`, ...key),
   );
+  const newest = yield* newestBetween(run, { from_ms: 0, before_ms: Number.MAX_SAFE_INTEGER });
   yield* change(
-    `UPDATE totals SET newest_stamp = coalesce((
-       SELECT max(stamp) FROM ${series} AS reading
-       WHERE reading.stream = totals.stream${homes.same("reading", "totals")}), 0)
-     WHERE ${isOfStreams}`,
-    ...ofStreams,
+    `UPDATE totals SET newest_stamp = $4, tail = 0, tail_from = $5 WHERE ${ofRun}`,
+    ...[...key, newest, newest + 1],
   );
-  yield* change(
-    `UPDATE totals SET tail = 0, tail_from = newest_stamp + 1 WHERE ${isOfStreams}`,
-    ...ofStreams,
-  );
-  for (const [from_ms, before_ms] of stretches(of, tail?.from_ms ?? undefined)) {
-    const stretch = [...ofStreams, from_ms, before_ms] as const;
-    yield* change(`DELETE FROM counts WHERE ${isOfStreams} AND start >= $4 AND start < $5`, ...stretch);
-    yield* change(widestSql(homes, series), ...stretch);
-    yield* divide(homes, { series, home, streams, from_ms, before_ms, level: 0 });
+  for (const stretch of stretches(of, tail?.[0])) {
+    const { from_ms, before_ms } = stretch;
+    yield* change(
+      `DELETE FROM counts WHERE ${ofRun} AND start >= $4 AND start < $5`,
+      ...[...key, from_ms, before_ms],
+    );
+    yield* countSpans(run, stretch, 0);
   }
-  yield* change(sumSql, ...ofStreams, changed ? 1 : 0);
-  if (changed) yield* listLate(homes, { series, home, streams });
+  yield* change(sumSql, ...key, of.changed ? 1 : 0);
+  if (of.changed) yield* listLate(run);
 }
 
-const isOfStreams = "stream = ANY ($1::bigint[]) AND series = $2 AND home = $3";
-
-/** The same for days of streams, which may have no totals yet: a day is days since 1970. */
+/** The same for days of streams of a home, which may have no totals yet: a day is days since 1970. */
 export function* recountDays(
   homes: Homes,
   of: {
     readonly series: SeriesName;
+    /** As the tables of readings have it. */
     readonly home: number;
     readonly days: Iterable<readonly [stream: number, day: number]>;
     readonly changed: boolean;
@@ -85,12 +54,11 @@ export function* recountDays(
   for (const [stream, day] of days) {
     yield* change(
       "INSERT INTO totals (stream, series, home) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
-      stream,
-      series,
-      home,
+      ...[stream, series, home],
     );
     const from_ms = day * day_ms;
-    yield* recount(homes, { series, home, streams: [stream], from_ms, before_ms: from_ms + day_ms, changed });
+    for (const run of (yield* placesOf(homes, { series, home, streams: [stream] })).values())
+      yield* recount(run, { from_ms, before_ms: from_ms + day_ms, changed });
   }
 }
 
@@ -108,72 +76,53 @@ export function* recountAll(
     series,
     home,
   );
-  yield* recount(homes, { ...of, from_ms: 0, before_ms: Number.MAX_SAFE_INTEGER, changed: true });
+  const whole = { from_ms: 0, before_ms: Number.MAX_SAFE_INTEGER, changed: true };
+  for (const run of (yield* placesOf(homes, of)).values()) yield* recount(run, whole);
 }
 
 /**
- * Counts what lies in the spans of a level in those of the levels below, as far as they are to be divided. Rows are as they will be, and so
- * are the counts of the level and the totals.
+ * Counts what a stretch of time has in spans of a level, and in those of the levels below as far as they are to be divided: in the place of
+ * the counts that these spans have.
  */
-export function* divide(
-  homes: Homes,
-  of: Omit<Recounted, "changed"> & { readonly level: number },
-): Work<void> {
-  const { series, home, streams, from_ms, before_ms, level } = of;
-  for (const [place, width] of widths_ms.slice(level + 1).entries()) {
-    const wider = widths_ms[level + place] as number;
-    const text = dividedSql(homes, series, wider, width);
-    const divided = yield* change(text, streams, series, home, from_ms, before_ms);
-    if (divided === 0) return;
+export function* countSpans(run: RunPlace, stretch: Between, level: number): Work<void> {
+  const width = widths_ms[level];
+  if (width === undefined) return;
+  const { stream, series, home } = run;
+  const spans = [...(yield* spansBetween(run, stretch, width))];
+  yield* put({
+    put: "counts",
+    columns: countsColumns,
+    rows: spans.map(([start_ms, span]) => [stream, series, width, start_ms, home, ...span]),
+    conflict: `ON CONFLICT (stream, series, width, start, home) DO UPDATE
+      SET count = excluded.count, min_seq = excluded.min_seq, max_seq = excluded.max_seq`,
+  });
+  for (const [from_ms, [count]] of spans) {
+    if (count <= undivided_max) continue;
+    const before_ms = Math.min(from_ms + width, stretch.before_ms);
+    yield* countSpans(run, { from_ms, before_ms }, level + 1);
   }
 }
 
 /** Whole spans of the widest kind: around the stretch, and from the tail on, which is counted in spans now. */
-function stretches(
-  { from_ms, before_ms }: Recounted,
-  tail_from_ms: number | undefined,
-): (readonly [from_ms: number, before_ms: number])[] {
+function stretches({ from_ms, before_ms }: Between, tail_from_ms: number | undefined): Between[] {
   const [width] = widths_ms;
   const start = spanStart(from_ms, width);
   const end = Math.min(spanStart(before_ms - 1, width) + width, Number.MAX_SAFE_INTEGER);
-  if (tail_from_ms === undefined) return [[start, end]];
+  if (tail_from_ms === undefined) return [{ from_ms: start, before_ms: end }];
   const tail = spanStart(tail_from_ms, width);
-  if (tail <= end) return [[Math.min(start, tail), Number.MAX_SAFE_INTEGER]];
+  const ever = Number.MAX_SAFE_INTEGER;
+  if (tail <= end) return [{ from_ms: Math.min(start, tail), before_ms: ever }];
   return [
-    [start, end],
-    [tail, Number.MAX_SAFE_INTEGER],
+    { from_ms: start, before_ms: end },
+    { from_ms: tail, before_ms: ever },
   ];
 }
 
-/** Parameters of these: streams, series, home, and the stretch. */
-function widestSql(homes: Homes, series: SeriesName): string {
-  const [width] = widths_ms;
-  return `INSERT INTO counts (stream, series, width, start, home, count, min_seq, max_seq)
-    SELECT totals.stream, totals.series, ${width}, stamp - stamp % ${width}, totals.home, count(*), min(seq), max(seq)
-    FROM totals JOIN ${series} AS reading ON reading.stream = totals.stream${homes.same("reading", "totals")}
-    WHERE totals.stream = ANY ($1::bigint[]) AND totals.series = $2 AND totals.home = $3 AND stamp >= $4 AND stamp < $5
-    GROUP BY 1, 2, 4, 5`;
-}
-
-/** A span may have been divided before, and have grown since. */
-function dividedSql(homes: Homes, series: SeriesName, wider: number, width: number): string {
-  return `INSERT INTO counts (stream, series, width, start, home, count, min_seq, max_seq)
-    SELECT wide.stream, wide.series, ${width}, stamp - stamp % ${width}, wide.home, count(*), min(seq), max(seq)
-    FROM counts AS wide JOIN totals USING (stream, series, home)
-      JOIN ${series} AS reading ON reading.stream = wide.stream${homes.same("reading", "wide")}
-        AND stamp >= wide.start AND stamp < wide.start + ${wider} AND stamp < tail_from
-    WHERE wide.stream = ANY ($1::bigint[]) AND wide.series = $2 AND wide.home = $3 AND wide.width = ${wider}
-      AND wide.start >= $4 AND wide.start < $5 AND wide.count > ${undivided_max}
-    GROUP BY 1, 2, 4, 5
-    ON CONFLICT (stream, series, width, start, home) DO UPDATE
-      SET count = excluded.count, min_seq = excluded.min_seq, max_seq = excluded.max_seq`;
-}
-
-/** Parameters: streams, series, home, and 1 where readings have changed. */
-const ofWidest = `FROM counts WHERE counts.stream = totals.stream AND counts.series = totals.series
-  AND counts.home = totals.home AND width = ${widths_ms[0]}`;
+const ofRun = "stream = $1 AND series = $2 AND home = $3";
+const ofWidest = `FROM counts WHERE ${ofRun} AND width = ${widths_ms[0]}`;
+/** Parameters: stream, series, home, and 1 where readings have changed. */
 const sumSql = `UPDATE totals SET
     total = coalesce((SELECT sum(count) ${ofWidest}), 0),
     newest_number = greatest(newest_number, coalesce((SELECT max(max_seq) ${ofWidest}), 0)),
     revision = revision + CASE WHEN total = coalesce((SELECT sum(count) ${ofWidest}), 0) THEN $4::bigint ELSE 1 END
-  WHERE ${isOfStreams}`;
+  WHERE ${ofRun}`;

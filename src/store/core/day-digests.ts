@@ -1,10 +1,10 @@
 import { day_ms } from "../../durations.ts";
-import type { SeriesName, Value } from "../../series.ts";
+import type { SeriesName } from "../../series.ts";
 import { readingDigest, SetDigest } from "../reading-digest.ts";
-import { valueColumns } from "../series-columns.ts";
 import type { Homes } from "./homes.ts";
-import { quoted } from "./series-tables.ts";
-import { arrays, type Database, rowsOf } from "./work.ts";
+import { type ReadingKey, readingsAfter } from "./readings.ts";
+import { placesOf } from "./run.ts";
+import type { Database } from "./work.ts";
 
 /** Digests of the readings of a series of a stream by day (days since 1970), read a few thousand readings at a time. */
 export async function dayDigests(
@@ -21,15 +21,13 @@ export async function dayDigests(
   },
 ): Promise<Map<number, SetDigest>> {
   const { series, stream, home, from_ms, before_ms, seqOf } = of;
-  const columns = quoted(["stamp", "seq", ...valueColumns(series).map(({ name }) => name)]);
-  const text = `SELECT ${columns} FROM ${series}
-    WHERE stream = $1${homes.is("$2")} AND stamp >= $3 AND (stamp, seq) > ($3, $4) AND stamp < $5
-    ORDER BY stamp, seq LIMIT ${rows_max}`;
   const days = new Map<number, SetDigest>();
-  let after: readonly [stamp_ms: number, own: number] = [from_ms, 0];
+  let after: ReadingKey = [from_ms, 0];
   for (;;) {
-    const statement = arrays<Row>(text, stream, homes.of(home), ...after, before_ms);
-    const rows = await database.page(() => rowsOf(statement));
+    const rows = await database.page(function* () {
+      const place = (yield* placesOf(homes, { series, home: homes.of(home), streams: [stream] })).get(stream);
+      return place === undefined ? [] : yield* readingsAfter(place, { after, before_ms, limit: rows_max });
+    });
     for (const [stamp_ms, own, ...values] of rows) {
       const seq = seqOf(own);
       if (seq === undefined) continue;
@@ -45,8 +43,6 @@ export async function dayDigests(
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
-
-type Row = [stamp_ms: number, own: number, ...values: Value[]];
 
 /** Readings that are looked at without a pause. */
 const rows_max = 10_000;

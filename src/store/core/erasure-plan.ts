@@ -1,12 +1,13 @@
 import type { Kind } from "../../kinds.ts";
 import type { Item } from "../../records/items.ts";
 import { definitionOf, type RecordType, recordTypes } from "../../records/record-table.ts";
-import type { SeriesName } from "../../series.ts";
 import type { ErasurePlan, ErasureTarget, ItemReadings, KeptReadings, SpanOfDevice } from "../erasure.ts";
 import { isOfDevice } from "../erasure.ts";
 import { type Homes, ownHome } from "./homes.ts";
+import { countBetween } from "./readings.ts";
 import { numberIn } from "./record-columns.ts";
 import { recordsWith } from "./records.ts";
+import { seriesOfStream } from "./run.ts";
 import { always } from "./stays.ts";
 import { type Between, joined, parts, without } from "./time-spans.ts";
 import { arrays, firstOf, objects, rowsOf, rowsOfAll, type Work } from "./work.ts";
@@ -100,23 +101,11 @@ export function betweenOf(spans: readonly SpanOfDevice[], stream: HomeStream): B
   return joined(spans.filter((span) => isOfDevice(span, stream)));
 }
 
-function* countIn(homes: Homes, { stream, home }: HomeStream, { from_ms, before_ms }: Between): Work<number> {
-  const held = yield* rowsOf(
-    arrays<[SeriesName]>(
-      "SELECT series FROM totals WHERE stream = $1 AND home = $2 AND total > 0",
-      stream,
-      homes.of(home),
-    ),
-  );
-  const counts = yield* rowsOfAll<[number][]>(
-    ...held.map(([series]) =>
-      arrays<[number]>(
-        `SELECT count(*) FROM ${series} WHERE stream = $1 AND stamp >= $2 AND stamp < $3${homes.is("$4")}`,
-        ...[stream, from_ms, before_ms, homes.of(home)],
-      ),
-    ),
-  );
-  return counts.flat(2).reduce((sum, count) => sum + Number(count), 0);
+function* countIn(homes: Homes, { stream, home }: HomeStream, between: Between): Work<number> {
+  let count = 0;
+  for (const run of yield* seriesOfStream(homes, stream, homes.of(home)))
+    count += yield* countBetween(run, between);
+  return count;
 }
 
 export interface Found {

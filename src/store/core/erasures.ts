@@ -1,5 +1,4 @@
 import type { Item } from "../../records/items.ts";
-import type { SeriesName } from "../../series.ts";
 import type { ErasedSpan, Erasure, ErasurePlan, ErasureTarget, TakenSpan } from "../erasure.ts";
 import type { ErasureRequest } from "../store.ts";
 import { recount } from "./count-spans.ts";
@@ -13,6 +12,8 @@ import {
 } from "./erasure-plan.ts";
 import type { Homes } from "./homes.ts";
 import { numberIn } from "./record-columns.ts";
+import { seriesOfStream } from "./run.ts";
+import { removeSealed } from "./sealed-blocks.ts";
 import { settleUnplaced } from "./stays.ts";
 import type { Between } from "./time-spans.ts";
 import { arrays, change, hold, objects, put, rowsOf, rowsOfAll, type Work } from "./work.ts";
@@ -112,26 +113,18 @@ function* removeReadings(
   { stream, home }: HomeStream,
   times: readonly Between[],
 ): Work<number> {
-  const held = yield* rowsOf(
-    arrays<[SeriesName]>(
-      "SELECT series FROM totals WHERE stream = $1 AND home = $2 ORDER BY series",
-      stream,
-      homes.of(home),
-    ),
-  );
   let removed = 0;
-  for (const [series] of held) {
+  for (const run of yield* seriesOfStream(homes, stream, homes.of(home))) {
     let gone = 0;
-    const text = `DELETE FROM ${series} WHERE stream = $1 AND stamp >= $2 AND stamp < $3${homes.is("$4")}`;
-    for (const { from_ms, before_ms } of times)
-      gone += yield* change(text, stream, from_ms, before_ms, homes.of(home));
+    const text = `DELETE FROM ${run.series} WHERE stream = $1 AND stamp >= $2 AND stamp < $3${homes.is("$4")}`;
+    for (const of of times) {
+      gone += yield* change(text, stream, of.from_ms, of.before_ms, run.home);
+      gone += yield* removeSealed(run, of);
+    }
     if (gone === 0) continue;
     removed += gone;
     const [from_ms, before_ms] = [times[0]?.from_ms ?? 0, times.at(-1)?.before_ms ?? 0];
-    yield* recount(homes, {
-      ...{ series, home: homes.of(home), streams: [stream] },
-      ...{ from_ms, before_ms, changed: true },
-    });
+    yield* recount(run, { from_ms, before_ms, changed: true });
   }
   return removed;
 }
@@ -162,7 +155,7 @@ function* emptyHome(homes: Homes, home: number): Work<void> {
   );
   const empty = streams.filter(({ stream }) => !left.flat(2).includes(stream));
   const gone = empty.map(({ stream }) => stream);
-  for (const table of ["totals", "counts", "late"])
+  for (const table of ["totals", "counts", "late", "sealed_readings"])
     yield* change(
       `DELETE FROM ${table} WHERE stream = ANY ($1::bigint[]) AND home = $2`,
       gone,

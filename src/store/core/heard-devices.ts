@@ -10,6 +10,8 @@ import { arrays, objects, rowsOf, type Work } from "./work.ts";
 export interface HeldSeries {
   readonly series: SeriesName;
   readonly stream: number;
+  /** See `RunPlace`. */
+  readonly sealed_before: number;
   readonly device: BatchDevice;
 }
 
@@ -24,18 +26,19 @@ export function* heldSeries(homes: Homes, home: number): Work<HeldSeries[]> {
     ),
   );
   const held = yield* rowsOf(
-    arrays<[stream: number, series: SeriesName]>(
-      "SELECT stream, series FROM totals WHERE stream = ANY ($1::bigint[]) AND home = $2 ORDER BY stream, series",
+    arrays<[stream: number, series: SeriesName, sealed_before: number]>(
+      "SELECT stream, series, sealed_before FROM totals WHERE stream = ANY ($1::bigint[]) AND home = $2 ORDER BY stream, series",
       rows.map(({ stream }) => stream),
       homes.of(home),
     ),
   );
   const devices = new Map(rows.map((row) => [row.stream, deviceOf(row)]));
-  return held.map(([stream, series]) => {
+  return held.map(([stream, series, sealed_before]) => {
     // Of the kind of the readings, whatever the inventory has made of the item since.
     return {
       stream,
       series,
+      sealed_before,
       device: { ...(devices.get(stream) as BatchDevice), kind: seriesOf(series).kind },
     };
   });

@@ -1,11 +1,12 @@
-import type { SeriesName } from "../../series.ts";
 import type { Batch, BatchDevice } from "../batch.ts";
-import { BatchColumns, type ReadingRow } from "../batch-columns.ts";
+import { BatchColumns } from "../batch-columns.ts";
 import type { CentralStore, HistoryPosition } from "../central-store.ts";
+import type { ReadingOfRun } from "../sealed-block.ts";
 import { type HeldSeries, heldSeries } from "./heard-devices.ts";
 import type { Homes } from "./homes.ts";
-import { quoted, readingColumns } from "./series-tables.ts";
-import { arrays, reach, rowsOf, rowsOfAll, type Statement, type Work } from "./work.ts";
+import { type ReadingKey, readingsAfter, rowsAfter } from "./readings.ts";
+import type { RunPlace } from "./run.ts";
+import { reach, rowsOfAll, type Work } from "./work.ts";
 
 /**
  * All readings that a home has sent, old to new, for a box that is restored: see `CentralStore.history`. To be read at one moment. `epoch` is
@@ -18,11 +19,16 @@ export function* history(
 ): Work<{ batch: Batch; position: HistoryPosition } | undefined> {
   yield* reach([home]);
   const found = yield* heldSeries(homes, home);
-  const start: Key = after === undefined ? [from_ms, 0] : positionOf(after.at);
+  const start: ReadingKey = after === undefined ? [from_ms, 0] : positionOf(after.at);
   const full = Math.ceil(readings_max / Math.max(1, found.length)) + run_rows_least;
   const runs = found.map((run) => new Run(run, { full, homes, home: homes.of(home) }));
-  const rows = yield* rowsOfAll<ReadingRow[]>(...runs.map((run) => run.after(start)));
-  for (const [place, run] of runs.entries()) run.take(rows[place] ?? []);
+  // What is in rows alone is asked for at once.
+  const unsealed = runs.filter(({ place }) => place.sealed_before <= start[0]);
+  const rows = yield* rowsOfAll<ReadingOfRun[]>(
+    ...unsealed.map(({ place }) => rowsAfter(place, nextAfter(start, full))),
+  );
+  for (const [index, run] of unsealed.entries()) run.take(rows[index] ?? []);
+  for (const run of runs) if (!unsealed.includes(run)) yield* run.read(start);
   return yield* mergedBatch(runs, { epoch, first_seq: (after?.seq ?? 0) + 1, readings_max });
 }
 
@@ -33,7 +39,7 @@ function* mergedBatch(
 ): Work<{ batch: Batch; position: HistoryPosition } | undefined> {
   const columns = new BatchColumns();
   let seq = first_seq;
-  let last: Key | undefined;
+  let last: ReadingKey | undefined;
   for (; seq < first_seq + readings_max; seq += 1) {
     const run = runs.reduce<Run | undefined>(
       (first, next) => (next.isBefore(first) ? next : first),
@@ -41,9 +47,9 @@ function* mergedBatch(
     );
     const row = run?.next;
     if (run === undefined || row === undefined) break;
-    columns.add(run.series, run.device, seq, row);
-    last = [row[1], row[2]];
-    if (run.pass()) run.take(yield* rowsOf(run.after(last)));
+    columns.add(run.place.series, run.device, seq, [run.place.stream, ...row]);
+    last = [row[0], row[1]];
+    if (run.pass()) yield* run.read(last);
   }
   if (last === undefined) return undefined;
   const to_seq = seq - 1;
@@ -54,43 +60,33 @@ function* mergedBatch(
 
 /** The readings of one series of one stream, in their order. */
 class Run {
-  readonly series: SeriesName;
+  readonly place: RunPlace;
   readonly device: BatchDevice;
-  readonly #stream: number;
   readonly #full: number;
-  readonly #homes: Homes;
-  readonly #home: number;
-  #rows: readonly ReadingRow[] = [];
+  #rows: readonly ReadingOfRun[] = [];
   #at = 0;
 
   /** `full`: readings that are read at once. */
   constructor(
-    { series, stream, device }: HeldSeries,
+    { device, ...run }: HeldSeries,
     { full, homes, home }: { full: number; homes: Homes; home: number },
   ) {
-    this.series = series;
+    this.place = { ...run, homes, home };
     this.device = device;
-    this.#stream = stream;
     this.#full = full;
-    this.#homes = homes;
-    this.#home = home;
   }
 
-  /** The next readings after one. */
-  after([stamp_ms, own]: Key): Statement<ReadingRow> {
-    return arrays(
-      `SELECT ${quoted(readingColumns(this.series))} FROM ${this.series}
-       WHERE stream = $1${this.#homes.is("$2")} AND stamp >= $3 AND (stamp, seq) > ($3, $4) ORDER BY stamp, seq LIMIT $5`,
-      ...[this.#stream, this.#home, stamp_ms, own, this.#full],
-    );
+  /** Reads the next readings after one. */
+  *read(after: ReadingKey): Work<void> {
+    this.take(yield* readingsAfter(this.place, nextAfter(after, this.#full)));
   }
 
-  take(rows: readonly ReadingRow[]): void {
+  take(rows: readonly ReadingOfRun[]): void {
     this.#rows = rows;
     this.#at = 0;
   }
 
-  get next(): ReadingRow | undefined {
+  get next(): ReadingOfRun | undefined {
     return this.#rows[this.#at];
   }
 
@@ -98,7 +94,7 @@ class Run {
     const mine = this.next;
     if (mine === undefined) return false;
     const theirs = other?.next;
-    return theirs === undefined || mine[1] < theirs[1] || (mine[1] === theirs[1] && mine[2] < theirs[2]);
+    return theirs === undefined || mine[0] < theirs[0] || (mine[0] === theirs[0] && mine[1] < theirs[1]);
   }
 
   /** Goes on to the next reading; whether it, and those after it, are still to be read. */
@@ -108,9 +104,11 @@ class Run {
   }
 }
 
-type Key = readonly [stamp_ms: number, own: number];
+function nextAfter(after: ReadingKey, limit: number) {
+  return { after, before_ms: Number.MAX_SAFE_INTEGER, limit };
+}
 
-function positionOf(at: string): Key {
+function positionOf(at: string): ReadingKey {
   const [stamp_ms, own] = at.split(" ").map(Number);
   if (!Number.isSafeInteger(stamp_ms) || !Number.isSafeInteger(own)) {
     throw new RangeError(`${at} is no position in a history`);

@@ -7,9 +7,10 @@ import type { ItemOverview } from "../store.ts";
 import { overdueItems } from "./coverage-reads.ts";
 import type { Homes } from "./homes.ts";
 import { between } from "./ranks.ts";
-import { type Run, runsOf, stayed } from "./run.ts";
+import { newestBetween } from "./readings.ts";
+import { runsOf, stayed } from "./run.ts";
 import { always } from "./stays.ts";
-import { arrays, firstOf, objects, rowsOf, rowsOfAll, type Work } from "./work.ts";
+import { arrays, objects, rowsOf, rowsOfAll, type Work } from "./work.ts";
 
 /** Overviews of all items, in order of type and itemid. To be read in one snapshot. */
 export function* itemOverviews(homes: Homes): Work<ItemOverview[]> {
@@ -72,25 +73,11 @@ function* partTotals(homes: Homes): Work<SeriesTotal[]> {
     let newest_ms = 0;
     for (const run of yield* runsOf(homes, { series, item })) {
       count += yield* between(run, run.from_ms, run.before_ms);
-      newest_ms = Math.max(newest_ms, yield* newestIn(run));
+      newest_ms = Math.max(newest_ms, yield* newestBetween(run, run));
     }
     totals.push({ item, series, count, newest_ms });
   }
   return totals;
-}
-
-/** The newest stamp of a stay; 0 where nothing was recorded in it. */
-function* newestIn({ homes, series, stream, home, from_ms, before_ms }: Run): Work<number> {
-  const row = yield* firstOf(
-    arrays<[number | null]>(
-      `SELECT max(stamp) FROM ${series} WHERE stream = $1${homes.is("$2")} AND stamp >= $3 AND stamp < $4`,
-      stream,
-      home,
-      from_ms,
-      before_ms,
-    ),
-  );
-  return row?.[0] ?? 0;
 }
 
 /** See `CentralStore.strays`. */

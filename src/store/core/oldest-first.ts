@@ -1,22 +1,22 @@
 import { seriesOf } from "../../series.ts";
 import type { OldestFirst, OldestFirstRequest, ReadingRow } from "../store.ts";
 import type { Homes } from "./homes.ts";
-import { staysOf } from "./run.ts";
-import { forEverySeries, quoted } from "./series-tables.ts";
-import { arrays, rowsOf, type Work } from "./work.ts";
+import { type ReadingKey, readingsAfter } from "./readings.ts";
+import { runsOf } from "./run.ts";
+import type { Work } from "./work.ts";
 
 /** Readings of a series from old to new, stay by stay along the key. To be read at one moment. */
 export function* oldestFirst(homes: Homes, request: OldestFirstRequest): Work<OldestFirst> {
-  const { series, item, from_ms, before_ms, after, limit } = request;
-  // Numbers begin at 1, so that number 0 stands before every reading of its millisecond.
+  const { series, from_ms, after, limit } = request;
+  const fields = Object.keys(seriesOf(series).fields).length;
   const { stamp_ms, seq } = after ?? { stamp_ms: from_ms, seq: 0 };
   const rows: Row[] = [];
-  for (const stay of (yield* staysOf(item, request.homes)).reverse()) {
-    const start = stay.from_ms > stamp_ms ? [stay.from_ms, 0] : [stamp_ms, seq];
-    const end_ms = Math.min(before_ms, stay.before_ms);
-    if (end_ms <= (start[0] as number)) continue;
-    const given = [stay.stream, homes.of(stay.home), ...start, end_ms, limit - rows.length];
-    rows.push(...(yield* rowsOf(arrays<Row>(texts[series](homes), ...given))));
+  for (const run of (yield* runsOf(homes, request)).reverse()) {
+    const start: ReadingKey = run.from_ms > stamp_ms ? [run.from_ms, 0] : [stamp_ms, seq];
+    const before_ms = Math.min(request.before_ms, run.before_ms);
+    if (before_ms <= start[0]) continue;
+    const found = yield* readingsAfter(run, { after: start, before_ms, limit: limit - rows.length });
+    for (const [stamp, number, ...values] of found) rows.push([number, stamp, ...values.slice(0, fields)]);
     if (rows.length >= limit) break;
   }
   const last = rows.at(-1);
@@ -27,11 +27,3 @@ export function* oldestFirst(homes: Homes, request: OldestFirstRequest): Work<Ol
 }
 
 type Row = [seq: number, ...row: ReadingRow];
-
-const texts = forEverySeries((series) => {
-  const columns = quoted(["seq", "stamp", ...Object.keys(seriesOf(series).fields)]);
-  // The bound on the stamp alone tells PostgreSQL which partitions are in question.
-  return (homes: Homes) => `SELECT ${columns} FROM ${series}
-    WHERE stream = $1${homes.is("$2")} AND stamp >= $3 AND (stamp, seq) > ($3, $4) AND stamp < $5
-    ORDER BY stamp, seq LIMIT $6`;
-});

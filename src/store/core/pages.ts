@@ -1,7 +1,8 @@
 import type { Page, PageRequest, PageStart, Precision, SeriesRecord } from "../store.ts";
 import type { Homes } from "./homes.ts";
-import { type PageReader, pageReader } from "./page-records.ts";
-import { below, between, near, numbered } from "./ranks.ts";
+import { recordsOf } from "./page-records.ts";
+import { below, between, near } from "./ranks.ts";
+import { numberedBetween } from "./readings.ts";
 import { type Run, runsOf, versionOf } from "./run.ts";
 import type { SpanMemory } from "./span-memory.ts";
 import type { Work } from "./work.ts";
@@ -9,12 +10,12 @@ import type { Work } from "./work.ts";
 /** A page of a series: how `skip` is found by counts and why `through` is needed is told in ../README.md. To be read at one moment. */
 export function* page(homes: Homes, memory: SpanMemory, request: PageRequest): Work<Page> {
   const { skip, limit, through } = request;
-  const { end, bound_ms } = startOf(request);
+  const { step, bound_ms } = startOf(request);
   if (through !== undefined && bound_ms % 1000 !== 0) {
     throw new RangeError(`a page through ${through} must start at a whole second`);
   }
   const latestFirst = yield* runsOf(homes, request);
-  const runs = end.step < 0 ? latestFirst : latestFirst.toReversed();
+  const runs = step < 0 ? latestFirst : latestFirst.toReversed();
   const records: SeriesRecord[] = [];
   let passed = 0;
   for (const run of runs) {
@@ -26,7 +27,7 @@ export function* page(homes: Homes, memory: SpanMemory, request: PageRequest): W
       passed += shown;
       continue;
     }
-    const more = yield* recordsOf(run, memory, request, {
+    const more = yield* partOf(run, memory, request, {
       ...window,
       skip: skip - passed,
       limit: limit + 1 - records.length,
@@ -66,10 +67,10 @@ interface Window {
 }
 
 function windowOf(run: Run, request: PageRequest): Window {
-  const { bound_ms, end } = startOf(request);
+  const { bound_ms, step } = startOf(request);
   const from_ms = Math.max(request.ascending_from_ms ?? 0, run.from_ms);
   const before_ms = Math.min(request.before_ms, run.before_ms);
-  const second_ms = Math.min(bound_ms, bound_ms + end.step * 1000);
+  const second_ms = Math.min(bound_ms, bound_ms + step * 1000);
   return {
     from_ms,
     before_ms,
@@ -81,7 +82,9 @@ function windowOf(run: Run, request: PageRequest): Window {
 function* shownIn(run: Run, { from_ms, before_ms, second }: Window, { through }: PageRequest): Work<number> {
   const all = yield* between(run, from_ms, before_ms);
   if (through === undefined) return all;
-  return all - (yield* numbered(run, { ...second, first: through + 1, last: Number.MAX_SAFE_INTEGER }));
+  return (
+    all - (yield* numberedBetween(run, { ...second, first: through + 1, last: Number.MAX_SAFE_INTEGER }))
+  );
 }
 
 /** Some records of a run. */
@@ -90,26 +93,25 @@ interface Part extends Window {
   readonly limit: number;
 }
 
-function* recordsOf(run: Run, memory: SpanMemory, request: PageRequest, part: Part): Work<SeriesRecord[]> {
+function* partOf(run: Run, memory: SpanMemory, request: PageRequest, part: Part): Work<SeriesRecord[]> {
   const { precision, through } = request;
-  const { end } = startOf(request);
+  const { step } = startOf(request);
   const { skip, second } = part;
   const hasSecond = through !== undefined && second.from_ms < second.before_ms;
   if (!hasSecond) {
     return yield* skip <= offset_max ? plain(run, request, part) : far(run, memory, request, part);
   }
   if (skip > offset_max) {
-    const counted = yield* numbered(run, { ...second, first: 0, last: through });
-    const rest = end.step < 0 ? { before_ms: second.from_ms } : { from_ms: second.before_ms };
+    const counted = yield* numberedBetween(run, { ...second, first: 0, last: through });
+    const rest = step < 0 ? { before_ms: second.from_ms } : { from_ms: second.before_ms };
     if (skip >= counted) return yield* far(run, memory, request, { ...part, ...rest, skip: skip - counted });
   }
-  const second_end_ms = end.step < 0 ? second.from_ms : second.before_ms;
-  return yield* end.through(run, precision, [...boundsOf(part), second_end_ms, through, part.limit, skip]);
+  return yield* recordsOf(run, { ...part, precision, second: { ...second, last: through } }, step);
 }
 
 /** Records after passing over `skip`: the counts lead near the first, an offset to it. */
 function* far(run: Run, memory: SpanMemory, request: PageRequest, part: Part): Work<SeriesRecord[]> {
-  const { step } = startOf(request).end;
+  const { step } = startOf(request);
   const bound_ms = step < 0 ? part.before_ms : part.from_ms;
   const lower = yield* below(run, bound_ms);
   const wanted = (step > 0 ? run.total - lower : lower) - part.skip;
@@ -121,11 +123,8 @@ function* far(run: Run, memory: SpanMemory, request: PageRequest, part: Part): W
 }
 
 function plain(run: Run, request: PageRequest, part: Part): Work<SeriesRecord[]> {
-  return startOf(request).end.plain(run, request.precision, [...boundsOf(part), part.limit, part.skip]);
-}
-
-function boundsOf({ from_ms, before_ms }: Window): number[] {
-  return [from_ms, before_ms];
+  const { second: _, ...rest } = part;
+  return recordsOf(run, { ...rest, precision: request.precision }, startOf(request).step);
 }
 
 /**
@@ -138,9 +137,9 @@ function* nextStart(
   records: readonly SeriesRecord[],
 ): Work<PageStart> {
   const { skip, through, precision } = request;
-  const { end, bound_ms } = startOf(request);
+  const { step, bound_ms } = startOf(request);
   const { second, within } = lastSecond(records, precision);
-  const start_ms = end.step < 0 ? (second + 1) * 1000 : second * 1000;
+  const start_ms = step < 0 ? (second + 1) * 1000 : second * 1000;
   const continues = through !== undefined && bound_ms === start_ms;
   // Stays begin and end at whole seconds, so that one run has the whole second.
   const run = runs.find(({ from_ms, before_ms }) => from_ms <= second * 1000 && second * 1000 < before_ms);
@@ -149,13 +148,13 @@ function* nextStart(
   if (bound_ms === start_ms) return { ...position, skip: skip + within };
   // The whole page lies in one second, which the walk did not begin with: what was passed over outside of it doesn't count, and what lies in it
   // before the walk begins does.
-  const sign = (start_ms - bound_ms) * end.step > 0 ? 1 : -1;
+  const sign = (start_ms - bound_ms) * step > 0 ? 1 : -1;
   const newer = { first: (through ?? 0) + 1, last: Number.MAX_SAFE_INTEGER };
   let outside = 0;
   for (const one of runs) {
     outside += sign * (yield* between(one, Math.min(bound_ms, start_ms), Math.max(bound_ms, start_ms)));
     if (through !== undefined)
-      outside -= yield* numbered(one, { ...windowOf(one, request).second, ...newer });
+      outside -= yield* numberedBetween(one, { ...windowOf(one, request).second, ...newer });
   }
   return { ...position, skip: skip - outside + within };
 }
@@ -173,30 +172,11 @@ function lastSecond(
   return { second, within: records.length - first };
 }
 
-/** From which end a page is counted, and where the walk begins at that end. */
-function startOf({ ascending_from_ms, before_ms }: PageRequest): { end: End; bound_ms: number } {
-  if (ascending_from_ms === undefined) return { end: newest, bound_ms: before_ms };
-  return { end: oldest, bound_ms: ascending_from_ms };
+/** Where a walk begins, and its direction in time. */
+function startOf({ ascending_from_ms, before_ms }: PageRequest): { step: 1 | -1; bound_ms: number } {
+  if (ascending_from_ms === undefined) return { step: -1, bound_ms: before_ms };
+  return { step: 1, bound_ms: ascending_from_ms };
 }
-
-interface End {
-  /** The direction of a walk in time. */
-  readonly step: 1 | -1;
-  readonly plain: PageReader;
-  readonly through: PageReader;
-}
-
-const newest: End = {
-  step: -1,
-  plain: pageReader("stamp >= $3 AND stamp < $4", 2, "DESC"),
-  through: pageReader("stamp >= $3 AND stamp < $4 AND (stamp < $5 OR seq <= $6)", 4, "DESC"),
-};
-
-const oldest: End = {
-  step: 1,
-  plain: pageReader("stamp >= $3 AND stamp < $4", 2, "ASC"),
-  through: pageReader("stamp >= $3 AND stamp < $4 AND (stamp >= $5 OR seq <= $6)", 4, "ASC"),
-};
 
 /** Up to here the database passes over readings by itself: no dearer than an undivided span of them. */
 const offset_max = 1_000;

@@ -1,7 +1,8 @@
-import { spanStart, undivided_max, widths_ms } from "./count-spans.ts";
+import { countBetween } from "./readings.ts";
 import type { Run } from "./run.ts";
 import type { SpanCount, SpanMemory } from "./span-memory.ts";
-import { arrays, firstOf, objects, rowsOf, type Work } from "./work.ts";
+import { spanStart, undivided_max, widths_ms } from "./span-widths.ts";
+import { objects, rowsOf, type Work } from "./work.ts";
 
 /** How many readings of a stretch of time are in the stay of a run. */
 export function* between(run: Run, from_ms: number, before_ms: number): Work<number> {
@@ -19,7 +20,7 @@ export function* below(run: Run, before_ms: number): Work<number> {
     before_ms >= tail_from
       ? [total - tail, tail_from]
       : passedIn(yield* countsAround(run, before_ms), before_ms);
-  return passed + (yield* rowsBetween(run, from_ms, before_ms));
+  return passed + (yield* countBetween(run, { from_ms, before_ms }));
 }
 
 /** Counts of the spans before a stamp that lie in one span of the next wider kind with it (`passed`), and of the span with it (`here`). */
@@ -53,23 +54,6 @@ function passedIn(counts: readonly Around[], before_ms: number): [passed: number
     if ((count?.here ?? 0) <= undivided_max) break;
   }
   return [sum, from_ms];
-}
-
-function* rowsBetween(
-  { series, stream, home, homes }: Run,
-  from_ms: number,
-  before_ms: number,
-): Work<number> {
-  const row = yield* firstOf(
-    arrays<[count: number]>(
-      `SELECT count(*) FROM ${series} WHERE stream = $1${homes.is("$2")} AND stamp >= $3 AND stamp < $4`,
-      stream,
-      home,
-      from_ms,
-      before_ms,
-    ),
-  );
-  return row?.[0] ?? 0;
 }
 
 /**
@@ -115,21 +99,4 @@ function spanWith(
     if (passed >= wanted) return { ...span, passed };
   }
   return undefined;
-}
-
-/** How many readings of a stretch of time carry a number from `first` to `last`; meant for stretches of about a second. */
-export function* numbered(
-  { series, stream, home, homes }: Run,
-  of: { from_ms: number; before_ms: number; first: number; last: number },
-): Work<number> {
-  const { from_ms, before_ms, first, last } = of;
-  if (from_ms >= before_ms) return 0;
-  const row = yield* firstOf(
-    arrays<[count: number]>(
-      `SELECT count(*) FROM ${series}
-       WHERE stream = $1${homes.is("$2")} AND stamp >= $3 AND stamp < $4 AND seq BETWEEN $5 AND $6`,
-      ...[stream, home, from_ms, before_ms, first, last],
-    ),
-  );
-  return row?.[0] ?? 0;
 }

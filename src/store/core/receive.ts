@@ -43,6 +43,7 @@ function* take(
   const keyOf = new Float64Array(batch.devices.length);
   for (const [index, { place }] of heard.entries()) keyOf[place] = keys[index] as number;
   const additions = new Additions(homes, homes.of(home));
+  yield* additions.begin(keys);
   let taken = 0;
   for (const [series, columns] of seriesIn(batch)) {
     const { seq, device } = columns;

@@ -1,18 +1,23 @@
 import { day_ms } from "../../durations.ts";
-import type { SeriesName, Value } from "../../series.ts";
+import type { SeriesName } from "../../series.ts";
 import { type Batch, batch_readings_max, type SeriesColumns, valuesAt } from "../batch.ts";
 import { refuseForeign } from "../batch-acceptance.ts";
 import { BatchRefused, type Repaired, type Sender } from "../central-store.ts";
 import { withoutErased } from "../erasure.ts";
 import type { OwnNumbers } from "../own-numbers.ts";
+import { type ReadingOfRun, readingAt } from "../sealed-block.ts";
 import type { DayReadings } from "../upload-store.ts";
 import { recountDays } from "./count-spans.ts";
 import { countRefused, erasedIn } from "./erasures.ts";
 import type { Homes } from "./homes.ts";
 import { knownStream, streamsOf } from "./items.ts";
+import { readingsAfter } from "./readings.ts";
+import { placesOf, type RunPlace } from "./run.ts";
+import { blocksNumbered, removeSealed } from "./sealed-blocks.ts";
+import { putWhereKept } from "./sealed-writes.ts";
 import { quoted, readingColumns } from "./series-tables.ts";
 import { holdSource, numbersOf, type Source } from "./sources.ts";
-import { arrays, change, hold, type Parameter, putReadings, rowsOf, type Work } from "./work.ts";
+import { arrays, change, hold, rowsOf, type Work } from "./work.ts";
 
 /** Makes a day of a device what its gateway says it is, but removes nothing: see `CentralStore.repairDay`. */
 export function* repairDay(homes: Homes, request: DayReadings, sent: Batch, sender: Sender): Work<Repaired> {
@@ -41,10 +46,9 @@ function* repair(
       : (yield* streamsOf([{ device: request, heard_ms: columns.stamp_ms[0] ?? 0 }], sender.home))[0];
   if (stream === undefined) return { added: 0, corrected: 0, kept: 0 };
   const numbers = yield* numbersOf(source);
-  const table = { homes, series, home: homes.of(sender.home) };
-  const span = "stream = $2 AND stamp >= $3 AND stamp < $4";
-  const held = yield* readings(table, span, stream, day * day_ms, (day + 1) * day_ms);
-  const changed = yield* take(table, columns, { held, numbers, stream, day, sender });
+  const table = yield* tableOf(homes, series, sender);
+  const held = yield* heldOn(table, stream, day);
+  const changed = yield* take(table, columns, { held, numbers, stream, day });
   const through_seq = whole ? request.through_seq : batch.to_seq;
   const sent = new Set(columns.seq);
   const kept = [...held.keys()].filter((own) => {
@@ -79,14 +83,13 @@ const none = new Float64Array();
 function* take(
   table: Table,
   columns: SeriesColumns,
-  of: { held: Rows; numbers: OwnNumbers; stream: number; day: number; sender: Sender },
+  of: { held: Rows; numbers: OwnNumbers; stream: number; day: number },
 ): Work<{ added: number; corrected: number }> {
-  const { held, numbers, sender } = of;
+  const { held, numbers } = of;
   const own = columns.seq.map((seq) => heldNumber(numbers, seq));
   const astray = yield* astrayOf(
     table,
     own.filter((number) => !held.has(number)),
-    sender,
   );
   const stream = new Float64Array(own.length);
   const order: number[] = [];
@@ -101,13 +104,14 @@ function* take(
   }
   const streams = [...new Set([of.stream, ...order.map((index) => stream[index] as number)])];
   yield* remove(table, gone);
-  yield* putReadings({ ...table, columns, order: Uint32Array.from(order), stream, own });
+  const { homes, series, home, places } = table;
+  const rows = { series, home, columns, order: Uint32Array.from(order), stream, own };
+  yield* putWhereKept(rows, (key) => places.get(key));
   // Whatever made the two differ may have left the counts wrong too.
   const days = [...streams.map((changed) => [changed, of.day] as const), ...[...astray.values()].map(dayOf)];
-  const { homes, series } = table;
   yield* recountDays(homes, {
     series,
-    home: table.home,
+    home,
     days: new Map(days.map((day) => [day.join(" "), day])).values(),
     changed: order.length > 0,
   });
@@ -124,45 +128,72 @@ function heldNumber(numbers: OwnNumbers, seq: number): number {
  * Readings of these own numbers that stand elsewhere: under another stamp, or under another stream of the home. Looks at everything,
  * because what moved them may have left the counts wrong.
  */
-function* astrayOf(table: Table, own: Float64Array, { home }: Sender): Work<Rows> {
-  if (own.length === 0) return new Map();
-  const heard = yield* rowsOf(arrays<[number]>("SELECT key FROM streams WHERE home = $1", home));
-  return yield* readings(table, "stream = ANY ($2::bigint[]) AND seq = ANY ($3::bigint[])", heard.flat(), [
-    ...own,
-  ]);
+function* astrayOf({ homes, series, home, places }: Table, own: Float64Array): Work<Rows> {
+  const found = new Map<number, Row>();
+  if (own.length === 0) return found;
+  const streams = [...places.keys()];
+  const text = `SELECT ${quoted(readingColumns(series))} FROM ${series}
+    WHERE stream = ANY ($1::bigint[])${homes.is("$2")} AND seq = ANY ($3::bigint[])`;
+  for (const row of yield* rowsOf(arrays<Row>(text, streams, home, [...own]))) found.set(row[2], row);
+  const wanted = new Set(own);
+  const sorted = own.toSorted();
+  const bounds = { least: sorted[0] as number, most: sorted.at(-1) as number };
+  for (const block of yield* blocksNumbered({ series, home }, streams, bounds)) {
+    if (!sorted.some((number) => number >= block.min_seq && number <= block.max_seq)) continue;
+    const readings = block.readings();
+    for (const [index, number] of readings.seq.entries())
+      if (wanted.has(number)) found.set(number, [block.stream, ...readingAt(readings, index)]);
+  }
+  return found;
 }
 
 /** Removes readings, by their own numbers. */
-function* remove({ homes, series, home }: Table, rows: readonly Row[]): Work<void> {
-  if (rows.length === 0) return;
-  const stamps_ms = rows.map(([, stamp_ms]) => stamp_ms).sort((one, other) => one - other);
-  yield* change(
-    `DELETE FROM ${series} WHERE stream = ANY ($2::bigint[]) AND stamp >= $3 AND stamp <= $4
-       AND seq = ANY ($5::bigint[])${homes.is("$1")}`,
-    home,
-    [...new Set(rows.map(([stream]) => stream))],
-    stamps_ms[0] as number,
-    stamps_ms.at(-1) as number,
-    rows.map(([, , own]) => own),
-  );
+function* remove({ homes, series, home, places }: Table, rows: readonly Row[]): Work<void> {
+  const text = `DELETE FROM ${series}
+    WHERE stream = $1${homes.is("$2")} AND stamp >= $3 AND stamp < $4 AND seq = ANY ($5::bigint[])`;
+  for (const [stream, ofStream] of Map.groupBy(rows, ([stream]) => stream)) {
+    const stamps_ms = ofStream.map(([, stamp_ms]) => stamp_ms).sort((one, other) => one - other);
+    const of = { from_ms: stamps_ms[0] as number, before_ms: (stamps_ms.at(-1) as number) + 1 };
+    const own = ofStream.map(([, , number]) => number);
+    yield* change(text, stream, home, of.from_ms, of.before_ms, own);
+    const place = places.get(stream);
+    if (place !== undefined) yield* removeSealed(place, of, new Set(own));
+  }
 }
 
-/** The table of a series, and under which home its rows of a home stand. */
+/** A series of a home, and the places of all streams that the home has, also of those that have no totals. */
 interface Table {
   readonly homes: Homes;
   readonly series: SeriesName;
+  /** As the tables of readings have it. */
   readonly home: number;
+  readonly places: ReadonlyMap<number, RunPlace>;
 }
 
-type Row = readonly [stream: number, stamp_ms: number, own: number, ...values: Value[]];
+function* tableOf(homes: Homes, series: SeriesName, sender: Sender): Work<Table> {
+  const heard = yield* rowsOf(arrays<[number]>("SELECT key FROM streams WHERE home = $1", sender.home));
+  const table = { homes, series, home: homes.of(sender.home) };
+  const known = yield* placesOf(homes, { ...table, streams: heard.flat() });
+  const places = heard.map(([stream]): [number, RunPlace] => [
+    stream,
+    known.get(stream) ?? { ...table, stream, sealed_before: 0 },
+  ]);
+  return { ...table, places: new Map(places) };
+}
+
+type Row = readonly [stream: number, ...reading: ReadingOfRun];
 /** By own number. */
 type Rows = ReadonlyMap<number, Row>;
 
-/** Readings that a condition holds for, whose parameters are numbered from `$2` on. */
-function* readings({ homes, series, home }: Table, condition: string, ...given: Parameter[]): Work<Rows> {
-  const text = `SELECT ${quoted(readingColumns(series))} FROM ${series} WHERE ${condition}${homes.is("$1")}`;
-  const rows = yield* rowsOf(arrays<Row>(text, home, ...given));
-  return new Map(rows.map((row) => [row[2], row]));
+/** Readings that are held of a stream on a day. */
+function* heldOn({ places }: Table, stream: number, day: number): Work<Rows> {
+  const place = places.get(stream);
+  if (place === undefined) return new Map();
+  const limit = Number.MAX_SAFE_INTEGER;
+  const found = yield* readingsAfter(place, {
+    ...{ after: [day * day_ms, 0], before_ms: (day + 1) * day_ms, limit },
+  });
+  return new Map(found.map((reading) => [reading[1], [stream, ...reading]]));
 }
 
 function dayOf([stream, stamp_ms]: Row): readonly [stream: number, day: number] {

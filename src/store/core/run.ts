@@ -3,12 +3,19 @@ import type { Homes } from "./homes.ts";
 import type { Stay } from "./stays.ts";
 import { objects, reach, rowsOf, rowsOfAll, type Work } from "./work.ts";
 
-/** A series of a stream as one moment has it, and the stay that it is asked for. Of its readings some are counted in spans, and the tail alone. */
-export interface Run {
+/** A series of a stream, and where its readings are. */
+export interface RunPlace {
   readonly homes: Homes;
   readonly series: SeriesName;
   readonly stream: number;
+  /** As the tables of readings have it. */
   readonly home: number;
+  /** Readings with a stamp below it are sealed, all others are rows; unix milliseconds, 0: nothing is sealed. */
+  readonly sealed_before: number;
+}
+
+/** A series of a stream as one moment has it, and the stay that it is asked for. Of its readings some are counted in spans, and the tail alone. */
+export interface Run extends RunPlace {
   /** The stay, unix milliseconds, the end not included: only what was recorded during it is the item's. */
   readonly from_ms: number;
   readonly before_ms: number;
@@ -42,8 +49,28 @@ export function* runsOf(homes: Homes, { series, item, homes: seen }: ItemSeries)
   );
 }
 
-const totalsSql = `SELECT total, newest_number, newest_stamp, revision, pruned, tail, tail_from FROM totals
+const totalsSql = `SELECT total, newest_number, newest_stamp, revision, pruned, tail, tail_from, sealed_before FROM totals
   WHERE stream = $1 AND series = $2 AND home = $3`;
+
+/** The places of a series of some streams of a home, by stream; those of which nothing was ever kept are left out. `home`: as the tables have it. */
+export function* placesOf(
+  homes: Homes,
+  { series, home, streams }: { series: SeriesName; home: number; streams: readonly number[] },
+): Work<Map<number, RunPlace>> {
+  const text = `SELECT stream, sealed_before FROM totals
+    WHERE stream = ANY ($1::bigint[]) AND series = $2 AND home = $3 ORDER BY stream`;
+  const rows = yield* rowsOf(
+    objects<Pick<RunPlace, "stream" | "sealed_before">>(text, streams, series, home),
+  );
+  return new Map(rows.map((row) => [row.stream, { homes, series, home, ...row }]));
+}
+
+/** The places of all series of a stream that anything was ever kept of. `home`: as the tables have it. */
+export function* seriesOfStream(homes: Homes, stream: number, home: number): Work<RunPlace[]> {
+  const text = "SELECT series, sealed_before FROM totals WHERE stream = $1 AND home = $2 ORDER BY series";
+  const rows = yield* rowsOf(objects<Pick<RunPlace, "series" | "sealed_before">>(text, stream, home));
+  return rows.map((row) => ({ homes, stream, home, ...row }));
+}
 
 /** A stay of an item in a home that has sent something of it. */
 export interface StreamStay extends Stay {
@@ -65,7 +92,7 @@ export const stayed = "stays JOIN streams ON streams.item = stays.item AND strea
 
 type Totals = Pick<
   Run,
-  "total" | "newest_number" | "newest_stamp" | "revision" | "pruned" | "tail" | "tail_from"
+  "total" | "newest_number" | "newest_stamp" | "revision" | "pruned" | "tail" | "tail_from" | "sealed_before"
 >;
 
 /** Equal for two moments of a run between which its counts in spans have not changed. */

@@ -1,5 +1,5 @@
 import type { SeriesName } from "../../series.ts";
-import { spanStart, undivided_max, widths_ms } from "./count-spans.ts";
+import { spanStart, undivided_max, widths_ms } from "./span-widths.ts";
 import { objects, put, rowsOf, type Work } from "./work.ts";
 
 /** A series of a stream. */
@@ -103,7 +103,7 @@ export function addTo({ stamps_ms, numbers }: Added, stamp_ms: number, number: n
   numbers.push(number);
 }
 
-const countsColumns = {
+export const countsColumns = {
   stream: "bigint",
   series: "text",
   width: "bigint",

@@ -8,6 +8,7 @@ import { setQuotas } from "./quotas.ts";
 import { receive } from "./receive.ts";
 import { repairDay } from "./repair.ts";
 import { noteReport } from "./reports.ts";
+import { sealSome } from "./sealing.ts";
 import { addToken, noteTokenUse, revokeToken } from "./tokens.ts";
 import type { Work } from "./work.ts";
 
@@ -21,6 +22,7 @@ export function writesOf(homes: Homes) {
     setQuotas,
     putBackup,
     replaceAlerts,
+    seal: (home: number, before_ms: number) => sealSome(homes, home, before_ms),
     receive: (batch: Batch, sender: Sender) => receive(homes, batch, sender),
     repairDay: (request: DayReadings, batch: Batch, sender: Sender) =>
       repairDay(homes, request, batch, sender),

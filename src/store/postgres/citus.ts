@@ -13,6 +13,7 @@ export const spreadByHome = [
     "totals",
     "counts",
     "late",
+    "sealed_readings",
     "outages",
     "silences",
     "gaps",

@@ -1,6 +1,5 @@
 import type { Clock } from "../../clock.ts";
 import { OperatorError } from "../../errors.ts";
-import type { SeriesName } from "../../series.ts";
 import { quoted } from "../core/series-tables.ts";
 import { arrays, type Database, objects, rowsOf, type Work } from "../core/work.ts";
 import { filledColumns, type MoveEnd, type MoveTarget, type Piece } from "../move/move-end.ts";
@@ -12,7 +11,6 @@ import { type CopyColumn, type CopyType, copyBytes, isCopyType } from "./copy-by
 import { copyIn } from "./copy-in.ts";
 import { PostgresDatabase, run } from "./database.ts";
 import { migrate, refuseNewer, schemaVersion, storeIn } from "./migrations.ts";
-import { Partitions } from "./partitions.ts";
 
 /**
  * Opens the store of a central in a database to move it elsewhere. Until it is closed nobody writes to it, and no central is started on it. Nothing
@@ -82,7 +80,6 @@ class PostgresEnd implements MoveTarget {
   readonly database: Database;
   readonly newestFirst = false;
   readonly #connections: Connections;
-  readonly #partitions: Partitions;
   readonly #columns: readonly ColumnShape[];
   /** Types of columns, by table and column with a point between. */
   readonly #types: ReadonlyMap<string, CopyType>;
@@ -95,7 +92,6 @@ class PostgresEnd implements MoveTarget {
     this.name = options.connections.name;
     this.database = options.database;
     this.#connections = options.connections;
-    this.#partitions = new Partitions(options.connections);
     this.#columns = options.columns;
     this.#types = new Map(
       options.columns.map(({ table, name, type }) => {
@@ -141,12 +137,6 @@ class PostgresEnd implements MoveTarget {
   }
 
   async write(pieces: readonly Piece[], work: () => Work<void>): Promise<void> {
-    for (const { table, rows } of pieces) {
-      if (!table.readings) continue;
-      const place = table.columns.indexOf("stamp");
-      const stamps_ms = rows.map((row) => row[place] as number);
-      await this.#partitions.make(table.name as SeriesName, stamps_ms, 0);
-    }
     await this.#connections.write(async (sql) => {
       for (const piece of pieces) await this.#insert(sql, piece);
       await run({ sql, connections: this.#connections }, work());
@@ -189,7 +179,7 @@ function* columnsOf(): Work<ColumnShape[]> {
          coalesce(array_position(indkey::int2[], attnum), 0)::bigint AS key
        FROM pg_class AS tables JOIN pg_attribute ON attrelid = tables.oid AND attnum > 0 AND NOT attisdropped
          JOIN pg_type ON pg_type.oid = atttypid LEFT JOIN pg_index ON indrelid = tables.oid AND indisprimary
-       WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+       WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'
        ORDER BY relname, attnum`,
     ),
   );

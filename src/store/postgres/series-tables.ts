@@ -30,11 +30,11 @@ const typeOf = { INTEGER: "int8", REAL: "float8", TEXT: "text" } as const;
 
 /**
  * The tables of the series. Stamps are unix milliseconds, `seq` is the number here, `home` is who sent it; `clock` is a ClockQuality. A page
- * is one run of the index, whatever homes the stream has lived in. Partitions are made when a reading first needs them.
+ * is one run of the index. Each night as many readings are sealed as come, and their room is to be there for those of the next.
  */
 export const seriesTables = forEverySeries((series) => {
   const columns = seriesColumns(series).map(
     ({ name, type, nullable }) => `${quoted([name])} ${type}${nullable ? "" : " NOT NULL"}`,
   );
-  return `CREATE TABLE ${series} (${columns.join(", ")}, PRIMARY KEY (stream, stamp, seq, home)) PARTITION BY RANGE (stamp);`;
+  return `CREATE TABLE ${series} (${columns.join(", ")}, PRIMARY KEY (stream, stamp, seq, home)) WITH (autovacuum_vacuum_scale_factor = 0.05);`;
 });

@@ -1,4 +1,3 @@
-import type { SeriesName } from "../../series.ts";
 import type { CentralWriter } from "../core/central-store.ts";
 import { erase, takeErasures } from "../core/erasures.ts";
 import type { Homes } from "../core/homes.ts";
@@ -10,7 +9,6 @@ import type { ErasureRequest } from "../store.ts";
 import type { Connections } from "./connection.ts";
 import type { PostgresDatabase } from "./database.ts";
 import { importInto } from "./import.ts";
-import { Partitions } from "./partitions.ts";
 
 /** Changes a database on a server: any number of processes may do so at once. */
 export class PostgresWriter implements CentralWriter {
@@ -18,14 +16,12 @@ export class PostgresWriter implements CentralWriter {
   readonly #writes: Writes;
   readonly #connections: Connections;
   readonly #homes: Homes;
-  readonly #partitions: Partitions;
 
   constructor(options: { connections: Connections; database: PostgresDatabase; homes: Homes }) {
     this.#database = options.database;
     this.#writes = writesOf(options.homes);
     this.#connections = options.connections;
     this.#homes = options.homes;
-    this.#partitions = new Partitions(options.connections);
   }
 
   write<Name extends WriteName>(name: Name, ...given: Given<Name>): Promise<Written<Name>> {
@@ -42,10 +38,6 @@ export class PostgresWriter implements CentralWriter {
 
   importRecords(...request: Parameters<RecordStore["importRecords"]>): Promise<Imported> {
     return importInto({ connections: this.#connections, homes: this.#homes }, ...request);
-  }
-
-  prepareReadings(series: SeriesName, stamps_ms: ArrayLike<number>, from: number): Promise<void> {
-    return this.#partitions.make(series, stamps_ms, from);
   }
 
   prepareItems(heard: readonly HeardDevice[], home: number): Promise<void> {

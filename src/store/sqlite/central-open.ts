@@ -6,13 +6,15 @@ import { type OpenOptions, partsOf, type ServeOptions, serve } from "./serve.ts"
 
 /** Opens the store of central, as the only server on its directory: see `serve`. */
 export function openCentralStore(options: ServeOptions): Promise<CentralStore> {
-  return serve(options, { role: "central", place: {} }, centralStoreOn);
+  return serve(options, { role: "central", place: {} }, (parts) =>
+    centralStoreOn({ ...parts, log: options.log }),
+  );
 }
 
 /** Opens central's store for a command that reads, whether or not the server runs on it. Throws as `openStoreBeside` does. */
 export function openCentralBeside(options: OpenOptions): Promise<CentralStore> {
   return openBeside(options, async (path) => {
     checkRole(path, options.directory, "central");
-    return centralStoreOn(await partsOf(path, ownWriter(path)));
+    return centralStoreOn({ ...(await partsOf(path, ownWriter(path))), log: options.log });
   });
 }

@@ -1,6 +1,6 @@
 import { type SeriesName, seriesNames, type Value } from "../../series.ts";
-import { undivided_max, widths_ms } from "../core/count-spans.ts";
 import { forEverySeries, quoted } from "../core/series-tables.ts";
+import { undivided_max, widths_ms } from "../core/span-widths.ts";
 import { arrays, objects, rowsOf, type Work } from "../core/work.ts";
 import { valueColumns } from "../series-columns.ts";
 

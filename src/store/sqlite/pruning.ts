@@ -1,6 +1,7 @@
 import type { SeriesName } from "../../series.ts";
-import { recount, undivided_max, widths_ms } from "../core/count-spans.ts";
+import { recount } from "../core/count-spans.ts";
 import { oneHome } from "../core/homes.ts";
+import { undivided_max, widths_ms } from "../core/span-widths.ts";
 import { change, objects, rowsOf, type Work } from "../core/work.ts";
 
 /** Removes the oldest readings by whole spans of counts that are not divided, and not the newest: see `UploadStore.prune`. The work of one transaction. */
@@ -68,7 +69,8 @@ function* remove({ series, stream }: Run, spans: readonly Span[], most: number):
     series,
     removed,
   );
-  yield* recount(oneHome, { series, home: 0, streams: [stream], from_ms: 0, before_ms, changed: false });
+  const run = { homes: oneHome, series, stream, home: 0, sealed_before: 0 };
+  yield* recount(run, { from_ms: 0, before_ms, changed: false });
   return removed;
 }
 

@@ -1,10 +1,10 @@
-import postgres from "postgres";
-import { seriesOf } from "../../../src/series.ts";
 import { centralStoresAgree } from "../central-conformance.ts";
 import type { MakeCentral } from "../central-sample.ts";
 import { storesAgree } from "../conformance.ts";
 import { mirrored } from "../mirrored.ts";
 import { storesAgreeOnRecords } from "../record-conformance.ts";
+import { damageBy, sealing } from "../sealed-central.ts";
+import { sealingAgrees } from "../sealing-conformance.ts";
 import { storesAgreeOnSeen } from "../seen-conformance.ts";
 import { temporaryCentral } from "./temporary-central.ts";
 
@@ -12,21 +12,8 @@ const make: MakeCentral = async () => {
   const central = await temporaryCentral();
   return {
     store: central.store,
-    damage: async ({ series, item, stamp_ms }, how) => {
-      const field = Object.keys(seriesOf(series).fields)[0];
-      const change = {
-        value: `UPDATE ${series} SET "${field}" = "${field}" + 7`,
-        stamp: `UPDATE ${series} SET stamp = stamp + 1`,
-        day: `UPDATE ${series} SET stamp = stamp + 172800000`,
-        gone: `DELETE FROM ${series}`,
-      };
-      const sql = postgres(central.url, { max: 1 });
-      await sql.unsafe(
-        `${change[how]} WHERE stream IN (SELECT key FROM streams WHERE item = $1) AND stamp = $2`,
-        [item, stamp_ms],
-      );
-      await sql.end();
-    },
+    ask: central.ask,
+    damage: damageBy(central.ask),
     [Symbol.asyncDispose]: () => central[Symbol.asyncDispose](),
   };
 };
@@ -35,3 +22,7 @@ centralStoresAgree("the store of central on PostgreSQL", make);
 storesAgreeOnSeen("the store of central on PostgreSQL", make);
 storesAgree("what a gateway uploads to central on PostgreSQL", mirrored(make));
 storesAgreeOnRecords("what a gateway uploads to central on PostgreSQL", mirrored(make));
+
+sealingAgrees("the store of central on PostgreSQL", make);
+centralStoresAgree("the store of central on PostgreSQL, all sealed", sealing(make));
+storesAgree("what a gateway uploads to central on PostgreSQL, all sealed", mirrored(sealing(make)));

@@ -1,6 +1,9 @@
+import postgres from "postgres";
 import { SystemClock } from "../../../src/clock.ts";
+import type { Value } from "../../../src/series.ts";
 import type { CentralStore } from "../../../src/store/central-store.ts";
 import { openPostgresCentral } from "../../../src/store/postgres/open.ts";
+import type { Ask } from "../central-sample.ts";
 import { keptLog } from "../sample.ts";
 import { postgresServer } from "./server.ts";
 
@@ -12,13 +15,20 @@ export async function temporaryDatabase(): Promise<{ url: string } & AsyncDispos
 }
 
 /** Central's store on a database of its own, both gone at the end of the scope. */
-export async function temporaryCentral(): Promise<{ store: CentralStore; url: string } & AsyncDisposable> {
+export async function temporaryCentral(): Promise<
+  { store: CentralStore; url: string; ask: Ask } & AsyncDisposable
+> {
   const database = await temporaryDatabase();
   const store = await openCentral(database.url);
+  // Connects when it is first asked.
+  const sql = postgres(database.url, { max: 1, types: { bigint }, onnotice: () => {} });
   return {
     store,
     url: database.url,
+    ask: async (text, given = []) =>
+      [...(await sql.unsafe(text, given as (string | number)[]))] as Record<string, Value>[],
     async [Symbol.asyncDispose]() {
+      await sql.end({ timeout: 5 });
       await store.close();
       await database[Symbol.asyncDispose]();
     },
@@ -28,3 +38,5 @@ export async function temporaryCentral(): Promise<{ store: CentralStore; url: st
 export function openCentral(url: string): Promise<CentralStore> {
   return openPostgresCentral({ url, clock: new SystemClock(), log: keptLog().log });
 }
+
+const bigint = { to: 20, from: [20], serialize: String, parse: Number };

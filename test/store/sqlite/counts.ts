@@ -1,7 +1,9 @@
 import { Database } from "bun:sqlite";
 import { expect } from "bun:test";
-import { seriesNames } from "../../../src/series.ts";
-import { spanStart, undivided_max, widths_ms } from "../../../src/store/core/count-spans.ts";
+import { type SeriesName, seriesNames } from "../../../src/series.ts";
+import { block_readings } from "../../../src/store/core/sealed-blocks.ts";
+import { spanStart, undivided_max, widths_ms } from "../../../src/store/core/span-widths.ts";
+import { decodeBlock } from "../../../src/store/sealed-block.ts";
 import { databaseOf } from "./opening.ts";
 
 /**
@@ -12,15 +14,44 @@ export function checkCounts(directory: string): void {
   using database = new Database(databaseOf(directory), { readonly: true });
   for (const series of seriesNames) {
     const rows = database.query(`SELECT stream, stamp, seq FROM ${series}`).all() as Row[];
+    const sealed = sealedRows(database, series);
     const totals = database
       .query("SELECT * FROM totals WHERE series = ? ORDER BY stream")
       .all(series) as Totals[];
-    const byStream = Map.groupBy(rows, ({ stream }) => stream);
+    for (const { stream, sealed_before } of totals) {
+      expect(rows.filter((row) => row.stream === stream && row.stamp < sealed_before)).toEqual([]);
+      expect(sealed.filter((row) => row.stream === stream && row.stamp >= sealed_before)).toEqual([]);
+    }
+    const byStream = Map.groupBy([...rows, ...sealed], ({ stream }) => stream);
     expect(totals.filter(({ total }) => total > 0).map(({ stream }) => stream)).toEqual(
       [...byStream.keys()].sort((one, other) => one - other),
     );
     for (const run of totals) checkRun(database, series, run, byStream.get(run.stream) ?? []);
   }
+}
+
+/** Sealed readings, after a look at what their blocks say of them. */
+function sealedRows(database: Database, series: SeriesName): Row[] {
+  const blocks = database
+    .query("SELECT * FROM sealed_readings WHERE series = ? ORDER BY stream, stamp, seq")
+    .all(series) as BlockRow[];
+  return blocks.flatMap(({ stream, readings: bytes, home: _, series: __, ...told }) => {
+    const { stamp_ms, seq } = decodeBlock(series, bytes);
+    const rows = [...seq].map(
+      (number, index): Row => ({
+        stream,
+        stamp: stamp_ms[index] as number,
+        seq: number,
+      }),
+    );
+    const [first, last] = [rows[0] as Row, rows.at(-1) as Row];
+    const found = { stamp: first.stamp, seq: first.seq, last_stamp: last.stamp, count: rows.length };
+    expect(told).toEqual({ ...found, min_seq: least(rows), max_seq: most(rows, "seq") });
+    expect(rows).toEqual(rows.toSorted((one, other) => one.stamp - other.stamp || one.seq - other.seq));
+    expect(spanStart(last.stamp, widths_ms[0])).toBe(spanStart(first.stamp, widths_ms[0]));
+    expect(rows.length).toBeLessThanOrEqual(block_readings);
+    return rows;
+  });
 }
 
 function checkRun(database: Database, series: string, run: Totals, rows: readonly Row[]): void {
@@ -69,8 +100,19 @@ interface Row {
   readonly seq: number;
 }
 
+interface BlockRow extends Row {
+  readonly home: number;
+  readonly series: string;
+  readonly last_stamp: number;
+  readonly count: number;
+  readonly min_seq: number;
+  readonly max_seq: number;
+  readonly readings: Uint8Array;
+}
+
 interface Totals {
   readonly stream: number;
+  readonly sealed_before: number;
   readonly total: number;
   readonly newest_number: number;
   readonly newest_stamp: number;

@@ -49,6 +49,7 @@ test("a page is a search of the descending key, in either direction and at any d
       "SEARCH stays USING PRIMARY KEY (item=?)",
       "SEARCH streams USING COVERING INDEX streams_by_item (item=? AND home=?)",
     ],
+    ["SEARCH totals USING PRIMARY KEY (stream=? AND series=? AND home=?)"],
     ["SEARCH wirelesssensor_events USING PRIMARY KEY (stream=? AND stamp>? AND stamp<?)"],
   ]);
 });

@@ -1,11 +1,15 @@
+import { Database } from "bun:sqlite";
 import { SystemClock } from "../../../src/clock.ts";
+import type { Value } from "../../../src/series.ts";
 import type { CentralStore } from "../../../src/store/central-store.ts";
 import { openCentralStore } from "../../../src/store/sqlite/central-open.ts";
+import type { Ask } from "../central-sample.ts";
 import { keptLog, temporaryDirectory } from "../sample.ts";
+import { databaseOf } from "./opening.ts";
 
 /** Central's store in a directory of its own, both gone at the end of the scope. */
 export async function temporaryCentral(): Promise<
-  { store: CentralStore; directory: string } & AsyncDisposable
+  { store: CentralStore; directory: string; ask: Ask } & AsyncDisposable
 > {
   const directory = temporaryDirectory();
   const { log } = keptLog();
@@ -13,6 +17,10 @@ export async function temporaryCentral(): Promise<
   return {
     store,
     directory: directory.path,
+    ask: async (text, given = []) => {
+      using database = new Database(databaseOf(directory.path));
+      return database.query(text.replace(/\$(\d+)/g, "?$1")).all(...given) as Record<string, Value>[];
+    },
     async [Symbol.asyncDispose]() {
       await store.close();
       directory[Symbol.dispose]();

@@ -6,21 +6,18 @@ import { Connections } from "../../../../src/store/postgres/connection.ts";
 import { copyIn } from "../../../../src/store/postgres/copy-in.ts";
 import { copyOf } from "../../../../src/store/postgres/copy-readings.ts";
 import { migrate } from "../../../../src/store/postgres/migrations.ts";
-import { Partitions } from "../../../../src/store/postgres/partitions.ts";
 import { postgresServer } from "../../../../test/store/postgres/server.ts";
 
 /** The rows of a batch as they are stored, in the binary form of COPY: so copying them is all that is left. */
 export type Ready = readonly { readonly statement: string; readonly chunks: readonly Buffer[] }[];
 
-/** COPY into tables as central has them, with the same keys and partitions, and nothing else: no items, counts or watermarks. */
+/** COPY into tables as central has them, with the same keys, and nothing else: no items, counts or watermarks. */
 export class BareCopy implements AsyncDisposable {
   readonly #connections: Connections;
-  readonly #partitions: Partitions;
   readonly #drop: () => Promise<void>;
 
   private constructor(connections: Connections, drop: () => Promise<void>) {
     this.#connections = connections;
-    this.#partitions = new Partitions(connections);
     this.#drop = drop;
   }
 
@@ -38,7 +35,6 @@ export class BareCopy implements AsyncDisposable {
     for (const series of seriesNames) {
       const columns = batch.series[series];
       if (columns === undefined) continue;
-      await this.#partitions.make(series, columns.stamp_ms, 0);
       const { statement, chunks } = copyOf({
         series,
         home,

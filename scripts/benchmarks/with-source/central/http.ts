@@ -40,7 +40,7 @@ async function compare(what: string, readings: readonly Reading[], report: Repor
       copies: await seconds(() => Promise.all(apart.map((ready) => bare.copy(ready)))),
       homes: await seconds(() => Promise.all(each.map(({ home, sent }) => send(home, sent)))),
     };
-    // The first round makes items, partitions and plans.
+    // The first round makes items and plans.
     if (round === 0) continue;
     for (const way of ways) rates[way].push(rate(took[way]));
   }

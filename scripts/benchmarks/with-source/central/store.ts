@@ -25,7 +25,7 @@ export async function store(report: Report): Promise<void> {
       one: await seconds(() => receive(2, one)),
       two: (await seconds(() => Promise.all([receive(3, left), receive(4, right)]))) / 2,
     };
-    // The first round makes partitions, items and plans.
+    // The first round makes items and plans.
     if (round === 0) continue;
     for (const way of ["copy", "one", "two"] as const)
       rates[way].push((batches * batch_readings_max) / took[way]);

@@ -46,7 +46,7 @@ CREATE TABLE batches (
 
 -- What is held of a series of a stream; `home` is its home. `revision` rises when readings that were held are changed or joined with others,
 -- `pruned` is how many have been removed. Readings from the stamp `tail_from` on are the tail: there are `tail`, from the number `tail_min` on,
--- and `counts` has those before.
+-- and `counts` has those before. Readings below the stamp `sealed_before` are in `sealed_readings`, all others are rows.
 CREATE TABLE totals (
   stream BIGINT NOT NULL,
   series TEXT COLLATE "C" NOT NULL,
@@ -59,9 +59,27 @@ CREATE TABLE totals (
   tail BIGINT NOT NULL DEFAULT 0,
   tail_from BIGINT NOT NULL DEFAULT 0,
   tail_min BIGINT NOT NULL DEFAULT 0,
+  sealed_before BIGINT NOT NULL DEFAULT 0,
   PRIMARY KEY (stream, series, home)
 );
 CREATE INDEX totals_by_home ON totals (home);
+
+-- Blocks of readings of a series of a stream that are older than some days: `count` of them, from the one that has `stamp` and `seq` to the last one, in
+-- columns (src/store/sealed-block.ts). They are compressed already. All of a block lie in the same 32 days.
+CREATE TABLE sealed_readings (
+  stream BIGINT NOT NULL,
+  series TEXT COLLATE "C" NOT NULL,
+  home BIGINT NOT NULL,
+  stamp BIGINT NOT NULL,
+  seq BIGINT NOT NULL,
+  last_stamp BIGINT NOT NULL,
+  count BIGINT NOT NULL,
+  min_seq BIGINT NOT NULL,
+  max_seq BIGINT NOT NULL,
+  readings BYTEA NOT NULL,
+  PRIMARY KEY (stream, series, stamp, seq, home)
+) WITH (autovacuum_vacuum_scale_factor = 0.05, toast.autovacuum_vacuum_scale_factor = 0.05);
+ALTER TABLE sealed_readings ALTER COLUMN readings SET STORAGE EXTERNAL;
 
 -- Readings by spans of time, `width` milliseconds each and beginning at multiples of it: src/store/README.md says how they are used.
 CREATE TABLE counts (

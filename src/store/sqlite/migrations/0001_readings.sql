@@ -6,7 +6,8 @@ CREATE TABLE meta (
 
 -- What is held of a series of a stream; `home` is 0, because readings do not say theirs. `revision` rises when readings that were held are changed or
 -- joined with others, `pruned` is how many have been removed. Readings from the stamp `tail_from` on are the tail: there are `tail`, from the number
--- `tail_min` on, and `counts` has those before.
+-- `tail_min` on, and `counts` has those before. Readings below the stamp `sealed_before` are in `sealed_readings`, all others are rows; a gateway's
+-- are all rows.
 CREATE TABLE totals (
   stream INTEGER NOT NULL,
   series TEXT NOT NULL,
@@ -19,6 +20,7 @@ CREATE TABLE totals (
   tail INTEGER NOT NULL DEFAULT 0,
   tail_from INTEGER NOT NULL DEFAULT 0,
   tail_min INTEGER NOT NULL DEFAULT 0,
+  sealed_before INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (stream, series, home)
 ) WITHOUT ROWID, STRICT;
 

@@ -1,0 +1,31 @@
+import { pick, type Readings } from "../sealed-block.ts";
+import type { RunPlace } from "./run.ts";
+import { addSealed } from "./sealed-blocks.ts";
+import type { SeriesRows } from "./series-rows.ts";
+import { putReadings, type Work } from "./work.ts";
+
+/** Puts readings where their runs have them: among the sealed ones below `sealed_before`, else into the table of their series. */
+export function* putWhereKept(
+  rows: SeriesRows,
+  placeOf: (stream: number) => RunPlace | undefined,
+  meanwhile?: () => void,
+): Work<void> {
+  const { columns, order, stream, own } = rows;
+  const late = new Map<RunPlace, number[]>();
+  const places = new Map<number, RunPlace | undefined>();
+  const kept = order.filter((index) => {
+    const of = stream[index] as number;
+    if (!places.has(of)) places.set(of, placeOf(of));
+    const place = places.get(of);
+    if (place === undefined || (columns.stamp_ms[index] as number) >= place.sealed_before) return true;
+    const indexes = late.get(place) ?? [];
+    late.set(place, indexes);
+    indexes.push(index);
+    return false;
+  });
+  yield* putReadings({ ...rows, order: kept }, late.size === 0 ? meanwhile : undefined);
+  if (late.size === 0) return;
+  const readings: Readings = { ...columns, seq: own };
+  for (const [place, indexes] of late) yield* addSealed(place, pick(readings, indexes));
+  meanwhile?.();
+}

@@ -1,0 +1,123 @@
+import { day_ms } from "../../durations.ts";
+import { readingsOf } from "../sealed-block.ts";
+import type { Homes } from "./homes.ts";
+import { type ReadingKey, rowsAfter } from "./readings.ts";
+import { placesOf, type RunPlace } from "./run.ts";
+import { addSealed, BlockWalk } from "./sealed-blocks.ts";
+import { arrays, change, firstOf, hold, objects, rowsOf, type Work } from "./work.ts";
+
+/**
+ * Seals readings of a home with stamps below `before_ms`, about `sealed_at_once` of them: the work of one transaction. Answers how many it sealed,
+ * and whether there are more.
+ */
+export function* sealSome(
+  homes: Homes,
+  home: number,
+  before_ms: number,
+): Work<{ sealed: number; more: boolean }> {
+  yield* hold({ home });
+  yield* hold("inventory");
+  const streams = yield* rowsOf(arrays<[number]>("SELECT key FROM streams WHERE home = $1", home));
+  const own = homes.of(home);
+  const text = `SELECT stream, series, sealed_before FROM totals
+    WHERE stream = ANY ($1::bigint[]) AND home = $2 AND newest_stamp >= sealed_before ORDER BY stream, series`;
+  const runs = yield* rowsOf(
+    objects<Pick<RunPlace, "stream" | "series" | "sealed_before">>(text, streams.flat(), own),
+  );
+  let sealed = 0;
+  for (const run of runs) {
+    const place = { ...run, homes, home: own };
+    const end_ms = yield* endOf(place, before_ms, sealed_at_once - sealed);
+    sealed += yield* sealRun(place, end_ms);
+    if (end_ms < before_ms) return { sealed, more: true };
+  }
+  return { sealed, more: false };
+}
+
+/** The stamp that some rows of a run lie below: about `most`, and at least those of one millisecond. */
+function* endOf(run: RunPlace, before_ms: number, most: number): Work<number> {
+  const { homes, series, stream, home, sealed_before } = run;
+  const text = `SELECT stamp FROM ${series}
+    WHERE stream = $1${homes.is("$2")} AND stamp >= $3 AND stamp < $4 ORDER BY stamp LIMIT 1 OFFSET $5`;
+  const given = [stream, home, sealed_before, before_ms];
+  const end = yield* firstOf(arrays<[number]>(text, ...given, Math.max(0, most)));
+  if (end === undefined) return before_ms;
+  const first = yield* firstOf(arrays<[number]>(text, ...given, 0));
+  return end[0] === first?.[0] && most > 0 ? end[0] + 1 : end[0];
+}
+
+/** Makes sealed readings of all rows of a run with stamps below `before_ms`; answers how many. */
+function* sealRun(run: RunPlace, before_ms: number): Work<number> {
+  const { homes, series, stream, home, sealed_before } = run;
+  let sealed = 0;
+  let after: ReadingKey = [sealed_before, 0];
+  for (;;) {
+    const rows = yield* rowsOf(rowsAfter(run, { after, before_ms, limit: rows_at_once }));
+    const last = rows.at(-1);
+    if (last === undefined) break;
+    yield* addSealed({ ...run, sealed_before: before_ms }, readingsOf(series, rows));
+    sealed += rows.length;
+    after = [last[0], last[1]];
+    if (rows.length < rows_at_once) break;
+  }
+  if (sealed === 0) return 0;
+  // No further than there is something: a device that tells of an older time later is not late by that.
+  const end_ms = after[0] + 1;
+  yield* change(
+    `DELETE FROM ${series} WHERE stream = $1${homes.is("$2")} AND stamp >= $3 AND stamp < $4`,
+    ...[stream, home, sealed_before, end_ms],
+  );
+  yield* setSealed(run, end_ms);
+  return sealed;
+}
+
+function* setSealed({ series, stream, home }: RunPlace, sealed_before: number): Work<void> {
+  yield* change(
+    "UPDATE totals SET sealed_before = $4 WHERE stream = $1 AND series = $2 AND home = $3",
+    ...[stream, series, home, sealed_before],
+  );
+}
+
+/** Gives the sealed readings of a run to another stream of the home, which is to get its rows too. What both have up to there is sealed then. */
+export function* giveSealed(giver: RunPlace, into: number): Work<void> {
+  const { homes, series, home, stream } = giver;
+  const taker = (yield* placesOf(homes, { series, home, streams: [into] })).get(into) ?? {
+    ...giver,
+    stream: into,
+    sealed_before: 0,
+  };
+  const sealed_before = Math.max(giver.sealed_before, taker.sealed_before);
+  if (sealed_before === 0) return;
+  yield* change(
+    "INSERT INTO totals (stream, series, home) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+    ...[into, series, home],
+  );
+  yield* sealRun(giver, sealed_before);
+  yield* sealRun(taker, sealed_before);
+  const walk = new BlockWalk({ ...giver, sealed_before }, { from_ms: 0, before_ms: sealed_before }, 1);
+  for (let block = yield* walk.next(); block !== undefined; block = yield* walk.next())
+    yield* addSealed({ ...taker, sealed_before }, block.readings());
+  yield* change(
+    "DELETE FROM sealed_readings WHERE stream = $1 AND series = $2 AND home = $3",
+    ...[stream, series, home],
+  );
+  yield* setSealed(taker, sealed_before);
+}
+
+/** Below which stamp a home that reports at `at_ms` is to be sealed; undefined where another night is its turn. */
+export function dueAfterReport(home: number, at_ms: number): number | undefined {
+  // Some homes each night, so that the room of what was rows is used again by the rows of others.
+  const isDue = (Math.floor(at_ms / day_ms) + home) % nights_between === 0;
+  return isDue ? at_ms - rows_kept_days * day_ms : undefined;
+}
+
+/** Older readings are sealed; nearly all that come late are younger. */
+const rows_kept_days = 5;
+/** A home is sealed once in so many nights: a block is written anew each time until it is full. */
+const nights_between = 3;
+/** Readings that one transaction seals: a home waits for it with its next batch. */
+const sealed_at_once = 16_384;
+/** Rows in memory at once. */
+const rows_at_once = 4_096;
+/** Transactions after a report: what is left is sealed after the next ones. */
+export const seals_a_report_max = 16;

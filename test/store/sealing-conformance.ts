@@ -1,0 +1,83 @@
+import { describe, expect, test } from "bun:test";
+import { day_ms } from "../../src/durations.ts";
+import type { CentralStore } from "../../src/store/central-store.ts";
+import { type Ask, all, events, eventsOf, type MakeCentral, numbers } from "./central-sample.ts";
+import { sensor, start_ms } from "./sample.ts";
+import { rowsAndSealed } from "./sealed-central.ts";
+import { SimulatedGateway } from "./simulated-gateway.ts";
+
+/** Tests of when central seals what, at both of its stores; that nothing is answered otherwise is in sealed.test.ts. */
+export function sealingAgrees(name: string, make: MakeCentral): void {
+  describe(name, () => {
+    describe("sealing", () => sealing(make));
+  });
+}
+
+function sealing(make: MakeCentral): void {
+  test("follows a report on one of three nights, and leaves the readings of five days alone", async () => {
+    await using made = await make();
+    const gateway = monthOf(new SimulatedGateway(12, "one"));
+    await made.store.receive(gateway.all(), gateway.sender);
+    const sealed: number[] = [];
+    for (let night = 0; night < 6; night += 1) {
+      const at_ms = start_ms + (30 + night) * day_ms;
+      const before = await rowsAndSealed(made.ask);
+      await made.store.noteReport(gateway.report(), { home: 12, at_ms });
+      const after = await rowsAndSealed(made.ask);
+      if (after.sealed === before.sealed) continue;
+      sealed.push(night);
+      expect(await oldestRow(made.ask)).toBeGreaterThanOrEqual(at_ms - 5 * day_ms);
+    }
+    expect(sealed).toHaveLength(2);
+    expect((sealed[1] ?? 0) - (sealed[0] ?? 0)).toBe(3);
+    expect(await rowsAndSealed(made.ask)).toMatchObject({ rows: expect.any(Number) });
+    expect((await rowsAndSealed(made.ask)).rows).toBeLessThanOrEqual(5);
+    expect(await eventsOf(made.store, 1)).toEqual(numbers(30));
+  });
+
+  test("goes on until nothing is left, also where thousands of readings are of one millisecond", async () => {
+    await using made = await make();
+    const gateway = new SimulatedGateway(12, "one");
+    const before = events(1, 500);
+    gateway.add(...before);
+    for (let event = 501; event <= 18_500; event += 1)
+      gateway.add({ device: sensor(1), series: all.series, stamp_ms: start_ms + 600_000, fields: [event] });
+    gateway.add(...events(1, 500, 18_500));
+    await made.store.receive(gateway.all(), gateway.sender);
+    await made.store.seal(12, Number.MAX_SAFE_INTEGER);
+    expect(await rowsAndSealed(made.ask)).toEqual({ rows: 0, sealed: 19_000 });
+    const far = { ...all, item: 1, before_ms: Number.MAX_SAFE_INTEGER, skip: 17_990, limit: 1_010 };
+    const { records, next } = await made.store.page(far);
+    expect(records.map(({ event }) => event)).toEqual(numbers(1_010));
+    expect(next).toBeUndefined();
+  }, 60_000);
+
+  test("that fails leaves the report, and is done after a later one", async () => {
+    await using made = await make();
+    const gateway = monthOf(new SimulatedGateway(12, "one"));
+    await made.store.receive(gateway.all(), gateway.sender);
+    await made.ask("ALTER TABLE sealed_readings RENAME TO put_away");
+    await threeNights(made.store, gateway, 30);
+    expect(await made.store.gateways()).toMatchObject([{ home: 12, report: { night: 32 } }]);
+    await made.ask("ALTER TABLE put_away RENAME TO sealed_readings");
+    expect(await rowsAndSealed(made.ask)).toEqual({ rows: 30, sealed: 0 });
+    await threeNights(made.store, gateway, 33);
+    expect((await rowsAndSealed(made.ask)).sealed).toBeGreaterThan(24);
+    expect(await eventsOf(made.store, 1)).toEqual(numbers(30));
+  });
+}
+
+/** A reading a day. */
+function monthOf(gateway: SimulatedGateway): SimulatedGateway {
+  return gateway.add(...events(1, 30).map((event, day) => ({ ...event, stamp_ms: start_ms + day * day_ms })));
+}
+
+async function threeNights(store: CentralStore, gateway: SimulatedGateway, first: number): Promise<void> {
+  for (const night of [first, first + 1, first + 2])
+    await store.noteReport(gateway.report({}, { night }), { home: 12, at_ms: start_ms + night * day_ms });
+}
+
+async function oldestRow(ask: Ask): Promise<number> {
+  const [row] = await ask(`SELECT min(stamp) AS stamp FROM ${all.series}`);
+  return Number(row?.["stamp"]);
+}
