@@ -78,9 +78,12 @@ async function fill(directory: string): Promise<AccountTokens> {
   const count = Math.round(readings / homes / each);
   const data = new HomeData(demoReadings(count));
   const took_s = await seconds(async () => {
-    for (let home = 1; home <= homes; home += 1)
+    for (let home = 1; home <= homes; home += 1) {
       for (let night = 0; night < each; night += 1)
         await store.receive(data.of(home, night), { home, at_ms: Date.UTC(2026, 0, 1 + night) });
+      // Blocks and rows are to be moved both.
+      if (home % 2 === 0) await store.seal(home, Date.UTC(2026, 0, 15));
+    }
   });
   const tokens = await addTokens(store);
   await store.close();

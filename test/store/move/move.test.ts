@@ -12,7 +12,8 @@ import { filled, moved, opening } from "./moving.ts";
 /** Moves a store, ended after every transaction or two, as often as it takes; answers how often that was. */
 async function movedInPieces(from: CentralPlace, to: CentralPlace): Promise<number> {
   for (let runs = 1; runs < runs_max; runs += 1)
-    if ((await moved(from, to, { transactions_max: 1 + (runs % 3) })) !== undefined) return runs;
+    if ((await moved(from, to, { rows_max: 60, transactions_max: 1 + (runs % 3) })) !== undefined)
+      return runs;
   throw new Error("it came to no end");
 }
 
