@@ -34,6 +34,7 @@ export function* holdSource(epoch: string, sender: Sender): Work<Source> {
     const owner = yield* ownerOf(epoch);
     if (owner !== undefined && owner !== home)
       refuseForeign(epoch, (yield* sourceOf(epoch)) ?? { home: owner, held_seq: 0 }, sender);
+    // As a SELECT Citus takes it by way of the coordinator, and so commits it in two phases with the row above.
     yield* change(
       `INSERT INTO sources (home, epoch, began)
        SELECT $1::bigint, $2, coalesce(max(greatest(began, reported)), 0) + 1 FROM sources WHERE home = $1
