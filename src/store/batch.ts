@@ -49,7 +49,10 @@ export type Column = Float64Array | readonly (string | null)[];
 /** Makes the column of values that SQL keeps as `sql`. */
 export function columnOf(sql: SeriesField["sql"], values: readonly Value[]): Column {
   if (sql === "TEXT") return values as readonly (string | null)[];
-  return Float64Array.from(values as readonly (number | null)[], (value) => value ?? Number.NaN);
+  const numbers = new Float64Array(values.length);
+  for (let row = 0; row < numbers.length; row += 1)
+    numbers[row] = (values[row] as number | null) ?? Number.NaN;
+  return numbers;
 }
 
 export function valueAt(column: Column, row: number): Value {

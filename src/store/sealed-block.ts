@@ -6,7 +6,10 @@ import { differencesOf, type SeriesColumn, sumsOf, valueColumns } from "./series
 /** Readings of one series of one stream as columns of equal length, in order of stamp, then of number. */
 export type Readings = Omit<SeriesColumns, "device">;
 
-/** Readings as bytes: JSON of their columns, of which stamps and numbers are differences, in a zstd frame with a checksum. */
+/**
+ * Readings as bytes: JSON of their columns, of which stamps and numbers are differences, in a zstd frame with a checksum. A column of one value alone
+ * has it once.
+ */
 export function encodeBlock(series: SeriesName, { stamp_ms, seq, values }: Readings): Uint8Array {
   const written = valueColumns(series).map((column, place) => writtenOf(column, values[place] as Column));
   const json = Buffer.from(JSON.stringify([differencesOf(stamp_ms), differencesOf(seq), ...written]));
@@ -22,16 +25,20 @@ export function decodeBlock(series: SeriesName, bytes: Uint8Array): Readings {
   return {
     stamp_ms: sumsOf(stamps),
     seq: sumsOf(numbers),
-    values: valueColumns(series).map((column, place) => columnRead(column, written[place] as Value[])),
+    values: valueColumns(series).map((column, place) =>
+      columnRead(column, written[place] as Value[], stamps.length),
+    ),
   };
 }
 
 function writtenOf({ rising }: SeriesColumn, column: Column): Value[] {
-  return rising && column instanceof Float64Array ? differencesOf(column) : [...column];
+  const written = rising && column instanceof Float64Array ? differencesOf(column) : [...column];
+  return written.every((value) => Object.is(value, written[0])) ? written.slice(0, 1) : written;
 }
 
-function columnRead({ rising, sql }: SeriesColumn, written: Value[]): Column {
-  return rising ? sumsOf(written as (number | null)[]) : columnOf(sql, written);
+function columnRead({ rising, sql }: SeriesColumn, written: Value[], count: number): Column {
+  const values = written.length < count ? new Array<Value>(count).fill(written[0] as Value) : written;
+  return rising ? sumsOf(values as (number | null)[]) : columnOf(sql, values);
 }
 
 /** The readings with these indexes, in their order. */

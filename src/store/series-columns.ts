@@ -66,10 +66,12 @@ export function differencesOf(numbers: Float64Array): number[] {
 
 /** The numbers that differences are of; null is NaN. */
 export function sumsOf(differences: readonly (number | null)[]): Float64Array {
+  const numbers = new Float64Array(differences.length);
   let sum = 0;
-  return Float64Array.from(differences, (difference) => {
-    if (difference === null) return Number.NaN;
-    sum += difference;
-    return sum;
-  });
+  for (let index = 0; index < numbers.length; index += 1) {
+    const difference = differences[index] ?? Number.NaN;
+    numbers[index] = sum + difference;
+    if (!Number.isNaN(difference)) sum += difference;
+  }
+  return numbers;
 }

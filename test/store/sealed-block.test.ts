@@ -89,7 +89,9 @@ function anyReadings(random: () => number, series: (typeof seriesNames)[number],
     values: valueColumns(series).map((column) =>
       columnOf(
         column.sql,
-        Array.from({ length: count }, () => anyValue(random, column)),
+        random() < 0.3
+          ? new Array<Value>(count).fill(anyValue(random, column))
+          : Array.from({ length: count }, () => anyValue(random, column)),
       ),
     ),
   };

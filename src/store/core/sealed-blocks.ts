@@ -228,5 +228,5 @@ const block_width_ms = widths_ms[0];
 /** Readings in a block: a page of 1,000 of a sensor is in two or three of them. */
 export const block_readings = 1_024;
 /** Blocks that a walk reads at first, and at most, at once. */
-const blocks_first = 2;
+const blocks_first = 3;
 const blocks_most = 32;
