@@ -9,6 +9,7 @@ import { openGatewayStore, openUploadStore } from "../../src/store/sqlite/open.t
 import type { GatewayStore, Store, Token } from "../../src/store/store.ts";
 import type { UploadStore } from "../../src/store/upload-store.ts";
 import { decodeBatch, encodeBatch } from "../../src/sync/batch-codec.ts";
+import { now_ms } from "../api/serving.ts";
 import { SettableClock } from "../api/settable-clock.ts";
 import { type Api, startApi } from "../api/starting.ts";
 import { temporaryCentral } from "./postgres/temporary-central.ts";
@@ -47,13 +48,17 @@ export async function openStores(homes: readonly number[]): Promise<Stores> {
   return { gateways, centrals: [sqlite, postgres], [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
 
-/** Sends what a gateway has not sent, in batches of random size, and what it knows of its devices, to both centrals. */
+/**
+ * Sends what a gateway has not sent, in batches of random size, and what it knows of its devices, to both centrals; each seals what is older than some
+ * random days of its own, or nothing.
+ */
 export async function send(
   { home, upload }: HomeGateway,
   stores: { readonly centrals: readonly [CentralStore, ...CentralStore[]] },
   random: () => number,
 ): Promise<void> {
-  const sender = { home, at_ms: 1_800_000_000_000 };
+  // So early that nothing is sealed because of a report.
+  const sender = { home, at_ms: 1 };
   for (const { epoch } of await upload.epochs()) {
     for (;;) {
       const [held] = await stores.centrals[0].held([epoch]);
@@ -68,6 +73,8 @@ export async function send(
     const health = await upload.deviceHealthAfter(held?.held_note ?? 0, health_notes_max);
     for (const central of stores.centrals) await central.noteReport({ epoch, health, report: {} }, sender);
   }
+  for (const central of stores.centrals)
+    if (random() < 0.6) await central.seal(home, now_ms - below(random, 45 * day_ms));
 }
 
 /** Readings of any series of some devices (a device for each kind and number), in bursts, some of them late, up to `until_ms`. */
