@@ -214,9 +214,9 @@ test("what central has otherwise is repaired: on the days that were touched, and
   await home.append(daysOfEvents({ from_ms, days: 10, count: 5_000 }));
   await drain(await home.pull(programme.store));
   await programme.stop();
-  programme.inCentral(
-    "UPDATE wirelesssensor_events SET event = event + 1 WHERE stamp < ?",
-    from_ms + day_ms / 50,
+  programme.changeEvents(
+    (stamp_ms) => stamp_ms < from_ms + day_ms / 50,
+    (event) => event + 1,
   );
   await programme.start();
   const pull = await home.pull(programme.store);
@@ -261,9 +261,9 @@ test("what a pull that was cut off has taken and not compared is compared by the
   await between.stop(true);
   expect(await rowsAt(programme.store)).toBe(200);
   await programme.stop();
-  programme.inCentral(
-    "UPDATE wirelesssensor_events SET event = event + 1 WHERE stamp > ?",
-    from_ms + 2 * day_ms,
+  programme.changeEvents(
+    (stamp_ms) => stamp_ms > from_ms + 2 * day_ms,
+    (event) => event + 1,
   );
   await programme.start();
   await drain(await home.pull(programme.store));

@@ -10,6 +10,8 @@ import type { Log } from "../../../src/log.ts";
 import type { Reading } from "../../../src/reading.ts";
 import type { CentralStore } from "../../../src/store/central-store.ts";
 import type { DayDigest } from "../../../src/store/day-digest.ts";
+import { decodeBlock, encodeBlock } from "../../../src/store/sealed-block.ts";
+import { valueColumns } from "../../../src/store/series-columns.ts";
 import { databasePath } from "../../../src/store/sqlite/connection.ts";
 import { openGatewayStore, openUploadStore } from "../../../src/store/sqlite/open.ts";
 import type { GatewayStore } from "../../../src/store/store.ts";
@@ -84,9 +86,34 @@ export class Programme implements AsyncDisposable {
     this.#central = undefined;
   }
 
-  /** Changes what central has, behind its back. */
-  inCentral(sql: string, ...values: readonly number[]): void {
-    changeBehind(join(this.directory, "central"), sql, values);
+  /** Changes the events of some times that central has, rows and sealed ones, behind its back. */
+  changeEvents(isMeant: (stamp_ms: number) => boolean, change: (event: number) => number): void {
+    const database = new Database(databasePath(join(this.directory, "central")));
+    const rows = database.query(`SELECT stream, stamp, seq, event FROM ${events}`).values() as number[][];
+    const setRow = database.query(
+      `UPDATE ${events} SET event = ? WHERE stream = ? AND stamp = ? AND seq = ?`,
+    );
+    for (const [stream = 0, stamp_ms = 0, seq = 0, event = 0] of rows)
+      if (isMeant(stamp_ms)) setRow.run(change(event), stream, stamp_ms, seq);
+    const blocks = database
+      .query(`SELECT stream, stamp, seq, readings FROM sealed_readings WHERE series = '${events}'`)
+      .values() as [number, number, number, Uint8Array][];
+    const setBlock = database.query(
+      `UPDATE sealed_readings SET readings = ? WHERE series = '${events}' AND stream = ? AND stamp = ? AND seq = ?`,
+    );
+    const place = valueColumns(events).findIndex(({ name }) => name === "event");
+    for (const [stream, stamp, seq, bytes] of blocks) {
+      const block = decodeBlock(events, bytes);
+      const column = [...(block.values[place] as Float64Array)];
+      const values = block.values.with(
+        place,
+        Float64Array.from(column, (event, index) =>
+          isMeant(block.stamp_ms[index] as number) ? change(event) : event,
+        ),
+      );
+      setBlock.run(encodeBlock(events, { ...block, values }), stream, stamp, seq);
+    }
+    database.close();
   }
 
   /** A box in a home, with a token for it. */
@@ -267,3 +294,5 @@ export function daysOfEvents(options: {
     clock: clockQuality.synchronised,
   }));
 }
+
+const events = "wirelesssensor_events";

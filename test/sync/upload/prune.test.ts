@@ -121,7 +121,10 @@ test("a reading that comes late for a day that was pruned is sent, and held agai
     })
     .catch((fault) => fault.message);
   expect(stopped).toBe("stopped before comparing");
-  programme.inCentral("UPDATE wirelesssensor_events SET event = 7 WHERE stamp = ?", late_ms + 1);
+  programme.changeEvents(
+    (stamp_ms) => stamp_ms === late_ms + 1,
+    () => 7,
+  );
   expect(await home.upload({ keep_days: 20 })).toMatchObject({ sent: 0, differing_days: 1, repaired: 1 });
   expect(await home.state()).toMatchObject({ verified_seq: 20_002 });
 });

@@ -140,9 +140,9 @@ test("a day that differs at central is put right and counted", async () => {
   await home.append(daysOfEvents({ from_ms, days: 4, count: 400 }));
   await home.upload();
   await programme.stop();
-  programme.inCentral(
-    "UPDATE wirelesssensor_events SET event = event + 1 WHERE stamp < ?",
-    from_ms + day_ms / 50 + 1,
+  programme.changeEvents(
+    (stamp_ms) => stamp_ms < from_ms + day_ms / 50 + 1,
+    (event) => event + 1,
   );
   await programme.start();
   expect(await home.upload({ everyDay: true })).toMatchObject({
