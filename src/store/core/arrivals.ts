@@ -4,7 +4,7 @@ import type { ReadingOfRun } from "../sealed-block.ts";
 import type { Arrivals, ArrivalsRequest, Precision, SeriesRecord, StayPosition } from "../store.ts";
 import type { Homes } from "./homes.ts";
 import { type ReadingKey, readingsAfter } from "./readings.ts";
-import { type Run, runsOf } from "./run.ts";
+import { ofRun, type Run, runsOf } from "./run.ts";
 import { eachSealed } from "./sealed-blocks.ts";
 import { quoted } from "./series-tables.ts";
 import { type Between, joined as joinedTimes } from "./time-spans.ts";
@@ -76,7 +76,7 @@ function* sealedLate(run: Run, of: Between, after: number, limit: number): Work<
   if (sealed_before <= of.from_ms) return [];
   const listed = yield* rowsOf(
     arrays<[seq: number, stamp_ms: number]>(
-      `SELECT seq, stamp FROM late WHERE stream = $1 AND series = $2 AND home = $3 AND seq > $4 AND stamp >= $5 AND stamp < $6
+      `SELECT seq, stamp FROM late WHERE ${ofRun} AND seq > $4 AND stamp >= $5 AND stamp < $6
        ORDER BY seq LIMIT $7`,
       ...[stream, series, home, after, of.from_ms, of.before_ms, limit],
     ),
@@ -106,8 +106,7 @@ function* sealedInOrder(
   const { series, stream, home, sealed_before } = run;
   const { after, limit, lateFollow } = of;
   const before_ms = Math.min(of.before_ms, sealed_before);
-  const text =
-    "SELECT seq FROM late WHERE stream = $1 AND series = $2 AND home = $3 AND seq = ANY ($4::bigint[])";
+  const text = `SELECT seq FROM late WHERE ${ofRun} AND seq = ANY ($4::bigint[])`;
   const found: ArrivalRow[] = [];
   let at: ReadingKey = [after.stamp_ms, after.seq];
   while (found.length < limit && at[0] < before_ms) {

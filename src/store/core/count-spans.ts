@@ -3,7 +3,7 @@ import type { SeriesName } from "../../series.ts";
 import type { Homes } from "./homes.ts";
 import { listLate } from "./late.ts";
 import { newestBetween, spansBetween } from "./readings.ts";
-import { placesOf, type RunPlace } from "./run.ts";
+import { makeTotals, ofRun, placesOf, type RunPlace } from "./run.ts";
 import { countsColumns } from "./span-counts.ts";
 import { spanStart, undivided_max, widths_ms } from "./span-widths.ts";
 import type { Between } from "./time-spans.ts";
@@ -52,10 +52,7 @@ export function* recountDays(
 ): Work<void> {
   const { series, home, days, changed } = of;
   for (const [stream, day] of days) {
-    yield* change(
-      "INSERT INTO totals (stream, series, home) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
-      ...[stream, series, home],
-    );
+    yield* makeTotals({ stream, series, home });
     const from_ms = day * day_ms;
     for (const run of (yield* placesOf(homes, { series, home, streams: [stream] })).values())
       yield* recount(run, { from_ms, before_ms: from_ms + day_ms, changed });
@@ -118,7 +115,6 @@ function stretches({ from_ms, before_ms }: Between, tail_from_ms: number | undef
   ];
 }
 
-const ofRun = "stream = $1 AND series = $2 AND home = $3";
 const ofWidest = `FROM counts WHERE ${ofRun} AND width = ${widths_ms[0]}`;
 /** Parameters: stream, series, home, and 1 where readings have changed. */
 const sumSql = `UPDATE totals SET

@@ -1,4 +1,4 @@
-import type { RunPlace } from "./run.ts";
+import { ofRun, type RunPlace } from "./run.ts";
 import { BlockWalk } from "./sealed-blocks.ts";
 import { arrays, change, firstOf, put, type Work } from "./work.ts";
 
@@ -8,10 +8,7 @@ import { arrays, change, firstOf, put, type Work } from "./work.ts";
  */
 export function* listLate(run: RunPlace): Work<void> {
   const { homes, stream, series, home, sealed_before } = run;
-  yield* change(
-    "DELETE FROM late WHERE stream = $1 AND series = $2 AND home = $3",
-    ...[stream, series, home],
-  );
+  yield* change(`DELETE FROM late WHERE ${ofRun}`, ...[stream, series, home]);
   yield* change(
     `INSERT INTO late (stream, series, seq, home, stamp)
      SELECT $1::bigint, $2::text, seq, $3::bigint, stamp FROM (

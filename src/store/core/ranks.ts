@@ -1,5 +1,5 @@
 import { countBetween } from "./readings.ts";
-import type { Run } from "./run.ts";
+import { ofRun, type Run } from "./run.ts";
 import type { SpanCount, SpanMemory } from "./span-memory.ts";
 import { spanStart, undivided_max, widths_ms } from "./span-widths.ts";
 import { objects, rowsOf, type Work } from "./work.ts";
@@ -31,7 +31,7 @@ function* countsAround({ stream, series, home }: Run, before_ms: number): Work<A
     const [own, wider] = [`$${level + 4}`, level === 0 ? "" : ` AND start >= $${level + 3}`];
     return `SELECT ${width} AS width, sum(CASE WHEN start < ${own} THEN count ELSE 0 END) AS passed,
         sum(CASE WHEN start < ${own} THEN 0 ELSE count END) AS here
-      FROM counts WHERE stream = $1 AND series = $2 AND home = $3 AND width = ${width}${wider} AND start <= ${own}`;
+      FROM counts WHERE ${ofRun} AND width = ${width}${wider} AND start <= ${own}`;
   });
   return yield* rowsOf(objects<Around>(kinds.join(" UNION ALL "), stream, series, home, ...starts));
 }

@@ -1,7 +1,7 @@
 import type { SeriesName } from "../../series.ts";
 import type { Homes } from "./homes.ts";
 import type { Stay } from "./stays.ts";
-import { objects, reach, rowsOf, rowsOfAll, type Work } from "./work.ts";
+import { change, objects, reach, rowsOf, rowsOfAll, type Work } from "./work.ts";
 
 /** A series of a stream, and where its readings are. */
 export interface RunPlace {
@@ -12,6 +12,17 @@ export interface RunPlace {
   readonly home: number;
   /** Readings with a stamp below it are sealed, all others are rows; unix milliseconds, 0: nothing is sealed. */
   readonly sealed_before: number;
+}
+
+/** A condition on a table that tells the series, as SQL: rows are of the run whose stream, series and home are the first parameters. */
+export const ofRun = "stream = $1 AND series = $2 AND home = $3";
+
+/** Makes the totals of a run, where nothing was ever kept of it. */
+export function* makeTotals({ stream, series, home }: Omit<RunPlace, "homes" | "sealed_before">): Work<void> {
+  yield* change(
+    "INSERT INTO totals (stream, series, home) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+    ...[stream, series, home],
+  );
 }
 
 /** A series of a stream as one moment has it, and the stay that it is asked for. Of its readings some are counted in spans, and the tail alone. */
@@ -50,7 +61,7 @@ export function* runsOf(homes: Homes, { series, item, homes: seen }: ItemSeries)
 }
 
 const totalsSql = `SELECT total, newest_number, newest_stamp, revision, pruned, tail, tail_from, sealed_before FROM totals
-  WHERE stream = $1 AND series = $2 AND home = $3`;
+  WHERE ${ofRun}`;
 
 /** The places of a series of some streams of a home, by stream; those of which nothing was ever kept are left out. `home`: as the tables have it. */
 export function* placesOf(

@@ -9,7 +9,7 @@ import {
   readingAt,
   within,
 } from "../sealed-block.ts";
-import type { RunPlace } from "./run.ts";
+import { ofRun, type RunPlace } from "./run.ts";
 import { spanStart, widths_ms } from "./span-widths.ts";
 import type { Between } from "./time-spans.ts";
 import { objects, rowsOf, type Statement, type Work } from "./work.ts";
@@ -79,7 +79,6 @@ function blocksSql(isBeyond: ">" | "<", order: "ASC" | "DESC"): string {
     ORDER BY stamp ${order}, seq ${order} LIMIT $9`;
 }
 
-const ofRun = "stream = $1 AND series = $2 AND home = $3";
 const blockColumns = "stamp, seq, last_stamp, count, min_seq, max_seq, readings";
 const ascending = blocksSql(">", "ASC");
 const descending = blocksSql("<", "DESC");

@@ -2,7 +2,7 @@ import { day_ms } from "../../durations.ts";
 import { readingsOf } from "../sealed-block.ts";
 import type { Homes } from "./homes.ts";
 import { type ReadingKey, rowsAfter } from "./readings.ts";
-import { placesOf, type RunPlace } from "./run.ts";
+import { makeTotals, ofRun, placesOf, type RunPlace } from "./run.ts";
 import { addSealed, BlockWalk } from "./sealed-blocks.ts";
 import { arrays, change, firstOf, hold, objects, rowsOf, type Work } from "./work.ts";
 
@@ -73,7 +73,7 @@ function* sealRun(run: RunPlace, before_ms: number): Work<number> {
 
 function* setSealed({ series, stream, home }: RunPlace, sealed_before: number): Work<void> {
   yield* change(
-    "UPDATE totals SET sealed_before = $4 WHERE stream = $1 AND series = $2 AND home = $3",
+    `UPDATE totals SET sealed_before = $4 WHERE ${ofRun}`,
     ...[stream, series, home, sealed_before],
   );
 }
@@ -88,19 +88,13 @@ export function* giveSealed(giver: RunPlace, into: number): Work<void> {
   };
   const sealed_before = Math.max(giver.sealed_before, taker.sealed_before);
   if (sealed_before === 0) return;
-  yield* change(
-    "INSERT INTO totals (stream, series, home) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
-    ...[into, series, home],
-  );
+  yield* makeTotals(taker);
   yield* sealRun(giver, sealed_before);
   yield* sealRun(taker, sealed_before);
   const walk = new BlockWalk({ ...giver, sealed_before }, { from_ms: 0, before_ms: sealed_before }, 1);
   for (let block = yield* walk.next(); block !== undefined; block = yield* walk.next())
     yield* addSealed({ ...taker, sealed_before }, block.readings());
-  yield* change(
-    "DELETE FROM sealed_readings WHERE stream = $1 AND series = $2 AND home = $3",
-    ...[stream, series, home],
-  );
+  yield* change(`DELETE FROM sealed_readings WHERE ${ofRun}`, ...[stream, series, home]);
   yield* setSealed(taker, sealed_before);
 }
 

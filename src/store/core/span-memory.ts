@@ -1,5 +1,5 @@
 import { RecentlyUsed } from "../../recently-used.ts";
-import { type Run, versionOf } from "./run.ts";
+import { ofRun, type Run, versionOf } from "./run.ts";
 import { objects, rowsOf, type Work } from "./work.ts";
 
 /** Readings of a stream in a span of time, of all homes together. */
@@ -35,7 +35,7 @@ function* spansOf(
   return yield* rowsOf(
     objects<SpanCount>(
       `SELECT start, sum(count) AS count FROM counts
-       WHERE stream = $1 AND series = $2 AND home = $3 AND width = $4 AND start >= $5 AND start < $6
+       WHERE ${ofRun} AND width = $4 AND start >= $5 AND start < $6
        GROUP BY start ORDER BY start`,
       ...[stream, series, home, width, from_ms, before_ms],
     ),

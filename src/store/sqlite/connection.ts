@@ -9,6 +9,12 @@ export function databasePath(directory: string): string {
   return join(directory, "lintel.db");
 }
 
+/** Bytes that a database takes on its disk, with what stands in its WAL. */
+export function databaseBytes(path: string): number {
+  const files = [path, `${path}-wal`];
+  return files.reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);
+}
+
 /**
  * A connection that truly ends when it is closed: SQLite keeps it, and its files, for as long as a prepared
  * statement is left.

@@ -1,9 +1,8 @@
-import { statSync } from "node:fs";
 import { numbersGiven } from "../core/sources.ts";
 import type { StoreDatabase } from "../core/store.ts";
 import { arrays, rowsOf, type Work } from "../core/work.ts";
 import type { Overview } from "../store.ts";
-import { type Connection, openForReading } from "./connection.ts";
+import { type Connection, databaseBytes, openForReading } from "./connection.ts";
 import { storeFault } from "./faults.ts";
 import { versionOf } from "./migrations.ts";
 import { Runner } from "./runner.ts";
@@ -52,7 +51,7 @@ export class SqliteDatabase implements StoreDatabase {
       schemaVersion: versionOf(this.#connection, this.#path),
       // A gateway has no batches, and central gives none of a gateway's numbers.
       last_seq: last_seq + (yield* numbersGiven()),
-      bytesOnDisk: bytesOf(this.#path) + bytesOf(`${this.#path}-wal`),
+      bytesOnDisk: databaseBytes(this.#path),
       dropped: Object.fromEntries(dropped),
       waiting,
     };
@@ -69,8 +68,4 @@ export class SqliteDatabase implements StoreDatabase {
       throw thrown instanceof RangeError ? thrown : storeFault(thrown, this.#path);
     }
   }
-}
-
-function bytesOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

@@ -1,4 +1,3 @@
-import { statSync } from "node:fs";
 import { OperatorError } from "../../errors.ts";
 import { homesOnSqlite } from "../core/homes.ts";
 import { quoted } from "../core/series-tables.ts";
@@ -6,7 +5,7 @@ import { arrays, type Database, firstOf, objects, rowsOf, type Work } from "../c
 import { type Cell, filledColumns, type MoveEnd, type MoveTarget, type Piece } from "../move/move-end.ts";
 import { holdsStore, tooOld } from "../move/move-state.ts";
 import type { ColumnShape } from "../move/moved-tables.ts";
-import { type Connection, databasePath, openForWriting } from "./connection.ts";
+import { type Connection, databaseBytes, databasePath, openForWriting } from "./connection.ts";
 import { storeFault } from "./faults.ts";
 import { takeLock, type WriterLock } from "./lock.ts";
 import {
@@ -140,8 +139,7 @@ class SqliteEnd implements MoveTarget {
   }
 
   async bytes(): Promise<number> {
-    const files = [this.#path, `${this.#path}-wal`];
-    return files.reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);
+    return databaseBytes(this.#path);
   }
 
   async write(pieces: readonly Piece[], work: () => Work<void>): Promise<void> {
