@@ -105,15 +105,11 @@ export class Trial {
 
   /** Where a reader may look: an item of the inventory, or one that stands for a device in none. */
   subject(random: Random): Subject {
-    const names = [...this.provisional.keys()];
-    if (names.length > 0 && random.chance(0.15)) {
-      const itemname = random.pick(names);
-      const provisional = this.provisional.get(itemname) as Device & { home: number };
+    if (this.provisional.size > 0 && random.chance(0.15)) {
+      const [itemname, provisional] = random.pickOf(this.provisional);
       return { kind: provisional.kind, itemname, provisional };
     }
-    const item = this.programme.newest.items.get(
-      random.pick([...this.programme.newest.items.keys()]),
-    ) as Item;
+    const [, item] = random.pickOf(this.programme.newest.items);
     const { kind } = item;
     return { kind, itemname: random.chance(0.8) ? item.itemname : String(item.itemid), itemid: item.itemid };
   }

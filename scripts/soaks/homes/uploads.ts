@@ -63,7 +63,10 @@ function listedOf({ heard }: Gateway): Device[] {
 
 /** A home whose first sensor a gateway does not hear. */
 function strangerTo(trial: Trial, gateway: Gateway, random: Random): number {
-  return random.pick(trial.programme.homes.filter((home) => !gateway.hears(anchorOf(home))));
+  let home: number;
+  do home = random.pick(trial.programme.homes);
+  while (gateway.hears(anchorOf(home)));
+  return home;
 }
 
 export function otherHome(trial: Trial, home: number, random: Random): number {
