@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import { type App, type AppContext, authorised } from "../http/app.ts";
 import { pathReader, queryReader } from "../http/parameters.ts";
+import { SeenStores } from "../store/seen-store.ts";
 import type { Store } from "../store/store.ts";
 import { requireCodingAccepted, requireJsonAccepted } from "./accept.ts";
 import { Content, respond, successWith } from "./content.ts";
@@ -9,7 +10,6 @@ import { endpoints } from "./endpoints.ts";
 import { PageCache } from "./page-cache.ts";
 import { exclusive } from "./parameters.ts";
 import { inPieces, isLong } from "./pieces.ts";
-import { SeenStores } from "./seen-store.ts";
 import { versionsOf } from "./versions/history.ts";
 import { newestVersion } from "./versions.ts";
 

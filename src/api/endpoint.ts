@@ -1,6 +1,6 @@
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import type { ErrorName } from "../http/errors.ts";
-import type { ApiStore } from "./seen-store.ts";
+import type { SeenStore } from "../store/seen-store.ts";
 
 /**
  * One row of the table in endpoints.ts: all that there is to know of an endpoint. Routes, checks, and what
@@ -31,7 +31,7 @@ export type Area = "Inventory" | "Time series" | "Subjects" | "Homes" | "Program
 /** A request that has passed every check. */
 export interface Call<Path extends TObject = TObject, Query extends TObject = TObject> {
   /** As much of it as the token of the request may see. */
-  readonly store: ApiStore;
+  readonly store: SeenStore;
   readonly path: Static<Path>;
   readonly query: Static<Query>;
   /** When the request came in, unix milliseconds. */

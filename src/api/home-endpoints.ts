@@ -4,11 +4,11 @@ import type { Item } from "../records/items.ts";
 import type { HomeInventory } from "../records/programme.ts";
 import { recordTable } from "../records/record-table.ts";
 import { type SeriesName, seriesOf } from "../series.ts";
+import type { SeenStore } from "../store/seen-store.ts";
 import type { PageRequest, SeriesRecord } from "../store/store.ts";
 import { type Endpoint, endpoint } from "./endpoint.ts";
 import { before, limit, precision, skip } from "./parameters.ts";
 import { idOf, requireRecord } from "./record-endpoints.ts";
-import type { ApiStore } from "./seen-store.ts";
 import { nextSecond, seriesRecord } from "./series-endpoint.ts";
 
 /** Endpoints of one home: its inventory and the series sensed in it. */
@@ -76,7 +76,7 @@ function homeEvents(series: SeriesName): Endpoint {
 
 /** A page of what an item recorded during a stay; what it recorded before that would only come after. */
 async function eventsDuring(
-  store: ApiStore,
+  store: SeenStore,
   { homeid, item, start, stop }: HomeInventory,
   page: Omit<PageRequest, "item">,
 ): Promise<readonly SeriesRecord[]> {
@@ -99,7 +99,7 @@ async function eventsDuring(
  * The stays of items in a home: those that the programme has records of, then those of items that are there now
  * without one.
  */
-async function staysIn(store: ApiStore, homeid: number): Promise<HomeInventory[]> {
+async function staysIn(store: SeenStore, homeid: number): Promise<HomeInventory[]> {
   const recorded = await store.recordsOf("home_inventory", homeid);
   const present = new Set(recorded.filter(({ stop }) => stop === null).map(({ item }) => item.itemid));
   const unrecorded = (await store.itemsIn(homeid)).filter(({ itemid }) => !present.has(itemid));

@@ -2,13 +2,13 @@ import { type TObject, Type } from "@sinclair/typebox";
 import { HttpError } from "../http/errors.ts";
 import { expectationOf } from "../http/parameters.ts";
 import { type SeriesDefinition, type SeriesName, seriesOf } from "../series.ts";
+import type { SeenStore } from "../store/seen-store.ts";
 import type { ArrivalsRequest, Page, PageRequest } from "../store/store.ts";
 import { isUnixTime, unixTime, unixTime_max } from "../unix-time.ts";
 import { type Cursor, cursorText, readCursor } from "./cursor.ts";
 import { type Answer, type Endpoint, endpoint } from "./endpoint.ts";
 import { before, itemname, limit, precision, since, skip, through } from "./parameters.ts";
 import { requireItem } from "./record-endpoints.ts";
-import type { ApiStore } from "./seen-store.ts";
 
 /** The endpoint of a series: `/items/{kind}/{itemname}/{path}`, made from its entry in the series table alone. */
 export function seriesEndpoint(series: SeriesName): Endpoint {
@@ -52,7 +52,7 @@ export function seriesEndpoint(series: SeriesName): Endpoint {
 
 /** Records in order of arrival, with a link wherever there are any: its cursor is where to go on, now or later. */
 async function arrivals(
-  store: ApiStore,
+  store: SeenStore,
   { span, cursor }: Walk,
   of: Omit<ArrivalsRequest, "span" | "after">,
 ): Promise<Answer> {

@@ -1,9 +1,9 @@
 import { RecentlyUsed } from "../recently-used.ts";
 import type { Seen } from "../records/seen.ts";
-import type { Store, Token } from "../store/store.ts";
+import type { Store, Token } from "./store.ts";
 
-/** The reads of a store that the interface makes. */
-export type ApiStore = Pick<
+/** The reads of a store that are served to holders of tokens. */
+export type SeenStore = Pick<
   Store,
   | "itemTypes"
   | "items"
@@ -24,7 +24,7 @@ export type ApiStore = Pick<
  */
 export class SeenStores {
   readonly #store: Store;
-  readonly #remembered = new RecentlyUsed<{ readonly changes: number; readonly store: ApiStore }>({
+  readonly #remembered = new RecentlyUsed<{ readonly changes: number; readonly store: SeenStore }>({
     weight_max: numbers_max,
   });
 
@@ -33,7 +33,7 @@ export class SeenStores {
   }
 
   /** @param changes `Store.changes` as it was before anything was read for this request */
-  async of({ id, binding }: Token, changes: number | undefined): Promise<ApiStore> {
+  async of({ id, binding }: Token, changes: number | undefined): Promise<SeenStore> {
     if (binding === undefined) return this.#store;
     const remembered = this.#remembered.get(id);
     if (remembered !== undefined && remembered.changes === changes) return remembered.store;
@@ -46,7 +46,7 @@ export class SeenStores {
 }
 
 /** The part of a store that one sees: homes with all that was recorded in them, and the records that name nothing else. */
-export function seenPart(store: ApiStore, seen: Seen): ApiStore {
+export function seenPart(store: SeenStore, seen: Seen): SeenStore {
   const { homes } = seen;
   // Pages of different homes are different pages, whatever else they have in common.
   const whose = new Bun.CryptoHasher("sha256").update(homes.join()).digest("base64url");
