@@ -177,6 +177,9 @@ make_bundle() (
       --define "process.env.LINTEL_COMMIT=\"$LINTEL_COMMIT\"" --outdir "$work" \
       >"$root/.bun/bundle.log" 2>&1 || exit 0
   done
+  # What browsers run.
+  "$bun" build "$root/src/dashboard/browser/main.tsx" --target browser --minify --outdir "$work/pages" \
+    >>"$root/.bun/bundle.log" 2>&1 || exit 0
   # With the Bun that it was made by, which a later checkout does not name any more.
   ln -s "$bun" "$work/bun"
   sync

@@ -3,6 +3,7 @@ import type { Clock } from "./clock.ts";
 import { certificateIn, tokenIn } from "./config/credential-files.ts";
 import type { GatewayList, ListedGateway } from "./config/gateway-list.ts";
 import type { TlsFiles } from "./config/tls-section.ts";
+import { dashboardApp } from "./dashboard/app.ts";
 import { freeBytes } from "./disk/free-bytes.ts";
 import { messageOf, StoreOutage } from "./errors.ts";
 import type { App } from "./http/app.ts";
@@ -22,6 +23,7 @@ import { Pull } from "./sync/pull/pull.ts";
 import { Pulling } from "./sync/pull/pulling.ts";
 import type { AdmissionBounds } from "./sync/receiver/admission-queue.ts";
 import { type Receiver, receiverOf } from "./sync/receiver/receiver.ts";
+import { machineTimezone } from "./timezone.ts";
 import { version } from "./version.ts";
 
 /** A central server at work. */
@@ -89,6 +91,7 @@ export async function startCentral(options: {
         apiApp({ store, cache_bytes_max }),
         receiver.app,
         ...(metrics ? [metricsOf(options, receiver, () => server)] : []),
+        dashboardApp({ role: "central", store, version, zoneOf: (home) => zoneOf(store, home) }),
       ],
       requests_max,
       connections_max,
@@ -173,6 +176,13 @@ function connect(gateway: ListedGateway, run: { clock: Clock; log: Log; stop: Ab
     stop,
     onRetry: (reason, delay_ms) => log.debug(`${reason}: asking again in ${(delay_ms / 1000).toFixed(1)} s`),
   });
+}
+
+/** Of a home that has not told its time zone it is this machine's. */
+async function zoneOf(store: CentralStore, home: number | undefined): Promise<string> {
+  const gateway = (await gatewaysOf(store)).find((one) => one.home === home);
+  const { timezone } = (gateway?.report ?? {}) as Partial<GatewayReport>;
+  return timezone ?? machineTimezone();
 }
 
 function random(): number {

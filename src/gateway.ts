@@ -8,6 +8,7 @@ import { Joining } from "./control/joining.ts";
 import { LampKeeper } from "./control/lamp.ts";
 import { startControl } from "./control/server.ts";
 import type { GatewayStatus } from "./control/status.ts";
+import { dashboardApp } from "./dashboard/app.ts";
 import { freeBytes } from "./disk/free-bytes.ts";
 import { hostOf } from "./driver-host.ts";
 import { messageOf, type OperatorError } from "./errors.ts";
@@ -124,6 +125,13 @@ async function assemble(
       apiApp({ store }),
       sourceOf({ config, clock, log, store, started, strangers: () => admission.strangers().length }),
       ...(config.api.metrics ? [metricsApp(async () => familiesOf(await status(), commits))] : []),
+      dashboardApp({
+        role: "gateway",
+        store,
+        version,
+        home: config.home.id,
+        zoneOf: async () => config.home.timezone,
+      }),
     ],
   });
   started.push({ name: "server", stop: () => server.stop() });

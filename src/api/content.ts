@@ -7,7 +7,7 @@ import type { Answer } from "./endpoint.ts";
 export class Content {
   readonly next: Answer["next"];
   readonly #plain: Uint8Array<ArrayBuffer>;
-  readonly #coded = new Map<Coding, Uint8Array>();
+  readonly #coded = new Map<Coding, Uint8Array<ArrayBuffer>>();
   #etag: string | undefined;
 
   constructor({ body, next }: Answer) {
@@ -27,7 +27,7 @@ export class Content {
     return this.#plain.length >= large_bytes;
   }
 
-  as(coding: Coding | undefined): Uint8Array {
+  as(coding: Coding | undefined): Uint8Array<ArrayBuffer> {
     if (coding === undefined) return this.#plain;
     let coded = this.#coded.get(coding);
     if (coded === undefined) {
@@ -80,7 +80,7 @@ export function successWith(
 /** The response itself; 304 where the client holds the same. To HEAD, Bun sends the same without the body. */
 export function respond(
   { headers, unchanged }: Success,
-  { bytes, request }: { bytes: () => Uint8Array; request: Request },
+  { bytes, request }: { bytes: () => Uint8Array<ArrayBuffer>; request: Request },
 ): Response {
   if (unchanged !== undefined && namesTag(request.headers.get("if-none-match"), unchanged.etag))
     return new Response(null, { status: 304, headers: unchanged.headers });

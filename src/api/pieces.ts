@@ -16,7 +16,7 @@ export function inPieces(list: readonly unknown[], { coding }: Acceptance): Resp
   const headers = { "Content-Type": "application/json", Vary: "Accept-Encoding" };
   const pieces = piecesOf(list);
   if (coding === undefined) return new Response(pieces, { headers });
-  const coded = pieces.pipeThrough(new CompressionStream(coding));
+  const coded = pieces.pipeThrough(new CompressionStream(coding as CompressionFormat));
   return new Response(coded, { headers: { ...headers, "Content-Encoding": coding } });
 }
 

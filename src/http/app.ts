@@ -13,10 +13,12 @@ import { givenIn, queryIn } from "./parameters.ts";
 export interface App {
   /** Goes before its lines in the log. */
   readonly name: string;
-  /** The beginning of all of its paths, and of those of no other app. */
+  /** The beginning of all of its paths; the first app of a list that a path begins as answers for it. */
   readonly prefix: string;
   /** Bytes of the largest body that any of its routes takes, as it comes over the wire; absent: it reads none. */
   readonly body_bytes_max?: number;
+  /** Text of an HTML page that says a refusal to a browser, where it takes one; absent: the Error body is all there is. */
+  refusalPage?(error: { readonly status: number; readonly message: string }): Promise<string>;
   /** The routes, by their whole paths. */
   routes(context: AppContext): AnyElysia;
 }
@@ -28,13 +30,15 @@ export interface AppContext {
 }
 
 /** Answers an error thrown on the way, and logs it. */
-export type Refuse = (thrown: unknown, request: RefusedRequest) => Response;
+export type Refuse = (thrown: unknown, request: RefusedRequest) => Response | Promise<Response>;
 
 export interface RefusedRequest {
   readonly method: string;
   /** Percent-encoded, as sent, without the query. */
   readonly path: string;
   readonly address: string;
+  /** The Accept header. */
+  readonly accept?: string | null;
 }
 
 /** All apps as one. */
@@ -42,7 +46,13 @@ export function appOf(apps: readonly App[], { context, refuse }: { context: AppC
   const all: AnyElysia = new Elysia({ nativeStaticResponse: false }).onError(({ error, request, server }) => {
     const path = pathIn(request.url);
     const thrown = error instanceof NotFoundError ? notFound(all, path) : error;
-    return refuse(thrown, { method: request.method, path, address: addressOf(request, server) });
+    const { method, headers } = request;
+    return refuse(thrown, {
+      method,
+      path,
+      address: addressOf(request, server),
+      accept: headers.get("accept"),
+    });
   });
   for (const app of apps) all.use(app.routes(context));
   return all;

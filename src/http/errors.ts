@@ -50,6 +50,11 @@ export const errorTable = {
     status: 401,
     message: "The access token is bound and may not read what is about all homes",
   },
+  form_foreign: {
+    code: 40301,
+    status: 403,
+    message: "The form was not sent by a page of this server: open the page again",
+  },
   path_unknown: { code: 40401, status: 404, message: "There is nothing at this path" },
   typename_unknown: { code: 40402, status: 404, message: "No item type is named {typename}" },
   item_unknown: { code: 40403, status: 404, message: "No item of type {typename} is named {itemname}" },

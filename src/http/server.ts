@@ -98,9 +98,11 @@ export async function startServer(
   const authorization = new Authorization({ store, clock, realm, attempts, uses });
   const outages = new Outages({ clock, log });
   const logOf = new Map(apps.map(({ name }) => [name, options.log.named(name)]));
-  const refuse: Refuse = (thrown, request) => {
+  const refuse: Refuse = async (thrown, request) => {
     const app = apps.find(({ prefix }) => request.path.startsWith(prefix));
-    return refusalOf(thrown, request, { log: logOf.get(app?.name ?? "") ?? log, outages });
+    const refusal = refusalOf(thrown, request, { log: logOf.get(app?.name ?? "") ?? log, outages });
+    if (app?.refusalPage === undefined || !request.accept?.includes("text/html")) return refusal;
+    return asPage(refusal, (error) => app.refusalPage?.(error) ?? Promise.resolve(""));
   };
   const app = appOf(apps, { context: { authorization, clock }, refuse });
   const tls = files && (await readTls(files, { clock, log, settings }));
@@ -146,8 +148,8 @@ function admission(
   let underWay = 0;
   return async (request: Request, server: Server<undefined>): Promise<Response> => {
     const { method, url } = request;
-    const refused = (error: HttpError) =>
-      protect(refuse(error, { method, path: pathIn(url), address: addressOf(request, server) }));
+    const refused = async (error: HttpError) =>
+      protect(await refuse(error, { method, path: pathIn(url), address: addressOf(request, server) }));
     if (underWay >= requests_max) return refused(tooBusy());
     if (!makeRoutable(request)) return refused(new HttpError("host_malformed", {}));
     if (url.length > length_max) return refused(new HttpError("url_too_long", { length_max }));
@@ -162,6 +164,14 @@ function admission(
       over();
     }
   };
+}
+
+/** A refusal as a browser shows it. */
+async function asPage(refusal: Response, pageOf: NonNullable<App["refusalPage"]>): Promise<Response> {
+  const { message } = (await refusal.json()) as { message: string };
+  const { status, headers } = refusal;
+  headers.set("Content-Type", "text/html; charset=utf-8");
+  return new Response(await pageOf({ status, message }), { status, headers });
 }
 
 function tooBusy(): HttpError {

@@ -14,9 +14,9 @@ export interface SourceFile {
   readonly packages: readonly string[];
 }
 
-/** Every tracked or new TypeScript file, not those that git ignores. */
+/** Every tracked or new TypeScript file, with or without markup, not those that git ignores. */
 export async function sourceFiles(): Promise<SourceFile[]> {
-  const paths = (await repositoryFiles()).filter((path) => path.endsWith(".ts"));
+  const paths = (await repositoryFiles()).filter((path) => /\.tsx?$/.test(path));
   const known = new Set(paths);
   return Promise.all(
     paths.map(async (path) => {

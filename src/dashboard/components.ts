@@ -1,0 +1,10 @@
+import { HomePage } from "./pages/home/page.tsx";
+import { RefusalPage } from "./pages/refusal/page.tsx";
+import { SignInPage } from "./pages/sign-in/page.tsx";
+
+/** The component of each page, which makes its markup of its data, at the server and again in the browser. */
+export const components = {
+  home: HomePage,
+  "sign-in": SignInPage,
+  refusal: RefusalPage,
+};

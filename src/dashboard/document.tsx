@@ -1,0 +1,62 @@
+import type { ComponentType } from "preact";
+import { renderToString } from "preact-render-to-string";
+import { assets } from "./assets.ts";
+import { components } from "./components.ts";
+import type { Asked } from "./page.ts";
+import type { SignInFault } from "./pages/sign-in/page.tsx";
+import { shows } from "./pages.ts";
+import { type PageName, paths } from "./paths.ts";
+
+/** A page with its data in it, for who is signed in. */
+export async function pageText(name: PageName, asked: Asked): Promise<string> {
+  const { title, data } = await shownOf(name, asked);
+  return documentText({ name, title, data });
+}
+
+export function shownOf(name: PageName, asked: Asked) {
+  return shows[name](asked);
+}
+
+/** @param data.fault why the token that was given is none */
+export function signInText(data: { locale: string; fault?: SignInFault }): Promise<string> {
+  return documentText({ name: "sign-in", title: "Sign in", data: { ...data, trail: [] } });
+}
+
+/** Shown in the place of a page that there is not, or that cannot be made now. */
+export function refusalText(data: { status: number; message: string }): Promise<string> {
+  return documentText({ name: "refusal", title: data.message, data: { ...data, locale: "en", trail: [] } });
+}
+
+async function documentText({ name, title, data }: DocumentOf): Promise<string> {
+  const { script, style, icon } = await assets();
+  const live = name in paths && paths[name as PageName].live;
+  const Page = components[name] as ComponentType<object>;
+  // "<" would let a text of the data end the element that it stands in.
+  const island = JSON.stringify({ name, data, live }).replaceAll("<", "\\u003c");
+  const document = (
+    <html lang="en">
+      <head>
+        <meta charSet="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>{`${title} · Lintel`}</title>
+        <link rel="icon" href={icon.path} type="image/svg+xml" />
+        <link rel="stylesheet" href={style.path} />
+        <script type="module" src={script.path} />
+      </head>
+      <body>
+        <div id="page">
+          <Page {...data} />
+        </div>
+        <script type="application/json" id="shown" dangerouslySetInnerHTML={{ __html: island }} />
+      </body>
+    </html>
+  );
+  return `<!doctype html>${renderToString(document)}`;
+}
+
+interface DocumentOf {
+  readonly name: keyof typeof components;
+  readonly title: string;
+  readonly data: object;
+}

@@ -1,0 +1,50 @@
+import type { SeenStore } from "../store/seen-store.ts";
+import type { Store, Token } from "../store/store.ts";
+
+/** A server as its pages know it: its store, and what no store knows. */
+export interface Site {
+  readonly role: "gateway" | "central";
+  readonly store: Store;
+  readonly version: string;
+  /** At a gateway its home, by number; undefined where nobody has told. */
+  readonly home?: number | undefined;
+  /** IANA name of the time zone of a home; at a gateway of its own. */
+  zoneOf(home: number | undefined): Promise<string>;
+}
+
+/** A request for a page by somebody who is signed in. */
+export interface Asked {
+  readonly site: Site;
+  /** The store, cut to what the token may see. */
+  readonly store: SeenStore;
+  readonly token: Token;
+  /** Values in the path. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  /** The language that dates and numbers are written in, a BCP 47 tag. */
+  readonly locale: string;
+  readonly now_ms: number;
+}
+
+/**
+ * Finds what a page shows. The data is plain JSON: it stands in the document beside the markup that its component makes of it, and comes again by itself
+ * where the page is live.
+ *
+ * @throws HttpError where there is no such thing, or the token may not see it
+ */
+export type Show<Data> = (asked: Asked) => Promise<Shown<Data>>;
+
+export interface Shown<Data> {
+  /** For the browser's tab and its history. */
+  readonly title: string;
+  readonly data: Data & Frame;
+}
+
+/** The data of the frame around every page. */
+export interface Frame {
+  readonly locale: string;
+  /** When the data was found, unix milliseconds. */
+  readonly now_ms: number;
+  /** Where the reader is, the outermost first: links to the pages above this one. */
+  readonly trail: readonly { readonly href: string; readonly text: string }[];
+}

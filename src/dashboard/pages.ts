@@ -1,0 +1,9 @@
+import type { Show } from "./page.ts";
+import { showHome } from "./pages/home/data.ts";
+import type { PageName } from "./paths.ts";
+
+/** The function that finds the data of each page. */
+// biome-ignore lint/suspicious/noExplicitAny: each page has data of its own, that its component takes
+export const shows: Readonly<Record<PageName, Show<any>>> = {
+  home: showHome,
+};

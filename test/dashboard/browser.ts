@@ -1,0 +1,58 @@
+import { existsSync } from "node:fs";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+
+/** Debian's Chromium; undefined where it is not installed. */
+export const chromiumPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find((path) =>
+  existsSync(path),
+);
+
+/** Why tests with a browser are skipped here. */
+export const noChromium = "wants Chromium: sudo apt-get install chromium";
+
+/** A browser of its own, in which each visit has its own cookies. */
+export class TestBrowser implements AsyncDisposable {
+  readonly #browser: Browser;
+
+  private constructor(browser: Browser) {
+    this.#browser = browser;
+  }
+
+  static async start(): Promise<TestBrowser> {
+    const options = { executablePath: chromiumPath ?? "", args: ["--no-sandbox", "--disable-gpu"] };
+    return new TestBrowser(await chromium.launch(options));
+  }
+
+  /** A window in which nothing has been opened yet. */
+  async visit(options: Parameters<Browser["newContext"]>[0] = {}): Promise<Visit> {
+    const context = await this.#browser.newContext({ ignoreHTTPSErrors: true, ...options });
+    return new Visit(context, await context.newPage());
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#browser.close();
+  }
+}
+
+/** A window, and all that went wrong in it: errors on the console, requests to elsewhere, violations of the policy. */
+export class Visit implements AsyncDisposable {
+  readonly page: Page;
+  readonly faults: string[] = [];
+  readonly #context: BrowserContext;
+
+  constructor(context: BrowserContext, page: Page) {
+    this.#context = context;
+    this.page = page;
+    page.on("console", (message) => {
+      if (message.type() === "error" || message.type() === "warning") this.faults.push(message.text());
+    });
+    page.on("pageerror", (error) => this.faults.push(String(error)));
+    page.on("request", (request) => {
+      const { hostname, protocol } = new URL(request.url());
+      if (protocol !== "data:" && hostname !== "127.0.0.1") this.faults.push(`a request to ${request.url()}`);
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#context.close();
+  }
+}
