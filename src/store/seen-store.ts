@@ -9,6 +9,7 @@ export type SeenStore = Pick<
   | "items"
   | "itemsIn"
   | "item"
+  | "itemOverviews"
   | "page"
   | "pageMark"
   | "arrivals"
@@ -50,15 +51,18 @@ export function seenPart(store: SeenStore, seen: Seen): SeenStore {
   const { homes } = seen;
   // Pages of different homes are different pages, whatever else they have in common.
   const whose = new Bun.CryptoHasher("sha256").update(homes.join()).digest("base64url");
+  const alsoSeen = (asked: readonly number[] | undefined) =>
+    asked?.filter((home) => homes.includes(home)) ?? homes;
   const ofSeen = <Request extends { readonly homes?: readonly number[] }>(request: Request): Request => ({
     ...request,
-    homes: request.homes?.filter((home) => homes.includes(home)) ?? homes,
+    homes: alsoSeen(request.homes),
   });
   return {
     itemTypes: () => store.itemTypes(homes),
     items: (kind, window) => store.items(kind, ofSeen(window)),
     itemsIn: async (home) => (homes.includes(home) ? store.itemsIn(home) : []),
     item: (kind, name) => store.item(kind, name, homes),
+    itemOverviews: (of) => store.itemOverviews(alsoSeen(of)),
     page: (request) => store.page(ofSeen(request)),
     pageMark: async (request) => `${whose} ${await store.pageMark(ofSeen(request))}`,
     arrivals: (request) => store.arrivals(ofSeen(request)),

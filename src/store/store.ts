@@ -33,6 +33,12 @@ export interface Store extends RecordStore, Erasures {
   /** An item of a kind by name, or by itemid where no item of any kind has that name; `homes`: only one that lives or has lived in one of them. */
   item(kind: Kind, name: string, homes?: readonly number[]): Promise<StoredItem | undefined>;
 
+  /**
+   * Overviews of the items that live in some homes now, in order of type and itemid, at the cost of these homes: as far as it is known from what they have sent
+   * of the items, and without where else they are by their records. `homes` absent: of all items.
+   */
+  itemOverviews(homes?: readonly number[]): Promise<readonly ItemOverview[]>;
+
   /** A page of a series of an item, newest first unless the request says otherwise. */
   page(request: PageRequest): Promise<Page>;
 

@@ -331,6 +331,17 @@ function inventory(make: MakeStore): void {
     expect(await names(14)).toEqual([]);
   });
 
+  test("overviews of the items of its home are all that there are, and of no home none", async () => {
+    await using made = await make({ home: 12 });
+    const { store } = made;
+    await store.append([event(1, 0, 1), event(2, 0, 2)]);
+    const { items } = await store.overview();
+    expect(items).toHaveLength(2);
+    expect(await store.itemOverviews()).toEqual(items);
+    expect(await store.itemOverviews([12])).toEqual(items);
+    expect(await store.itemOverviews([])).toEqual([]);
+  });
+
   test("the overview counts the readings of each series and knows the newest", async () => {
     await using made = await make();
     const { store } = made;

@@ -3,6 +3,7 @@ import { definitionOf, recordTypes, type StoredRecord } from "../../src/records/
 import type { Seen } from "../../src/records/seen.ts";
 import type { CentralStore } from "../../src/store/central-store.ts";
 import type { ImportedRecord, LoneType, OwnedType } from "../../src/store/record-store.ts";
+import { seenPart } from "../../src/store/seen-store.ts";
 import type { Binding } from "../../src/token.ts";
 import { everything, itemOf, markOf, ofHome, recordOf } from "../records/marked-home.ts";
 import type { MakeCentral } from "./central-sample.ts";
@@ -144,6 +145,18 @@ export function storesAgreeOnSeen(name: string, make: MakeCentral): void {
         expect(alerts.map(({ alerttypeid }) => alerttypeid)).toEqual([home]);
       }
       expect(await store.recordsOf("alerts", 1)).toHaveLength(2);
+    });
+
+    test("is of overviews those of the items in its homes, whatever homes are asked for", async () => {
+      await using made = await make();
+      const { store } = made;
+      await imported(store, [...everything(12), ...everything(15)]);
+      const part = seenPart(store, await store.seen(binding({ homes: [12] })));
+      const own = await store.itemOverviews([12]);
+      expect(own.map(({ record }) => record.itemid)).toEqual([12]);
+      expect(await part.itemOverviews()).toEqual(own);
+      expect(await part.itemOverviews([12, 15])).toEqual(own);
+      expect(await part.itemOverviews([15])).toEqual([]);
     });
 
     test("is nothing where it is bound to nothing", async () => {

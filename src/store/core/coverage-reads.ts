@@ -53,27 +53,38 @@ type Interruptions = Pick<
   "silences" | "driverOutages" | "gatewayOutages" | "gaps"
 >;
 
+/** An item where it lives now, and what its home has heard of it there. */
+export interface LatestStay
+  extends Omit<StayRow, "stream" | "record">,
+    Pick<CoverageFacts, "kind" | "subtype"> {
+  readonly item: number;
+}
+
 /** Keys of the items that have been silent for too long by now, in the home where they live. To be read in one snapshot. */
-export function* overdueItems(): Work<Set<number>> {
-  // Outages that ended before an item was heard do not count for the time that it has been silent.
-  const [rows, outages] = yield* rowsOfAll(
-    objects<StayRow & { item: number }>(
-      `${heardStays} WHERE before_ms = ${always.before_ms} ORDER BY stays.item`,
-    ),
-    objects<Outage>(
-      `SELECT outages.home, outages.listener, start_ms, stop_ms
-       FROM outages JOIN (
-         SELECT home, listener, min(heard_ms) AS since_ms FROM stream_states GROUP BY home, listener
-       ) AS heard ON heard.home = outages.home AND heard.listener = outages.listener
-       WHERE stop_ms > since_ms ORDER BY outages.home, outages.listener, start_ms`,
-    ),
+export function* overdueItems(stays: readonly LatestStay[]): Work<Set<number>> {
+  const silent = stays.filter((stay) => isSilent(stay, []));
+  const byHome = [...Map.groupBy(silent, ({ home }) => home)];
+  const outages = yield* rowsOfAll<Outage[]>(...byHome.map(([home, of]) => outagesSince(home, of)));
+  const of = outagesByListener(outages.flat());
+  return new Set(
+    silent.filter((stay) => isSilent(stay, of(stay.home, stay.listener))).map(({ item }) => item),
   );
-  const of = outagesByListener(outages);
-  const overdue = rows.filter((row) => {
-    const facts = { silences: [], driverOutages: of(row.home, row.listener), gatewayOutages: [], gaps: [] };
-    return isOverdue({ ...kindOf(row), stays: [{ ...stayOf(row), ...facts }] });
-  });
-  return new Set(overdue.map(({ item }) => item));
+}
+
+/** Outages of the drivers of some stays in a home: those that ended before an item was heard do not count for the time that it has been silent. */
+function outagesSince(home: number, stays: readonly LatestStay[]) {
+  return objects<Outage>(
+    `SELECT home, listener, start_ms, stop_ms FROM outages
+     WHERE home = $1 AND listener = ANY ($2::text[]) AND stop_ms > $3 ORDER BY listener, start_ms`,
+    home,
+    [...new Set(stays.map(({ listener }) => listener))],
+    stays.reduce((least_ms, { heard_ms }) => Math.min(least_ms, heard_ms), always.before_ms),
+  );
+}
+
+function isSilent(stay: LatestStay, driverOutages: readonly Span[]): boolean {
+  const facts = { ...stayOf(stay), driverOutages, silences: [], gatewayOutages: [], gaps: [] };
+  return isOverdue({ kind: stay.kind, subtype: stay.subtype, stays: [facts] });
 }
 
 /** Stays of items in homes that have heard them. */
@@ -104,7 +115,7 @@ interface GapRow extends Span {
   readonly lost: number | null;
 }
 
-function stayOf({ from_ms, before_ms, first_ms, heard_ms, last_ms }: StayRow) {
+function stayOf({ from_ms, before_ms, first_ms, heard_ms, last_ms }: Omit<StayRow, "stream" | "record">) {
   return { from_ms, before_ms, first_ms, heard_ms, listened_ms: last_ms ?? undefined };
 }
 

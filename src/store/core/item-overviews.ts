@@ -4,81 +4,164 @@ import type { SeriesName } from "../../series.ts";
 import { cadenceOf } from "../cadence.ts";
 import type { Stray } from "../central-store.ts";
 import type { ItemOverview } from "../store.ts";
-import { overdueItems } from "./coverage-reads.ts";
+import { type LatestStay, overdueItems } from "./coverage-reads.ts";
 import type { Homes } from "./homes.ts";
 import { between } from "./ranks.ts";
 import { newestBetween } from "./readings.ts";
-import { runsOf, stayed } from "./run.ts";
-import { always } from "./stays.ts";
-import { arrays, objects, rowsOf, rowsOfAll, type Work } from "./work.ts";
+import { type ItemSeries, runsOf, type StreamStay, stayed } from "./run.ts";
+import { always, type Stay } from "./stays.ts";
+import { objects, reach, rowsOf, rowsOfAll, type Statement, type Work } from "./work.ts";
 
-/** Overviews of all items, in order of type and itemid. To be read in one snapshot. */
-export function* itemOverviews(homes: Homes): Work<ItemOverview[]> {
-  const overdue = yield* overdueItems();
-  const [rows, whole] = yield* rowsOfAll(
-    objects<ItemRow>(
-      `SELECT key, record, provisional, heard_ms, battery_percent, battery_mv, linkquality,
-         coalesce(gaps, 0) AS gaps, coalesce(lost, 0) AS lost
-       FROM items
-         LEFT JOIN (
-           SELECT stays.item, heard_ms, battery_percent, battery_mv, linkquality,
-             row_number() OVER (PARTITION BY stays.item ORDER BY from_ms DESC) AS place
-           FROM ${stayed} JOIN stream_states ON stream_states.stream = streams.key
-         ) AS states ON states.item = key AND place = 1
-         LEFT JOIN (
-           SELECT stays.item, count(*) AS gaps, sum(lost) AS lost
-           FROM ${stayed} JOIN gaps ON gaps.stream = streams.key AND to_ms >= stays.from_ms AND gaps.from_ms < before_ms
-           GROUP BY stays.item
-         ) AS missed ON missed.item = key
-       ORDER BY typename, itemid`,
-    ),
-    objects<SeriesTotal>(
-      `SELECT stays.item, series, total AS count, newest_stamp AS newest_ms
-       FROM ${stayed} JOIN totals ON totals.stream = streams.key
-       WHERE ${isWhole} ORDER BY stays.item, series`,
-    ),
-  );
-  const totals = [...whole, ...(yield* partTotals(homes))];
-  const series = Map.groupBy(totals, ({ item }) => item);
-  return rows.map(({ key, record, provisional, gaps, lost, ...states }) => {
-    const item = JSON.parse(record) as Item;
-    const known = Object.entries(states).filter(([, value]) => value !== null);
+/**
+ * Overviews of items, in order of type and itemid; `of`: only of those that live in one of these homes now, with what these homes have sent. To be read in
+ * one snapshot. Tables that a cluster spreads are read by themselves.
+ */
+export function* itemOverviews(homes: Homes, of?: readonly number[]): Work<ItemOverview[]> {
+  const [rows, all] = yield* rowsOfAll(itemsLiving(of), staysOfItems(of));
+  const items = new Map(rows.map(({ key, record }) => [key, JSON.parse(record) as Item]));
+  const stays = all.filter(({ item }) => items.has(item));
+  yield* reach(of ?? []);
+  const series = yield* totalsOf(homes, stays, of);
+  const missed = yield* missedOf(stays, of);
+  const overdue = yield* overdueItems(stays.flatMap((stay) => latestStay(stay, items)));
+  // The latest stay in which it was heard.
+  const heard = new Map(stays.filter(isHeard).map((stay) => [stay.item, stay]));
+  return rows.map(({ key, provisional }) => {
+    const item = items.get(key) as Item;
+    const state = heard.get(key);
     return {
       record: item,
       provisional: Boolean(provisional),
-      ...Object.fromEntries(known),
+      ...(state === undefined ? {} : stateOf(state)),
       expected_ms: cadenceOf(item.typename as Kind, item.subtypename).expected_ms,
       overdue: overdue.has(key),
-      gaps,
-      lost,
-      series: (series.get(key) ?? []).map(({ item: _, ...total }) => total),
+      ...(missed.get(key) ?? nothingMissed),
+      series: series.get(key) ?? [],
     };
   });
 }
 
-/** The item has lived in one home only, by all that is known. */
-const isWhole = `from_ms = ${always.from_ms} AND before_ms = ${always.before_ms}`;
+function itemsLiving(of: readonly number[] | undefined): Statement<ItemRow> {
+  const text = (condition: string) =>
+    `SELECT key, record, provisional FROM items ${condition} ORDER BY typename, itemid`;
+  if (of === undefined) return objects(text(""));
+  const living = `SELECT item FROM stays WHERE home = ANY ($1::bigint[]) AND before_ms = ${always.before_ms}`;
+  return objects(text(`WHERE key IN (${living})`), of);
+}
 
-/** The totals of items that have lived in several homes, or live nowhere any more: counted stay by stay. */
-function* partTotals(homes: Homes): Work<SeriesTotal[]> {
-  const parted = yield* rowsOf(
-    arrays<[item: number, series: SeriesName]>(
-      `SELECT DISTINCT stays.item, series FROM ${stayed} JOIN totals ON totals.stream = streams.key
-       WHERE NOT (${isWhole}) ORDER BY stays.item, series`,
+/** Stays of items, the earliest first, with what was last learned of their devices in each. */
+function staysOfItems(of: readonly number[] | undefined): Statement<ItemStay> {
+  const text = (condition: string) => `
+    SELECT stays.item, streams.key AS stream, stays.home, from_ms, before_ms, states.first_ms, heard_ms, listener, last_ms,
+      battery_percent, battery_mv, linkquality
+    FROM ${stayed} LEFT JOIN stream_states AS states ON states.stream = streams.key
+      LEFT JOIN listeners ON listeners.home = states.home AND name = listener
+    ${condition} ORDER BY stays.item, from_ms`;
+  if (of === undefined) return objects(text(""));
+  return objects(text("WHERE stays.home = ANY ($1::bigint[])"), of);
+}
+
+/** The stay is all the time that there is. */
+function isWhole({ from_ms, before_ms }: Pick<Stay, "from_ms" | "before_ms">): boolean {
+  return from_ms === always.from_ms && before_ms === always.before_ms;
+}
+
+const isHeard = (stay: ItemStay): stay is HeardStay => stay.heard_ms !== null;
+
+function latestStay(stay: ItemStay, items: ReadonlyMap<number, Item>): LatestStay[] {
+  if (!isHeard(stay) || stay.before_ms !== always.before_ms) return [];
+  const { typename, subtypename } = items.get(stay.item) as Item;
+  return [{ ...stay, kind: typename as Kind, subtype: subtypename }];
+}
+
+function stateOf({ heard_ms, battery_percent, battery_mv, linkquality }: HeardStay): DeviceStateKnown {
+  const states = Object.entries({ heard_ms, battery_percent, battery_mv, linkquality });
+  return Object.fromEntries(states.filter(([, value]) => value !== null));
+}
+
+/** A condition on a spread table and its parameters: rows are of these stays; of all where all homes are asked for. */
+function ofStays(
+  stays: readonly ItemStay[],
+  homes: readonly number[] | undefined,
+): [condition: string, ...given: (readonly number[])[]] {
+  if (homes === undefined) return [""];
+  return [
+    "WHERE stream = ANY ($1::bigint[]) AND home = ANY ($2::bigint[])",
+    stays.map(({ stream }) => stream),
+    [...new Set(homes)],
+  ];
+}
+
+/** Readings of items by series, by the totals of their streams: of items that have lived in several homes counted stay by stay. */
+function* totalsOf(
+  homes: Homes,
+  stays: readonly ItemStay[],
+  of: readonly number[] | undefined,
+): Work<Map<number, SeriesTotal[]>> {
+  const [condition, ...given] = ofStays(stays, of?.map(homes.of));
+  const rows = yield* rowsOf(
+    objects<StreamTotal>(
+      `SELECT stream, series, total, newest_stamp AS newest_ms FROM totals ${condition} ORDER BY stream, series`,
+      ...given,
     ),
   );
-  const totals: SeriesTotal[] = [];
-  for (const [item, series] of parted) {
-    let count = 0;
-    let newest_ms = 0;
-    for (const run of yield* runsOf(homes, { series, item })) {
-      count += yield* between(run, run.from_ms, run.before_ms);
-      newest_ms = Math.max(newest_ms, yield* newestBetween(run, run));
+  const byStream = Map.groupBy(rows, ({ stream }) => stream);
+  const found = new Map<number, SeriesTotal[]>();
+  for (const [item, own] of Map.groupBy(stays, ({ item }) => item)) {
+    const totals = own.flatMap(({ stream }) => byStream.get(stream) ?? []);
+    if (own.every(isWhole))
+      found.set(
+        item,
+        totals.map(({ series, total, newest_ms }) => ({ series, count: total, newest_ms })),
+      );
+    else {
+      const names = [...new Set(totals.map(({ series }) => series))].sort();
+      const parts: SeriesTotal[] = [];
+      for (const series of names) parts.push(yield* partTotal(homes, { series, item, homes: of }));
+      found.set(item, parts);
     }
-    totals.push({ item, series, count, newest_ms });
   }
-  return totals;
+  return found;
 }
+
+function* partTotal(homes: Homes, of: ItemSeries): Work<SeriesTotal> {
+  let count = 0;
+  let newest_ms = 0;
+  for (const run of yield* runsOf(homes, of)) {
+    count += yield* between(run, run.from_ms, run.before_ms);
+    newest_ms = Math.max(newest_ms, yield* newestBetween(run, run));
+  }
+  return { series: of.series, count, newest_ms };
+}
+
+/** What items are known to have missed, by their keys: as far as it lies in their stays. */
+function* missedOf(stays: readonly ItemStay[], of: readonly number[] | undefined): Work<Map<number, Missed>> {
+  const [condition, ...given] = ofStays(stays, of);
+  const parts = stays.filter((stay) => !isWhole(stay));
+  const whole = yield* rowsOf(
+    objects<StreamMissed>(`SELECT stream, ${missedColumns} FROM gaps ${condition} GROUP BY stream`, ...given),
+  );
+  const partly = yield* rowsOfAll<Missed[]>(
+    ...parts.map(({ stream, home, from_ms, before_ms }) =>
+      objects<Missed>(
+        `SELECT ${missedColumns} FROM gaps WHERE stream = $1 AND home = $2 AND to_ms >= $3 AND from_ms < $4`,
+        ...[stream, home, from_ms, before_ms],
+      ),
+    ),
+  );
+  const byStream = new Map(whole.map((row) => [row.stream, row]));
+  const byPart = new Map(parts.map((stay, place) => [stay, partly[place]?.[0]]));
+  const found = new Map<number, Missed>();
+  for (const stay of stays) {
+    const before = found.get(stay.item) ?? nothingMissed;
+    const { gaps, lost } = (isWhole(stay) ? byStream.get(stay.stream) : byPart.get(stay)) ?? nothingMissed;
+    found.set(stay.item, { gaps: before.gaps + gaps, lost: before.lost + lost });
+  }
+  return found;
+}
+
+const missedColumns = "count(*) AS gaps, coalesce(sum(lost), 0) AS lost";
+const nothingMissed: Missed = { gaps: 0, lost: 0 };
 
 /** See `CentralStore.strays`. */
 export function* strays(homes: Homes): Work<Stray[]> {
@@ -87,7 +170,8 @@ export function* strays(homes: Homes): Work<Stray[]> {
       `SELECT streams.key AS stream, streams.home, streams.item, record,
          EXISTS (SELECT 1 FROM stays WHERE stays.item = streams.item AND stays.home = streams.home) AS lived
        FROM streams JOIN items ON items.key = streams.item
-       WHERE NOT EXISTS (SELECT 1 FROM stays WHERE stays.item = streams.item AND stays.home = streams.home AND ${isWhole})
+       WHERE NOT EXISTS (SELECT 1 FROM stays WHERE stays.item = streams.item AND stays.home = streams.home
+         AND from_ms = ${always.from_ms} AND before_ms = ${always.before_ms})
        ORDER BY streams.home, items.itemid`,
     ),
   );
@@ -139,17 +223,26 @@ interface ItemRow {
   readonly record: string;
   /** On SQLite 0 or 1. */
   readonly provisional: boolean | number;
+}
+
+/** A stay of an item in a home that has sent something of it; null is what its device has not told there. */
+interface ItemStay extends StreamStay {
+  readonly item: number;
+  readonly first_ms: number | null;
   readonly heard_ms: number | null;
+  readonly listener: string | null;
+  readonly last_ms: number | null;
   readonly battery_percent: number | null;
   readonly battery_mv: number | null;
   readonly linkquality: number | null;
-  readonly gaps: number;
-  readonly lost: number;
 }
 
-interface SeriesTotal {
-  readonly item: number;
-  readonly series: SeriesName;
-  readonly count: number;
-  readonly newest_ms: number;
+interface HeardStay extends ItemStay {
+  readonly first_ms: number;
+  readonly heard_ms: number;
 }
+
+type Missed = Pick<ItemOverview, "gaps" | "lost">;
+type StreamMissed = Missed & { readonly stream: number };
+type SeriesTotal = ItemOverview["series"][number];
+type DeviceStateKnown = Pick<ItemOverview, "heard_ms" | "battery_percent" | "battery_mv" | "linkquality">;

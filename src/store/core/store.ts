@@ -71,6 +71,10 @@ export function storeOn({ database, writer, homes, epoch }: StoreParts): Store {
       const item = await database.read(() => itemNamed(kind, name, homes.seen(of)));
       return item && { ...item, record: itemSeenFrom(of, item.record) };
     },
+    itemOverviews: async (of) => {
+      const overviews = await database.snapshot(() => itemOverviews(homes, homes.seen(of)));
+      return overviews.map((one) => ({ ...one, record: itemSeenFrom(of, one.record) }));
+    },
     page: (request) => database.page(() => page(homes, memory, seen(request))),
     pageMark: async (request) => `${epoch} ${await database.read(() => pageMark(homes, seen(request)))}`,
     changes: () => database.changes(),

@@ -109,7 +109,7 @@ onCluster(
 );
 
 onCluster(
-  `pages, totals and histories are each asked of the one shard of their home${noCluster}`,
+  `pages, totals, overviews and histories are each asked of the one shard of their home${noCluster}`,
   async () => {
     await using central = await temporaryCentral();
     const homes = await twoHomes(central.store);
@@ -119,6 +119,7 @@ onCluster(
       mark: (store) => store.pageMark({ ...page, skip: 0 }),
       arrivals: (store) => store.arrivals({ ...page, span: { from_ms: 0, before_ms: page.before_ms } }),
       history: (store) => historyOf(store, 1),
+      overviews: (store) => store.itemOverviews([2]),
       digests: (store) => digestsOf(store, homes.gateways[0] as SimulatedGateway),
     };
     for (const [name, work] of Object.entries(works)) {

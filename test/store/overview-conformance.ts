@@ -1,0 +1,125 @@
+import { expect, test } from "bun:test";
+import { hour_ms } from "../../src/durations.ts";
+import type { CentralStore } from "../../src/store/central-store.ts";
+import type { DeviceHealth } from "../../src/store/device-health.ts";
+import type { ItemOverview } from "../../src/store/store.ts";
+import { events, type MakeCentral, stay, take } from "./central-sample.ts";
+import { item, sensor, start_ms } from "./sample.ts";
+import { SimulatedGateway } from "./simulated-gateway.ts";
+
+/** Tests of overviews of the items of some homes, for every store of central. */
+export function overviewsAgree(make: MakeCentral): void {
+  test("of some homes are those of the items that live there now, with what these homes have sent of them", async () => {
+    await using made = await make();
+    const { store } = made;
+    await threeHomes(store);
+    const { items } = await store.overview();
+    expect(await store.itemOverviews()).toEqual(items);
+    expect(told(items)).toEqual([
+      { item: 1, home: 4, heard: 40, battery: 44, overdue: false, gaps: 2, lost: 3, count: 40 },
+      { item: 2, home: 5, heard: 20, battery: 50, overdue: true, gaps: 1, lost: 5, count: 40 },
+      { item: 3, home: 5, heard: 20, battery: 60, overdue: false, gaps: 0, lost: 0 },
+      { item: 7, home: 6, overdue: false, gaps: 0, lost: 0 },
+    ]);
+    expect(told(await store.itemOverviews([4, 5, 6]))).toEqual(told(items));
+    // Of its time in home 5 nothing is told.
+    expect(told(await store.itemOverviews([4]))).toEqual([
+      { item: 1, home: 4, heard: 40, battery: 44, overdue: false, gaps: 1, lost: 3, count: 20 },
+    ]);
+    expect(told(await store.itemOverviews([5]))).toEqual(
+      told(items).filter(({ item }) => item === 2 || item === 3),
+    );
+    expect(told(await store.itemOverviews([6]))).toEqual(told(items).filter(({ item }) => item === 7));
+    expect(await store.itemOverviews([])).toEqual([]);
+    expect(await store.itemOverviews([8])).toEqual([]);
+  });
+
+  test("of some homes say of no item that its records have it elsewhere", async () => {
+    await using made = await make();
+    const { store } = made;
+    // Its own record is older than the one of the home's inventory.
+    await take(store, item(1, { currenthomeid: 4, currenthomestart: 10 }));
+    await stay(store, { homeid: 5, item: 1, start: 20, stop: null });
+    expect((await store.itemOverviews([5])).map(({ record }) => record)).toMatchObject([
+      { itemid: 1, currenthomeid: null, currenthomestart: null },
+    ]);
+    expect((await store.itemOverviews()).map(({ record }) => record)).toMatchObject([
+      { itemid: 1, currenthomeid: 4, currenthomestart: 10 },
+    ]);
+  });
+}
+
+/**
+ * Item 1 has lived in home 4, then in 5, and is in 4 again; both hear it all the time, and so does home 6. Items 2 and 3 are in home 5, and item 7 is in
+ * home 6, which has heard nothing of it.
+ */
+async function threeHomes(store: CentralStore): Promise<void> {
+  const start_s = start_ms / 1000;
+  await take(
+    store,
+    item(1, { currenthomeid: 4, currenthomestart: start_s + 30 }),
+    ...[2, 3].map((number) => item(number, { currenthomeid: 5, currenthomestart: start_s })),
+    item(7, { currenthomeid: 6, currenthomestart: start_s }),
+  );
+  await stay(
+    store,
+    { homeid: 4, item: 1, start: null, stop: start_s + 10 },
+    { homeid: 5, item: 1, start: start_s + 10, stop: start_s + 30 },
+    { homeid: 4, item: 1, start: start_s + 30, stop: null },
+  );
+  const gateways = [4, 5, 6].map((home) => new SimulatedGateway(home, `home ${home}`).add(...events(1, 40)));
+  gateways[1]?.add(...events(2, 40, 40));
+  for (const gateway of gateways) {
+    await store.receive(gateway.all(), gateway.sender);
+    await store.noteReport(gateway.report(healthIn(gateway.home)), gateway.sender);
+  }
+}
+
+/**
+ * Drivers have listened until 40 h. Sensor 1 was heard to the end. In home 5 sensors 2 and 3 were not heard from 20 h on, but the driver of sensor 3 did
+ * not listen for most of that time.
+ */
+function healthIn(home: number): Partial<DeviceHealth> {
+  const at = (hours: number) => start_ms + hours * hour_ms;
+  const listened = (name: string) => ({ name, first_ms: start_ms, last_ms: at(40) });
+  const state = (device: number, heard_h: number, battery_percent: number, listener = "zigbee") => {
+    return { device, first_ms: start_ms, heard_ms: at(heard_h), listener, battery_percent };
+  };
+  const gap = (device: number, from_s: number, to_s: number, lost: number) => {
+    const [from_ms, to_ms] = [start_ms + from_s * 1000, start_ms + to_s * 1000];
+    return { device, from_ms, to_ms, reason: "missed_broadcasts", lost } as const;
+  };
+  const nothing = { listeners: [listened("zigbee")], to_note: 9, outages: [], silences: [] };
+  if (home !== 5)
+    return {
+      ...nothing,
+      devices: [sensor(1)],
+      states: [state(0, 40, home * 11)],
+      // One while it lived in home 5, and one after that.
+      gaps: [gap(0, 20, 25, 5), gap(0, 33, 35, 3)],
+    };
+  return {
+    ...nothing,
+    devices: [sensor(1), sensor(2), sensor(3)],
+    listeners: [listened("ble"), listened("zigbee")],
+    states: [state(0, 40, 55), state(1, 20, 50), state(2, 20, 60, "ble")],
+    outages: [
+      { listener: "ble", start_ms: at(21), stop_ms: at(39) },
+      { listener: "zigbee", start_ms: at(10), stop_ms: at(19) },
+    ],
+    gaps: [gap(0, 15, 16, 0), gap(1, 0, 9, 5)],
+  };
+}
+
+/** What tests tell of overviews. */
+function told(overviews: readonly ItemOverview[]): Record<string, unknown>[] {
+  return overviews.map(({ record, heard_ms, battery_percent, overdue, gaps, lost, series }) => ({
+    item: record.itemid,
+    home: record.currenthomeid,
+    ...(heard_ms === undefined ? {} : { heard: (heard_ms - start_ms) / hour_ms, battery: battery_percent }),
+    overdue,
+    gaps,
+    lost,
+    ...(series[0] === undefined ? {} : { count: series[0].count }),
+  }));
+}
