@@ -30,7 +30,8 @@ test("a file has one subject: 450 lines at most, and nine in ten below 300", () 
 test("time and waiting are injected: nothing reads a clock or starts a timer of its own", () => {
   const own = /\bDate\.now\(|\bnew Date\(\)|\bsetTimeout\(|\bsetInterval\(|\bBun\.sleep\b|\bMath\.random\(/;
   // The clock itself; native packages, which stand alone; ptys, simulators and the demo, which play the world outside; what runs in a browser.
-  const outside = /^src\/(clock\.ts|demo|dashboard\/browser\/)|^drivers\/(native\/|wire\/pty\.ts)|\/simulator[/.]/;
+  const outside =
+    /^src\/(clock\.ts|demo|dashboard\/browser\/)|^drivers\/(native\/|wire\/pty\.ts)|\/simulator[/.]/;
   const within = program.filter(({ path }) => !outside.test(path));
   expect(linesWith(own, within)).toEqual([]);
 });
