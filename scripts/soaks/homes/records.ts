@@ -244,14 +244,15 @@ export async function readFleet(trial: Trial): Promise<FleetHome[]> {
     trial.expectOwn(answer, undefined, JSON.stringify(home), new Set([homeid]));
     if (home.version !== null && home.version !== homeMark(homeid))
       trial.fault("foreign", answer, undefined, `home ${homeid} has the version of ${home.version}`);
+    if (strays.length === 0) continue;
+    const sent = trial.model.sentBy(homeid).filter(({ upload }) => upload <= (to[homeid] ?? 0));
+    const byDevice = Map.groupBy(sent, deviceName);
     for (const { itemname, readings } of strays) {
       const itemid = itemidIn(itemname);
-      const { kind, address } = trial.programme.newest.items.get(itemid) ?? {};
-      const told = ({ upload, ...of }: Reading) =>
-        upload <= (to[homeid] ?? 0) &&
-        of.kind === kind &&
-        (of.address === address || (of.address === "" && of.guessed === itemid));
-      const most = trial.model.sentBy(homeid).filter(told).length;
+      const item = trial.programme.newest.items.get(itemid);
+      const ofDevice = (item && byDevice.get(deviceName(item))) ?? [];
+      const unnamed = (item && byDevice.get(deviceName({ ...item, address: "" }))) ?? [];
+      const most = ofDevice.length + unnamed.filter(({ guessed }) => guessed === itemid).length;
       if (readings > most)
         trial.fault(
           "foreign",
