@@ -13,6 +13,7 @@ import {
 import { arrivals } from "./arrival-conformance.ts";
 import { farPages } from "./far-pages.ts";
 import type { MakeStore } from "./make-store.ts";
+import { overviews } from "./overview-conformance.ts";
 import { PageOracle } from "./page-oracle.ts";
 import { below, reading, seeded, sensor, sensorEvent, start_ms } from "./sample.ts";
 
@@ -25,6 +26,7 @@ export function storesAgree(name: string, make: MakeStore): void {
     describe("all readings", () => oldestFirst(make));
     describe("arrivals", () => arrivals(make));
     describe("inventory", () => inventory(make));
+    describe("overviews", () => overviews(make));
     describe("tokens", () => tokens(make));
   });
 }
@@ -329,31 +331,6 @@ function inventory(make: MakeStore): void {
     expect(await names(12)).toEqual([nameOf("wirelesssensors", 2), nameOf("wirelesssensors", 1)]);
     expect(await names(13)).toEqual([moved.itemname]);
     expect(await names(14)).toEqual([]);
-  });
-
-  test("overviews of the items of its home are all that there are, and of no home none", async () => {
-    await using made = await make({ home: 12 });
-    const { store } = made;
-    await store.append([event(1, 0, 1), event(2, 0, 2)]);
-    const { items } = await store.overview();
-    expect(items).toHaveLength(2);
-    expect(await store.itemOverviews()).toEqual(items);
-    expect(await store.itemOverviews([12])).toEqual(items);
-    expect(await store.itemOverviews([])).toEqual([]);
-  });
-
-  test("the overview counts the readings of each series and knows the newest", async () => {
-    await using made = await make();
-    const { store } = made;
-    await store.append([event(1, 5_000, 1), event(1, 1_000, 2), event(2, 0, 3)]);
-    const { items, last_seq, epoch, bytesOnDisk } = await store.overview();
-    expect({ last_seq, epoch }).toEqual({ last_seq: 3, epoch: store.epoch });
-    expect(epoch).toMatch(/^[0-9a-f]{32}$/);
-    expect(bytesOnDisk).toBeGreaterThan(0);
-    expect(items.map((item) => ({ provisional: item.provisional, series: item.series }))).toEqual([
-      { provisional: true, series: [{ series, count: 2, newest_ms: start_ms + 5_000 }] },
-      { provisional: true, series: [{ series, count: 1, newest_ms: start_ms }] },
-    ]);
   });
 }
 

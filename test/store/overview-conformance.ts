@@ -1,11 +1,46 @@
 import { expect, test } from "bun:test";
 import { hour_ms } from "../../src/durations.ts";
+import type { Reading } from "../../src/reading.ts";
+import type { SeriesName } from "../../src/series.ts";
 import type { CentralStore } from "../../src/store/central-store.ts";
 import type { DeviceHealth } from "../../src/store/device-health.ts";
 import type { ItemOverview } from "../../src/store/store.ts";
 import { events, type MakeCentral, stay, take } from "./central-sample.ts";
-import { item, sensor, start_ms } from "./sample.ts";
+import type { MakeStore } from "./make-store.ts";
+import { item, sensor, sensorEvent, start_ms } from "./sample.ts";
 import { SimulatedGateway } from "./simulated-gateway.ts";
+
+/** Tests of overviews of items, for every store. */
+export function overviews(make: MakeStore): void {
+  test("overviews of the items of its home are all that there are, and of no home none", async () => {
+    await using made = await make({ home: 12 });
+    const { store } = made;
+    await store.append([event(1, 0), event(2, 0)]);
+    const { items } = await store.overview();
+    expect(items).toHaveLength(2);
+    expect(await store.itemOverviews()).toEqual(items);
+    expect(await store.itemOverviews([12])).toEqual(items);
+    expect(await store.itemOverviews([])).toEqual([]);
+  });
+
+  test("the overview counts the readings of each series and knows the newest", async () => {
+    await using made = await make();
+    const { store } = made;
+    await store.append([event(1, 5_000), event(1, 1_000), event(2, 0)]);
+    const { items, last_seq, epoch, bytesOnDisk } = await store.overview();
+    expect({ last_seq, epoch }).toEqual({ last_seq: 3, epoch: store.epoch });
+    expect(epoch).toMatch(/^[0-9a-f]{32}$/);
+    expect(bytesOnDisk).toBeGreaterThan(0);
+    expect(items.map((item) => ({ provisional: item.provisional, series: item.series }))).toEqual([
+      { provisional: true, series: [{ series, count: 2, newest_ms: start_ms + 5_000 }] },
+      { provisional: true, series: [{ series, count: 1, newest_ms: start_ms }] },
+    ]);
+  });
+}
+
+function event(number: number, after_ms: number): Reading {
+  return sensorEvent(sensor(number), start_ms + after_ms, 1);
+}
 
 /** Tests of overviews of the items of some homes, for every store of central. */
 export function overviewsAgree(make: MakeCentral): void {
@@ -111,7 +146,7 @@ function healthIn(home: number): Partial<DeviceHealth> {
   };
 }
 
-/** What tests tell of overviews. */
+/** The parts of overviews that tests tell. */
 function told(overviews: readonly ItemOverview[]): Record<string, unknown>[] {
   return overviews.map(({ record, heard_ms, battery_percent, overdue, gaps, lost, series }) => ({
     item: record.itemid,
@@ -123,3 +158,5 @@ function told(overviews: readonly ItemOverview[]): Record<string, unknown>[] {
     ...(series[0] === undefined ? {} : { count: series[0].count }),
   }));
 }
+
+const series: SeriesName = "wirelesssensor_events";

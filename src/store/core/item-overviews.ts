@@ -134,7 +134,7 @@ function* partTotal(homes: Homes, of: ItemSeries): Work<SeriesTotal> {
   return { series: of.series, count, newest_ms };
 }
 
-/** What items are known to have missed, by their keys: as far as it lies in their stays. */
+/** Gaps and lost events of items, by their keys: as far as they lie in their stays. */
 function* missedOf(stays: readonly ItemStay[], of: readonly number[] | undefined): Work<Map<number, Missed>> {
   const [condition, ...given] = ofStays(stays, of);
   const parts = stays.filter((stay) => !isWhole(stay));
