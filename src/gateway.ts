@@ -187,6 +187,7 @@ async function assemble(
     version,
     pid: process.pid,
     url,
+    listen: config.api.hostname,
     tls: server.certificate,
     warnings: config.warnings,
     started_ms,

@@ -21,6 +21,8 @@ export interface Terminal {
   log(line: string): void;
   /** Columns of standard output where somebody sits at it; undefined in a pipe, where lines are as long as they are. */
   readonly width: number | undefined;
+  /** Lines of the same; undefined in a pipe. */
+  readonly rows: number | undefined;
   /** Whether text at the foot of standard error can replace itself: not in a pipe, nor on a dumb terminal. */
   readonly redraws: boolean;
   /** Columns of standard error that text at its foot may take. */
@@ -84,6 +86,9 @@ export function processTerminal(): Terminal {
     get width() {
       return stdout.isTTY === true ? stdout.columns || 80 : undefined;
     },
+    get rows() {
+      return stdout.isTTY === true ? stdout.rows || 24 : undefined;
+    },
     redraws,
     get columns() {
       return footColumns();
@@ -115,6 +120,6 @@ export function shownLine(line: string, { coloured }: { coloured: boolean }): st
     .join("");
 }
 
-/** The end of all, bold, dim, the end of both, red, green, yellow, cyan, and their end. */
-const ownColours = new RegExp(`(${"\u001b"}\\[(?:0|1|2|22|31|32|33|36|39)m)`);
+/** The end of all, bold, dim, the end of both, black, red, green, yellow, cyan, their end, a white ground, and its end. */
+const ownColours = new RegExp(`(${"\u001b"}\\[(?:0|1|2|22|30|31|32|33|36|39|47|49)m)`);
 const clearLine = "\r\u001b[2K";

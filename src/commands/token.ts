@@ -3,6 +3,7 @@ import { OperatorError } from "../errors.ts";
 import { type Scope, type Store, scopes, type Token } from "../store/store.ts";
 import { type Binding, mintToken } from "../token.ts";
 import { addHelp, type CommandContext, wholeNumber } from "./command.ts";
+import { opensHereAlone, originOf, parseOrigin, printLink, signInLink } from "./sign-in-link.ts";
 import { momentText, parseSpan_ms } from "./spans.ts";
 import { addFillingOptions, addStoreOptions, type StoreOptions } from "./store-options.ts";
 import { type Columns, printTable } from "./table.ts";
@@ -16,6 +17,7 @@ export function define(command: Command, context: CommandContext): void {
       "lintel token create maria": "a read token for Maria, who sees everything",
       "lintel token create jon --project 3": "one that sees the homes and people of project 3 alone",
       "lintel token create ci --expires 90d --json": "one that ends in 90 days, for a script",
+      "lintel token create lea --expires 1d --link": "with a link that opens the pages, also as a QR code",
     },
     notes: ["Tokens are kept hashed: one that is lost is revoked and made anew."],
   });
@@ -33,7 +35,12 @@ export function define(command: Command, context: CommandContext): void {
       "stop accepting it after this time: 12h, 90d, 2y (default: never)",
       parseExpiry,
     )
-    .option("--json", "print {id, token} as JSON")
+    .option(
+      "--link [url]",
+      "also print a link that opens the pages and signs in; url: where they are reached (default: the gateway's)",
+      parseOrigin,
+    )
+    .option("--json", "print {id, token} as JSON, with --link {id, token, link}")
     .action((name: string, options: CreateOptions) => createToken(name, options, context));
 
   const list = command.command("list").description("list the tokens; what is secret is not kept");
@@ -62,6 +69,8 @@ interface CreateOptions extends StoreOptions {
   readonly study?: readonly number[];
   /** A span in milliseconds. */
   readonly expires?: number;
+  /** The origin in the link, or true: where the gateway is reached. */
+  readonly link?: string | true;
 }
 
 async function createToken(name: string, options: CreateOptions, context: CommandContext): Promise<void> {
@@ -80,6 +89,7 @@ async function createToken(name: string, options: CreateOptions, context: Comman
     ...boundTo(options),
     expires_ms: options.expires && clock.now().unix_ms + options.expires,
   });
+  const origin = await linkOrigin(options);
   const unknown = await withStore(
     options,
     context,
@@ -91,8 +101,9 @@ async function createToken(name: string, options: CreateOptions, context: Comman
   );
   for (const words of unknown)
     terminal.say(`there is no record of ${words} yet: the token sees what will belong to it`);
+  const link = origin === undefined ? undefined : signInLink(origin, text);
   if (options.json) {
-    terminal.printJson({ id: token.id, token: text });
+    terminal.printJson({ id: token.id, token: text, link });
     return;
   }
   terminal.print(text);
@@ -101,6 +112,22 @@ async function createToken(name: string, options: CreateOptions, context: Comman
   terminal.say(
     dim(`This token of ${name} (id ${token.id}, ${allowed(token)}) ${ends}. It is not shown again.`),
   );
+  if (link === undefined) return;
+  const where = opensHereAlone(link) ? " and opens on this machine alone" : "";
+  terminal.say(dim(`The link has the token in it${where}: give it to nobody else.`));
+  await printLink(terminal, link, prompt_rows);
+}
+
+/** The origin of the link that is asked for; undefined where none is. @throws OperatorError where there can be none */
+async function linkOrigin(options: CreateOptions): Promise<string | undefined> {
+  const { link, scope } = options;
+  if (link === undefined) return undefined;
+  if (scope === "sync")
+    throw new OperatorError("a sync token opens no pages", "leave --link out, or make a read or admin token");
+  if (link !== true) return link;
+  // Before an address is looked for: a mistyped directory is the greater fault.
+  mayMake(options);
+  return originOf(options);
 }
 
 async function listTokens(options: StoreOptions, context: CommandContext): Promise<void> {
@@ -208,6 +235,8 @@ function parseExpiry(text: string): number {
 }
 
 const name_length_max = 100;
+/** Below a link stands the prompt of the shell, which may have two lines. */
+const prompt_rows = 2;
 /** Homes, projects or studies that one token names. */
 const bound_max = 1_000;
 const expires_max_ms = 100 * 31_536_000_000;

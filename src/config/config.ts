@@ -138,6 +138,7 @@ export function findConfig(): string | undefined {
 
 /** The parts that commands ask for one by one, with their defaults; each from a document in which that part was checked. */
 const parts = {
+  api: apiOf,
   data: ({ file, values }: Document) =>
     resolve(dirname(resolve(file)), (values["data"] as string | undefined) ?? defaultData),
   home: ({ values }: Document) => {

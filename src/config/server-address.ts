@@ -10,7 +10,7 @@ export function plainHttpWarning(
   server: { readonly name: string; readonly remedy: string },
 ): string | undefined {
   const { hostname, port } = listen;
-  if (tls !== undefined || isOwn(hostname)) return undefined;
+  if (tls !== undefined || isOwnHost(hostname)) return undefined;
   const host = hostname.includes(":") ? `[${hostname}]` : hostname;
   return `${server.name} plain HTTP on ${host}:${port}, where tokens and people's data travel in the open: ${server.remedy}`;
 }
@@ -18,11 +18,11 @@ export function plainHttpWarning(
 /** Whether what is sent to a server travels in the open. */
 export function isInTheOpen(url: string): boolean {
   const { protocol, hostname } = new URL(url);
-  return protocol === "http:" && !isOwn(hostname.replace(/^\[(.*)\]$/, "$1"));
+  return protocol === "http:" && !isOwnHost(hostname.replace(/^\[(.*)\]$/, "$1"));
 }
 
-/** Whether a host is this machine, which nobody else reaches by that name. */
-function isOwn(hostname: string): boolean {
+/** Whether a host is this machine, which nobody else reaches by that name. IPv6 without brackets. */
+export function isOwnHost(hostname: string): boolean {
   return hostname === "localhost" || hostname === "::1" || /^127\./.test(hostname);
 }
 

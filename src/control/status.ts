@@ -7,6 +7,8 @@ export interface GatewayStatus {
   readonly version: string;
   readonly pid: number;
   readonly url: string;
+  /** The address that it listens on, such as `0.0.0.0` for every one of the machine. */
+  readonly listen: string;
   /** The certificate that TLS is served with; absent: plain HTTP. */
   readonly tls?: { readonly certificate: string; readonly fingerprint: string };
   /** Faults of the configuration that did not prevent the start, one line each. */

@@ -1,4 +1,6 @@
+import { isIPv4 } from "node:net";
 import { hostname, networkInterfaces } from "node:os";
+import { isOwnHost } from "../config/server-address.ts";
 import { isServerName } from "../config/tls-section.ts";
 
 /** Names and addresses of a machine in its network. */
@@ -8,8 +10,10 @@ export interface Machine {
   readonly addresses: readonly string[];
 }
 
-export function thisMachine(): Machine {
-  const addresses = Object.values(networkInterfaces())
+/** @param first name of the network interface whose addresses come first; absent: in the order of the system */
+export function thisMachine(first = ""): Machine {
+  const { [first]: preferred, ...others } = networkInterfaces();
+  const addresses = [preferred, ...Object.values(others)]
     .flatMap((interfaces) => interfaces ?? [])
     // An address of one link alone means nothing without the name of the link.
     .filter(({ internal, address }) => !internal && !/^fe[89ab]/i.test(address))
@@ -40,6 +44,41 @@ export function serverNames(options: {
   ];
   return [...new Set(names.filter(isServerName))].slice(0, names_max);
 }
+
+/**
+ * The name or address by which others in its network reach this server: the first name that its certificate was given, the address that
+ * it listens on, or the first of the machine. Undefined where that is in no network.
+ */
+export function hostInNetwork(options: {
+  readonly given: readonly string[];
+  readonly listen: string;
+  readonly machine: Machine;
+}): string | undefined {
+  const { given, listen, machine } = options;
+  // Names are of whatever stands before a server that only this machine reaches.
+  if (isOwnHost(listen)) return listen;
+  if (given[0] !== undefined) return given[0];
+  if (!isEveryAddress(listen)) return listen;
+  const ipv4 = machine.addresses.find((address) => isIPv4(address));
+  return ipv4 ?? (listen === "::" ? machine.addresses[0] : undefined);
+}
+
+/**
+ * Name of the network interface that leads out of the home, in the kernel's table of IPv4 routes: the one of a default route, and of
+ * several the one that is taken. Undefined where there is none.
+ *
+ * @param table text of `/proc/net/route`, as proc_net(5) has it
+ */
+export function defaultInterface(table: string): string | undefined {
+  const routes = table.split("\n").map((line) => line.trim().split(/\s+/));
+  const metric = (fields: readonly string[]) => Number(fields[6]);
+  const [best] = routes
+    .filter(([, destination, , , , , , mask]) => destination === everywhere && mask === everywhere)
+    .toSorted((one, other) => metric(one) - metric(other));
+  return best?.[0];
+}
+
+const everywhere = "00000000";
 
 function isEveryAddress(listen: string): boolean {
   return listen === "0.0.0.0" || listen === "::";

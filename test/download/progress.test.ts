@@ -9,6 +9,7 @@ class Kept implements Terminal {
   foot = "";
   redraws = true;
   readonly width = undefined;
+  readonly rows = undefined;
   columns = 79;
   readonly colours = pc.createColors(false);
   readonly errorColours = pc.createColors(false);
