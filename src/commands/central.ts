@@ -11,7 +11,7 @@ import { watchFile } from "../store/sqlite/file-watch.ts";
 import { defineMove } from "./central/move.ts";
 import { openCentral } from "./central-place.ts";
 import { addTlsOptions, type CentralTlsOptions, tlsFilesFor, tlsSettingFor } from "./central-tls.ts";
-import { addHelp, type CommandContext, wholeNumber } from "./command.ts";
+import { addHelp, type CommandContext, listenAddress, wholeNumber } from "./command.ts";
 import { serve, serverLog } from "./serving.ts";
 import { centralPlace, databaseVariable, defaultCentralData } from "./store-options.ts";
 
@@ -40,7 +40,7 @@ export function define(command: Command, context: CommandContext): void {
   });
   command
     .option("--port <n>", "port of API and uploads; 0 takes a free one", wholeNumber(0, 65_535), 8090)
-    .option("--listen <address>", "address of this machine that it listens on", hostname, "0.0.0.0")
+    .option("--listen <address>", "address of this machine that it listens on", listenAddress, "0.0.0.0")
     .option("--data <dir>", `keep everything in this directory, on SQLite (default: ${defaultCentralData})`)
     .option(
       "--database <url>",
@@ -158,11 +158,4 @@ function quota(text: string, before: Partial<Quotas>): Partial<Quotas> {
       `It must be a quota and a whole number from 1, such as one of ${quotaList}.`,
     );
   return { ...before, [name]: Number(most) };
-}
-
-function hostname(text: string): string {
-  const bare = text.replace(/^\[(.*)\]$/, "$1");
-  if (!/^[\w.:-]+$/.test(bare))
-    throw new InvalidArgumentError("It must be an address, such as 127.0.0.1 or ::.");
-  return bare;
 }

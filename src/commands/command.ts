@@ -48,6 +48,14 @@ export function nameList(text: string): string[] {
     .filter((name) => name !== "");
 }
 
+/** An address that a server listens on; an IPv6 one may stand in brackets. */
+export function listenAddress(text: string): string {
+  const bare = text.replace(/^\[(.*)\]$/, "$1");
+  if (!/^[\w.:-]+$/.test(bare))
+    throw new InvalidArgumentError("It must be an address, such as 127.0.0.1 or ::.");
+  return bare;
+}
+
 /** A parser of a whole-number option. A number outside `minimum` to `maximum` is a bad argument. */
 export function wholeNumber(minimum: number, maximum: number): (text: string) => number {
   return (text) => {

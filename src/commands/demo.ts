@@ -6,16 +6,18 @@ import { sensors } from "../demo/devices.ts";
 import { ReadingTexts } from "../demo/reading-text.ts";
 import { requireListenable } from "../http/listening.ts";
 import type { Reading } from "../reading.ts";
-import { addHelp, type CommandContext, wholeNumber } from "./command.ts";
+import { addHelp, type CommandContext, listenAddress, wholeNumber } from "./command.ts";
 import { drawBar } from "./progress.ts";
 import { serve, serverLog } from "./serving.ts";
+import { opensHereAlone, originInNetwork, printQrCode, signInLink } from "./sign-in-link.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** `lintel demo`: the whole job with nothing to plug in. */
 export function define(command: Command, context: CommandContext): void {
   addHelp(command, {
     examples: {
-      "lintel demo": "then paste the curl line that it prints",
+      "lintel demo": "then open the link, or paste the curl line, that it prints",
+      "lintel demo --listen 0.0.0.0": "for a phone too, which reads the QR code of the link",
       "lintel demo --port 0 --days 365 --data demo": "a year, on a free port, kept",
     },
     notes: [
@@ -33,6 +35,12 @@ export function define(command: Command, context: CommandContext): void {
       wholeNumber(0, 65_535),
       8090,
     )
+    .option(
+      "--listen <address>",
+      "address of this machine that both listen on, by plain HTTP",
+      listenAddress,
+      "127.0.0.1",
+    )
     .option("--data <dir>", "keep the data in this directory (default: a fresh one, removed at the end)")
     .option("--days <n>", "days of history to begin with", wholeNumber(0, 365), 30)
     .option("--json", "print one line of JSON when ready: url, dashboard, token, central_url, admin_token")
@@ -40,6 +48,7 @@ export function define(command: Command, context: CommandContext): void {
 }
 
 interface DemoOptions {
+  readonly listen: string;
   readonly port: number;
   readonly centralPort: number;
   readonly data?: string;
@@ -50,8 +59,8 @@ interface DemoOptions {
 async function demo(options: DemoOptions, context: CommandContext): Promise<void> {
   const { terminal } = context;
   const clock = believed(context.clock);
-  await requireFree(options.port, "--port");
-  await requireFree(options.centralPort, "--central-port");
+  await requireFree(options.listen, options.port, "--port");
+  await requireFree(options.listen, options.centralPort, "--central-port");
   const log = serverLog(context, "warn");
   const stage = new Stage({ terminal, clock, json: options.json === true });
   let playing: Promise<void> | undefined;
@@ -66,12 +75,13 @@ async function demo(options: DemoOptions, context: CommandContext): Promise<void
         drivers,
         teller: stage,
         days: options.days,
+        hostname: options.listen,
         port: options.port,
         centralPort: options.centralPort,
         directory: options.data,
         onFailure,
       });
-      stage.ready(started);
+      await stage.ready(started, options.listen);
       playing = started.play();
       const { gateway } = started;
       return {
@@ -96,9 +106,9 @@ function believed(clock: Clock): Clock {
 }
 
 /** Reports a port that is taken before any work: the API would name the setting of a configuration. */
-async function requireFree(port: number, option: string): Promise<void> {
-  const settings = { address: option, port: option, certificate: "", key: "" };
-  await requireListenable({ hostname: "127.0.0.1", port, settings });
+async function requireFree(hostname: string, port: number, option: string): Promise<void> {
+  const settings = { address: "--listen", port: option, certificate: "", key: "" };
+  await requireListenable({ hostname, port, settings });
 }
 
 /** The demo's output on the terminal; with --json one line and nothing else. */
@@ -136,7 +146,7 @@ class Stage implements DemoTeller {
     else drawBar(this.#terminal, { done, total: days, words: `${done} of ${days} days` });
   };
 
-  ready({ gateway, token, central_url, admin_token }: Demo): void {
+  async ready({ gateway, token, central_url, admin_token }: Demo, listen: string): Promise<void> {
     const { url, dashboard } = gateway;
     if (this.#json) {
       this.#terminal.printJson({ url, dashboard, token, central_url, admin_token });
@@ -147,6 +157,12 @@ class Stage implements DemoTeller {
       cyan(`  curl -H "Authorization: bearer ${token}" -H "Accept: application/json" "${url}${path}"`);
     this.#print("");
     this.#print(bold(`Serving ${url}`), bold(`and the central copy ${central_url}`), "");
+    const linkTo = (at: string) => signInLink(originInNetwork(at, listen), admin_token);
+    const [home, central] = [linkTo(url), linkTo(central_url)];
+    const who = opensHereAlone(home) ? "in a browser on this machine" : "in a browser or with a phone";
+    this.#print(`Look at the home, ${who}:`, cyan(`  ${home}`));
+    await printQrCode(this.#terminal, home, rows_below_code);
+    this.#print("and at the programme, by its central copy:", cyan(`  ${central}`), "");
     this.#print("Ask it, in another terminal:");
     this.#print(ask("/items/wirelesssensors/kitchen-wall/events?limit=5"));
     this.#print(ask("/items/pillboxes/pillbox-evening/events?limit=5"));
@@ -205,6 +221,8 @@ class Stage implements DemoTeller {
 }
 
 const lines_per_second_max = 8;
+/** Lines of the terminal below the code: the other link, the four to paste, most of them folded, and the first that is live. */
+const rows_below_code = 20;
 /** Older readings come from the memory of a device. */
 const buffered_least_ms = 60_000;
 

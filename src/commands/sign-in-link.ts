@@ -20,9 +20,8 @@ export function signInLink(origin: string, token: string): string {
   return `${origin}/#token=${token}`;
 }
 
-/** Prints the link, and on a terminal its QR code where a phone could use it; `rows_below` lines follow. */
-export async function printLink(terminal: Terminal, link: string, rows_below: number): Promise<void> {
-  terminal.print(terminal.colours.cyan(link));
+/** Prints the QR code of a link where a phone could use it and the terminal has room; `rows_below` lines follow it. */
+export async function printQrCode(terminal: Terminal, link: string, rows_below: number): Promise<void> {
   if (opensHereAlone(link)) return;
   for (const line of await qrCode(link, terminal, rows_below)) terminal.print(line);
 }
@@ -60,11 +59,11 @@ export async function originOf(options: StoreOptions): Promise<string> {
   const running = await new ControlClient(directory).statusIfRunning();
   if (running !== undefined) {
     const tls = api === undefined ? givenFiles(running, directory) : api.tls;
-    return inNetwork(running.url, running.listen, tls);
+    return originInNetwork(running.url, running.listen, tls);
   }
   if (api !== undefined && api.port !== 0) {
     const scheme = api.tls === undefined ? "http" : "https";
-    return inNetwork(`${scheme}://${reachableHost(api.hostname)}:${api.port}`, api.hostname, api.tls);
+    return originInNetwork(`${scheme}://${reachableHost(api.hostname)}:${api.port}`, api.hostname, api.tls);
   }
   const [why, remedy] =
     api === undefined
@@ -76,8 +75,13 @@ export async function originOf(options: StoreOptions): Promise<string> {
   );
 }
 
-/** The origin of a server, with a host that others in its network reach it by. */
-function inNetwork(url: string, listen: string, tls: TlsSetting | undefined): string {
+/**
+ * The origin of a server, with a host by which others in its network reach it.
+ *
+ * @param url with the host that is for this machine
+ * @param listen the address that it listens on
+ */
+export function originInNetwork(url: string, listen: string, tls?: TlsSetting): string {
   const machine = thisMachine(defaultInterface(readIfThere(routes) ?? ""));
   const host = hostInNetwork({ given: namesOf(tls), listen, machine });
   const reached = new URL(url);

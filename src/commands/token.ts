@@ -3,7 +3,7 @@ import { OperatorError } from "../errors.ts";
 import { type Scope, type Store, scopes, type Token } from "../store/store.ts";
 import { type Binding, mintToken } from "../token.ts";
 import { addHelp, type CommandContext, wholeNumber } from "./command.ts";
-import { opensHereAlone, originOf, parseOrigin, printLink, signInLink } from "./sign-in-link.ts";
+import { opensHereAlone, originOf, parseOrigin, printQrCode, signInLink } from "./sign-in-link.ts";
 import { momentText, parseSpan_ms } from "./spans.ts";
 import { addFillingOptions, addStoreOptions, type StoreOptions } from "./store-options.ts";
 import { type Columns, printTable } from "./table.ts";
@@ -115,7 +115,8 @@ async function createToken(name: string, options: CreateOptions, context: Comman
   if (link === undefined) return;
   const where = opensHereAlone(link) ? " and opens on this machine alone" : "";
   terminal.say(dim(`The link has the token in it${where}: give it to nobody else.`));
-  await printLink(terminal, link, prompt_rows);
+  terminal.print(terminal.colours.cyan(link));
+  await printQrCode(terminal, link, prompt_rows);
 }
 
 /** The origin of the link that is asked for; undefined where none is. @throws OperatorError where there can be none */

@@ -24,7 +24,7 @@ export interface DemoCentral {
 export async function startDemoCentral(options: {
   /** The gateway's data directory. */
   directory: string;
-  port: number;
+  listen: { hostname: string; port: number };
   home: number;
   timezone: string;
   importProgramme: (store: CentralStore) => Promise<void>;
@@ -36,7 +36,7 @@ export async function startDemoCentral(options: {
   uploaded: (sent: number) => void;
   onFailure: (fault: OperatorError) => void;
 }): Promise<DemoCentral> {
-  const { directory, port, home, timezone, tokens, clock, log, onFailure } = options;
+  const { directory, listen, home, timezone, tokens, clock, log, onFailure } = options;
   const token_file = join(directory, tokenFile);
   const store = await openCentralStore({
     directory: join(directory, "central"),
@@ -46,7 +46,7 @@ export async function startDemoCentral(options: {
   });
   const server = await startCentral({
     store,
-    listen: { hostname: "127.0.0.1", port },
+    listen,
     settings: { address: "--listen", port: "--central-port", certificate: "", key: "" },
     realm: "lintel",
     metrics: false,

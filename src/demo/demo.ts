@@ -61,6 +61,8 @@ export async function startDemo(options: {
   drivers: readonly DriverDefinition[];
   teller: DemoTeller;
   days: number;
+  /** The address that both servers listen on. */
+  hostname: string;
   port: number;
   centralPort: number;
   directory?: string;
@@ -91,7 +93,7 @@ export async function startDemo(options: {
     const tokens = [read.token, admin.token];
     const central = await startDemoCentral({
       directory,
-      port: options.centralPort,
+      listen: { hostname: options.hostname, port: options.centralPort },
       home: demoHome,
       timezone,
       importProgramme: programme,
@@ -121,7 +123,7 @@ export async function startDemo(options: {
         file: "the demo",
         data: directory,
         home: { id: demoHome, timezone },
-        api: { hostname: "127.0.0.1", port: options.port, realm: "lintel" },
+        api: { hostname: options.hostname, port: options.port, realm: "lintel" },
         drivers: sections,
         walking: [],
         warnings: [],

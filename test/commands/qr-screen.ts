@@ -9,22 +9,48 @@ export interface Screen {
 }
 
 /** The lines that a command leaves on a terminal, with their colours. */
-export function onScreen(site: Site, { columns, rows, env = {} }: Screen, ...words: string[]): string[] {
-  const command = [...site.program, ...words].map((word) => `'${word}'`).join(" ");
-  const run = Bun.spawnSync(
-    [
-      "script",
-      "--quiet",
-      "--return",
-      "--command",
-      `stty cols ${columns} rows ${rows}; ${command}`,
-      "/dev/null",
-    ],
-    { env: { PATH: process.env["PATH"], HOME: site.home, TERM: "xterm", ...env }, stdin: "ignore" },
-  );
+export function onScreen(site: Site, screen: Screen, ...words: string[]): string[] {
+  const run = Bun.spawnSync(scriptOf(site, screen, words), {
+    env: { PATH: process.env["PATH"], HOME: site.home, TERM: "xterm", ...screen.env },
+    stdin: "ignore",
+  });
   const text = run.stdout.toString();
   if (run.exitCode !== 0) throw new Error(`${words.join(" ")} ended with ${run.exitCode}: ${text}`);
   return text.replaceAll("\r", "").trimEnd().split("\n");
+}
+
+/** The same of a command that goes on until it is interrupted, here once `enough` of what it shows. */
+export async function interruptedOnScreen(
+  site: Site,
+  screen: Screen,
+  words: readonly string[],
+  enough: (text: string) => boolean,
+): Promise<string[]> {
+  const run = Bun.spawn(scriptOf(site, screen, words), {
+    env: { PATH: process.env["PATH"], HOME: site.home, TERM: "xterm", ...screen.env },
+    stdin: "pipe",
+    stdout: "pipe",
+  });
+  const decoder = new TextDecoder();
+  let text = "";
+  let interrupted = false;
+  for await (const chunk of run.stdout) {
+    text += decoder.decode(chunk, { stream: true });
+    if (interrupted || !enough(text)) continue;
+    interrupted = true;
+    run.stdin.write("\u0003");
+    await run.stdin.flush();
+  }
+  const code = await run.exited;
+  if (code !== 0) throw new Error(`${words.join(" ")} ended with ${code}: ${text}`);
+  return text.replaceAll("\r", "").split("\n");
+}
+
+function scriptOf(site: Site, { columns, rows }: Screen, words: readonly string[]): string[] {
+  const command = [...site.program, ...words].map((word) => `'${word}'`).join(" ");
+  // The shell would die of an interrupt itself, with a code of its own.
+  const sized = `stty cols ${columns} rows ${rows}; exec ${command}`;
+  return ["script", "--quiet", "--return", "--command", sized, "/dev/null"];
 }
 
 /** Lines of half blocks in black on white: each two rows of a QR code. */

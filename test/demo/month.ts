@@ -12,6 +12,7 @@ export async function makeMonth(directory: string): Promise<void> {
     drivers: [],
     teller: { history: () => {}, joined: () => {}, live: () => {}, uploaded: () => uploaded.resolve() },
     days: 30,
+    hostname: "127.0.0.1",
     port: 0,
     centralPort: 0,
     directory,

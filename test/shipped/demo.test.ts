@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { interruptedOnScreen, qrLines, readQr } from "../commands/qr-screen.ts";
 import { eventually, RunningServer, Site } from "./front-door.ts";
 
 const sensors = [
@@ -140,18 +141,41 @@ test("a demo on kept data goes on where the last one ended: no event twice, noth
   }
 }, 60_000);
 
-test("on a terminal's pipe it says how to ask, with a line that works when pasted", async () => {
+test("on a terminal's pipe it says how to look and ask, with links and a line that works when pasted", async () => {
   const demo = site.spawn(demoWords("--days", "1", "--data", join(site.directory, "kept")));
+  const before: string[] = [];
   const line = await eventually(async () => {
-    const text = await demo.line();
-    return text?.includes("curl ") ? text : undefined;
+    const text = (await demo.line()) ?? "";
+    before.push(text);
+    return text.includes("curl ") ? text : undefined;
   }, "a curl line");
+  const links = before.flatMap((text) => text.match(/http:\/\/127\.0\.0\.1:\d+\/#token=\S+$/) ?? []);
+  expect(links).toHaveLength(2);
+  expect(line).toContain(new URL(links[0] ?? "").origin);
+  for (const link of links.map((text) => new URL(text))) {
+    const authorization = `bearer ${link.hash.replace("#token=", "")}`;
+    const headers = { authorization, accept: "application/json" };
+    expect((await fetch(new URL("/v0.9/items", link), { headers })).status).toBe(200);
+  }
   const pasted = Bun.spawnSync(["sh", "-c", line.replace("curl ", "curl --silent --fail ")]);
   // A machine without curl has Bun all the same, and the tests above.
   if (Bun.which("curl") !== null) expect(JSON.parse(pasted.stdout.toString())).toHaveLength(5);
   demo.kill("SIGTERM");
   expect(await demo.exited).toBe(0);
 }, 30_000);
+
+test("a terminal of a demo that phones reach shows the link as a QR code; of one that they do not, none", async () => {
+  const shown = (...words: string[]) =>
+    interruptedOnScreen(site, { columns: 100, rows: 60 }, demoWords("--days", "0", ...words), (text) =>
+      text.includes("Live"),
+    );
+  const open = await shown("--listen", "0.0.0.0");
+  const [home] = /http:\S+#token=[\w.-]+/.exec(Bun.stripANSI(open.join("\n"))) ?? [];
+  // A machine in no network has no address for a phone.
+  const alone = home?.startsWith("http://127.0.0.1:") ?? false;
+  expect(readQr(open)).toBe(alone ? undefined : home);
+  expect(qrLines(await shown())).toEqual([]);
+}, 60_000);
 
 test("a port that is taken is said in the words of the demo", async () => {
   const other = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => {} } });
