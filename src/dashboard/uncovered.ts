@@ -1,0 +1,64 @@
+import type { SeenStore } from "../store/seen-store.ts";
+
+/**
+ * Why nothing is known of a time: nobody was listening (the gateway or its driver was down, the device was not worn, or kept nothing), the device was silent
+ * although somebody listened, or its readings have times that are in doubt.
+ */
+export type UncoveredWhy = "not_listening" | "silent" | "doubt";
+
+/** A stretch of time, unix milliseconds, of which it is not known that nothing happened. */
+export interface Uncovered {
+  readonly from_ms: number;
+  readonly to_ms: number;
+  readonly why: UncoveredWhy;
+}
+
+/**
+ * Stretches of a span, in order of time, in which an item was not covered: what `Store.coverage` says, and the time before its first sign of life. The time after its
+ * latest is covered as long as the item is not overdue.
+ *
+ * @param item the key of the item; undefined where the store does not know it yet
+ */
+export async function uncoveredOf(
+  store: Pick<SeenStore, "coverage">,
+  {
+    item,
+    homes,
+    from_ms,
+    to_ms,
+  }: { item: number; homes?: readonly number[]; from_ms: number; to_ms: number },
+): Promise<Uncovered[]> {
+  const found: Uncovered[] = [];
+  let first_ms = to_ms;
+  for (let skip = 0; skip < intervals_max; skip += intervalsAtOnce) {
+    const cut = homes === undefined ? {} : { homes };
+    const request = { item, before_ms: to_ms, skip, limit: intervalsAtOnce, ...cut };
+    const intervals = await store.coverage(request);
+    for (const { start_ms, stop_ms, state } of intervals) {
+      if (stop_ms <= from_ms) return inOrder(found);
+      first_ms = Math.min(first_ms, start_ms);
+      if (state === "covered") continue;
+      const why = state === "silent" ? "silent" : "not_listening";
+      found.push({ from_ms: Math.max(start_ms, from_ms), to_ms: Math.min(stop_ms, to_ms), why });
+    }
+    if (intervals.length < intervalsAtOnce) break;
+  }
+  if (first_ms > from_ms) found.push({ from_ms, to_ms: first_ms, why: "not_listening" });
+  return inOrder(found);
+}
+
+/** From the newest first to the oldest first, with what touches and is alike in one. */
+function inOrder(found: readonly Uncovered[]): Uncovered[] {
+  const all: Uncovered[] = [];
+  for (const span of found.toReversed()) {
+    const last = all.at(-1);
+    if (last !== undefined && last.why === span.why && last.to_ms >= span.from_ms)
+      all[all.length - 1] = { ...last, to_ms: span.to_ms };
+    else if (span.from_ms < span.to_ms) all.push(span);
+  }
+  return all;
+}
+
+const intervalsAtOnce = 200;
+/** Of one item: a span with more interruptions than that is shown as far as it was read. */
+const intervals_max = 4_000;
