@@ -1,12 +1,14 @@
 import { apiApp, apiUrl } from "./api/app.ts";
 import type { Clock } from "./clock.ts";
 import type { Config } from "./config/config.ts";
+import { dashboardApp } from "./dashboard/app.ts";
 import { onReadOnlyDisk } from "./disk/read-only-disk.ts";
 import { messageOf, OperatorError } from "./errors.ts";
 import { tlsOf } from "./gateway.ts";
 import { startServer } from "./http/server.ts";
 import type { Log } from "./log.ts";
 import { openStoreBeside } from "./store/sqlite/open.ts";
+import { version } from "./version.ts";
 
 /**
  * A gateway on a read-only disk: it serves the data it has, and records nothing. No driver starts, because a device
@@ -32,7 +34,16 @@ export async function startReadOnlyGateway(options: {
       listen: { hostname, port },
       realm,
       tls,
-      apps: [apiApp({ store })],
+      apps: [
+        apiApp({ store }),
+        dashboardApp({
+          role: "gateway",
+          store,
+          version,
+          home: config.home.id,
+          zoneOf: async () => config.home.timezone,
+        }),
+      ],
     });
     let cancel = () => {};
     const look = () => {

@@ -7,20 +7,28 @@ import { SeenStores } from "../store/seen-store.ts";
 import { Live } from "./live.ts";
 import { localeOf } from "./locale.ts";
 import type { Asked, Site } from "./page.ts";
-import type { SignInFault } from "./pages/sign-in/page.tsx";
+import { type SignIn, type SignInFault, signInFaults } from "./pages/sign-in/faults.ts";
 import { pathsOf } from "./paths.ts";
-import { endedCookie, isOwnForm, sessionCookie, tokenIn } from "./session.ts";
+import { endedCookies, isOwnForm, sessionCookie, tokenIn } from "./session.ts";
 
 /**
  * The pages for people, at `/` of either role. What makes them is loaded when somebody first asks for one: a gateway that nobody looks at keeps none of it
  * in memory.
  */
 export function dashboardApp(site: Site): App {
+  let live: Live | undefined;
   return {
     name: "pages",
     prefix: "/",
-    routes: (context) => routesOf(site, context),
-    refusalPage: async ({ status, message }) => (await pageMaker()).refusalText({ status, message }),
+    routes: (context) => {
+      live = new Live({ clock: context.clock, changes: () => site.store.changes() });
+      return routesOf(site, { ...context, live });
+    },
+    refusalPage: async (refusal) => ({
+      text: await (await pageMaker()).refusalText(refusal),
+      headers: pageHeaders,
+    }),
+    stop: () => live?.stop(),
   };
 }
 
@@ -32,19 +40,13 @@ interface Call {
   readonly params: Readonly<Record<string, string>>;
 }
 
-function routesOf(site: Site, { authorization, clock }: AppContext) {
+function routesOf(site: Site, context: AppContext & { live: Live }) {
+  const { clock, live } = context;
   const stores = new SeenStores(site.store);
-  const live = new Live({ clock, changes: () => site.store.changes() });
-
-  /** @throws HttpError 401 where the text is no token that holds, 429 where wrong ones came too often */
-  const tokenOf = ({ request, server }: Call, text: string | undefined) =>
-    authorization.require(
-      { authorization: text, bearer: text, address: () => addressOf(request, server) },
-      { scopes: ["read", "admin"], bound: true },
-    );
+  const sessions = sessionRoutes(context);
 
   const asked = async (call: Call): Promise<Asked> => {
-    const token = await tokenOf(call, tokenIn(call.request));
+    const token = await sessions.tokenOf(call, tokenIn(call.request));
     return {
       site,
       store: await stores.of(token, site.store.changes()),
@@ -56,74 +58,119 @@ function routesOf(site: Site, { authorization, clock }: AppContext) {
     };
   };
 
-  const app = new Elysia()
-    .get("/sign-in", async ({ request }) => {
-      const locale = localeOf(request.headers.get("accept-language"));
-      return page(request, await (await pageMaker()).signInText({ locale }));
-    })
-    .post(
-      "/sign-in",
-      async (call) => {
-        const { request } = call;
-        if (!isOwnForm(request)) throw new HttpError("form_foreign", {});
-        const form = new URLSearchParams(
-          new TextDecoder().decode(await readBody(request, { ...formBounds, clock })),
-        );
-        const token = form.get("token")?.trim() ?? "";
-        try {
-          await tokenOf(call, token);
-        } catch (thrown) {
-          if (!(thrown instanceof HttpError) || thrown.status !== 401) throw thrown;
-          const locale = localeOf(request.headers.get("accept-language"));
-          const fault = faults.get(thrown.body.code) ?? "invalid";
-          return page(request, await (await pageMaker()).signInText({ locale, fault }), 403);
-        }
-        return seeOther(nextIn(form.get("next")), { "Set-Cookie": sessionCookie(request.url, token) });
-      },
-      { parse: "none" },
-    )
-    .post("/sign-out", ({ request }) => {
-      if (!isOwnForm(request)) throw new HttpError("form_foreign", {});
-      return seeOther("/sign-in", { "Set-Cookie": endedCookie(request.url) });
-    })
-    .get("/assets/:file", async ({ request }) => {
-      const { assets } = await import("./assets.ts");
-      const { pathname } = new URL(request.url);
-      const asset = Object.values(await assets()).find(({ path }) => path === pathname);
-      if (asset === undefined) throw new HttpError("path_unknown", {});
-      const zipped =
-        readAcceptEncoding(request.headers.get("accept-encoding") ?? undefined).coding !== undefined;
-      return new Response(zipped ? asset.gzip : asset.plain, {
-        headers: {
-          ...assetHeaders,
-          "Content-Type": asset.type,
-          ...(zipped ? { "Content-Encoding": "gzip" } : {}),
-        },
-      });
-    });
-  for (const { name, path } of pathsOf(site.role)) {
+  const app = sessions.app.get("/assets/:file", ({ request }) => assetAt(request));
+  for (const { name, path, live: isLive } of pathsOf(site.role)) {
     app.get(path, async (call) => {
       const { request } = call;
       try {
         return page(request, await (await pageMaker()).pageText(name, await asked(call)));
       } catch (thrown) {
         if (!(thrown instanceof HttpError) || thrown.status !== 401) throw thrown;
-        const { pathname, search } = new URL(request.url);
-        const next = pathname === "/" ? "" : `?next=${encodeURIComponent(pathname + search)}`;
-        return seeOther(`/sign-in${next}`);
+        return toSignIn(request, thrown.body.code);
       }
     });
+    if (!isLive) continue;
     app.get(`/live${path === "/" ? "" : path}`, async (call) => {
-      const first = await asked(call);
+      const { token, locale } = await asked(call);
       const { shownOf } = await pageMaker();
       return live.stream(call.request, {
-        name: `${first.token.id} ${first.locale} ${call.request.url}`,
+        name: `${token.id} ${locale} ${call.request.url}`,
         // The token is asked for each time: a stream ends with it.
-        show: async () => (await shownOf(name, await asked(call))).data,
+        find: async () => (await shownOf(name, await asked(call))).data,
       });
     });
   }
   return app;
+}
+
+/** The way in and out, and the token of who is in. */
+function sessionRoutes({ authorization, clock }: AppContext) {
+  /** @throws HttpError 401 where the text is no token that holds, 429 where wrong ones came too often */
+  const tokenOf = ({ request, server }: Omit<Call, "params">, text: string | undefined) =>
+    authorization.require(
+      { authorization: text, bearer: text, address: () => addressOf(request, server) },
+      { scopes: ["read", "admin"], bound: true },
+    );
+
+  const signIn = async (request: Request, shown: SignIn, status = 200) => {
+    const locale = localeOf(request.headers.get("accept-language"));
+    return page(request, await (await pageMaker()).signInText({ ...shown, locale }), status);
+  };
+
+  const app = new Elysia()
+    .get("/sign-in", ({ request }) => {
+      const { searchParams } = new URL(request.url);
+      const fault = signInFaults.find((one) => one === searchParams.get("fault"));
+      return signIn(request, { fault, next: nextIn(searchParams.get("next")) });
+    })
+    .post(
+      "/sign-in",
+      async (call) => {
+        const { request } = call;
+        if (!isOwnForm(request)) throw new HttpError("form_foreign", {});
+        const bytes = await readBody(request, { ...formBounds, clock });
+        const form = new URLSearchParams(new TextDecoder().decode(bytes));
+        const token = form.get("token")?.trim() ?? "";
+        const next = nextIn(form.get("next"));
+        try {
+          await tokenOf(call, token);
+        } catch (thrown) {
+          if (!(thrown instanceof HttpError) || thrown.status !== 401) throw thrown;
+          return signIn(request, { fault: faultsByCode.get(thrown.body.code) ?? "invalid", next }, 403);
+        }
+        return seeOther(next, [sessionCookie(request, token)]);
+      },
+      { parse: "none" },
+    )
+    .post(
+      "/sign-out",
+      ({ request }) => {
+        if (!isOwnForm(request)) throw new HttpError("form_foreign", {});
+        return seeOther("/sign-in", endedCookies(request));
+      },
+      { parse: "none" },
+    )
+    // Whoever follows a link from another site comes without the cookie: the way in asks whether there is one after all.
+    .get("/session", async (call) => {
+      const token = tokenIn(call.request);
+      const signed_in =
+        token !== undefined &&
+        (await tokenOf(call, token).then(
+          () => true,
+          (thrown) => {
+            if (thrown instanceof HttpError && thrown.status === 401) return false;
+            throw thrown;
+          },
+        ));
+      return Response.json({ signed_in });
+    });
+  return { app, tokenOf };
+}
+
+/** Sends who has no session to the way in, and from there back again. One that no longer holds is ended, and it is said why. */
+function toSignIn(request: Request, code: number): Response {
+  const { pathname, search } = new URL(request.url);
+  const query = new URLSearchParams();
+  if (pathname + search !== "/") query.set("next", pathname + search);
+  if (tokenIn(request) === undefined) return seeOther(`/sign-in?${query}`.replace(/\?$/, ""));
+  query.set("fault", faultsByCode.get(code) ?? "ended");
+  return seeOther(`/sign-in?${query}`, endedCookies(request));
+}
+
+/** A file that pages load, compressed for who takes that. */
+async function assetAt(request: Request): Promise<Response> {
+  const { assets } = await import("./assets.ts");
+  const { pathname } = new URL(request.url);
+  const asset = Object.values(await assets()).find(({ path }) => path === pathname);
+  if (asset === undefined) throw new HttpError("path_unknown", {});
+  const { coding = "plain" } = readAcceptEncoding(request.headers.get("accept-encoding") ?? undefined);
+  return new Response(asset[coding], {
+    headers: {
+      ...assetHeaders,
+      "Content-Type": asset.type,
+      ...(coding === "plain" ? {} : { "Content-Encoding": coding }),
+    },
+  });
 }
 
 function page(request: Request, text: string, status = 200): Response {
@@ -137,12 +184,14 @@ function nextIn(next: string | null): string {
   return next !== null && /^\/(?![/\\])[\x21-\x7e]*$/.test(next) ? next : "/";
 }
 
-function seeOther(location: string, headers: Readonly<Record<string, string>> = {}): Response {
-  return new Response(null, { status: 303, headers: { Location: location, ...headers } });
+function seeOther(location: string, cookies: readonly string[] = []): Response {
+  const headers = new Headers({ Location: location });
+  for (const cookie of cookies) headers.append("Set-Cookie", cookie);
+  return new Response(null, { status: 303, headers });
 }
 
 /** Why a token does not sign in, by the code of its error. */
-const faults: ReadonlyMap<number, SignInFault> = new Map([
+const faultsByCode: ReadonlyMap<number, SignInFault> = new Map([
   [40102, "expired"],
   [40104, "scope"],
 ]);
@@ -156,7 +205,8 @@ export const pageHeaders = {
   "Content-Security-Policy":
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   "X-Content-Type-Options": "nosniff",
-  "Referrer-Policy": "no-referrer",
+  // Without any referrer, browsers say nothing of where a form was sent from either (Fetch §3.2).
+  "Referrer-Policy": "same-origin",
 };
 
 const assetHeaders = {

@@ -12,6 +12,7 @@ export interface Asset {
   readonly type: string;
   readonly plain: Uint8Array<ArrayBuffer>;
   readonly gzip: Uint8Array<ArrayBuffer>;
+  readonly zstd: Uint8Array<ArrayBuffer>;
 }
 
 export interface Assets {
@@ -41,7 +42,8 @@ async function makeAssets(): Promise<Assets> {
 function assetOf(name: string, ending: string, type: string, text: string): Asset {
   const plain = new TextEncoder().encode(text);
   const hash = new Bun.CryptoHasher("sha256").update(plain).digest("hex").slice(0, 16);
-  return { path: `/assets/${name}-${hash}.${ending}`, type, plain, gzip: codings.gzip(plain) };
+  const path = `/assets/${name}-${hash}.${ending}`;
+  return { path, type, plain, gzip: codings.gzip(plain), zstd: codings.zstd(plain) };
 }
 
 /**

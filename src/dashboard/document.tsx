@@ -1,9 +1,11 @@
 import type { ComponentType } from "preact";
 import { renderToString } from "preact-render-to-string";
+import type { Refusal } from "../http/app.ts";
 import { assets } from "./assets.ts";
 import { components } from "./components.ts";
 import type { Asked } from "./page.ts";
-import type { SignInFault } from "./pages/sign-in/page.tsx";
+import { refusalTitle } from "./pages/refusal/page.tsx";
+import type { SignIn } from "./pages/sign-in/faults.ts";
 import { shows } from "./pages.ts";
 import { type PageName, paths } from "./paths.ts";
 
@@ -17,14 +19,15 @@ export function shownOf(name: PageName, asked: Asked) {
   return shows[name](asked);
 }
 
-/** @param data.fault why the token that was given is none */
-export function signInText(data: { locale: string; fault?: SignInFault }): Promise<string> {
+/** The way in. */
+export function signInText(data: SignIn & { locale: string }): Promise<string> {
   return documentText({ name: "sign-in", title: "Sign in", data: { ...data, trail: [] } });
 }
 
 /** Shown in the place of a page that there is not, or that cannot be made now. */
-export function refusalText(data: { status: number; message: string }): Promise<string> {
-  return documentText({ name: "refusal", title: data.message, data: { ...data, locale: "en", trail: [] } });
+export function refusalText(data: Refusal): Promise<string> {
+  const title = refusalTitle(data.status);
+  return documentText({ name: "refusal", title, data: { ...data, locale: "en", trail: [] } });
 }
 
 async function documentText({ name, title, data }: DocumentOf): Promise<string> {

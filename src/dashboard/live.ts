@@ -1,5 +1,4 @@
 import type { Clock } from "../clock.ts";
-import { messageOf } from "../errors.ts";
 import { HttpError } from "../http/errors.ts";
 
 /** Finds the data of a page as it is now: what else changes than the time is news. */
@@ -14,6 +13,7 @@ export class Live {
   readonly #changes: () => number | undefined;
   readonly #channels = new Map<string, Channel>();
   #cancel: (() => void) | undefined;
+  #stopped = false;
 
   /** @param options.changes `Store.changes`; where it is undefined every look is a new one */
   constructor(options: { clock: Clock; changes: () => number | undefined }) {
@@ -21,16 +21,24 @@ export class Live {
     this.#changes = options.changes;
   }
 
-  /** A stream of the data of a page, which goes on until the browser leaves, or the data can no longer be had. `name` is the same for the same data. */
-  stream(request: Request, { name, show }: { name: string; show: Find }): Response {
-    if (this.#readers() >= streams_max)
+  /**
+   * A stream of the data of a page, at once and then with each change, until the browser leaves or the data can no longer be had. `name` is the same for the
+   * same data.
+   *
+   * @throws HttpError 503 where too many follow pages; what `find` throws
+   */
+  async stream(request: Request, { name, find }: { name: string; find: Find }): Promise<Response> {
+    // Nobody reads the body of an answer to HEAD: its stream would never end.
+    if (request.method === "HEAD") return new Response(null, { headers: streamHeaders });
+    const first = messageOf(await find());
+    if (this.#stopped || this.#readers() >= streams_max)
       throw new HttpError("too_busy", { retry_s: 15 }, { "Retry-After": "15" });
-    const channel = this.#channels.get(name) ?? new Channel(show);
-    this.#channels.set(name, channel);
+    const channel = this.#channels.get(name) ?? new Channel(find);
+    let leave = () => {};
     const stream = new ReadableStream<Uint8Array>({
       start: (reader) => {
-        const leave = () => {
-          channel.readers.delete(reader);
+        leave = () => {
+          if (!channel.readers.delete(reader)) return;
           if (channel.readers.size === 0) this.#channels.delete(name);
           try {
             reader.close();
@@ -38,16 +46,23 @@ export class Live {
             // The browser was the first to close it.
           }
         };
-        channel.readers.set(reader, leave);
-        request.signal.addEventListener("abort", leave, { once: true });
-        reader.enqueue(comment);
-        this.#look();
+        this.#channels.set(name, channel);
+        channel.join(reader, leave);
+        reader.enqueue(first);
       },
-      cancel: () => {
-        for (const [reader, leave] of channel.readers) if (reader.desiredSize === null) leave();
-      },
+      cancel: () => leave(),
     });
+    if (request.signal.aborted) leave();
+    request.signal.addEventListener("abort", () => leave(), { once: true });
+    this.#look();
     return new Response(stream, { headers: streamHeaders });
+  }
+
+  /** Ends all streams, and begins no other. */
+  stop(): void {
+    this.#stopped = true;
+    this.#cancel?.();
+    for (const channel of [...this.#channels.values()]) channel.end();
   }
 
   #readers(): number {
@@ -56,14 +71,12 @@ export class Live {
 
   /** Looks again and again while there is somebody to tell. */
   #look(): void {
-    if (this.#cancel !== undefined || this.#channels.size === 0) return;
+    if (this.#cancel !== undefined || this.#stopped || this.#channels.size === 0) return;
     const every_ms = this.#changes() === undefined ? unknown_look_ms : look_ms;
     this.#cancel = this.#clock.after(every_ms, async () => {
-      await Promise.all(
-        this.#channels
-          .values()
-          .map((channel) => channel.tell(this.#changes(), this.#clock.now().monotonic_ms)),
-      );
+      // One after the other: who looks at pages never keeps the store from others with more than one of them.
+      for (const channel of [...this.#channels.values()])
+        await channel.tell(this.#changes, this.#clock.now().monotonic_ms);
       this.#cancel = undefined;
       this.#look();
     });
@@ -83,24 +96,35 @@ class Channel {
     this.#find = find;
   }
 
-  async tell(changes: number | undefined, now_ms: number): Promise<void> {
-    const changed = changes === undefined || changes !== this.#changes;
-    // What was silent for long becomes overdue without any change of the store.
-    if (!changed && now_ms - this.#found_ms < again_ms) {
-      if (now_ms - this.#sent_ms >= quiet_ms) this.#send(comment, now_ms);
-      return;
-    }
-    [this.#changes, this.#found_ms] = [changes, now_ms];
+  join(reader: ReadableStreamDefaultController<Uint8Array>, leave: () => void): void {
+    this.readers.set(reader, leave);
+    // It was just sent what may be newer than what the others were.
+    this.#last = "";
+  }
+
+  end(): void {
+    for (const leave of [...this.readers.values()]) leave();
+  }
+
+  async tell(changesOf: () => number | undefined, now_ms: number): Promise<void> {
     try {
+      const changes = changesOf();
+      const changed = changes === undefined || changes !== this.#changes;
+      // What was silent for long becomes overdue without any change of the store.
+      if (!changed && now_ms - this.#found_ms < again_ms) {
+        if (now_ms - this.#sent_ms >= quiet_ms) this.#send(comment, now_ms);
+        return;
+      }
+      [this.#changes, this.#found_ms] = [changes, now_ms];
       const found = await this.#find();
       const lasting = JSON.stringify({ ...found, now_ms: 0 });
       if (lasting === this.#last) return;
       this.#last = lasting;
-      this.#send(encoder.encode(`data: ${JSON.stringify(found)}\n\n`), now_ms);
+      this.#send(messageOf(found), now_ms);
     } catch (thrown) {
-      // The token has ended, or the store: the page says so, and asks again by itself.
-      this.#send(encoder.encode(`event: ended\ndata: ${JSON.stringify(messageOf(thrown))}\n\n`), now_ms);
-      for (const leave of [...this.readers.values()]) leave();
+      // The token has ended, or what the page is about: it is loaded again, and then says so. In any other case the browser comes back, and is told then.
+      if (thrown instanceof HttpError && thrown.status < 500) this.#send(ended, now_ms);
+      this.end();
     }
   }
 
@@ -114,9 +138,14 @@ class Channel {
   }
 }
 
+function messageOf(data: object): Uint8Array {
+  return encoder.encode(`data: ${JSON.stringify(data)}\n\n`);
+}
+
 const encoder = new TextEncoder();
 /** Keeps the connection, and means nothing. */
 const comment = encoder.encode(": \n\n");
+const ended = encoder.encode("event: ended\ndata: \n\n");
 
 const streamHeaders = {
   "Content-Type": "text/event-stream",

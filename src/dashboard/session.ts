@@ -5,44 +5,54 @@
 
 /** The token in the cookie of a request; undefined where there is none. */
 export function tokenIn(request: Request): string | undefined {
+  const sent = new Map(
+    (request.headers.get("cookie") ?? "").split(";").map((part) => {
+      const [name = "", value = ""] = part.trim().split("=");
+      return [name, value];
+    }),
+  );
   const name = cookieNameOf(request.url);
-  for (const part of (request.headers.get("cookie") ?? "").split(";")) {
-    const [before, value] = part.trim().split("=");
-    if (before === name && value) return value;
-  }
-  return undefined;
+  // Whoever reads along could have put the other into the browser by an address without TLS.
+  const plain = isEncrypted(request.url) ? undefined : sent.get(name);
+  return sent.get(secured + name) || plain || undefined;
 }
 
 /** The Set-Cookie header that begins a session. */
-export function sessionCookie(url: string, token: string): string {
-  return `${cookieNameOf(url)}=${token}; ${attributesOf(url)}`;
+export function sessionCookie(request: Request, token: string): string {
+  const name = cookieNameOf(request.url);
+  // Behind a proxy the browser alone knows that it came by TLS.
+  const secure = isEncrypted(request.url) || isEncrypted(request.headers.get("origin") ?? "");
+  return secure ? `${secured}${name}=${token}; ${attributes}; Secure` : `${name}=${token}; ${attributes}`;
 }
 
-/** The one that ends it. */
-export function endedCookie(url: string): string {
-  return `${cookieNameOf(url)}=; ${attributesOf(url)}; Max-Age=0`;
+/** The Set-Cookie headers that end it, whichever way it came. */
+export function endedCookies(request: Request): readonly string[] {
+  const name = cookieNameOf(request.url);
+  return [`${name}=; ${attributes}; Max-Age=0`, `${secured}${name}=; ${attributes}; Secure; Max-Age=0`];
 }
 
 /**
  * Whether a form was sent by one of our own pages. Another site could otherwise sign somebody in with a token of its own.
  *
- * @see https://www.w3.org/TR/fetch-metadata/ browsers from before it send Origin
+ * @see https://www.w3.org/TR/fetch-metadata/ it is left out where a page came by plain HTTP, and older browsers do not know it: all of them send Origin
  */
 export function isOwnForm(request: Request): boolean {
   const site = request.headers.get("sec-fetch-site");
   if (site !== null) return site === "same-origin" || site === "none";
   const origin = request.headers.get("origin");
-  return origin === null || URL.parse(origin)?.host === new URL(request.url).host;
+  return origin !== null && URL.parse(origin)?.host === new URL(request.url).host;
 }
 
 /** Browsers keep one jar for all ports of a host, and a gateway and a central may run on one: each has a name of its own. */
 function cookieNameOf(url: string): string {
   const { protocol, port } = new URL(url);
-  const name = `lintel-${port || protocol.slice(0, -1)}`;
-  return protocol === "https:" ? `__Host-${name}` : name;
+  return `lintel-${port || protocol.slice(0, -1)}`;
 }
 
-function attributesOf(url: string): string {
-  const secure = new URL(url).protocol === "https:" ? "; Secure" : "";
-  return `Path=/; HttpOnly; SameSite=Strict${secure}`;
+function isEncrypted(url: string): boolean {
+  return url.startsWith("https:");
 }
+
+/** Browsers take a cookie of such a name by TLS alone, from this host alone (RFC 6265bis §4.1.3.2). */
+const secured = "__Host-";
+const attributes = "Path=/; HttpOnly; SameSite=Strict";

@@ -17,10 +17,24 @@ export interface App {
   readonly prefix: string;
   /** Bytes of the largest body that any of its routes takes, as it comes over the wire; absent: it reads none. */
   readonly body_bytes_max?: number;
-  /** Text of an HTML page that says a refusal to a browser, where it takes one; absent: the Error body is all there is. */
-  refusalPage?(error: { readonly status: number; readonly message: string }): Promise<string>;
+  /** An HTML page that says a refusal to a browser, where it takes one; absent: the Error body is all there is. */
+  refusalPage?(refusal: Refusal): Promise<Page>;
   /** The routes, by their whole paths. */
   routes(context: AppContext): AnyElysia;
+  /** Ends what would go on for as long as somebody listens, so that the server can stop. */
+  stop?(): void;
+}
+
+export interface Refusal {
+  readonly status: number;
+  readonly message: string;
+  /** Seconds after which it may be asked again. */
+  readonly retry_s?: number;
+}
+
+export interface Page {
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** The parts that every app in the server shares. */

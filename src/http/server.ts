@@ -1,6 +1,7 @@
 import type { Server } from "bun";
 import type { AnyElysia } from "elysia";
 import type { Clock } from "../clock.ts";
+import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Store } from "../store/store.ts";
 import { type App, addressOf, appOf, makeRoutable, pathIn, type Refuse } from "./app.ts";
@@ -102,7 +103,10 @@ export async function startServer(
     const app = apps.find(({ prefix }) => request.path.startsWith(prefix));
     const refusal = refusalOf(thrown, request, { log: logOf.get(app?.name ?? "") ?? log, outages });
     if (app?.refusalPage === undefined || !request.accept?.includes("text/html")) return refusal;
-    return asPage(refusal, (error) => app.refusalPage?.(error) ?? Promise.resolve(""));
+    return asPage(refusal, app as Required<App>).catch((fault) => {
+      log.warn(`the page of a refusal could not be made: ${messageOf(fault)}`);
+      return refusal;
+    });
   };
   const app = appOf(apps, { context: { authorization, clock }, refuse });
   const tls = files && (await readTls(files, { clock, log, settings }));
@@ -128,6 +132,7 @@ export async function startServer(
     certificate: files && tls && { certificate: files.certificate, fingerprint: tls.fingerprint },
     connectionsClosed: () => connections.closed,
     stop: () => {
+      for (const { stop: end } of apps) end?.();
       stopped ??= stop({ server, connections, clock, uses, stop_ms: bounds.stop_ms });
       return stopped;
     },
@@ -148,8 +153,11 @@ function admission(
   let underWay = 0;
   return async (request: Request, server: Server<undefined>): Promise<Response> => {
     const { method, url } = request;
-    const refused = async (error: HttpError) =>
-      protect(await refuse(error, { method, path: pathIn(url), address: addressOf(request, server) }));
+    const refused = async (error: HttpError) => {
+      const accept = request.headers.get("accept");
+      const address = addressOf(request, server);
+      return protect(await refuse(error, { method, path: pathIn(url), address, accept }));
+    };
     if (underWay >= requests_max) return refused(tooBusy());
     if (!makeRoutable(request)) return refused(new HttpError("host_malformed", {}));
     if (url.length > length_max) return refused(new HttpError("url_too_long", { length_max }));
@@ -167,11 +175,17 @@ function admission(
 }
 
 /** A refusal as a browser shows it. */
-async function asPage(refusal: Response, pageOf: NonNullable<App["refusalPage"]>): Promise<Response> {
-  const { message } = (await refusal.json()) as { message: string };
-  const { status, headers } = refusal;
-  headers.set("Content-Type", "text/html; charset=utf-8");
-  return new Response(await pageOf({ status, message }), { status, headers });
+async function asPage(
+  refusal: Response,
+  { refusalPage }: Pick<Required<App>, "refusalPage">,
+): Promise<Response> {
+  const { message } = (await refusal.clone().json()) as { message: string };
+  const { status } = refusal;
+  const after = refusal.headers.get("Retry-After");
+  const page = await refusalPage({ status, message, ...(after === null ? {} : { retry_s: Number(after) }) });
+  const headers = new Headers(refusal.headers);
+  for (const [name, value] of Object.entries(page.headers)) headers.set(name, value);
+  return new Response(page.text, { status, headers });
 }
 
 function tooBusy(): HttpError {

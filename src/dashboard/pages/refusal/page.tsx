@@ -1,12 +1,43 @@
-/** Says why something cannot be shown, and where to go on. */
-export function RefusalPage({ status, message }: { status: number; message: string }) {
+/** Says why something cannot be shown, and what to do. */
+export function RefusalPage({ status, message, retry_s }: RefusalData) {
   return (
     <main class="refusal">
-      <h1>{status === 404 ? "There is nothing here" : "This cannot be shown now"}</h1>
+      <h1>{refusalTitle(status)}</h1>
       <p>{message}.</p>
+      <p>{remedyOf(status, retry_s)}</p>
       <p>
         <a href="/">To the first page</a>
       </p>
     </main>
   );
+}
+
+interface RefusalData {
+  readonly status: number;
+  /** What the error says, without a stop at its end. */
+  readonly message: string;
+  /** Seconds after which it may be asked again. */
+  readonly retry_s?: number;
+}
+
+export function refusalTitle(status: number): string {
+  if (status === 404) return "There is nothing here";
+  if (status === 429) return "Too many tries";
+  return status >= 500 ? "This cannot be shown now" : "This cannot be done";
+}
+
+function remedyOf(status: number, retry_s: number | undefined): string {
+  if (status === 404)
+    return "The address may be mistyped, what it showed may be gone, or your token may not see it.";
+  if (status === 429)
+    return `Wait ${waitText(retry_s)}, and look at the token again: a right one is let in at any time.`;
+  if (retry_s !== undefined) return `Wait ${waitText(retry_s)}, then load this page again.`;
+  if (status >= 500)
+    return "Load this page again. If it stays, tell whoever looks after this box: its log says what went wrong.";
+  return "Go back, load the page that you came from, and try once more.";
+}
+
+function waitText(seconds: number | undefined): string {
+  if (seconds === undefined) return "a minute";
+  return seconds === 1 ? "a second" : `${seconds} seconds`;
 }

@@ -1,10 +1,21 @@
-/** The way in: a token of `lintel token create`, or a link that has one. */
-export function SignInPage({ fault }: { fault?: SignInFault }) {
+import { faultTexts, type SignIn } from "./faults.ts";
+
+/**
+ * The way in: a token of `lintel token create`, or a link that has one.
+ *
+ * @param props.other whether a link was opened by somebody who is signed in already
+ */
+export function SignInPage({ fault, next, other = false }: SignIn & { other?: boolean }) {
   return (
     <main class="sign-in">
       <h1>Sign in</h1>
       <form method="post" action="/sign-in">
-        <input type="hidden" name="next" />
+        <input type="hidden" name="next" value={next} />
+        {other ? (
+          <p role="status">
+            You are signed in here already. This link has another token: sign in with that one instead?
+          </p>
+        ) : null}
         <label for="token">Access token</label>
         <input
           id="token"
@@ -17,10 +28,15 @@ export function SignInPage({ fault }: { fault?: SignInFault }) {
         />
         {fault === undefined ? null : (
           <p class="fault" role="alert">
-            {faults[fault]}
+            {faultTexts[fault]}
           </p>
         )}
         <button type="submit">Sign in</button>
+        {other ? (
+          <p>
+            <a href={next}>Stay signed in as before</a>
+          </p>
+        ) : null}
         <p id="help">
           A token is made with <code>lintel token create NAME --link</code>, which also prints a link that
           signs in by itself.
@@ -29,12 +45,3 @@ export function SignInPage({ fault }: { fault?: SignInFault }) {
     </main>
   );
 }
-
-/** Why a token does not sign in. */
-export type SignInFault = "invalid" | "expired" | "scope";
-
-const faults: Readonly<Record<SignInFault, string>> = {
-  invalid: "This is no token that holds here: it was mistyped, revoked, or made for another server.",
-  expired: "This token has expired. Whoever gave it to you can make another one.",
-  scope: "This token is for uploads. Pages are shown to tokens that may read, or administer.",
-};

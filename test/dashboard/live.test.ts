@@ -1,0 +1,119 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { Live } from "../../src/dashboard/live.ts";
+import { SettableClock } from "../api/settable-clock.ts";
+import { eventually } from "../shipped/front-door.ts";
+import { now_ms, type PagesServer, servePages } from "./pages-server.ts";
+
+let server: PagesServer;
+beforeEach(async () => {
+  server = await servePages();
+});
+afterEach(() => server[Symbol.asyncDispose]());
+
+/** A browser that follows a page: the text of all that has come so far. */
+async function follow(path = "/live", token = server.tokens.read) {
+  const leave = new AbortController();
+  const response = await server.page(path, token, { signal: leave.signal });
+  const followed = { response, text: "", ended: false, leave: () => leave.abort() };
+  const reading = async () => {
+    const decoder = new TextDecoder();
+    for await (const bytes of response.body ?? []) followed.text += decoder.decode(bytes);
+  };
+  reading()
+    .catch(() => {})
+    .finally(() => {
+      followed.ended = true;
+    });
+  return followed;
+}
+
+/** Lets time pass in small steps until it is so. */
+const until = (so: () => boolean, what: string) =>
+  eventually(
+    () => {
+      server.clock.advance(100);
+      return so() || undefined;
+    },
+    what,
+    { tries_max: 400, pause_ms: 5 },
+  );
+
+test("streams at once are bounded, and freed when browsers leave", async () => {
+  for (let round = 0; round < 3; round++) {
+    const followed = await Promise.all(Array.from({ length: 100 }, () => follow()));
+    expect(followed.map(({ response }) => response.status)).toEqual(Array(100).fill(200));
+    const refused = await server.page("/live", server.tokens.read);
+    expect([refused.status, refused.headers.get("Retry-After")]).toEqual([503, "15"]);
+    for (const one of followed) one.leave();
+    await eventually(
+      async () => {
+        const next = await follow();
+        next.leave();
+        return next.response.status === 200 || undefined;
+      },
+      "room",
+      { tries_max: 200 },
+    );
+  }
+});
+
+test("HEAD takes no stream", async () => {
+  for (let count = 0; count < 101; count++)
+    expect((await server.page("/live", server.tokens.read, { method: "HEAD" })).status).toBe(200);
+  expect((await follow()).response.status).toBe(200);
+});
+
+test("a revoked token ends its stream", async () => {
+  const followed = await follow();
+  await until(() => followed.text.includes("data:"), "the first data");
+  await server.store.revokeToken(server.tokens.read.split(".")[0] ?? "");
+  await until(() => followed.ended, "the end");
+  expect(followed.text).toContain("event: ended");
+});
+
+test("who comes later to a page that others follow gets its data too", async () => {
+  const first = await follow();
+  await until(() => first.text.includes("data:"), "the first data");
+  const second = await follow();
+  await until(() => second.text.includes("data:"), "its data");
+  first.leave();
+  second.leave();
+});
+
+test("a stop of the server does not wait for who looks at pages", async () => {
+  const followed = await follow();
+  await until(() => followed.text.includes("data:"), "the first data");
+  const stopped = server[Symbol.asyncDispose]();
+  await eventually(() => followed.ended || undefined, "the end", { tries_max: 400, pause_ms: 5 });
+  await stopped;
+  server = await servePages();
+});
+
+test("who takes nothing of what is sent is left, and nothing is kept for them", async () => {
+  const clock = new SettableClock(now_ms);
+  let looks = 0;
+  const find = async () => ({ now_ms, look: ++looks, text: "x".repeat(1_000_000) });
+  const live = new Live({ clock, changes: () => looks });
+  const page = Bun.serve({ port: 0, fetch: (request) => live.stream(request, { name: "page", find }) });
+  const deaf = await Bun.connect({
+    hostname: "127.0.0.1",
+    port: page.port ?? 0,
+    socket: { data: () => {} },
+  });
+  deaf.pause();
+  deaf.write("GET / HTTP/1.1\r\nHost: page\r\n\r\n");
+  await eventually(() => clock.waiting === 1 || undefined, "the first look");
+  let before = -1;
+  await eventually(
+    () => {
+      if (before === looks && clock.waiting === 0) return true;
+      before = looks;
+      for (let count = 0; count < 20; count++) clock.advance(300);
+      return undefined;
+    },
+    "the last look",
+    { tries_max: 100 },
+  );
+  deaf.terminate();
+  await page.stop(true);
+});

@@ -1,0 +1,106 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { apiApp } from "../../src/api/app.ts";
+import { SystemClock } from "../../src/clock.ts";
+import { dashboardApp } from "../../src/dashboard/app.ts";
+import { type ServerBounds, startServer } from "../../src/http/server.ts";
+import { lineLog } from "../../src/log.ts";
+import { openGatewayStore } from "../../src/store/sqlite/open.ts";
+import type { GatewayStore } from "../../src/store/store.ts";
+import { mintToken, type Scope } from "../../src/token.ts";
+import { SettableClock } from "../api/settable-clock.ts";
+
+/** API and pages of a gateway on a free port, over a real store in a directory of its own. */
+export interface PagesServer extends AsyncDisposable {
+  readonly origin: string;
+  readonly port: number;
+  readonly store: GatewayStore;
+  /** The clock of the server; the store has the machine's. */
+  readonly clock: SettableClock;
+  /** A token of each kind, by name, as its holder has it. */
+  readonly tokens: Readonly<Record<Scope | "expired", string>>;
+  /** The name of the cookie of a session here. */
+  readonly cookieName: string;
+  mint(scope: Scope, expires_ms?: number): Promise<string>;
+  /** Asks for a page as a browser does, with the session of a token, and follows no redirect. */
+  page(path: string, token?: string, options?: RequestInit): Promise<Response>;
+  /** Sends a form as a page of this server does. */
+  send(path: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<Response>;
+}
+
+export const now_ms = Date.UTC(2026, 10, 20, 12, 0, 0) + 250;
+
+/** What a browser says of a request that a page of the same server makes. */
+export const ownForm = { "Sec-Fetch-Site": "same-origin" };
+
+export async function servePages(
+  options: Partial<ServerBounds> & { tls?: { certificate: string; key: string } } = {},
+): Promise<PagesServer> {
+  const directory = await mkdtemp(join(tmpdir(), "lintel-pages-"));
+  const clock = new SettableClock(now_ms);
+  const log = lineLog({ write: () => {}, clock });
+  const store = await openGatewayStore({ directory, clock: new SystemClock(), log, home: 12 });
+  const site = {
+    role: "gateway",
+    store,
+    version: "0",
+    home: 12,
+    zoneOf: async () => "Europe/Berlin",
+  } as const;
+  const server = await startServer({
+    store,
+    clock,
+    log,
+    listen: { hostname: "127.0.0.1", port: 0 },
+    realm: "lintel",
+    apps: [apiApp({ store }), dashboardApp(site)],
+    ...options,
+  });
+  const { origin, port } = server;
+  const mint = async (scope: Scope, expires_ms?: number) => {
+    const { token, text } = mintToken({ name: scope, scope, clock, expires_ms });
+    await store.addToken(token);
+    return text;
+  };
+  const tokens = {
+    read: await mint("read"),
+    admin: await mint("admin"),
+    sync: await mint("sync"),
+    expired: await mint("read", now_ms),
+  };
+  const cookieName = options.tls === undefined ? `lintel-${port}` : `__Host-lintel-${port}`;
+  return {
+    origin,
+    port,
+    store,
+    clock,
+    tokens,
+    cookieName,
+    mint,
+    page: (path, token, request = {}) =>
+      fetch(`${origin}${path}`, {
+        redirect: "manual",
+        ...request,
+        headers: {
+          Accept: "text/html",
+          ...(token === undefined ? {} : { Cookie: `${cookieName}=${token}` }),
+          ...(request.headers as Record<string, string>),
+        },
+        tls: { rejectUnauthorized: false },
+      }),
+    send: (path, fields, headers = ownForm) =>
+      fetch(`${origin}${path}`, {
+        method: "POST",
+        redirect: "manual",
+        headers: { Accept: "text/html", ...headers },
+        body: new URLSearchParams(fields),
+        tls: { rejectUnauthorized: false },
+      }),
+    async [Symbol.asyncDispose]() {
+      await server.stop();
+      await store.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
