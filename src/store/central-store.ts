@@ -6,7 +6,7 @@ import type { DayDigest } from "./day-digest.ts";
 import type { DeviceHealth } from "./device-health.ts";
 import type { Erasure } from "./erasure.ts";
 import type { Quotas } from "./intake.ts";
-import type { Store } from "./store.ts";
+import type { ItemOverview, Store } from "./store.ts";
 import type { DayReadings, DigestRequest } from "./upload-store.ts";
 
 /**
@@ -72,6 +72,9 @@ export interface CentralStore extends Store {
 }
 
 export interface Sender {
+  /** States of the items that live in some homes now (absent: of all): `Store.itemOverviews` without counts of what they have sent, at a fraction of its cost. */
+  itemStates(homes?: readonly number[]): Promise<readonly ItemState[]>;
+
   readonly home: number;
   /** When it was received, unix milliseconds. */
   readonly at_ms: number;
@@ -157,3 +160,6 @@ export type BatchRefusal = "gap" | "foreign" | "diverged";
 export const backup_bytes_max = 2 * 1024 * 1024;
 export const backups_bytes_max = 4 * 1024 * 1024;
 export const backups_max = 16;
+/** An overview of an item without what is counted of it. */
+export type ItemState = Omit<ItemOverview, "gaps" | "lost" | "series">;
+

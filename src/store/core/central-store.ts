@@ -1,5 +1,6 @@
 import { messageOf } from "../../errors.ts";
 import type { Log } from "../../log.ts";
+import { itemSeenFrom } from "../../records/seen.ts";
 import { seriesIn } from "../batch.ts";
 import { firstIndexFrom, firstNewSeq, refuseForeign } from "../batch-acceptance.ts";
 import type { CentralStore } from "../central-store.ts";
@@ -9,7 +10,7 @@ import { digests } from "./digests.ts";
 import { erasedIn } from "./erasures.ts";
 import { gatewayRecords } from "./gateways.ts";
 import { history } from "./history.ts";
-import { strays } from "./item-overviews.ts";
+import { itemStates, strays } from "./item-overviews.ts";
 import { type HeardDevice, heardFrom } from "./items.ts";
 import { daysColumns, refuseUnheld } from "./repair.ts";
 import { heardIn } from "./reports.ts";
@@ -85,6 +86,10 @@ export function centralStoreOn(parts: CentralParts): CentralStore {
     erasedIn: erased,
     strays: snapshot(() => strays(homes)),
     setQuotas: (quotas) => writer.write("setQuotas", quotas),
+    itemStates: async (of) => {
+      const states = await database.snapshot(() => itemStates(of));
+      return states.map((one) => ({ ...one, record: itemSeenFrom(of, one.record) }));
+    },
     putBackup: (home, name, content) => writer.write("putBackup", home, name, content),
     backups: read(backupsOf),
   };

@@ -10,6 +10,9 @@ export interface Erased {
   readonly homesOf: ReadonlyMap<number, readonly (number | null)[]>;
 }
 
+/** For who may not see what was erased. */
+export const nothingErased: Erased = { here: [], homesOf: new Map() };
+
 export async function erasedOf(
   store: Pick<CentralStore, "erasures" | "recordsWith">,
   gateways: readonly GatewayRecord[],

@@ -1,8 +1,7 @@
 import { hour_ms } from "../../durations.ts";
-import type { CentralStore, GatewayRecord, Stray } from "../../store/central-store.ts";
-import type { ItemOverview } from "../../store/store.ts";
+import type { CentralStore, GatewayRecord, ItemState, Stray } from "../../store/central-store.ts";
 import type { GatewayReport } from "../protocol.ts";
-import { type Erased, erasedOf, unanswered } from "./erased-there.ts";
+import { type Erased, erasedOf, nothingErased, unanswered } from "./erased-there.ts";
 
 /** State of a home, for the people who decide whether to send somebody there. Times are unix milliseconds. */
 export interface FleetHome {
@@ -10,6 +9,8 @@ export interface FleetHome {
   /** The epoch that the home's gateway numbers by now. */
   readonly epoch: string;
   readonly version: string | null;
+  /** IANA name of the time zone of the home. */
+  readonly timezone: string | null;
   /** When central last took readings, and when it last heard the gateway at all. */
   readonly last_upload_ms: number | null;
   readonly last_report_ms: number | null;
@@ -70,17 +71,23 @@ export const needTypes = {
 
 export type NeedType = keyof typeof needTypes;
 
-/** Every home that has ever sent anything, in order of number. */
+/**
+ * Every home that has ever sent anything, in order of number; `of`: only those of these homes, for somebody who may see no others, without what tells of
+ * items or people that are elsewhere.
+ */
 export async function fleetOf(
-  store: Pick<CentralStore, "gateways" | "overview" | "strays" | "erasures" | "recordsWith">,
+  store: Pick<CentralStore, "gateways" | "itemStates" | "strays" | "erasures" | "recordsWith">,
   now_ms: number,
+  of?: readonly number[],
 ): Promise<FleetHome[]> {
-  const [gateways, { items }, strays] = await Promise.all([
+  const [all, items, strays] = await Promise.all([
     store.gateways(),
-    store.overview(),
-    store.strays(),
+    store.itemStates(of),
+    of === undefined ? store.strays() : [],
   ]);
-  const erased = await erasedOf(store, gateways);
+  const seen = new Set(of);
+  const gateways = of === undefined ? all : all.filter(({ home }) => seen.has(home));
+  const erased = of === undefined ? await erasedOf(store, gateways) : nothingErased;
   const byHome = Map.groupBy(items, ({ record }) => record.currenthomeid);
   const straysByHome = Map.groupBy(strays, ({ home }) => home);
   return gateways.map((gateway) => {
@@ -95,7 +102,7 @@ export async function fleetOf(
 
 function fleetHome(
   gateway: GatewayRecord,
-  { items, strays, erased }: { items: readonly ItemOverview[]; strays: readonly Stray[]; erased: Erased },
+  { items, strays, erased }: { items: readonly ItemState[]; strays: readonly Stray[]; erased: Erased },
   now_ms: number,
 ): FleetHome {
   const report = gateway.report as Partial<GatewayReport>;
@@ -105,6 +112,7 @@ function fleetHome(
     homeid: gateway.home,
     epoch: gateway.epoch,
     version: report.version ?? null,
+    timezone: report.timezone ?? null,
     last_upload_ms: gateway.uploaded_ms ?? null,
     last_report_ms: reported_ms ?? null,
     backlog: last_seq === undefined ? null : Math.max(0, last_seq - gateway.held_seq),
@@ -128,7 +136,7 @@ function fleetHome(
       newest_ms,
     })),
     strangers: report.strangers ?? null,
-    erased_there: unanswered(report, gateway.home, erased),
+    erased_there: erased === nothingErased ? [] : unanswered(report, gateway.home, erased),
     rivals: gateway.rivals,
   };
   return { ...told, needs: needsOf(told, now_ms) };
@@ -169,7 +177,7 @@ function needsOf(home: Omit<FleetHome, "needs">, now_ms: number): Need[] {
   return needs;
 }
 
-function isLow({ record, battery_percent, battery_mv }: ItemOverview): boolean {
+function isLow({ record, battery_percent, battery_mv }: ItemState): boolean {
   if (battery_percent !== undefined) return battery_percent <= battery_low_percent;
   return record.typename === "wirelesssensors" && battery_mv !== undefined && battery_mv <= coin_cell_low_mv;
 }
