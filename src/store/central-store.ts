@@ -28,6 +28,15 @@ export interface CentralStore extends Store {
   /** Keeps the report of a gateway and the health of its devices; notes that are held already are skipped. */
   noteReport(report: ReportNote, sender: Sender): Promise<void>;
 
+  /**
+   * Keeps how many series of devices of a home differed on compared days (UTC, days since 1970), in the place of what the comparison before said of them; only
+   * days of the last year or so.
+   */
+  noteCompared(compared: ComparedDays, sender: Sender): Promise<void>;
+
+  /** Nights of each of some homes, from a day on, in the order in which the homes are asked for. */
+  nights(homes: readonly number[], from_day: number): Promise<readonly Nights[]>;
+
   /** Keeps what one home may have here, in the place of what was kept before: what goes beyond it is rejected with QuotaExceeded, and nothing of it is taken. */
   setQuotas(quotas: Quotas): Promise<void>;
 
@@ -63,6 +72,9 @@ export interface CentralStore extends Store {
   /** The spans of which nothing of a home is kept. */
   erasedIn(home: number): Promise<readonly Erasure[]>;
 
+  /** States of the items that live in some homes now (absent: of all): `Store.itemOverviews` without counts of what they have sent, at a fraction of its cost. */
+  itemStates(homes?: readonly number[]): Promise<readonly ItemState[]>;
+
   /** Items of which homes have sent readings at times when the inventory has them elsewhere, in order of home and itemid: these are kept, and served as nobody's. */
   strays(): Promise<readonly Stray[]>;
 
@@ -72,9 +84,6 @@ export interface CentralStore extends Store {
 }
 
 export interface Sender {
-  /** States of the items that live in some homes now (absent: of all): `Store.itemOverviews` without counts of what they have sent, at a fraction of its cost. */
-  itemStates(homes?: readonly number[]): Promise<readonly ItemState[]>;
-
   readonly home: number;
   /** When it was received, unix milliseconds. */
   readonly at_ms: number;
@@ -113,6 +122,34 @@ export interface ReportNote {
   readonly health: DeviceHealth;
   /** Kept as it is: see src/sync/protocol.ts for what is in it. */
   readonly report: Readonly<Record<string, unknown>>;
+  /** Absent where it is not known. */
+  readonly as_of?: AsOf;
+}
+
+/** The newest number of an epoch when its gateway said so, and which day it was there, by the home's calendar: days since 1970. */
+export interface AsOf {
+  readonly last_seq: number;
+  readonly day: number;
+}
+
+/** By compared day, how many series of devices differed. */
+export type ComparedDays = ReadonlyMap<number, number>;
+
+/** Days of a home, and when each arrived. */
+export interface Nights {
+  readonly home: number;
+  /** The first day of which `arrived_ms` is known; absent where there is none. */
+  readonly first_day: number | undefined;
+  readonly days: readonly Night[];
+}
+
+export interface Night {
+  /** Days since 1970. */
+  readonly day: number;
+  /** When all that the gateway had at some moment of this day of its home's calendar, and so of all days before, was first here; unix milliseconds. */
+  readonly arrived_ms?: number;
+  /** Series of devices that differed when this day (UTC) was last compared. */
+  readonly differing: number;
 }
 
 export interface GatewayRecord {
@@ -126,6 +163,9 @@ export interface GatewayRecord {
   /** Other epochs of the home that have sent something since this one began: two boxes with one token. */
   readonly rivals: readonly string[];
 }
+
+/** An overview of an item without what is counted of it. */
+export type ItemState = Omit<ItemOverview, "gaps" | "lost" | "series">;
 
 export interface Stray {
   readonly home: number;
@@ -160,6 +200,3 @@ export type BatchRefusal = "gap" | "foreign" | "diverged";
 export const backup_bytes_max = 2 * 1024 * 1024;
 export const backups_bytes_max = 4 * 1024 * 1024;
 export const backups_max = 16;
-/** An overview of an item without what is counted of it. */
-export type ItemState = Omit<ItemOverview, "gaps" | "lost" | "series">;
-

@@ -12,6 +12,7 @@ import { gatewayRecords } from "./gateways.ts";
 import { history } from "./history.ts";
 import { itemStates, strays } from "./item-overviews.ts";
 import { type HeardDevice, heardFrom } from "./items.ts";
+import { newlyCompared, nightsOf } from "./nights.ts";
 import { daysColumns, refuseUnheld } from "./repair.ts";
 import { heardIn } from "./reports.ts";
 import { dueAfterReport, seals_a_report_max } from "./sealing.ts";
@@ -37,6 +38,7 @@ export function centralStoreOn(parts: CentralParts): CentralStore {
   const { read, snapshot } = readsOf(database);
   const source = read(sourceOf);
   const erased = read(erasedIn);
+  const compared = read(newlyCompared);
   const seal = async (home: number, before_ms: number, transactions_max = Number.MAX_SAFE_INTEGER) => {
     for (let done = 0; done < transactions_max; done += 1)
       if (!(await writer.write("seal", home, before_ms)).more) return;
@@ -84,12 +86,17 @@ export function centralStoreOn(parts: CentralParts): CentralStore {
     seal,
     replaceAlerts: (home, alerts) => writer.write("replaceAlerts", home, alerts),
     erasedIn: erased,
-    strays: snapshot(() => strays(homes)),
-    setQuotas: (quotas) => writer.write("setQuotas", quotas),
     itemStates: async (of) => {
       const states = await database.snapshot(() => itemStates(of));
       return states.map((one) => ({ ...one, record: itemSeenFrom(of, one.record) }));
     },
+    strays: snapshot(() => strays(homes)),
+    noteCompared: async (...given) => {
+      // Nearly always all is equal, and was.
+      if ((await compared(...given)).length > 0) await writer.write("noteCompared", ...given);
+    },
+    nights: snapshot(nightsOf),
+    setQuotas: (quotas) => writer.write("setQuotas", quotas),
     putBackup: (home, name, content) => writer.write("putBackup", home, name, content),
     backups: read(backupsOf),
   };

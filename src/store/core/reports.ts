@@ -3,12 +3,13 @@ import type { DeviceHealth } from "../device-health.ts";
 import { healthWithoutErased } from "../erasure.ts";
 import { erasedIn } from "./erasures.ts";
 import { type HeardDevice, streamsOf } from "./items.ts";
+import { noteArrived } from "./nights.ts";
 import { requireListeners } from "./quotas.ts";
 import { holdSource } from "./sources.ts";
 import { change, hold, objects, type Put, put, rowsOfAll, type Work } from "./work.ts";
 
 /** See `CentralStore.noteReport`. Taking in the same twice changes nothing. */
-export function* noteReport({ epoch, health: told, report }: ReportNote, sender: Sender): Work<void> {
+export function* noteReport({ epoch, health: told, report, as_of }: ReportNote, sender: Sender): Work<void> {
   const { home, at_ms } = sender;
   const { held_note } = yield* holdSource(epoch, sender);
   yield* hold("inventory");
@@ -23,8 +24,9 @@ export function* noteReport({ epoch, health: told, report }: ReportNote, sender:
   yield* noteLatest(home, health, keyOf);
   // Earlier notes are stored already: an interruption never changes once it is over.
   if (health.to_note > held_note) yield* noteInterruptions(home, health, keyOf);
+  yield* noteArrived(epoch, sender, as_of);
   yield* change(
-    `UPDATE sources SET report = $3, reported_ms = $4, held_note = $5,
+    `UPDATE sources SET report = $3, reported_ms = $4, held_note = $5, told_seq = $6, told_day = $7,
        reported = (SELECT max(greatest(began, reported)) + 1 FROM sources WHERE home = $1)
      WHERE home = $1 AND epoch = $2`,
     home,
@@ -32,6 +34,8 @@ export function* noteReport({ epoch, health: told, report }: ReportNote, sender:
     JSON.stringify(report),
     at_ms,
     heldAfter(health, held_note),
+    as_of?.last_seq ?? null,
+    as_of?.day ?? null,
   );
 }
 

@@ -4,6 +4,7 @@ import type { DayReadings } from "../upload-store.ts";
 import { replaceAlerts } from "./alerts.ts";
 import { putBackup } from "./backups.ts";
 import type { Homes } from "./homes.ts";
+import { noteCompared } from "./nights.ts";
 import { setQuotas } from "./quotas.ts";
 import { receive } from "./receive.ts";
 import { repairDay } from "./repair.ts";
@@ -19,6 +20,7 @@ export function writesOf(homes: Homes) {
     revokeToken,
     noteTokenUse,
     noteReport,
+    noteCompared,
     setQuotas,
     putBackup,
     replaceAlerts,

@@ -18,6 +18,7 @@ export const spreadByHome = [
     "silences",
     "gaps",
     "backups",
+    "nights",
     "moved_homes",
   ],
 ] as const;

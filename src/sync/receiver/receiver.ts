@@ -14,6 +14,7 @@ import { defaultQuotas, type Quotas } from "../../store/intake.ts";
 import { batchAnswer, emptyAnswer, jsonAnswer, jsonAnswers } from "../answer.ts";
 import { encodedBatch } from "../batch-codec.ts";
 import { fleetOf } from "../fleet/fleet.ts";
+import { homeDay } from "../home-day.ts";
 import { homeRecordsOf } from "../home-records.ts";
 import { bodyOfFiles, FilesFault, filesInBody, keepFiles } from "../kept-files.ts";
 import {
@@ -30,7 +31,7 @@ import {
   VerifyBody,
   verify_days_max,
 } from "../protocol.ts";
-import { comparable, differing } from "../transfer/differing.ts";
+import { compareDays } from "../transfer/differing.ts";
 import { type AdmissionBounds, AdmissionQueue } from "./admission-queue.ts";
 import { answerToHeld, batchForm, dayForm, repairDay, requireOwn, takeBatch } from "./batches.ts";
 import { HomeAllowances } from "./home-allowances.ts";
@@ -144,7 +145,9 @@ async function report(
   const names = epochs.map(({ epoch }) => epoch);
   await requireOwn(store, names, home);
   // The last epoch is the one that the gateway numbers by now.
-  const note = { epoch: names.at(-1) ?? "", health: condition, report };
+  const { epoch = "", last_seq = 0 } = epochs.at(-1) ?? {};
+  const as_of = { last_seq, day: homeDay(report.timezone, now_ms) };
+  const note = { epoch, health: condition, report, as_of };
   await within(parts, { home, quota: "notes", amount: notesIn(condition) }, () =>
     store.noteReport(note, { home, at_ms: now_ms }),
   );
@@ -158,7 +161,7 @@ async function report(
 }
 
 /** The days of a gateway that differ from the readings held here. */
-async function verify({ home, body }: HomeCall<VerifyBody>, { store }: Parts): Promise<VerifyAnswer> {
+async function verify({ home, now_ms, body }: HomeCall<VerifyBody>, { store }: Parts): Promise<VerifyAnswer> {
   const { digests, ...request } = body;
   const { from_ms, before_ms } = request;
   const days = (before_ms - from_ms) / day_ms;
@@ -167,10 +170,7 @@ async function verify({ home, body }: HomeCall<VerifyBody>, { store }: Parts): P
       fault: `from_ms and before_ms must be 1 to ${verify_days_max} whole days apart, UTC`,
     });
   await requireOwn(store, [request.epoch], home);
-  const erased = await store.erasedIn(home);
-  return {
-    differing: differing(comparable(digests, erased), comparable(await store.digests(request), erased)),
-  };
+  return { differing: await compareDays(store, { request, digests }, { home, at_ms: now_ms }) };
 }
 
 /** The programme's records for the home, as an import document; 304 to a gateway that has them already. */

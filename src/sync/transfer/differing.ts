@@ -1,6 +1,26 @@
 import { day_ms } from "../../durations.ts";
+import type { CentralStore, Sender } from "../../store/central-store.ts";
 import type { DayDigest } from "../../store/day-digest.ts";
 import { isOfDevice, type SpanOfDevice } from "../../store/erasure.ts";
+import type { DigestRequest } from "../../store/upload-store.ts";
+
+/** Compares a gateway's digests with what central holds, as far as nothing of the days was erased; central keeps which days differ. Answers its own that do. */
+export async function compareDays(
+  store: Pick<CentralStore, "erasedIn" | "digests" | "noteCompared">,
+  { request, digests }: { request: DigestRequest; digests: readonly DayDigest[] },
+  sender: Sender,
+): Promise<DayDigest[]> {
+  const erased = await store.erasedIn(sender.home);
+  const there = comparable(digests, erased);
+  const found = differing(there, comparable(await store.digests(request), erased));
+  // What central alone has is no fault: the gateway may have cleared it away.
+  const names = new Set(there.map(nameOf));
+  const compared = new Map(there.map(({ day }) => [day, 0]));
+  for (const digest of found)
+    if (names.has(nameOf(digest))) compared.set(digest.day, (compared.get(digest.day) ?? 0) + 1);
+  await store.noteCompared(compared, sender);
+  return found;
+}
 
 /** Digests that differ, as they are `here`; with a count of 0 where nothing is here. */
 export function differing(there: readonly DayDigest[], here: readonly DayDigest[]): DayDigest[] {

@@ -6,9 +6,10 @@ import { BatchRefused, type CentralStore, type Repaired, type Sender } from "../
 import type { DayDigest } from "../../store/day-digest.ts";
 import { notesIn } from "../../store/device-health.ts";
 import type { DayReadings, DigestRequest } from "../../store/upload-store.ts";
+import { homeDay } from "../home-day.ts";
 import type { DailyQuota, HomeAllowances } from "../receiver/home-allowances.ts";
 import type { ReceivedCounts } from "../receiver/received-counts.ts";
-import { comparable, differing } from "./differing.ts";
+import { compareDays } from "./differing.ts";
 import type { BatchSender, HeldSpan, ReadAfter, Report, Target } from "./source-and-target.ts";
 
 export interface StoreTargetOptions {
@@ -28,8 +29,12 @@ export interface StoreTargetOptions {
 export class StoreTarget implements Target {
   readonly #options: StoreTargetOptions;
 
+  /** When the gateway was first asked for this transfer, unix milliseconds. */
+  readonly #begun_ms: number;
+
   constructor(options: StoreTargetOptions) {
     this.#options = options;
+    this.#begun_ms = options.clock.now().unix_ms;
   }
 
   async held(report: Report): Promise<readonly HeldSpan[]> {
@@ -52,8 +57,13 @@ export class StoreTarget implements Target {
   async note({ epochs, condition, report }: Report): Promise<readonly HeldSpan[]> {
     const { store, remarks } = this.#options;
     this.#spend("notes", notesIn(condition));
-    const epoch = epochs.at(-1)?.epoch ?? "";
-    await store.noteReport({ epoch, health: condition, report: { ...report, ...remarks() } }, this.#sender);
+    const { epoch = "", last_seq = 0 } = epochs.at(-1) ?? {};
+    // What the gateway numbered since it was first asked is left for the next turn.
+    const as_of = { last_seq, day: homeDay(report.timezone, this.#begun_ms) };
+    await store.noteReport(
+      { epoch, health: condition, report: { ...report, ...remarks() }, as_of },
+      this.#sender,
+    );
     return store.held(epochs.map((one) => one.epoch));
   }
 
@@ -78,9 +88,7 @@ export class StoreTarget implements Target {
   }
 
   async differing(request: DigestRequest, digests: readonly DayDigest[]): Promise<readonly DayDigest[]> {
-    const { store, home } = this.#options;
-    const erased = await store.erasedIn(home);
-    return differing(comparable(digests, erased), comparable(await store.digests(request), erased));
+    return compareDays(this.#options.store, { request, digests }, this.#sender);
   }
 
   async repairDay(request: DayReadings, readings: Batch): Promise<Repaired> {

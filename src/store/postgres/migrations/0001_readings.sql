@@ -27,9 +27,22 @@ CREATE TABLE sources (
   began BIGINT NOT NULL,
   reported BIGINT NOT NULL DEFAULT 0,
   reported_ms BIGINT,
+  -- The newest number that the last report named, and which day it was in the home then: days since 1970 by its calendar.
+  told_seq BIGINT,
+  told_day BIGINT,
   -- What the gateway last said of itself.
   report TEXT,
   PRIMARY KEY (home, epoch)
+);
+
+-- What has arrived of each home by days since 1970. `arrived_ms`: when all that the gateway had at some moment of this day of its home's calendar was
+-- here first. `differing`: series of devices that differed when this day (UTC) was last compared.
+CREATE TABLE nights (
+  home BIGINT NOT NULL,
+  day BIGINT NOT NULL,
+  arrived_ms BIGINT,
+  differing BIGINT NOT NULL DEFAULT 0,
+  PRIMARY KEY (home, day)
 );
 
 -- Which numbers of an epoch became which here: reading `from_seq` has the number `first_own`, the next the next, those that the

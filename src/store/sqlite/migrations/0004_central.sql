@@ -21,9 +21,22 @@ CREATE TABLE sources (
   began INTEGER NOT NULL,
   reported INTEGER NOT NULL DEFAULT 0,
   reported_ms INTEGER,
+  -- The newest number that the last report named, and which day it was in the home then: days since 1970 by its calendar.
+  told_seq INTEGER,
+  told_day INTEGER,
   -- What the gateway last said of itself.
   report TEXT CHECK (json_valid(report)),
   PRIMARY KEY (home, epoch)
+) WITHOUT ROWID, STRICT;
+
+-- At central: what has arrived of each home by days since 1970. `arrived_ms`: when all that the gateway had at some moment of this day of its home's calendar was
+-- here first. `differing`: series of devices that differed when this day (UTC) was last compared.
+CREATE TABLE nights (
+  home INTEGER NOT NULL,
+  day INTEGER NOT NULL,
+  arrived_ms INTEGER,
+  differing INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (home, day)
 ) WITHOUT ROWID, STRICT;
 
 -- At central: which numbers of an epoch became which here: reading `from_seq` has the number `first_own`, the next the next, those that the
