@@ -130,6 +130,7 @@ async function assemble(
         store,
         version,
         home: config.home.id,
+        api: apiUrl({ origin: "" }),
         zoneOf: async () => config.home.timezone,
       }),
     ],

@@ -38,6 +38,7 @@ export async function startReadOnlyGateway(options: {
         apiApp({ store }),
         dashboardApp({
           role: "gateway",
+          api: apiUrl({ origin: "" }),
           store,
           version,
           home: config.home.id,

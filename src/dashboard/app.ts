@@ -51,6 +51,7 @@ function routesOf(site: Site, context: AppContext & { live: Live }) {
       site,
       store: await stores.of(token, site.store.changes()),
       token,
+      origin: new URL(call.request.url).origin,
       params: call.params,
       query: new URL(call.request.url).searchParams,
       locale: localeOf(call.request.headers.get("accept-language")),
@@ -59,6 +60,10 @@ function routesOf(site: Site, context: AppContext & { live: Live }) {
   };
 
   const app = sessions.app.get("/assets/:file", ({ request }) => assetAt(request));
+  app.get("/downloads/:kind/:name/:file", async (call) => {
+    const { downloadOf } = await import("./download.ts");
+    return downloadOf(await asked(call));
+  });
   for (const { name, path, live: isLive } of pathsOf(site.role)) {
     app.get(path, async (call) => {
       const { request } = call;

@@ -1,3 +1,4 @@
+import { DevicePage } from "./pages/device/page.tsx";
 import { HomePage } from "./pages/home/page.tsx";
 import { RefusalPage } from "./pages/refusal/page.tsx";
 import { SignInPage } from "./pages/sign-in/page.tsx";
@@ -5,6 +6,7 @@ import { SignInPage } from "./pages/sign-in/page.tsx";
 /** The component of each page, which makes its markup of its data, at the server and again in the browser. */
 export const components = {
   home: HomePage,
+  device: DevicePage,
   "sign-in": SignInPage,
   refusal: RefusalPage,
 };

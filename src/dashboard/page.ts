@@ -8,6 +8,8 @@ export interface Site {
   readonly version: string;
   /** At a gateway its home, by number; undefined where nobody has told. */
   readonly home?: number | undefined;
+  /** The path that the newest version of the interface is below: `/v0.9`. */
+  readonly api: string;
   /** IANA name of the time zone of a home; at a gateway of its own. */
   zoneOf(home: number | undefined): Promise<string>;
 }
@@ -18,6 +20,8 @@ export interface Asked {
   /** The store, cut to what the token may see. */
   readonly store: SeenStore;
   readonly token: Token;
+  /** Where the browser found this server: `http://127.0.0.1:8080`. */
+  readonly origin: string;
   /** Values in the path. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;

@@ -1,4 +1,5 @@
 import type { Show } from "./page.ts";
+import { showDevice } from "./pages/device/data.ts";
 import { showHome } from "./pages/home/data.ts";
 import type { PageName } from "./paths.ts";
 
@@ -6,4 +7,5 @@ import type { PageName } from "./paths.ts";
 // biome-ignore lint/suspicious/noExplicitAny: each page has data of its own, that its component takes
 export const shows: Readonly<Record<PageName, Show<any>>> = {
   home: showHome,
+  device: showDevice,
 };

@@ -3,6 +3,7 @@ import type { Site } from "./page.ts";
 /** Every page for who is signed in: where it is, and who has it. The pages themselves are loaded when one is asked for (`pages.ts`). */
 export const paths = {
   home: { path: "/", roles: ["gateway"], live: true },
+  device: { path: "/devices/:kind/:name", roles: ["gateway", "central"], live: true },
 } as const satisfies Record<string, PagePath>;
 
 export type PageName = keyof typeof paths;

@@ -42,6 +42,25 @@ export function exactText(at_ms: number, times: Times): string {
   });
 }
 
+/** Time of day to the millisecond: `07:14:05.250`. */
+export function preciseClockText(at_ms: number, times: Times): string {
+  return written(at_ms, times, preciseClock);
+}
+
+/** A moment to the millisecond, with the distance from GMT: `Tuesday 3 November 2026, 07:14:05.250 GMT-08:00`. */
+export function preciseText(at_ms: number, times: Times): string {
+  const date = { weekday: "long", day: "numeric", month: "long", year: "numeric" } as const;
+  return written(at_ms, times, { ...date, ...preciseClock, timeZoneName: "longOffset" });
+}
+
+const preciseClock = {
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  fractionalSecondDigits: 3,
+  hourCycle: "h23",
+} as const;
+
 /** A past moment as somebody would say it on that day: `11:02`, `yesterday 21:10`, `Saturday 21:10`, `Tuesday 3 November`. */
 export function momentText(at_ms: number, times: Times): string {
   const days = daysBack(at_ms, times);

@@ -13,6 +13,7 @@ export type SeenStore = Pick<
   | "page"
   | "pageMark"
   | "arrivals"
+  | "oldestFirst"
   | "coverage"
   | "records"
   | "record"
@@ -66,6 +67,7 @@ export function seenPart(store: SeenStore, seen: Seen): SeenStore {
     page: (request) => store.page(ofSeen(request)),
     pageMark: async (request) => `${whose} ${await store.pageMark(ofSeen(request))}`,
     arrivals: (request) => store.arrivals(ofSeen(request)),
+    oldestFirst: (request) => store.oldestFirst(ofSeen(request)),
     coverage: (request) => store.coverage(ofSeen(request)),
     records: (type) => store.records(type, seen),
     record: (type, number) => store.record(type, number, seen),

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { apiApp } from "../../src/api/app.ts";
+import { apiApp, apiUrl } from "../../src/api/app.ts";
 import { SystemClock } from "../../src/clock.ts";
 import { dashboardApp } from "../../src/dashboard/app.ts";
 import { type ServerBounds, startServer } from "../../src/http/server.ts";
@@ -43,6 +43,7 @@ export async function servePages(
   const store = await openGatewayStore({ directory, clock: new SystemClock(), log, home: 12 });
   const site = {
     role: "gateway",
+    api: apiUrl({ origin: "" }),
     store,
     version: "0",
     home: 12,

@@ -1,0 +1,234 @@
+import type { Kind } from "../../../kinds.ts";
+import { localDays } from "../../../meaning/local-day.ts";
+import { type SeriesName, seriesOf } from "../../../series.ts";
+import type { ItemOverview, SeriesRecord } from "../../../store/store.ts";
+import type { Asked, Show } from "../../page.ts";
+import { type Uncovered, uncoveredOf } from "../../uncovered.ts";
+import { readingsIn, requireDevice } from "./device-store.ts";
+import { type Facts, factsOf, seriesOfDevice, usualSpans } from "./facts.ts";
+import { readingWords } from "./reading-words.ts";
+import { recordOf } from "./record.ts";
+import { type DaySpan, neighbour, readSpan } from "./span.ts";
+import type { SpanName } from "./span-titles.ts";
+
+export interface DeviceData {
+  readonly kind: Kind;
+  readonly name: string;
+  readonly subtype: string;
+  readonly facts: Facts;
+  /** The home's time zone, an IANA name. */
+  readonly zone: string;
+  readonly origin: string;
+  /** Facts of the inventory, by the names that people give them. */
+  readonly known: readonly { readonly title: string; readonly value: string }[];
+  readonly health: Health;
+  readonly span: ShownSpan;
+  /** Its series by the last part of their paths, and which is shown; none of a device that records nothing. */
+  readonly series: readonly { readonly path: string; readonly title: string }[];
+  readonly shown: { readonly series: SeriesName; readonly path: string } | null;
+  /** The newest of the span, the newest first. */
+  readonly events: readonly Event[];
+  /** The day that was opened, the oldest first. */
+  readonly day: OpenedDay | null;
+  /** When it was not covered in the span. */
+  readonly uncovered: readonly Uncovered[];
+  /** Address of the interface that gives what is shown. */
+  readonly request: string;
+}
+
+/** Times are unix milliseconds. */
+export interface Health {
+  readonly heard_ms: number | null;
+  readonly newest_ms: number | null;
+  readonly expected_ms: number | null;
+  readonly overdue: boolean;
+  readonly battery_percent: number | null;
+  readonly count: number;
+}
+
+/** A span as the page knows it: where its days begin, then where the last of them ends, unix milliseconds. */
+export interface ShownSpan {
+  readonly name: SpanName | null;
+  readonly from: string;
+  readonly until: string;
+  readonly edges_ms: readonly number[];
+  readonly earlier: { readonly from: string; readonly until: string };
+  readonly later: { readonly from: string; readonly until: string } | null;
+}
+
+export interface Event {
+  readonly at_ms: number;
+  readonly words: string;
+}
+
+export interface OpenedDay {
+  readonly date: string;
+  readonly from_ms: number;
+  readonly to_ms: number;
+  readonly events: readonly Event[];
+  /** There are more than are listed. */
+  readonly cut: boolean;
+}
+
+/** A device: what it told in a span of days, and what is known of it. */
+export const showDevice: Show<DeviceData> = async (asked) => {
+  const { store, site, now_ms, locale, query } = asked;
+  const { kind, item } = await requireDevice(store, asked.params);
+  const { record } = item;
+  const name = record.itemname;
+  const subtype = record.subtypename;
+  const zone = await site.zoneOf(record.currenthomeid ?? undefined);
+  const span = readSpan(query, { zone, now_ms, usual: usualSpans[kind] });
+  const all = seriesOfDevice(kind, subtype);
+  const series = all.find((one) => seriesOf(one).path === query.get("series")) ?? all[0];
+  const of = { asked, item: item.key, subtype };
+  const overview = await overviewOf(asked, record.itemid);
+  const until_ms = Math.max(span.from_ms, Math.min(span.to_ms, now_ms));
+  const href = `/devices/${kind}/${encodeURIComponent(name)}`;
+  const data: DeviceData = {
+    kind,
+    name,
+    subtype,
+    facts: factsOf(kind, subtype),
+    zone,
+    origin: asked.origin,
+    known: knownOf(record),
+    health: healthOf(overview),
+    span: shownSpan(span, now_ms),
+    series: all.map((one) => ({ path: seriesOf(one).path, title: seriesOf(one).title })),
+    shown: series === undefined ? null : { series, path: seriesOf(series).path },
+    events: series === undefined ? [] : await newest(of, series, span),
+    day: series === undefined ? null : await openedDay(of, series, { span, zone }),
+    uncovered: await uncoveredOf(store, { item: item.key, from_ms: span.from_ms, to_ms: until_ms }),
+    request: series === undefined ? "" : requestOf(asked, { series, name, span }),
+  };
+  const trail = [{ href, text: name }];
+  return { title: name, data: { ...data, now_ms, locale, trail } };
+};
+
+interface Of {
+  readonly asked: Asked;
+  readonly item: number;
+  readonly subtype: string;
+}
+
+async function newest({ asked, item, subtype }: Of, series: SeriesName, span: DaySpan): Promise<Event[]> {
+  const { records } = await asked.store.page({
+    series,
+    item,
+    before_ms: span.to_ms,
+    skip: 0,
+    // One more tells what the oldest changed.
+    limit: newest_max + 1,
+    precision: "ms",
+  });
+  const number = numbers(asked.locale);
+  return records
+    .slice(0, newest_max)
+    .map((record, index) => ({
+      at_ms: record.stamp,
+      words: readingWords(series, record, { subtype, before: records[index + 1], number }),
+    }))
+    .filter(({ at_ms }) => at_ms >= span.from_ms);
+}
+
+async function openedDay(
+  { asked, item, subtype }: Of,
+  series: SeriesName,
+  { span, zone }: { span: DaySpan; zone: string },
+): Promise<OpenedDay | null> {
+  const date = asked.query.get("day");
+  const day = localDays(zone, span).find((one) => one.date === date);
+  if (day === undefined) return null;
+  const number = numbers(asked.locale);
+  const events: Event[] = [];
+  let before: SeriesRecord | undefined;
+  for await (const rows of readingsIn(asked.store, { series, item, span: day })) {
+    for (const row of rows) {
+      const record = recordOf(series, row);
+      events.push({ at_ms: record.stamp, words: readingWords(series, record, { subtype, before, number }) });
+      before = record;
+    }
+    if (events.length > dayEvents_max) break;
+  }
+  const cut = events.length > dayEvents_max;
+  return {
+    date: day.date,
+    from_ms: day.from_ms,
+    to_ms: day.to_ms,
+    events: events.slice(0, dayEvents_max),
+    cut,
+  };
+}
+
+async function overviewOf({ store, site, params }: Asked, itemid: number): Promise<ItemOverview | undefined> {
+  const { kind = "", name = "" } = params;
+  const home = (await store.item(kind as Kind, name))?.record.currenthomeid ?? undefined;
+  // A gateway has one home, and does not look which; at central what lives nowhere is heard nowhere.
+  const all = site.role === "gateway" ? undefined : home === undefined ? [] : [home];
+  return (await store.itemOverviews(all)).find(({ record }) => record.itemid === itemid);
+}
+
+function healthOf(overview: ItemOverview | undefined): Health {
+  const { heard_ms, expected_ms, battery_percent, overdue = false, series = [] } = overview ?? {};
+  const newest = Math.max(...series.map(({ newest_ms }) => newest_ms));
+  return {
+    heard_ms: heard_ms ?? null,
+    newest_ms: Number.isFinite(newest) ? newest : null,
+    expected_ms: expected_ms ?? null,
+    overdue,
+    battery_percent: battery_percent ?? null,
+    count: series.reduce((sum, { count }) => sum + count, 0),
+  };
+}
+
+function knownOf(record: Readonly<Record<string, unknown>>): DeviceData["known"] {
+  return knownFields.flatMap(([field, title]) => {
+    const value = record[field];
+    return value === null || value === undefined || value === "null" ? [] : [{ title, value: String(value) }];
+  });
+}
+
+const knownFields = [
+  ["vendorname", "Made by"],
+  ["modelname", "Model"],
+  ["serialnum", "Serial number"],
+  ["macaddress", "Address"],
+  ["itemid", "Item"],
+  ["subtypename", "Type"],
+  ["currenthomeid", "Home"],
+  ["statusname", "Status"],
+  ["lastbatterychange", "Last battery change"],
+] as const;
+
+function shownSpan(span: DaySpan, now_ms: number): ShownSpan {
+  const { name, from, until, from_ms, days } = span;
+  return {
+    name: name ?? null,
+    from,
+    until,
+    edges_ms: [from_ms, ...days.map(({ to_ms }) => to_ms)],
+    earlier: neighbour(span, -1),
+    later: span.to_ms > now_ms ? null : neighbour(span, 1),
+  };
+}
+
+function requestOf(
+  { site, origin }: Asked,
+  { series, name, span }: { series: SeriesName; name: string; span: DaySpan },
+): string {
+  const { kind, path } = seriesOf(series);
+  const [from_s, before_s] = [span.from_ms / 1_000, span.to_ms / 1_000];
+  const query = `since=@${from_s}/${before_s}&precision=ms&limit=1000`;
+  // It stands between apostrophes on a command line.
+  const inPath = encodeURIComponent(name).replaceAll("'", "%27");
+  return `${origin}${site.api}/items/${kind}/${inPath}/${path}?${query}`;
+}
+
+function numbers(locale: string): (value: number) => string {
+  const form = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
+  return (value) => form.format(value);
+}
+
+const newest_max = 24;
+const dayEvents_max = 2_000;

@@ -1,0 +1,39 @@
+import { HttpError } from "../../../http/errors.ts";
+import { isKind, type Kind } from "../../../kinds.ts";
+import type { Span } from "../../../meaning/span.ts";
+import type { SeriesName } from "../../../series.ts";
+import type { SeenStore } from "../../../store/seen-store.ts";
+import type { ReadingRow, StoredItem } from "../../../store/store.ts";
+
+/** @throws HttpError where there is no such device, or the token may not see it */
+export async function requireDevice(
+  store: SeenStore,
+  { kind = "", name: itemname = "" }: Readonly<Record<string, string>>,
+): Promise<{ kind: Kind; item: StoredItem }> {
+  if (!isKind(kind)) throw new HttpError("typename_unknown", { typename: kind });
+  const item = await store.item(kind, itemname);
+  if (item === undefined) throw new HttpError("item_unknown", { typename: kind, itemname });
+  return { kind, item };
+}
+
+/** Readings of a span from old to new, some thousands at a time. */
+export async function* readingsIn(
+  store: SeenStore,
+  { series, item, span }: { series: SeriesName; item: number; span: Span },
+): AsyncGenerator<readonly ReadingRow[]> {
+  const request = {
+    series,
+    item,
+    from_ms: Math.max(0, span.from_ms),
+    before_ms: span.to_ms,
+    limit: rows_max,
+  };
+  let read = await store.oldestFirst(request);
+  for (;;) {
+    yield read.rows;
+    if (read.next === undefined) return;
+    read = await store.oldestFirst({ ...request, after: read.next });
+  }
+}
+
+const rows_max = 5_000;

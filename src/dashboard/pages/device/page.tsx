@@ -1,0 +1,46 @@
+import type { Frame as FrameData } from "../../page.ts";
+import { Frame } from "../../parts/frame.tsx";
+import type { DeviceData } from "./data.ts";
+import { DayOpened, Newest } from "./events.tsx";
+import { Sentence } from "./sentence.tsx";
+import { SpanControl } from "./span-control.tsx";
+import { Take } from "./take.tsx";
+
+export function DevicePage(data: DeviceData & FrameData) {
+  const { locale, now_ms, trail, facts, known, day, shown } = data;
+  return (
+    <Frame {...{ locale, now_ms, trail }}>
+      <article class="device">
+        <h1>
+          <bdi>{data.name}</bdi>
+        </h1>
+        <Sentence {...data} />
+        {shown === null ? null : (
+          <>
+            <SpanControl {...data} />
+            {day === null ? null : <DayOpened {...data} day={day} />}
+            <Newest {...data} />
+            <Take {...data} shown={shown} />
+          </>
+        )}
+        <section aria-labelledby="facts">
+          <h2 id="facts">What it tells</h2>
+          <dl class="facts">
+            <dt>It tells</dt>
+            <dd>{facts.tells}</dd>
+            <dt>It does not tell</dt>
+            <dd>{facts.silent}</dd>
+            <dt>When it is heard</dt>
+            <dd>{facts.heard}</dd>
+            {known.flatMap(({ title, value }) => [
+              <dt key={`${title} is`}>{title}</dt>,
+              <dd key={title}>
+                <bdi>{value}</bdi>
+              </dd>,
+            ])}
+          </dl>
+        </section>
+      </article>
+    </Frame>
+  );
+}

@@ -1,0 +1,57 @@
+import type { Frame } from "../../page.ts";
+import { dateText } from "../../time-text.ts";
+import { addressOf } from "./address.ts";
+import type { DeviceData } from "./data.ts";
+import { spanTitles } from "./span-titles.ts";
+
+/** Chooses the days that the page is about, and which of the device's series. */
+export function SpanControl(data: DeviceData & Frame) {
+  const { span, series, shown, zone } = data;
+  const first_ms = span.edges_ms[0] ?? 0;
+  const last_ms = (span.edges_ms.at(-1) ?? 1) - 1;
+  const to = (changes: Parameters<typeof addressOf>[1]) => addressOf(data, changes);
+  return (
+    <section class="span" aria-label="Days shown">
+      {series.length < 2 ? null : (
+        <nav aria-label="What is shown">
+          {series.map(({ path, title }) => (
+            <a
+              key={path}
+              href={to({ series: path })}
+              aria-current={path === shown?.path ? "true" : undefined}
+            >
+              {title}
+            </a>
+          ))}
+        </nav>
+      )}
+      <nav aria-label="Length">
+        {Object.entries(spanTitles).map(([name, title]) => (
+          <a key={name} href={to({ span: name })} aria-current={name === span.name ? "true" : undefined}>
+            {title}
+          </a>
+        ))}
+      </nav>
+      <nav aria-label="Before and after">
+        <a href={to(span.earlier)}>Earlier</a>
+        {span.later === null ? null : <a href={to(span.later)}>Later</a>}
+      </nav>
+      <details>
+        <summary>Other days</summary>
+        <form method="get">
+          {shown === null ? null : <input type="hidden" name="series" value={shown.path} />}
+          <label>
+            From <input type="date" name="from" value={span.from} required />
+          </label>
+          <label>
+            until the morning of <input type="date" name="until" value={span.until} required />
+          </label>
+          <button type="submit">Show</button>
+        </form>
+      </details>
+      <p>
+        {dateText(first_ms, data)} to {dateText(last_ms, data)}, time of {zone.replaceAll("_", " ")}.
+      </p>
+    </section>
+  );
+}

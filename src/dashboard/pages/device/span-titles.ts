@@ -1,0 +1,10 @@
+/** Lengths of the spans that end today, by their words in the address. */
+export const spanTitles = {
+  "1d": "Today",
+  "1w": "1 week",
+  "4w": "4 weeks",
+  "8w": "8 weeks",
+  "1y": "1 year",
+} as const;
+
+export type SpanName = keyof typeof spanTitles;

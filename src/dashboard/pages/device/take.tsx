@@ -1,0 +1,26 @@
+import type { DeviceData } from "./data.ts";
+
+/** The readings shown, to take along: as files, and by the request that gives the same. */
+export function Take({
+  kind,
+  name,
+  span,
+  shown,
+  request,
+}: DeviceData & { shown: NonNullable<DeviceData["shown"]> }) {
+  const file = `/downloads/${kind}/${encodeURIComponent(name)}/${shown.path}`;
+  const days = `from=${span.from}&until=${span.until}`;
+  return (
+    <section aria-labelledby="take">
+      <h2 id="take">Take it along</h2>
+      <p>
+        What is shown, as it was recorded: <a href={`${file}.csv?${days}`}>CSV</a>{" "}
+        <a href={`${file}.json?${days}`}>JSON</a>
+      </p>
+      <p>The same by the interface, with a token of yours; follow the links of its answers to the end.</p>
+      <pre class="request">
+        <code>{`curl -H "Authorization: Bearer $TOKEN" -H "Accept: application/json" '${request}'`}</code>
+      </pre>
+    </section>
+  );
+}

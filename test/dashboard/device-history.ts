@@ -1,0 +1,72 @@
+import { day_ms, hour_ms } from "../../src/durations.ts";
+import { startOfDate_ms } from "../../src/meaning/local-day.ts";
+import type { Reading } from "../../src/reading.ts";
+import type { GatewayStore } from "../../src/store/store.ts";
+import { sensor, sensorEvent } from "../store/sample.ts";
+
+export const zone = "Europe/Berlin";
+/** Friday noon in Berlin, four weeks after the clocks went back there. */
+export const now_ms = Date.UTC(2026, 10, 20, 11, 0, 0) + 250;
+
+export const door = sensor(1, { subtype: "door" });
+export const doorName = "wirelesssensor-000d6f0005a10001";
+export const doorPage = `/devices/wirelesssensors/${doorName}`;
+
+/** When nobody listened, and when the door was not heard although somebody did; unix milliseconds. */
+export const outage = { from_ms: Date.UTC(2026, 10, 10, 8), to_ms: Date.UTC(2026, 10, 10, 16) };
+export const silence = { from_ms: Date.UTC(2026, 10, 12, 0), to_ms: Date.UTC(2026, 10, 13, 0) };
+
+/** The day on which the clocks went back, which had 25 hours: half past two came twice. */
+export const longDay = {
+  date: "2026-10-25",
+  halfPastTwo_ms: [Date.UTC(2026, 9, 25, 0, 30), Date.UTC(2026, 9, 25, 1, 30)],
+};
+
+/**
+ * Fills a store with six weeks of a door that is opened for two and a half minutes at seven each morning, for ten seconds at both half past twos of the long day, and
+ * is heard each hour: but for the outage and the silence.
+ */
+export async function fillDoor(store: GatewayStore): Promise<void> {
+  const first_ms = startOfDate_ms(zone, "2026-10-09") ?? 0;
+  const away = (at_ms: number) =>
+    [outage, silence].some(({ from_ms, to_ms }) => at_ms >= from_ms && at_ms < to_ms);
+  for (let day_start_ms = first_ms; day_start_ms < now_ms; day_start_ms += day_ms) {
+    const to_ms = Math.min(day_start_ms + day_ms, now_ms);
+    const readings = openingsWithin(day_start_ms, to_ms).filter(({ stamp_ms }) => !away(stamp_ms));
+    const beats = Array.from({ length: 24 }, (_, hour) => day_start_ms + hour * hour_ms);
+    const heard = [...beats, ...readings.map(({ stamp_ms }) => stamp_ms)]
+      .filter((at_ms) => at_ms < to_ms && !away(at_ms))
+      .sort((one, other) => one - other);
+    const whole = { from_ms: day_start_ms, to_ms };
+    const isCut = outage.from_ms >= whole.from_ms && outage.from_ms < whole.to_ms;
+    const listened = isCut
+      ? [
+          { ...whole, to_ms: outage.from_ms },
+          { ...whole, from_ms: outage.to_ms },
+        ]
+      : [whole];
+    for (const span of listened)
+      await store.append(
+        readings.filter(({ stamp_ms }) => stamp_ms >= span.from_ms && stamp_ms < span.to_ms),
+        {
+          listening: [{ listener: "radio", ...span }],
+          states: heard
+            .filter((at_ms) => at_ms >= span.from_ms && at_ms < span.to_ms)
+            .map((heard_ms) => ({ device: door, heard_ms, listener: "radio" })),
+        },
+      );
+  }
+}
+
+function openingsWithin(from_ms: number, to_ms: number): Reading[] {
+  const date = new Date(from_ms + 12 * hour_ms).toISOString().slice(0, 10);
+  const seven_ms = Temporal.PlainDateTime.from(`${date}T07:00`).toZonedDateTime(zone).epochMilliseconds;
+  const open = (at_ms: number, lasts_ms: number) => [
+    sensorEvent(door, at_ms, 0x31),
+    sensorEvent(door, at_ms + lasts_ms, 0x30),
+  ];
+  return [
+    ...longDay.halfPastTwo_ms.flatMap((at_ms) => open(at_ms, 10_125)),
+    ...open(seven_ms, 150_000),
+  ].filter(({ stamp_ms }) => stamp_ms >= from_ms && stamp_ms < to_ms);
+}
