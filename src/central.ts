@@ -4,6 +4,7 @@ import { certificateIn, tokenIn } from "./config/credential-files.ts";
 import type { GatewayList, ListedGateway } from "./config/gateway-list.ts";
 import type { TlsFiles } from "./config/tls-section.ts";
 import { dashboardApp } from "./dashboard/app.ts";
+import type { Fleet } from "./dashboard/fleet.ts";
 import { freeBytes } from "./disk/free-bytes.ts";
 import { messageOf, StoreOutage } from "./errors.ts";
 import type { App } from "./http/app.ts";
@@ -17,6 +18,7 @@ import { programFamilies } from "./metrics/program.ts";
 import type { CentralStore, GatewayRecord } from "./store/central-store.ts";
 import { defaultQuotas, type Quotas } from "./store/intake.ts";
 import { AlertKeeper } from "./sync/fleet/alert-keeper.ts";
+import { FleetReader } from "./sync/fleet/fleet-reader.ts";
 import type { GatewayReport } from "./sync/protocol.ts";
 import { gatewayClient } from "./sync/pull/gateway-client.ts";
 import { Pull } from "./sync/pull/pull.ts";
@@ -97,6 +99,7 @@ export async function startCentral(options: {
           version,
           api: apiUrl({ origin: "" }),
           zoneOf: (home) => zoneOf(store, home),
+          fleet: fleetFor(store, clock),
         }),
       ],
       requests_max,
@@ -189,6 +192,16 @@ async function zoneOf(store: CentralStore, home: number | undefined): Promise<st
   const gateway = (await gatewaysOf(store)).find((one) => one.home === home);
   const { timezone } = (gateway?.report ?? {}) as Partial<GatewayReport>;
   return timezone ?? machineTimezone();
+}
+
+/** What pages show of all homes together. */
+function fleetFor(store: CentralStore, clock: Clock): Fleet {
+  const reader = new FleetReader({ store, clock });
+  return {
+    homes: (of) => reader.read(of),
+    nights: (...given) => store.nights(...given),
+    coverageIn: (...given) => store.coverageIn(...given),
+  };
 }
 
 function random(): number {

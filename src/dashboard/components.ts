@@ -1,5 +1,6 @@
 import { DevicePage } from "./pages/device/page.tsx";
 import { HomePage } from "./pages/home/page.tsx";
+import { HomesPage } from "./pages/homes/page.tsx";
 import { RefusalPage } from "./pages/refusal/page.tsx";
 import { SignInPage } from "./pages/sign-in/page.tsx";
 
@@ -7,6 +8,7 @@ import { SignInPage } from "./pages/sign-in/page.tsx";
 export const components = {
   home: HomePage,
   device: DevicePage,
+  homes: HomesPage,
   "sign-in": SignInPage,
   refusal: RefusalPage,
 };

@@ -1,5 +1,6 @@
 import type { SeenStore } from "../store/seen-store.ts";
 import type { Store, Token } from "../store/store.ts";
+import type { Fleet } from "./fleet.ts";
 
 /** A server as its pages know it: its store, and what no store knows. */
 export interface Site {
@@ -12,6 +13,8 @@ export interface Site {
   readonly api: string;
   /** IANA name of the time zone of a home; at a gateway of its own. */
   zoneOf(home: number | undefined): Promise<string>;
+  /** At central all homes together. */
+  readonly fleet?: Fleet;
 }
 
 /** A request for a page by somebody who is signed in. */

@@ -1,6 +1,7 @@
 import type { Show } from "./page.ts";
 import { showDevice } from "./pages/device/data.ts";
 import { showHome } from "./pages/home/data.ts";
+import { showHomes } from "./pages/homes/data.ts";
 import type { PageName } from "./paths.ts";
 
 /** The function that finds the data of each page. */
@@ -8,4 +9,5 @@ import type { PageName } from "./paths.ts";
 export const shows: Readonly<Record<PageName, Show<any>>> = {
   home: showHome,
   device: showDevice,
+  homes: showHomes,
 };

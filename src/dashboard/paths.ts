@@ -4,6 +4,7 @@ import type { Site } from "./page.ts";
 export const paths = {
   home: { path: "/", roles: ["gateway"], live: true },
   device: { path: "/devices/:kind/:name", roles: ["gateway", "central"], live: true },
+  homes: { path: "/", roles: ["central"], live: false },
 } as const satisfies Record<string, PagePath>;
 
 export type PageName = keyof typeof paths;

@@ -22,6 +22,11 @@ export function shortDateText(at_ms: number, times: Times): string {
   return written(at_ms, times, { weekday: "short", day: "numeric" });
 }
 
+/** Date of a calendar, `2026-11-03`, where there is little room, in any zone: `3 Nov`. */
+export function calendarText(date: string, locale: string): string {
+  return written(Date.parse(date), { locale, zone: "UTC", now_ms: 0 }, { day: "numeric", month: "short" });
+}
+
 /** Day of the week: `Tuesday`. */
 export function weekdayText(at_ms: number, times: Times): string {
   return written(at_ms, times, { weekday: "long" });

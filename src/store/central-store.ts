@@ -6,7 +6,7 @@ import type { DayDigest } from "./day-digest.ts";
 import type { DeviceHealth } from "./device-health.ts";
 import type { Erasure } from "./erasure.ts";
 import type { Quotas } from "./intake.ts";
-import type { ItemOverview, Store } from "./store.ts";
+import type { CoverageInterval, ItemOverview, Store } from "./store.ts";
 import type { DayReadings, DigestRequest } from "./upload-store.ts";
 
 /**
@@ -36,6 +36,12 @@ export interface CentralStore extends Store {
 
   /** Nights of each of some homes, from a day on, in the order in which the homes are asked for. */
   nights(homes: readonly number[], from_day: number): Promise<readonly Nights[]>;
+
+  /** How far the devices of some homes were covered in a span, one answer for each device that anything is known of then, in order of homes. */
+  coverageIn(
+    homes: readonly number[],
+    during: { readonly start_ms: number; readonly stop_ms: number },
+  ): Promise<readonly DeviceCoverage[]>;
 
   /** Keeps what one home may have here, in the place of what was kept before: what goes beyond it is rejected with QuotaExceeded, and nothing of it is taken. */
   setQuotas(quotas: Quotas): Promise<void>;
@@ -130,6 +136,14 @@ export interface ReportNote {
 export interface AsOf {
   readonly last_seq: number;
   readonly day: number;
+}
+
+/** A device in a home: the part of a span of which it is known whether it was covered, and the intervals of it in which it was not, newest first. */
+export interface DeviceCoverage {
+  readonly home: number;
+  readonly start_ms: number;
+  readonly stop_ms: number;
+  readonly uncovered: readonly CoverageInterval[];
 }
 
 /** By compared day, how many series of devices differed. */

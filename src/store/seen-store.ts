@@ -18,7 +18,10 @@ export type SeenStore = Pick<
   | "records"
   | "record"
   | "recordsOf"
->;
+> & {
+  /** The homes that it is cut to; absent: all. */
+  readonly homes?: readonly number[];
+};
 
 /**
  * A store as the holders of tokens see it: who may see a part has a store of that part, so that no endpoint needs to know. What a token may see is
@@ -59,6 +62,7 @@ export function seenPart(store: SeenStore, seen: Seen): SeenStore {
     homes: alsoSeen(request.homes),
   });
   return {
+    homes,
     itemTypes: () => store.itemTypes(homes),
     items: (kind, window) => store.items(kind, ofSeen(window)),
     itemsIn: async (home) => (homes.includes(home) ? store.itemsIn(home) : []),

@@ -6,6 +6,7 @@ import { firstIndexFrom, firstNewSeq, refuseForeign } from "../batch-acceptance.
 import type { CentralStore } from "../central-store.ts";
 import { healthWithoutErased, withoutErased } from "../erasure.ts";
 import { backupsOf } from "./backups.ts";
+import { coverageIn } from "./coverage-reads.ts";
 import { digests } from "./digests.ts";
 import { erasedIn } from "./erasures.ts";
 import { gatewayRecords } from "./gateways.ts";
@@ -96,6 +97,7 @@ export function centralStoreOn(parts: CentralParts): CentralStore {
       if ((await compared(...given)).length > 0) await writer.write("noteCompared", ...given);
     },
     nights: snapshot(nightsOf),
+    coverageIn: snapshot(coverageIn),
     setQuotas: (quotas) => writer.write("setQuotas", quotas),
     putBackup: (home, name, content) => writer.write("putBackup", home, name, content),
     backups: read(backupsOf),

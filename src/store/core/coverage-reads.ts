@@ -1,11 +1,12 @@
 import type { Kind } from "../../kinds.ts";
 import type { GapReason } from "../../reading.ts";
 import type { Item } from "../../records/items.ts";
+import type { DeviceCoverage } from "../central-store.ts";
 import { type CoverageFacts, coverageOf, isOverdue, type Span } from "../coverage.ts";
 import type { CoverageInterval, CoverageRequest } from "../store.ts";
 import { stayed } from "./run.ts";
 import { always } from "./stays.ts";
-import { objects, rowsOf, rowsOfAll, type Work } from "./work.ts";
+import { objects, reach, rowsOf, rowsOfAll, type Work } from "./work.ts";
 
 /** When an item was covered: see `Store.coverage`. To be read in one snapshot. */
 export function* coverage(request: CoverageRequest): Work<CoverageInterval[]> {
@@ -18,6 +19,70 @@ export function* coverage(request: CoverageRequest): Work<CoverageInterval[]> {
   for (const stay of seen) facts.push({ ...stayOf(stay), ...(yield* interruptionsOf(stay)) });
   return coverageOf({ ...kindOf(seen[0]), stays: facts }, request);
 }
+
+/** See `CentralStore.coverageIn`. To be read in one snapshot. */
+export function* coverageIn(homes: readonly number[], during: Span): Work<DeviceCoverage[]> {
+  const stays = yield* rowsOf(
+    objects<StayRow>(
+      `${heardStays} WHERE streams.home = ANY ($1::bigint[]) AND stays.from_ms < $2 AND stays.before_ms > $3
+       ORDER BY streams.home, stays.item, stays.from_ms`,
+      homes,
+      during.stop_ms,
+      during.start_ms,
+    ),
+  );
+  yield* reach(homes);
+  const streams = stays.map(({ stream }) => stream);
+  const [silences, outages, gaps] = yield* rowsOfAll(
+    objects<Span & OfStream>(
+      `SELECT stream, start_ms, stop_ms FROM silences WHERE stream = ANY ($1::bigint[]) AND home = ANY ($2::bigint[])
+       AND stop_ms > $3 AND start_ms < $4 ORDER BY stream, start_ms LIMIT ${interruptions_max}`,
+      ...[streams, homes, during.start_ms, during.stop_ms],
+    ),
+    objects<Outage>(
+      `SELECT home, listener, start_ms, stop_ms FROM outages WHERE home = ANY ($1::bigint[])
+       AND stop_ms > $2 AND start_ms < $3 ORDER BY home, listener, start_ms LIMIT ${interruptions_max}`,
+      ...[homes, during.start_ms, during.stop_ms],
+    ),
+    objects<GapRow & OfStream>(
+      `SELECT stream, from_ms AS start_ms, to_ms AS stop_ms, reason, lost FROM gaps
+       WHERE stream = ANY ($1::bigint[]) AND home = ANY ($2::bigint[]) AND to_ms > $3 AND from_ms < $4
+       ORDER BY stream, from_ms, to_ms, reason LIMIT ${interruptions_max}`,
+      ...[streams, homes, during.start_ms, during.stop_ms],
+    ),
+  );
+  const outagesOf = outagesByListener(outages);
+  const silencesOf = Map.groupBy(silences, ({ stream }) => stream);
+  const gapsOf = Map.groupBy(gaps, ({ stream }) => stream);
+  return stays.flatMap((stay) => {
+    const facts = {
+      ...stayOf(stay),
+      silences: silencesOf.get(stay.stream) ?? [],
+      driverOutages: outagesOf(stay.home, stay.listener),
+      gatewayOutages: outagesOf(stay.home, "gateway"),
+      gaps: (gapsOf.get(stay.stream) ?? []).map(({ lost, ...gap }) => ({ ...gap, lost: lost ?? undefined })),
+    };
+    const all = { before_ms: during.stop_ms, skip: 0, limit: Number.MAX_SAFE_INTEGER };
+    const known = coverageOf({ ...kindOf(stay), stays: [facts] }, all).filter(
+      ({ stop_ms }) => stop_ms > during.start_ms,
+    );
+    const [newest, oldest] = [known[0], known.at(-1)];
+    if (newest === undefined || oldest === undefined) return [];
+    return {
+      home: stay.home,
+      start_ms: Math.max(oldest.start_ms, during.start_ms),
+      stop_ms: Math.min(newest.stop_ms, during.stop_ms),
+      uncovered: known.filter(({ state }) => state !== "covered"),
+    };
+  });
+}
+
+interface OfStream {
+  readonly stream: number;
+}
+
+/** Of some homes together: what goes beyond is left out, so that no home's devices can keep the store from answering. */
+const interruptions_max = 200_000;
 
 function* interruptionsOf({ stream, home, listener }: StayRow): Work<Interruptions> {
   const [silences, outages, gaps] = yield* rowsOfAll(

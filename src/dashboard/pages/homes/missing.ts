@@ -1,0 +1,90 @@
+import type { DeviceCoverage } from "../../fleet.ts";
+import type { DayRange, NightState } from "./nights.ts";
+
+/** Of a day of a home, how much of the time of its devices is missing, in percent by reason; absent where nothing is known of the day. */
+export interface MissingOfDay {
+  readonly not_listening: number;
+  readonly silent: number;
+  /** Devices know that events were lost in that time. */
+  readonly lost: number;
+}
+
+/** Each day of a range, from what is known of the devices of one home. */
+export function missingOf(
+  devices: readonly DeviceCoverage[],
+  { from_day, to_day, endOf_ms }: DayRange,
+): (MissingOfDay | undefined)[] {
+  const starts = Array.from({ length: to_day - from_day + 1 }, (_, place) => endOf_ms(from_day + place - 1));
+  const known = new Float64Array(to_day - from_day);
+  const missing = { not_listening: known.slice(), silent: known.slice(), lost: known.slice() };
+  for (const device of devices) {
+    addSpan(known, device, starts);
+    for (const interval of device.uncovered) {
+      const within = {
+        start_ms: Math.max(interval.start_ms, device.start_ms),
+        stop_ms: Math.min(interval.stop_ms, device.stop_ms),
+      };
+      addSpan(missing[reasons[interval.state as keyof typeof reasons]], within, starts);
+    }
+  }
+  return Array.from(known, (all_ms, place) => {
+    if (all_ms === 0) return undefined;
+    const percent = (of: Float64Array) => Math.round((100 * (of[place] ?? 0)) / all_ms);
+    return {
+      not_listening: percent(missing.not_listening),
+      silent: percent(missing.silent),
+      lost: percent(missing.lost),
+    };
+  });
+}
+
+const reasons = { not_listening: "not_listening", silent: "silent", gap: "lost" } as const;
+
+/** Adds a span to the days that it touches; `starts` has the first moment of each day, and the end of the last. */
+function addSpan(
+  days: Float64Array,
+  span: { start_ms: number; stop_ms: number },
+  starts: readonly number[],
+): void {
+  for (let place = 0; place < days.length; place += 1) {
+    const [start_ms = 0, stop_ms = 0] = [starts[place], starts[place + 1]];
+    const length_ms = Math.min(stop_ms, span.stop_ms) - Math.max(start_ms, span.start_ms);
+    if (length_ms > 0) days[place] = (days[place] ?? 0) + length_ms;
+  }
+}
+
+/** A row of the map: days as `[place, not listening, silent, lost]` in percent, only where something is missing, and what is not here yet. */
+export interface MissingRow {
+  readonly homeid: number;
+  readonly days: readonly (readonly [place: number, not_listening: number, silent: number, lost: number])[];
+  /** Places of the days that have not arrived. */
+  readonly away: readonly number[];
+  /** The place of the first day of which anything is known; as many as there are days where there is none. */
+  readonly first: number;
+  /** Days of which anything is known, and how much of the time of the devices is missing in them, in percent. */
+  readonly known: number;
+  readonly percent: number;
+}
+
+export function missingRow(
+  homeid: number,
+  devices: readonly DeviceCoverage[],
+  states: readonly NightState[],
+  range: DayRange,
+): MissingRow {
+  const days = missingOf(devices, range);
+  const found = days.flatMap((day, place) => (day === undefined ? [] : [{ place, ...day }]));
+  const sum = found.reduce((all, { not_listening, silent, lost }) => all + not_listening + silent + lost, 0);
+  return {
+    homeid,
+    days: found
+      .filter(({ not_listening, silent, lost }) => not_listening + silent + lost > 0)
+      .map(({ place, not_listening, silent, lost }) => [place, not_listening, silent, lost] as const),
+    away: states.flatMap((state, place) =>
+      days[place] === undefined && (state === "missing" || state === "due") ? [place] : [],
+    ),
+    first: found[0]?.place ?? days.length,
+    known: found.length,
+    percent: found.length === 0 ? 0 : Math.round(sum / found.length),
+  };
+}

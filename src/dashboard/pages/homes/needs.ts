@@ -1,0 +1,79 @@
+import type { FleetHome } from "../../fleet.ts";
+
+/** A home that somebody has to look after: why, and what to take along. Times are unix milliseconds. */
+export interface NeedyHome {
+  readonly homeid: number;
+  readonly zone: string;
+  readonly why: readonly Why[];
+  /** Empty where nobody has to go there. */
+  readonly bring: readonly string[];
+}
+
+/** A reason in words; `since_ms` and `names`, where they are known, are said by the page in its language. */
+export interface Why {
+  readonly text: string;
+  readonly names?: readonly string[];
+  readonly since_ms?: number;
+}
+
+/** What can be done without going there. */
+const atTheDesk: ReadonlySet<string> = new Set(["data_differ", "erased_there"]);
+
+export function needsVisit({ needs }: Pick<FleetHome, "needs">): boolean {
+  return needs.some(({ type }) => !atTheDesk.has(type));
+}
+
+/** Why a home needs somebody, each kind of need once, the worst first. */
+export function whyOf(home: FleetHome): Why[] {
+  const types = [...new Set(home.needs.map(({ type }) => type))];
+  return types.flatMap((type): Why[] => {
+    const say = sayings[type];
+    if (say !== undefined) return [say(home)];
+    return home.needs.filter((need) => need.type === type).map(({ message }) => ({ text: message }));
+  });
+}
+
+const sayings: Readonly<Record<string, (home: FleetHome) => Why>> = {
+  upload_overdue: ({ last_upload_ms, last_report_ms, failure }) => {
+    const since_ms = Math.max(last_upload_ms ?? 0, last_report_ms ?? 0);
+    return {
+      text: failure === null ? "no upload" : `no upload (${failure})`,
+      ...(since_ms === 0 ? {} : { since_ms }),
+    };
+  },
+  two_gateways: ({ rivals }) => ({
+    text: `${rivals.length + 1} gateways upload for this home: one of them has the token of another home`,
+  }),
+  data_differ: () => ({ text: "central holds readings that the gateway has lost" }),
+  disk_nearly_full: () => ({ text: "the disk of the gateway is nearly full" }),
+  clock_wrong: () => ({ text: "the clock of the gateway is wrong" }),
+  item_silent: ({ silent }) => {
+    const heard = silent.flatMap(({ heard_ms }) => heard_ms ?? []);
+    return {
+      text: "not heard",
+      names: silent.map(({ itemname }) => itemname),
+      ...(heard.length < silent.length ? {} : { since_ms: Math.min(...heard) }),
+    };
+  },
+  battery_low: ({ low_batteries: low }) => ({
+    text: low.length === 1 ? "its battery is nearly empty" : "their batteries are nearly empty",
+    names: low.map(({ itemname }) => itemname),
+  }),
+};
+
+/** What to take along. A silent device has most often an empty battery, and sometimes it is broken. */
+export function toBring(home: FleetHome): string[] {
+  const { silent, low_batteries: low } = home;
+  const types = new Set(home.needs.map(({ type }) => type));
+  const batteries = new Set([...silent, ...low].map(({ itemname }) => itemname)).size;
+  return [
+    ...(types.has("upload_overdue") ? ["a spare gateway", "a network cable"] : []),
+    ...(types.has("disk_nearly_full") ? ["a larger memory card"] : []),
+    ...(types.has("clock_wrong") ? ["a battery for the clock of the gateway"] : []),
+    ...(types.has("two_gateways") ? ["the token of this home"] : []),
+    ...(batteries === 0 ? [] : [batteries === 1 ? "a battery" : `${batteries} batteries`]),
+    ...(silent.length === 0
+      ? []
+      : [silent.length === 1 ? "a spare sensor" : `${silent.length} spare devices`]),
+  ];
+}
