@@ -14,6 +14,7 @@ export type SeenStore = Pick<
   | "pageMark"
   | "arrivals"
   | "oldestFirst"
+  | "thinned"
   | "coverage"
   | "records"
   | "record"
@@ -72,6 +73,7 @@ export function seenPart(store: SeenStore, seen: Seen): SeenStore {
     pageMark: async (request) => `${whose} ${await store.pageMark(ofSeen(request))}`,
     arrivals: (request) => store.arrivals(ofSeen(request)),
     oldestFirst: (request) => store.oldestFirst(ofSeen(request)),
+    thinned: (request) => store.thinned(ofSeen(request)),
     coverage: (request) => store.coverage(ofSeen(request)),
     records: (type) => store.records(type, seen),
     record: (type, number) => store.record(type, number, seen),

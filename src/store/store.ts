@@ -7,9 +7,11 @@ import type { Token } from "../token.ts";
 import type { AdmissionStore } from "./admission-store.ts";
 import type { Erasure, ErasurePlan, ErasureTarget, TakenSpan } from "./erasure.ts";
 import type { RecordStore } from "./record-store.ts";
+import type { Thinned, ThinnedRequest } from "./thinned.ts";
 
 export { type Scope, scopes, type Token } from "../token.ts";
 export type { AdmissionStore, Admitted } from "./admission-store.ts";
+export { steps_max, type Thinned, type ThinnedRequest } from "./thinned.ts";
 
 /**
  * Where readings and records live, as the API, sync and the commands see it. Two stores
@@ -18,7 +20,7 @@ export type { AdmissionStore, Admitted } from "./admission-store.ts";
  * `homes` in a request cuts the answer to what these homes have sent, and to items that live or have lived there. A gateway has one home, and does
  * not look which: an empty list alone is none of it.
  *
- * Every read is one snapshot: what a call answers was true at one instant. Times are unix milliseconds.
+ * Every read but `thinned` is one snapshot: what a call answers was true at one instant. Times are unix milliseconds.
  */
 export interface Store extends RecordStore, Erasures {
   /** Item types of the inventory, every known kind in order of typeid, also those without items; `homes`: counts only what lives or has lived in them. */
@@ -66,6 +68,14 @@ export interface Store extends RecordStore, Erasures {
    * position of another store, or readings before it have been changed or joined with others since: then only the beginning is left.
    */
   arrivals(request: ArrivalsRequest): Promise<Arrivals | undefined>;
+
+  /**
+   * A series of an item in steps of equal length, for plots, at the cost of the readings in it. Each reading of the span once that was on disk at the call,
+   * and what arrives meanwhile or not.
+   *
+   * @throws RangeError where the series has no such field, or the request more steps than `steps_max`
+   */
+  thinned(request: ThinnedRequest): Promise<Thinned>;
 
   /**
    * Coverage before `before_ms`, newest first: each instant from the first sign of life of an item to the latest is in

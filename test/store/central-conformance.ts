@@ -11,6 +11,7 @@ import { nightsAgree } from "./night-conformance.ts";
 import { overviewsAgree } from "./overview-conformance.ts";
 import { item, sensor, start_ms } from "./sample.ts";
 import { SimulatedGateway } from "./simulated-gateway.ts";
+import { thinnedOfHomes } from "./thinned-conformance.ts";
 
 /** Tests of every store of a central server, besides those of every store. */
 export function centralStoresAgree(name: string, make: MakeCentral): void {
@@ -22,6 +23,7 @@ export function centralStoresAgree(name: string, make: MakeCentral): void {
     describe("reports", () => reportsAgree(make));
     describe("nights", () => nightsAgree(make));
     describe("overviews", () => overviewsAgree(make));
+    describe("series in steps", () => thinnedOfHomes(make));
     describe("verifying", () => verifying(make));
     describe("pages", () => everyPage(make));
   });

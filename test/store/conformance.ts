@@ -16,6 +16,7 @@ import type { MakeStore } from "./make-store.ts";
 import { overviews } from "./overview-conformance.ts";
 import { PageOracle } from "./page-oracle.ts";
 import { below, reading, seeded, sensor, sensorEvent, start_ms } from "./sample.ts";
+import { thinned } from "./thinned-conformance.ts";
 
 /** Tests of every store, on any database. */
 export function storesAgree(name: string, make: MakeStore): void {
@@ -25,6 +26,7 @@ export function storesAgree(name: string, make: MakeStore): void {
     describe("walks", () => walks(make));
     describe("all readings", () => oldestFirst(make));
     describe("arrivals", () => arrivals(make));
+    describe("series in steps", () => thinned(make));
     describe("inventory", () => inventory(make));
     describe("overviews", () => overviews(make));
     describe("tokens", () => tokens(make));

@@ -6,7 +6,9 @@ import type { ImportedRecord, LoneType, OwnedType } from "../../src/store/record
 import { seenPart } from "../../src/store/seen-store.ts";
 import type { Binding } from "../../src/token.ts";
 import { everything, itemOf, markOf, ofHome, recordOf } from "../records/marked-home.ts";
-import type { MakeCentral } from "./central-sample.ts";
+import { events, type MakeCentral } from "./central-sample.ts";
+import { sensor, start_ms } from "./sample.ts";
+import { SimulatedGateway } from "./simulated-gateway.ts";
 
 /** Tests of what a bound token may see of the records, for every store of central. */
 export function storesAgreeOnSeen(name: string, make: MakeCentral): void {
@@ -157,6 +159,29 @@ export function storesAgreeOnSeen(name: string, make: MakeCentral): void {
       expect(await part.itemOverviews()).toEqual(own);
       expect(await part.itemOverviews([12, 15])).toEqual(own);
       expect(await part.itemOverviews([15])).toEqual([]);
+    });
+
+    test("of an item that has moved is in steps what its homes have sent of it, whatever homes are asked for", async () => {
+      await using made = await make();
+      const { store } = made;
+      const at_s = start_ms / 1000 + 10;
+      await imported(store, [
+        ...[12, 15].map((homeid) => recordOf("homes", homeid, { homeid })),
+        itemOf(15, 7, { macaddress: sensor(1).address, currenthomestart: at_s }),
+        recordOf("home_inventory", 12, { homeid: 12, item: 7, start: 0, stop: at_s }),
+      ]);
+      for (const home of [12, 15]) {
+        const gateway = new SimulatedGateway(home, `home ${home}`).add(...events(1, 40));
+        await store.receive(gateway.all(), gateway.sender);
+      }
+      const part = seenPart(store, await store.seen(binding({ homes: [12] })));
+      const { key = 0 } = (await store.item("wirelesssensors", "7")) ?? {};
+      const span = { from_ms: start_ms, before_ms: start_ms + 40_000, step_ms: 10_000 };
+      const request = { series: "wirelesssensor_events", item: key, field: "event", ...span } as const;
+      expect([...(await store.thinned(request)).count]).toEqual([10, 10, 10, 10]);
+      expect([...(await part.thinned(request)).count]).toEqual([10, 0, 0, 0]);
+      expect([...(await part.thinned({ ...request, homes: [12, 15] })).count]).toEqual([10, 0, 0, 0]);
+      expect([...(await part.thinned({ ...request, homes: [15] })).count]).toEqual([0, 0, 0, 0]);
     });
 
     test("is nothing where it is bound to nothing", async () => {

@@ -22,6 +22,7 @@ import {
   seenWith,
 } from "./records.ts";
 import { SpanMemory } from "./span-memory.ts";
+import { thinned } from "./thinned.ts";
 import { allTokens, tokenWith } from "./tokens.ts";
 import { arrays, type Database, firstOf, type Work } from "./work.ts";
 import type { Given, WriteName, Written } from "./writes.ts";
@@ -80,6 +81,7 @@ export function storeOn({ database, writer, homes, epoch }: StoreParts): Store {
     changes: () => database.changes(),
     oldestFirst: (request) => database.page(() => oldestFirst(homes, seen(request))),
     arrivals: (request) => database.page(() => arrivals(homes, epoch, seen(request))),
+    thinned: (request) => thinned(database, homes, seen(request)),
     coverage: (request) => database.snapshot(() => coverage(seen(request))),
     seen: (binding) => database.snapshot(() => seenWith(homes, binding)),
     records: (type, seen) => database.read(() => recordsOfType(homes, type, seen)),

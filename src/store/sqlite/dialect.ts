@@ -14,6 +14,7 @@ const spellings: readonly (readonly [RegExp, string])[] = [
   [/\$(\d+)/g, "?$1"],
   [/\bgreatest\(/g, "max("],
   [/\bleast\(/g, "min("],
+  [/\bjson_agg\(/g, "json_group_array("],
   [/ COLLATE "C"/g, ""],
   // Rows are found by a key of this type without an index of its own.
   [/\bBIGINT\b/g, "INTEGER"],

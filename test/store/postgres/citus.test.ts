@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { day_ms } from "../../../src/durations.ts";
 import type { CentralStore, HistoryPosition } from "../../../src/store/central-store.ts";
 import { spreadByHome } from "../../../src/store/postgres/citus.ts";
 import { stay, take } from "../central-sample.ts";
@@ -109,7 +110,7 @@ onCluster(
 );
 
 onCluster(
-  `pages, totals, overviews and histories are each asked of the one shard of their home${noCluster}`,
+  `pages, series in steps, totals, overviews and histories are each asked of the one shard of their home${noCluster}`,
   async () => {
     await using central = await temporaryCentral();
     const homes = await twoHomes(central.store);
@@ -120,6 +121,7 @@ onCluster(
       arrivals: (store) => store.arrivals({ ...page, span: { from_ms: 0, before_ms: page.before_ms } }),
       history: (store) => historyOf(store, 1),
       overviews: (store) => store.itemOverviews([2]),
+      "series in steps": (store) => store.thinned({ ...page, from_ms: 0, step_ms: day_ms, field: "event" }),
       digests: (store) => digestsOf(store, homes.gateways[0] as SimulatedGateway),
     };
     for (const [name, work] of Object.entries(works)) {

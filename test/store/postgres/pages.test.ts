@@ -95,7 +95,13 @@ test("a page is one walk along the index, without sorting or passing over anythi
       expect((await store.arrivals({ ...walk, after: first.position }))?.records).toHaveLength(20);
     });
     expect(arrivals.length).toBeGreaterThan(2);
-    plans.push(...arrivals);
+    const steps = await plansOf(central.url, series, async (store) => {
+      const span = { series, item: 2, from_ms, before_ms: start_ms, step_ms: day_ms } as const;
+      const { count } = await store.thinned({ ...span, field: "event", only: { field: "event", value: 4 } });
+      expect(count.filter((one) => one > 0)).toHaveLength(1);
+    });
+    expect(steps).toHaveLength(1);
+    plans.push(...arrivals, ...steps);
     for (const plan of plans) {
       expect(plan).toMatch(/Index Scan( Backward)? using wirelesssensor_events_pkey/);
       expect(plan).not.toMatch(/Sort|Seq Scan|Bitmap/);
