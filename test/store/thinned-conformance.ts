@@ -44,9 +44,9 @@ export function thinned(make: MakeStore): void {
     await using made = await make();
     const { store } = made;
     const at = (count: number, after_ms: number) =>
-      Array.from({ length: count }, (_, index) => event(after_ms + Math.floor(index / 300), index % 4));
+      Array.from({ length: count }, (_, index) => event(after_ms + Math.floor(index / 3_000), index % 4));
     await store.append(at(24_000, 10));
-    const request = { ...events, from_ms: start_ms, before_ms: start_ms + 200, step_ms: 7 };
+    const request = { ...events, from_ms: start_ms, before_ms: start_ms + 200, step_ms: 3 };
     await agrees(store, request);
     const before = await store.thinned(request);
     const asked = store.thinned(request);

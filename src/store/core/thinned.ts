@@ -16,7 +16,11 @@ import { arrays, type Database, firstOf, type Work } from "./work.ts";
  *
  * @throws RangeError where the request is none that can be answered
  */
-export async function thinned(database: Database, homes: Homes, request: ThinnedRequest): Promise<Thinned> {
+export async function thinned(
+  database: Pick<Database, "page">,
+  homes: Homes,
+  request: ThinnedRequest,
+): Promise<Thinned> {
   const steps = new Steps(checked(request));
   let after: ReadingKey | undefined = [request.from_ms, 0];
   for (;;) {

@@ -1,0 +1,42 @@
+import { expect, test } from "bun:test";
+import { homesOnSqlite } from "../../../src/store/core/homes.ts";
+import { thinned } from "../../../src/store/core/thinned.ts";
+import type { Database } from "../../../src/store/core/work.ts";
+import { SqliteDatabase } from "../../../src/store/sqlite/database.ts";
+import { sensor, start_ms } from "../sample.ts";
+import { SimulatedGateway } from "../simulated-gateway.ts";
+import { databaseOf } from "./opening.ts";
+import { temporaryCentral } from "./temporary-central.ts";
+
+test("a series in steps has each reading once, also where rows are sealed while it is read", async () => {
+  await using central = await temporaryCentral();
+  const { store } = central;
+  const gateway = new SimulatedGateway(12, "one");
+  for (let event = 0; event < 30_000; event += 1) {
+    const stamp_ms = start_ms + Math.floor(event / 700);
+    gateway.add({ device: sensor(1), series: "wirelesssensor_events", stamp_ms, fields: [event] });
+  }
+  await store.receive(gateway.all(), gateway.sender);
+  const database = new SqliteDatabase(databaseOf(central.directory));
+  let parts = 0;
+  const sealedMeanwhile: Pick<Database, "page"> = {
+    page: async (work) => {
+      const part = await database.page(work);
+      parts += 1;
+      await store.seal(12, Number.MAX_SAFE_INTEGER);
+      return part;
+    },
+  };
+  const { count, sum } = await thinned(sealedMeanwhile, homesOnSqlite, {
+    series: "wirelesssensor_events",
+    item: 1,
+    from_ms: start_ms,
+    before_ms: start_ms + 43,
+    step_ms: 1,
+    field: "event",
+  });
+  expect(parts).toBeGreaterThan(2);
+  expect([...count]).toEqual([...new Array<number>(42).fill(700), 600]);
+  expect(sum.reduce((all, one) => all + one, 0)).toBe((30_000 * 29_999) / 2);
+  await database.close();
+});
