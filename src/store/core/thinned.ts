@@ -81,45 +81,42 @@ class Steps implements Thinned {
     this.#mask = request.mask;
   }
 
-  /** Adds readings that are later than all before. */
+  /** Adds readings that are later than all before. Where JavaScript is interpreted calls and arrays are what costs: those of a step are written at once. */
   add({ stamp_ms, fields }: Columns): void {
-    let start = 0;
-    while (start < stamp_ms.length) {
-      const step = Math.floor(((stamp_ms[start] as number) - this.#from_ms) / this.#step_ms);
-      const end_ms = this.#from_ms + (step + 1) * this.#step_ms;
-      let end = start + 1;
-      while (end < stamp_ms.length && (stamp_ms[end] as number) < end_ms) end += 1;
-      this.#addTo(step, fields, start, end);
-      start = end;
-    }
-  }
-
-  /** Adds the readings of a step, from one index up to another. What costs is to write into arrays: so it is done once for all of them. */
-  #addTo(step: number, fields: ArrayLike<number>, start: number, end: number): void {
+    const from_ms = this.#from_ms;
+    const step_ms = this.#step_ms;
     const mask = this.#mask;
-    let nonzero = 0;
-    let least = Number.POSITIVE_INFINITY;
-    let greatest = Number.NEGATIVE_INFINITY;
-    let sum = 0;
-    let last = 0;
-    for (let index = start; index < end; index += 1) {
-      const field = fields[index] as number;
-      if (Number.isNaN(field)) continue;
-      last = mask === undefined ? field : field & mask;
-      if (last !== 0) nonzero += 1;
-      if (last < least) least = last;
-      if (last > greatest) greatest = last;
-      sum += last;
+    const { count, nonzero, least, greatest, sum, last } = this;
+    let index = 0;
+    while (index < stamp_ms.length) {
+      const step = Math.floor(((stamp_ms[index] as number) - from_ms) / step_ms);
+      const end_ms = from_ms + (step + 1) * step_ms;
+      const start = index;
+      let some = 0;
+      let low = Number.POSITIVE_INFINITY;
+      let high = Number.NEGATIVE_INFINITY;
+      let total = 0;
+      let value = 0;
+      do {
+        const field = fields[index] as number;
+        index += 1;
+        if (Number.isNaN(field)) continue;
+        value = mask === undefined ? field : field & mask;
+        if (value !== 0) some += 1;
+        if (value < low) low = value;
+        if (value > high) high = value;
+        total += value;
+      } while (index < stamp_ms.length && (stamp_ms[index] as number) < end_ms);
+      count[step] = (count[step] as number) + index - start;
+      if (low > high) continue;
+      nonzero[step] = (nonzero[step] as number) + some;
+      last[step] = value;
+      const before = sum[step] as number;
+      const isFirst = Number.isNaN(before);
+      sum[step] = isFirst ? total : before + total;
+      if (isFirst || low < (least[step] as number)) least[step] = low;
+      if (isFirst || high > (greatest[step] as number)) greatest[step] = high;
     }
-    this.count[step] = (this.count[step] as number) + end - start;
-    if (least > greatest) return;
-    if (nonzero > 0) this.nonzero[step] = (this.nonzero[step] as number) + nonzero;
-    this.last[step] = last;
-    const before = this.sum[step] as number;
-    const isFirst = Number.isNaN(before);
-    this.sum[step] = isFirst ? sum : before + sum;
-    if (isFirst || least < (this.least[step] as number)) this.least[step] = least;
-    if (isFirst || greatest > (this.greatest[step] as number)) this.greatest[step] = greatest;
   }
 }
 
