@@ -60,6 +60,10 @@ function routesOf(site: Site, context: AppContext & { live: Live }) {
   };
 
   const app = sessions.app.get("/assets/:file", ({ request }) => assetAt(request));
+  app.get("/plots/:kind/:name/:measure", async (call) => {
+    const { plotOf } = await import("./plot.ts");
+    return plotOf(await asked(call), call.request.headers.get("accept-encoding"));
+  });
   app.get("/downloads/:kind/:name/:file", async (call) => {
     const { downloadOf } = await import("./download.ts");
     return downloadOf(await asked(call));

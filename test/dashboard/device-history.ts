@@ -18,7 +18,7 @@ export const silence = { from_ms: Date.UTC(2026, 10, 12, 0), to_ms: Date.UTC(202
 
 /** The day on which the clocks went back, which had 25 hours: half past two came twice. */
 export const longDay = {
-  date: "2026-10-25",
+  from_ms: Date.UTC(2026, 9, 24, 22),
   halfPastTwo_ms: [Date.UTC(2026, 9, 25, 0, 30), Date.UTC(2026, 9, 25, 1, 30)],
 };
 

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chromiumPath, noChromium, TestBrowser } from "./browser.ts";
-import { doorName, doorPage, fillDoor, now_ms, zone } from "./device-history.ts";
+import type { Page } from "playwright-core";
+import { hour_ms } from "../../src/durations.ts";
+import { localDate } from "../../src/meaning/local-day.ts";
+import { chromiumPath, noChromium, TestBrowser, type Visit } from "./browser.ts";
+import { doorName, doorPage, fillDoor, longDay, now_ms, zone } from "./device-history.ts";
 import { type PagesServing, servePages } from "./device-home.ts";
 
 let serving: PagesServing;
@@ -45,7 +48,11 @@ describe("a device's files", () => {
 });
 
 test("what a token may not see is at no address of a device, and neither is what there is not", async () => {
-  const places = [doorPage, `/downloads/wirelesssensors/${doorName}/events.json`];
+  const places = [
+    doorPage,
+    `/plots/wirelesssensors/${doorName}/activity`,
+    `/downloads/wirelesssensors/${doorName}/events.json`,
+  ];
   for (const place of places) expect((await serving.ask(place)).status).toBe(200);
   for (const place of places) expect((await serving.ask(place, serving.tokens.foreign)).status).toBe(404);
   for (const place of places) expect((await serving.ask(place.replace(doorName, "nobody"))).status).toBe(404);
@@ -84,4 +91,174 @@ describe.skipIf(chromiumPath === undefined)(`a device's page in Chromium (else $
     );
     expect(visit.faults).toEqual([]);
   });
+
+  test("draws each day as the interface tells it, in the calendar of the home", async () => {
+    await using visit = await drawn("from=2026-10-20&until=2026-11-21");
+    const { page } = visit;
+    const records = await serving.records(`/v0.9/items/wirelesssensors/${doorName}/events?precision=ms`);
+    await page.click("text=The same as a table");
+    const rows = await page.locator(".plot tbody tr").evaluateAll((all) =>
+      all.map((row) => ({
+        from_ms: Number(row.getAttribute("data-from")),
+        cells: [...row.querySelectorAll("td")].map((cell) => cell.textContent),
+      })),
+    );
+    expect(rows).toHaveLength(32);
+    for (const [index, { from_ms, cells }] of rows.entries()) {
+      const to_ms = rows[index - 1]?.from_ms ?? Number.POSITIVE_INFINITY;
+      const own = records.filter(({ stamp = 0 }) => stamp >= from_ms && stamp < to_ms);
+      expect(cells[0]).toBe(String(own.length));
+    }
+    // The outage, and the silence from the last sign of life before it to the first behind it: at midnight and one o'clock in Berlin.
+    const notKnown = new Map(rows.map(({ from_ms, cells }) => [localDate(zone, from_ms), Number(cells[2])]));
+    expect([...notKnown].filter(([, hours]) => hours > 0)).toEqual([
+      ["2026-11-13", 1],
+      ["2026-11-12", 24],
+      ["2026-11-10", 8],
+    ]);
+    expect(visit.faults).toEqual([]);
+  });
+
+  test("draws what nobody could know as such, and nothing across it", async () => {
+    await using visit = await drawn("from=2026-11-09&until=2026-11-16");
+    const at = (at_ms: number) => rowAround(visit.page, at_ms);
+    const open = await at(Date.UTC(2026, 10, 11, 6, 1));
+    const quiet = await at(Date.UTC(2026, 10, 11, 12));
+    const notListening = await at(Date.UTC(2026, 10, 10, 12));
+    const silent = await at(Date.UTC(2026, 10, 12, 12));
+    // Plain ground has one colour, an event is of another; hatched and dotted ground have several, and no two are alike.
+    expect(new Set(quiet).size).toBe(1);
+    expect(open).not.toEqual(quiet);
+    for (const one of [notListening, silent]) expect(new Set(one).size).toBeGreaterThan(2);
+    expect(notListening).not.toEqual(silent);
+    expect(await visit.page.textContent(".plot [role=status]")).toContain("not known for");
+    expect(visit.faults).toEqual([]);
+  });
+
+  test("draws a day of 25 hours longer, and one of 23 shorter, than the others", async () => {
+    await using autumn = await drawn("from=2026-10-24&until=2026-10-27");
+    const layout = await layoutOf(autumn.page);
+    expect(layout.view.to_ms).toBe(25 * hour_ms);
+    const [twice, again] = longDay.halfPastTwo_ms.map((at_ms) => at_ms - longDay.from_ms);
+    // Both half past twos are in their places, an hour from each other.
+    expect([twice, again]).toEqual([2.5 * hour_ms, 3.5 * hour_ms]);
+    for (const since_ms of [twice ?? 0, again ?? 0]) {
+      const [event, hourLater] = [since_ms, since_ms + hour_ms / 2].map((ms) => longDay.from_ms + ms);
+      expect(await rowAround(autumn.page, event ?? 0)).not.toEqual(
+        await rowAround(autumn.page, hourLater ?? 0),
+      );
+    }
+    // The day before has nothing where the 25th hour is: the ground of the page.
+    const behind = await pixelAt(autumn.page, { row: 2, since_ms: 24.5 * hour_ms });
+    const beyond = await pixelAt(autumn.page, { row: 1, since_ms: 24.5 * hour_ms });
+    expect(behind).toBe("0,0,0,0");
+    expect(beyond).not.toBe("0,0,0,0");
+    await using spring = await drawn("from=2026-03-28&until=2026-03-31");
+    expect((await layoutOf(spring.page)).view.to_ms).toBe(24 * hour_ms);
+    expect(await pixelAt(spring.page, { row: 1, since_ms: 23.5 * hour_ms })).toBe("0,0,0,0");
+    expect([...autumn.faults, ...spring.faults]).toEqual([]);
+  });
+
+  test("is moved through by the keyboard, which says what is where, and opens a day", async () => {
+    await using visit = await drawn("from=2026-11-09&until=2026-11-16");
+    const { page } = visit;
+    const said = () => page.textContent(".plot [role=status]");
+    await page.focus(".plot [role=application]");
+    await page.keyboard.press("ArrowRight");
+    expect(await said()).toStartWith("Sunday 15 November, 00:00: nothing happened");
+    for (const _ of [1, 2, 3]) await page.keyboard.press("ArrowDown");
+    expect(await said()).toBe("Thursday 12 November, 00:00: the device was silent");
+    for (const _ of [1, 2]) await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("+");
+    expect(page.url()).toContain("hours=0-12");
+    await page.keyboard.press("Shift+ArrowRight");
+    expect(page.url()).toContain("hours=4-16");
+    await page.keyboard.press("End");
+    expect(await said()).toBe("Tuesday 10 November, 15:59: nobody was listening");
+    await page.keyboard.press("0");
+    expect(page.url()).not.toContain("hours=");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/day=2026-11-10/);
+    expect(await page.locator("section[aria-labelledby=day] li").count()).toBe(2);
+    expect(visit.faults).toEqual([]);
+  });
+
+  test.each(["light", "dark"] as const)(
+    "is sound for screen readers and fits 320 pixels, %s",
+    async (colorScheme) => {
+      const axe = await Bun.file(require.resolve("axe-core/axe.min.js")).text();
+      await using visit = await drawn("span=8w&day=2026-11-18", {
+        colorScheme,
+        viewport: { width: 320, height: 700 },
+      });
+      const { page } = visit;
+      await page.click("text=The same as a table");
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
+      await page.evaluate(axe);
+      const found = await page.evaluate("axe.run()");
+      const { violations } = found as {
+        violations: { id: string; impact: string; nodes: { html: string }[] }[];
+      };
+      const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+      expect(serious.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([]);
+      expect(visit.faults).toEqual([]);
+    },
+  );
+
+  /** The door's page once its plot is drawn. */
+  async function drawn(query: string, options: Parameters<PagesServing["signIn"]>[1] = {}): Promise<Visit> {
+    const visit = await serving.signIn(browser, { locale: "en-GB", ...options });
+    await visit.page.goto(`${serving.origin}${doorPage}?${query}`);
+    await visit.page.waitForSelector(".plot details");
+    return visit;
+  }
 });
+
+interface Layout {
+  readonly left: number;
+  readonly top: number;
+  readonly rowHeight: number;
+  readonly width: number;
+  readonly view: { readonly from_ms: number; readonly to_ms: number };
+  /** Where the days begin, the newest first. */
+  readonly days_ms: readonly number[];
+}
+
+async function layoutOf(page: Page): Promise<Layout> {
+  const text = await page.locator("canvas").getAttribute("data-layout");
+  const starts = await page
+    .locator(".plot tbody tr")
+    .evaluateAll((rows) => rows.map((row) => Number(row.getAttribute("data-from"))));
+  return { ...JSON.parse(text ?? "{}"), days_ms: starts };
+}
+
+/** Colours of a square of a row around a moment, pixel by pixel. */
+async function rowAround(page: Page, at_ms: number): Promise<string[]> {
+  const { days_ms } = await layoutOf(page);
+  const row = days_ms.findIndex((day_ms) => day_ms <= at_ms);
+  return pixels(page, { row, since_ms: at_ms - (days_ms[row] ?? 0), reach: 5 });
+}
+
+async function pixelAt(page: Page, place: { row: number; since_ms: number }): Promise<string> {
+  return (await pixels(page, { ...place, reach: 0 }))[0] ?? "";
+}
+
+async function pixels(
+  page: Page,
+  { row, since_ms, reach }: { row: number; since_ms: number; reach: number },
+) {
+  const { left, top, rowHeight, width, view } = await layoutOf(page);
+  const x = left + ((since_ms - view.from_ms) / (view.to_ms - view.from_ms)) * (width - left);
+  const y = top + (row + 0.5) * rowHeight;
+  return page.evaluate(
+    ([x, y, reach]) => {
+      const canvas = document.querySelector("canvas") as HTMLCanvasElement;
+      const side = 2 * reach + 1;
+      const copy = new OffscreenCanvas(side, side).getContext("2d", { willReadFrequently: true });
+      copy?.drawImage(canvas, reach - Math.round(x), reach - Math.round(y));
+      const data = copy?.getImageData(0, 0, side, side).data ?? [];
+      return Array.from({ length: side * side }, (_, at) => data.slice(4 * at, 4 * at + 4).join());
+    },
+    [x, y, reach] as const,
+  );
+}

@@ -1,6 +1,8 @@
 import { type ComponentType, h, hydrate, render } from "preact";
 import { components } from "../components.ts";
+import { PlotsContext } from "../parts/plots.ts";
 import { follow } from "./follow.ts";
+import { plots } from "./plots.ts";
 import { leaveForToken, signIn } from "./sign-in.ts";
 
 /** Takes over the page that the server has sent, and gives it the data that comes later. */
@@ -11,9 +13,10 @@ const { name, data, live } = JSON.parse(document.getElementById("shown")?.textCo
   readonly live: boolean;
 };
 const Page = components[name] as ComponentType<object>;
-const show = (shown: object) => render(h(Page, shown), root);
+const pageOf = (shown: object) => h(PlotsContext.Provider, { value: plots }, h(Page, shown));
+const show = (shown: object) => render(pageOf(shown), root);
 
-hydrate(h(Page, data), root);
+hydrate(pageOf(data), root);
 if (name === "sign-in") void signIn(data, () => show({ ...data, other: true }));
 else {
   leaveForToken();

@@ -1,4 +1,5 @@
 import type { Uncovered, UncoveredWhy } from "../uncovered.ts";
+import { nothingLook } from "./nothing-look.ts";
 
 /**
  * The kinds of nothing, drawn alike in every plot: where nothing happened the ground is plain, where nobody listened it is hatched, where a device was silent it is
@@ -7,26 +8,28 @@ import type { Uncovered, UncoveredWhy } from "../uncovered.ts";
 
 /** The definitions that `Nothing` fills with: once in a page, before the first plot. */
 export function Patterns() {
+  const { tile, hatch, dots, veil } = nothingLook;
   return (
     <svg class="patterns" width="0" height="0" aria-hidden="true" focusable="false">
       <defs>
         <pattern
           id="nothing-not-listening"
-          width="6"
-          height="6"
+          width={tile}
+          height={tile}
           patternUnits="userSpaceOnUse"
-          patternTransform="rotate(45)"
+          patternTransform={`rotate(${hatch.degrees})`}
         >
-          <line x1="0" x2="0" y1="0" y2="6" class="nothing-line" />
+          <line x1="0" x2="0" y1="0" y2={tile} stroke-width={hatch.width} class="nothing-line" />
         </pattern>
-        <pattern id="nothing-silent" width="6" height="6" patternUnits="userSpaceOnUse">
-          <circle cx="1.5" cy="1.5" r="1.1" class="nothing-dot" />
-          <circle cx="4.5" cy="4.5" r="1.1" class="nothing-dot" />
+        <pattern id="nothing-silent" width={tile} height={tile} patternUnits="userSpaceOnUse">
+          {dots.centres.map(([x, y]) => (
+            <circle key={x} cx={x} cy={y} r={dots.radius} class="nothing-dot" />
+          ))}
         </pattern>
         <linearGradient id="nothing-doubt">
           <stop offset="0" class="nothing-edge" />
-          <stop offset="0.3" class="nothing-veil" />
-          <stop offset="0.7" class="nothing-veil" />
+          <stop offset={veil.fading} class="nothing-veil" />
+          <stop offset={1 - veil.fading} class="nothing-veil" />
           <stop offset="1" class="nothing-edge" />
         </linearGradient>
       </defs>

@@ -1,7 +1,9 @@
+import { measuresOf } from "../../measures.ts";
 import type { Frame as FrameData } from "../../page.ts";
 import { Frame } from "../../parts/frame.tsx";
 import type { DeviceData } from "./data.ts";
 import { DayOpened, Newest } from "./events.tsx";
+import { Raster } from "./raster.tsx";
 import { Sentence } from "./sentence.tsx";
 import { SpanControl } from "./span-control.tsx";
 import { Take } from "./take.tsx";
@@ -18,6 +20,9 @@ export function DevicePage(data: DeviceData & FrameData) {
         {shown === null ? null : (
           <>
             <SpanControl {...data} />
+            {measuresOf(shown.series).map((name) => (
+              <Raster key={name} {...data} device={data.name} name={name} />
+            ))}
             {day === null ? null : <DayOpened {...data} day={day} />}
             <Newest {...data} />
             <Take {...data} shown={shown} />

@@ -1,0 +1,5 @@
+import type { Plots } from "../parts/plots.ts";
+import { drawRaster } from "./raster.ts";
+
+/** Drawings as a browser makes them. */
+export const plots: Plots = { raster: drawRaster };

@@ -1,0 +1,110 @@
+import { hour_ms } from "../../durations.ts";
+
+/** Which part of the day a raster shows, in milliseconds since midnight, of the longest day. */
+export interface View {
+  readonly from_ms: number;
+  readonly to_ms: number;
+}
+
+/** A raster's places, in CSS pixels: days are rows, the newest on top; a day of 23 or 25 hours is a row of that length. */
+export class RasterLayout {
+  readonly left: number;
+  readonly top = 22;
+  readonly rowHeight: number;
+  readonly height: number;
+  readonly width: number;
+  readonly days: number;
+
+  constructor(
+    readonly edges_ms: readonly number[],
+    width: number,
+    readonly view: View,
+  ) {
+    this.days = edges_ms.length - 1;
+    this.left = width < narrow ? 52 : 76;
+    this.width = width;
+    this.rowHeight = Math.max(row_min, Math.min(row_max, Math.floor(height_usual / this.days)));
+    this.height = this.top + this.days * this.rowHeight;
+  }
+
+  /** The first moment of the day in a row. */
+  dayStart(row: number): number {
+    return this.edges_ms[this.days - 1 - row] ?? 0;
+  }
+
+  dayEnd(row: number): number {
+    return this.edges_ms[this.days - row] ?? 0;
+  }
+
+  rowTop(row: number): number {
+    return this.top + row * this.rowHeight;
+  }
+
+  /** Where a time since midnight is, cut to the plot. */
+  x(since_ms: number): number {
+    const { from_ms, to_ms } = this.view;
+    const share = (since_ms - from_ms) / (to_ms - from_ms);
+    return this.left + Math.min(1, Math.max(0, share)) * (this.width - this.left);
+  }
+
+  /** Milliseconds that a pixel stands for. */
+  get pixel_ms(): number {
+    return (this.view.to_ms - this.view.from_ms) / (this.width - this.left);
+  }
+
+  /** Place of a moment; undefined where it is not shown. */
+  placeOf(at_ms: number): { row: number; x: number } | undefined {
+    const day = this.edges_ms.findLastIndex((edge_ms) => edge_ms <= at_ms);
+    if (day < 0 || day >= this.days) return undefined;
+    return { row: this.days - 1 - day, x: this.x(at_ms - (this.edges_ms[day] ?? 0)) };
+  }
+
+  /** The moment at a place; undefined outside the days. */
+  momentAt(x: number, y: number): number | undefined {
+    const row = Math.floor((y - this.top) / this.rowHeight);
+    if (row < 0 || row >= this.days || x < this.left) return undefined;
+    const at_ms = this.dayStart(row) + this.view.from_ms + (x - this.left) * this.pixel_ms;
+    return at_ms < this.dayEnd(row) ? at_ms : undefined;
+  }
+}
+
+/** Hours of the longest day. */
+export function wholeDay(edges_ms: readonly number[]): View {
+  const lengths = edges_ms.slice(1).map((edge_ms, day) => edge_ms - (edges_ms[day] ?? 0));
+  return { from_ms: 0, to_ms: Math.max(...lengths) };
+}
+
+/** The view made closer or wider around a time since midnight, and moved; within the day, and never closer than an hour. */
+export function changedView(
+  view: View,
+  whole: View,
+  { factor = 1, around_ms = (view.from_ms + view.to_ms) / 2, by_ms = 0 },
+): View {
+  const length_ms = Math.min(whole.to_ms, Math.max(hour_ms, (view.to_ms - view.from_ms) * factor));
+  const share = (around_ms - view.from_ms) / (view.to_ms - view.from_ms);
+  const wanted_ms = around_ms - share * length_ms + by_ms;
+  const from_ms = Math.min(Math.max(0, wanted_ms), whole.to_ms - length_ms);
+  return { from_ms, to_ms: from_ms + length_ms };
+}
+
+/** The view that an address has, as `hours=6-12.5`, and the address of a view. */
+export function viewIn(search: string, whole: View): View {
+  const [, from, to] = /^([\d.]+)-([\d.]+)$/.exec(new URLSearchParams(search).get("hours") ?? "") ?? [];
+  const [from_ms, to_ms] = [Number(from) * hour_ms, Number(to) * hour_ms];
+  return from_ms >= 0 && to_ms <= whole.to_ms && to_ms - from_ms >= hour_ms ? { from_ms, to_ms } : whole;
+}
+
+export function searchWith(search: string, view: View, whole: View): string {
+  const query = new URLSearchParams(search);
+  const hours = (ms: number) => String(Math.round((ms / hour_ms) * 100) / 100);
+  if (view.from_ms <= 0 && view.to_ms >= whole.to_ms) query.delete("hours");
+  else query.set("hours", `${hours(view.from_ms)}-${hours(view.to_ms)}`);
+  const text = query.toString();
+  return text === "" ? "" : `?${text}`;
+}
+
+const narrow = 560;
+const row_min = 2;
+const row_max = 28;
+/** Of all rows together, as far as they are not made higher or lower than the bounds above. */
+const height_usual = 560;

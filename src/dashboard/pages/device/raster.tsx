@@ -1,0 +1,125 @@
+import { useContext, useEffect, useRef, useState } from "preact/hooks";
+import { type MeasureName, measures } from "../../measures.ts";
+import type { Frame } from "../../page.ts";
+import { Legend, Patterns } from "../../parts/coverage.tsx";
+import { type Drawing, type DrawnDay, PlotsContext } from "../../parts/plots.ts";
+import { dateText, durationText, numberText } from "../../time-text.ts";
+import { addressOf } from "./address.ts";
+import type { DeviceData } from "./data.ts";
+
+/** A measure day by hour: drawn where there is a browser, and told in words and as a table everywhere. */
+export function Raster({ name, ...data }: DeviceData & Frame & { name: MeasureName; device: string }) {
+  const { span, health, locale, zone, now_ms, kind, device } = data;
+  const measure = measures[name];
+  const plots = useContext(PlotsContext);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const drawing = useRef<Drawing | undefined>(undefined);
+  const [words, setWords] = useState("");
+  const [days, setDays] = useState<readonly DrawnDay[] | "fault">();
+  const url = `/plots/${kind}/${encodeURIComponent(device)}/${name}?from=${span.from}&until=${span.until}`;
+  useEffect(() => {
+    if (plots === undefined || canvas.current === null) return;
+    drawing.current = plots.raster(canvas.current, {
+      url,
+      edges_ms: span.edges_ms,
+      measure,
+      times: { locale, zone, now_ms },
+      form: "rows",
+      opened: (day_ms) => addressOf({ ...data, name: device }, { day: dateOf(day_ms, zone) }),
+      said: setWords,
+      drawn: (drawn) => setDays(drawn ?? "fault"),
+    });
+    return () => drawing.current?.stop();
+  }, [plots, url]);
+  useEffect(() => {
+    if (days !== undefined) drawing.current?.refresh();
+  }, [health.newest_ms]);
+  const summary = summaryOf(days, { measure, locale });
+  return (
+    <figure class="plot">
+      <Patterns />
+      <figcaption>
+        {measure.title}. <span role="status">{words === "" ? summary : words}</span>
+      </figcaption>
+      <div
+        class="drawing"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: arrows move within the plot
+        tabIndex={0}
+        role="application"
+        aria-roledescription="plot"
+        aria-label={`${measure.title}: ${summary} Arrows move, Enter opens a day, plus and minus come closer.`}
+      >
+        <canvas ref={canvas} />
+      </div>
+      <Legend />
+      {Array.isArray(days) ? (
+        <details>
+          <summary>The same as a table</summary>
+          <Days days={days} levels={measure.levels} {...{ locale, zone, now_ms }} />
+        </details>
+      ) : null}
+    </figure>
+  );
+}
+
+function Days({
+  days,
+  levels,
+  ...times
+}: { days: readonly DrawnDay[]; levels: readonly string[] } & Pick<DeviceData, "zone"> &
+  Pick<Frame, "locale" | "now_ms">) {
+  const hours = (length_ms: number) => numberText(length_ms / 3_600_000, times.locale, 1);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table is scrolled in its own box
+    <section class="wide" tabIndex={0} aria-label="Day by day">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Day</th>
+            <th scope="col">Readings</th>
+            {levels.map((level) => (
+              <th key={level} scope="col">
+                Hours of {level}
+              </th>
+            ))}
+            <th scope="col">Hours not known</th>
+          </tr>
+        </thead>
+        <tbody>
+          {days.map((day) => (
+            <tr key={day.from_ms} data-from={day.from_ms}>
+              <th scope="row">{dateText(day.from_ms, times)}</th>
+              <td>{numberText(day.readings, times.locale)}</td>
+              {day.lasted_ms.map((lasted_ms, level) => (
+                <td key={levels[level]}>{hours(lasted_ms)}</td>
+              ))}
+              <td>{hours(day.uncovered_ms)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function summaryOf(
+  days: readonly DrawnDay[] | "fault" | undefined,
+  { measure, locale }: { measure: (typeof measures)[MeasureName]; locale: string },
+): string {
+  if (days === undefined) return "";
+  if (days === "fault") return "This cannot be drawn now: load the page again.";
+  const readings = days.reduce((sum, day) => sum + day.readings, 0);
+  const uncovered_ms = days.reduce((sum, day) => sum + day.uncovered_ms, 0);
+  const parts = measure.levels.flatMap((level, at) => {
+    const lasted_ms = days.reduce((sum, day) => sum + (day.lasted_ms[at] ?? 0), 0);
+    return lasted_ms === 0 ? [] : [`${level} for ${durationText(lasted_ms)}`];
+  });
+  const told = [`${numberText(readings, locale)} readings on ${days.length} days`, ...parts].join(", ");
+  return uncovered_ms === 0 ? `${told}.` : `${told}; not known for ${durationText(uncovered_ms)}.`;
+}
+
+/** The date of a moment in a zone, as addresses have it. */
+function dateOf(at_ms: number, timeZone: string): string {
+  const parts = { timeZone, year: "numeric", month: "2-digit", day: "2-digit" } as const;
+  return new Intl.DateTimeFormat("en-CA", parts).format(at_ms);
+}

@@ -1,0 +1,16 @@
+/** How the kinds of nothing look, in CSS pixels: what draws them in SVG and on a canvas draws the same. */
+export const nothingLook = {
+  /** Side of the square that is repeated. */
+  tile: 6,
+  /** Lines along one side of the square, turned by so many degrees. */
+  hatch: { width: 1.5, degrees: 45 },
+  dots: {
+    radius: 1.1,
+    centres: [
+      [1.5, 1.5],
+      [4.5, 4.5],
+    ],
+  },
+  /** Opacity of the veil, and which share of it fades at either end. */
+  veil: { opacity: 0.5, fading: 0.3 },
+} as const;

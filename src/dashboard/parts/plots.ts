@@ -1,0 +1,45 @@
+import { createContext } from "preact";
+import type { Measure } from "../measures.ts";
+import type { Times } from "../time-text.ts";
+
+/** Drawings of a browser. Components run at the server too, where there are none. */
+export interface Plots {
+  /** Draws a raster on a canvas, and answers what is done to it from then on. */
+  raster(canvas: HTMLCanvasElement, options: RasterOptions): Drawing;
+}
+
+export interface Drawing {
+  /** Asks for the data again, and draws it. */
+  refresh(): void;
+  stop(): void;
+}
+
+export interface RasterOptions {
+  /** Where the data comes from: `plot-format.ts`. */
+  readonly url: string;
+  /** Where the days begin, and where the last one ends, unix milliseconds. */
+  readonly edges_ms: readonly number[];
+  readonly measure: Measure;
+  readonly times: Times;
+  /** A row a day; or turns of a spiral, of the last two weeks. */
+  readonly form: "rows" | "spiral";
+  /** Address of the page with a day opened: its first moment. */
+  opened(day_ms: number): string;
+  /** Takes the words of the place that is pointed at. */
+  said(words: string): void;
+  /** Takes the days that were drawn, the newest first, or the fault. */
+  drawn(days: readonly DrawnDay[] | undefined): void;
+}
+
+/** A day of a raster in numbers. */
+export interface DrawnDay {
+  readonly from_ms: number;
+  readonly to_ms: number;
+  readonly readings: number;
+  /** For how long each level was reached, milliseconds, in their order. */
+  readonly lasted_ms: readonly number[];
+  /** For how long it is not known what happened, milliseconds. */
+  readonly uncovered_ms: number;
+}
+
+export const PlotsContext = createContext<Plots | undefined>(undefined);

@@ -1,0 +1,106 @@
+import { codings, readAcceptEncoding } from "../http/content-coding.ts";
+import { HttpError } from "../http/errors.ts";
+import { type Measure, measures } from "./measures.ts";
+import type { Asked } from "./page.ts";
+import { requireDevice } from "./pages/device/device-store.ts";
+import { usualSpans } from "./pages/device/facts.ts";
+import { type DaySpan, readSpan } from "./pages/device/span.ts";
+import { encodePlot, type PlotData } from "./plot-format.ts";
+import { type Thinned, thinnedOf } from "./thinned.ts";
+import { uncoveredOf } from "./uncovered.ts";
+
+/**
+ * A measure of a device in a span of days, thinned for a plot, as the bytes of `plot-format.ts`.
+ *
+ * @throws HttpError where there is no such device or measure, or the token may not see it
+ */
+export async function plotOf(asked: Asked, acceptEncoding: string | null): Promise<Response> {
+  const { store, site, now_ms, params, query } = asked;
+  const { kind, item } = await requireDevice(store, params);
+  const name = params["measure"] ?? "";
+  const measure: Measure | undefined = Object.hasOwn(measures, name)
+    ? measures[name as keyof typeof measures]
+    : undefined;
+  if (measure === undefined || measure.kind !== kind) throw new HttpError("path_unknown", {});
+  const zone = await site.zoneOf(item.record.currenthomeid ?? undefined);
+  const span = readSpan(query, { zone, now_ms, usual: usualSpans[kind] });
+  const bytes = encodePlot(await plotData(asked, { item: item.key, measure, span }));
+  const { coding } = readAcceptEncoding(acceptEncoding ?? undefined);
+  return new Response(coding === undefined ? bytes : codings[coding](bytes), {
+    headers: {
+      "Content-Type": "application/octet-stream",
+      "Cache-Control": "no-store",
+      "X-Content-Type-Options": "nosniff",
+      Vary: "Accept-Encoding",
+      ...(coding === undefined ? {} : { "Content-Encoding": coding }),
+    },
+  });
+}
+
+async function plotData(
+  { store, now_ms }: Asked,
+  { item, measure, span }: { item: number; measure: Measure; span: DaySpan },
+): Promise<PlotData> {
+  const { series, field, mask } = measure;
+  const { from_ms, to_ms } = span;
+  const step_ms = measure.step_ms ?? (await epoch_ms({ store, item, series }));
+  const until_ms = Math.max(from_ms + step_ms, Math.min(to_ms, now_ms + 1));
+  const request = { series, item, field, from_ms, before_ms: to_ms, step_ms };
+  const thinned = await thinnedOf(store, mask === undefined ? request : { ...request, mask });
+  const uncovered = await uncoveredOf(store, { item, from_ms, to_ms: until_ms });
+  const counts = Uint16Array.from(thinned.count, (count) => Math.min(count, 65_535));
+  const levels = mask === undefined ? levelsOf(thinned, measure) : statesOf(thinned);
+  unbridge(levels, { counts, uncovered, from_ms, step_ms });
+  return { from_ms, step_ms, counts, levels, uncovered };
+}
+
+/** The levels that the greatest values of the steps reach. */
+function levelsOf({ greatest }: Thinned, { least }: Measure): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(greatest, (value) => least.findLastIndex((reached) => value >= reached) + 1);
+}
+
+/**
+ * 1 where a state was on. It lasts from the step of the reading that began it to the step of the one that ended it; where the next reading does not end it nothing
+ * says how long it lasted, and each reading stands for its step alone.
+ */
+function statesOf({ count, least, greatest, last }: Thinned): Uint8Array<ArrayBuffer> {
+  const levels = new Uint8Array(count.length);
+  let begun: number | undefined;
+  for (let step = 0; step < levels.length; step++) {
+    if (count[step] === 0) continue;
+    if (begun !== undefined && least[step] === 0) levels.fill(1, begun, step);
+    if ((greatest[step] ?? 0) > 0) levels[step] = 1;
+    begun = (last[step] ?? 0) > 0 ? step : undefined;
+  }
+  return levels;
+}
+
+/** Takes away what was only thought to last through a time in which nobody could know. */
+function unbridge(
+  levels: Uint8Array,
+  { counts, uncovered, from_ms, step_ms }: Omit<PlotData, "levels">,
+): void {
+  for (const span of uncovered) {
+    const first = Math.floor((span.from_ms - from_ms) / step_ms);
+    const end = Math.min(levels.length, Math.ceil((span.to_ms - from_ms) / step_ms));
+    for (let step = Math.max(0, first); step < end; step++) if (counts[step] === 0) levels[step] = 0;
+  }
+}
+
+/** How long the epochs of a watch are, by the newest: where whole ones make up an hour. */
+async function epoch_ms({
+  store,
+  item,
+  series,
+}: { item: number; series: Measure["series"] } & Pick<Asked, "store">): Promise<number> {
+  const page = await store.page({
+    series,
+    item,
+    before_ms: Number.MAX_SAFE_INTEGER,
+    skip: 0,
+    limit: 1,
+    precision: "ms",
+  });
+  const duration_s = Number(page.records[0]?.["duration"] ?? 60);
+  return duration_s >= 60 && 3_600 % duration_s === 0 ? duration_s * 1_000 : 60_000;
+}
