@@ -1,12 +1,12 @@
 import { codings, readAcceptEncoding } from "../http/content-coding.ts";
 import { HttpError } from "../http/errors.ts";
+import type { Thinned } from "../store/store.ts";
 import { type Measure, measures } from "./measures.ts";
 import type { Asked } from "./page.ts";
 import { requireDevice } from "./pages/device/device-store.ts";
 import { usualSpans } from "./pages/device/facts.ts";
 import { type DaySpan, readSpan } from "./pages/device/span.ts";
 import { encodePlot, type PlotData } from "./plot-format.ts";
-import { type Thinned, thinnedOf } from "./thinned.ts";
 import { uncoveredOf } from "./uncovered.ts";
 
 /**
@@ -46,7 +46,7 @@ async function plotData(
   const step_ms = measure.step_ms ?? (await epoch_ms({ store, item, series }));
   const until_ms = Math.max(from_ms + step_ms, Math.min(to_ms, now_ms + 1));
   const request = { series, item, field, from_ms, before_ms: to_ms, step_ms };
-  const thinned = await thinnedOf(store, mask === undefined ? request : { ...request, mask });
+  const thinned = await store.thinned(mask === undefined ? request : { ...request, mask });
   const uncovered = await uncoveredOf(store, { item, from_ms, to_ms: until_ms });
   const counts = Uint16Array.from(thinned.count, (count) => Math.min(count, 65_535));
   const levels = mask === undefined ? levelsOf(thinned, measure) : statesOf(thinned);
