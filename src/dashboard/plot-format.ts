@@ -5,8 +5,8 @@ export interface PlotData {
   /** Where the first step begins, unix milliseconds. */
   readonly from_ms: number;
   readonly step_ms: number;
-  /** Readings in each step; 65,535 stands for more. */
-  readonly counts: Uint16Array<ArrayBuffer>;
+  /** Readings in each step. */
+  readonly counts: Uint32Array;
   /** How much there was of the measure, 0 for nothing: places in `Measure.levels`, plus one. */
   readonly levels: Uint8Array<ArrayBuffer>;
   readonly uncovered: readonly Uncovered[];
@@ -28,7 +28,7 @@ export function encodePlot({ counts, levels, ...rest }: PlotData): Uint8Array<Ar
 export function decodePlot(bytes: ArrayBuffer): PlotData {
   const length = new DataView(bytes).getUint32(0, true);
   const { steps, ...rest } = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 4, length)));
-  const counts = new Uint16Array(bytes, 4 + length, steps);
+  const counts = new Uint32Array(bytes, 4 + length, steps);
   return { ...rest, counts, levels: new Uint8Array(bytes, 4 + length + counts.byteLength, steps) };
 }
 

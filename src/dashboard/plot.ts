@@ -48,7 +48,7 @@ async function plotData(
   const request = { series, item, field, from_ms, before_ms: to_ms, step_ms };
   const thinned = await store.thinned(mask === undefined ? request : { ...request, mask });
   const uncovered = await uncoveredOf(store, { item, from_ms, to_ms: until_ms });
-  const counts = Uint16Array.from(thinned.count, (count) => Math.min(count, 65_535));
+  const { count: counts } = thinned;
   const levels = mask === undefined ? levelsOf(thinned, measure) : statesOf(thinned);
   unbridge(levels, { counts, uncovered, from_ms, step_ms });
   return { from_ms, step_ms, counts, levels, uncovered };

@@ -17,6 +17,16 @@ export function dateText(at_ms: number, times: Times): string {
   return written(at_ms, times, { weekday: "long", day: "numeric", month: "long" });
 }
 
+/** Date with its year: `Tuesday 3 November 2026`. */
+export function yearDateText(at_ms: number, times: Times): string {
+  return written(at_ms, times, { weekday: "long", day: "numeric", month: "long", year: "numeric" });
+}
+
+/** Date without its weekday: `3 Nov`. */
+export function monthDateText(at_ms: number, times: Times): string {
+  return written(at_ms, times, { day: "numeric", month: "short" });
+}
+
 /** Date where there is little room: `Tue 3`. */
 export function shortDateText(at_ms: number, times: Times): string {
   return written(at_ms, times, { weekday: "short", day: "numeric" });

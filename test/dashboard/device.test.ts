@@ -3,13 +3,14 @@ import type { Page } from "playwright-core";
 import { hour_ms } from "../../src/durations.ts";
 import { localDate } from "../../src/meaning/local-day.ts";
 import { chromiumPath, noChromium, TestBrowser, type Visit } from "./browser.ts";
-import { doorName, doorPage, fillDoor, longDay, now_ms, zone } from "./device-history.ts";
+import { boxPage, doorName, doorPage, fillBox, fillDoor, longDay, now_ms, zone } from "./device-history.ts";
 import { type PagesServing, servePages } from "./device-home.ts";
 
 let serving: PagesServing;
 beforeAll(async () => {
   serving = await servePages({ now_ms, home: 12, zone });
   await fillDoor(serving.store);
+  await fillBox(serving.store);
 });
 afterAll(() => serving[Symbol.asyncDispose]());
 
@@ -57,6 +58,23 @@ test("what a token may not see is at no address of a device, and neither is what
   for (const place of places) expect((await serving.ask(place, serving.tokens.foreign)).status).toBe(404);
   for (const place of places) expect((await serving.ask(place.replace(doorName, "nobody"))).status).toBe(404);
   expect((await serving.ask(`/devices/toasters/${doorName}`)).status).toBe(404);
+});
+
+test("the doses of a pill box are a week in a row: taken, missed, filled, and unknown where nobody listened", async () => {
+  const page = await (await serving.ask(`${boxPage}?from=2026-11-01&until=2026-11-21`)).text();
+  const cells = [...page.matchAll(/data-date="([^"]+)" data-status="([^"]+)"/g)];
+  const others = cells.filter(([, , status]) => status !== "taken").map(([, date, status]) => [date, status]);
+  expect(cells).toHaveLength(20);
+  expect(new Map(others as [string, string][])).toEqual(
+    new Map([
+      ["2026-11-18", "missed"],
+      ["2026-11-14", "reload"],
+      ["2026-11-10", "unknown"],
+    ]),
+  );
+  // 1 November was a Sunday: three rows, the newest first, and a Saturday that has not come.
+  expect([...page.matchAll(/<tr><th scope="row">/g)]).toHaveLength(3);
+  expect(page).toContain("17 taken, 1 filled, 1 not known, 1 missed.");
 });
 
 describe.skipIf(chromiumPath === undefined)(`a device's page in Chromium (else ${noChromium})`, () => {

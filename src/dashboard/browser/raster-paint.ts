@@ -1,6 +1,6 @@
 import { hour_ms } from "../../durations.ts";
 import type { PlotData } from "../plot-format.ts";
-import { shortDateText, type Times } from "../time-text.ts";
+import { monthDateText, shortDateText, type Times } from "../time-text.ts";
 import { fillNothing, type Ink } from "./ink.ts";
 import type { RasterLayout } from "./raster-layout.ts";
 
@@ -112,11 +112,12 @@ function paintLabels(
     context.fillText(String(hour).padStart(2, "0"), x, top / 2 - 1);
   }
   context.textAlign = "left";
+  const label = layout.days > weekdays_max ? monthDateText : shortDateText;
   const rows = Math.ceil(label_px / rowHeight);
   for (let row = 0; row < layout.days; row += rows) {
     const start_ms = layout.dayStart(row);
     const [y] = [layout.rowTop(row) + Math.max(rowHeight, 12) / 2];
-    context.fillText(shortDateText(start_ms, times), 0, y, left - 6);
+    context.fillText(label(start_ms, times), 0, y, left - 6);
   }
   for (let row = 0; row < layout.days; row++) {
     const length = Math.round((layout.dayEnd(row) - layout.dayStart(row)) / hour_ms);
@@ -157,5 +158,7 @@ function gapless({ rowHeight }: RasterLayout): number {
 }
 
 const night = { until_ms: 6 * hour_ms, before_end_ms: 2 * hour_ms, depth: 0.4 };
+/** With more days than these a weekday would not say which one it is. */
+const weekdays_max = 31;
 /** From one label of a day to the next. */
 const label_px = 18;

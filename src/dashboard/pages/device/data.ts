@@ -5,6 +5,7 @@ import type { ItemOverview, SeriesRecord } from "../../../store/store.ts";
 import type { Asked, Show } from "../../page.ts";
 import { type Uncovered, uncoveredOf } from "../../uncovered.ts";
 import { readingsIn, requireDevice } from "./device-store.ts";
+import { type Doses, dosesIn } from "./doses.ts";
 import { type Facts, factsOf, seriesOfDevice, usualSpans } from "./facts.ts";
 import { readingWords } from "./reading-words.ts";
 import { recordOf } from "./record.ts";
@@ -32,6 +33,8 @@ export interface DeviceData {
   readonly day: OpenedDay | null;
   /** When it was not covered in the span. */
   readonly uncovered: readonly Uncovered[];
+  /** Of a pill box whose events are shown. */
+  readonly doses: Doses | null;
   /** Address of the interface that gives what is shown. */
   readonly request: string;
 }
@@ -85,6 +88,11 @@ export const showDevice: Show<DeviceData> = async (asked) => {
   const overview = await overviewOf(asked, record.itemid);
   const until_ms = Math.max(span.from_ms, Math.min(span.to_ms, now_ms));
   const href = `/devices/${kind}/${encodeURIComponent(name)}`;
+  const uncovered = await uncoveredOf(store, {
+    item: item.key,
+    from_ms: span.from_ms,
+    to_ms: until_ms,
+  });
   const data: DeviceData = {
     kind,
     name,
@@ -99,7 +107,9 @@ export const showDevice: Show<DeviceData> = async (asked) => {
     shown: series === undefined ? null : { series, path: seriesOf(series).path },
     events: series === undefined ? [] : await newest(of, series, span),
     day: series === undefined ? null : await openedDay(of, series, { span, zone }),
-    uncovered: await uncoveredOf(store, { item: item.key, from_ms: span.from_ms, to_ms: until_ms }),
+    uncovered,
+    doses:
+      series === "pillbox_events" ? await dosesIn(asked, { item: item.key, span, zone, uncovered }) : null,
     request: series === undefined ? "" : requestOf(asked, { series, name, span }),
   };
   const trail = [{ href, text: name }];

@@ -2,6 +2,7 @@ import { measuresOf } from "../../measures.ts";
 import type { Frame as FrameData } from "../../page.ts";
 import { Frame } from "../../parts/frame.tsx";
 import type { DeviceData } from "./data.ts";
+import { DoseGrid } from "./dose-grid.tsx";
 import { DayOpened, Newest } from "./events.tsx";
 import { Raster } from "./raster.tsx";
 import { Sentence } from "./sentence.tsx";
@@ -23,6 +24,7 @@ export function DevicePage(data: DeviceData & FrameData) {
             {measuresOf(shown.series).map((name) => (
               <Raster key={name} {...data} device={data.name} name={name} />
             ))}
+            {data.doses === null ? null : <DoseGrid {...data} doses={data.doses} />}
             {day === null ? null : <DayOpened {...data} day={day} />}
             <Newest {...data} />
             <Take {...data} shown={shown} />

@@ -51,6 +51,18 @@ export function Raster({ name, ...data }: DeviceData & Frame & { name: MeasureNa
       >
         <canvas ref={canvas} />
       </div>
+      {measure.levels.length < 2 ? null : (
+        <ul class="legend" aria-label="How much is drawn how">
+          {measure.levels.map((level, at) => (
+            <li key={level}>
+              <svg class="swatch" width="32" height="14" aria-hidden="true" focusable="false">
+                <rect width="100%" height="100%" class="level" opacity={(at + 1) / measure.levels.length} />
+              </svg>{" "}
+              {level}
+            </li>
+          ))}
+        </ul>
+      )}
       <Legend />
       {Array.isArray(days) ? (
         <details>

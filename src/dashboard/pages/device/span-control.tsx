@@ -1,5 +1,5 @@
 import type { Frame } from "../../page.ts";
-import { dateText } from "../../time-text.ts";
+import { yearDateText } from "../../time-text.ts";
 import { addressOf } from "./address.ts";
 import type { DeviceData } from "./data.ts";
 import { spanTitles } from "./span-titles.ts";
@@ -50,7 +50,7 @@ export function SpanControl(data: DeviceData & Frame) {
         </form>
       </details>
       <p>
-        {dateText(first_ms, data)} to {dateText(last_ms, data)}, time of {zone.replaceAll("_", " ")}.
+        {yearDateText(first_ms, data)} to {yearDateText(last_ms, data)}, time of {zone.replaceAll("_", " ")}.
       </p>
     </section>
   );

@@ -1,0 +1,56 @@
+import type { DoorState } from "../../../meaning/doors.ts";
+import { type Dose, type DoseFindings, dosesOf, late_ms_max } from "../../../meaning/doses.ts";
+import type { Asked } from "../../page.ts";
+import type { Uncovered } from "../../uncovered.ts";
+import { readingsIn } from "./device-store.ts";
+import type { DaySpan } from "./span.ts";
+
+/** Doses of a pill box, a week in a row: Sunday first, as its doors are numbered. */
+export interface Doses {
+  readonly doors: DoseFindings["doors"];
+  /** The newest week first; null for a day outside the span. */
+  readonly weeks: readonly (readonly (Dose | null)[])[];
+  readonly reloads: DoseFindings["reloads"];
+  readonly leftOpen: DoseFindings["leftOpen"];
+}
+
+/** Finds doses of the days of a span in the events of a pill box. */
+export async function dosesIn(
+  { store, now_ms }: Asked,
+  {
+    item,
+    span,
+    zone,
+    uncovered,
+  }: { item: number; span: DaySpan; zone: string; uncovered: readonly Uncovered[] },
+): Promise<Doses> {
+  const series = "pillbox_events" as const;
+  const { from_ms } = span;
+  // Days that have not come yet have no doses.
+  const to_ms = Math.min(span.to_ms, span.days.find((day) => day.to_ms > now_ms)?.to_ms ?? span.to_ms);
+  const before = await store.page({ series, item, before_ms: from_ms, skip: 0, limit: 1, precision: "ms" });
+  const states: DoorState[] = [];
+  const read = { from_ms, to_ms: to_ms + late_ms_max };
+  for await (const rows of readingsIn(store, { series, item, span: read }))
+    for (const [stamp_ms, event] of rows) states.push({ stamp_ms, event: Number(event) });
+  const findings = dosesOf({
+    states,
+    before: Number(before.records[0]?.["event"] ?? 0),
+    zone,
+    span: { from_ms, to_ms },
+    unknown: uncovered,
+    now_ms,
+  });
+  const { doors, reloads, leftOpen } = findings;
+  return { doors, reloads, leftOpen, weeks: weeksOf(findings.doses) };
+}
+
+function weeksOf(doses: readonly Dose[]): (Dose | null)[][] {
+  const weeks: (Dose | null)[][] = [];
+  for (const dose of doses) {
+    if (weeks.length === 0 || dose.weekday === 0) weeks.push(Array.from({ length: 7 }, () => null));
+    const week = weeks.at(-1);
+    if (week !== undefined) week[dose.weekday] = dose;
+  }
+  return weeks.reverse();
+}
