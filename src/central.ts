@@ -100,6 +100,10 @@ export async function startCentral(options: {
           api: apiUrl({ origin: "" }),
           zoneOf: (home) => zoneOf(store, home),
           fleet: fleetFor(store, clock),
+          keepingOf: async (home) => {
+            const gateway = (await gatewaysOf(store)).find((one) => one.home === home);
+            return { uploaded_ms: gateway?.uploaded_ms };
+          },
         }),
       ],
       requests_max,

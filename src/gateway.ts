@@ -114,6 +114,7 @@ async function assemble(
   started.push({ name: "ingest", stop: () => ingest.close() });
   const { hostname, port, realm } = config.api;
   const tls = await tlsOf(config, clock, log);
+  const uploads = uploadsOf({ config, clock, log, started });
   const server = await startServer({
     store,
     clock,
@@ -123,7 +124,7 @@ async function assemble(
     tls,
     apps: [
       apiApp({ store }),
-      sourceOf({ config, clock, log, store, started, strangers: () => admission.strangers().length }),
+      sourceOf({ config, clock, store, uploads, strangers: () => admission.strangers().length }),
       ...(config.api.metrics ? [metricsApp(async () => familiesOf(await status(), commits))] : []),
       dashboardApp({
         role: "gateway",
@@ -132,6 +133,10 @@ async function assemble(
         home: config.home.id,
         api: apiUrl({ origin: "" }),
         zoneOf: async () => config.home.timezone,
+        keepingOf: async () => ({
+          ...keepingOf(config),
+          uploaded_ms: config.upload && (await (await uploads()).uploadState()).uploaded_ms,
+        }),
       }),
     ],
   });
@@ -234,24 +239,45 @@ function familiesOf(status: GatewayStatus, commits: Histogram): Family[] {
   return [...programFamilies({ role: "gateway", ...status }), ...gatewayFamilies({ ...status, commits })];
 }
 
-/** The store that a pulling central reads from, opened at its first request. */
-function sourceOf(options: {
+/** Where a gateway sends its readings, and how long they stay, for its pages. */
+export function keepingOf({ upload }: Config) {
+  return upload === undefined
+    ? {}
+    : { upload: { url: upload.url, at: upload.at }, keep_days: upload.keep_days };
+}
+
+/** The store as uploads see it, opened when it is first asked for. */
+function uploadsOf({
+  config,
+  clock,
+  log,
+  started,
+}: {
   config: Config;
   clock: Clock;
   log: Log;
-  store: GatewayStore;
   started: Started[];
+}): () => Promise<UploadStore> {
+  let opened: Promise<UploadStore> | undefined;
+  started.push({ name: "store of uploads", stop: async () => (await opened)?.close() });
+  return () => {
+    opened ??= openUploadStore({ directory: config.data, clock, log: log.named("store") });
+    return opened;
+  };
+}
+
+/** The store that a pulling central reads from. */
+function sourceOf(options: {
+  config: Config;
+  clock: Clock;
+  store: GatewayStore;
+  uploads: () => Promise<UploadStore>;
   strangers: () => number;
 }): App {
-  const { config, clock, log, store, started, strangers } = options;
+  const { config, clock, store, uploads, strangers } = options;
   const directory = config.data;
-  let opened: Promise<UploadStore> | undefined;
-  started.push({ name: "source of central", stop: async () => (await opened)?.close() });
   return sourceApp({
-    store: () => {
-      opened ??= openUploadStore({ directory, clock, log: log.named("store") });
-      return opened;
-    },
+    store: uploads,
     describe: async () => ({
       ...(await describeGateway({
         store,

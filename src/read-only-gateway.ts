@@ -4,7 +4,7 @@ import type { Config } from "./config/config.ts";
 import { dashboardApp } from "./dashboard/app.ts";
 import { onReadOnlyDisk } from "./disk/read-only-disk.ts";
 import { messageOf, OperatorError } from "./errors.ts";
-import { tlsOf } from "./gateway.ts";
+import { keepingOf, tlsOf } from "./gateway.ts";
 import { startServer } from "./http/server.ts";
 import type { Log } from "./log.ts";
 import { openStoreBeside } from "./store/sqlite/open.ts";
@@ -43,6 +43,7 @@ export async function startReadOnlyGateway(options: {
           version,
           home: config.home.id,
           zoneOf: async () => config.home.timezone,
+          keepingOf: async () => keepingOf(config),
         }),
       ],
     });

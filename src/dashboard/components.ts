@@ -1,6 +1,7 @@
 import { DevicePage } from "./pages/device/page.tsx";
 import { HomePage } from "./pages/home/page.tsx";
 import { HomesPage } from "./pages/homes/page.tsx";
+import { RecordedPage } from "./pages/recorded/page.tsx";
 import { RefusalPage } from "./pages/refusal/page.tsx";
 import { SignInPage } from "./pages/sign-in/page.tsx";
 
@@ -9,6 +10,8 @@ export const components = {
   home: HomePage,
   device: DevicePage,
   homes: HomesPage,
+  recorded: RecordedPage,
+  "home-recorded": RecordedPage,
   "sign-in": SignInPage,
   refusal: RefusalPage,
 };

@@ -15,6 +15,18 @@ export interface Site {
   zoneOf(home: number | undefined): Promise<string>;
   /** At central all homes together. */
   readonly fleet?: Fleet;
+  /** What becomes of the readings of a home; absent: they stay here, and nothing else is known. */
+  keepingOf?(home: number | undefined): Promise<Keeping>;
+}
+
+/** Where readings go, and how long they stay. */
+export interface Keeping {
+  /** A server that a gateway sends them to each night; `at` is a time of day, as `02:00`. */
+  readonly upload?: { readonly url: string; readonly at: string } | undefined;
+  /** When they were last sent on from a gateway, or last came to central, unix milliseconds. */
+  readonly uploaded_ms?: number | undefined;
+  /** Days of readings that stay on a gateway; absent: all. */
+  readonly keep_days?: number | undefined;
 }
 
 /** A request for a page by somebody who is signed in. */

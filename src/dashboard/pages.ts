@@ -2,6 +2,7 @@ import type { Show } from "./page.ts";
 import { showDevice } from "./pages/device/data.ts";
 import { showHome } from "./pages/home/data.ts";
 import { showHomes } from "./pages/homes/data.ts";
+import { showRecorded } from "./pages/recorded/data.ts";
 import type { PageName } from "./paths.ts";
 
 /** The function that finds the data of each page. */
@@ -10,4 +11,6 @@ export const shows: Readonly<Record<PageName, Show<any>>> = {
   home: showHome,
   device: showDevice,
   homes: showHomes,
+  recorded: showRecorded,
+  "home-recorded": showRecorded,
 };

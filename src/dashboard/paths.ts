@@ -5,6 +5,8 @@ export const paths = {
   home: { path: "/", roles: ["gateway"], live: true },
   device: { path: "/devices/:kind/:name", roles: ["gateway", "central"], live: true },
   homes: { path: "/", roles: ["central"], live: false },
+  recorded: { path: "/recorded", roles: ["gateway"], live: false },
+  "home-recorded": { path: "/homes/:home/recorded", roles: ["central"], live: false },
 } as const satisfies Record<string, PagePath>;
 
 export type PageName = keyof typeof paths;

@@ -1,0 +1,157 @@
+import { HttpError } from "../../../http/errors.ts";
+import type { Kind } from "../../../kinds.ts";
+import { type DeviceWords, deviceWords, seriesWords } from "../../../meaning/plain-words.ts";
+import { type SeriesName, seriesNames, seriesOf } from "../../../series.ts";
+import type { ItemOverview } from "../../../store/store.ts";
+import type { Binding } from "../../../token.ts";
+import type { Asked, Keeping, Show, Site } from "../../page.ts";
+import { type PersonKept, peopleOf } from "./people.ts";
+
+/** Everything that is kept of a home, as it is told to who lives there. */
+export interface RecordedData {
+  readonly role: Site["role"];
+  readonly home: number | null;
+  readonly zone: string;
+  readonly version: string;
+  /** Devices that go by one name. */
+  readonly groups: readonly DeviceGroup[];
+  readonly people: readonly PersonKept[];
+  readonly keeping: Keeping;
+  readonly keys: Keys;
+}
+
+export interface DeviceGroup {
+  readonly words: DeviceWords;
+  /** Everything that is written down, and when, of each of its series. */
+  readonly notes: readonly { readonly when: string; readonly quantities: readonly string[] }[];
+  readonly devices: readonly RecordedDevice[];
+}
+
+export interface RecordedDevice {
+  readonly name: string;
+  /** When there was last any sign of life, unix milliseconds. */
+  readonly heard_ms: number | null;
+  /** Readings that are kept. */
+  readonly count: number;
+}
+
+/** How many tokens open what the home has recorded, by what they allow. Whose they are is not told. */
+export interface Keys {
+  readonly read: number;
+  readonly admin: number;
+  readonly sync: number;
+}
+
+/** What is recorded in a home, for who lives there. */
+export const showRecorded: Show<RecordedData> = async (asked) => {
+  const { site, store, params, now_ms, locale } = asked;
+  const home = site.role === "gateway" ? site.home : homeIn(params["home"]);
+  await requireSeen(asked, home);
+  // A gateway has one home, also where nobody has told which.
+  const items = await store.itemOverviews(site.role === "gateway" ? undefined : [home ?? 0]);
+  if (site.role === "central" && items.length === 0) await requireRecord(asked, home ?? 0);
+  const [people, keys, zone, keeping] = await Promise.all([
+    home === undefined ? [] : peopleOf(asked, home),
+    keysOf(site, home, now_ms),
+    site.zoneOf(home),
+    site.keepingOf?.(home) ?? {},
+  ]);
+  const trail =
+    site.role === "gateway"
+      ? [{ href: "/", text: home === undefined ? "Home" : `Home ${home}` }]
+      : [{ href: `/homes/${home}`, text: `Home ${home}` }];
+  const data = {
+    role: site.role,
+    home: home ?? null,
+    zone,
+    version: site.version,
+    groups: groupsOf(items),
+    people,
+    keeping,
+    keys,
+    now_ms,
+    locale,
+    trail,
+  };
+  return { title: "What is recorded", data };
+};
+
+/** @throws HttpError 404 where it is no number of a home */
+function homeIn(text = ""): number {
+  if (!/^[1-9][0-9]{0,14}$/.test(text)) throw new HttpError("record_unknown", { record: "home", id: text });
+  return Number(text);
+}
+
+/** @throws HttpError 404 where the token sees nothing of the home */
+async function requireSeen({ site, token }: Asked, home: number | undefined): Promise<void> {
+  if (token.binding !== undefined && !(await sees(site, token.binding, home))) throw unknown(home);
+}
+
+/** @throws HttpError 404 where there is no such home */
+async function requireRecord({ store }: Asked, home: number): Promise<void> {
+  if ((await store.record("homes", home)) === undefined) throw unknown(home);
+}
+
+function unknown(home: number | undefined): HttpError {
+  return home === undefined
+    ? new HttpError("path_unknown", {})
+    : new HttpError("record_unknown", { record: "home", id: home });
+}
+
+/** Whether what is bound so sees a home; at a gateway whose home has no number, whether it sees anything. */
+async function sees({ store }: Site, binding: Binding, home: number | undefined): Promise<boolean> {
+  const { homes } = await store.seen(binding);
+  return home === undefined ? homes.length > 0 : homes.includes(home);
+}
+
+function groupsOf(items: readonly ItemOverview[]): DeviceGroup[] {
+  const groups = new Map<
+    string,
+    { words: DeviceWords; series: Set<SeriesName>; devices: RecordedDevice[] }
+  >();
+  for (const { record, heard_ms = null, series } of items) {
+    const kind = record.typename as Kind;
+    const words = deviceWords(kind, record.subtypename);
+    const group = groups.get(words.name) ?? { words, series: new Set(), devices: [] };
+    groups.set(words.name, group);
+    for (const name of seriesOfDevice(kind, record.subtypename)) group.series.add(name);
+    const count = series.reduce((sum, one) => sum + one.count, 0);
+    group.devices.push({ name: record.itemname, heard_ms, count });
+  }
+  return [...groups.values()].map(({ words, series, devices }) => ({
+    words,
+    notes: seriesNames
+      .filter((name) => series.has(name))
+      .map((name) => ({ when: seriesWords[name].when, quantities: Object.values(seriesWords[name].fields) })),
+    devices,
+  }));
+}
+
+/** The series that a device of a kind may have; one whose subtype nobody knows may have any. */
+function seriesOfDevice(kind: Kind, subtype: string): SeriesName[] {
+  return seriesNames.filter((name) => {
+    const { subtypes, ...series } = seriesOf(name);
+    const has = subtypes === undefined || subtype === "null" || subtypes.includes(subtype);
+    return series.kind === kind && has;
+  });
+}
+
+/** Counts tokens that hold now and may see the home. Where there are very many different bindings, those beyond the bound count as well. */
+async function keysOf(site: Site, home: number | undefined, now_ms: number): Promise<Keys> {
+  const keys = { read: 0, admin: 0, sync: 0 };
+  const bindings = new Map<string, boolean>();
+  for (const { scope, expires_ms, binding, home: bound } of await site.store.tokens()) {
+    if (expires_ms !== undefined && expires_ms <= now_ms) continue;
+    if (bound !== undefined && home !== undefined && bound !== home) continue;
+    if (binding !== undefined) {
+      const name = JSON.stringify(binding);
+      if (!bindings.has(name) && bindings.size < bindings_max)
+        bindings.set(name, await sees(site, binding, home));
+      if (bindings.get(name) === false) continue;
+    }
+    keys[scope] += 1;
+  }
+  return keys;
+}
+
+const bindings_max = 500;
