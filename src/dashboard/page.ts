@@ -15,7 +15,7 @@ export interface Site {
   zoneOf(home: number | undefined): Promise<string>;
   /** At central all homes together. */
   readonly fleet?: Fleet;
-  /** What becomes of the readings of a home; absent: they stay here, and nothing else is known. */
+  /** Where the readings of a home go; absent: they stay here, and nothing else is known. */
   keepingOf?(home: number | undefined): Promise<Keeping>;
 }
 

@@ -31,7 +31,7 @@ export interface PagesServer extends AsyncDisposable {
 
 export const now_ms = Date.UTC(2026, 10, 20, 12, 0, 0) + 250;
 
-/** What a browser says of a request that a page of the same server makes. */
+/** A browser's word that a page of the same server makes a request. */
 export const ownForm = { "Sec-Fetch-Site": "same-origin" };
 
 export async function servePages(

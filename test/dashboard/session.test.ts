@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-/** What a browser sends of a form on an address without TLS, where it leaves Sec-Fetch-Site out. */
+/** A browser's word of where a form is, at an address without TLS, where it leaves Sec-Fetch-Site out. */
 const from = (origin: string) => ({ Origin: origin });
 
 const signIn = (token: string, fields: Record<string, string> = {}, headers?: Record<string, string>) =>

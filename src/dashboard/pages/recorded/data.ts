@@ -42,7 +42,7 @@ export interface Keys {
   readonly sync: number;
 }
 
-/** What is recorded in a home, for who lives there. */
+/** Finds all that is recorded in a home, for who lives there. */
 export const showRecorded: Show<RecordedData> = async (asked) => {
   const { site, store, params, now_ms, locale } = asked;
   const home = site.role === "gateway" ? site.home : homeIn(params["home"]);

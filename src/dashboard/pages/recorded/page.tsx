@@ -66,7 +66,7 @@ function answer(count: number, locale: string): string {
   return `${devices} what happens in this home. No pictures are taken, and nothing listens to what you say.`;
 }
 
-/** What the study's staff has to run: for the one person of the home, or for all of it. */
+/** The command for the study's staff: for the one person of the home, or for all of it. */
 function eraseCommand(home: number | null, [person, ...others]: readonly PersonKept[]): string {
   if (person !== undefined && others.length === 0) return `lintel erase --subject ${person.subject}`;
   return `lintel erase --home ${home ?? "NUMBER"}`;

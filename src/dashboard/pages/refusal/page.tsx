@@ -14,7 +14,7 @@ export function RefusalPage({ status, message, retry_s }: RefusalData) {
 
 interface RefusalData {
   readonly status: number;
-  /** What the error says, without a stop at its end. */
+  /** The words of the error, without a stop at its end. */
   readonly message: string;
   /** Seconds after which it may be asked again. */
   readonly retry_s?: number;

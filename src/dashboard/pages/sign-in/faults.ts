@@ -10,7 +10,7 @@ export type SignInFault = keyof typeof faultTexts;
 
 export const signInFaults = Object.keys(faultTexts) as SignInFault[];
 
-/** What the way in shows. */
+/** Shown at the way in. */
 export interface SignIn {
   readonly fault?: SignInFault | undefined;
   /** The path of this server that one goes on to. */
