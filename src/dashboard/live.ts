@@ -30,9 +30,9 @@ export class Live {
   async stream(request: Request, { name, find }: { name: string; find: Find }): Promise<Response> {
     // Nobody reads the body of an answer to HEAD: its stream would never end.
     if (request.method === "HEAD") return new Response(null, { headers: streamHeaders });
+    this.#requireRoom();
     const first = messageOf(await find());
-    if (this.#stopped || this.#readers() >= streams_max)
-      throw new HttpError("too_busy", { retry_s: 15 }, { "Retry-After": "15" });
+    this.#requireRoom();
     const channel = this.#channels.get(name) ?? new Channel(find);
     let leave = () => {};
     const stream = new ReadableStream<Uint8Array>({
@@ -65,8 +65,10 @@ export class Live {
     for (const channel of [...this.#channels.values()]) channel.end();
   }
 
-  #readers(): number {
-    return this.#channels.values().reduce((sum, { readers }) => sum + readers.size, 0);
+  #requireRoom(): void {
+    const count = this.#channels.values().reduce((sum, { readers }) => sum + readers.size, 0);
+    if (this.#stopped || count >= streams_max)
+      throw new HttpError("too_busy", { retry_s: 15 }, { "Retry-After": "15" });
   }
 
   /** Looks again and again while there is somebody to tell. */
@@ -111,16 +113,14 @@ class Channel {
       const changes = changesOf();
       const changed = changes === undefined || changes !== this.#changes;
       // What was silent for long becomes overdue without any change of the store.
-      if (!changed && now_ms - this.#found_ms < again_ms) {
-        if (now_ms - this.#sent_ms >= quiet_ms) this.#send(comment, now_ms);
-        return;
+      if (changed || now_ms - this.#found_ms >= again_ms) {
+        [this.#changes, this.#found_ms] = [changes, now_ms];
+        const found = await this.#find();
+        const lasting = JSON.stringify({ ...found, now_ms: 0 });
+        if (lasting !== this.#last) this.#send(messageOf(found), now_ms);
+        this.#last = lasting;
       }
-      [this.#changes, this.#found_ms] = [changes, now_ms];
-      const found = await this.#find();
-      const lasting = JSON.stringify({ ...found, now_ms: 0 });
-      if (lasting === this.#last) return;
-      this.#last = lasting;
-      this.#send(messageOf(found), now_ms);
+      if (now_ms - this.#sent_ms >= quiet_ms) this.#send(comment, now_ms);
     } catch (thrown) {
       // The token has ended, or what the page is about: it is loaded again, and then says so. In any other case the browser comes back, and is told then.
       if (thrown instanceof HttpError && thrown.status < 500) this.#send(ended, now_ms);

@@ -117,3 +117,34 @@ test("who takes nothing of what is sent is left, and nothing is kept for them", 
   deaf.terminate();
   await page.stop(true);
 });
+
+test("a connection is kept while nothing of its page changes, however much else does", async () => {
+  const clock = new SettableClock(now_ms);
+  let changes = 0;
+  const live = new Live({ clock, changes: () => ++changes });
+  const page = Bun.serve({
+    port: 0,
+    fetch: (request) => live.stream(request, { name: "page", find: async () => ({ now_ms }) }),
+  });
+  const leave = new AbortController();
+  const response = await fetch(page.url, { signal: leave.signal });
+  let text = "";
+  const reading = (async () => {
+    for await (const bytes of response.body ?? []) text += new TextDecoder().decode(bytes);
+  })().catch(() => {});
+  let passed_ms = 0;
+  await eventually(
+    () => {
+      clock.advance(300);
+      passed_ms += 300;
+      return /: \n\n$/.test(text) || undefined;
+    },
+    "a sign of life",
+    { tries_max: 400, pause_ms: 2 },
+  );
+  // A connection on which nothing happens is closed after 30 s.
+  expect(passed_ms).toBeLessThan(30_000);
+  leave.abort();
+  await reading;
+  await page.stop(true);
+});
