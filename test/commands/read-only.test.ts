@@ -97,6 +97,9 @@ describe.skipIf(!mountsAllowed)("on a read-only card, after", () => {
     expect(answer.status).toBe(200);
     const items = (await (await gateway.get("/inventory/wirelesssensors", token)).json()) as Item[];
     expect(await gateway.events(items[0]?.itemname ?? "", token)).toHaveLength(3);
+    const headers = { Accept: "text/html", Cookie: `lintel-${new URL(gateway.origin).port}=${token}` };
+    for (const path of ["", "recorded"])
+      expect((await fetch(gateway.ready.dashboard + path, { headers })).status).toBe(200);
     expect(Bun.spawnSync(["mount", "-o", "remount,rw", card.path]).exitCode).toBe(0);
     expect(await gateway.process.exited).toBe(1);
     expect(await gateway.process.said()).toContain("nothing is recorded");

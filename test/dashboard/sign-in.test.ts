@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type RunningServer, Site } from "../shipped/front-door.ts";
+import { eventually, type RunningServer, Site } from "../shipped/front-door.ts";
 import { chromiumPath, noChromium, TestBrowser, type Visit } from "./browser.ts";
 import { RecordingProxy } from "./recording-proxy.ts";
 
@@ -140,6 +140,35 @@ describe.skipIf(chromiumPath === undefined)("signing in in a browser", () => {
     expect(visit.page.url()).toBe(`${gateway.origin}/sign-in?fault=ended`);
     expect(await visit.page.context().cookies()).toEqual([]);
     expect(visit.faults).toEqual([]);
+  });
+
+  test("lasts while the server is away: the page says since when, and goes on by itself", async () => {
+    const away = new Site();
+    try {
+      away.configure();
+      const own = await away.token();
+      const first = await away.run();
+      away.configure({ listen: new URL(first.origin).host });
+      await using visit = await browser.visit();
+      await visit.page.clock.install();
+      await visit.page.goto(`${first.origin}/#token=${own}`);
+      await seesHome(visit);
+      const lost = visit.page.getByText("No connection since");
+      await first.stop();
+      await eventually(async () => {
+        await visit.page.clock.runFor(1_000);
+        return (await lost.isVisible()) || undefined;
+      }, "the line that says so");
+      const second = await away.run();
+      await eventually(async () => {
+        await visit.page.clock.runFor(1_000);
+        return (await lost.isHidden()) || undefined;
+      }, "its end");
+      await seesHome(visit);
+      await second.stop();
+    } finally {
+      await away.remove();
+    }
   });
 
   test("ended shows nothing to who goes back", async () => {
