@@ -3,7 +3,8 @@ export function RefusalPage({ status, message, retry_s }: RefusalData) {
   return (
     <main class="refusal">
       <h1>{refusalTitle(status)}</h1>
-      <p>{message}.</p>
+      {/* The remedy says when. */}
+      <p>{message.replace(/: try again in \d+ s$/, "")}.</p>
       <p>{remedyOf(status, retry_s)}</p>
       <p>
         <a href="/">To the first page</a>
