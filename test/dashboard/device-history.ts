@@ -15,6 +15,9 @@ export const doorPage = `/devices/wirelesssensors/${doorName}`;
 export const box = { kind: "pillboxes", address: "5c:f2:86:41:0a:17", subtype: "broadcasting" } as const;
 export const boxPage = "/devices/pillboxes/pillbox-5cf286410a17";
 
+export const scale = { kind: "scales", address: "d4:36:39:aa:17:5c" } as const;
+export const scalePath = "scales/scale-d43639aa175c";
+
 /** When nobody listened, and when the door was not heard although somebody did; unix milliseconds. */
 export const outage = { from_ms: Date.UTC(2026, 10, 10, 8), to_ms: Date.UTC(2026, 10, 10, 16) };
 export const silence = { from_ms: Date.UTC(2026, 10, 12, 0), to_ms: Date.UTC(2026, 10, 13, 0) };
@@ -55,6 +58,7 @@ export async function fillDoor(store: GatewayStore): Promise<void> {
           listening: [{ listener: "radio", ...span }],
           states: [
             ...heard.map((heard_ms) => ({ device: door as Device, heard_ms, listener: "radio" })),
+            ...beats.map((heard_ms) => ({ device: scale, heard_ms, listener: "radio" })),
             ...beats.map((heard_ms) => ({ device: box, heard_ms, listener: "radio" })),
           ]
             .filter(({ heard_ms }) => heard_ms >= span.from_ms && heard_ms < span.to_ms)
@@ -95,5 +99,15 @@ export async function fillBox(store: GatewayStore): Promise<void> {
       change(eight_ms + at * 30_000 + 10_000, 0);
     }
   }
+  await store.append(readings);
+}
+
+/** Weighings of the same home, one every other morning of four weeks, 100 g more each time. */
+export async function fillScale(store: GatewayStore): Promise<void> {
+  const none = { fatMass: null, waterMass: null, boneMass: null, muscleMass: null, batteryLevel: null };
+  const readings = Array.from({ length: 14 }, (_, at) => {
+    const at_ms = now_ms - (27 - 2 * at) * day_ms;
+    return reading(scale, "scale_weights", at_ms, { weight: 68_000 + at * 100, ...none });
+  });
   await store.append(readings);
 }

@@ -3,7 +3,18 @@ import type { Page } from "playwright-core";
 import { hour_ms } from "../../src/durations.ts";
 import { localDate } from "../../src/meaning/local-day.ts";
 import { chromiumPath, noChromium, TestBrowser, type Visit } from "./browser.ts";
-import { boxPage, doorName, doorPage, fillBox, fillDoor, longDay, now_ms, zone } from "./device-history.ts";
+import {
+  boxPage,
+  doorName,
+  doorPage,
+  fillBox,
+  fillDoor,
+  fillScale,
+  longDay,
+  now_ms,
+  scalePath,
+  zone,
+} from "./device-history.ts";
 import { type PagesServing, servePages } from "./device-home.ts";
 
 let serving: PagesServing;
@@ -11,6 +22,7 @@ beforeAll(async () => {
   serving = await servePages({ now_ms, home: 12, zone });
   await fillDoor(serving.store);
   await fillBox(serving.store);
+  await fillScale(serving.store);
 });
 afterAll(() => serving[Symbol.asyncDispose]());
 
@@ -198,6 +210,25 @@ describe.skipIf(chromiumPath === undefined)(`a device's page in Chromium (else $
     await page.keyboard.press("Enter");
     await page.waitForURL(/day=2026-11-10/);
     expect(await page.locator("section[aria-labelledby=day] li").count()).toBe(2);
+    expect(visit.faults).toEqual([]);
+  });
+
+  test("draws the numbers that the interface gives as a curve, which ends where nobody listened", async () => {
+    await using visit = await serving.signIn(browser, { locale: "en-GB" });
+    const { page } = visit;
+    await page.goto(`${serving.origin}/devices/${scalePath}?span=4w`);
+    await page.waitForSelector(".curve[data-points]");
+    const records = await serving.records(`/v0.9/items/${scalePath}/weights?precision=ms`);
+    const plot = page.locator(".curve").first();
+    expect(Number(await plot.getAttribute("data-points"))).toBe(records.length);
+    expect(Number(await plot.getAttribute("data-last"))).toBe((records[0]?.["weight"] ?? 0) / 1_000);
+    expect(Number(await plot.getAttribute("data-breaks"))).toBe(1);
+    expect(await page.textContent(".plot [role=status]")).toStartWith(
+      "Half of 14 between 68.3 kg and 69.0 kg",
+    );
+    await plot.focus();
+    await page.keyboard.press("ArrowLeft");
+    expect(await page.textContent(".plot [role=status]")).toEndWith("weight 69.3 kg");
     expect(visit.faults).toEqual([]);
   });
 

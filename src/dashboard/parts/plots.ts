@@ -1,17 +1,32 @@
 import { createContext } from "preact";
 import type { Measure } from "../measures.ts";
+import type { Curve } from "../pages/device/curves.ts";
 import type { Times } from "../time-text.ts";
+import type { Uncovered } from "../uncovered.ts";
 
 /** Drawings of a browser. Components run at the server too, where there are none. */
 export interface Plots {
   /** Draws a raster on a canvas, and answers what is done to it from then on. */
   raster(canvas: HTMLCanvasElement, options: RasterOptions): Drawing;
+  /** Draws curves into an empty box. */
+  curve(box: HTMLElement, options: CurveOptions): Drawing;
 }
 
 export interface Drawing {
   /** Asks for the data again, and draws it. */
   refresh(): void;
   stop(): void;
+}
+
+export interface CurveOptions {
+  readonly curve: Curve;
+  readonly uncovered: readonly Uncovered[];
+  /** The span, unix milliseconds. */
+  readonly from_ms: number;
+  readonly to_ms: number;
+  readonly times: Times;
+  /** Takes the words of the value that is pointed at. */
+  said(words: string): void;
 }
 
 export interface RasterOptions {
@@ -21,8 +36,6 @@ export interface RasterOptions {
   readonly edges_ms: readonly number[];
   readonly measure: Measure;
   readonly times: Times;
-  /** A row a day; or turns of a spiral, of the last two weeks. */
-  readonly form: "rows" | "spiral";
   /** Address of the page with a day opened: its first moment. */
   opened(day_ms: number): string;
   /** Takes the words of the place that is pointed at. */

@@ -4,6 +4,7 @@ import { type SeriesName, seriesOf } from "../../../series.ts";
 import type { ItemOverview, SeriesRecord } from "../../../store/store.ts";
 import type { Asked, Show } from "../../page.ts";
 import { type Uncovered, uncoveredOf } from "../../uncovered.ts";
+import { type Curve, curvesIn } from "./curves.ts";
 import { readingsIn, requireDevice } from "./device-store.ts";
 import { type Doses, dosesIn } from "./doses.ts";
 import { type Facts, factsOf, seriesOfDevice, usualSpans } from "./facts.ts";
@@ -35,6 +36,7 @@ export interface DeviceData {
   readonly uncovered: readonly Uncovered[];
   /** Of a pill box whose events are shown. */
   readonly doses: Doses | null;
+  readonly curves: readonly Curve[];
   /** Address of the interface that gives what is shown. */
   readonly request: string;
 }
@@ -108,6 +110,7 @@ export const showDevice: Show<DeviceData> = async (asked) => {
     events: series === undefined ? [] : await newest(of, series, span),
     day: series === undefined ? null : await openedDay(of, series, { span, zone }),
     uncovered,
+    curves: series === undefined ? [] : await curvesIn(store, { series, item: item.key, span, uncovered }),
     doses:
       series === "pillbox_events" ? await dosesIn(asked, { item: item.key, span, zone, uncovered }) : null,
     request: series === undefined ? "" : requestOf(asked, { series, name, span }),

@@ -1,6 +1,7 @@
 import { measuresOf } from "../../measures.ts";
 import type { Frame as FrameData } from "../../page.ts";
 import { Frame } from "../../parts/frame.tsx";
+import { CurveFigure } from "./curve.tsx";
 import type { DeviceData } from "./data.ts";
 import { DoseGrid } from "./dose-grid.tsx";
 import { DayOpened, Newest } from "./events.tsx";
@@ -23,6 +24,9 @@ export function DevicePage(data: DeviceData & FrameData) {
             <SpanControl {...data} />
             {measuresOf(shown.series).map((name) => (
               <Raster key={name} {...data} device={data.name} name={name} />
+            ))}
+            {data.curves.map((curve) => (
+              <CurveFigure key={curve.title} {...data} curve={curve} />
             ))}
             {data.doses === null ? null : <DoseGrid {...data} doses={data.doses} />}
             {day === null ? null : <DayOpened {...data} day={day} />}

@@ -24,7 +24,6 @@ export function Raster({ name, ...data }: DeviceData & Frame & { name: MeasureNa
       edges_ms: span.edges_ms,
       measure,
       times: { locale, zone, now_ms },
-      form: "rows",
       opened: (day_ms) => addressOf({ ...data, name: device }, { day: dateOf(day_ms, zone) }),
       said: setWords,
       drawn: (drawn) => setDays(drawn ?? "fault"),
@@ -88,24 +87,30 @@ function Days({
         <thead>
           <tr>
             <th scope="col">Day</th>
-            <th scope="col">Readings</th>
+            <th scope="col" class="number">
+              Readings
+            </th>
             {levels.map((level) => (
-              <th key={level} scope="col">
+              <th key={level} scope="col" class="number">
                 Hours of {level}
               </th>
             ))}
-            <th scope="col">Hours not known</th>
+            <th scope="col" class="number">
+              Hours not known
+            </th>
           </tr>
         </thead>
         <tbody>
           {days.map((day) => (
             <tr key={day.from_ms} data-from={day.from_ms}>
               <th scope="row">{dateText(day.from_ms, times)}</th>
-              <td>{numberText(day.readings, times.locale)}</td>
+              <td class="number">{numberText(day.readings, times.locale)}</td>
               {day.lasted_ms.map((lasted_ms, level) => (
-                <td key={levels[level]}>{hours(lasted_ms)}</td>
+                <td key={levels[level]} class="number">
+                  {hours(lasted_ms)}
+                </td>
               ))}
-              <td>{hours(day.uncovered_ms)}</td>
+              <td class="number">{hours(day.uncovered_ms)}</td>
             </tr>
           ))}
         </tbody>

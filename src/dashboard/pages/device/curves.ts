@@ -1,0 +1,153 @@
+import { day_ms } from "../../../durations.ts";
+import { type Quartiles, quartilesOf } from "../../../meaning/quartiles.ts";
+import { type SeriesName, seriesOf } from "../../../series.ts";
+import type { SeenStore } from "../../../store/seen-store.ts";
+import type { Uncovered } from "../../uncovered.ts";
+import { readingsIn } from "./device-store.ts";
+import type { DaySpan } from "./span.ts";
+
+/** Numbers of a device over time. Where something may be missing between two of them there is a null, and no line is drawn. */
+export interface Curve {
+  readonly title: string;
+  readonly unit: string;
+  readonly digits: number;
+  /** Unix milliseconds, in order. */
+  readonly at_ms: readonly number[];
+  readonly lines: readonly { readonly title: string; readonly values: readonly (number | null)[] }[];
+  /** Median and quartiles of the four weeks up to each moment; of the first line. */
+  readonly trend?: Readonly<Record<"lower" | "median" | "upper", readonly (number | null)[]>>;
+  /** Of all values of the first line. */
+  readonly spread: Quartiles | null;
+}
+
+interface CurveOf {
+  readonly title: string;
+  readonly unit: string;
+  /** Of the series table, in one of the unit that is shown. */
+  readonly per: number;
+  readonly digits: number;
+  readonly fields: Readonly<Record<string, string>>;
+  readonly trend?: true;
+}
+
+const table: Readonly<Partial<Record<SeriesName, readonly CurveOf[]>>> = {
+  scale_weights: [
+    { title: "Weight", unit: "kg", per: 1_000, digits: 1, fields: { weight: "weight" }, trend: true },
+    {
+      title: "Composition",
+      unit: "kg",
+      per: 1_000,
+      digits: 1,
+      fields: { fatMass: "fat", waterMass: "water", muscleMass: "muscle", boneMass: "bone" },
+    },
+  ],
+  scale_heart: [
+    {
+      title: "Heart rate",
+      unit: "a minute",
+      per: 1,
+      digits: 0,
+      fields: { heartRate: "heart rate" },
+      trend: true,
+    },
+  ],
+  pillbox_status: [{ title: "Voltage", unit: "V", per: 1_000, digits: 2, fields: { voltage: "voltage" } }],
+};
+
+/** The curves of a series; none of one that is drawn otherwise. */
+export async function curvesIn(
+  store: SeenStore,
+  of: { series: SeriesName; item: number; span: DaySpan; uncovered: readonly Uncovered[] },
+): Promise<Curve[]> {
+  const curves: Curve[] = [];
+  for (const curve of table[of.series] ?? []) {
+    const fields = Object.keys(curve.fields);
+    const points = (await pointsIn(store, { ...of, fields })).filter(({ values }) =>
+      values.some((one) => one !== null),
+    );
+    if (points.length > 0) curves.push(curveOf(curve, broken(points, of.uncovered)));
+  }
+  return curves;
+}
+
+/** Values of fields at a moment, in their order. */
+interface Point {
+  readonly at_ms: number;
+  readonly values: readonly (number | null)[];
+}
+
+/** Every reading; where there are more than `points_max`, the least and the greatest of each step. */
+async function pointsIn(
+  store: SeenStore,
+  {
+    series,
+    item,
+    span,
+    fields,
+  }: { series: SeriesName; item: number; span: DaySpan; fields: readonly string[] },
+): Promise<Point[]> {
+  const names = Object.keys(seriesOf(series).fields);
+  const points: Point[] = [];
+  for await (const rows of readingsIn(store, { series, item, span })) {
+    for (const row of rows)
+      points.push({
+        at_ms: row[0],
+        values: fields.map((field) => (row[names.indexOf(field) + 1] ?? null) as number | null),
+      });
+    if (points.length > points_max) break;
+  }
+  if (points.length <= points_max) return points;
+  const { from_ms, to_ms } = span;
+  const step_ms = Math.ceil((2 * (to_ms - from_ms)) / points_max);
+  const request = { series, item, from_ms, before_ms: to_ms, step_ms };
+  const thinned = await Promise.all(fields.map((field) => store.thinned({ ...request, field })));
+  const steps = thinned[0]?.count.length ?? 0;
+  const numberOr = (value: number | undefined) => (value === undefined || Number.isNaN(value) ? null : value);
+  return Array.from({ length: 2 * steps }, (_, at): Point => {
+    const step = at >> 1;
+    const end = at % 2 === 0 ? "least" : "greatest";
+    return {
+      at_ms: from_ms + step * step_ms + (at % 2) * Math.floor(step_ms / 2),
+      values: thinned.map((one) => numberOr(one[end][step])),
+    };
+  }).filter(({ values }) => values.some((value) => value !== null));
+}
+
+/** Points with one without values in each stretch that was not covered, so that no line crosses it. */
+function broken(points: readonly Point[], uncovered: readonly Uncovered[]): Point[] {
+  const none = (points[0]?.values ?? []).map(() => null);
+  const breaks = uncovered.map(({ from_ms, to_ms }) => ({ at_ms: (from_ms + to_ms) / 2, values: none }));
+  return [...points, ...breaks].sort((one, other) => one.at_ms - other.at_ms);
+}
+
+function curveOf({ title, unit, per, digits, fields, trend }: CurveOf, points: readonly Point[]): Curve {
+  const at_ms = points.map((point) => point.at_ms);
+  const lines = Object.values(fields).map((name, at) => ({
+    title: name,
+    values: points.map(({ values }) => {
+      const value = values[at] ?? null;
+      return value === null ? null : value / per;
+    }),
+  }));
+  const first = lines[0]?.values ?? [];
+  const spread = quartilesOf(first.filter((value) => value !== null)) ?? null;
+  const common = { title, unit, digits, at_ms, lines, spread };
+  return trend === true ? { ...common, trend: trendOf(at_ms, first) } : common;
+}
+
+function trendOf(at_ms: readonly number[], values: readonly (number | null)[]): NonNullable<Curve["trend"]> {
+  let first = 0;
+  const windows = at_ms.map((until_ms, at) => {
+    if (values[at] === null) return undefined;
+    while ((at_ms[first] ?? 0) < until_ms - trend_ms) first++;
+    const own = values.slice(first, at + 1).filter((value) => value !== null);
+    return own.length < trend_least ? undefined : quartilesOf(own);
+  });
+  const of = (name: "lower" | "median" | "upper") => windows.map((window) => window?.[name] ?? null);
+  return { lower: of("lower"), median: of("median"), upper: of("upper") };
+}
+
+const points_max = 2_000;
+const trend_ms = 28 * day_ms;
+/** Fewer have no quartiles worth the name. */
+const trend_least = 4;
