@@ -198,7 +198,7 @@ async function zoneOf(store: CentralStore, home: number | undefined): Promise<st
   return timezone ?? machineTimezone();
 }
 
-/** What pages show of all homes together. */
+/** All homes together, for pages. */
 function fleetFor(store: CentralStore, clock: Clock): Fleet {
   const reader = new FleetReader({ store, clock });
   return {

@@ -1,6 +1,6 @@
 import { day_ms } from "../../durations.ts";
 import type { AsOf, ComparedDays, Nights, Sender } from "../central-store.ts";
-import { arrays, firstOf, hold, objects, put, rowsOf, rowsOfAll, type Work } from "./work.ts";
+import { arrays, firstOf, hold, objects, put, reach, rowsOf, rowsOfAll, type Work } from "./work.ts";
 
 /**
  * Notes of a home, which is held, up to which day all that its gateway had is here. Central learns that with a report: where the numbers that it
@@ -68,6 +68,7 @@ export function* noteCompared(compared: ComparedDays, sender: Sender): Work<void
 
 /** See `CentralStore.nights`. */
 export function* nightsOf(homes: readonly number[], from_day: number): Work<Nights[]> {
+  yield* reach(homes);
   const [rows, first] = yield* rowsOfAll(
     objects<NightRow>(
       "SELECT home, day, arrived_ms, differing FROM nights WHERE home = ANY ($1::bigint[]) AND day >= $2 ORDER BY home, day",

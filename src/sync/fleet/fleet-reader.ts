@@ -35,5 +35,5 @@ export class FleetReader {
 
 /** A central that takes in uploads changes all the time: its fleet may be so old. */
 const changed_ms = 10_000;
-/** What has not changed may become overdue all the same. */
+/** A home in which nothing has changed may become overdue all the same. */
 const same_ms = 60_000;

@@ -122,7 +122,7 @@ function DayCells({ row, days, locale }: { row: MissingRow; days: readonly strin
   );
 }
 
-/** What is there at all is to be seen. */
+/** Pixels of a share; any at all is to be seen. */
 function heightOf(percent: number): number {
   return percent === 0 ? 0 : Math.max(least_height, Math.round((percent * (cell_height - 1)) / 100));
 }

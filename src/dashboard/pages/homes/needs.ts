@@ -16,7 +16,7 @@ export interface Why {
   readonly since_ms?: number;
 }
 
-/** What can be done without going there. */
+/** Needs that are dealt with from afar. */
 const atTheDesk: ReadonlySet<string> = new Set(["data_differ", "erased_there"]);
 
 export function needsVisit({ needs }: Pick<FleetHome, "needs">): boolean {
@@ -61,7 +61,7 @@ const sayings: Readonly<Record<string, (home: FleetHome) => Why>> = {
   }),
 };
 
-/** What to take along. A silent device has most often an empty battery, and sometimes it is broken. */
+/** Things to take along. A silent device has most often an empty battery, and sometimes it is broken. */
 export function toBring(home: FleetHome): string[] {
   const { silent, low_batteries: low } = home;
   const types = new Set(home.needs.map(({ type }) => type));

@@ -3,7 +3,7 @@ import { localDate, startOfDate_ms } from "../../../meaning/local-day.ts";
 import type { HomeNights } from "../../fleet.ts";
 
 /**
- * What became of a day of a home: all of it was here before the next day was over (`arrived`), later (`late`), or is not (`missing`); it is here and differs from
+ * State of a day of a home: all of it was here before the next day was over (`arrived`), later (`late`), or is not (`missing`); it is here and differs from
  * what the gateway has (`differing`); it is not here and the time for it is not over (`due`); it was before the first of all (`none`).
  */
 export type NightState = "arrived" | "late" | "differing" | "missing" | "due" | "none";
