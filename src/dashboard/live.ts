@@ -2,7 +2,8 @@ import type { Clock } from "../clock.ts";
 import { HttpError } from "../http/errors.ts";
 
 /** Finds the data of a page as it is now: what else changes than the time is news. */
-type Find = () => Promise<{ readonly now_ms: number }>;
+type Find = () => Promise<Found>;
+type Found = { readonly now_ms: number };
 
 /**
  * Sends pages their data anew when something has changed, as server-sent events (HTML Standard §9.2). Whoever looks at the same page with the same token shares one
@@ -31,24 +32,20 @@ export class Live {
     // Nobody reads the body of an answer to HEAD: its stream would never end.
     if (request.method === "HEAD") return new Response(null, { headers: streamHeaders });
     this.#requireRoom();
-    const first = messageOf(await find());
+    const first = await find();
     this.#requireRoom();
     const channel = this.#channels.get(name) ?? new Channel(find);
     let leave = () => {};
     const stream = new ReadableStream<Uint8Array>({
-      start: (reader) => {
+      start: (controller) => {
+        const reader = new Reader(controller);
         leave = () => {
           if (!channel.readers.delete(reader)) return;
           if (channel.readers.size === 0) this.#channels.delete(name);
-          try {
-            reader.close();
-          } catch {
-            // The browser was the first to close it.
-          }
+          reader.close();
         };
         this.#channels.set(name, channel);
-        channel.join(reader, leave);
-        reader.enqueue(first);
+        channel.join(reader, { leave, first, now_ms: this.#clock.now().monotonic_ms });
       },
       cancel: () => leave(),
     });
@@ -65,9 +62,13 @@ export class Live {
     for (const channel of [...this.#channels.values()]) channel.end();
   }
 
+  /** How many streams there are. */
+  get readers(): number {
+    return this.#channels.values().reduce((sum, { readers }) => sum + readers.size, 0);
+  }
+
   #requireRoom(): void {
-    const count = this.#channels.values().reduce((sum, { readers }) => sum + readers.size, 0);
-    if (this.#stopped || count >= streams_max)
+    if (this.#stopped || this.readers >= streams_max)
       throw new HttpError("too_busy", { retry_s: 15 }, { "Retry-After": "15" });
   }
 
@@ -87,55 +88,109 @@ export class Live {
 
 /** One page as one token sees it, and who looks at it. */
 class Channel {
-  readonly readers = new Map<ReadableStreamDefaultController<Uint8Array>, () => void>();
+  /** With what to do when one leaves. */
+  readonly readers = new Map<Reader, () => void>();
   readonly #find: Find;
+  /** State of the store when it was last asked, and when that was. */
   #changes: number | undefined;
   #found_ms = Number.NEGATIVE_INFINITY;
-  #sent_ms = Number.NEGATIVE_INFINITY;
-  #last = "";
+  /** A digest of the data as it was then: the data itself is not kept, however long nothing happens. */
+  #found: bigint | undefined;
 
   constructor(find: Find) {
     this.#find = find;
   }
 
-  join(reader: ReadableStreamDefaultController<Uint8Array>, leave: () => void): void {
+  /** @param options.first the data that was found for this reader, which may be newer than what the others were sent, or older */
+  join(reader: Reader, options: { leave: () => void; first: Found; now_ms: number }): void {
+    const { leave, first, now_ms } = options;
     this.readers.set(reader, leave);
-    // It was just sent what may be newer than what the others were.
-    this.#last = "";
+    this.#found ??= digestOf(first);
+    reader.send(messageOf(first), now_ms, { isBehind: this.#found !== digestOf(first) });
   }
 
   end(): void {
     for (const leave of [...this.readers.values()]) leave();
   }
 
+  /** Sends the data to who has not got it as it is now. */
   async tell(changesOf: () => number | undefined, now_ms: number): Promise<void> {
     try {
       const changes = changesOf();
       const changed = changes === undefined || changes !== this.#changes;
       // What was silent for long becomes overdue without any change of the store.
-      if (changed || now_ms - this.#found_ms >= again_ms) {
+      if (changed || now_ms - this.#found_ms >= again_ms || this.#behind().length > 0) {
         [this.#changes, this.#found_ms] = [changes, now_ms];
         const found = await this.#find();
-        const lasting = JSON.stringify({ ...found, now_ms: 0 });
-        if (lasting !== this.#last) this.#send(messageOf(found), now_ms);
-        this.#last = lasting;
+        const digest = digestOf(found);
+        if (digest !== this.#found) for (const reader of this.readers.keys()) reader.isBehind = true;
+        this.#found = digest;
+        const behind = this.#behind();
+        const message = behind.length === 0 ? comment : messageOf(found);
+        for (const reader of behind) reader.send(message, now_ms);
       }
-      if (now_ms - this.#sent_ms >= quiet_ms) this.#send(comment, now_ms);
+      this.#keep(now_ms);
     } catch (thrown) {
       // The token has ended, or what the page is about: it is loaded again, and then says so. In any other case the browser comes back, and is told then.
-      if (thrown instanceof HttpError && thrown.status < 500) this.#send(ended, now_ms);
+      if (thrown instanceof HttpError && thrown.status < 500)
+        for (const reader of this.readers.keys()) reader.send(ended, now_ms);
       this.end();
     }
   }
 
-  #send(bytes: Uint8Array, now_ms: number): void {
-    this.#sent_ms = now_ms;
+  /** Readers who have not the data as it was last found, and have taken all that they were sent. */
+  #behind(): Reader[] {
+    return [...this.readers.keys()].filter(({ isBehind, isReady }) => isBehind && isReady);
+  }
+
+  /** Keeps the connections of those who were sent nothing for a while. Whoever takes nothing for long has gone, or comes again. */
+  #keep(now_ms: number): void {
     for (const [reader, leave] of [...this.readers]) {
-      // Who does not take what is sent gets the next page by coming back.
-      if (reader.desiredSize === null || reader.desiredSize < -waiting_max) leave();
-      else reader.enqueue(bytes);
+      const silent_ms = now_ms - reader.sent_ms;
+      if (reader.isReady && silent_ms >= quiet_ms) reader.send(comment, now_ms, reader);
+      else if (!reader.isReady && silent_ms >= stalled_ms) leave();
     }
   }
+}
+
+/** One browser. At most one message waits for it: who is slow is sent the data as it is by then, and nothing of what was in between. */
+class Reader {
+  readonly #controller: ReadableStreamDefaultController<Uint8Array>;
+  /** It has not been sent the data as it was last found. */
+  isBehind = true;
+  /** When it was last sent something, monotonic. */
+  sent_ms = 0;
+
+  constructor(controller: ReadableStreamDefaultController<Uint8Array>) {
+    this.#controller = controller;
+  }
+
+  /** It has taken all that was sent. */
+  get isReady(): boolean {
+    return (this.#controller.desiredSize ?? 0) > 0;
+  }
+
+  send(bytes: Uint8Array, now_ms: number, { isBehind } = { isBehind: false }): void {
+    try {
+      this.#controller.enqueue(bytes);
+      [this.isBehind, this.sent_ms] = [isBehind, now_ms];
+    } catch {
+      // It has gone just now, and leaves by itself.
+    }
+  }
+
+  close(): void {
+    try {
+      this.#controller.close();
+    } catch {
+      // The browser was the first to close it.
+    }
+  }
+}
+
+/** Tells data from other data, whatever the time is. */
+function digestOf(found: Found): bigint {
+  return Bun.hash.xxHash64(JSON.stringify({ ...found, now_ms: 0 }));
 }
 
 function messageOf(data: object): Uint8Array {
@@ -161,5 +216,5 @@ const again_ms = 60_000;
 const quiet_ms = 15_000;
 /** Streams at once, of all readers together. */
 const streams_max = 100;
-/** Messages that may wait for one reader. */
-const waiting_max = 8;
+/** A reader that has not taken a message for so long is let go. */
+const stalled_ms = 60_000;
