@@ -8,6 +8,7 @@ import { Joining } from "./control/joining.ts";
 import { LampKeeper } from "./control/lamp.ts";
 import { startControl } from "./control/server.ts";
 import type { GatewayStatus } from "./control/status.ts";
+import { doubtsOf, type GatewayHealth, troublesOf } from "./control/troubles.ts";
 import { dashboardApp } from "./dashboard/app.ts";
 import { freeBytes } from "./disk/free-bytes.ts";
 import { hostOf } from "./driver-host.ts";
@@ -137,6 +138,9 @@ async function assemble(
           ...keepingOf(config),
           uploaded_ms: config.upload && (await (await uploads()).uploadState()).uploaded_ms,
         }),
+        walking: config.walking,
+        troublesOf: async () => troublesOf(await health()),
+        doubtsOf: async () => doubtsOf((await store.timeKnown()).boots),
       }),
     ],
   });
@@ -189,6 +193,17 @@ async function assemble(
   started.push({ name: "listening", stop: async () => endListening() });
 
   const url = apiUrl(server);
+  const driversNow = () => attached.map((driver) => ({ name: driver.name, ...driver.status() }));
+  const health = async (): Promise<GatewayHealth> => ({
+    now_ms: clock.now().unix_ms,
+    clock_synchronised: clock.now().quality === clockQuality.synchronised,
+    drivers: driversNow(),
+    problem: ingest.status().problem,
+    disk_free_bytes: await freeBytes(config.data),
+    ...(config.upload && {
+      upload: { since_ms: started_ms, ...(await (await uploads()).uploadState()) },
+    }),
+  });
   const status = async (): Promise<GatewayStatus> => ({
     version,
     pid: process.pid,
@@ -203,7 +218,7 @@ async function assemble(
     clock_synchronised: clock.now().quality === clockQuality.synchronised,
     joining: joining.isOpen,
     connections_closed: server.connectionsClosed(),
-    drivers: attached.map((driver) => ({ name: driver.name, ...driver.status() })),
+    drivers: driversNow(),
     ingest: { ...ingest.status() },
     strangers: admission.strangers(),
     store: await store.overview(),

@@ -1,4 +1,4 @@
-import { day_ms } from "../durations.ts";
+import { upload_late_ms } from "../config/upload-section.ts";
 import type { UploadState } from "../store/upload-store.ts";
 import { spanText } from "./spans.ts";
 
@@ -26,9 +26,6 @@ export function uploadStatus(state: UploadState, last_seq: number, now_ms: numbe
   return {
     text: `${last}, ${waiting}`,
     ...failed,
-    late: uploaded_ms === undefined || now_ms - uploaded_ms > late_ms,
+    late: uploaded_ms === undefined || now_ms - uploaded_ms > upload_late_ms,
   };
 }
-
-/** One night may be missed: a box that was off, a connection that was down. */
-const late_ms = 2.5 * day_ms;

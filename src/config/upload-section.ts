@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
+import { day_ms } from "../durations.ts";
 
 /** Keys of `[upload]`. */
 export const uploadSection = Type.Object({
@@ -26,6 +27,9 @@ export interface UploadTarget {
 
 /** A quarter of a slow home connection of 8 Mbit/s. A usual night is sent in a second, a year in minutes. */
 export const default_bytes_per_s = 256 * 1024;
+
+/** Without an upload for so long a person should check. One night may be missed: a box that was off, a connection that was down. */
+export const upload_late_ms = 2.5 * day_ms;
 
 /** A section as the file has it, with its defaults; paths are meant from `directory`. */
 export function uploadTargetOf(section: Static<typeof uploadSection>, directory: string): UploadTarget {

@@ -1,3 +1,5 @@
+import type { WalkingLine } from "../config/walking-line.ts";
+import type { Span } from "../meaning/span.ts";
 import type { SeenStore } from "../store/seen-store.ts";
 import type { Store, Token } from "../store/store.ts";
 import type { Fleet } from "./fleet.ts";
@@ -17,6 +19,12 @@ export interface Site {
   readonly fleet?: Fleet;
   /** Where the readings of a home go; absent: they stay here, and nothing else is known. */
   keepingOf?(home: number | undefined): Promise<Keeping>;
+  /** Faults of the box itself or of its way to central that somebody should mend, worst first; absent: none is known. */
+  troublesOf?(home: number | undefined): Promise<readonly Trouble[]>;
+  /** Stretches of time in which the clock was wrong by an unknown amount, in order; absent: none is known. */
+  doubtsOf?(home: number | undefined): Promise<readonly Span[]>;
+  /** Lines of curtain sensors on which walking speed is measured. */
+  readonly walking?: readonly WalkingLine[];
 }
 
 /** Where readings go, and how long they stay. */
@@ -27,6 +35,12 @@ export interface Keeping {
   readonly uploaded_ms?: number | undefined;
   /** Days of readings that stay on a gateway; absent: all. */
   readonly keep_days?: number | undefined;
+}
+
+/** A fault, and what to do about it: a sentence each, or the remedy within the first. */
+export interface Trouble {
+  readonly what: string;
+  readonly remedy?: string;
 }
 
 /** A request for a page by somebody who is signed in. */

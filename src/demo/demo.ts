@@ -125,7 +125,7 @@ export async function startDemo(options: {
         home: { id: demoHome, timezone },
         api: { hostname: options.hostname, port: options.port, realm: "lintel" },
         drivers: sections,
-        walking: [],
+        walking: [{ name: "hall", sensors: curtains }],
         warnings: [],
       },
       clock,

@@ -206,4 +206,3 @@ test("for a reader who takes nothing one message waits, not all of them, and the
   }, "that it is let go");
   socket.terminate();
 });
-

@@ -1,4 +1,7 @@
+import { isBatteryLow } from "../../battery.ts";
+import { disk_low_bytes } from "../../disk/free-bytes.ts";
 import { hour_ms } from "../../durations.ts";
+import type { Kind } from "../../kinds.ts";
 import type { CentralStore, GatewayRecord, ItemState, Stray } from "../../store/central-store.ts";
 import type { GatewayReport } from "../protocol.ts";
 import { type Erased, erasedOf, nothingErased, unanswered } from "./erased-there.ts";
@@ -158,7 +161,7 @@ function needsOf(home: Omit<FleetHome, "needs">, now_ms: number): Need[] {
     );
   if ((home.differing_days ?? 0) > 0)
     need("data_differ", `Central holds readings of home ${home.homeid} that its gateway has lost`);
-  if (home.disk_free_bytes !== null && home.disk_free_bytes < disk_least_bytes)
+  if (home.disk_free_bytes !== null && home.disk_free_bytes < disk_low_bytes)
     need("disk_nearly_full", `The disk of the gateway of home ${home.homeid} is nearly full`);
   if (home.clock_offset_ms !== null && Math.abs(home.clock_offset_ms) > clock_off_max_ms)
     need("clock_wrong", `The clock of the gateway of home ${home.homeid} is wrong`);
@@ -178,8 +181,8 @@ function needsOf(home: Omit<FleetHome, "needs">, now_ms: number): Need[] {
 }
 
 function isLow({ record, battery_percent, battery_mv }: ItemState): boolean {
-  if (battery_percent !== undefined) return battery_percent <= battery_low_percent;
-  return record.typename === "wirelesssensors" && battery_mv !== undefined && battery_mv <= coin_cell_low_mv;
+  const kind = record.typename as Kind;
+  return isBatteryLow({ kind, percent: battery_percent, millivolts: battery_mv });
 }
 
 /** The day alone: a message that says the hour would be another alert every time it is made. */
@@ -189,8 +192,4 @@ function dayText(at_ms: number): string {
 
 /** A night may fail; two in a row are worth a look. */
 export const upload_overdue_ms = 50 * hour_ms;
-const disk_least_bytes = 256 * 1024 * 1024;
 const clock_off_max_ms = 60_000;
-const battery_low_percent = 15;
-/** A lithium coin cell holds 3 V for most of its life; below this it has days. */
-const coin_cell_low_mv = 2_500;

@@ -1,13 +1,138 @@
-import type { Show } from "../../page.ts";
+import { day_ms } from "../../../durations.ts";
+import { HttpError } from "../../../http/errors.ts";
+import { localDays } from "../../../meaning/local-day.ts";
+import { type Quartiles, quartilesOf } from "../../../meaning/quartiles.ts";
+import { walksOf } from "../../../meaning/walks.ts";
+import { RecentlyUsed } from "../../../recently-used.ts";
+import type { ItemOverview } from "../../../store/store.ts";
+import type { Asked, Show, Site } from "../../page.ts";
+import type { Uncovered } from "../../uncovered.ts";
+import { type DeviceRow, rowOf } from "./devices.ts";
+import { type Need, needsOf } from "./needs.ts";
+import type { StripMemory } from "./strip.ts";
+import { isSpanName, type TimeWindow, windowAt } from "./window.ts";
 
+/** A home: what needs somebody, and every device. */
 export interface HomeData {
   readonly home: number | null;
   readonly zone: string;
+  /** Where the page is. */
+  readonly path: string;
+  readonly window: TimeWindow;
+  readonly needs: readonly Need[];
+  readonly devices: readonly DeviceRow[];
+  readonly walking: readonly WalkingRow[];
+}
+
+/** Walking speed on a line of curtain sensors in the window, m/s. */
+export interface WalkingRow {
+  readonly name: string;
+  readonly speeds: Quartiles | null;
 }
 
 /** A home: every device, what it tells, and what needs somebody. */
-export const showHome: Show<HomeData> = async ({ site, now_ms, locale }) => {
-  const home = site.home ?? null;
-  const data = { home, zone: await site.zoneOf(site.home), now_ms, locale, trail: [] };
-  return { title: home === null ? "Home" : `Home ${home}`, data };
+export const showHome: Show<HomeData> = async (asked) => {
+  const { site, store, query, now_ms, locale } = asked;
+  const home = await homeOf(asked);
+  const homes = home === undefined ? undefined : [home];
+  const zone = await site.zoneOf(home);
+  const span = query.get("span") ?? "day";
+  const window = windowAt(now_ms, isSpanName(span) ? span : "day", zone);
+  const lines = site.walking ?? [];
+  const sources = {
+    store,
+    homes,
+    zone,
+    now_ms,
+    window,
+    memory: memoryOf(site),
+    doubts: await doubtsOf(site, home),
+    inLine: new Set(lines.flatMap(({ sensors }) => sensors.map(({ item }) => item))),
+  };
+  const overviews = (await store.itemOverviews(homes)).filter(isShown);
+  const devices: DeviceRow[] = [];
+  const sightings = new Map<string, readonly number[]>();
+  // One after the other: a page takes no more of the store than one reader.
+  for (const overview of overviews) {
+    const found = await rowOf(overview, sources);
+    devices.push(found.row);
+    sightings.set(found.row.name, found.sightings);
+  }
+  const walking = lines.flatMap(({ name, sensors }) => {
+    const seen = sensors.filter(({ item }) => sightings.has(item));
+    if (seen.length === 0) return [];
+    const all = seen.flatMap(({ item }) => (sightings.get(item) ?? []).map((at_ms) => ({ item, at_ms })));
+    return [{ name, speeds: quartilesOf(walksOf(sensors, all).walks.map(({ speed }) => speed)) ?? null }];
+  });
+  // Faults of the box are told to those who may see its home.
+  const troubles = overviews.length === 0 && !isWhole(asked) ? [] : await troublesOf(site, home);
+  const days = new Map(
+    localDays(zone, { from_ms: now_ms - 2 * day_ms, to_ms: now_ms + 1 }).map((day) => [
+      day.date,
+      day.from_ms,
+    ]),
+  );
+  const name = home === undefined ? "Home" : `Home ${home}`;
+  const path = site.role === "gateway" ? "/" : `/homes/${home}`;
+  return {
+    title: name,
+    data: {
+      home: home ?? null,
+      zone,
+      path,
+      window,
+      needs: needsOf(troubles, devices, days),
+      devices,
+      walking,
+      now_ms,
+      locale,
+      trail: [{ href: path, text: name }],
+    },
+  };
 };
+
+/** The home that is asked for: a gateway has one, whether it knows its number or not. */
+async function homeOf({ site, store, params }: Asked): Promise<number | undefined> {
+  if (site.role === "gateway") return site.home;
+  const given = params["home"] ?? "";
+  const home = /^[0-9]{1,9}$/.test(given) ? Number(given) : undefined;
+  const isThere =
+    home !== undefined &&
+    ((await store.record("homes", home)) !== undefined || (await store.itemOverviews([home])).length > 0);
+  if (!isThere) throw new HttpError("record_unknown", { record: "home", id: given });
+  return home;
+}
+
+/** The token may see everything that there is. */
+function isWhole({ token }: Asked): boolean {
+  return token.binding === undefined;
+}
+
+/** At central what it knows of the gateway; what it says of devices is told with them. */
+async function troublesOf({ fleet, troublesOf: ownTroubles }: Site, home: number | undefined) {
+  if (ownTroubles !== undefined) return ownTroubles(home);
+  if (fleet === undefined || home === undefined) return [];
+  const [known] = await fleet.homes([home]);
+  return (known?.needs ?? [])
+    .filter(({ type }) => type !== "item_silent" && type !== "battery_low")
+    .map(({ message }) => ({ what: `${message}.` }));
+}
+
+async function doubtsOf(site: Site, home: number | undefined): Promise<Uncovered[]> {
+  const doubts = (await site.doubtsOf?.(home)) ?? [];
+  return doubts.map(({ from_ms, to_ms }) => ({ from_ms, to_ms, why: "doubt" }));
+}
+
+function isShown({ record }: ItemOverview): boolean {
+  return record.statusname !== "Decommissioned" && record.typename !== "gateways";
+}
+
+/** Strips of a site, thinned already. */
+function memoryOf(site: Site): StripMemory {
+  const memory = memories.get(site) ?? new RecentlyUsed({ weight_max: memory_max });
+  memories.set(site, memory);
+  return memory;
+}
+const memories = new WeakMap<Site, StripMemory>();
+/** Numbers that are kept: those of sixty devices in three windows, at 8 bytes. */
+const memory_max = 100_000;

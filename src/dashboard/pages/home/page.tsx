@@ -1,14 +1,151 @@
 import type { Frame as FrameData } from "../../page.ts";
 import { Legend, Patterns } from "../../parts/coverage.tsx";
 import { Frame } from "../../parts/frame.tsx";
-import type { HomeData } from "./data.ts";
+import { Moment } from "../../parts/moment.tsx";
+import { clockText, dateText, numberText, type Times } from "../../time-text.ts";
+import type { HomeData, WalkingRow } from "./data.ts";
+import type { DeviceRow } from "./devices.ts";
+import { Axis, Strip } from "./strip.tsx";
+import { type SpanName, spans, type TimeWindow } from "./window.ts";
+import { answerOf, batteryText, LatestWords, NeedWords, signalText } from "./words.tsx";
 
-export function HomePage({ home, ...frame }: HomeData & FrameData) {
+export function HomePage(data: HomeData & FrameData) {
+  const { home, zone, path, window, needs, devices, walking, locale, now_ms, trail } = data;
+  const times = { locale, zone, now_ms };
   return (
-    <Frame {...frame}>
+    <Frame locale={locale} now_ms={now_ms} trail={trail}>
       <Patterns />
-      <h1>{home === null ? "Home" : `Home ${home}`}</h1>
-      <Legend />
+      <div class="home">
+        <div class="home-head">
+          <p class="where">
+            {home === null ? "Home" : `Home ${home}`} · {dateText(now_ms, times)}, {clockText(now_ms, times)}{" "}
+            {zone.split("/").at(-1)?.replaceAll("_", " ")}
+          </p>
+          <Spans path={path} span={window.span} />
+        </div>
+        <h1>{answerOf(needs, devices.length)}</h1>
+        {needs.length === 0 ? null : (
+          <ul class="home-needs">
+            {needs.map((need, place) => (
+              <li key={`${need.type} ${"name" in need ? need.name : place}`}>
+                <NeedWords need={need} times={times} />
+              </li>
+            ))}
+          </ul>
+        )}
+        {devices.length === 0 ? (
+          <p>
+            What is heard here is shown here. Devices are let in with <code>lintel pair</code>.
+          </p>
+        ) : (
+          <>
+            {groupsOf(devices).map(({ title, rows }) => (
+              <section key={title} class="group" aria-label={title}>
+                <div class="group-head">
+                  <h2>{title}</h2>
+                  <Axis window={window} times={times} />
+                </div>
+                {title === "Hall"
+                  ? walking.map((line) => <Walking key={line.name} line={line} locale={locale} />)
+                  : null}
+                <ul class="home-devices">
+                  {rows.map((row) => (
+                    <Device key={`${row.kind} ${row.name}`} row={row} window={window} times={times} />
+                  ))}
+                </ul>
+              </section>
+            ))}
+            <Legend />
+          </>
+        )}
+      </div>
     </Frame>
   );
 }
+
+function Spans({ path, span }: { path: string; span: SpanName }) {
+  return (
+    <nav class="home-spans" aria-label="How much time is shown">
+      {Object.entries(spans).map(([name, { title }]) => (
+        <a
+          key={name}
+          href={name === "day" ? path : `${path}?span=${name}`}
+          aria-current={name === span ? "true" : undefined}
+        >
+          {title}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+function Device({ row, window, times }: { row: DeviceRow; window: TimeWindow; times: Times }) {
+  const { kind, name, heard_ms, latest, battery, linkquality, overdue } = row;
+  return (
+    <li class="device-row">
+      <a class="name" href={`/devices/${kind}/${encodeURIComponent(name)}`}>
+        <bdi>{name}</bdi>
+      </a>
+      <Strip
+        window={window}
+        marks={row.marks}
+        uncovered={row.uncovered}
+        times={times}
+        latest_ms={latest?.at_ms ?? null}
+        label={name}
+      />
+      <div class="latest">
+        <LatestWords latest={latest} times={times} />
+      </div>
+      <ul class="device-facts">
+        <li class={overdue ? "needed" : undefined}>
+          {heard_ms === null ? (
+            "never heard"
+          ) : (
+            <>
+              heard <Moment at_ms={heard_ms} times={times} as="ago" />
+            </>
+          )}
+        </li>
+        {battery === null ? null : (
+          <li class={battery.low ? "needed" : undefined}>
+            <span class="unseen">battery </span>
+            {batteryText(battery, times)}
+          </li>
+        )}
+        {linkquality === null ? null : <li>signal {signalText(linkquality)}</li>}
+      </ul>
+    </li>
+  );
+}
+
+function Walking({ line: { name, speeds }, locale }: { line: WalkingRow; locale: string }) {
+  return (
+    <p class="walking">
+      <bdi>{name}</bdi>:{" "}
+      {speeds === null
+        ? "nobody walked past all of its sensors"
+        : `walking ${numberText(speeds.median, locale, 2)} m/s, ${speeds.count === 1 ? "1 pass" : `${speeds.count} passes`}`}
+    </p>
+  );
+}
+
+/** Devices under what they are, in the order in which a day is told. */
+function groupsOf(devices: readonly DeviceRow[]): { title: string; rows: DeviceRow[] }[] {
+  const by = Map.groupBy(devices, groupOf);
+  return groupTitles.flatMap((title) => {
+    const rows = by.get(title);
+    return rows === undefined ? [] : [{ title, rows }];
+  });
+}
+
+function groupOf({ kind, subtype }: DeviceRow): (typeof groupTitles)[number] {
+  if (kind === "pillboxes") return "Pill boxes";
+  if (kind === "scales") return "Scale";
+  if (kind === "watches") return "Watch";
+  if (subtype === "door") return "Doors";
+  if (subtype === "wall") return "Rooms";
+  return subtype === "curtain" ? "Hall" : "Other sensors";
+}
+
+const groupTitles = ["Rooms", "Doors", "Hall", "Other sensors", "Pill boxes", "Scale", "Watch"] as const;

@@ -1,0 +1,76 @@
+import type { DriverStatus } from "../../drivers/driver.ts";
+import { upload_late_ms } from "../config/upload-section.ts";
+import { disk_low_bytes } from "../disk/free-bytes.ts";
+import { day_ms } from "../durations.ts";
+import type { BootTime } from "../store/store.ts";
+
+/** A fault of the gateway, and the remedy, a sentence each. */
+export interface Trouble {
+  readonly what: string;
+  readonly remedy?: string;
+}
+
+/** Parts of a gateway as they are now, as far as somebody may have to mend them. */
+export interface GatewayHealth {
+  readonly now_ms: number;
+  readonly clock_synchronised: boolean;
+  readonly drivers: readonly ({ readonly name: string } & DriverStatus)[];
+  /** Why readings cannot be written. */
+  readonly problem?: string | undefined;
+  readonly disk_free_bytes: number;
+  /** How uploads have ended; absent where there is nowhere to send to. */
+  readonly upload?: {
+    readonly since_ms: number;
+    readonly uploaded_ms?: number;
+    readonly failed_ms?: number;
+    readonly failure?: string;
+  };
+}
+
+/** Faults that somebody should mend at the box itself, worst first. */
+export function troublesOf(gateway: GatewayHealth): Trouble[] {
+  const { clock_synchronised, drivers, problem, disk_free_bytes } = gateway;
+  return [
+    ...(problem === undefined ? [] : [{ what: `Readings cannot be written: ${problem}.` }]),
+    ...drivers.flatMap(({ name, problem }) =>
+      problem === undefined ? [] : [{ what: `Nothing is heard by [${name}]: ${problem}.` }],
+    ),
+    ...(disk_free_bytes >= disk_low_bytes
+      ? []
+      : [
+          {
+            what: `The disk of the gateway is nearly full: ${Math.floor(disk_free_bytes / 2 ** 20)} MiB are free.`,
+            remedy: "Have it upload, with keep_days in [upload], or put in a larger card.",
+          },
+        ]),
+    ...(clock_synchronised
+      ? []
+      : [
+          {
+            what: "The gateway does not know the time: what it hears is kept, and shown once it does.",
+            remedy: "See that it reaches the internet, or a time server.",
+          },
+        ]),
+    ...uploadTroubles(gateway),
+  ];
+}
+
+function uploadTroubles({ upload, now_ms }: GatewayHealth): Trouble[] {
+  if (upload === undefined) return [];
+  const { since_ms, uploaded_ms, failed_ms = 0, failure } = upload;
+  const late_ms = now_ms - Math.max(since_ms, uploaded_ms ?? 0);
+  if (late_ms <= upload_late_ms) return [];
+  const what = `Nothing has gone to central for ${Math.floor(late_ms / day_ms)} days`;
+  return failure !== undefined && failed_ms > (uploaded_ms ?? 0)
+    ? [{ what: `${what}: ${failure}.` }]
+    : [{ what: `${what}.`, remedy: "See whether lintel-upload.timer runs." }];
+}
+
+/** Stretches of time, unix milliseconds, in boots that never learned it: when in them something happened is known to some minutes or hours. */
+export function doubtsOf(boots: readonly BootTime[]): { from_ms: number; to_ms: number }[] {
+  return boots.flatMap(({ timeline, seen_ms, bound_ms }) =>
+    timeline === undefined || bound_ms === undefined
+      ? []
+      : [{ from_ms: timeline.offset_ms, to_ms: timeline.offset_ms + seen_ms }],
+  );
+}

@@ -1,0 +1,171 @@
+import { isBatteryLow } from "../../../battery.ts";
+import { day_ms } from "../../../durations.ts";
+import type { Kind } from "../../../kinds.ts";
+import { type Dose, dosesOf } from "../../../meaning/doses.ts";
+import { localDays } from "../../../meaning/local-day.ts";
+import type { SeenStore } from "../../../store/seen-store.ts";
+import type { ItemOverview, SeriesRecord } from "../../../store/store.ts";
+import { type Uncovered, uncoveredOf } from "../../uncovered.ts";
+import { happened, open, type ShownItem, type StripMemory, seriesOfStrip, thinnedOf } from "./strip.ts";
+import type { TimeWindow } from "./window.ts";
+
+/** A device as the page of its home shows it. Times are unix milliseconds. */
+export interface DeviceRow {
+  readonly kind: Kind;
+  readonly name: string;
+  readonly subtype: string;
+  readonly heard_ms: number | null;
+  readonly overdue: boolean;
+  readonly battery: Battery | null;
+  /** Zigbee link quality, 0 to 255. */
+  readonly linkquality: number | null;
+  /** Columns of its strip in which something happened. */
+  readonly marks: readonly number[];
+  readonly uncovered: readonly Uncovered[];
+  readonly latest: Latest | null;
+}
+
+export interface Battery {
+  readonly percent: number | null;
+  readonly millivolts: number | null;
+  readonly low: boolean;
+  /** How long it lasts at the pace since it was changed; null where that cannot be said honestly. */
+  readonly left_ms: number | null;
+}
+
+/** The latest that a device has told. */
+export type Latest =
+  | { readonly type: "seen" | "opened" | "closed" | "heard"; readonly at_ms: number }
+  | { readonly type: "weighed"; readonly at_ms: number; readonly weight_g: number }
+  | { readonly type: "walked"; readonly at_ms: number; readonly steps: number }
+  | { readonly type: "doses"; readonly at_ms: number; readonly doses: readonly Dose[] };
+
+/** Everything that rows are made from. */
+export interface RowSources {
+  readonly store: SeenStore;
+  readonly homes: readonly number[] | undefined;
+  readonly zone: string;
+  readonly now_ms: number;
+  readonly window: TimeWindow;
+  readonly memory: StripMemory;
+  /** Stretches in which the clock of the home was in doubt. */
+  readonly doubts: readonly Uncovered[];
+  /** Items of lines that measure walking speed. */
+  readonly inLine: ReadonlySet<string>;
+}
+
+/** A row, and the sightings of a curtain sensor in the window. */
+export async function rowOf(
+  overview: ItemOverview,
+  sources: RowSources,
+): Promise<{ row: DeviceRow; sightings: readonly number[] }> {
+  const { record, heard_ms, overdue, linkquality } = overview;
+  const { store, homes, window, memory, doubts, inLine } = sources;
+  const { itemname: name, subtypename: subtype } = record;
+  const kind = record.typename as Kind;
+  const found = seriesOfStrip[kind] && (await store.item(kind, name, homes));
+  const facts = {
+    kind,
+    name,
+    subtype,
+    heard_ms: heard_ms ?? null,
+    overdue,
+    battery: batteryOf(overview, sources.now_ms),
+    linkquality: linkquality ?? null,
+  };
+  if (found === undefined)
+    return { row: { ...facts, marks: [], uncovered: [], latest: null }, sightings: [] };
+  const item: ShownItem = { key: found.key, kind, inLine: inLine.has(name), ...(homes && { homes }) };
+  const { marks, steps, sightings } = await thinnedOf(store, { item, window, memory });
+  const { from_ms } = window;
+  const to_ms = Math.min(window.to_ms, sources.now_ms);
+  const covering = { item: found.key, from_ms, to_ms, ...(homes && { homes }) };
+  const uncovered = [...(await uncoveredOf(store, covering)), ...doubts];
+  const latest = await latestOf({ item, subtype, steps }, sources);
+  return { row: { ...facts, marks, uncovered, latest }, sightings };
+}
+
+async function latestOf(
+  { item, subtype, steps }: { item: ShownItem; subtype: string; steps: number },
+  sources: RowSources,
+): Promise<Latest | null> {
+  if (item.kind === "pillboxes") return dosesOfBox(item, sources);
+  const [last, ...earlier] = await newest(item, sources, latest_max);
+  if (last === undefined) return null;
+  const at_ms = last.stamp;
+  if (item.kind === "scales") return { type: "weighed", at_ms, weight_g: Number(last["weight"]) };
+  if (item.kind === "watches") return { type: "walked", at_ms, steps };
+  if (subtype === "door") return doorOf([last, ...earlier]);
+  const seen = [last, ...earlier].find((record) => happened(item.kind, record));
+  return seen === undefined ? { type: "heard", at_ms } : { type: "seen", at_ms: seen.stamp };
+}
+
+/** How a door stands since its last change among its newest records. */
+function doorOf(records: readonly [SeriesRecord, ...SeriesRecord[]]): Latest {
+  const isOpen = ({ event }: SeriesRecord) => (Number(event) & open) !== 0;
+  const now = isOpen(records[0]);
+  const before = records.findIndex((record) => isOpen(record) !== now);
+  const since = records.at(before === -1 ? -1 : before - 1) ?? records[0];
+  return { type: now ? "opened" : "closed", at_ms: since.stamp };
+}
+
+/** Doses of today and the six days before. */
+async function dosesOfBox(item: ShownItem, sources: RowSources): Promise<Latest | null> {
+  const { store, zone, now_ms } = sources;
+  const records = await newest(item, sources, boxEvents_max);
+  if (records[0] === undefined) return null;
+  const days = localDays(zone, { from_ms: now_ms - 7 * day_ms, to_ms: now_ms + 1 }).slice(-7);
+  const span = { from_ms: days[0]?.from_ms ?? now_ms, to_ms: days.at(-1)?.to_ms ?? now_ms };
+  const covering = { item: item.key, from_ms: span.from_ms, to_ms: now_ms };
+  const unknown = await uncoveredOf(store, { ...covering, ...(item.homes && { homes: item.homes }) });
+  const states = records.map(({ stamp, event }) => ({ stamp_ms: stamp, event: Number(event) }));
+  const before = states.find(({ stamp_ms }) => stamp_ms < span.from_ms)?.event ?? 0;
+  const inSpan = states.filter(({ stamp_ms }) => stamp_ms >= span.from_ms);
+  const { doses } = dosesOf({ states: inSpan, before, zone, span, unknown, now_ms });
+  return { type: "doses", at_ms: records[0].stamp, doses };
+}
+
+async function newest(
+  { key, kind, homes }: ShownItem,
+  { store, now_ms }: RowSources,
+  limit: number,
+): Promise<readonly SeriesRecord[]> {
+  const series = seriesOfStrip[kind];
+  if (series === undefined) return [];
+  const request = {
+    series,
+    item: key,
+    before_ms: nextSecond_ms(now_ms),
+    skip: 0,
+    limit,
+    precision: "ms",
+  } as const;
+  return (await store.page({ ...request, ...(homes && { homes }) })).records;
+}
+
+function nextSecond_ms(now_ms: number): number {
+  return (Math.floor(now_ms / 1_000) + 1) * 1_000;
+}
+
+/**
+ * The battery of a device. How long it lasts is reckoned from the charge that it lost since it was changed, where the inventory says when that was and enough of it is
+ * gone for a pace to be seen.
+ */
+function batteryOf(overview: ItemOverview, now_ms: number): Battery | null {
+  const { record, battery_percent: percent, battery_mv: millivolts } = overview;
+  if (percent === undefined && millivolts === undefined) return null;
+  const low = isBatteryLow({ kind: record.typename as Kind, percent, millivolts });
+  const age_ms = now_ms - Date.parse(record.lastbatterychange);
+  const gone = percent === undefined ? 0 : 100 - percent;
+  const isKnown = age_ms >= age_least_ms && gone >= gone_least_percent && percent !== undefined;
+  const left_ms = isKnown ? (age_ms * percent) / gone : null;
+  return { percent: percent ?? null, millivolts: millivolts ?? null, low, left_ms };
+}
+
+/** Less time, or less charge, says nothing of a battery's pace. */
+const age_least_ms = 30 * day_ms;
+const gone_least_percent = 50;
+/** The newest records in which the latest change is looked for. */
+const latest_max = 20;
+/** Events of a week of a pill box that somebody plays with. */
+const boxEvents_max = 500;

@@ -1,0 +1,86 @@
+import { meanings, Nothing } from "../../parts/coverage.tsx";
+import { clockText, durationText, shortDateText, type Times } from "../../time-text.ts";
+import type { Uncovered } from "../../uncovered.ts";
+import { columns, type TimeWindow } from "./window.ts";
+
+/** The time that strips show, above them: the hours, or the days. */
+export function Axis({ window, times }: { window: TimeWindow; times: Times }) {
+  const share = sharesOf(window);
+  return (
+    <svg class="axis" aria-hidden="true" focusable="false">
+      {window.ticks.map(({ at_ms, label }) => (
+        <text key={at_ms} x={share(at_ms)} y="1em">
+          {label === "hour" ? clockText(at_ms, times) : shortDateText(at_ms, times)}
+        </text>
+      ))}
+    </svg>
+  );
+}
+
+/** A device in a window: a mark for each column in which something happened, and where nothing can be known of it. */
+export function Strip({ window, marks, uncovered, times, latest_ms, label }: StripOf) {
+  const share = sharesOf(window);
+  const { now_ms } = times;
+  return (
+    <svg class="strip" role="img" aria-label={`${label}: ${wordsOf({ window, marks, uncovered })}`}>
+      {window.nights.map(({ from_ms, to_ms }) => (
+        <rect
+          key={from_ms}
+          class="bedtime"
+          x={share(from_ms)}
+          width={`${((100 * (to_ms - from_ms)) / (window.to_ms - window.from_ms)).toFixed(3)}%`}
+          height="100%"
+        />
+      ))}
+      {window.ticks.map(({ at_ms }) => (
+        <line key={at_ms} class="tick" x1={share(at_ms)} x2={share(at_ms)} y1="0" y2="100%" />
+      ))}
+      <Nothing spans={uncovered} from_ms={window.from_ms} to_ms={window.to_ms} />
+      <svg
+        aria-hidden="true"
+        width="100%"
+        height="100%"
+        viewBox={`0 0 ${columns} 1`}
+        preserveAspectRatio="none"
+      >
+        <path
+          class={`marks of-${window.span}`}
+          d={marks.map((column) => `M${column + 0.5} .1v.8`).join("")}
+        />
+      </svg>
+      <line class="present" x1={share(now_ms)} x2={share(now_ms)} y1="0" y2="100%" />
+      {latest_ms !== null && now_ms - latest_ms < arrived_ms && now_ms >= latest_ms ? (
+        <line key={latest_ms} class="arrived" x1={share(latest_ms)} x2={share(latest_ms)} y1="0" y2="100%" />
+      ) : null}
+    </svg>
+  );
+}
+
+interface StripOf {
+  readonly window: TimeWindow;
+  readonly marks: readonly number[];
+  readonly uncovered: readonly Uncovered[];
+  readonly times: Times;
+  /** When the latest happened, unix milliseconds. */
+  readonly latest_ms: number | null;
+  /** Whose strip it is, for who cannot see it. */
+  readonly label: string;
+}
+
+function sharesOf({ from_ms, to_ms }: TimeWindow): (at_ms: number) => string {
+  return (at_ms) => `${((100 * (at_ms - from_ms)) / (to_ms - from_ms)).toFixed(3)}%`;
+}
+
+/** The strip in words: how many columns have something, and for how long nothing could be known. */
+function wordsOf({ window, marks, uncovered }: Pick<StripOf, "window" | "marks" | "uncovered">): string {
+  const column = durationText((window.to_ms - window.from_ms) / columns);
+  const happened = `something happened in ${marks.length} of ${columns} columns of ${column}`;
+  const missing = [...Map.groupBy(uncovered, ({ why }) => why)].map(([why, spans]) => {
+    const length_ms = spans.reduce((sum, { from_ms, to_ms }) => sum + to_ms - from_ms, 0);
+    return `${meanings[why]} for ${durationText(length_ms)}`;
+  });
+  return [happened, ...missing].join(", ");
+}
+
+/** An event glows when it is no older than this. */
+const arrived_ms = 3_000;

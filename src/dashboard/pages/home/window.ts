@@ -1,0 +1,75 @@
+import { day_ms, hour_ms } from "../../../durations.ts";
+import { localDays } from "../../../meaning/local-day.ts";
+import type { Span } from "../../../meaning/span.ts";
+
+/** How much time the strips of a page show, by its name in the address; every strip has as many columns. */
+export const spans = {
+  day: { title: "day", length_ms: day_ms, grid_ms: hour_ms / 4 },
+  week: { title: "week", length_ms: 7 * day_ms, grid_ms: hour_ms },
+  month: { title: "4 weeks", length_ms: 28 * day_ms, grid_ms: 4 * hour_ms },
+} as const;
+
+export type SpanName = keyof typeof spans;
+
+export function isSpanName(name: string): name is SpanName {
+  return Object.hasOwn(spans, name);
+}
+
+/** The time that a page shows, unix milliseconds. */
+export interface TimeWindow {
+  readonly span: SpanName;
+  readonly from_ms: number;
+  readonly to_ms: number;
+  /** Local nights that lie in it, wholly or in part. */
+  readonly nights: readonly Span[];
+  readonly ticks: readonly Tick[];
+}
+
+export interface Tick {
+  readonly at_ms: number;
+  readonly label: "hour" | "day";
+}
+
+/** Columns of a strip: minutes of a day. */
+export const columns = 1_440;
+
+/** The window that ends with the present, and moves in steps, so that a mark stays where it is for a while. */
+export function windowAt(now_ms: number, span: SpanName, zone: string): TimeWindow {
+  const { length_ms, grid_ms } = spans[span];
+  const to_ms = Math.ceil((now_ms + 1) / grid_ms) * grid_ms;
+  const from_ms = to_ms - length_ms;
+  const inside = (at_ms: number) => at_ms >= from_ms && at_ms < to_ms;
+  const days = localDays(zone, { from_ms: from_ms - day_ms, to_ms });
+  const nights = days
+    .map(({ date }) => ({
+      from_ms: hourOf(zone, date, nightBegins_h),
+      to_ms: hourOf(zone, nextDate(date), nightEnds_h),
+    }))
+    .filter((night) => night.from_ms < to_ms && night.to_ms > from_ms)
+    .map((night) => ({ from_ms: Math.max(night.from_ms, from_ms), to_ms: Math.min(night.to_ms, to_ms) }));
+  const ticks: Tick[] =
+    span === "day"
+      ? days.flatMap(({ date }) =>
+          tickHours.map((hour) => ({ at_ms: hourOf(zone, date, hour), label: "hour" as const })),
+        )
+      : days
+          .filter(({ weekday }) => span === "week" || weekday === monday)
+          .map(({ from_ms: at_ms }) => ({ at_ms, label: "day" as const }));
+  return { span, from_ms, to_ms, nights, ticks: ticks.filter(({ at_ms }) => inside(at_ms)) };
+}
+
+/** When it is this hour of a date there, unix milliseconds; where the clocks leave it out, the moment after. */
+function hourOf(zone: string, date: string, hour: number): number {
+  const plainTime = Temporal.PlainTime.from({ hour });
+  return Temporal.PlainDate.from(date).toZonedDateTime({ timeZone: zone, plainTime }).epochMilliseconds;
+}
+
+function nextDate(date: string): string {
+  return Temporal.PlainDate.from(date).add({ days: 1 }).toString();
+}
+
+/** When most people are in bed, for the shading alone. */
+const nightBegins_h = 22;
+const nightEnds_h = 6;
+const tickHours = [0, 6, 12, 18];
+const monday = 1;

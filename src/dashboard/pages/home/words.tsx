@@ -1,0 +1,150 @@
+import type { Dose } from "../../../meaning/doses.ts";
+import { Moment } from "../../parts/moment.tsx";
+import { clockText, dayText, durationText, numberText, type Times } from "../../time-text.ts";
+import type { Battery, DeviceRow } from "./devices.ts";
+import type { Need } from "./needs.ts";
+
+/** The latest that a device has told, in words. */
+export function LatestWords({ latest, times }: { latest: DeviceRow["latest"]; times: Times }) {
+  if (latest === null) return <>nothing yet</>;
+  const { at_ms } = latest;
+  const isNow = times.now_ms - at_ms < 60_000;
+  const moment = isNow ? <strong>now</strong> : <Moment at_ms={at_ms} times={times} />;
+  switch (latest.type) {
+    case "opened":
+      return <>open since {isNow ? <strong>now</strong> : moment}</>;
+    case "closed":
+      return <>closed {moment}</>;
+    case "heard":
+      return <>nobody seen lately</>;
+    case "weighed":
+      return (
+        <>
+          {numberText(latest.weight_g / 1_000, times.locale, 1)} kg,{" "}
+          <Moment at_ms={at_ms} times={times} as="day" />
+        </>
+      );
+    case "walked":
+      return (
+        <>
+          {numberText(latest.steps, times.locale)} steps, until {moment}
+        </>
+      );
+    case "doses":
+      return <Doses doses={latest.doses} times={times} />;
+    default:
+      return moment;
+  }
+}
+
+/** A week of doses, a cell a day. */
+function Doses({ doses, times }: { doses: readonly Dose[]; times: Times }) {
+  return (
+    <ol class="week-doses">
+      {doses.map(({ date, status, at_ms }) => {
+        // Noon of that date anywhere is that date in Greenwich.
+        const day = { locale: times.locale, zone: "UTC", now_ms: 0 };
+        const noon_ms = Date.parse(`${date}T12:00Z`);
+        const words = `${dayText(noon_ms, day)}: ${doseWords[status]}${at_ms === undefined ? "" : ` ${clockText(at_ms, times)}`}`;
+        return (
+          <li key={date} class={status} title={words}>
+            <span class="unseen">{words}</span>
+            <span aria-hidden="true">{narrowWeekday(noon_ms, times.locale)}</span>
+            <span aria-hidden="true">{doseMarks[status]}</span>
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+function narrowWeekday(at_ms: number, locale: string): string {
+  return new Intl.DateTimeFormat(locale, { weekday: "narrow", timeZone: "UTC" }).format(at_ms);
+}
+
+const doseMarks = { taken: "✓", late: "✓", reload: "+", due: "·", unknown: "?", missed: "✗" } as const;
+const doseWords = {
+  taken: "taken",
+  late: "taken after midnight,",
+  reload: "opened while it was filled",
+  due: "not yet",
+  unknown: "not known, not all of the day was watched",
+  missed: "missed",
+} as const;
+
+/** Charge, and how long it lasts where that is known. */
+export function batteryText({ percent, millivolts, left_ms }: Battery, { locale }: Times): string {
+  const charge =
+    percent === null
+      ? `${numberText((millivolts ?? 0) / 1_000, locale, 2)} V`
+      : `${numberText(percent, locale)} %`;
+  return left_ms === null ? charge : `${charge}, about ${durationText(left_ms)}`;
+}
+
+/** Signal in words; Zigbee's link quality goes from 0 to 255. */
+export function signalText(linkquality: number): string {
+  if (linkquality >= strong) return "strong";
+  return linkquality >= enough ? "enough" : "weak";
+}
+const strong = 100;
+const enough = 40;
+
+/** The answer to what a reader wants to know first. */
+export function answerOf(needs: readonly Need[], devices: number): string {
+  if (devices === 0 && needs.length === 0) return "No device has been heard here yet.";
+  if (needs.length === 1) return "One thing to do:";
+  if (needs.length > 1) return `${needs.length} things to do, the most pressing first:`;
+  return devices === 1
+    ? "The one device here was heard within its time."
+    : `All ${devices} devices were heard within their time.`;
+}
+
+/** A need with its remedy. */
+export function NeedWords({ need, times }: { need: Need; times: Times }) {
+  if (need.type === "trouble")
+    return (
+      <>
+        {need.what} {need.remedy}
+      </>
+    );
+  const device = (
+    <a href={`/devices/${need.kind}/${encodeURIComponent(need.name)}`}>
+      <bdi>{need.name}</bdi>
+    </a>
+  );
+  switch (need.type) {
+    case "silent": {
+      const ago = durationText(times.now_ms - need.heard_ms);
+      const remedy = need.battery?.low
+        ? "Its battery was nearly empty: bring a new one."
+        : "See whether it hangs in its place, and change its battery.";
+      return (
+        <>
+          {device} has not been heard for <time title={momentTitle(need.heard_ms, times)}>{ago}</time>.{" "}
+          {remedy}
+        </>
+      );
+    }
+    case "unheard":
+      return <>{device} has never been heard. Use it near the gateway, or let it join again.</>;
+    case "battery":
+      return (
+        <>
+          The battery of {device} is nearly empty
+          {need.battery.left_ms === null ? "" : ` and lasts about ${durationText(need.battery.left_ms)} more`}
+          . Bring a new one.
+        </>
+      );
+    default:
+      return (
+        <>
+          {device} was not opened <Moment at_ms={need.at_ms} times={times} as="day" />. Ask whether the pills
+          were taken.
+        </>
+      );
+  }
+}
+
+function momentTitle(at_ms: number, times: Times): string {
+  return `last heard ${dayText(at_ms, times)} ${clockText(at_ms, times)}`;
+}
