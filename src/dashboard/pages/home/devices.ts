@@ -6,7 +6,7 @@ import { localDays } from "../../../meaning/local-day.ts";
 import type { SeenStore } from "../../../store/seen-store.ts";
 import type { ItemOverview, SeriesRecord } from "../../../store/store.ts";
 import { type Uncovered, uncoveredOf } from "../../uncovered.ts";
-import { happened, open, type ShownItem, type StripMemory, seriesOfStrip, thinnedOf } from "./strip.ts";
+import { happened, open, type ShownItem, type StripMemory, seriesOfStrip, shownOf } from "./strip.ts";
 import type { TimeWindow } from "./window.ts";
 
 /** A device as the page of its home shows it. Times are unix milliseconds. */
@@ -76,7 +76,7 @@ export async function rowOf(
   if (found === undefined)
     return { row: { ...facts, marks: [], uncovered: [], latest: null }, sightings: [] };
   const item: ShownItem = { key: found.key, kind, inLine: inLine.has(name), ...(homes && { homes }) };
-  const { marks, steps, sightings } = await thinnedOf(store, { item, window, memory });
+  const { marks, steps, sightings } = await shownOf(store, { item, window, memory });
   const { from_ms } = window;
   const to_ms = Math.min(window.to_ms, sources.now_ms);
   const covering = { item: found.key, from_ms, to_ms, ...(homes && { homes }) };

@@ -42,7 +42,7 @@ export function HomePage(data: HomeData & FrameData) {
             {groupsOf(devices).map(({ title, rows }) => (
               <section key={title} class="group" aria-label={title}>
                 <div class="group-head">
-                  <h2>{title}</h2>
+                  <h2 class="group-title">{title}</h2>
                   <Axis window={window} times={times} />
                 </div>
                 {title === "Hall"

@@ -5,8 +5,8 @@ import type { SeenStore } from "../../../store/seen-store.ts";
 import type { PageStart, SeriesRecord } from "../../../store/store.ts";
 import { columns, type TimeWindow } from "./window.ts";
 
-/** The readings of an item in a window, thinned to what its strip shows. */
-export interface Thinned {
+/** The readings of an item in a window, as far as its page shows them. */
+export interface Shown {
   /** Columns in which something happened, ascending. */
   readonly marks: readonly number[];
   /** Sum of the steps of a watch. */
@@ -24,6 +24,9 @@ export interface ShownItem {
   readonly inLine: boolean;
 }
 
+/** Readings that are remembered, by what they were made of. */
+export type StripMemory = RecentlyUsed<Shown>;
+
 /** The series that the strip of a kind shows; a gateway has none. */
 export const seriesOfStrip: Readonly<Partial<Record<Kind, SeriesName>>> = {
   wirelesssensors: "wirelesssensor_events",
@@ -32,68 +35,71 @@ export const seriesOfStrip: Readonly<Partial<Record<Kind, SeriesName>>> = {
   watches: "watch_epochs",
 };
 
-/** Thinned readings that are remembered, by what they were made of. */
-export type StripMemory = RecentlyUsed<Thinned>;
-
-/** Readings of an item thinned to the columns of a window; those of before are taken where nothing has come or changed since. */
-export async function thinnedOf(
+/** Readings of an item in the columns of a window; those of before are taken where nothing has come or changed since. */
+export async function shownOf(
   store: SeenStore,
   { item, window, memory }: { item: ShownItem; window: TimeWindow; memory: StripMemory },
-): Promise<Thinned> {
+): Promise<Shown> {
   const series = seriesOfStrip[item.kind];
   if (series === undefined) return nothing;
-  const request = { series, item: item.key, ...(item.homes && { homes: item.homes }) };
-  const asked = { ...request, before_ms: window.to_ms, skip: 0, limit: page_max, precision: "ms" } as const;
-  const name = `${await store.pageMark(asked)} ${window.from_ms} ${window.to_ms} ${item.inLine}`;
+  const { from_ms, to_ms } = window;
+  const of = { series, item: item.key, ...(item.homes && { homes: item.homes }) };
+  const asked = { ...of, before_ms: to_ms, skip: 0, limit: page_max, precision: "ms" } as const;
+  const name = `${await store.pageMark(asked)} ${from_ms} ${to_ms} ${item.inLine}`;
   const known = memory.get(name);
   if (known !== undefined) return known;
-  const records = await recordsIn(store, asked, window);
-  const thinned = thin(records, { item, window });
-  memory.set(name, thinned, thinned.marks.length + thinned.sightings.length + name.length);
-  return thinned;
+  const step_ms = (to_ms - from_ms) / columns;
+  const { count, nonzero, sum } = await store.thinned({
+    ...of,
+    ...happeningOf(item.kind),
+    from_ms,
+    before_ms: to_ms,
+    step_ms,
+  });
+  const happenings = item.kind === "pillboxes" ? count : nonzero;
+  const marks = Array.from(happenings.keys()).filter((column) => happenings[column] !== 0);
+  const steps =
+    item.kind === "watches" ? sum.reduce((all, one) => all + (Number.isNaN(one) ? 0 : one), 0) : 0;
+  const sightings = item.inLine ? await sightingsIn(store, asked, from_ms) : [];
+  const shown = { marks, steps, sightings };
+  memory.set(name, shown, marks.length + sightings.length + name.length);
+  return shown;
 }
 
-/** Records of the window, newest first. */
-async function recordsIn(
+/** The field of a kind that says whether something happened. */
+function happeningOf(kind: Kind): { readonly field: string; readonly mask?: number } {
+  if (kind === "scales") return { field: "weight" };
+  if (kind === "watches") return { field: "steps" };
+  return kind === "pillboxes" ? { field: "event" } : { field: "event", mask: presence | open };
+}
+
+/** When somebody came into the view of a sensor, oldest first. */
+async function sightingsIn(
   store: SeenStore,
   asked: Parameters<SeenStore["page"]>[0],
-  { from_ms }: TimeWindow,
-): Promise<SeriesRecord[]> {
-  const all: SeriesRecord[] = [];
+  from_ms: number,
+): Promise<number[]> {
+  const sightings: number[] = [];
+  let after: SeriesRecord | undefined;
   let start: PageStart | undefined;
   for (let pages = 0; pages < pages_max; pages++) {
     const next = start && { before_ms: start.before_s * 1_000, skip: start.skip, through: start.through };
     const page = await store.page({ ...asked, ...next });
+    // From the newest to the oldest: a sighting begins where the record before it saw nobody.
     for (const record of page.records) {
-      if (record.stamp < from_ms) return all;
-      all.push(record);
+      if (after !== undefined && sees(after) && !sees(record)) sightings.push(after.stamp);
+      if (record.stamp < from_ms) return sightings.toReversed();
+      after = record;
     }
     start = page.next;
-    if (start === undefined) return all;
+    if (start === undefined) break;
   }
-  return all;
+  if (after !== undefined && sees(after)) sightings.push(after.stamp);
+  return sightings.toReversed();
 }
 
-function thin(
-  records: readonly SeriesRecord[],
-  { item, window }: { item: ShownItem; window: TimeWindow },
-): Thinned {
-  const { from_ms, to_ms } = window;
-  const column_ms = (to_ms - from_ms) / columns;
-  const marks = new Set<number>();
-  const sightings: number[] = [];
-  let steps = 0;
-  let seeing = false;
-  for (const record of records.toReversed()) {
-    if (happened(item.kind, record)) marks.add(Math.floor((record.stamp - from_ms) / column_ms));
-    if (item.kind === "watches") steps += Number(record["steps"]);
-    if (item.inLine) {
-      const sees = (Number(record["event"]) & presence) !== 0;
-      if (sees && !seeing) sightings.push(record.stamp);
-      seeing = sees;
-    }
-  }
-  return { marks: [...marks], steps, sightings };
+function sees({ event }: SeriesRecord): boolean {
+  return (Number(event) & presence) !== 0;
 }
 
 /** Whether a record says that something happened: a sensor saw somebody or a door opened, a box moved, somebody weighed himself or walked. */
@@ -106,7 +112,7 @@ export function happened(kind: Kind, record: SeriesRecord): boolean {
 export const open = 1;
 export const presence = 2;
 
-const nothing: Thinned = { marks: [], steps: 0, sightings: [] };
+const nothing: Shown = { marks: [], steps: 0, sightings: [] };
 const page_max = 1_000;
-/** Of one item: of more readings the newest are shown. */
+/** Of one item: of more readings the newest are looked at. */
 const pages_max = 50;
