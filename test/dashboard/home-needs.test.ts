@@ -1,0 +1,61 @@
+import { expect, test } from "bun:test";
+import type { DeviceRow } from "../../src/dashboard/pages/home/devices.ts";
+import { needsOf } from "../../src/dashboard/pages/home/needs.ts";
+import type { DoseStatus } from "../../src/meaning/doses.ts";
+
+const well: DeviceRow = {
+  kind: "wirelesssensors",
+  name: "kitchen-wall",
+  subtype: "wall",
+  heard_ms: 1_000,
+  overdue: false,
+  battery: { percent: 100, millivolts: null, low: false, left_ms: null },
+  linkquality: 200,
+  marks: [],
+  uncovered: [],
+  latest: null,
+};
+const low = { percent: 9, millivolts: null, low: true, left_ms: null };
+const days = new Map([
+  ["2026-11-02", 2_000],
+  ["2026-11-03", 3_000],
+]);
+const box = (name: string, ...states: DoseStatus[]): DeviceRow => ({
+  ...well,
+  kind: "pillboxes",
+  name,
+  latest: {
+    type: "doses",
+    at_ms: 1_000,
+    doses: states.map((status, day) => ({ date: `2026-11-0${day + 2}`, weekday: day, status })),
+  },
+});
+
+test("a home in which all is well needs nothing", () => {
+  expect(needsOf([], [well, box("pills", "taken", "due")], days)).toEqual([]);
+});
+
+test("needs come worst first: the box, then who is silent, was never heard, runs low, or missed a dose", () => {
+  const rows = [
+    box("pills", "missed", "due"),
+    { ...well, name: "bedroom-wall", battery: low },
+    { ...well, name: "bathroom-wall", heard_ms: null },
+    { ...well, name: "front-door", overdue: true, battery: low },
+  ];
+  const needs = needsOf([{ what: "The disk is full." }], rows, days);
+  expect(needs.map((need) => [need.type, "name" in need ? need.name : need.what])).toEqual([
+    ["trouble", "The disk is full."],
+    ["silent", "front-door"],
+    ["unheard", "bathroom-wall"],
+    ["battery", "bedroom-wall"],
+    ["missed", "pills"],
+  ]);
+});
+
+test("a dose that was missed days ago, or is followed by one that was taken, needs nobody any more", () => {
+  expect(needsOf([], [box("pills", "missed", "taken")], days)).toEqual([]);
+  expect(needsOf([], [box("pills", "missed", "unknown")], days)).toEqual([]);
+  expect(needsOf([], [box("pills", "taken", "missed")], days)).toMatchObject([
+    { type: "missed", at_ms: 3_000 },
+  ]);
+});
