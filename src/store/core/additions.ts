@@ -216,4 +216,4 @@ type LateRow = [stream: number, series: string, seq: number, home: number, stamp
 /** Readings in a tail: a commit of a reading is one row of totals, until there are more. */
 const tail_max = 1_000;
 /** Readings that a tail is cut to. */
-const tail_least = 500;
+const tail_least = 100;

@@ -1,6 +1,6 @@
 import type { SeriesName } from "../../series.ts";
 import { spanStart, undivided_max, widths_ms } from "./span-widths.ts";
-import { objects, put, rowsOf, type Work } from "./work.ts";
+import { putReturning, type Work } from "./work.ts";
 
 /** A series of a stream. */
 export interface Run {
@@ -17,30 +17,21 @@ export interface Added extends Run {
 /** Adds readings of a home to the counts of their spans; answers the spans that were not divided, and have grown too large for that. */
 export function* countedIn(added: readonly Added[], home: number): Work<Span[]> {
   const grown: Span[] = [];
-  const rows: (number | string)[][] = [];
   let parts = added;
   for (const [level, width] of widths_ms.entries()) {
     const spans = parts.flatMap((part) => spansOf(part, level));
     if (spans.length === 0) break;
-    const held = yield* heldIn(spans, width, home);
+    const counts = yield* addedTo(spans, width, home);
     const divided: Span[] = [];
     for (const span of spans) {
-      const { stream, series, start_ms, numbers } = span;
-      rows.push([stream, series, width, start_ms, home, numbers.length, ...bounds(numbers)]);
-      const before = held.get(`${nameOf(span)} ${start_ms}`) ?? 0;
-      if (before + numbers.length <= undivided_max) continue;
+      const count = counts.get(`${nameOf(span)} ${span.start_ms}`) as number;
+      const before = count - span.numbers.length;
+      if (count <= undivided_max) continue;
       if (before === 0 || before > undivided_max) divided.push(span);
       else grown.push(span);
     }
     parts = divided;
   }
-  yield* put({
-    put: "counts",
-    columns: countsColumns,
-    rows,
-    conflict: `ON CONFLICT (stream, series, width, start, home) DO UPDATE SET count = counts.count + excluded.count,
-      min_seq = least(counts.min_seq, excluded.min_seq), max_seq = greatest(counts.max_seq, excluded.max_seq)`,
-  });
   return grown;
 }
 
@@ -65,19 +56,21 @@ function spansOf(part: Added, level: number): Span[] {
   return [...spans.values()];
 }
 
-function* heldIn(spans: readonly Span[], width: number, home: number): Work<Map<string, number>> {
-  const rows = yield* rowsOf(
-    objects<Run & { start: number; count: number }>(
-      `SELECT stream, series, start, count FROM counts
-       WHERE stream = ANY ($1::bigint[]) AND series = ANY ($2::text[]) AND width = $3 AND start = ANY ($4::bigint[]) AND home = $5`,
-      [...new Set(spans.map(({ stream }) => stream))],
-      [...new Set(spans.map(({ series }) => series))],
-      width,
-      [...new Set(spans.map(({ start_ms }) => start_ms))],
-      home,
-    ),
+/** Adds to the counts of spans of a width; answers what they are then, by run and start. */
+function* addedTo(spans: readonly Span[], width: number, home: number): Work<Map<string, number>> {
+  const rows = yield* putReturning<[stream: number, series: SeriesName, start_ms: number, count: number]>({
+    put: "counts",
+    columns: countsColumns,
+    rows: spans.map(({ stream, series, start_ms, numbers }) => {
+      return [stream, series, width, start_ms, home, numbers.length, ...bounds(numbers)];
+    }),
+    conflict: `ON CONFLICT (stream, series, width, start, home) DO UPDATE SET count = counts.count + excluded.count,
+      min_seq = least(counts.min_seq, excluded.min_seq), max_seq = greatest(counts.max_seq, excluded.max_seq)`,
+    returning: ["stream", "series", "start", "count"],
+  });
+  return new Map(
+    rows.map(([stream, series, start_ms, count]) => [`${nameOf({ stream, series })} ${start_ms}`, count]),
   );
-  return new Map(rows.map((row) => [`${nameOf(row)} ${row.start}`, row.count]));
 }
 
 /** The least and the greatest of some numbers; undefined where there are none. */
