@@ -1,5 +1,4 @@
-import type { Kind } from "../kinds.ts";
-import type { SeriesName, seriesTable } from "../series.ts";
+import { type SeriesName, seriesNames, seriesTable } from "../series.ts";
 
 /** A device in the words of somebody who lives with it. */
 export interface DeviceWords {
@@ -11,12 +10,19 @@ export interface DeviceWords {
   readonly tellsNot: string;
 }
 
+/** Kinds of device that write something down. */
+export type RecordingKind = (typeof seriesTable)[SeriesName]["kind"];
+
+export function isRecording(kind: string): kind is RecordingKind {
+  return seriesNames.some((name) => seriesTable[name].kind === kind);
+}
+
 /** The words for a device of a kind and subtype; `null`, the interface's word for none, is a subtype like one that nobody knows. */
-export function deviceWords(kind: Kind, subtype: string): DeviceWords {
+export function deviceWords(kind: RecordingKind, subtype: string): DeviceWords {
   return bySubtype[`${kind} ${subtype}`] ?? byKind[kind];
 }
 
-const byKind: Readonly<Record<Kind, DeviceWords>> = {
+const byKind: Readonly<Record<RecordingKind, DeviceWords>> = {
   wirelesssensors: {
     name: "Sensors",
     tells: "They write down when something happens in front of them, and when it is over.",
@@ -36,11 +42,6 @@ const byKind: Readonly<Record<Kind, DeviceWords>> = {
     name: "Watches",
     tells: "They write down how much their wearer moves, and whether they seem to be asleep.",
     tellsNot: "They do not know where their wearer is, or who wears them.",
-  },
-  gateways: {
-    name: "The box",
-    tells: "It writes down what the other devices tell it, and whether it is in order itself.",
-    tellsNot: "It has no camera, and nothing in it listens.",
   },
 };
 

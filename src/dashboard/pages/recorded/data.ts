@@ -1,6 +1,11 @@
 import { HttpError } from "../../../http/errors.ts";
-import type { Kind } from "../../../kinds.ts";
-import { type DeviceWords, deviceWords, seriesWords } from "../../../meaning/plain-words.ts";
+import {
+  type DeviceWords,
+  deviceWords,
+  isRecording,
+  type RecordingKind,
+  seriesWords,
+} from "../../../meaning/plain-words.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../../../series.ts";
 import type { ItemOverview } from "../../../store/store.ts";
 import type { Binding } from "../../../token.ts";
@@ -110,7 +115,8 @@ function groupsOf(items: readonly ItemOverview[]): DeviceGroup[] {
     { words: DeviceWords; series: Set<SeriesName>; devices: RecordedDevice[] }
   >();
   for (const { record, heard_ms = null, series } of items) {
-    const kind = record.typename as Kind;
+    const kind = record.typename;
+    if (!isRecording(kind)) continue;
     const words = deviceWords(kind, record.subtypename);
     const group = groups.get(words.name) ?? { words, series: new Set(), devices: [] };
     groups.set(words.name, group);
@@ -128,7 +134,7 @@ function groupsOf(items: readonly ItemOverview[]): DeviceGroup[] {
 }
 
 /** The series that a device of a kind may have; one whose subtype nobody knows may have any. */
-function seriesOfDevice(kind: Kind, subtype: string): SeriesName[] {
+function seriesOfDevice(kind: RecordingKind, subtype: string): SeriesName[] {
   return seriesNames.filter((name) => {
     const { subtypes, ...series } = seriesOf(name);
     const has = subtypes === undefined || subtype === "null" || subtypes.includes(subtype);
