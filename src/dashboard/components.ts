@@ -11,7 +11,6 @@ export const components = {
   device: DevicePage,
   homes: HomesPage,
   recorded: RecordedPage,
-  "home-recorded": RecordedPage,
   "sign-in": SignInPage,
   refusal: RefusalPage,
 };

@@ -12,5 +12,4 @@ export const shows: Readonly<Record<PageName, Show<any>>> = {
   device: showDevice,
   homes: showHomes,
   recorded: showRecorded,
-  "home-recorded": showRecorded,
 };

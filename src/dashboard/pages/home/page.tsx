@@ -56,6 +56,11 @@ export function HomePage(data: HomeData & FrameData) {
               </section>
             ))}
             <Legend />
+            <p>
+              <a href={path === "/" ? "/recorded" : `${path}/recorded`}>
+                What is recorded here, and what is not
+              </a>
+            </p>
           </>
         )}
       </div>
