@@ -30,7 +30,7 @@ export const longDay = {
 
 /**
  * Fills a store with six weeks of a door that is opened for two and a half minutes at seven each morning, for ten seconds at both half past twos of the long day, and
- * is heard each hour: but for the outage and the silence.
+ * is heard each hour: but for the outage and the silence. It also stands open from ten minutes before the outage to ten minutes behind it.
  */
 export async function fillDoor(store: GatewayStore): Promise<void> {
   const first_ms = startOfDate_ms(zone, "2026-10-09") ?? 0;
@@ -78,6 +78,7 @@ function openingsWithin(from_ms: number, to_ms: number): Reading[] {
   return [
     ...longDay.halfPastTwo_ms.flatMap((at_ms) => open(at_ms, 10_125)),
     ...open(seven_ms, 150_000),
+    ...open(outage.from_ms - 600_000, outage.to_ms - outage.from_ms + 1_200_000),
   ].filter(({ stamp_ms }) => stamp_ms >= from_ms && stamp_ms < to_ms);
 }
 
