@@ -44,6 +44,7 @@ export async function fillCentral(store: CentralStore, readings = 600): Promise<
     await store.putBackup(home, "empty", new Uint8Array());
     const alert = { subjectid: 3, alerttypeid: 1, alerttypename: "sensor", alertmessage: `of home ${home}` };
     await store.replaceAlerts(home, [alert]);
+    await store.noteCompared(new Map([[Math.floor(now_ms / day_ms) - home, 2]]), { home, at_ms: now_ms });
   }
   // More than the tail of a series holds, so that they are counted in spans.
   const burst = new SimulatedGateway(14, "burst").add(...events(77, 1_600));
