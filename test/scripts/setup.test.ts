@@ -331,7 +331,8 @@ describe("a gateway", () => {
     const gateway = start({ env }, "run", "--config", config, "--json");
     const { value } = await gateway.stdout.getReader().read();
     expect(JSON.parse(new TextDecoder().decode(value))).toHaveProperty("url");
-    const [, file = ""] = readFileSync(`/proc/${gateway.pid}/cmdline`, "utf8").split("\0");
+    const words = readFileSync(`/proc/${gateway.pid}/cmdline`, "utf8").split("\0");
+    const file = words.slice(1).find((word) => !word.startsWith("--")) ?? "";
     gateway.kill("SIGTERM");
     expect(await gateway.exited).toBe(0);
     return file.slice(checkout.length + 1);

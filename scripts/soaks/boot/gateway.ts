@@ -83,6 +83,16 @@ export async function installGateway(trial: Trial): Promise<void> {
   });
   await step("README's line fetches the certificate that lintel status shows", () => trust(box));
   await step("what the sensor says is served, by README's curl", () => walkAndSee(trial, 3));
+  await step("README's link opens the pages", async () => {
+    const out = await box.must(command("pagesLink"));
+    const [, origin = "", token = ""] = /(https:\/\/\S+)\/#token=(\S+)/.exec(out) ?? [];
+    const form = `--header 'Sec-Fetch-Site: same-origin' --data-urlencode 'token=${token}' ${origin}/sign-in`;
+    const answer = await box.must(
+      `curl --silent --insecure --output /dev/null --write-out '%{http_code}' ${form}`,
+    );
+    expect(answer.trim() === "303", "a session at the first page", answer);
+    return origin;
+  });
   await step("lintel status shows it", async () => {
     const out = await box.must(command("status"));
     expect(out.includes(trial.item), `the item ${trial.item}`, out);

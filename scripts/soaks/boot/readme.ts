@@ -19,6 +19,7 @@ export const printed = {
   pair: ["README.md", "On a Raspberry Pi", "sudo -u lintel lintel pair"],
   status: ["README.md", "On a Raspberry Pi", "sudo -u lintel lintel status"],
   token: ["README.md", "On a Raspberry Pi", "sudo -u lintel lintel token create maria"],
+  pagesLink: ["README.md", "Look at it", "sudo -u lintel lintel token create lea"],
   uploadToken: ["README.md", "To a central server", "sudo install -m 640"],
   uploadUnits: ["README.md", "To a central server", "sudo install -m 644"],
   uploadEnable: ["README.md", "To a central server", "sudo systemctl daemon-reload"],
