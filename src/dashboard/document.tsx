@@ -11,8 +11,8 @@ import { type PageName, paths } from "./paths.ts";
 
 /** A page with its data in it, for who is signed in. */
 export async function pageText(name: PageName, asked: Asked): Promise<string> {
-  const { title, data } = await shownOf(name, asked);
-  return documentText({ name, title, data });
+  const { title, data, plots } = await shownOf(name, asked);
+  return documentText({ name, title, data, plots });
 }
 
 export function shownOf(name: PageName, asked: Asked) {
@@ -30,7 +30,7 @@ export function refusalText(data: Refusal): Promise<string> {
   return documentText({ name: "refusal", title, data: { ...data, locale: "en", trail: [] } });
 }
 
-async function documentText({ name, title, data }: DocumentOf): Promise<string> {
+async function documentText({ name, title, data, plots = [] }: DocumentOf): Promise<string> {
   const { script, style, icon } = await assets();
   const live = name in paths && paths[name as PageName].live;
   const Page = components[name] as ComponentType<object>;
@@ -46,6 +46,9 @@ async function documentText({ name, title, data }: DocumentOf): Promise<string> 
         <link rel="icon" href={icon.path} type="image/svg+xml" />
         <link rel="stylesheet" href={style.path} />
         <script type="module" src={script.path} />
+        {plots.map((href) => (
+          <link key={href} rel="preload" as="fetch" crossOrigin="anonymous" href={href} />
+        ))}
       </head>
       <body>
         <div id="page">
@@ -62,4 +65,5 @@ interface DocumentOf {
   readonly name: keyof typeof components;
   readonly title: string;
   readonly data: object;
+  readonly plots?: readonly string[] | undefined;
 }

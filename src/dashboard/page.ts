@@ -70,6 +70,8 @@ export type Show<Data> = (asked: Asked) => Promise<Shown<Data>>;
 export interface Shown<Data> {
   /** For the browser's tab and its history. */
   readonly title: string;
+  /** Addresses of what its script asks for at once: browsers are told of them before there is a script. */
+  readonly plots?: readonly string[];
   readonly data: Data & Frame;
 }
 

@@ -43,7 +43,8 @@ async function plotData(
 ): Promise<PlotData> {
   const { series, field, mask } = measure;
   const { from_ms, to_ms } = span;
-  const step_ms = measure.step_ms ?? (await epoch_ms({ store, item, series }));
+  const finest_ms = measure.step_ms ?? (await epoch_ms({ store, item, series }));
+  const step_ms = finest_ms * stepsAtOnce((to_ms - from_ms) / finest_ms);
   const until_ms = Math.max(from_ms + step_ms, Math.min(to_ms, now_ms + 1));
   const request = { series, item, field, from_ms, before_ms: to_ms, step_ms };
   const thinned = await store.thinned(mask === undefined ? request : { ...request, mask });
@@ -52,6 +53,11 @@ async function plotData(
   const levels = mask === undefined ? levelsOf(thinned, measure) : statesOf(thinned);
   unbridge(levels, { counts, uncovered, from_ms, step_ms });
   return { from_ms, step_ms, counts, levels, uncovered };
+}
+
+/** How many of so many steps are drawn as one: those of an hour in whole numbers. */
+function stepsAtOnce(steps: number): number {
+  return divisions.find((at_once) => steps / at_once <= steps_most) ?? 60;
 }
 
 /** The levels that the greatest values of the steps reach. */
@@ -104,3 +110,7 @@ async function epoch_ms({
   const duration_s = Number(page.records[0]?.["duration"] ?? 60);
   return duration_s >= 60 && 3_600 % duration_s === 0 ? duration_s * 1_000 : 60_000;
 }
+
+/** A year in steps of three minutes: its rows are as low as these are narrow where a screen is 1,200 pixels wide. */
+const steps_most = 200_000;
+const divisions = [1, 2, 3, 5, 10, 30];

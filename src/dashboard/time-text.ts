@@ -27,6 +27,11 @@ export function monthDateText(at_ms: number, times: Times): string {
   return written(at_ms, times, { day: "numeric", month: "short" });
 }
 
+/** Month of the calendar: `Nov`. */
+export function monthText(at_ms: number, times: Times): string {
+  return written(at_ms, times, { month: "short" });
+}
+
 /** Date where there is little room: `Tue 3`. */
 export function shortDateText(at_ms: number, times: Times): string {
   return written(at_ms, times, { weekday: "short", day: "numeric" });

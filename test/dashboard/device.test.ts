@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
+import { decodePlot, type PlotData } from "../../src/dashboard/plot-format.ts";
 import { hour_ms } from "../../src/durations.ts";
 import { localDate } from "../../src/meaning/local-day.ts";
 import { chromiumPath, noChromium, TestBrowser, type Visit } from "./browser.ts";
@@ -71,6 +72,19 @@ test("what a token may not see is at no address of a device, and neither is what
   for (const place of places) expect((await serving.ask(place, serving.tokens.foreign)).status).toBe(404);
   for (const place of places) expect((await serving.ask(place.replace(doorName, "nobody"))).status).toBe(404);
   expect((await serving.ask(`/devices/toasters/${doorName}`)).status).toBe(404);
+});
+
+test("a plot of a year has fewer steps than minutes, and all readings of the year", async () => {
+  const url = `/plots/wirelesssensors/${doorName}/activity`;
+  const plotOf = async (span: string) =>
+    decodePlot(await (await serving.ask(`${url}?span=${span}`)).arrayBuffer());
+  const [weeks, year] = [await plotOf("8w"), await plotOf("1y")];
+  expect(weeks.step_ms).toBe(60_000);
+  expect(year.counts.length).toBeLessThanOrEqual(200_000);
+  expect(hour_ms % year.step_ms).toBe(0);
+  const sum = ({ counts }: PlotData) => counts.reduce((total, count) => total + count, 0);
+  const records = await serving.records(`/v0.9/items/wirelesssensors/${doorName}/events`);
+  expect([sum(weeks), sum(year)]).toEqual([records.length, records.length]);
 });
 
 test("the doses of a pill box are a week in a row: taken, missed, filled, and unknown where nobody listened", async () => {
@@ -151,6 +165,23 @@ describe.skipIf(chromiumPath === undefined)(`a device's page in Chromium (else $
     const cut = rows.find(({ from_ms }) => localDate(zone, from_ms) === "2026-11-10");
     expect(cut?.cells[1]).toBe("0.4");
     expect(visit.faults).toEqual([]);
+  });
+
+  test("asks for a plot before its script is there, and once", async () => {
+    await using visit = await serving.signIn(browser);
+    const { page } = visit;
+    await page.route("**/assets/script-*", (route) => route.abort());
+    const early = page.waitForRequest(/\/plots\//);
+    await page.goto(`${serving.origin}${doorPage}?${span}`);
+    await early;
+    await page.unroute("**/assets/script-*");
+    await using other = await serving.signIn(browser);
+    const asked: string[] = [];
+    other.page.on("request", (request) => void asked.push(new URL(request.url()).pathname));
+    await other.page.goto(`${serving.origin}${doorPage}?${span}`);
+    await other.page.waitForSelector(".plot details");
+    expect(asked.filter((path) => path.startsWith("/plots/"))).toHaveLength(1);
+    expect(other.faults).toEqual([]);
   });
 
   test("draws what nobody could know as such, and nothing across it", async () => {

@@ -12,6 +12,7 @@ const well: DeviceRow = {
   battery: { percent: 100, millivolts: null, low: false, left_ms: null },
   linkquality: 200,
   marks: [],
+  often: [],
   uncovered: [],
   latest: null,
 };

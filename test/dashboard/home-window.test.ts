@@ -34,3 +34,11 @@ test("a night that has begun before the window, or goes on after it, is cut to i
   expect(window.nights.at(-1)?.to_ms).toBe(window.to_ms);
   expect(window.ticks).toHaveLength(7);
 });
+
+test("a year has a column a day, up to the midnight to come, and a tick where each month begins", () => {
+  const window = windowAt(Date.parse("2026-11-03T15:14:09Z"), "year", zone);
+  expect(window.to_ms).toBe(Date.parse("2026-11-04T08:00Z"));
+  expect((window.to_ms - window.from_ms) / window.columns).toBe(24 * hour_ms);
+  expect(window.ticks).toHaveLength(12);
+  expect(window.ticks.at(-1)?.at_ms).toBe(Date.parse("2026-11-01T07:00Z"));
+});

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createRequire } from "node:module";
-import { type RunningServer, Site } from "../shipped/front-door.ts";
+import { eventually, type RunningServer, Site } from "../shipped/front-door.ts";
 import type { SimulatorProcess } from "../shipped/simulator.ts";
 import { chromiumPath, noChromium, TestBrowser, type Visit } from "./browser.ts";
 
@@ -28,12 +28,11 @@ describe.skipIf(chromiumPath === undefined)(`the page of a home (${noChromium})`
       const { ieee } = (await stick.tell({ do: "add", model })) as { ieee: string };
       await stick.tell({ do: "join", ieee });
       await pair.line();
-      const items = await gateway.records<{ itemname: string; macaddress: string }[]>(
-        "/inventory/wirelesssensors",
-        token,
-      );
-      const known = items.find(({ itemname }) => !sensors.has(itemname));
-      sensors.set(known?.itemname ?? "", ieee);
+      const known = await eventually(async () => {
+        const items = await gateway.records<{ itemname: string }[]>("/inventory/wirelesssensors", token);
+        return items.find(({ itemname }) => !sensors.has(itemname));
+      }, `the item of ${ieee}`);
+      sensors.set(known.itemname, ieee);
     }
     pair.kill("SIGINT");
     await pair.exited;
@@ -164,6 +163,20 @@ describe.skipIf(chromiumPath === undefined)(`the page of a home (${noChromium})`
     );
     expect(to_ms - from_ms).toBe(7 * 24 * 3_600_000);
     expect((await marksOf(names()[0] ?? "")).length).toBeGreaterThan(0);
+    await page.getByRole("link", { name: "year", exact: true }).click();
+    await page.waitForURL(`${gateway.origin}/?span=year`);
+    // All of it was today: one column, the last, as deep as they get.
+    const drawn = await page
+      .locator(".marks")
+      .evaluateAll((paths) => paths.map((path) => path.getAttribute("d")));
+    expect(drawn.filter((d) => d !== "")).toEqual(names().map(() => "M364.5 .1v.8"));
+    const shown = await page.evaluate(
+      () => JSON.parse(document.getElementById("shown")?.textContent ?? "{}").data.devices as Row[],
+    );
+    for (const { name, often } of shown) {
+      const events = await gateway.events(name, token);
+      expect(often).toEqual([events.filter(({ event }) => (event & 3) !== 0).length]);
+    }
     await page.goto(`${gateway.origin}/`);
   });
 
@@ -207,6 +220,11 @@ describe.skipIf(chromiumPath === undefined)(`the page of a home (${noChromium})`
     for (const name of [...names(), "no-such-stick"]) expect(streamed).not.toContain(name);
   });
 });
+
+interface Row {
+  readonly name: string;
+  readonly often: readonly number[];
+}
 
 interface Axe {
   readonly violations: readonly {

@@ -37,7 +37,9 @@ export function follow({ show, locale }: { show: (data: object) => void; locale:
 
   const look = () => (document.hidden ? leave() : open());
   document.addEventListener("visibilitychange", look);
-  look();
+  // The plots of the page come first.
+  if (document.readyState === "complete") look();
+  else addEventListener("load", look, { once: true });
 }
 
 /** A line over the page that says since when it has heard nothing, and goes when it hears again. */

@@ -8,6 +8,7 @@ import { type Curve, curvesIn } from "./curves.ts";
 import { readingsIn, requireDevice } from "./device-store.ts";
 import { type Doses, dosesIn } from "./doses.ts";
 import { type Facts, factsOf, seriesOfDevice, usualSpans } from "./facts.ts";
+import { plotAddresses } from "./plot-addresses.ts";
 import { readingWords } from "./reading-words.ts";
 import { recordOf } from "./record.ts";
 import { type DaySpan, neighbour, readSpan } from "./span.ts";
@@ -116,7 +117,8 @@ export const showDevice: Show<DeviceData> = async (asked) => {
     request: series === undefined ? "" : requestOf(asked, { series, name, span }),
   };
   const trail = [{ href, text: name }];
-  return { title: name, data: { ...data, now_ms, locale, trail } };
+  const plots = series === undefined ? [] : plotAddresses(data, series);
+  return { title: name, plots, data: { ...data, now_ms, locale, trail } };
 };
 
 interface Of {

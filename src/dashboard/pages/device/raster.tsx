@@ -6,17 +6,18 @@ import { type Drawing, type DrawnDay, PlotsContext } from "../../parts/plots.ts"
 import { dateText, durationText, numberText } from "../../time-text.ts";
 import { addressOf } from "./address.ts";
 import type { DeviceData } from "./data.ts";
+import { plotAddress } from "./plot-addresses.ts";
 
 /** A measure day by hour: drawn where there is a browser, and told in words and as a table everywhere. */
 export function Raster({ name, ...data }: DeviceData & Frame & { name: MeasureName; device: string }) {
-  const { span, health, locale, zone, now_ms, kind, device } = data;
+  const { span, health, locale, zone, now_ms, device } = data;
   const measure = measures[name];
   const plots = useContext(PlotsContext);
   const canvas = useRef<HTMLCanvasElement>(null);
   const drawing = useRef<Drawing | undefined>(undefined);
   const [words, setWords] = useState("");
   const [days, setDays] = useState<readonly DrawnDay[] | "fault">();
-  const url = `/plots/${kind}/${encodeURIComponent(device)}/${name}?from=${span.from}&until=${span.until}`;
+  const url = plotAddress({ ...data, name: device }, name);
   useEffect(() => {
     if (plots === undefined || canvas.current === null) return;
     drawing.current = plots.raster(canvas.current, {

@@ -38,7 +38,8 @@ export const showHome: Show<HomeData> = async (asked) => {
   const zone = await site.zoneOf(home);
   const span = query.get("span") ?? "day";
   const window = windowAt(now_ms, isSpanName(span) ? span : "day", zone);
-  const lines = site.walking ?? [];
+  // Walks of a year are told week by week, on the page of a sensor of the line.
+  const lines = window.span === "year" ? [] : (site.walking ?? []);
   const sources = {
     store,
     homes,

@@ -21,6 +21,8 @@ export interface DeviceRow {
   readonly linkquality: number | null;
   /** Columns of its strip in which something happened. */
   readonly marks: readonly number[];
+  /** How often in each of them, where columns are so wide that this says more. */
+  readonly often: readonly number[];
   readonly uncovered: readonly Uncovered[];
   readonly latest: Latest | null;
 }
@@ -74,15 +76,15 @@ export async function rowOf(
     linkquality: linkquality ?? null,
   };
   if (found === undefined)
-    return { row: { ...facts, marks: [], uncovered: [], latest: null }, sightings: [] };
+    return { row: { ...facts, marks: [], often: [], uncovered: [], latest: null }, sightings: [] };
   const item: ShownItem = { key: found.key, kind, inLine: inLine.has(name), ...(homes && { homes }) };
-  const { marks, steps, sightings } = await shownOf(store, { item, window, memory });
+  const { marks, often, steps, sightings } = await shownOf(store, { item, window, memory });
   const { from_ms } = window;
   const to_ms = Math.min(window.to_ms, sources.now_ms);
   const covering = { item: found.key, from_ms, to_ms, ...(homes && { homes }) };
   const uncovered = [...(await uncoveredOf(store, covering)), ...doubts];
   const latest = await latestOf({ item, subtype, steps }, sources);
-  return { row: { ...facts, marks, uncovered, latest }, sightings };
+  return { row: { ...facts, marks, often, uncovered, latest }, sightings };
 }
 
 async function latestOf(

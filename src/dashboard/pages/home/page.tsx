@@ -94,6 +94,7 @@ function Device({ row, window, times }: { row: DeviceRow; window: TimeWindow; ti
       <Strip
         window={window}
         marks={row.marks}
+        often={row.often}
         uncovered={row.uncovered}
         times={times}
         latest_ms={latest?.at_ms ?? null}

@@ -3,12 +3,14 @@ import type { RecentlyUsed } from "../../../recently-used.ts";
 import type { SeriesName } from "../../../series.ts";
 import type { SeenStore } from "../../../store/seen-store.ts";
 import type { PageStart, SeriesRecord } from "../../../store/store.ts";
-import { columns, type TimeWindow } from "./window.ts";
+import type { TimeWindow } from "./window.ts";
 
 /** The readings of an item in a window, as far as its page shows them. */
 export interface Shown {
   /** Columns in which something happened, ascending. */
   readonly marks: readonly number[];
+  /** How often in each of them, as far as that is drawn. */
+  readonly often: readonly number[];
   /** Sum of the steps of a watch. */
   readonly steps: number;
   /** When each sighting of a curtain sensor began, unix milliseconds, oldest first; of others nothing. */
@@ -35,14 +37,34 @@ export const seriesOfStrip: Readonly<Partial<Record<Kind, SeriesName>>> = {
   watches: "watch_epochs",
 };
 
-/** Readings of an item in the columns of a window; those of before are taken where nothing has come or changed since. */
-export async function shownOf(
-  store: SeenStore,
-  { item, window, memory }: { item: ShownItem; window: TimeWindow; memory: StripMemory },
-): Promise<Shown> {
+interface StripOf {
+  readonly item: ShownItem;
+  readonly window: Pick<TimeWindow, "span" | "from_ms" | "to_ms" | "columns">;
+  readonly memory: StripMemory;
+}
+
+/** Readings of an item in the columns of a window. */
+export async function shownOf(store: SeenStore, { item, window, memory }: StripOf): Promise<Shown> {
+  if (window.span !== "year") return rememberedOf(store, { item, window, memory });
+  // What comes today changes nothing of the days before.
+  const today_ms = window.to_ms - (window.to_ms - window.from_ms) / window.columns;
+  const before = { ...window, to_ms: today_ms, columns: window.columns - 1 };
+  const today = { ...window, from_ms: today_ms, columns: 1 };
+  const past = await rememberedOf(store, { item, window: before, memory });
+  const present = await rememberedOf(store, { item, window: today, memory });
+  return {
+    marks: [...past.marks, ...present.marks.map((column) => column + before.columns)],
+    often: [...past.often, ...present.often],
+    steps: past.steps + present.steps,
+    sightings: [...past.sightings, ...present.sightings],
+  };
+}
+
+/** Those of before are taken where nothing has come or changed since. */
+async function rememberedOf(store: SeenStore, { item, window, memory }: StripOf): Promise<Shown> {
   const series = seriesOfStrip[item.kind];
   if (series === undefined) return nothing;
-  const { from_ms, to_ms } = window;
+  const { span, from_ms, to_ms, columns } = window;
   const of = { series, item: item.key, ...(item.homes && { homes: item.homes }) };
   const asked = { ...of, before_ms: to_ms, skip: 0, limit: page_max, precision: "ms" } as const;
   const name = `${await store.pageMark(asked)} ${from_ms} ${to_ms} ${item.inLine}`;
@@ -61,8 +83,9 @@ export async function shownOf(
   const steps =
     item.kind === "watches" ? sum.reduce((all, one) => all + (Number.isNaN(one) ? 0 : one), 0) : 0;
   const sightings = item.inLine ? await sightingsIn(store, asked, from_ms) : [];
-  const shown = { marks, steps, sightings };
-  memory.set(name, shown, marks.length + sightings.length + name.length);
+  const often = span === "year" ? marks.map((column) => happenings[column] ?? 0) : [];
+  const shown = { marks, often, steps, sightings };
+  memory.set(name, shown, marks.length + often.length + sightings.length + name.length);
   return shown;
 }
 
@@ -112,7 +135,7 @@ export function happened(kind: Kind, record: SeriesRecord): boolean {
 export const open = 1;
 export const presence = 2;
 
-const nothing: Shown = { marks: [], steps: 0, sightings: [] };
+const nothing: Shown = { marks: [], often: [], steps: 0, sightings: [] };
 const page_max = 1_000;
 /** Of one item: of more readings the newest are looked at. */
 const pages_max = 50;

@@ -1,7 +1,7 @@
 import { meanings, Nothing } from "../../parts/coverage.tsx";
-import { clockText, durationText, shortDateText, type Times } from "../../time-text.ts";
+import { clockText, durationText, monthText, shortDateText, type Times } from "../../time-text.ts";
 import type { Uncovered } from "../../uncovered.ts";
-import { columns, type TimeWindow } from "./window.ts";
+import type { Tick, TimeWindow } from "./window.ts";
 
 /** The time that strips show, above them: the hours, or the days. */
 export function Axis({ window, times }: { window: TimeWindow; times: Times }) {
@@ -10,7 +10,7 @@ export function Axis({ window, times }: { window: TimeWindow; times: Times }) {
     <svg class="axis" aria-hidden="true" focusable="false">
       {window.ticks.map(({ at_ms, label }) => (
         <text key={at_ms} x={share(at_ms)} y="1em">
-          {label === "hour" ? clockText(at_ms, times) : shortDateText(at_ms, times)}
+          {tickTexts[label](at_ms, times)}
         </text>
       ))}
     </svg>
@@ -18,8 +18,9 @@ export function Axis({ window, times }: { window: TimeWindow; times: Times }) {
 }
 
 /** A device in a window: a mark for each column in which something happened, and where nothing can be known of it. */
-export function Strip({ window, marks, uncovered, times, latest_ms, label }: StripOf) {
+export function Strip({ window, marks, often, uncovered, times, latest_ms, label }: StripOf) {
   const share = sharesOf(window);
+  const { columns, span } = window;
   const { now_ms } = times;
   return (
     <svg class="strip" role="img" aria-label={`${label}: ${wordsOf({ window, marks, uncovered })}`}>
@@ -43,10 +44,13 @@ export function Strip({ window, marks, uncovered, times, latest_ms, label }: Str
         viewBox={`0 0 ${columns} 1`}
         preserveAspectRatio="none"
       >
-        <path
-          class={`marks of-${window.span}`}
-          d={marks.map((column) => `M${column + 0.5} .1v.8`).join("")}
-        />
+        {depthsOf(marks, often).map((columnsOf, depth) => (
+          <path
+            key={depth}
+            class={`marks of-${span} depth-${depth}`}
+            d={columnsOf.map((column) => `M${column + 0.5} .1v.8`).join("")}
+          />
+        ))}
       </svg>
       <line class="present" x1={share(now_ms)} x2={share(now_ms)} y1="0" y2="100%" />
       {latest_ms !== null && now_ms - latest_ms < arrived_ms && now_ms >= latest_ms ? (
@@ -59,6 +63,8 @@ export function Strip({ window, marks, uncovered, times, latest_ms, label }: Str
 interface StripOf {
   readonly window: TimeWindow;
   readonly marks: readonly number[];
+  /** How often something happened in each of them; empty where that is not drawn. */
+  readonly often: readonly number[];
   readonly uncovered: readonly Uncovered[];
   readonly times: Times;
   /** When the latest happened, unix milliseconds. */
@@ -67,12 +73,32 @@ interface StripOf {
   readonly label: string;
 }
 
+const tickTexts: Readonly<Record<Tick["label"], (at_ms: number, times: Times) => string>> = {
+  hour: clockText,
+  day: shortDateText,
+  month: monthText,
+};
+
+/** Columns by how deep they are drawn, the faintest first: where it is told how often something happened, by the share of what is much for this device. */
+function depthsOf(marks: readonly number[], often: readonly number[]): number[][] {
+  if (often.length === 0) return [[...marks]];
+  const much = often.toSorted((one, other) => one - other)[Math.floor(0.9 * often.length)] ?? 1;
+  const depths: number[][] = Array.from({ length: depths_most }, () => []);
+  for (const [at, column] of marks.entries()) {
+    const depth = Math.ceil((depths_most * (often[at] ?? 0)) / much) - 1;
+    depths[Math.min(depths_most - 1, Math.max(0, depth))]?.push(column);
+  }
+  return depths;
+}
+const depths_most = 4;
+
 function sharesOf({ from_ms, to_ms }: TimeWindow): (at_ms: number) => string {
   return (at_ms) => `${((100 * (at_ms - from_ms)) / (to_ms - from_ms)).toFixed(3)}%`;
 }
 
 /** The strip in words: how many columns have something, and for how long nothing could be known. */
 function wordsOf({ window, marks, uncovered }: Pick<StripOf, "window" | "marks" | "uncovered">): string {
+  const { columns } = window;
   const column = durationText((window.to_ms - window.from_ms) / columns);
   const happened = `something happened in ${marks.length} of ${columns} columns of ${column}`;
   const missing = [...Map.groupBy(uncovered, ({ why }) => why)].map(([why, spans]) => {

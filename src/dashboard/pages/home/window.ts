@@ -1,12 +1,13 @@
 import { day_ms, hour_ms } from "../../../durations.ts";
-import { localDays } from "../../../meaning/local-day.ts";
+import { localDate, localDays } from "../../../meaning/local-day.ts";
 import type { Span } from "../../../meaning/span.ts";
 
-/** How much time the strips of a page show, by its name in the address; every strip has as many columns. */
+/** How much time the strips of a page show, by its name in the address, and in how many columns; a column of a year is 24 hours from midnight, as clocks are today. */
 export const spans = {
-  day: { title: "day", length_ms: day_ms, grid_ms: hour_ms / 4 },
-  week: { title: "week", length_ms: 7 * day_ms, grid_ms: hour_ms },
-  month: { title: "4 weeks", length_ms: 28 * day_ms, grid_ms: 4 * hour_ms },
+  day: { title: "day", length_ms: day_ms, grid_ms: hour_ms / 4, columns: 1_440 },
+  week: { title: "week", length_ms: 7 * day_ms, grid_ms: hour_ms, columns: 1_440 },
+  month: { title: "4 weeks", length_ms: 28 * day_ms, grid_ms: 4 * hour_ms, columns: 1_440 },
+  year: { title: "year", length_ms: 365 * day_ms, grid_ms: undefined, columns: 365 },
 } as const;
 
 export type SpanName = keyof typeof spans;
@@ -20,26 +21,33 @@ export interface TimeWindow {
   readonly span: SpanName;
   readonly from_ms: number;
   readonly to_ms: number;
-  /** Local nights that lie in it, wholly or in part. */
+  /** Columns of a strip. */
+  readonly columns: number;
+  /** Local nights that lie in it, wholly or in part; of a year none. */
   readonly nights: readonly Span[];
   readonly ticks: readonly Tick[];
 }
 
 export interface Tick {
   readonly at_ms: number;
-  readonly label: "hour" | "day";
+  readonly label: "hour" | "day" | "month";
 }
-
-/** Columns of a strip: minutes of a day. */
-export const columns = 1_440;
 
 /** The window that ends with the present, and moves in steps, so that a mark stays where it is for a while. */
 export function windowAt(now_ms: number, span: SpanName, zone: string): TimeWindow {
-  const { length_ms, grid_ms } = spans[span];
-  const to_ms = Math.ceil((now_ms + 1) / grid_ms) * grid_ms;
+  const { length_ms, grid_ms, columns } = spans[span];
+  const to_ms =
+    grid_ms === undefined
+      ? hourOf(zone, nextDate(localDate(zone, now_ms)), 0)
+      : Math.ceil((now_ms + 1) / grid_ms) * grid_ms;
   const from_ms = to_ms - length_ms;
   const inside = (at_ms: number) => at_ms >= from_ms && at_ms < to_ms;
   const days = localDays(zone, { from_ms: from_ms - day_ms, to_ms });
+  if (span === "year") {
+    const firsts = days.filter(({ date }) => date.endsWith("-01"));
+    const ticks = firsts.map(({ from_ms: at_ms }) => ({ at_ms, label: "month" as const }));
+    return { span, from_ms, to_ms, columns, nights: [], ticks: ticks.filter(({ at_ms }) => inside(at_ms)) };
+  }
   const nights = days
     .map(({ date }) => ({
       from_ms: hourOf(zone, date, nightBegins_h),
@@ -55,7 +63,7 @@ export function windowAt(now_ms: number, span: SpanName, zone: string): TimeWind
       : days
           .filter(({ weekday }) => span === "week" || weekday === monday)
           .map(({ from_ms: at_ms }) => ({ at_ms, label: "day" as const }));
-  return { span, from_ms, to_ms, nights, ticks: ticks.filter(({ at_ms }) => inside(at_ms)) };
+  return { span, from_ms, to_ms, columns, nights, ticks: ticks.filter(({ at_ms }) => inside(at_ms)) };
 }
 
 /** When it is this hour of a date there, unix milliseconds; where the clocks leave it out, the moment after. */

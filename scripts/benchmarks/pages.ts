@@ -1,0 +1,115 @@
+/**
+ * Pages of a gateway with a year of readings: first paint, a year drawn, bytes, and memory of pages that are open
+ *
+ *   ./scripts/bench pages [--store DIRECTORY] [--busiest 500000] [--each 54750]
+ *
+ * Debian's Chromium looks at `lintel run` as people start it, on a store of 40 motion sensors: the first with 500,000 events in the year, the others with 150 a day.
+ * Exits with 1 when a bar is missed. --store keeps the year there, or takes the one that is there.
+ */
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { chromiumPath, TestBrowser } from "../../test/dashboard/browser.ts";
+import { quantile, Report } from "./api/report.ts";
+import { PagesGateway } from "./pages/gateway.ts";
+import { makeYear, nameOf } from "./pages/home.ts";
+import { type Look, lookAt, watchFor } from "./pages/looks.ts";
+import { openPages } from "./pages/open-pages.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    help: { type: "boolean", default: false },
+    store: { type: "string" },
+    busiest: { type: "string", default: "500000" },
+    each: { type: "string", default: "54750" },
+  },
+});
+if (options.help) {
+  console.log("./scripts/bench pages [--store DIRECTORY] [--busiest 500000] [--each 54750]");
+  process.exit();
+}
+if (chromiumPath === undefined) {
+  console.error("bench: pages are looked at with Chromium: sudo apt-get install chromium");
+  process.exit(2);
+}
+
+const sensors = 40;
+const looks = 5;
+const pages_open = 20;
+const report = new Report();
+const directory = options.store ?? mkdtempSync(join(tmpdir(), "lintel-bench-pages-"));
+try {
+  const [busiest, each] = [Number(options.busiest), Number(options.each)];
+  if (!existsSync(join(directory, "lintel.db"))) {
+    mkdirSync(directory, { recursive: true });
+    await makeYear(directory, { sensors, busiest, each });
+  }
+  report.note(`${sensors} sensors, a year: ${busiest} events of one, ${each} of each of the others`);
+  await using gateway = await PagesGateway.start(directory);
+  await bytesOf(gateway);
+  await looksAt(gateway);
+  const grown_mb = await openPages(gateway, pages_open, [
+    `/devices/wirelesssensors/${nameOf(1)}?span=1y`,
+    "/?span=day",
+    `/devices/wirelesssensors/${nameOf(2)}?span=8w`,
+    "/?span=year",
+  ]);
+  report.bar(`megabytes that ${pages_open} open pages take`, { value: grown_mb, most: 10 });
+} finally {
+  if (options.store === undefined) rmSync(directory, { recursive: true, force: true });
+}
+process.exit(report.missed === 0 ? 0 : 1);
+
+/** Kilobytes of script and style, as a browser takes them. */
+async function bytesOf(gateway: PagesGateway): Promise<void> {
+  const text = await (await gateway.ask("/")).text();
+  let bytes = 0;
+  for (const [path] of text.matchAll(/\/assets\/[a-z-]+[0-9a-f]+\.(js|css)/g)) {
+    const response = await fetch(gateway.origin + path, {
+      headers: { "accept-encoding": "gzip" },
+      decompress: false,
+    } as RequestInit);
+    bytes += (await response.arrayBuffer()).byteLength;
+  }
+  report.bar("kilobytes of script and style, gzip", { value: bytes / 1_000, least: 1, most: 60 });
+}
+
+async function looksAt(gateway: PagesGateway): Promise<void> {
+  await using browser = await TestBrowser.start();
+  const kinds = [
+    { what: "the home, a day", path: "/", drawn: ".strip" },
+    {
+      what: "a year of one sensor",
+      path: `/devices/wirelesssensors/${nameOf(1)}?span=1y`,
+      drawn: "canvas[data-drawn]",
+      most_s: 1,
+    },
+    { what: `a year of a home of ${sensors} sensors`, path: "/?span=year", drawn: ".strip", most_s: 2 },
+  ];
+  for (const { what, path, drawn, most_s = 1 } of kinds) {
+    await using visit = await browser.visit({ viewport: { width: 1280, height: 900 } });
+    await visit.page.goto(`${gateway.origin}/sign-in#token=${gateway.token}`);
+    await visit.page.waitForURL(`${gateway.origin}/`);
+    await watchFor(visit.page, drawn);
+    const before_ms = gateway.processor_ms();
+    const all: Look[] = [];
+    for (let look = 0; look < looks; look++) all.push(await lookAt(visit.page, gateway.origin + path));
+    const spent_ms = (gateway.processor_ms() - before_ms) / looks;
+    const [first] = all;
+    const median_s = (of: keyof Look) =>
+      quantile(
+        all.map((look) => look[of]),
+        0.5,
+      ) / 1_000;
+    const part = (name: string, of: keyof Look) => `${name} ${median_s(of).toFixed(2)} s`;
+    report.note(`${what}: the first look took ${((first?.drawn_ms ?? 0) / 1_000).toFixed(2)} s`);
+    report.bar("  first paint, seconds", { value: median_s("painted_ms"), most: 0.5 });
+    report.bar("  drawn, seconds", { value: median_s("drawn_ms"), most: most_s });
+    report.note(
+      `  ${part("document there after", "document_ms")}, ${part("plot asked for", "asked_ms")}, ${part("answered", "answered_ms")}`,
+    );
+    report.note(`  the gateway's processor time: ${spent_ms.toFixed(0)} ms a look`);
+    if (visit.faults.length > 0) throw new Error(visit.faults.join("\n"));
+  }
+}

@@ -1,0 +1,60 @@
+import type { Page } from "playwright-core";
+
+/** How a page came to be, milliseconds since it was asked for. */
+export interface Look {
+  readonly painted_ms: number;
+  /** When the document was there, and when its plot was asked for and answered, where it has one. */
+  readonly document_ms: number;
+  readonly asked_ms: number;
+  readonly answered_ms: number;
+  /** Everything that it shows was there. */
+  readonly drawn_ms: number;
+}
+
+/** Has every document of a page note when something that a selector names had been drawn in it. */
+export async function watchFor(page: Page, selector: string): Promise<void> {
+  await page.addInitScript((drawn) => {
+    let drawn_ms: number | undefined;
+    let painted_ms: number | undefined;
+    const note = () => {
+      if (drawn_ms === undefined || painted_ms === undefined) return;
+      const plot = performance.getEntriesByType("resource").find(({ name }) => name.includes("/plots/"));
+      const timing = plot as PerformanceResourceTiming | undefined;
+      const [page] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
+      Reflect.set(globalThis, "look", {
+        painted_ms,
+        document_ms: page?.responseEnd ?? 0,
+        asked_ms: timing?.startTime ?? 0,
+        answered_ms: timing?.responseEnd ?? 0,
+        drawn_ms: Math.max(drawn_ms, painted_ms),
+      });
+    };
+    const look = () => {
+      if (document.querySelector(drawn) === null) return;
+      watch.disconnect();
+      // What was put there by script is seen in the next frame.
+      requestAnimationFrame(() =>
+        setTimeout(() => {
+          drawn_ms = performance.now();
+          note();
+        }),
+      );
+    };
+    const watch = new MutationObserver(look);
+    watch.observe(document, { subtree: true, childList: true, attributes: true });
+    new PerformanceObserver((list) => {
+      const paint = list.getEntries().find(({ name }) => name === "first-contentful-paint");
+      if (paint === undefined) return;
+      painted_ms = paint.startTime;
+      note();
+    }).observe({ type: "paint", buffered: true });
+  }, selector);
+}
+
+/** Opens a page that is watched, and waits until it is drawn. */
+export async function lookAt(page: Page, url: string): Promise<Look> {
+  await page.goto("about:blank");
+  await page.goto(url, { waitUntil: "commit" });
+  await page.waitForFunction(() => Reflect.get(globalThis, "look") !== undefined, null, { timeout: 60_000 });
+  return page.evaluate(() => Reflect.get(globalThis, "look") as Look);
+}
