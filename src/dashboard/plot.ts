@@ -7,7 +7,7 @@ import { requireDevice } from "./pages/device/device-store.ts";
 import { usualSpans } from "./pages/device/facts.ts";
 import { type DaySpan, readSpan } from "./pages/device/span.ts";
 import { encodePlot, type PlotData } from "./plot-format.ts";
-import { uncoveredOf } from "./uncovered.ts";
+import { doubtsIn, uncoveredOf } from "./uncovered.ts";
 
 /**
  * A measure of a device in a span of days, thinned for a plot, as the bytes of `plot-format.ts`.
@@ -22,9 +22,10 @@ export async function plotOf(asked: Asked, acceptEncoding: string | null): Promi
     ? measures[name as keyof typeof measures]
     : undefined;
   if (measure === undefined || measure.kind !== kind) throw new HttpError("path_unknown", {});
-  const zone = await site.zoneOf(item.record.currenthomeid ?? undefined);
+  const home = item.record.currenthomeid ?? undefined;
+  const zone = await site.zoneOf(home);
   const span = readSpan(query, { zone, now_ms, usual: usualSpans[kind] });
-  const bytes = encodePlot(await plotData(asked, { item: item.key, measure, span }));
+  const bytes = encodePlot(await plotData(asked, { item: item.key, home, measure, span }));
   const { coding } = readAcceptEncoding(acceptEncoding ?? undefined);
   return new Response(coding === undefined ? bytes : codings[coding](bytes), {
     headers: {
@@ -38,8 +39,8 @@ export async function plotOf(asked: Asked, acceptEncoding: string | null): Promi
 }
 
 async function plotData(
-  { store, now_ms }: Asked,
-  { item, measure, span }: { item: number; measure: Measure; span: DaySpan },
+  { site, store, now_ms }: Asked,
+  { item, home, measure, span }: { item: number; home: number | undefined; measure: Measure; span: DaySpan },
 ): Promise<PlotData> {
   const { series, field, mask } = measure;
   const { from_ms, to_ms } = span;
@@ -52,7 +53,8 @@ async function plotData(
   const { count: counts } = thinned;
   const levels = mask === undefined ? levelsOf(thinned, measure) : statesOf(thinned);
   unbridge(levels, { counts, uncovered, from_ms, step_ms });
-  return { from_ms, step_ms, counts, levels, uncovered };
+  const doubts = await doubtsIn(site, { home, from_ms, to_ms: until_ms });
+  return { from_ms, step_ms, counts, levels, uncovered: [...uncovered, ...doubts] };
 }
 
 /** How many of so many steps are drawn as one: those of an hour in whole numbers. */

@@ -1,4 +1,5 @@
 import type { SeenStore } from "../store/seen-store.ts";
+import type { Site } from "./page.ts";
 
 /**
  * Why nothing is known of a time: nobody was listening (the gateway or its driver was down, the device was not worn, or kept nothing), the device was silent
@@ -45,6 +46,23 @@ export async function uncoveredOf(
   }
   if (first_ms > from_ms) found.push({ from_ms, to_ms: first_ms, why: "not_listening" });
   return inOrder(found);
+}
+
+/** Stretches of a span, in order of time, in which the clock of a home was in doubt: what was recorded has times then, and those may be wrong. */
+export async function doubtsIn(
+  site: Pick<Site, "doubtsOf">,
+  { home, from_ms, to_ms }: { home: number | undefined; from_ms: number; to_ms: number },
+): Promise<Uncovered[]> {
+  const doubts = (await site.doubtsOf?.(home)) ?? [];
+  return doubts
+    .filter((doubt) => doubt.from_ms < to_ms && doubt.to_ms > from_ms)
+    .map(
+      (doubt): Uncovered => ({
+        from_ms: Math.max(doubt.from_ms, from_ms),
+        to_ms: Math.min(doubt.to_ms, to_ms),
+        why: "doubt",
+      }),
+    );
 }
 
 /** From the newest first to the oldest first, with what touches and is alike in one. */

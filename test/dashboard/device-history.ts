@@ -22,6 +22,9 @@ export const scalePath = "scales/scale-d43639aa175c";
 export const outage = { from_ms: Date.UTC(2026, 10, 10, 8), to_ms: Date.UTC(2026, 10, 10, 16) };
 export const silence = { from_ms: Date.UTC(2026, 10, 12, 0), to_ms: Date.UTC(2026, 10, 13, 0) };
 
+/** When the clock of the home was in doubt, from noon to six in the evening in Berlin; unix milliseconds. */
+export const doubt = { from_ms: Date.UTC(2026, 10, 14, 11), to_ms: Date.UTC(2026, 10, 14, 17) };
+
 /** The day on which the clocks went back, which had 25 hours: half past two came twice. */
 export const longDay = {
   from_ms: Date.UTC(2026, 9, 24, 22),

@@ -6,6 +6,7 @@ import { SystemClock } from "../../src/clock.ts";
 import { dashboardApp } from "../../src/dashboard/app.ts";
 import { startServer } from "../../src/http/server.ts";
 import { lineLog } from "../../src/log.ts";
+import type { Span } from "../../src/meaning/span.ts";
 import { openGatewayStore } from "../../src/store/sqlite/open.ts";
 import type { GatewayStore } from "../../src/store/store.ts";
 import { type Binding, mintToken } from "../../src/token.ts";
@@ -31,8 +32,10 @@ export async function servePages(options: {
   now_ms: number;
   home: number;
   zone: string;
+  /** When the clock of the home was in doubt. */
+  doubts?: readonly Span[];
 }): Promise<PagesServing> {
-  const { now_ms, home, zone } = options;
+  const { now_ms, home, zone, doubts = [] } = options;
   const directory = await mkdtemp(join(tmpdir(), "lintel-pages-"));
   const clock = new SettableClock(now_ms);
   const lines: string[] = [];
@@ -48,6 +51,7 @@ export async function servePages(options: {
         home,
         api: apiUrl({ origin: "" }),
         zoneOf: async () => zone,
+        doubtsOf: async () => doubts,
       }),
     ],
     store,

@@ -8,6 +8,7 @@ import {
   boxPage,
   doorName,
   doorPage,
+  doubt,
   fillBox,
   fillDoor,
   fillScale,
@@ -20,7 +21,7 @@ import { type PagesServing, servePages } from "./device-home.ts";
 
 let serving: PagesServing;
 beforeAll(async () => {
-  serving = await servePages({ now_ms, home: 12, zone });
+  serving = await servePages({ now_ms, home: 12, zone, doubts: [doubt] });
   await fillDoor(serving.store);
   await fillBox(serving.store);
   await fillScale(serving.store);
@@ -196,6 +197,11 @@ describe.skipIf(chromiumPath === undefined)(`a device's page in Chromium (else $
     expect(open).not.toEqual(quiet);
     for (const one of [notListening, silent]) expect(new Set(one).size).toBeGreaterThan(2);
     expect(notListening).not.toEqual(silent);
+    // Where the time is in doubt a veil lies over all of it, faint at its edges.
+    const inDoubt = await at((doubt.from_ms + doubt.to_ms) / 2);
+    const edge = await at(doubt.from_ms + hour_ms / 8);
+    expect(inDoubt).not.toEqual(quiet);
+    expect(edge).not.toEqual(inDoubt);
     expect(await visit.page.textContent(".plot [role=status]")).toContain("not known for");
     expect(visit.faults).toEqual([]);
   });

@@ -15,9 +15,11 @@ export function wordsAt(
   const [count, level] = [counts[step] ?? 0, levels[step] ?? 0];
   const when = `${dateText(at_ms, times)}, ${clockText(start_ms, times)}`;
   const readings = count === 0 ? "" : `, ${count} ${count === 1 ? "reading" : "readings"}`;
-  if (level > 0) return `${when}: ${measure.levels[level - 1]}${readings}`;
-  if (count > 0) return `${when}: at rest${readings}`;
-  const why = uncovered.find((span) => at_ms >= span.from_ms && at_ms < span.to_ms)?.why;
+  const whys = uncovered.filter((span) => at_ms >= span.from_ms && at_ms < span.to_ms).map(({ why }) => why);
+  const doubt = whys.includes("doubt") ? `; ${unknown.doubt}` : "";
+  if (level > 0) return `${when}: ${measure.levels[level - 1]}${readings}${doubt}`;
+  if (count > 0) return `${when}: at rest${readings}${doubt}`;
+  const [why] = whys;
   if (why !== undefined) return `${when}: ${unknown[why]}`;
   return start_ms > times.now_ms ? `${when}: not yet` : `${when}: nothing happened`;
 }
@@ -40,8 +42,12 @@ export function drawnDays(
         const level = levels[step] ?? 0;
         if (level > 0) lasted_ms[level - 1] = (lasted_ms[level - 1] ?? 0) + step_ms;
       }
+      // What was recorded while the time was in doubt is known, though not to the minute.
       const uncovered_ms = uncovered.reduce(
-        (sum, span) => sum + Math.max(0, Math.min(span.to_ms, to_ms) - Math.max(span.from_ms, start_ms)),
+        (sum, span) =>
+          sum +
+          (span.why === "doubt" ? 0 : 1) *
+            Math.max(0, Math.min(span.to_ms, to_ms) - Math.max(span.from_ms, start_ms)),
         0,
       );
       return { from_ms: start_ms, to_ms, readings, lasted_ms, uncovered_ms };

@@ -3,7 +3,7 @@ import { localDays } from "../../../meaning/local-day.ts";
 import { type SeriesName, seriesOf } from "../../../series.ts";
 import type { ItemOverview, SeriesRecord } from "../../../store/store.ts";
 import type { Asked, Show } from "../../page.ts";
-import { type Uncovered, uncoveredOf } from "../../uncovered.ts";
+import { doubtsIn, type Uncovered, uncoveredOf } from "../../uncovered.ts";
 import { type Curve, curvesIn } from "./curves.ts";
 import { readingsIn, requireDevice } from "./device-store.ts";
 import { type Doses, dosesIn } from "./doses.ts";
@@ -33,7 +33,7 @@ export interface DeviceData {
   readonly events: readonly Event[];
   /** The day that was opened, the oldest first. */
   readonly day: OpenedDay | null;
-  /** When it was not covered in the span. */
+  /** When it was not covered in the span, and when its time was in doubt. */
   readonly uncovered: readonly Uncovered[];
   /** Of a pill box whose events are shown. */
   readonly doses: Doses | null;
@@ -91,11 +91,9 @@ export const showDevice: Show<DeviceData> = async (asked) => {
   const overview = await overviewOf(asked, record.itemid);
   const until_ms = Math.max(span.from_ms, Math.min(span.to_ms, now_ms));
   const href = `/devices/${kind}/${encodeURIComponent(name)}`;
-  const uncovered = await uncoveredOf(store, {
-    item: item.key,
-    from_ms: span.from_ms,
-    to_ms: until_ms,
-  });
+  const shownTime = { from_ms: span.from_ms, to_ms: until_ms };
+  const uncovered = await uncoveredOf(store, { item: item.key, ...shownTime });
+  const doubts = await doubtsIn(site, { home: record.currenthomeid ?? undefined, ...shownTime });
   const data: DeviceData = {
     kind,
     name,
@@ -110,7 +108,7 @@ export const showDevice: Show<DeviceData> = async (asked) => {
     shown: series === undefined ? null : { series, path: seriesOf(series).path },
     events: series === undefined ? [] : await newest(of, series, span),
     day: series === undefined ? null : await openedDay(of, series, { span, zone }),
-    uncovered,
+    uncovered: [...uncovered, ...doubts],
     curves: series === undefined ? [] : await curvesIn(store, { series, item: item.key, span, uncovered }),
     doses:
       series === "pillbox_events" ? await dosesIn(asked, { item: item.key, span, zone, uncovered }) : null,

@@ -6,7 +6,7 @@ import { walksOf } from "../../../meaning/walks.ts";
 import { RecentlyUsed } from "../../../recently-used.ts";
 import type { ItemOverview } from "../../../store/store.ts";
 import type { Asked, Show, Site } from "../../page.ts";
-import type { Uncovered } from "../../uncovered.ts";
+import { doubtsIn } from "../../uncovered.ts";
 import { type DeviceRow, rowOf } from "./devices.ts";
 import { type Need, needsOf } from "./needs.ts";
 import type { StripMemory } from "./strip.ts";
@@ -47,7 +47,7 @@ export const showHome: Show<HomeData> = async (asked) => {
     now_ms,
     window,
     memory: memoryOf(site),
-    doubts: await doubtsOf(site, home),
+    doubts: await doubtsIn(site, { home, from_ms: window.from_ms, to_ms: window.to_ms }),
     inLine: new Set(lines.flatMap(({ sensors }) => sensors.map(({ item }) => item))),
   };
   const overviews = (await store.itemOverviews(homes)).filter(isShown);
@@ -117,11 +117,6 @@ async function troublesOf({ fleet, troublesOf: ownTroubles }: Site, home: number
   return (known?.needs ?? [])
     .filter(({ type }) => type !== "item_silent" && type !== "battery_low")
     .map(({ message }) => ({ what: `${message}.` }));
-}
-
-async function doubtsOf(site: Site, home: number | undefined): Promise<Uncovered[]> {
-  const doubts = (await site.doubtsOf?.(home)) ?? [];
-  return doubts.map(({ from_ms, to_ms }) => ({ from_ms, to_ms, why: "doubt" }));
 }
 
 function isShown({ record }: ItemOverview): boolean {
