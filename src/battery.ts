@@ -11,6 +11,6 @@ export function isBatteryLow(battery: {
   return kind === "wirelesssensors" && millivolts !== undefined && millivolts <= coin_cell_low_mv;
 }
 
-const low_percent = 15;
+export const low_percent = 15;
 /** A lithium coin cell holds 3 V for most of its life; below this it has days. */
-const coin_cell_low_mv = 2_500;
+export const coin_cell_low_mv = 2_500;

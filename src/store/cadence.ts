@@ -35,3 +35,6 @@ export function cadenceOf(kind: Kind, subtype: string | undefined): Cadence {
 export function silence_max_ms({ expected_ms }: Cadence): number {
   return expected_ms === undefined ? Number.POSITIVE_INFINITY : expected_ms * 1.5;
 }
+
+/** Whatever its kind, a device that has been silent for no longer than this does not count as such. */
+export const silence_least_ms = Math.min(...cadences.map(silence_max_ms));

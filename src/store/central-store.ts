@@ -78,8 +78,8 @@ export interface CentralStore extends Store {
   /** The spans of which nothing of a home is kept. */
   erasedIn(home: number): Promise<readonly Erasure[]>;
 
-  /** States of the items that live in some homes now (absent: of all): `Store.itemOverviews` without counts of what they have sent, at a fraction of its cost. */
-  itemStates(homes?: readonly number[]): Promise<readonly ItemState[]>;
+  /** Health of the items that live in some homes now (absent: in all), at a fraction of the cost of `Store.itemOverviews`. */
+  itemHealth(homes?: readonly number[]): Promise<ItemHealth>;
 
   /** Items of which homes have sent readings at times when the inventory has them elsewhere, in order of home and itemid: these are kept, and served as nobody's. */
   strays(): Promise<readonly Stray[]>;
@@ -176,6 +176,13 @@ export interface GatewayRecord {
   readonly report: Readonly<Record<string, unknown>>;
   /** Other epochs of the home that have sent something since this one began: two boxes with one token. */
   readonly rivals: readonly string[];
+}
+
+export interface ItemHealth {
+  /** How many items a home has; homes without any are left out. */
+  readonly items: ReadonlyMap<number, number>;
+  /** All that are overdue or whose battery is low, in order of type and itemid, and some of which nothing is wrong. */
+  readonly doubtful: readonly ItemState[];
 }
 
 /** An overview of an item without what is counted of it. */

@@ -53,7 +53,7 @@ export function overviewsAgree(make: MakeCentral): void {
     expect(told(items)).toEqual([
       { item: 1, home: 4, heard: 40, battery: 44, overdue: false, gaps: 2, lost: 3, count: 40 },
       { item: 2, home: 5, heard: 20, battery: 50, overdue: true, gaps: 1, lost: 5, count: 40 },
-      { item: 3, home: 5, heard: 20, battery: 60, overdue: false, gaps: 0, lost: 0 },
+      { item: 3, home: 5, heard: 20, battery: 12, overdue: false, gaps: 0, lost: 0 },
       { item: 7, home: 6, overdue: false, gaps: 0, lost: 0 },
     ]);
     expect(told(await store.itemOverviews([4, 5, 6]))).toEqual(told(items));
@@ -67,6 +67,22 @@ export function overviewsAgree(make: MakeCentral): void {
     expect(told(await store.itemOverviews([6]))).toEqual(told(items).filter(({ item }) => item === 7));
     expect(await store.itemOverviews([])).toEqual([]);
     expect(await store.itemOverviews([8])).toEqual([]);
+  });
+
+  test("without those of items that are well are their health", async () => {
+    await using made = await make();
+    const { store } = made;
+    await threeHomes(store);
+    for (const of of [undefined, [4, 5, 6], [5], [4], [6, 4], [8], []]) {
+      const overviews = await store.itemOverviews(of);
+      const { items, doubtful } = await store.itemHealth(of);
+      const homes = Map.groupBy(overviews, ({ record }) => record.currenthomeid);
+      expect(Object.fromEntries(items)).toEqual(
+        Object.fromEntries(homes.entries().map(([home, { length }]) => [home, length])),
+      );
+      const unwell = overviews.filter(({ record }) => record.itemid === 2 || record.itemid === 3);
+      expect(doubtful).toEqual(unwell.map(({ gaps, lost, series, ...state }) => state));
+    }
   });
 
   test("of some homes say of no item that its records have it elsewhere", async () => {
@@ -137,7 +153,7 @@ function healthIn(home: number): Partial<DeviceHealth> {
     ...nothing,
     devices: [sensor(1), sensor(2), sensor(3)],
     listeners: [listened("ble"), listened("zigbee")],
-    states: [state(0, 40, 55), state(1, 20, 50), state(2, 20, 60, "ble")],
+    states: [state(0, 40, 55), state(1, 20, 50), state(2, 20, 12, "ble")],
     outages: [
       { listener: "ble", start_ms: at(21), stop_ms: at(39) },
       { listener: "zigbee", start_ms: at(10), stop_ms: at(19) },

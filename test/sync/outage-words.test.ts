@@ -52,7 +52,11 @@ test("alerts that cannot be kept because a worker is away are said once, and kep
     if (isAway) throw away();
     return [];
   };
-  const store = { gateways: asked, itemStates: async () => [], strays: async () => [] };
+  const store = {
+    gateways: asked,
+    itemHealth: async () => ({ items: new Map(), doubtful: [] }),
+    strays: async () => [],
+  };
   const empty = { erasures: async () => [], recordsWith: async () => [], records: async () => [] };
   const keeper = new AlertKeeper({ store: { ...store, ...empty } as unknown as CentralStore, clock, log });
   keeper.start();

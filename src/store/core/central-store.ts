@@ -1,6 +1,5 @@
 import { messageOf } from "../../errors.ts";
 import type { Log } from "../../log.ts";
-import { itemSeenFrom } from "../../records/seen.ts";
 import { seriesIn } from "../batch.ts";
 import { firstIndexFrom, firstNewSeq, refuseForeign } from "../batch-acceptance.ts";
 import type { CentralStore } from "../central-store.ts";
@@ -11,7 +10,8 @@ import { digests } from "./digests.ts";
 import { erasedIn } from "./erasures.ts";
 import { gatewayRecords } from "./gateways.ts";
 import { history } from "./history.ts";
-import { itemStates, strays } from "./item-overviews.ts";
+import { itemHealth } from "./item-health.ts";
+import { strays } from "./item-overviews.ts";
 import { type HeardDevice, heardFrom } from "./items.ts";
 import { newlyCompared, nightsOf } from "./nights.ts";
 import { daysColumns, refuseUnheld } from "./repair.ts";
@@ -87,10 +87,7 @@ export function centralStoreOn(parts: CentralParts): CentralStore {
     seal,
     replaceAlerts: (home, alerts) => writer.write("replaceAlerts", home, alerts),
     erasedIn: erased,
-    itemStates: async (of) => {
-      const states = await database.snapshot(() => itemStates(of));
-      return states.map((one) => ({ ...one, record: itemSeenFrom(of, one.record) }));
-    },
+    itemHealth: snapshot(itemHealth),
     strays: snapshot(() => strays(homes)),
     noteCompared: async (...given) => {
       // Nearly always all is equal, and was.

@@ -29,11 +29,6 @@ export function* itemOverviews(homes: Homes, of?: readonly number[]): Work<ItemO
   }));
 }
 
-/** The same without what is counted of each item, at a fraction of the cost: see `CentralStore.itemStates`. */
-export function* itemStates(of?: readonly number[]): Work<ItemState[]> {
-  return yield* statesOf(yield* itemsWithStays(of));
-}
-
 /** Items, their records by key, and their stays, the earliest of each first. */
 interface ItemsWithStays {
   readonly rows: readonly ItemRow[];
@@ -42,12 +37,16 @@ interface ItemsWithStays {
 }
 
 function* itemsWithStays(of: readonly number[] | undefined): Work<ItemsWithStays> {
-  const [rows, all] = yield* rowsOfAll(itemsLiving(of), staysOfItems(of));
+  const [rows, stays] = yield* rowsOfAll(itemsLiving(of), staysOfItems(of));
+  return withRecords(rows, stays);
+}
+
+export function withRecords(rows: readonly ItemRow[], all: readonly ItemStay[]): ItemsWithStays {
   const items = new Map(rows.map(({ key, record }) => [key, JSON.parse(record) as Item]));
   return { rows, items, stays: all.filter(({ item }) => items.has(item)) };
 }
 
-function* statesOf({ rows, items, stays }: ItemsWithStays): Work<ItemState[]> {
+export function* statesOf({ rows, items, stays }: ItemsWithStays): Work<ItemState[]> {
   const overdue = yield* overdueItems(stays.flatMap((stay) => latestStay(stay, items)));
   // The latest stay in which it was heard.
   const heard = new Map(stays.filter(isHeard).map((stay) => [stay.item, stay]));
@@ -74,14 +73,18 @@ function itemsLiving(of: readonly number[] | undefined): Statement<ItemRow> {
 
 /** Stays of items, the earliest first, with what was last learned of their devices in each. */
 function staysOfItems(of: readonly number[] | undefined): Statement<ItemStay> {
-  const text = (condition: string) => `
+  if (of === undefined) return objects(staysText(""));
+  return objects(staysText("WHERE stays.home = ANY ($1::bigint[])"), of);
+}
+
+/** The statement, with a condition on `stays`. */
+export function staysText(condition: string): string {
+  return `
     SELECT stays.item, streams.key AS stream, stays.home, from_ms, before_ms, states.first_ms, heard_ms, listener, last_ms,
       battery_percent, battery_mv, linkquality
     FROM ${stayed} LEFT JOIN stream_states AS states ON states.stream = streams.key
       LEFT JOIN listeners ON listeners.home = states.home AND name = listener
     ${condition} ORDER BY stays.item, from_ms`;
-  if (of === undefined) return objects(text(""));
-  return objects(text("WHERE stays.home = ANY ($1::bigint[])"), of);
 }
 
 /** The stay is all the time that there is. */
@@ -245,7 +248,7 @@ interface StreamTotal {
   readonly newest_ms: number;
 }
 
-interface ItemRow {
+export interface ItemRow {
   readonly key: number;
   readonly record: string;
   /** On SQLite 0 or 1. */
@@ -253,7 +256,7 @@ interface ItemRow {
 }
 
 /** A stay of an item in a home that has sent something of it; null is what its device has not told there. */
-interface ItemStay extends StreamStay {
+export interface ItemStay extends StreamStay {
   readonly item: number;
   readonly first_ms: number | null;
   readonly heard_ms: number | null;

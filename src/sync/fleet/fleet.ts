@@ -79,23 +79,24 @@ export type NeedType = keyof typeof needTypes;
  * items or people that are elsewhere.
  */
 export async function fleetOf(
-  store: Pick<CentralStore, "gateways" | "itemStates" | "strays" | "erasures" | "recordsWith">,
+  store: Pick<CentralStore, "gateways" | "itemHealth" | "strays" | "erasures" | "recordsWith">,
   now_ms: number,
   of?: readonly number[],
 ): Promise<FleetHome[]> {
-  const [all, items, strays] = await Promise.all([
+  const [all, health, strays] = await Promise.all([
     store.gateways(),
-    store.itemStates(of),
+    store.itemHealth(of),
     of === undefined ? store.strays() : [],
   ]);
   const seen = new Set(of);
   const gateways = of === undefined ? all : all.filter(({ home }) => seen.has(home));
   const erased = of === undefined ? await erasedOf(store, gateways) : nothingErased;
-  const byHome = Map.groupBy(items, ({ record }) => record.currenthomeid);
+  const byHome = Map.groupBy(health.doubtful, ({ record }) => record.currenthomeid);
   const straysByHome = Map.groupBy(strays, ({ home }) => home);
   return gateways.map((gateway) => {
     const heard = {
-      items: byHome.get(gateway.home) ?? [],
+      items: health.items.get(gateway.home) ?? 0,
+      doubtful: byHome.get(gateway.home) ?? [],
       strays: straysByHome.get(gateway.home) ?? [],
       erased,
     };
@@ -103,9 +104,16 @@ export async function fleetOf(
   });
 }
 
+interface Heard {
+  readonly items: number;
+  readonly doubtful: readonly ItemState[];
+  readonly strays: readonly Stray[];
+  readonly erased: Erased;
+}
+
 function fleetHome(
   gateway: GatewayRecord,
-  { items, strays, erased }: { items: readonly ItemState[]; strays: readonly Stray[]; erased: Erased },
+  { items, doubtful, strays, erased }: Heard,
   now_ms: number,
 ): FleetHome {
   const report = gateway.report as Partial<GatewayReport>;
@@ -124,11 +132,11 @@ function fleetHome(
     disk_free_bytes: report.disk_free_bytes ?? null,
     differing_days: report.differing_days ?? null,
     failure: report.failure ?? null,
-    items: items.length,
-    silent: items
+    items,
+    silent: doubtful
       .filter(({ overdue }) => overdue)
       .map(({ record, heard_ms }) => ({ itemname: record.itemname, heard_ms: heard_ms ?? null })),
-    low_batteries: items.filter(isLow).map(({ record, battery_percent, battery_mv }) => ({
+    low_batteries: doubtful.filter(isLow).map(({ record, battery_percent, battery_mv }) => ({
       itemname: record.itemname,
       percent: battery_percent ?? null,
       millivolts: battery_mv ?? null,
