@@ -258,7 +258,7 @@ function familiesOf(status: GatewayStatus, commits: Histogram): Family[] {
 export function keepingOf({ upload }: Config) {
   return upload === undefined
     ? {}
-    : { upload: { url: upload.url, at: upload.at }, keep_days: upload.keep_days };
+    : { upload: { url: upload.url, at: upload.at || undefined }, keep_days: upload.keep_days };
 }
 
 /** The store as uploads see it, opened when it is first asked for. */

@@ -18,7 +18,7 @@ export interface UploadTarget {
   /** Absolute paths: of the sync token, and of the certificate of a central that no authority vouches for. */
   readonly token_file: string;
   readonly certificate?: string;
-  /** Time of day, in the time of the machine, as the timer has it: `02:00`. */
+  /** Time of day, in the time of the machine, as the timer has it: `02:00`; empty where no timer uploads. */
   readonly at: string;
   readonly bytes_per_s: number;
   /** Days of readings that stay on the gateway; absent: all of them. */

@@ -29,8 +29,8 @@ export interface Site {
 
 /** Where readings go, and how long they stay. */
 export interface Keeping {
-  /** A server that a gateway sends them to each night; `at` is a time of day, as `02:00`. */
-  readonly upload?: { readonly url: string; readonly at: string } | undefined;
+  /** A server that a gateway sends them to, each night at a time of day, as `02:00`; without one, now and then. */
+  readonly upload?: { readonly url: string; readonly at?: string | undefined } | undefined;
   /** When they were last sent on from a gateway, or last came to central, unix milliseconds. */
   readonly uploaded_ms?: number | undefined;
   /** Days of readings that stay on a gateway; absent: all. */

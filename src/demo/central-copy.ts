@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startCentral } from "../central.ts";
 import type { Clock } from "../clock.ts";
+import type { UploadTarget } from "../config/upload-section.ts";
 import { messageOf, type OperatorError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { CentralStore } from "../store/central-store.ts";
@@ -13,8 +14,8 @@ import { uploadFrom } from "../uploader/uploader.ts";
 export interface DemoCentral {
   /** Where its API is. */
   readonly url: string;
-  /** Where gateways upload to. */
-  readonly origin: string;
+  /** Where the gateway uploads to. */
+  readonly target: UploadTarget;
   /** Uploads now, and again after each of the demo's nights, until it is stopped. */
   begin(): void;
   stop(): Promise<void>;
@@ -63,11 +64,8 @@ export async function startDemoCentral(options: {
     await server.stop();
     throw error;
   }
-  const site = {
-    data: directory,
-    timezone,
-    target: { url: server.origin, token_file, at: "", bytes_per_s },
-  };
+  const target = { url: server.origin, token_file, at: "", bytes_per_s };
+  const site = { data: directory, timezone, target };
   const stop = new AbortController();
   let uploading: Promise<void> = Promise.resolve();
   let cancel = () => {};
@@ -85,7 +83,7 @@ export async function startDemoCentral(options: {
   };
   return {
     url: server.url,
-    origin: server.origin,
+    target,
     begin,
     stop: async () => {
       stop.abort(new Error("the demo ends"));

@@ -104,7 +104,7 @@ export async function startDemo(options: {
       onFailure: options.onFailure,
     });
     ends.push(() => central.stop());
-    describe(directory, timezone, central.origin);
+    describe(directory, timezone, central.target.url);
     const plugged = (file: string) => ({ clock, random, pauses, log, file: join(directory, file) });
     const radio = await plugInZigbeeRadio(plugged("demo-radio.json"));
     ends.push(() => radio.unplug());
@@ -124,6 +124,7 @@ export async function startDemo(options: {
         data: directory,
         home: { id: demoHome, timezone },
         api: { hostname: options.hostname, port: options.port, realm: "lintel" },
+        upload: central.target,
         drivers: sections,
         walking: [{ name: "hall", sensors: curtains }],
         warnings: [],

@@ -78,6 +78,11 @@ test("the demo serves a furnished flat with history, then live events, and leave
   const own = await gateway.get(`/items/wirelesssensors/kitchen-wall/events?${before}`, ready.token);
   expect(copied).toBe(await own.text());
 
+  const recorded = await fetch(`${gateway.origin}/recorded`, {
+    headers: { cookie: `lintel-${new URL(gateway.origin).port}=${ready.token}` },
+  });
+  expect(await recorded.text()).toContain(new URL(ready.central_url).host);
+
   expect(await gateway.stop("SIGINT")).toBe(0);
   expect(await demo.rest()).toBe("");
   expect(await demo.said()).toBe("");

@@ -146,8 +146,9 @@ function Whereabouts(props: { role: RecordedData["role"]; keeping: Keeping; keys
         </p>
       ) : (
         <p>
-          It is kept on the box in this home. Each night at {upload.at} the box sends it to the study’s
-          server, <bdi class="address">{new URL(upload.url).host}</bdi>
+          It is kept on the box in this home.{" "}
+          {upload.at === undefined ? "Now and then" : `Each night at ${upload.at}`} the box sends it to the
+          study’s server, <bdi class="address">{new URL(upload.url).host}</bdi>
           {upload.url.startsWith("https:")
             ? ", encrypted, so that nobody can read it on the way."
             : ", and it is not encrypted on the way."}
