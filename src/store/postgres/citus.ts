@@ -23,6 +23,13 @@ export const spreadByHome = [
   ],
 ] as const;
 
+/** Whether a statement asks for rows that are spread. No statement of what a home sends asks for both kinds. */
+export function isSpread(text: string): boolean {
+  return spreadForm.test(text);
+}
+
+const spreadForm = new RegExp(`\\b(FROM|JOIN|INTO|UPDATE)\\s+(${spreadByHome.join("|")})\\b`);
+
 export async function hasCitus(connections: Connections): Promise<boolean> {
   const extensions = await connections.read((sql) => sql`SELECT 1 FROM pg_extension WHERE extname = 'citus'`);
   return extensions.length > 0;

@@ -2,7 +2,8 @@ import postgres from "postgres";
 import type { Clock } from "../../clock.ts";
 import { OperatorError, StoreOutage } from "../../errors.ts";
 import { Claim, type ClaimKind } from "./claim.ts";
-import { databaseFault, isConnectionLost, nameOf, workerOf } from "./faults.ts";
+import { databaseFault, isConnectionLost, isReadOnly, nameOf, workerOf } from "./faults.ts";
+import { type Nearby, NearbyWorkers } from "./nearby.ts";
 import { type ClientEvents, Pool, type SqlRunner } from "./pool.ts";
 import { servedText, storedText } from "./stored-text.ts";
 import { answersOf, placesOf, Workers } from "./workers.ts";
@@ -21,6 +22,7 @@ export class Connections {
   readonly #coordinator: Pool;
   readonly #clock: Clock;
   #workers: Workers | undefined;
+  #nearby: NearbyWorkers | undefined;
   readonly #url: string;
   #claim: Claim | undefined;
 
@@ -54,6 +56,17 @@ export class Connections {
       ask: () => this.#askCoordinator(answersOf),
       // Citus does so once a minute by itself, and where this user may not ask for it.
       finishPrepared: () => this.#askCoordinator((sql) => sql`SELECT recover_prepared_transactions()`),
+    });
+    this.#nearby ??= new NearbyWorkers({
+      clock: this.#clock,
+      open: (worker) =>
+        new Pool({
+          open: (events) => clientOf(urlAt(this.#url, worker), {}, events),
+          connections_max: writes_max,
+          clock: this.#clock,
+          onSlow: () => void this.#giveUpSilent(),
+        }),
+      ask: async (home) => (await this.#reads.use((sql) => placesOf(sql, [home]))).get(home),
     });
   }
 
@@ -100,6 +113,28 @@ export class Connections {
   }
 
   /**
+   * As `write`, of what a home sends. On a cluster its rows are changed at the worker that has them, which commits them before the coordinator lets go of the locks that
+   * the work holds there. So nothing at the coordinator may be changed with them: where that is wanted all of it is done by way of the coordinator, anew.
+   */
+  writeOf<Result>(home: number, work: (sql: SqlRunner, nearby?: Nearby) => Promise<Result>): Promise<Result> {
+    return this.#named(async () => {
+      await this.#claim?.renew();
+      const nearby = this.#nearby;
+      const near = () =>
+        this.#writes.transaction("READ ONLY", async (sql) => {
+          return await nearby?.transaction(home, (there) => work(sql, there));
+        });
+      try {
+        const done = nearby === undefined ? undefined : await near();
+        if (done !== undefined) return done.result;
+      } catch (thrown) {
+        if (!isReadOnly(thrown)) throw thrown;
+      }
+      return await this.#writes.transaction("", work);
+    });
+  }
+
+  /**
    * Claims the database until it is closed: to use it beside others, or alone.
    *
    * @throws OperatorError where it is claimed otherwise
@@ -120,7 +155,7 @@ export class Connections {
 
   async close(): Promise<void> {
     this.#workers?.close();
-    const pools = [this.#reads, this.#pages, this.#writes, this.#coordinator];
+    const pools = [this.#reads, this.#pages, this.#writes, this.#coordinator, ...(this.#nearby?.pools ?? [])];
     await Promise.all(pools.map((pool) => pool.close(close_max_s)));
     await this.#claim?.release(close_max_s);
   }
@@ -134,7 +169,7 @@ export class Connections {
     if (workers === undefined) return;
     await workers.look();
     const silent = workers.silent();
-    const pools = [this.#reads, this.#pages, this.#writes];
+    const pools = [this.#reads, this.#pages, this.#writes, ...(this.#nearby?.pools ?? [])];
     if (silent.size === 0) return;
     const slow = pools.flatMap((pool) => pool.slowHomes());
     const ask = (homes: readonly number[]) => this.#askCoordinator((sql) => placesOf(sql, homes));
@@ -182,6 +217,13 @@ export class Connections {
     if (fault.reason === "unreachable") this.#workers?.coordinatorLost();
     return fault;
   }
+}
+
+/** The same database at a worker, by host and port. */
+function urlAt(url: string, worker: string): string {
+  const at = new URL(url);
+  at.host = worker;
+  return at.href;
 }
 
 function clientOf(

@@ -5,15 +5,19 @@ import {
   firstOf,
   type Lock,
   type Put,
+  type PutReadings,
   type Statement,
   type Step,
   type Work,
   type WritableDatabase,
 } from "../core/work.ts";
 import type { Overview } from "../store.ts";
+import { isSpread } from "./citus.ts";
 import type { Connections, SqlRunner } from "./connection.ts";
 import { copyReadings } from "./copy-readings.ts";
+import { metAt } from "./faults.ts";
 import { holdHome, holdInventory, shareInventory } from "./locks.ts";
+import type { Nearby } from "./nearby.ts";
 
 /** A database on a server. Every call rejects with an OperatorError that names it where it or the way to it is at fault. */
 export class PostgresDatabase implements StoreDatabase, WritableDatabase {
@@ -37,6 +41,12 @@ export class PostgresDatabase implements StoreDatabase, WritableDatabase {
 
   write<Result>(work: () => Work<Result>): Promise<Result> {
     return this.#connections.write((sql) => run({ sql, connections: this.#connections }, work()));
+  }
+
+  /** As `write`, of what a home sends: see `Connections.writeOf`. */
+  writeOf<Result>(home: number, work: () => Work<Result>): Promise<Result> {
+    const connections = this.#connections;
+    return connections.writeOf(home, (sql, nearby) => run({ sql, nearby, connections }, work()));
   }
 
   changes(): undefined {}
@@ -75,17 +85,32 @@ export async function run<Result>(on: On, work: Work<Result>): Promise<Result> {
 /** A connection, and those that it is one of. */
 interface On {
   readonly sql: SqlRunner;
+  /** Where rows that are spread are asked for; absent: by way of `sql`. */
+  readonly nearby?: Nearby | undefined;
   readonly connections: Pick<Connections, "reach">;
 }
 
 async function answerOf(on: On, step: Step): Promise<unknown> {
-  const { sql, connections } = on;
+  const { connections } = on;
+  if ("reach" in step) return connections.reach(on.sql, step.reach);
+  if ("lock" in step) return take(on, step);
+  if (!("text" in step || "put" in step || "readings" in step))
+    return Promise.all(step.map((one) => answerOf(on, one)));
+  const nearby = isSpreadStep(step) ? on.nearby : undefined;
+  if (nearby === undefined) return askFor(on.sql, step);
+  return askFor(nearby.sql, step).catch((thrown) => {
+    throw metAt(nearby.worker, thrown);
+  });
+}
+
+function isSpreadStep(step: Statement | Put | PutReadings): boolean {
+  return "readings" in step || isSpread("put" in step ? `INTO ${step.put}` : step.text);
+}
+
+async function askFor(sql: SqlRunner, step: Statement | Put | PutReadings): Promise<unknown> {
   if ("text" in step) return ask(sql, step);
   if ("put" in step) return put(sql, step);
-  if ("readings" in step) return copyReadings(sql, step.readings, step.meanwhile);
-  if ("reach" in step) return connections.reach(sql, step.reach);
-  if ("lock" in step) return take(on, step);
-  return Promise.all(step.map((one) => answerOf(on, one)));
+  return copyReadings(sql, step.readings, step.meanwhile);
 }
 
 async function take({ sql, connections }: On, { lock }: Lock): Promise<unknown> {

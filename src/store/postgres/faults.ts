@@ -23,9 +23,15 @@ export function databaseFault(thrown: unknown, name: string): OperatorError {
   return faultOf(thrown, { ...of, faults: isWorkerLost(thrown) ? [workerAway] : faults });
 }
 
-/** Host and port of the worker at which a statement failed, where a coordinator of Citus says so: `10.0.0.2:5432`. */
+/** An error that was met at a worker itself: `workerOf` answers it. */
+export function metAt(worker: string, thrown: unknown): unknown {
+  return thrown instanceof Error ? Object.assign(thrown, { worker }) : thrown;
+}
+
+/** Host and port of the worker at which a statement failed, which was asked itself or where a coordinator of Citus says so: `10.0.0.2:5432`. */
 export function workerOf(thrown: unknown): string | undefined {
-  const { message, where, notice } = toldBy(thrown);
+  const { message, where, notice, worker } = toldBy(thrown);
+  if (worker !== "") return worker;
   const named = workerLost.exec(message) ?? workerLost.exec(notice) ?? atWorker.exec(where);
   return named?.groups?.["worker"];
 }
@@ -34,6 +40,11 @@ export function workerOf(thrown: unknown): string | undefined {
 export function codeOf(thrown: unknown): string {
   if (isServerDead(thrown)) return "57P02";
   return thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
+}
+
+/** Whether a transaction that may only read was to change something. */
+export function isReadOnly(thrown: unknown): boolean {
+  return codeOf(thrown) === "25006";
 }
 
 /** True when a query failed because of the connection, and not of the database. One that a coordinator has lost to a worker is not ours. */
@@ -66,8 +77,9 @@ interface Told {
   readonly where: string;
   readonly notice: string;
   readonly severity: string;
+  readonly worker: string;
 }
-const silent: Told = { message: "", where: "", notice: "", severity: "" };
+const silent: Told = { message: "", where: "", notice: "", severity: "", worker: "" };
 
 /** Messages of Citus, which it does not translate. */
 const workerLost =

@@ -25,7 +25,10 @@ export class PostgresWriter implements CentralWriter {
   }
 
   write<Name extends WriteName>(name: Name, ...given: Given<Name>): Promise<Written<Name>> {
-    return this.#database.write(() => workOf(this.#writes, name, given));
+    const work = () => workOf(this.#writes, name, given);
+    if (name !== "receive") return this.#database.write(work);
+    const [, { home }] = given as Given<"receive">;
+    return this.#database.writeOf(home, work);
   }
 
   erase(request: ErasureRequest): Promise<ErasurePlan | undefined> {
