@@ -10,6 +10,13 @@ import { answersOf, placesOf, Workers } from "./workers.ts";
 
 export type { SqlRunner } from "./pool.ts";
 
+/** Where a page asks for rows that are spread. */
+export interface PageAt {
+  readonly nearby: NearbyWorkers | undefined;
+  /** Has statements follow the index at the workers too. */
+  settle(): Promise<void>;
+}
+
 /** A database by its URL. Every call rejects with an OperatorError that names the database where it or the way to it is at fault. */
 export class Connections {
   /** Name in messages: host, port and database, never the password. */
@@ -22,7 +29,8 @@ export class Connections {
   readonly #coordinator: Pool;
   readonly #clock: Clock;
   #workers: Workers | undefined;
-  #nearby: NearbyWorkers | undefined;
+  /** Present on a cluster. */
+  #nearby: { readonly writes: NearbyWorkers; readonly pages: NearbyWorkers } | undefined;
   readonly #url: string;
   #claim: Claim | undefined;
 
@@ -33,12 +41,7 @@ export class Connections {
     this.#url = url;
     const readOnly = { default_transaction_read_only: "on" };
     const pool = (connections_max: number, settings: Record<string, string>) =>
-      new Pool({
-        open: (events) => clientOf(url, settings, events),
-        connections_max,
-        clock,
-        onSlow: () => void this.#giveUpSilent(),
-      });
+      this.#pool(url, connections_max, settings);
     this.#reads = pool(reads_max, readOnly);
     // Plans that follow the index in its order are taken wherever there is one, so that a page costs what it is long.
     this.#pages = pool(pages_max, { ...readOnly, ...alongTheIndex });
@@ -57,17 +60,18 @@ export class Connections {
       // Citus does so once a minute by itself, and where this user may not ask for it.
       finishPrepared: () => this.#askCoordinator((sql) => sql`SELECT recover_prepared_transactions()`),
     });
-    this.#nearby ??= new NearbyWorkers({
-      clock: this.#clock,
-      open: (worker) =>
-        new Pool({
-          open: (events) => clientOf(urlAt(this.#url, worker), {}, events),
-          connections_max: writes_max,
-          clock: this.#clock,
-          onSlow: () => void this.#giveUpSilent(),
-        }),
-      ask: async (home) => (await this.#reads.use((sql) => placesOf(sql, [home]))).get(home),
-    });
+    const clock = this.#clock;
+    const nearby = (kind: string, connections_max: number, settings: Record<string, string>) =>
+      new NearbyWorkers({
+        clock,
+        kind,
+        open: (worker) => this.#pool(urlAt(this.#url, worker), connections_max, settings),
+        ask: async (home) => (await this.#reads.use((sql) => placesOf(sql, [home]))).get(home),
+      });
+    this.#nearby ??= {
+      writes: nearby("", writes_max, {}),
+      pages: nearby(oneMoment, pages_max, alongTheIndex),
+    };
   }
 
   /**
@@ -82,6 +86,21 @@ export class Connections {
     await this.#workers.require(homes, (unknown) => placesOf(sql, unknown));
   }
 
+  #pool(url: string, connections_max: number, settings: Record<string, string>): Pool {
+    return new Pool({
+      open: (events) => clientOf(url, settings, events),
+      connections_max,
+      clock: this.#clock,
+      onSlow: () => void this.#giveUpSilent(),
+    });
+  }
+
+  /** All that ask for rows. */
+  get #asking(): readonly Pool[] {
+    const { writes, pages } = this.#nearby ?? {};
+    return [this.#reads, this.#pages, this.#writes, ...(writes?.pools ?? []), ...(pages?.pools ?? [])];
+  }
+
   /** Reads with statements that each see a moment of their own. */
   read<Result>(work: (sql: SqlRunner) => Promise<Result>): Promise<Result> {
     return this.#again(() => this.#reads.use(work));
@@ -92,11 +111,15 @@ export class Connections {
     return this.#again(() => this.#reads.transaction(oneMoment, work));
   }
 
-  /** As `snapshot`, for pages. */
-  snapshotPage<Result>(work: (sql: SqlRunner) => Promise<Result>): Promise<Result> {
-    const page = async (sql: SqlRunner) => {
-      await Promise.all(this.#settingsOfPages.map((text) => sql.unsafe(text)));
-      return work(sql);
+  /** As `snapshot`, for pages: on a cluster what is spread is asked of the worker that has it, or by way of the coordinator after `settle`. */
+  snapshotPage<Result>(work: (sql: SqlRunner, at: PageAt) => Promise<Result>): Promise<Result> {
+    const page = (sql: SqlRunner) => {
+      let settled: Promise<unknown> | undefined;
+      const settle = async () => {
+        settled ??= Promise.all(this.#settingsOfPages.map((text) => sql.unsafe(text)));
+        await settled;
+      };
+      return work(sql, { settle, nearby: this.#nearby?.pages });
     };
     return this.#again(() => this.#pages.transaction(oneMoment, page));
   }
@@ -119,7 +142,7 @@ export class Connections {
   writeOf<Result>(home: number, work: (sql: SqlRunner, nearby?: Nearby) => Promise<Result>): Promise<Result> {
     return this.#named(async () => {
       await this.#claim?.renew();
-      const nearby = this.#nearby;
+      const nearby = this.#nearby?.writes;
       const near = () =>
         this.#writes.transaction("READ ONLY", async (sql) => {
           return await nearby?.transaction(home, (there) => work(sql, there));
@@ -155,7 +178,7 @@ export class Connections {
 
   async close(): Promise<void> {
     this.#workers?.close();
-    const pools = [this.#reads, this.#pages, this.#writes, this.#coordinator, ...(this.#nearby?.pools ?? [])];
+    const pools = [...this.#asking, this.#coordinator];
     await Promise.all(pools.map((pool) => pool.close(close_max_s)));
     await this.#claim?.release(close_max_s);
   }
@@ -169,7 +192,7 @@ export class Connections {
     if (workers === undefined) return;
     await workers.look();
     const silent = workers.silent();
-    const pools = [this.#reads, this.#pages, this.#writes, ...(this.#nearby?.pools ?? [])];
+    const pools = this.#asking;
     if (silent.size === 0) return;
     const slow = pools.flatMap((pool) => pool.slowHomes());
     const ask = (homes: readonly number[]) => this.#askCoordinator((sql) => placesOf(sql, homes));

@@ -13,7 +13,7 @@ import {
 } from "../core/work.ts";
 import type { Overview } from "../store.ts";
 import { isSpread } from "./citus.ts";
-import type { Connections, SqlRunner } from "./connection.ts";
+import type { Connections, PageAt, SqlRunner } from "./connection.ts";
 import { copyReadings } from "./copy-readings.ts";
 import { metAt } from "./faults.ts";
 import { holdHome, holdInventory, shareInventory } from "./locks.ts";
@@ -36,7 +36,9 @@ export class PostgresDatabase implements StoreDatabase, WritableDatabase {
   }
 
   page<Result>(work: () => Work<Result>): Promise<Result> {
-    return this.#connections.snapshotPage((sql) => run({ sql, connections: this.#connections }, work()));
+    return this.#connections.snapshotPage((sql, page) =>
+      run({ sql, connections: this.#connections, page }, work()),
+    );
   }
 
   write<Result>(work: () => Work<Result>): Promise<Result> {
@@ -67,8 +69,14 @@ export class PostgresDatabase implements StoreDatabase, WritableDatabase {
 }
 
 /** Does work on a connection, in the transaction that is under way, or each statement in one of its own. */
-export async function run<Result>(on: On, work: Work<Result>): Promise<Result> {
-  let next = work.next();
+export function run<Result>(on: On, work: Work<Result>): Promise<Result> {
+  return goOn(on, work, work.next());
+}
+
+/** Goes on with work; a page goes on at the worker of its home, if it is of one and that can be reached. */
+async function goOn<Result>(on: On, work: Work<Result>, from: Next<Result>): Promise<Result> {
+  let next = from;
+  let nearby = on.page?.nearby;
   while (next.done !== true) {
     let answer: unknown;
     try {
@@ -77,16 +85,28 @@ export async function run<Result>(on: On, work: Work<Result>): Promise<Result> {
       next = work.throw(thrown);
       continue;
     }
+    const [home, ...others] = on.nearby === undefined && "reach" in next.value ? next.value.reach : [];
+    if (nearby !== undefined && home !== undefined && others.length === 0) {
+      const done = await nearby.transaction(home, (there) =>
+        goOn({ ...on, nearby: there }, work, work.next(answer)),
+      );
+      if (done !== undefined) return done.result;
+      nearby = undefined;
+    }
     next = work.next(answer);
   }
   return next.value;
 }
+
+type Next<Result> = IteratorResult<Step, Result>;
 
 /** A connection, and those that it is one of. */
 interface On {
   readonly sql: SqlRunner;
   /** Where rows that are spread are asked for; absent: by way of `sql`. */
   readonly nearby?: Nearby | undefined;
+  /** Present for a page. */
+  readonly page?: PageAt;
   readonly connections: Pick<Connections, "reach">;
 }
 
@@ -96,8 +116,12 @@ async function answerOf(on: On, step: Step): Promise<unknown> {
   if ("lock" in step) return take(on, step);
   if (!("text" in step || "put" in step || "readings" in step))
     return Promise.all(step.map((one) => answerOf(on, one)));
-  const nearby = isSpreadStep(step) ? on.nearby : undefined;
-  if (nearby === undefined) return askFor(on.sql, step);
+  if (!isSpreadStep(step)) return askFor(on.sql, step);
+  const { nearby } = on;
+  if (nearby === undefined) {
+    await on.page?.settle();
+    return askFor(on.sql, step);
+  }
   return askFor(nearby.sql, step).catch((thrown) => {
     throw metAt(nearby.worker, thrown);
   });

@@ -15,6 +15,7 @@ export interface Nearby {
  */
 export class NearbyWorkers {
   readonly #clock: Clock;
+  readonly #kind: string;
   readonly #open: (worker: string) => Pool;
   readonly #ask: (home: number) => Promise<string | undefined>;
   readonly #pools = new Map<string, Pool>();
@@ -25,15 +26,18 @@ export class NearbyWorkers {
   #asked_ms = Number.NEGATIVE_INFINITY;
 
   /**
+   * @param options.kind of their transactions
    * @param options.open connects to a worker, by host and port
    * @param options.ask asks the coordinator on which worker the rows of a home are
    */
   constructor(options: {
     clock: Clock;
+    kind: string;
     open: (worker: string) => Pool;
     ask: (home: number) => Promise<string | undefined>;
   }) {
     this.#clock = options.clock;
+    this.#kind = options.kind;
     this.#open = options.open;
     this.#ask = options.ask;
   }
@@ -57,7 +61,7 @@ export class NearbyWorkers {
     this.#pools.set(worker, pool);
     const at = { stage: "begins" as "begins" | "works" | "commits" };
     try {
-      const result = await pool.transaction("", async (sql) => {
+      const result = await pool.transaction(this.#kind, async (sql) => {
         at.stage = "works";
         pool.note(sql, [home]);
         const done = await work({ sql, worker });
