@@ -10,11 +10,11 @@ import { answersOf, placesOf, Workers } from "./workers.ts";
 
 export type { SqlRunner } from "./pool.ts";
 
-/** Where a page asks for rows that are spread. */
+/** Where a page of a cluster asks for rows that are spread. */
 export interface PageAt {
-  readonly nearby: NearbyWorkers | undefined;
-  /** Has statements follow the index at the workers too. */
-  settle(): Promise<void>;
+  readonly nearby: NearbyWorkers;
+  /** Has statements by way of the coordinator see one moment, and follow the index at the workers too. */
+  begin(): Promise<void>;
 }
 
 /** A database by its URL. Every call rejects with an OperatorError that names the database where it or the way to it is at fault. */
@@ -70,7 +70,7 @@ export class Connections {
       });
     this.#nearby ??= {
       writes: nearby("", writes_max, {}),
-      pages: nearby(oneMoment, pages_max, alongTheIndex),
+      pages: nearby(oneMoment, pages_max, { ...alongTheIndex, plan_cache_mode: "force_generic_plan" }),
     };
   }
 
@@ -111,17 +111,29 @@ export class Connections {
     return this.#again(() => this.#reads.transaction(oneMoment, work));
   }
 
-  /** As `snapshot`, for pages: on a cluster what is spread is asked of the worker that has it, or by way of the coordinator after `settle`. */
-  snapshotPage<Result>(work: (sql: SqlRunner, at: PageAt) => Promise<Result>): Promise<Result> {
-    const page = (sql: SqlRunner) => {
-      let settled: Promise<unknown> | undefined;
-      const settle = async () => {
-        settled ??= Promise.all(this.#settingsOfPages.map((text) => sql.unsafe(text)));
-        await settled;
+  /**
+   * As `snapshot`, for pages. On a cluster what is spread is asked of the worker that has it, or by way of the coordinator after `begin`; what the coordinator itself has, a
+   * statement or two, is of a moment just before.
+   */
+  snapshotPage<Result>(work: (sql: SqlRunner, at?: PageAt) => Promise<Result>): Promise<Result> {
+    const nearby = this.#nearby?.pages;
+    if (nearby === undefined) return this.#again(() => this.#pages.transaction(oneMoment, work));
+    const page = async (sql: SqlRunner) => {
+      let begun: Promise<unknown> | undefined;
+      const begin = async () => {
+        begun ??= Promise.all(
+          [`BEGIN ${oneMoment}`, ...this.#settingsOfPages].map((text) => sql.unsafe(text)),
+        );
+        await begun;
       };
-      return work(sql, { settle, nearby: this.#nearby?.pages });
+      try {
+        return await work(sql, { begin, nearby });
+      } finally {
+        // What has failed is undone by it as well.
+        if (begun !== undefined) await sql.unsafe("COMMIT").catch(() => {});
+      }
     };
-    return this.#again(() => this.#pages.transaction(oneMoment, page));
+    return this.#again(() => this.#pages.use(page));
   }
 
   /**

@@ -105,8 +105,8 @@ interface On {
   readonly sql: SqlRunner;
   /** Where rows that are spread are asked for; absent: by way of `sql`. */
   readonly nearby?: Nearby | undefined;
-  /** Present for a page. */
-  readonly page?: PageAt;
+  /** Present for a page of a cluster. */
+  readonly page?: PageAt | undefined;
   readonly connections: Pick<Connections, "reach">;
 }
 
@@ -119,7 +119,7 @@ async function answerOf(on: On, step: Step): Promise<unknown> {
   if (!isSpreadStep(step)) return askFor(on.sql, step);
   const { nearby } = on;
   if (nearby === undefined) {
-    await on.page?.settle();
+    await on.page?.begin();
     return askFor(on.sql, step);
   }
   return askFor(nearby.sql, step).catch((thrown) => {
