@@ -70,7 +70,7 @@ export class Connections {
       });
     this.#nearby ??= {
       writes: nearby("", writes_max, {}),
-      pages: nearby(oneMoment, pages_max, { ...alongTheIndex, plan_cache_mode: "force_generic_plan" }),
+      pages: nearby(oneMoment, pages_max, alongTheIndex),
     };
   }
 
