@@ -8,6 +8,8 @@ import type { BootTime } from "../store/store.ts";
 export interface Trouble {
   readonly what: string;
   readonly remedy?: string;
+  /** While it lasts nothing that is heard has a date. */
+  readonly undated?: boolean;
 }
 
 /** Parts of a gateway as they are now, as far as somebody may have to mend them. */
@@ -49,6 +51,7 @@ export function troublesOf(gateway: GatewayHealth): Trouble[] {
           {
             what: "The gateway does not know the time: what it hears is kept, and shown once it does.",
             remedy: "See that it reaches the internet, or a time server.",
+            undated: true,
           },
         ]),
     ...uploadTroubles(gateway),

@@ -41,6 +41,8 @@ export interface Keeping {
 export interface Trouble {
   readonly what: string;
   readonly remedy?: string;
+  /** While it lasts nothing that is heard has a date: a device may have been heard, and nothing be known of it. */
+  readonly undated?: boolean;
 }
 
 /** A request for a page by somebody who is signed in. */

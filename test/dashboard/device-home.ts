@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { apiApp, apiUrl } from "../../src/api/app.ts";
 import { SystemClock } from "../../src/clock.ts";
 import { dashboardApp } from "../../src/dashboard/app.ts";
+import type { Trouble } from "../../src/dashboard/page.ts";
 import { startServer } from "../../src/http/server.ts";
 import { lineLog } from "../../src/log.ts";
 import type { Span } from "../../src/meaning/span.ts";
@@ -24,18 +25,22 @@ export interface PagesServing extends AsyncDisposable {
   records(path: string): Promise<Readonly<Record<string, number>>[]>;
   /** Asks for a page or a file with the session of a token. */
   ask(path: string, token?: string): Promise<Response>;
-  /** A window in which somebody has signed in. */
-  signIn(browser: TestBrowser, options?: Parameters<TestBrowser["visit"]>[0]): Promise<Visit>;
+  /** A window in which somebody has signed in, unless said otherwise who sees everything. */
+  signIn(
+    browser: TestBrowser,
+    options?: Parameters<TestBrowser["visit"]>[0] & { token?: string },
+  ): Promise<Visit>;
 }
 
 export async function servePages(options: {
   now_ms: number;
   home: number;
   zone: string;
-  /** When the clock of the home was in doubt. */
+  /** When the clock of the home was in doubt, and what is amiss with its box. */
   doubts?: readonly Span[];
+  troubles?: readonly Trouble[];
 }): Promise<PagesServing> {
-  const { now_ms, home, zone, doubts = [] } = options;
+  const { now_ms, home, zone, doubts = [], troubles = [] } = options;
   const directory = await mkdtemp(join(tmpdir(), "lintel-pages-"));
   const clock = new SettableClock(now_ms);
   const lines: string[] = [];
@@ -52,6 +57,7 @@ export async function servePages(options: {
         api: apiUrl({ origin: "" }),
         zoneOf: async () => zone,
         doubtsOf: async () => doubts,
+        troublesOf: async () => troubles,
       }),
     ],
     store,
@@ -88,9 +94,9 @@ export async function servePages(options: {
     },
     ask: (path, token = read) =>
       fetch(`${origin}${path}`, { headers: { cookie: `lintel-${port}=${token}` }, redirect: "manual" }),
-    signIn: async (browser, of) => {
+    signIn: async (browser, { token = read, ...of } = {}) => {
       const visit = await browser.visit(of);
-      await visit.page.goto(`${origin}/sign-in#token=${read}`);
+      await visit.page.goto(`${origin}/sign-in#token=${token}`);
       await visit.page.waitForURL(`${origin}/`);
       return visit;
     },

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { DeviceRow } from "../../src/dashboard/pages/home/devices.ts";
-import { needsOf } from "../../src/dashboard/pages/home/needs.ts";
+import { type Need, needsOf } from "../../src/dashboard/pages/home/needs.ts";
 import type { DoseStatus } from "../../src/meaning/doses.ts";
 
 const well: DeviceRow = {
@@ -44,13 +44,26 @@ test("needs come worst first: the box, then who is silent, was never heard, runs
     { ...well, name: "front-door", overdue: true, battery: low },
   ];
   const needs = needsOf([{ what: "The disk is full." }], rows, days);
-  expect(needs.map((need) => [need.type, "name" in need ? need.name : need.what])).toEqual([
+  const namesOf = (need: Need) =>
+    ("devices" in need ? need.devices : [need]).map((one) => ("name" in one ? one.name : one.what));
+  expect(needs.map((need) => [need.type, ...namesOf(need)])).toEqual([
     ["trouble", "The disk is full."],
     ["silent", "front-door"],
     ["unheard", "bathroom-wall"],
     ["battery", "bedroom-wall"],
     ["missed", "pills"],
   ]);
+});
+
+test("devices that were never heard are one need together, and none while nothing has a date", () => {
+  const rows = [
+    { ...well, name: "bathroom-wall", heard_ms: null },
+    { ...well, name: "front-door", heard_ms: null },
+  ];
+  expect(needsOf([], rows, days)).toMatchObject([
+    { type: "unheard", devices: [{ name: "bathroom-wall" }, { name: "front-door" }] },
+  ]);
+  expect(needsOf([{ what: "No time.", undated: true }], rows, days)).toHaveLength(1);
 });
 
 test("a dose that was missed days ago, or is followed by one that was taken, needs nobody any more", () => {

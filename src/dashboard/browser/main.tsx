@@ -1,6 +1,7 @@
 import { type ComponentType, h, hydrate, render } from "preact";
 import { components } from "../components.ts";
 import { PlotsContext } from "../parts/plots.ts";
+import { Ageing, type Shown } from "./ageing.ts";
 import { follow } from "./follow.ts";
 import { plots } from "./plots.ts";
 import { leaveForToken, signIn } from "./sign-in.ts";
@@ -9,7 +10,7 @@ import { leaveForToken, signIn } from "./sign-in.ts";
 const root = document.getElementById("page") as HTMLElement;
 const { name, data, live } = JSON.parse(document.getElementById("shown")?.textContent ?? "{}") as {
   readonly name: keyof typeof components;
-  readonly data: { readonly locale: string; readonly next: string; readonly fault?: string };
+  readonly data: Shown & { readonly locale: string; readonly next: string; readonly fault?: string };
   readonly live: boolean;
 };
 const Page = components[name] as ComponentType<object>;
@@ -22,4 +23,7 @@ else {
   leaveForToken();
   addEventListener("hashchange", leaveForToken);
 }
-if (live) follow({ show, locale: data.locale });
+if (live) {
+  const ageing = new Ageing({ show, first: data });
+  follow({ show: (shown) => ageing.show(shown as Shown), locale: data.locale });
+}

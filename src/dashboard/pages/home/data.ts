@@ -22,6 +22,8 @@ export interface HomeData {
   readonly needs: readonly Need[];
   readonly devices: readonly DeviceRow[];
   readonly walking: readonly WalkingRow[];
+  /** The token may see everything: where there is nothing, there is nothing for anybody. */
+  readonly isWhole: boolean;
 }
 
 /** Walking speed on a line of curtain sensors in the window, m/s. */
@@ -85,6 +87,7 @@ export const showHome: Show<HomeData> = async (asked) => {
       needs: needsOf(troubles, devices, days),
       devices,
       walking,
+      isWhole: isWhole(asked),
       now_ms,
       locale,
       trail: [{ href: path, text: name }],

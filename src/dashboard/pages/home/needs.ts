@@ -6,11 +6,11 @@ import type { Battery, DeviceRow } from "./devices.ts";
 export type Need =
   | { readonly type: "trouble"; readonly what: string; readonly remedy: string | null }
   | ({ readonly type: "silent"; readonly heard_ms: number; readonly battery: Battery | null } & NamedDevice)
-  | ({ readonly type: "unheard" } & NamedDevice)
+  | { readonly type: "unheard"; readonly devices: readonly NamedDevice[] }
   | ({ readonly type: "battery"; readonly battery: Battery } & NamedDevice)
   | ({ readonly type: "missed"; readonly at_ms: number } & NamedDevice);
 
-interface NamedDevice {
+export interface NamedDevice {
   readonly kind: Kind;
   readonly name: string;
 }
@@ -22,6 +22,8 @@ export function needsOf(
   days: ReadonlyMap<string, number>,
 ): Need[] {
   const of = ({ kind, name }: DeviceRow) => ({ kind, name });
+  const isUndated = troubles.some(({ undated }) => undated);
+  const unheard = isUndated ? [] : rows.filter(({ heard_ms }) => heard_ms === null).map(of);
   return [
     ...troubles.map(({ what, remedy = null }) => ({ type: "trouble", what, remedy }) as const),
     ...rows.flatMap((row) =>
@@ -29,9 +31,7 @@ export function needsOf(
         ? [{ type: "silent", heard_ms: row.heard_ms, battery: row.battery, ...of(row) } as const]
         : [],
     ),
-    ...rows
-      .filter(({ heard_ms }) => heard_ms === null)
-      .map((row) => ({ type: "unheard", ...of(row) }) as const),
+    ...(unheard.length === 0 ? [] : [{ type: "unheard", devices: unheard } as const]),
     ...rows.flatMap((row) =>
       row.battery?.low && !row.overdue
         ? [{ type: "battery", battery: row.battery, ...of(row) } as const]

@@ -23,7 +23,7 @@ export function HomePage(data: HomeData & FrameData) {
           </p>
           <Spans path={path} span={window.span} />
         </div>
-        <h1>{answerOf(needs, devices.length)}</h1>
+        <h1>{answerOf(data)}</h1>
         {needs.length === 0 ? null : (
           <ul class="home-needs">
             {needs.map((need, place) => (
@@ -34,9 +34,7 @@ export function HomePage(data: HomeData & FrameData) {
           </ul>
         )}
         {devices.length === 0 ? (
-          <p>
-            What is heard here is shown here. Devices are let in with <code>lintel pair</code>.
-          </p>
+          <Nothing isWhole={data.isWhole} />
         ) : (
           <>
             {groupsOf(devices).map(({ title, rows }) => (
@@ -65,6 +63,15 @@ export function HomePage(data: HomeData & FrameData) {
         )}
       </div>
     </Frame>
+  );
+}
+
+function Nothing({ isWhole }: Pick<HomeData, "isWhole">) {
+  if (!isWhole) return <p>It was made for others. Ask for one that sees this home.</p>;
+  return (
+    <p>
+      What is heard here is shown here. Devices are let in with <code>lintel pair</code>.
+    </p>
   );
 }
 
@@ -106,7 +113,7 @@ function Device({ row, window, times }: { row: DeviceRow; window: TimeWindow; ti
       <ul class="device-facts">
         <li class={overdue ? "needed" : undefined}>
           {heard_ms === null ? (
-            "never heard"
+            "not heard yet"
           ) : (
             <>
               heard <Moment at_ms={heard_ms} times={times} as="ago" />

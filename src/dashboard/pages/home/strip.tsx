@@ -9,12 +9,17 @@ export function Axis({ window, times }: { window: TimeWindow; times: Times }) {
   return (
     <svg class="axis" aria-hidden="true" focusable="false">
       {window.ticks.map(({ at_ms, label }) => (
-        <text key={at_ms} x={share(at_ms)} y="1em">
+        <text key={at_ms} x={share(at_ms)} y="1em" text-anchor={isLate(at_ms, window) ? "end" : "start"}>
           {tickTexts[label](at_ms, times)}
         </text>
       ))}
     </svg>
   );
+}
+
+/** So far to the right that its label stands before it. */
+function isLate(at_ms: number, { from_ms, to_ms }: TimeWindow): boolean {
+  return at_ms - from_ms > 0.85 * (to_ms - from_ms);
 }
 
 /** A device in a window: a mark for each column in which something happened, and where nothing can be known of it. */

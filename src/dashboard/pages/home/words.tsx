@@ -1,8 +1,10 @@
+import { Fragment } from "preact";
 import type { Dose } from "../../../meaning/doses.ts";
 import { Moment } from "../../parts/moment.tsx";
 import { clockText, dayText, durationText, numberText, type Times } from "../../time-text.ts";
+import type { HomeData } from "./data.ts";
 import type { Battery, DeviceRow } from "./devices.ts";
-import type { Need } from "./needs.ts";
+import type { NamedDevice, Need } from "./needs.ts";
 
 /** The latest that a device has told, in words. */
 export function LatestWords({ latest, times }: { latest: DeviceRow["latest"]; times: Times }) {
@@ -90,7 +92,8 @@ const strong = 100;
 const enough = 40;
 
 /** The answer to what a reader wants to know first. */
-export function answerOf(needs: readonly Need[], devices: number): string {
+export function answerOf({ needs, devices: { length: devices }, isWhole }: Answered): string {
+  if (devices === 0 && !isWhole) return "There is nothing here that your token may see.";
   if (devices === 0 && needs.length === 0) return "No device has been heard here yet.";
   if (needs.length === 1) return "One thing to do:";
   if (needs.length > 1) return `${needs.length} things to do, the most pressing first:`;
@@ -98,6 +101,8 @@ export function answerOf(needs: readonly Need[], devices: number): string {
     ? "The one device here was heard within its time."
     : `All ${devices} devices were heard within their time.`;
 }
+
+type Answered = Pick<HomeData, "needs" | "devices" | "isWhole">;
 
 /** A need with its remedy. */
 export function NeedWords({ need, times }: { need: Need; times: Times }) {
@@ -107,11 +112,8 @@ export function NeedWords({ need, times }: { need: Need; times: Times }) {
         {need.what} {need.remedy}
       </>
     );
-  const device = (
-    <a href={`/devices/${need.kind}/${encodeURIComponent(need.name)}`}>
-      <bdi>{need.name}</bdi>
-    </a>
-  );
+  if (need.type === "unheard") return <Unheard devices={need.devices} />;
+  const device = <DeviceLink {...need} />;
   switch (need.type) {
     case "silent": {
       const ago = durationText(times.now_ms - need.heard_ms);
@@ -125,8 +127,6 @@ export function NeedWords({ need, times }: { need: Need; times: Times }) {
         </>
       );
     }
-    case "unheard":
-      return <>{device} has never been heard. Use it near the gateway, or let it join again.</>;
     case "battery":
       return (
         <>
@@ -143,6 +143,36 @@ export function NeedWords({ need, times }: { need: Need; times: Times }) {
         </>
       );
   }
+}
+
+function Unheard({ devices }: { devices: readonly NamedDevice[] }) {
+  const named = devices.length <= unheardNamed_max ? devices : devices.slice(0, unheardNamed_max - 1);
+  const others = devices.length - named.length;
+  return (
+    <>
+      {named.map((one, place) => (
+        <Fragment key={`${one.kind} ${one.name}`}>
+          {place === 0 ? "" : others === 0 && place === named.length - 1 ? " and " : ", "}
+          <DeviceLink {...one} />
+        </Fragment>
+      ))}
+      {others === 0 ? "" : ` and ${others} others`}
+      {devices.length === 1
+        ? " has never been heard. Use it near the gateway, or let it join again."
+        : " have never been heard. Use each near the gateway, or let it join again."}
+    </>
+  );
+}
+
+/** Devices that are named of those that were never heard; where there are more, it is a new home, and they stand below. */
+const unheardNamed_max = 5;
+
+function DeviceLink({ kind, name }: NamedDevice) {
+  return (
+    <a href={`/devices/${kind}/${encodeURIComponent(name)}`}>
+      <bdi>{name}</bdi>
+    </a>
+  );
 }
 
 function momentTitle(at_ms: number, times: Times): string {
