@@ -114,7 +114,9 @@ export const showDevice: Show<DeviceData> = async (asked) => {
       series === "pillbox_events" ? await dosesIn(asked, { item: item.key, span, zone, uncovered }) : null,
     request: series === undefined ? "" : requestOf(asked, { series, name, span }),
   };
-  const trail = [{ href, text: name }];
+  const trail = [homeOf(asked, record.currenthomeid), { href, text: name }].filter(
+    (one) => one !== undefined,
+  );
   const plots = series === undefined ? [] : plotAddresses(data, series);
   return { title: name, plots, data: { ...data, now_ms, locale, trail } };
 };
@@ -193,6 +195,13 @@ function healthOf(overview: ItemOverview | undefined): Health {
     battery_percent: battery_percent ?? null,
     count: series.reduce((sum, { count }) => sum + count, 0),
   };
+}
+
+/** A link to the home that a device stands in; a gateway has one, whether it knows its number or not. */
+function homeOf({ site }: Asked, home: number | null): { href: string; text: string } | undefined {
+  if (site.role === "gateway")
+    return { href: "/", text: site.home === undefined ? "Home" : `Home ${site.home}` };
+  return home === null ? undefined : { href: `/homes/${home}`, text: `Home ${home}` };
 }
 
 function knownOf(record: Readonly<Record<string, unknown>>): DeviceData["known"] {
