@@ -186,6 +186,9 @@ describe.skipIf(chromiumPath === undefined)(
         ],
         ["Home 5", "no upload since Monday 02:30", "Bring a spare gateway and a network cable."],
       ]);
+      // The mark of an event that arrives is drawn otherwise.
+      const arrived = page.locator("td .night.arrived").first();
+      expect(await arrived.evaluate((night) => getComputedStyle(night).stroke)).toBe("none");
       await page.getByRole("link", { name: "Needs" }).click();
       expect(new URL(page.url()).search).toBe("?sort=needs");
       expect(await page.locator("tbody tr th").allInnerTexts()).toEqual([

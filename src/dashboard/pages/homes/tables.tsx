@@ -109,7 +109,7 @@ function NightCells({
 }
 
 function NightCell({ state, x, title }: { state: NightState; x: number; title?: string }) {
-  const common = { class: `night ${state}`, x: x + 0.5, width: cell - 2 };
+  const common = { class: `night ${state}`, x: x + 1, width: cell - 2 };
   const words =
     title === undefined || state === "arrived" || state === "none" ? null : <title>{title}</title>;
   if (state === "none") return null;
@@ -126,7 +126,7 @@ function NightCell({ state, x, title }: { state: NightState; x: number; title?: 
         {words}
         <path
           class="night differing"
-          d={`M${x + 0.5} 1h${cell - 2}L${x + 0.5} ${cell_height - 1}zM${x + cell - 1.5} ${cell_height / 2}v${cell_height / 2 - 1}h-${(cell - 2) / 2}z`}
+          d={`M${x + 1} 1h${cell - 2}L${x + 1} ${cell_height - 1}zM${x + cell - 1} ${cell_height / 2}v${cell_height / 2 - 1}h-${(cell - 2) / 2}z`}
         />
       </g>
     );
@@ -137,10 +137,18 @@ function NightCell({ state, x, title }: { state: NightState; x: number; title?: 
         <rect {...common} y={cell_height - 3} height={2} />
       </g>
     );
+  // A line lies to both sides of its edge.
+  const inset = state === "missing" ? line_width / 2 : 0;
   return (
     <g>
       {words}
-      <rect {...common} y={1} height={cell_height - 2} />
+      <rect
+        class={common.class}
+        x={common.x + inset}
+        width={common.width - 2 * inset}
+        y={1 + inset}
+        height={cell_height - 2 - 2 * inset}
+      />
     </g>
   );
 }
@@ -303,4 +311,6 @@ interface TableOf {
 }
 
 const cell = 9;
+/** As in style.css. */
+const line_width = 1.5;
 const cell_height = 18;
