@@ -1,0 +1,104 @@
+/**
+ * Takes the pictures of README and docs/pages.md, of the demo, with Debian's Chromium.
+ *
+ *   ./scripts/screenshots
+ */
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Locator } from "playwright-core";
+import { chromiumPath, noChromium, TestBrowser } from "../test/dashboard/browser.ts";
+import { serveHomes } from "../test/dashboard/homes-central.ts";
+import { Site } from "../test/shipped/front-door.ts";
+
+/** A picture of the upper part of a page, in pixels of CSS. */
+interface Picture {
+  readonly name: string;
+  readonly path: string;
+  readonly width: number;
+  readonly height: number;
+  readonly dark?: boolean;
+  /** A sign that it may be taken, as a selector of Playwright. */
+  readonly when: string;
+}
+
+const well = "h1:has-text('heard within their time')";
+
+const pictures: readonly Picture[] = [
+  { name: "home", path: "/", width: 1_280, height: 1_320, when: well },
+  { name: "home-phone", path: "/", width: 390, height: 844, dark: true, when: well },
+  {
+    name: "motion",
+
+    path: "/devices/wirelesssensors/kitchen-wall?span=4w",
+    width: 1_280,
+    height: 1_060,
+    // The table of what was drawn comes with the drawing.
+    when: "tr[data-from]",
+  },
+  {
+    name: "pill-box",
+
+    path: "/devices/pillboxes/pillbox-evening?span=4w",
+    width: 1_280,
+    height: 720,
+    when: ".doses",
+  },
+  { name: "recorded", path: "/recorded", width: 390, height: 844, when: ".recorded h1" },
+];
+
+/** The demo has one home: several are those of the tests of central's page. */
+const homes: Picture = { name: "homes", path: "/", width: 1_280, height: 690, when: ".needy" };
+
+const directory = join(import.meta.dir, "../docs/pictures");
+/** Half a minute: the devices of the demo are all heard within some seconds. */
+const tries_max = 60;
+const pause_ms = 500;
+
+/** Opens the page until it is as the picture wants it, and takes the picture in few colours. */
+async function take(
+  browser: TestBrowser,
+  { path, when, name, dark, width, height }: Picture,
+  { origin, token }: { origin: string; token: string },
+): Promise<void> {
+  const colorScheme = dark ? "dark" : "light";
+  await using visit = await browser.visit({ locale: "en-GB", viewport: { width, height }, colorScheme });
+  const { page } = visit;
+  await page.goto(`${origin}/sign-in#token=${token}`);
+  await page.waitForURL(`${origin}/`);
+  for (let tries = 1; ; tries++) {
+    await page.goto(origin + path);
+    if (await isThere(page.locator(when).first())) break;
+    if (tries === tries_max)
+      throw new Error(`${path} never had ${when}: it says ${await page.textContent("h1")}`);
+  }
+  if (visit.faults.length > 0) throw new Error(`${path}: ${visit.faults.join("; ")}`);
+  const picture = new Bun.Image(await page.screenshot());
+  await picture.png({ palette: true, colors, compressionLevel: 9 }).write(join(directory, `${name}.png`));
+}
+
+function isThere(sign: Locator): Promise<boolean> {
+  return sign.waitFor({ state: "attached", timeout: pause_ms }).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Enough for two inks on their grounds, with the edges of letters. */
+const colors = 128;
+
+if (chromiumPath === undefined) {
+  console.error(`screenshots: ${noChromium}`);
+  process.exit(2);
+}
+await mkdir(directory, { recursive: true });
+const site = new Site();
+try {
+  const demo = site.spawn(["demo", "--port", "0", "--central-port", "0", "--json"]);
+  const { url, token } = JSON.parse((await demo.line()) ?? "{}") as { url: string; token: string };
+  await using browser = await TestBrowser.start();
+  for (const picture of pictures) await take(browser, picture, { origin: new URL(url).origin, token });
+  await using central = await serveHomes();
+  await take(browser, homes, { origin: central.central.origin, token: await central.mint("read") });
+} finally {
+  await site.remove();
+}
