@@ -7,7 +7,7 @@ import { requireDevice } from "./pages/device/device-store.ts";
 import { usualSpans } from "./pages/device/facts.ts";
 import { type DaySpan, readSpan } from "./pages/device/span.ts";
 import { encodePlot, type PlotData } from "./plot-format.ts";
-import { doubtsIn, uncoveredOf } from "./uncovered.ts";
+import { doubtsIn, hereUntil_ms, uncoveredOf } from "./uncovered.ts";
 
 /**
  * A measure of a device in a span of days, thinned for a plot, as the bytes of `plot-format.ts`.
@@ -49,7 +49,8 @@ async function plotData(
   const until_ms = Math.max(from_ms + step_ms, Math.min(to_ms, now_ms + 1));
   const request = { series, item, field, from_ms, before_ms: to_ms, step_ms };
   const thinned = await store.thinned(mask === undefined ? request : { ...request, mask });
-  const uncovered = await uncoveredOf(store, { item, from_ms, to_ms: until_ms });
+  const here_ms = await hereUntil_ms(site, home);
+  const uncovered = await uncoveredOf(store, { item, from_ms, to_ms: until_ms, here_ms });
   const { count: counts } = thinned;
   const levels = mask === undefined ? levelsOf(thinned, measure) : statesOf(thinned);
   unbridge(levels, { counts, uncovered, from_ms, step_ms });

@@ -147,6 +147,13 @@ function written(at_ms: number, { locale, zone }: Times, options: Intl.DateTimeF
   return formerOf(name, () => new Intl.DateTimeFormat(locale, { ...options, timeZone: zone })).format(at_ms);
 }
 
+/** Several things in a sentence: `a, b and c`. */
+export function listText(texts: readonly string[], locale: string): string {
+  // The words are English, whatever the language of numbers and dates.
+  const english = locale.startsWith("en") ? locale : "en";
+  return new Intl.ListFormat(english, { type: "conjunction" }).format(texts);
+}
+
 /** Formatters take long to make, and some kilobytes each. */
 function formerOf<Former>(name: string, make: () => Former): Former {
   const known = formers.get(name) as Former | undefined;

@@ -3,9 +3,9 @@ import type { Site } from "./page.ts";
 
 /**
  * Why nothing is known of a time: nobody was listening (the gateway or its driver was down, the device was not worn, or kept nothing), the device was silent
- * although somebody listened, or its readings have times that are in doubt.
+ * although somebody listened, its readings have times that are in doubt, or its home has not sent them to central yet.
  */
-export type UncoveredWhy = "not_listening" | "silent" | "doubt";
+export type UncoveredWhy = "not_listening" | "silent" | "doubt" | "away";
 
 /** A stretch of time, unix milliseconds, of which it is not known that nothing happened. */
 export interface Uncovered {
@@ -18,7 +18,8 @@ export interface Uncovered {
  * Stretches of a span, in order of time, in which an item was not covered: what `Store.coverage` says, and the time before its first sign of life. The time after its
  * latest is covered as long as the item is not overdue.
  *
- * @param item the key of the item; undefined where the store does not know it yet
+ * @param item the key of the item
+ * @param here_ms see `hereUntil_ms`
  */
 export async function uncoveredOf(
   store: Pick<SeenStore, "coverage">,
@@ -26,10 +27,19 @@ export async function uncoveredOf(
     item,
     homes,
     from_ms,
-    to_ms,
-  }: { item: number; homes?: readonly number[]; from_ms: number; to_ms: number },
+    to_ms: end_ms,
+    here_ms = end_ms,
+  }: {
+    item: number;
+    homes?: readonly number[];
+    from_ms: number;
+    to_ms: number;
+    here_ms?: number | undefined;
+  },
 ): Promise<Uncovered[]> {
-  const found: Uncovered[] = [];
+  const to_ms = Math.min(end_ms, Math.max(from_ms, here_ms));
+  const found: Uncovered[] = to_ms < end_ms ? [{ from_ms: to_ms, to_ms: end_ms, why: "away" }] : [];
+  if (to_ms === from_ms) return found;
   let first_ms = to_ms;
   for (let skip = 0; skip < intervals_max; skip += intervalsAtOnce) {
     const cut = homes === undefined ? {} : { homes };
@@ -63,6 +73,17 @@ export async function doubtsIn(
         why: "doubt",
       }),
     );
+}
+
+/**
+ * Until when what was recorded in a home is here, unix milliseconds; undefined at the gateway itself. Where a gateway has said that it has more, all is here until
+ * it last sent something.
+ */
+export async function hereUntil_ms({ fleet }: Site, home: number | undefined): Promise<number | undefined> {
+  if (fleet === undefined || home === undefined) return undefined;
+  const [known] = await fleet.homes([home]);
+  const { last_upload_ms = null, last_report_ms = null, backlog = 0 } = known ?? {};
+  return Math.max(last_upload_ms ?? 0, backlog === 0 ? (last_report_ms ?? 0) : 0);
 }
 
 /** From the newest first to the oldest first, with what touches and is alike in one. */

@@ -44,3 +44,11 @@ test("what ended before the span is none of it, however many interruptions there
   expect(found).toHaveLength(500);
   expect(found[0]).toEqual({ from_ms: 1_000, to_ms: 1_001, why: "not_listening" });
 });
+
+test("what has not been sent yet is not here, and was not quiet", async () => {
+  const covered = storeOf([{ start_ms: 500, stop_ms: 1_400, state: "covered" }]);
+  const away = (from_ms: number) => [{ from_ms, to_ms: 2_000, why: "away" } as const];
+  expect(await uncoveredOf(covered, { ...span, here_ms: 1_600 })).toEqual(away(1_600));
+  expect(await uncoveredOf(covered, { ...span, here_ms: 400 })).toEqual(away(1_000));
+  expect(await uncoveredOf(covered, { ...span, here_ms: 3_000 })).toEqual([]);
+});

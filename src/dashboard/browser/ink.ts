@@ -17,7 +17,7 @@ export function inkOf(context: CanvasRenderingContext2D, scale: number): Ink {
   const style = getComputedStyle(context.canvas);
   const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
   const quiet = colour("quiet");
-  const { tile, hatch, dots } = nothingLook;
+  const { tile, hatch, dots, dash } = nothingLook;
   const pattern = (degrees: number, draw: (on: CanvasRenderingContext2D) => void) => {
     const square = document.createElement("canvas");
     square.width = square.height = Math.round(tile * scale);
@@ -46,6 +46,7 @@ export function inkOf(context: CanvasRenderingContext2D, scale: number): Ink {
           on.fill();
         }
       }),
+      away: pattern(0, (on) => on.fillRect(0, (tile - dash.width) / 2, dash.length, dash.width)),
     },
   };
 }

@@ -59,4 +59,5 @@ const unknown: Readonly<Record<UncoveredWhy, string>> = {
   not_listening: "nobody was listening",
   silent: "the device was silent",
   doubt: "the time is in doubt",
+  away: "not here yet",
 };

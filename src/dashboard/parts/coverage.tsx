@@ -3,12 +3,12 @@ import { nothingLook } from "./nothing-look.ts";
 
 /**
  * The kinds of nothing, drawn alike in every plot: where nothing happened the ground is plain, where nobody listened it is hatched, where a device was silent it is
- * dotted, and where the time of readings is in doubt it is veiled with blurred edges. Each is told from the others by its form, so also without colour and on paper.
+ * dotted, where the time of readings is in doubt it is veiled with blurred edges, and what central has not been sent yet is dashed. Each is told from the others by its form, so also without colour and on paper.
  */
 
 /** The definitions that `Nothing` fills with: once in a page, before the first plot. */
 export function Patterns() {
-  const { tile, hatch, dots, veil } = nothingLook;
+  const { tile, hatch, dots, dash, veil } = nothingLook;
   return (
     <svg class="patterns" width="0" height="0" aria-hidden="true" focusable="false">
       <defs>
@@ -25,6 +25,16 @@ export function Patterns() {
           {dots.centres.map(([x, y]) => (
             <circle key={x} cx={x} cy={y} r={dots.radius} class="nothing-dot" />
           ))}
+        </pattern>
+        <pattern id="nothing-away" width={tile} height={tile} patternUnits="userSpaceOnUse">
+          <line
+            x1="0"
+            x2={dash.length}
+            y1={tile / 2}
+            y2={tile / 2}
+            stroke-width={dash.width}
+            class="nothing-line"
+          />
         </pattern>
         <linearGradient id="nothing-doubt">
           <stop offset="0" class="nothing-edge" />
@@ -74,14 +84,15 @@ interface NothingOf {
   readonly to_ms: number;
 }
 
-/** One line that says how each kind of nothing is drawn. */
-export function Legend() {
+/** One line that says how each kind of nothing is drawn; `away`: also what is not here yet, which a gateway does not have. */
+export function Legend({ away = false }: { away?: boolean }) {
+  const whys = Object.entries(meanings).filter(([why]) => away || why !== "away");
   return (
     <ul class="legend" aria-label="How nothing is drawn">
       <li>
         <Swatch /> nothing happened
       </li>
-      {Object.entries(meanings).map(([why, meaning]) => (
+      {whys.map(([why, meaning]) => (
         <li key={why}>
           <Swatch why={why as UncoveredWhy} /> {meaning}
         </li>
@@ -103,4 +114,5 @@ export const meanings: Readonly<Record<UncoveredWhy, string>> = {
   not_listening: "nobody was listening",
   silent: "the device was silent",
   doubt: "the time is in doubt",
+  away: "not here yet",
 };

@@ -11,6 +11,8 @@ export const nothingLook = {
       [4.5, 4.5],
     ],
   },
+  /** A dash in the middle of the square. */
+  dash: { length: 3, width: 1.5 },
   /** Opacity of the veil, and which share of it fades at either end. */
   veil: { opacity: 0.5, fading: 0.3 },
 } as const;

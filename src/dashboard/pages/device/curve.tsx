@@ -40,7 +40,7 @@ export function CurveFigure({ curve, ...data }: DeviceData & Frame & { curve: Cu
         aria-roledescription="plot"
         aria-label={`${title}: ${summary} Arrows move from value to value.`}
       />
-      <Legend />
+      <Legend away={uncovered.some(({ why }) => why === "away")} />
       <details>
         <summary>The same as a table</summary>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table is scrolled in its own box */}

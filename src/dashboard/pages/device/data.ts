@@ -3,7 +3,8 @@ import { localDays } from "../../../meaning/local-day.ts";
 import { type SeriesName, seriesOf } from "../../../series.ts";
 import type { ItemOverview, SeriesRecord } from "../../../store/store.ts";
 import type { Asked, Show } from "../../page.ts";
-import { doubtsIn, type Uncovered, uncoveredOf } from "../../uncovered.ts";
+import { trailTo } from "../../trail.ts";
+import { doubtsIn, hereUntil_ms, type Uncovered, uncoveredOf } from "../../uncovered.ts";
 import { type Curve, curvesIn } from "./curves.ts";
 import { readingsIn, requireDevice } from "./device-store.ts";
 import { type Doses, dosesIn } from "./doses.ts";
@@ -83,7 +84,8 @@ export const showDevice: Show<DeviceData> = async (asked) => {
   const { record } = item;
   const name = record.itemname;
   const subtype = record.subtypename;
-  const zone = await site.zoneOf(record.currenthomeid ?? undefined);
+  const home = (site.role === "gateway" ? site.home : record.currenthomeid) ?? undefined;
+  const zone = await site.zoneOf(home);
   const span = readSpan(query, { zone, now_ms, usual: usualSpans[kind] });
   const all = seriesOfDevice(kind, subtype);
   const series = all.find((one) => seriesOf(one).path === query.get("series")) ?? all[0];
@@ -92,8 +94,9 @@ export const showDevice: Show<DeviceData> = async (asked) => {
   const until_ms = Math.max(span.from_ms, Math.min(span.to_ms, now_ms));
   const href = `/devices/${kind}/${encodeURIComponent(name)}`;
   const shownTime = { from_ms: span.from_ms, to_ms: until_ms };
-  const uncovered = await uncoveredOf(store, { item: item.key, ...shownTime });
-  const doubts = await doubtsIn(site, { home: record.currenthomeid ?? undefined, ...shownTime });
+  const here_ms = await hereUntil_ms(site, home);
+  const uncovered = await uncoveredOf(store, { item: item.key, here_ms, ...shownTime });
+  const doubts = await doubtsIn(site, { home, ...shownTime });
   const data: DeviceData = {
     kind,
     name,
@@ -114,9 +117,7 @@ export const showDevice: Show<DeviceData> = async (asked) => {
       series === "pillbox_events" ? await dosesIn(asked, { item: item.key, span, zone, uncovered }) : null,
     request: series === undefined ? "" : requestOf(asked, { series, name, span }),
   };
-  const trail = [homeOf(asked, record.currenthomeid), { href, text: name }].filter(
-    (one) => one !== undefined,
-  );
+  const trail = [...trailTo(site.role, home), { href, text: name }];
   const plots = series === undefined ? [] : plotAddresses(data, series);
   return { title: name, plots, data: { ...data, now_ms, locale, trail } };
 };
@@ -195,13 +196,6 @@ function healthOf(overview: ItemOverview | undefined): Health {
     battery_percent: battery_percent ?? null,
     count: series.reduce((sum, { count }) => sum + count, 0),
   };
-}
-
-/** A link to the home that a device stands in; a gateway has one, whether it knows its number or not. */
-function homeOf({ site }: Asked, home: number | null): { href: string; text: string } | undefined {
-  if (site.role === "gateway")
-    return { href: "/", text: site.home === undefined ? "Home" : `Home ${site.home}` };
-  return home === null ? undefined : { href: `/homes/${home}`, text: `Home ${home}` };
 }
 
 function knownOf(record: Readonly<Record<string, unknown>>): DeviceData["known"] {

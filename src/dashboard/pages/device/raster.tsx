@@ -10,7 +10,7 @@ import { plotAddress } from "./plot-addresses.ts";
 
 /** A measure day by hour: drawn where there is a browser, and told in words and as a table everywhere. */
 export function Raster({ name, ...data }: DeviceData & Frame & { name: MeasureName; device: string }) {
-  const { span, health, locale, zone, now_ms, device } = data;
+  const { span, health, uncovered, locale, zone, now_ms, device } = data;
   const measure = measures[name];
   const plots = useContext(PlotsContext);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -63,7 +63,7 @@ export function Raster({ name, ...data }: DeviceData & Frame & { name: MeasureNa
           ))}
         </ul>
       )}
-      <Legend />
+      <Legend away={uncovered.some(({ why }) => why === "away")} />
       {Array.isArray(days) ? (
         <details>
           <summary>The same as a table</summary>

@@ -5,8 +5,11 @@ import { type Quartiles, quartilesOf } from "../../../meaning/quartiles.ts";
 import { walksOf } from "../../../meaning/walks.ts";
 import { RecentlyUsed } from "../../../recently-used.ts";
 import type { ItemOverview } from "../../../store/store.ts";
-import type { Asked, Show, Site } from "../../page.ts";
-import { doubtsIn } from "../../uncovered.ts";
+import type { Asked, Show, Site, Trouble } from "../../page.ts";
+import { listText, momentText, type Times } from "../../time-text.ts";
+import { trailTo } from "../../trail.ts";
+import { doubtsIn, hereUntil_ms } from "../../uncovered.ts";
+import { toBring, whyOf } from "../homes/needs.ts";
 import { type DeviceRow, rowOf } from "./devices.ts";
 import { type Need, needsOf } from "./needs.ts";
 import type { StripMemory } from "./strip.ts";
@@ -16,6 +19,8 @@ import { isSpanName, type TimeWindow, windowAt } from "./window.ts";
 export interface HomeData {
   readonly home: number | null;
   readonly zone: string;
+  /** At central: until when what was recorded here has been sent, unix milliseconds. */
+  readonly here_ms: number | null;
   /** Where the page is. */
   readonly path: string;
   readonly window: TimeWindow;
@@ -42,6 +47,7 @@ export const showHome: Show<HomeData> = async (asked) => {
   const window = windowAt(now_ms, isSpanName(span) ? span : "day", zone);
   // Walks of a year are told week by week, on the page of a sensor of the line.
   const lines = window.span === "year" ? [] : (site.walking ?? []);
+  const here_ms = await hereUntil_ms(site, home);
   const sources = {
     store,
     homes,
@@ -49,6 +55,7 @@ export const showHome: Show<HomeData> = async (asked) => {
     now_ms,
     window,
     memory: memoryOf(site),
+    here_ms,
     doubts: await doubtsIn(site, { home, from_ms: window.from_ms, to_ms: window.to_ms }),
     inLine: new Set(lines.flatMap(({ sensors }) => sensors.map(({ item }) => item))),
   };
@@ -68,7 +75,8 @@ export const showHome: Show<HomeData> = async (asked) => {
     return [{ name, speeds: quartilesOf(walksOf(sensors, all).walks.map(({ speed }) => speed)) ?? null }];
   });
   // Faults of the box are told to those who may see its home.
-  const troubles = overviews.length === 0 && !isWhole(asked) ? [] : await troublesOf(site, home);
+  const troubles =
+    overviews.length === 0 && !isWhole(asked) ? [] : await troublesOf(site, home, { locale, zone, now_ms });
   const days = new Map(
     localDays(zone, { from_ms: now_ms - 2 * day_ms, to_ms: now_ms + 1 }).map((day) => [
       day.date,
@@ -82,6 +90,7 @@ export const showHome: Show<HomeData> = async (asked) => {
     data: {
       home: home ?? null,
       zone,
+      here_ms: here_ms ?? null,
       path,
       window,
       needs: needsOf(troubles, devices, days),
@@ -90,7 +99,7 @@ export const showHome: Show<HomeData> = async (asked) => {
       isWhole: isWhole(asked),
       now_ms,
       locale,
-      trail: [{ href: path, text: name }],
+      trail: trailTo(site.role, home),
     },
   };
 };
@@ -113,13 +122,25 @@ function isWhole({ token }: Asked): boolean {
 }
 
 /** At central what it knows of the gateway; what it says of devices is told with them. */
-async function troublesOf({ fleet, troublesOf: ownTroubles }: Site, home: number | undefined) {
+async function troublesOf(
+  { fleet, troublesOf: ownTroubles }: Site,
+  home: number | undefined,
+  times: Times,
+): Promise<readonly Trouble[]> {
   if (ownTroubles !== undefined) return ownTroubles(home);
   if (fleet === undefined || home === undefined) return [];
   const [known] = await fleet.homes([home]);
-  return (known?.needs ?? [])
-    .filter(({ type }) => type !== "item_silent" && type !== "battery_low")
-    .map(({ message }) => ({ what: `${message}.` }));
+  if (known === undefined) return [];
+  const needs = known.needs.filter(({ type }) => type !== "item_silent" && type !== "battery_low");
+  return needs.map((need) => {
+    const of = { ...known, needs: [need], silent: [], low_batteries: [] };
+    const [why] = whyOf(of);
+    if (why === undefined) return { what: `${need.message}.` };
+    const since = why.since_ms === undefined ? "" : ` since ${momentText(why.since_ms, times)}`;
+    const what = `${why.text.charAt(0).toUpperCase()}${why.text.slice(1)}${since}.`;
+    const bring = toBring(of);
+    return bring.length === 0 ? { what } : { what, remedy: `Bring ${listText(bring, times.locale)}.` };
+  });
 }
 
 function isShown({ record }: ItemOverview): boolean {

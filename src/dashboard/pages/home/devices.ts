@@ -50,6 +50,8 @@ export interface RowSources {
   readonly now_ms: number;
   readonly window: TimeWindow;
   readonly memory: StripMemory;
+  /** See `hereUntil_ms`. */
+  readonly here_ms: number | undefined;
   /** Stretches in which the clock of the home was in doubt. */
   readonly doubts: readonly Uncovered[];
   /** Items of lines that measure walking speed. */
@@ -62,7 +64,7 @@ export async function rowOf(
   sources: RowSources,
 ): Promise<{ row: DeviceRow; sightings: readonly number[] }> {
   const { record, heard_ms, overdue, linkquality } = overview;
-  const { store, homes, window, memory, doubts, inLine } = sources;
+  const { store, homes, window, memory, doubts, inLine, here_ms } = sources;
   const { itemname: name, subtypename: subtype } = record;
   const kind = record.typename as Kind;
   const found = seriesOfStrip[kind] && (await store.item(kind, name, homes));
@@ -81,7 +83,7 @@ export async function rowOf(
   const { marks, often, steps, sightings } = await shownOf(store, { item, window, memory });
   const { from_ms } = window;
   const to_ms = Math.min(window.to_ms, sources.now_ms);
-  const covering = { item: found.key, from_ms, to_ms, ...(homes && { homes }) };
+  const covering = { item: found.key, from_ms, to_ms, here_ms, ...(homes && { homes }) };
   const uncovered = [...(await uncoveredOf(store, covering)), ...doubts];
   const latest = await latestOf({ item, subtype, steps }, sources);
   return { row: { ...facts, marks, often, uncovered, latest }, sightings };
@@ -113,12 +115,12 @@ function doorOf(records: readonly [SeriesRecord, ...SeriesRecord[]]): Latest {
 
 /** Doses of today and the six days before. */
 async function dosesOfBox(item: ShownItem, sources: RowSources): Promise<Latest | null> {
-  const { store, zone, now_ms } = sources;
+  const { store, zone, now_ms, here_ms } = sources;
   const records = await newest(item, sources, boxEvents_max);
   if (records[0] === undefined) return null;
   const days = localDays(zone, { from_ms: now_ms - 7 * day_ms, to_ms: now_ms + 1 }).slice(-7);
   const span = { from_ms: days[0]?.from_ms ?? now_ms, to_ms: days.at(-1)?.to_ms ?? now_ms };
-  const covering = { item: item.key, from_ms: span.from_ms, to_ms: now_ms };
+  const covering = { item: item.key, from_ms: span.from_ms, to_ms: now_ms, here_ms };
   const unknown = await uncoveredOf(store, { ...covering, ...(item.homes && { homes: item.homes }) });
   const states = records.map(({ stamp, event }) => ({ stamp_ms: stamp, event: Number(event) }));
   const before = states.find(({ stamp_ms }) => stamp_ms < span.from_ms)?.event ?? 0;

@@ -10,7 +10,7 @@ import { type SpanName, spans, type TimeWindow } from "./window.ts";
 import { answerOf, batteryText, LatestWords, NeedWords, signalText } from "./words.tsx";
 
 export function HomePage(data: HomeData & FrameData) {
-  const { home, zone, path, window, needs, devices, walking, locale, now_ms, trail } = data;
+  const { home, zone, here_ms, path, window, needs, devices, walking, locale, now_ms, trail } = data;
   const times = { locale, zone, now_ms };
   return (
     <Frame locale={locale} now_ms={now_ms} trail={trail}>
@@ -20,6 +20,12 @@ export function HomePage(data: HomeData & FrameData) {
           <p class="where">
             {home === null ? "Home" : `Home ${home}`} · {dateText(now_ms, times)}, {clockText(now_ms, times)}{" "}
             {zone.split("/").at(-1)?.replaceAll("_", " ")}
+            {here_ms ? (
+              <>
+                {" "}
+                · last sent <Moment at_ms={here_ms} times={times} />
+              </>
+            ) : null}
           </p>
           <Spans path={path} span={window.span} />
         </div>
@@ -53,7 +59,7 @@ export function HomePage(data: HomeData & FrameData) {
                 </ul>
               </section>
             ))}
-            <Legend />
+            <Legend away={path !== "/"} />
             <p>
               <a href={path === "/" ? "/recorded" : `${path}/recorded`}>
                 What is recorded here, and what is not

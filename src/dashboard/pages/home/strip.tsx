@@ -9,17 +9,12 @@ export function Axis({ window, times }: { window: TimeWindow; times: Times }) {
   return (
     <svg class="axis" aria-hidden="true" focusable="false">
       {window.ticks.map(({ at_ms, label }) => (
-        <text key={at_ms} x={share(at_ms)} y="1em" text-anchor={isLate(at_ms, window) ? "end" : "start"}>
+        <text key={at_ms} x={share(at_ms)} y="1em" text-anchor={isNearEnd(at_ms, window) ? "end" : "start"}>
           {tickTexts[label](at_ms, times)}
         </text>
       ))}
     </svg>
   );
-}
-
-/** So far to the right that its label stands before it. */
-function isLate(at_ms: number, { from_ms, to_ms }: TimeWindow): boolean {
-  return at_ms - from_ms > 0.85 * (to_ms - from_ms);
 }
 
 /** A device in a window: a mark for each column in which something happened, and where nothing can be known of it. */
@@ -99,6 +94,11 @@ const depths_most = 4;
 
 function sharesOf({ from_ms, to_ms }: TimeWindow): (at_ms: number) => string {
   return (at_ms) => `${((100 * (at_ms - from_ms)) / (to_ms - from_ms)).toFixed(3)}%`;
+}
+
+/** A text that began there would go over the edge of a narrow screen. */
+function isNearEnd(at_ms: number, { from_ms, to_ms }: TimeWindow): boolean {
+  return at_ms > to_ms - (to_ms - from_ms) / 8;
 }
 
 /** The strip in words: how many columns have something, and for how long nothing could be known. */

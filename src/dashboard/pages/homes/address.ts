@@ -42,7 +42,7 @@ export function addressIn(query: URLSearchParams): HomesAddress {
   };
 }
 
-/** A link to the page in another state. */
+/** A link to the page in another state. It leads to what is chosen: on a phone that is far below what comes first. */
 export function hrefTo(address: HomesAddress): string {
   const query = new URLSearchParams();
   if (address.show !== "homes") query.set("show", address.show);
@@ -51,8 +51,10 @@ export function hrefTo(address: HomesAddress): string {
   if (address.down) query.set("down", "");
   if (address.page > 1) query.set("page", String(address.page));
   const text = query.toString();
-  return text === "" ? "/" : `/?${text}`;
+  return `/${text === "" ? "" : `?${text}`}#${shown_id}`;
 }
 
+/** The part of the page that its address chooses. */
+export const shown_id = "shown-homes";
 const find_length_max = 100;
 const pages_max = 100_000;

@@ -8,6 +8,8 @@ import { type DayRange, lastDays, type NightState, statesOf } from "./nights.ts"
 
 export interface HomesData {
   readonly address: HomesAddress;
+  /** The token may not see all homes that there are. */
+  readonly cut: boolean;
   /** How many homes there are, how many of them need a visit, and how many something that can be done from afar. */
   readonly homes: number;
   readonly visits: number;
@@ -73,6 +75,7 @@ export const showHomes: Show<HomesData> = async ({ site, store, query, now_ms, l
   const { view, found } = await viewOf(fleetFor(site), all, address, now_ms);
   const data: HomesData = {
     address,
+    cut: store.homes !== undefined,
     homes: all.length,
     visits: visits.length,
     remote: remote.length,
@@ -83,7 +86,7 @@ export const showHomes: Show<HomesData> = async ({ site, store, query, now_ms, l
     pages: Math.max(1, Math.ceil(found / rowsOfPage(address))),
     view,
   };
-  return { title: "Homes", data: { ...data, now_ms, locale, trail: [] } };
+  return { title: "All homes", data: { ...data, now_ms, locale, trail: [] } };
 };
 
 function fleetFor(site: Site): NonNullable<Asked["site"]["fleet"]> {
@@ -128,6 +131,7 @@ async function viewOf(
           byHome.get(home.homeid) ?? [],
           statesOf(nights[place] ?? nothing, range),
           range,
+          zones.from_day,
         );
       });
       return { view: { map, days: zones.dates() }, found: found.length };
@@ -215,13 +219,11 @@ class Zones {
     };
   }
 
-  /** The dates of the days of the first zone: where there are several, a home's may be a day off. */
+  /** The dates of all days that are over in one of them. */
   dates(): string[] {
-    const [range] = this.#ranges.values();
-    if (range === undefined) return [];
-    return Array.from({ length: range.to_day - range.from_day }, (_, place) =>
-      dateOf(range.from_day + place),
-    );
+    if (this.#ranges.size === 0) return [];
+    const to_day = this.#ranges.values().reduce((most, range) => Math.max(most, range.to_day), this.from_day);
+    return Array.from({ length: to_day - this.from_day }, (_, place) => dateOf(this.from_day + place));
   }
 }
 

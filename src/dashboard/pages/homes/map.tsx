@@ -31,14 +31,11 @@ export function MissingMap({
           <Swatch height={10} /> events were lost
         </li>
         <li>
-          <svg class="swatch" width="14" height="14" aria-hidden="true" focusable="false">
-            <rect class="away" x="2" y="2" width="10" height="10" />
-          </svg>
-          not here yet
+          <Swatch height={10} fill={fillOf("away")} /> {meanings.away}
         </li>
       </ul>
       <p class="quiet">The higher a mark, the more of the time of a home's devices is missing on that day.</p>
-      <Table name="Missing data">
+      <Table name="Missing data" newest="right">
         <thead>
           <tr>
             <th scope="col">Home</th>
@@ -84,15 +81,22 @@ function DayCells({ row, days, locale }: { row: MissingRow; days: readonly strin
   const width = days.length * cell;
   return (
     <svg class="map" role="img" aria-label={rowText(row, days, locale)} width={width} height={cell_height}>
-      <line class="ground" x1={row.first * cell} x2={width} y1={cell_height - 0.5} y2={cell_height - 0.5} />
+      <line
+        class="ground"
+        x1={row.first * cell}
+        x2={row.end * cell}
+        y1={cell_height - 0.5}
+        y2={cell_height - 0.5}
+      />
       {row.away.map((place) => (
         <rect
           key={place}
-          class="away"
-          x={place * cell + 1.5}
-          y="3.5"
-          width={cell - 3}
-          height={cell_height - 6}
+          class="some"
+          fill={fillOf("away")}
+          x={place * cell + 0.5}
+          y="0.5"
+          width={cell - 1}
+          height={cell_height - 1}
         />
       ))}
       {row.days.map(([place, not_listening, silent, lost]) => {

@@ -53,7 +53,7 @@ function addSpan(
   }
 }
 
-/** A row of the map: days as `[place, not listening, silent, lost]` in percent, only where something is missing, and what is not here yet. */
+/** A row of the map, whose places are days of one calendar for all homes: days as `[place, not listening, silent, lost]` in percent, only where something is missing, and what is not here yet. */
 export interface MissingRow {
   readonly homeid: number;
   readonly days: readonly (readonly [place: number, not_listening: number, silent: number, lost: number])[];
@@ -61,17 +61,23 @@ export interface MissingRow {
   readonly away: readonly number[];
   /** The place of the first day of which anything is known; as many as there are days where there is none. */
   readonly first: number;
+  /** The place after the last day that is over in the home. */
+  readonly end: number;
   /** Days of which anything is known, and how much of the time of the devices is missing in them, in percent. */
   readonly known: number;
   readonly percent: number;
 }
 
+/** @param first_day the day at place 0, days since 1970 */
 export function missingRow(
   homeid: number,
   devices: readonly DeviceCoverage[],
   states: readonly NightState[],
   range: DayRange,
+  first_day: number,
 ): MissingRow {
+  // Where it is tomorrow already, the last days began a day later.
+  const offset = range.from_day - first_day;
   const days = missingOf(devices, range);
   const found = days.flatMap((day, place) => (day === undefined ? [] : [{ place, ...day }]));
   const sum = found.reduce((all, { not_listening, silent, lost }) => all + not_listening + silent + lost, 0);
@@ -79,11 +85,14 @@ export function missingRow(
     homeid,
     days: found
       .filter(({ not_listening, silent, lost }) => not_listening + silent + lost > 0)
-      .map(({ place, not_listening, silent, lost }) => [place, not_listening, silent, lost] as const),
+      .map(
+        ({ place, not_listening, silent, lost }) => [place + offset, not_listening, silent, lost] as const,
+      ),
     away: states.flatMap((state, place) =>
-      days[place] === undefined && (state === "missing" || state === "due") ? [place] : [],
+      days[place] === undefined && (state === "missing" || state === "due") ? [place + offset] : [],
     ),
-    first: found[0]?.place ?? days.length,
+    first: offset + (found[0]?.place ?? days.length),
+    end: offset + days.length,
     known: found.length,
     percent: found.length === 0 ? 0 : Math.round(sum / found.length),
   };

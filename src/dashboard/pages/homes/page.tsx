@@ -1,7 +1,7 @@
 import type { Frame as FrameData } from "../../page.ts";
 import { Frame } from "../../parts/frame.tsx";
-import { momentText, numberText, type Times } from "../../time-text.ts";
-import { hrefTo, type View, views } from "./address.ts";
+import { listText, momentText, numberText, type Times } from "../../time-text.ts";
+import { hrefTo, shown_id, type View, views } from "./address.ts";
 import type { HomesData, HomesView } from "./data.ts";
 import { MissingMap } from "./map.tsx";
 import type { NeedyHome, Why } from "./needs.ts";
@@ -9,12 +9,14 @@ import { BatteryTable, HomeTable, SilentTable, VersionTable } from "./tables.tsx
 
 /** All homes: what needs somebody first, then what has arrived of each. */
 export function HomesPage(data: HomesData & FrameData) {
-  const { address, homes, needy, visits, remote, view, found, pages, locale, now_ms } = data;
+  const { address, cut, homes, needy, visits, remote, view, found, pages, locale, now_ms } = data;
   return (
     <Frame {...data}>
       <div class="homes">
         <h1>{sentence(data)}</h1>
-        {homes === 0 ? (
+        {homes === 0 && cut ? (
+          <p>Whoever gave you the token can say which homes it lets you see.</p>
+        ) : homes === 0 ? (
           <p>
             A home is listed once its gateway has uploaded:{" "}
             <code>lintel token create NAME --scope sync --home ID</code> lets one.
@@ -46,8 +48,8 @@ export function HomesPage(data: HomesData & FrameData) {
   );
 }
 
-function sentence({ homes, visits, locale }: HomesData & FrameData): string {
-  if (homes === 0) return "No home has uploaded yet.";
+function sentence({ cut, homes, visits, locale }: HomesData & FrameData): string {
+  if (homes === 0) return cut ? "Your token shows no home that has uploaded." : "No home has uploaded yet.";
   const all = `${numberText(homes, locale)} ${homes === 1 ? "home" : "homes"}`;
   if (visits === 0) return homes === 1 ? "The one home needs no visit." : `None of ${all} needs a visit.`;
   return `${numberText(visits, locale)} of ${all} ${visits === 1 ? "needs" : "need"} a visit.`;
@@ -102,7 +104,7 @@ function Reason({ why: { text, names = [], since_ms }, times }: { why: Why; time
 function Views({ data: { address, silent, batteries, locale } }: { data: HomesData & FrameData }) {
   const counts: Partial<Record<View, number>> = { silent, batteries };
   return (
-    <nav class="views" aria-label="What is shown">
+    <nav class="views" id={shown_id} aria-label="What is shown">
       {Object.entries(views).map(([show, name]) => {
         const count = counts[show as View];
         const href = hrefTo({ ...address, show: show as View, find: "", sort: "home", down: false, page: 1 });
@@ -119,7 +121,7 @@ function Views({ data: { address, silent, batteries, locale } }: { data: HomesDa
 
 function Find({ address }: HomesData) {
   return (
-    <form class="find" method="get" action="/">
+    <form class="find" method="get" action={`/#${shown_id}`}>
       <label for="find">Find a home</label>
       <input
         id="find"
@@ -169,12 +171,6 @@ function Pages({ address, pages }: Pick<HomesData, "address" | "pages">) {
       {address.page < pages ? to(address.page + 1, "Next") : null}
     </nav>
   );
-}
-
-function listText(texts: readonly string[], locale: string): string {
-  // The words are English, whatever the language of numbers and dates.
-  const english = locale.startsWith("en") ? locale : "en";
-  return new Intl.ListFormat(english, { type: "conjunction" }).format(texts);
 }
 
 const names_max = 6;

@@ -294,10 +294,14 @@ function HomeCell({ homeid }: { homeid: number }) {
 }
 
 /** A table that scrolls by itself where it is wider than the page. */
-export function Table({ name, stacked = false, children }: TableOf) {
+export function Table({ name, stacked = false, newest, children }: TableOf) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse scrolls it by the keyboard
-    <section class={stacked ? "wide stacked" : "wide"} aria-label={name} tabIndex={0}>
+    <section
+      class={`wide${stacked ? " stacked" : ""}${newest === undefined ? "" : " from-end"}`}
+      aria-label={name}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse scrolls it by the keyboard
+      tabIndex={0}
+    >
       <table>{children}</table>
     </section>
   );
@@ -307,6 +311,8 @@ interface TableOf {
   readonly name: string;
   /** On a narrow screen each row is a block. */
   readonly stacked?: boolean;
+  /** It opens at its right end. */
+  readonly newest?: "right";
   readonly children: ComponentChildren;
 }
 

@@ -10,6 +10,7 @@ import { type SeriesName, seriesNames, seriesOf } from "../../../series.ts";
 import type { ItemOverview } from "../../../store/store.ts";
 import type { Binding } from "../../../token.ts";
 import type { Asked, Keeping, Show, Site } from "../../page.ts";
+import { trailTo } from "../../trail.ts";
 import { type PersonKept, peopleOf } from "./people.ts";
 
 /** Everything that is kept of a home, as it is told to who lives there. */
@@ -61,10 +62,7 @@ export const showRecorded: Show<RecordedData> = async (asked) => {
     site.zoneOf(home),
     site.keepingOf?.(home) ?? {},
   ]);
-  const trail =
-    site.role === "gateway"
-      ? [{ href: "/", text: home === undefined ? "Home" : `Home ${home}` }]
-      : [{ href: `/homes/${home}`, text: `Home ${home}` }];
+  const trail = trailTo(site.role, home);
   const data = {
     role: site.role,
     home: home ?? null,
