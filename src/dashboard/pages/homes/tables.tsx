@@ -37,7 +37,7 @@ export function HomeTable({ rows, address, locale, now_ms }: Of<HomeRow> & { add
               <td class={needs === "visit" ? "person" : undefined}>
                 {needs === "visit" ? "needs a visit" : needs === "remote" ? "needs a look" : ""}
               </td>
-              <td class="nights">
+              <td class="nights whole">
                 <NightCells nights={nights} last={last} locale={locale} />
               </td>
               <td data-label={sorts.upload}>
@@ -190,7 +190,7 @@ function nightsText(nights: readonly NightState[], dateOf: (place: number) => st
 
 export function SilentTable({ rows, locale, now_ms }: Of<SilentRow>) {
   return (
-    <Table name="Silent devices">
+    <Table name="Silent devices" stacked>
       <thead>
         <tr>
           <th scope="col">Home</th>
@@ -205,7 +205,9 @@ export function SilentTable({ rows, locale, now_ms }: Of<SilentRow>) {
             <td>
               <bdi>{itemname}</bdi>
             </td>
-            <td>{heard_ms === null ? "it was set up" : momentText(heard_ms, { locale, zone, now_ms })}</td>
+            <td data-label="Not heard since">
+              {heard_ms === null ? "it was set up" : momentText(heard_ms, { locale, zone, now_ms })}
+            </td>
           </tr>
         ))}
       </tbody>
@@ -215,7 +217,7 @@ export function SilentTable({ rows, locale, now_ms }: Of<SilentRow>) {
 
 export function BatteryTable({ rows, locale }: Of<BatteryRow>) {
   return (
-    <Table name="Batteries due">
+    <Table name="Batteries due" stacked>
       <thead>
         <tr>
           <th scope="col">Home</th>
@@ -230,7 +232,7 @@ export function BatteryTable({ rows, locale }: Of<BatteryRow>) {
             <td>
               <bdi>{itemname}</bdi>
             </td>
-            <td>
+            <td data-label="Battery">
               {percent === null
                 ? millivolts === null
                   ? ""
@@ -246,7 +248,7 @@ export function BatteryTable({ rows, locale }: Of<BatteryRow>) {
 
 export function VersionTable({ rows, locale }: Of<VersionRow>) {
   return (
-    <Table name="Versions">
+    <Table name="Versions" stacked>
       <thead>
         <tr>
           <th scope="col">Version</th>
@@ -258,8 +260,10 @@ export function VersionTable({ rows, locale }: Of<VersionRow>) {
         {rows.map(({ version, homes, homeids }) => (
           <tr key={version}>
             <th scope="row">{version ?? "unknown"}</th>
-            <td class="number">{numberText(homes, locale)}</td>
-            <td>
+            <td class="number" data-label="Homes">
+              {numberText(homes, locale)}
+            </td>
+            <td class="whole">
               {homeids.map((homeid, place) => (
                 <>
                   {place > 0 ? ", " : ""}
