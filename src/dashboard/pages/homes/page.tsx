@@ -139,7 +139,7 @@ function Find({ address }: HomesData) {
 function headingOf(show: View, found: number, locale: string): string {
   const count = numberText(found, locale);
   const headings: Readonly<Record<View, string>> = {
-    homes: `${count} ${found === 1 ? "home" : "homes"}, the last 30 nights of each`,
+    homes: found === 1 ? "1 home, its last 30 nights" : `${count} homes, the last 30 nights of each`,
     missing: `Data that is missing in the last 60 days, of ${count} ${found === 1 ? "home" : "homes"}`,
     silent: found === 0 ? "No device is silent" : `${count} silent ${found === 1 ? "device" : "devices"}`,
     batteries:
