@@ -114,7 +114,11 @@ function Device({ row, window, times }: { row: DeviceRow; window: TimeWindow; ti
         label={name}
       />
       <div class="latest">
-        <LatestWords latest={latest} times={times} />
+        <LatestWords
+          latest={latest}
+          isPresent={row.uncovered.every(({ why }) => why !== "away")}
+          times={times}
+        />
       </div>
       <ul class="device-facts">
         <li class={overdue ? "needed" : undefined}>

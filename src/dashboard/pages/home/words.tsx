@@ -6,14 +6,23 @@ import type { HomeData } from "./data.ts";
 import type { Battery, DeviceRow } from "./devices.ts";
 import type { NamedDevice, Need } from "./needs.ts";
 
-/** The latest that a device has told, in words. */
-export function LatestWords({ latest, times }: { latest: DeviceRow["latest"]; times: Times }) {
+/** The latest that a device has told, in words; `isPresent`: nothing that it told since is still on its way. */
+export function LatestWords({
+  latest,
+  isPresent,
+  times,
+}: {
+  latest: DeviceRow["latest"];
+  isPresent: boolean;
+  times: Times;
+}) {
   if (latest === null) return <>nothing yet</>;
   const { at_ms } = latest;
   const isNow = times.now_ms - at_ms < 60_000;
   const moment = isNow ? <strong>now</strong> : <Moment at_ms={at_ms} times={times} />;
   switch (latest.type) {
     case "opened":
+      if (!isPresent) return <>opened {moment}</>;
       return <>open since {isNow ? <strong>now</strong> : moment}</>;
     case "closed":
       return <>closed {moment}</>;
