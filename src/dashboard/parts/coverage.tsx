@@ -19,7 +19,7 @@ export function Patterns() {
           patternUnits="userSpaceOnUse"
           patternTransform={`rotate(${hatch.degrees})`}
         >
-          <line x1="0" x2="0" y1="0" y2={tile} stroke-width={hatch.width} class="nothing-line" />
+          <rect width={hatch.width} height={tile} class="nothing-line" />
         </pattern>
         <pattern id="nothing-silent" width={tile} height={tile} patternUnits="userSpaceOnUse">
           {dots.centres.map(([x, y]) => (

@@ -3,7 +3,7 @@ export const nothingLook = {
   /** Side of the square that is repeated. */
   tile: 6,
   /** Lines along one side of the square, turned by so many degrees. */
-  hatch: { width: 1.5, degrees: 45 },
+  hatch: { width: 0.75, degrees: 45 },
   dots: {
     radius: 1.1,
     centres: [
