@@ -62,7 +62,9 @@ export async function fillDoor(store: GatewayStore): Promise<void> {
           states: [
             ...heard.map((heard_ms) => ({ device: door as Device, heard_ms, listener: "radio" })),
             ...beats.map((heard_ms) => ({ device: scale, heard_ms, listener: "radio" })),
-            ...beats.map((heard_ms) => ({ device: box, heard_ms, listener: "radio" })),
+            ...[box, ...curtains].flatMap((device) =>
+              beats.map((heard_ms) => ({ device: device as Device, heard_ms, listener: "radio" })),
+            ),
           ]
             .filter(({ heard_ms }) => heard_ms >= span.from_ms && heard_ms < span.to_ms)
             .sort((one, other) => one.heard_ms - other.heard_ms),
@@ -114,4 +116,30 @@ export async function fillScale(store: GatewayStore): Promise<void> {
     return reading(scale, "scale_weights", at_ms, { weight: 68_000 + at * 100, ...none });
   });
   await store.append(readings);
+}
+
+/** Three sensors over a hall, 1.5 m from each other. */
+const curtains = [11, 12, 13].map((number) => sensor(number, { subtype: "curtain" }));
+export const line = {
+  name: "hall",
+  sensors: curtains.map(({ address }, at) => ({
+    item: `wirelesssensor-${address.replaceAll(":", "")}`,
+    metres: 1.5 * at,
+  })),
+};
+
+/** Walks below them at nine, noon and six of each day of the eight weeks to now, but for the week of 2 November; each week a little slower. */
+export async function fillLine(store: GatewayStore): Promise<void> {
+  const readings: Reading[] = [];
+  for (let day = 56; day > 0; day--)
+    for (const [at, hour] of [8, 11, 17].entries()) {
+      const from_ms = Math.floor(now_ms / day_ms) * day_ms - day * day_ms + hour * hour_ms;
+      if (from_ms >= Date.UTC(2026, 10, 1, 23) && from_ms < Date.UTC(2026, 10, 8, 23)) continue;
+      const speed = 1 - 0.05 * Math.floor((56 - day) / 7) + 0.03 * at;
+      for (const [place, curtain] of curtains.entries()) {
+        const seen_ms = from_ms + Math.round((1_500 * place) / speed);
+        readings.push(sensorEvent(curtain, seen_ms, 0x32), sensorEvent(curtain, seen_ms + 400, 0x30));
+      }
+    }
+  await store.append(readings.sort((one, other) => one.stamp_ms - other.stamp_ms));
 }

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { apiApp, apiUrl } from "../../src/api/app.ts";
 import { SystemClock } from "../../src/clock.ts";
+import type { WalkingLine } from "../../src/config/walking-line.ts";
 import { dashboardApp } from "../../src/dashboard/app.ts";
 import type { Trouble } from "../../src/dashboard/page.ts";
 import { startServer } from "../../src/http/server.ts";
@@ -39,8 +40,9 @@ export async function servePages(options: {
   /** When the clock of the home was in doubt, and what is amiss with its box. */
   doubts?: readonly Span[];
   troubles?: readonly Trouble[];
+  walking?: readonly WalkingLine[];
 }): Promise<PagesServing> {
-  const { now_ms, home, zone, doubts = [], troubles = [] } = options;
+  const { now_ms, home, zone, doubts = [], troubles = [], walking = [] } = options;
   const directory = await mkdtemp(join(tmpdir(), "lintel-pages-"));
   const clock = new SettableClock(now_ms);
   const lines: string[] = [];
@@ -56,6 +58,7 @@ export async function servePages(options: {
         home,
         api: apiUrl({ origin: "" }),
         zoneOf: async () => zone,
+        walking,
         doubtsOf: async () => doubts,
         troublesOf: async () => troubles,
       }),

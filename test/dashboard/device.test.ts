@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
+import type { DeviceData } from "../../src/dashboard/pages/device/data.ts";
 import { decodePlot, type PlotData } from "../../src/dashboard/plot-format.ts";
 import { hour_ms } from "../../src/durations.ts";
 import { localDate } from "../../src/meaning/local-day.ts";
+import { quartilesOf } from "../../src/meaning/quartiles.ts";
+import { walksOf } from "../../src/meaning/walks.ts";
 import { chromiumPath, noChromium, TestBrowser, type Visit } from "./browser.ts";
 import {
   boxPage,
@@ -11,7 +14,9 @@ import {
   doubt,
   fillBox,
   fillDoor,
+  fillLine,
   fillScale,
+  line,
   longDay,
   now_ms,
   scalePath,
@@ -21,10 +26,11 @@ import { type PagesServing, servePages } from "./device-home.ts";
 
 let serving: PagesServing;
 beforeAll(async () => {
-  serving = await servePages({ now_ms, home: 12, zone, doubts: [doubt] });
+  serving = await servePages({ now_ms, home: 12, zone, doubts: [doubt], walking: [line] });
   await fillDoor(serving.store);
   await fillBox(serving.store);
   await fillScale(serving.store);
+  await fillLine(serving.store);
 });
 afterAll(() => serving[Symbol.asyncDispose]());
 
@@ -103,6 +109,36 @@ test("the doses of a pill box are a week in a row: taken, missed, filled, and un
   // 1 November was a Sunday: three rows, the newest first, and a Saturday that has not come.
   expect([...page.matchAll(/<tr><th scope="row">/g)]).toHaveLength(3);
   expect(page).toContain("17 taken, 1 filled, 1 not known, 1 missed.");
+});
+
+test("a sensor of a line has the walking speed of each week, as the interface has the walks", async () => {
+  const page = await (
+    await serving.ask(`/devices/wirelesssensors/${line.sensors[1]?.item}?from=2026-09-28&until=2026-11-21`)
+  ).text();
+  const [, shown = ""] = /id="shown">(.*)<\/script>/.exec(page) ?? [];
+  const [curve] = (JSON.parse(shown) as { data: DeviceData }).data.walking;
+  const sightings = [];
+  for (const { item } of line.sensors)
+    for (const { stamp = 0, event = 0 } of await serving.records(
+      `/v0.9/items/wirelesssensors/${item}/events?precision=ms`,
+    ))
+      if ((event & 2) !== 0) sightings.push({ item, at_ms: stamp });
+  const { walks } = walksOf(line.sensors, sightings);
+  const weeks_ms = curve?.weeks_ms ?? [];
+  expect(weeks_ms.map((week_ms) => localDate(zone, week_ms))).toEqual([
+    ...["2026-09-28", "2026-10-05", "2026-10-12", "2026-10-19"],
+    ...["2026-10-26", "2026-11-02", "2026-11-09", "2026-11-16"],
+  ]);
+  const expected = weeks_ms.map((week_ms, at) => {
+    const end_ms = weeks_ms[at + 1] ?? Number.POSITIVE_INFINITY;
+    const own = walks.filter(({ from_ms }) => from_ms >= week_ms && from_ms < end_ms);
+    return quartilesOf(own.map(({ speed }) => speed));
+  });
+  expect(curve?.trend?.median).toEqual(expected.map((week) => week?.median ?? null));
+  expect(curve?.trend?.lower).toEqual(expected.map((week) => week?.lower ?? null));
+  // Nobody walked in the week of 2 November: no line is drawn across it.
+  expect(curve?.lines[0]?.values[5]).toBeNull();
+  expect(curve?.lines[0]?.values[4]).toBeCloseTo(0.83, 1);
 });
 
 describe.skipIf(chromiumPath === undefined)(`a device's page in Chromium (else ${noChromium})`, () => {

@@ -1,6 +1,6 @@
 import UPlot from "uplot";
 import type { CurveOptions, Drawing } from "../parts/plots.ts";
-import { clockText, monthDateText, numberText, preciseText } from "../time-text.ts";
+import { clockText, monthDateText, numberText, preciseText, yearDateText } from "../time-text.ts";
 import { fillNothing, inkOf } from "./ink.ts";
 
 /** Draws curves into a box: values as points, their lines only where nothing was missed, what is not known behind them. */
@@ -115,7 +115,11 @@ function wordsAt(index: number, { curve, times }: CurveOptions): string {
     const value = values[index] ?? null;
     return value === null ? [] : [`${title} ${numberText(value, times.locale, curve.digits)} ${curve.unit}`];
   });
-  const when = preciseText(curve.at_ms[index] ?? 0, times);
+  const week_ms = curve.weeks_ms?.[index];
+  const when =
+    week_ms === undefined
+      ? preciseText(curve.at_ms[index] ?? 0, times)
+      : `Week of ${yearDateText(week_ms, times)}`;
   return parts.length === 0 ? `${when}: not known` : `${when}: ${parts.join(", ")}`;
 }
 

@@ -1,6 +1,7 @@
 import { hour_ms } from "../../durations.ts";
 import type { PlotData } from "../plot-format.ts";
 import { monthDateText, shortDateText, type Times } from "../time-text.ts";
+import type { UncoveredWhy } from "../uncovered.ts";
 import { fillNothing, type Ink } from "./ink.ts";
 import type { RasterLayout } from "./raster-layout.ts";
 
@@ -9,11 +10,22 @@ export function paintRaster(
   context: CanvasRenderingContext2D,
   of: { layout: RasterLayout; data: PlotData; levels: number; ink: Ink; times: Times; scale: number },
 ): void {
-  const { layout, data, ink } = of;
+  const { layout } = of;
   context.clearRect(0, 0, layout.width, layout.height);
   paintGround(context, of);
+  // What was recorded all the same is seen on its ground; a doubt lies over all of it.
+  paintNothing(context, of, (why) => why !== "doubt");
   for (let row = 0; row < layout.days; row++) paintLevels(context, row, of);
-  for (const span of data.uncovered)
+  paintNothing(context, of, (why) => why === "doubt");
+  paintLabels(context, of);
+}
+
+function paintNothing(
+  context: CanvasRenderingContext2D,
+  { layout, data, ink }: Parameters<typeof paintRaster>[1],
+  isPainted: (why: UncoveredWhy) => boolean,
+): void {
+  for (const span of data.uncovered.filter(({ why }) => isPainted(why)))
     for (let row = 0; row < layout.days; row++) {
       const [start_ms, end_ms] = [layout.dayStart(row), layout.dayEnd(row)];
       if (span.to_ms <= start_ms || span.from_ms >= end_ms) continue;
@@ -22,7 +34,6 @@ export function paintRaster(
       if (left < right)
         fillNothing(context, ink, span.why, [left, layout.rowTop(row), right - left, gapless(layout)]);
     }
-  paintLabels(context, of);
 }
 
 function paintGround(
@@ -114,13 +125,21 @@ function paintLabels(
   context.textAlign = "left";
   const label = layout.days > weekdays_max ? monthDateText : shortDateText;
   const rows = Math.ceil(label_px / rowHeight);
+  const hoursOf = (row: number) => Math.round((layout.dayEnd(row) - layout.dayStart(row)) / hour_ms);
+  /** Where there is no room for both, the hours of a day stand in the place of dates. */
+  const isTaken = (row: number) =>
+    left < both_px &&
+    Array.from({ length: 2 * rows - 1 }, (_, at) => row - rows + 1 + at).some(
+      (near) => near >= 0 && near < layout.days && hoursOf(near) !== 24,
+    );
   for (let row = 0; row < layout.days; row += rows) {
+    if (isTaken(row)) continue;
     const start_ms = layout.dayStart(row);
     const [y] = [layout.rowTop(row) + Math.max(rowHeight, 12) / 2];
     context.fillText(label(start_ms, times), 0, y, left - 6);
   }
   for (let row = 0; row < layout.days; row++) {
-    const length = Math.round((layout.dayEnd(row) - layout.dayStart(row)) / hour_ms);
+    const length = hoursOf(row);
     if (length === 24) continue;
     // The day itself is that much shorter or longer; this says why, where a row has room for it.
     context.textAlign = "right";
@@ -162,3 +181,5 @@ const night = { until_ms: 6 * hour_ms, before_end_ms: 2 * hour_ms, depth: 0.4 };
 const weekdays_max = 31;
 /** From one label of a day to the next. */
 const label_px = 18;
+/** A date and the hours of its day beside each other. */
+const both_px = 70;

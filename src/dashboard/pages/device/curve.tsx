@@ -20,6 +20,10 @@ export function CurveFigure({ curve, ...data }: DeviceData & Frame & { curve: Cu
     const times = { locale, zone, now_ms };
     return plots.curve(box.current, { curve, uncovered, from_ms, to_ms, times, said: setWords }).stop;
   }, [plots, newest]);
+  const columns = [
+    ...lines.map((line) => line.title),
+    ...(curve.trend === undefined ? [] : ["lower quartile", "upper quartile"]),
+  ];
   const number = (value: number) => `${numberText(value, locale, digits)} ${unit}`;
   const summary =
     spread === null || lines.length > 1
@@ -48,10 +52,10 @@ export function CurveFigure({ curve, ...data }: DeviceData & Frame & { curve: Cu
           <table>
             <thead>
               <tr>
-                <th scope="col">Day</th>
-                {lines.map((line) => (
-                  <th key={line.title} scope="col" class="number">
-                    {line.title}, {unit}
+                <th scope="col">{curve.weeks_ms === undefined ? "Day" : "Week of"}</th>
+                {columns.map((column) => (
+                  <th key={column} scope="col" class="number">
+                    {column}, {unit}
                   </th>
                 ))}
               </tr>
@@ -61,7 +65,7 @@ export function CurveFigure({ curve, ...data }: DeviceData & Frame & { curve: Cu
                 <tr key={`${at_ms} ${index}`}>
                   <th scope="row">{dateText(at_ms, data)}</th>
                   {values.map((value, at) => (
-                    <td key={lines[at]?.title} class="number">
+                    <td key={columns[at]} class="number">
                       {value === null ? "" : numberText(value, locale, digits)}
                     </td>
                   ))}
@@ -76,9 +80,13 @@ export function CurveFigure({ curve, ...data }: DeviceData & Frame & { curve: Cu
 }
 
 /** The newest first, as many as somebody reads; all of them are in the files. */
-function rowsOf({ at_ms, lines }: Curve) {
-  return at_ms
-    .map((one, at) => ({ at_ms: one, values: lines.map(({ values }) => values[at] ?? null) }))
+function rowsOf({ at_ms, weeks_ms = at_ms, lines, trend }: Curve) {
+  const all = [
+    ...lines.map(({ values }) => values),
+    ...(trend === undefined ? [] : [trend.lower, trend.upper]),
+  ];
+  return weeks_ms
+    .map((one, at) => ({ at_ms: one, values: all.map((values) => values[at] ?? null) }))
     .filter(({ values }) => values.some((value) => value !== null))
     .slice(-rows_max)
     .reverse();

@@ -13,8 +13,10 @@ export interface Curve {
   readonly digits: number;
   /** Unix milliseconds, in order. */
   readonly at_ms: readonly number[];
+  /** When the weeks began that the points are of; absent: each is of its moment. */
+  readonly weeks_ms?: readonly number[];
   readonly lines: readonly { readonly title: string; readonly values: readonly (number | null)[] }[];
-  /** Median and quartiles of the four weeks up to each moment; of the first line. */
+  /** Median and quartiles around each point, of its week or of the four weeks up to it; of the first line. */
   readonly trend?: Readonly<Record<"lower" | "median" | "upper", readonly (number | null)[]>>;
   /** Of all values of the first line. */
   readonly spread: Quartiles | null;

@@ -14,6 +14,7 @@ import { readingWords } from "./reading-words.ts";
 import { recordOf } from "./record.ts";
 import { type DaySpan, neighbour, readSpan } from "./span.ts";
 import type { SpanName } from "./span-titles.ts";
+import { walkingIn } from "./walking.ts";
 
 export interface DeviceData {
   readonly kind: Kind;
@@ -39,6 +40,8 @@ export interface DeviceData {
   /** Of a pill box whose events are shown. */
   readonly doses: Doses | null;
   readonly curves: readonly Curve[];
+  /** Of the lines that the sensor is one of. */
+  readonly walking: readonly Curve[];
   /** Address of the interface that gives what is shown. */
   readonly request: string;
 }
@@ -113,6 +116,7 @@ export const showDevice: Show<DeviceData> = async (asked) => {
     day: series === undefined ? null : await openedDay(of, series, { span, zone }),
     uncovered: [...uncovered, ...doubts],
     curves: series === undefined ? [] : await curvesIn(store, { series, item: item.key, span, uncovered }),
+    walking: series === "wirelesssensor_events" ? await walkingIn(asked, { name, span }) : [],
     doses:
       series === "pillbox_events" ? await dosesIn(asked, { item: item.key, span, zone, uncovered }) : null,
     request: series === undefined ? "" : requestOf(asked, { series, name, span }),

@@ -25,7 +25,7 @@ export function DevicePage(data: DeviceData & FrameData) {
             {measuresOf(shown.series).map((name) => (
               <Raster key={name} {...data} device={data.name} name={name} />
             ))}
-            {data.curves.map((curve) => (
+            {[...data.curves, ...data.walking].map((curve) => (
               <CurveFigure key={curve.title} {...data} curve={curve} />
             ))}
             {data.doses === null ? null : <DoseGrid {...data} doses={data.doses} />}

@@ -1,0 +1,95 @@
+import type { WalkingLine } from "../../../config/walking-line.ts";
+import { quartilesOf } from "../../../meaning/quartiles.ts";
+import type { Span } from "../../../meaning/span.ts";
+import { type Sighting, walksOf } from "../../../meaning/walks.ts";
+import { RecentlyUsed } from "../../../recently-used.ts";
+import type { Asked, Site } from "../../page.ts";
+import { presence } from "../home/strip.ts";
+import type { Curve } from "./curves.ts";
+import { readingsIn } from "./device-store.ts";
+import type { DaySpan } from "./span.ts";
+
+/** Walking speed of each week on the lines that a sensor is one of: median and quartiles, as far as the token may see the others of the line. */
+export async function walkingIn(
+  asked: Asked,
+  { name, span }: { name: string; span: DaySpan },
+): Promise<Curve[]> {
+  const lines = (asked.site.walking ?? []).filter(({ sensors }) => sensors.some(({ item }) => item === name));
+  const curves: Curve[] = [];
+  for (const line of lines) curves.push(await curveOf(asked, line, weeksOf(span)));
+  return curves.filter(({ spread }) => spread !== null);
+}
+
+async function curveOf(asked: Asked, line: WalkingLine, weeks: readonly Span[]): Promise<Curve> {
+  const speeds: (readonly number[])[] = [];
+  for (const week of weeks) speeds.push(week.from_ms < asked.now_ms ? await speedsIn(asked, line, week) : []);
+  const found = speeds.map((of) => quartilesOf(of));
+  const values = (name: "lower" | "median" | "upper") => found.map((one) => one?.[name] ?? null);
+  return {
+    title: `Walking speed on the line ${line.name}`,
+    unit: "m/s",
+    digits: 2,
+    at_ms: weeks.map(({ from_ms, to_ms }) => (from_ms + to_ms) / 2),
+    weeks_ms: weeks.map(({ from_ms }) => from_ms),
+    lines: [{ title: "median", values: values("median") }],
+    trend: { lower: values("lower"), median: values("median"), upper: values("upper") },
+    spread: quartilesOf(speeds.flat()) ?? null,
+  };
+}
+
+/** Weeks from Monday on, cut to the span. */
+function weeksOf({ days }: DaySpan): Span[] {
+  const weeks: { from_ms: number; to_ms: number }[] = [];
+  for (const { weekday, from_ms, to_ms } of days) {
+    const week = weeks.at(-1);
+    if (week === undefined || weekday === monday) weeks.push({ from_ms, to_ms });
+    else week.to_ms = to_ms;
+  }
+  return weeks;
+}
+
+/** Speeds of the walks of a week, metres a second; those of before are taken where nothing has come or changed since. */
+async function speedsIn({ store, site }: Asked, line: WalkingLine, week: Span): Promise<readonly number[]> {
+  const items: { item: string; key: number }[] = [];
+  const marks: string[] = [];
+  for (const { item } of line.sensors) {
+    const key = (await store.item("wirelesssensors", item))?.key;
+    if (key === undefined) continue;
+    items.push({ item, key });
+    const asked = { series, item: key, before_ms: week.to_ms, skip: 0, limit: 1, precision: "ms" } as const;
+    marks.push(await store.pageMark(asked));
+  }
+  const memory = memoryOf(site);
+  const name = `${line.name} ${week.from_ms} ${marks.join()}`;
+  const known = memory.get(name);
+  if (known !== undefined) return known;
+  const sightings: Sighting[] = [];
+  for (const { item, key } of items) {
+    const asked = { series, item: key, before_ms: week.from_ms, skip: 0, limit: 1, precision: "ms" } as const;
+    let saw = sees((await store.page(asked)).records[0]?.["event"]);
+    for await (const rows of readingsIn(store, { series, item: key, span: week }))
+      for (const [at_ms, event] of rows) {
+        if (sees(event) && !saw) sightings.push({ item, at_ms });
+        saw = sees(event);
+      }
+  }
+  const speeds = walksOf(line.sensors, sightings).walks.map(({ speed }) => speed);
+  memory.set(name, speeds, speeds.length + name.length);
+  return speeds;
+}
+
+function sees(event: unknown): boolean {
+  return (Number(event ?? 0) & presence) !== 0;
+}
+
+/** Speeds of a site, by what they were made of. */
+function memoryOf(site: Site): RecentlyUsed<readonly number[]> {
+  const memory = memories.get(site) ?? new RecentlyUsed({ weight_max: memory_max });
+  memories.set(site, memory);
+  return memory;
+}
+const memories = new WeakMap<Site, RecentlyUsed<readonly number[]>>();
+/** Numbers that are kept: those of a year of a line that is walked thirty times a day, and of their names. */
+const memory_max = 50_000;
+const monday = 1;
+const series = "wirelesssensor_events" as const;
