@@ -2,7 +2,6 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import plotStyle from "uplot/dist/uPlot.min.css" with { type: "text" };
-import { codings } from "../http/content-coding.ts";
 import icon from "./icon.svg" with { type: "text" };
 import style from "./style.css" with { type: "text" };
 
@@ -43,7 +42,10 @@ function assetOf(name: string, ending: string, type: string, text: string): Asse
   const plain = new TextEncoder().encode(text);
   const hash = new Bun.CryptoHasher("sha256").update(plain).digest("hex").slice(0, 16);
   const path = `/assets/${name}-${hash}.${ending}`;
-  return { path, type, plain, gzip: codings.gzip(plain), zstd: codings.zstd(plain) };
+  // Once, and sent to every browser: it may take its time.
+  const gzip = Bun.gzipSync(plain, { level: 12, library: "libdeflate" });
+  const zstd = Bun.zstdCompressSync(plain, { level: 15 }) as Uint8Array<ArrayBuffer>;
+  return { path, type, plain, gzip, zstd };
 }
 
 /**

@@ -266,6 +266,25 @@ describe.skipIf(chromiumPath === undefined)(`a device's page in Chromium (else $
     expect([...autumn.faults, ...spring.faults]).toEqual([]);
   });
 
+  test("draws two weeks as a spiral, a turn a day, with the same numbers beside it", async () => {
+    const days = "from=2026-11-02&until=2026-11-16";
+    await using rows = await drawn(days);
+    await using spiral = await drawn(`${days}&as=spiral`);
+    const { page } = spiral;
+    const said = ({ page }: Visit) => page.textContent(".plot [role=status]");
+    expect(await said(spiral)).toBe(await said(rows));
+    expect(await page.getAttribute("canvas", "aria-label")).toContain("28 readings on 14 days");
+    // In the direction of seven o'clock the door is open once a day, but on the day on which it was silent; in that of eight o'clock in the evening never.
+    expect(await openings(page, 7)).toBe(13);
+    expect(await openings(page, 20)).toBe(0);
+    await page.click("text=8 weeks");
+    await page.waitForURL(/as=spiral/);
+    await page.waitForSelector(".plot details");
+    await page.click("text=The same as a table");
+    expect(await page.locator(".plot tbody tr").count()).toBe(14);
+    expect([...rows.faults, ...spiral.faults]).toEqual([]);
+  });
+
   test("is moved through by the keyboard, which says what is where, and opens a day", async () => {
     await using visit = await drawn("from=2026-11-09&until=2026-11-16");
     const { page } = visit;
@@ -363,6 +382,33 @@ async function rowAround(page: Page, at_ms: number): Promise<string[]> {
   const { days_ms } = await layoutOf(page);
   const row = days_ms.findIndex((day_ms) => day_ms <= at_ms);
   return pixels(page, { row, since_ms: at_ms - (days_ms[row] ?? 0), reach: 5 });
+}
+
+/** How often the colour of what happened is met on the way outwards from the middle of a spiral, towards an hour. */
+function openings(page: Page, hour: number): Promise<number> {
+  return page.evaluate((hour) => {
+    const canvas = document.querySelector("canvas") as HTMLCanvasElement;
+    const { width } = canvas;
+    const copy = new OffscreenCanvas(width, width).getContext("2d", { willReadFrequently: true });
+    copy?.drawImage(canvas, 0, 0);
+    const data = copy?.getImageData(0, 0, width, width).data ?? [];
+    // Green, and the ground is grey; beside the middle it is less than a pixel wide.
+    const isGreen = (radius: number, minute: number) => {
+      const angle = ((hour + minute / 60) / 24 - 0.25) * 2 * Math.PI;
+      const [x, y] = [Math.cos(angle), Math.sin(angle)].map((one) => Math.floor(width / 2 + radius * one));
+      const at = 4 * ((y ?? 0) * width + (x ?? 0));
+      return (data[at + 1] ?? 0) - (data[at] ?? 0) > 15;
+    };
+    let runs = 0;
+    let before = false;
+    // The date in the middle has colours of its own at the edges of its letters.
+    for (let radius = width / 16; radius < width / 2; radius += 0.5) {
+      const is = [0, 1, 2, 3].some((minute) => isGreen(radius, minute));
+      if (is && !before) runs++;
+      before = is;
+    }
+    return runs;
+  }, hour);
 }
 
 async function pixelAt(page: Page, place: { row: number; since_ms: number }): Promise<string> {

@@ -5,6 +5,7 @@ import { type Ink, inkOf } from "./ink.ts";
 import { changedView, RasterLayout, searchWith, type View, viewIn, wholeDay } from "./raster-layout.ts";
 import { paintCursor, paintRaster } from "./raster-paint.ts";
 import { drawnDays, wordsAt } from "./raster-words.ts";
+import { paintSpiral } from "./spiral-paint.ts";
 
 /**
  * Draws a raster, and answers the pointer and the keyboard: arrows and pointer go from place to place and have it said, Enter and a click open a day, `+`, `-` and the
@@ -88,25 +89,35 @@ class Raster implements Drawing {
     const [canvas, data] = [this.#canvas, this.#data];
     const width = canvas.clientWidth;
     if (data === undefined || width === 0 || this.#ended.signal.aborted) return;
-    const layout = new RasterLayout(this.#options.edges_ms, width, this.#view);
+    const { measure, times, form, edges_ms } = this.#options;
+    const isSpiral = form === "spiral";
+    const layout = new RasterLayout(edges_ms, width, this.#view);
+    const height = isSpiral ? width : layout.height;
     const scale = Math.min(devicePixelRatio, scale_max);
     const picture = this.#picture;
     picture.width = Math.round(width * scale);
-    picture.height = Math.round(layout.height * scale);
+    picture.height = Math.round(height * scale);
     const context = picture.getContext("2d");
     if (context === null) return;
     context.scale(scale, scale);
     // The colours are those of the canvas that people see.
     const ink = inkOf(canvas.getContext("2d") ?? context, scale);
-    const { measure, times } = this.#options;
-    paintRaster(context, { layout, data, levels: measure.levels.length, ink, times, scale });
-    [this.#layout, this.#ink] = [layout, ink];
+    const of = { data, levels: measure.levels.length, ink, times };
+    if (isSpiral) paintSpiral(context, { ...of, edges_ms, size: width });
+    else {
+      paintRaster(context, { ...of, layout, scale });
+      [this.#layout, this.#ink] = [layout, ink];
+    }
     if (canvas.width !== picture.width) canvas.width = picture.width;
     if (canvas.height !== picture.height) canvas.height = picture.height;
+    canvas.dataset["drawn"] = String(Number(canvas.dataset["drawn"] ?? 0) + 1);
+    if (isSpiral) {
+      canvas.getContext("2d")?.drawImage(picture, 0, 0);
+      return;
+    }
     this.#show();
     const { left, top, rowHeight, view } = layout;
     canvas.dataset["layout"] = JSON.stringify({ left, top, rowHeight, width, view });
-    canvas.dataset["drawn"] = String(Number(canvas.dataset["drawn"] ?? 0) + 1);
   }
 
   /** The picture, with the cursor over it. */

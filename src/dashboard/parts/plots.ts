@@ -29,12 +29,16 @@ export interface CurveOptions {
   said(words: string): void;
 }
 
+export type PlotForm = "rows" | "spiral";
+
 export interface RasterOptions {
   /** Where the data comes from: `plot-format.ts`. */
   readonly url: string;
   /** Where the days begin, and where the last one ends, unix milliseconds. */
   readonly edges_ms: readonly number[];
   readonly measure: Measure;
+  /** Days as rows, or as turns of a spiral. */
+  readonly form: PlotForm;
   readonly times: Times;
   /** Address of the page with a day opened: its first moment. */
   opened(day_ms: number): string;

@@ -1,14 +1,16 @@
+import type { PlotForm } from "../../parts/plots.ts";
 import type { DeviceData } from "./data.ts";
 
 /** The address of the page with something else shown; what is not named stays. */
 export function addressOf(
-  { kind, name, span, shown }: Pick<DeviceData, "kind" | "name" | "span" | "shown">,
+  { kind, name, span, shown, form }: Pick<DeviceData, "kind" | "name" | "span" | "shown" | "form">,
   changes: {
     readonly span?: string;
     readonly from?: string;
     readonly until?: string;
     readonly series?: string;
     readonly day?: string;
+    readonly form?: PlotForm;
   },
 ): string {
   const days =
@@ -22,6 +24,7 @@ export function addressOf(
   const series = changes.series ?? shown?.path;
   const query = new URLSearchParams(series === undefined ? {} : { series });
   for (const [name, value] of Object.entries(days)) query.set(name, value);
+  if ((changes.form ?? form) === "spiral") query.set("as", "spiral");
   if (changes.day !== undefined) query.set("day", changes.day);
   return `/devices/${kind}/${encodeURIComponent(name)}?${query}${changes.day === undefined ? "" : "#day"}`;
 }

@@ -3,6 +3,7 @@ import { localDays } from "../../../meaning/local-day.ts";
 import { type SeriesName, seriesOf } from "../../../series.ts";
 import type { ItemOverview, SeriesRecord } from "../../../store/store.ts";
 import type { Asked, Show } from "../../page.ts";
+import type { PlotForm } from "../../parts/plots.ts";
 import { trailTo } from "../../trail.ts";
 import { doubtsIn, hereUntil_ms, type Uncovered, uncoveredOf } from "../../uncovered.ts";
 import { type Curve, curvesIn } from "./curves.ts";
@@ -28,6 +29,8 @@ export interface DeviceData {
   readonly known: readonly { readonly title: string; readonly value: string }[];
   readonly health: Health;
   readonly span: ShownSpan;
+  /** How days are drawn. */
+  readonly form: PlotForm;
   /** Its series by the last part of their paths, and which is shown; none of a device that records nothing. */
   readonly series: readonly { readonly path: string; readonly title: string }[];
   readonly shown: { readonly series: SeriesName; readonly path: string } | null;
@@ -110,6 +113,7 @@ export const showDevice: Show<DeviceData> = async (asked) => {
     known: knownOf(record),
     health: healthOf(overview),
     span: shownSpan(span, now_ms),
+    form: query.get("as") === "spiral" ? "spiral" : "rows",
     series: all.map((one) => ({ path: seriesOf(one).path, title: seriesOf(one).title })),
     shown: series === undefined ? null : { series, path: seriesOf(series).path },
     events: series === undefined ? [] : await newest(of, series, span),

@@ -10,7 +10,7 @@ import { plotAddress } from "./plot-addresses.ts";
 
 /** A measure day by hour: drawn where there is a browser, and told in words and as a table everywhere. */
 export function Raster({ name, ...data }: DeviceData & Frame & { name: MeasureName; device: string }) {
-  const { span, health, uncovered, locale, zone, now_ms, device } = data;
+  const { span, health, uncovered, locale, zone, now_ms, device, form } = data;
   const measure = measures[name];
   const plots = useContext(PlotsContext);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -22,8 +22,9 @@ export function Raster({ name, ...data }: DeviceData & Frame & { name: MeasureNa
     if (plots === undefined || canvas.current === null) return;
     drawing.current = plots.raster(canvas.current, {
       url,
-      edges_ms: span.edges_ms,
+      edges_ms: form === "rows" ? span.edges_ms : span.edges_ms.slice(-turns_max - 1),
       measure,
+      form,
       times: { locale, zone, now_ms },
       opened: (day_ms) => addressOf({ ...data, name: device }, { day: dateOf(day_ms, zone) }),
       said: setWords,
@@ -40,17 +41,24 @@ export function Raster({ name, ...data }: DeviceData & Frame & { name: MeasureNa
       <Patterns />
       <figcaption>
         {measure.title}. <span role="status">{words === "" ? summary : words}</span>
+        {form === "spiral" ? " Each turn is a day: midnight on top, the newest outermost." : null}
       </figcaption>
-      <div
-        class="drawing"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: arrows move within the plot
-        tabIndex={0}
-        role="application"
-        aria-roledescription="plot"
-        aria-label={`${measure.title}: ${summary} Arrows move, Enter opens a day, plus and minus come closer.`}
-      >
-        <canvas ref={canvas} />
-      </div>
+      {form === "spiral" ? (
+        <div class="drawing spiral">
+          <canvas ref={canvas} role="img" aria-label={`${measure.title}, as a spiral: ${summary}`} />
+        </div>
+      ) : (
+        <div
+          class="drawing"
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: arrows move within the plot
+          tabIndex={0}
+          role="application"
+          aria-roledescription="plot"
+          aria-label={`${measure.title}: ${summary} Arrows move, Enter opens a day, plus and minus come closer.`}
+        >
+          <canvas ref={canvas} />
+        </div>
+      )}
       {measure.levels.length < 2 ? null : (
         <ul class="legend" aria-label="How much is drawn how">
           {measure.levels.map((level, at) => (
@@ -73,6 +81,9 @@ export function Raster({ name, ...data }: DeviceData & Frame & { name: MeasureNa
     </figure>
   );
 }
+
+/** Two weeks: a weekday stands twice in a spiral. */
+const turns_max = 14;
 
 function Days({
   days,

@@ -1,3 +1,4 @@
+import { measuresOf } from "../../measures.ts";
 import type { Frame } from "../../page.ts";
 import { yearDateText } from "../../time-text.ts";
 import { addressOf } from "./address.ts";
@@ -32,6 +33,15 @@ export function SpanControl(data: DeviceData & Frame) {
           </a>
         ))}
       </nav>
+      {shown === null || measuresOf(shown.series).length === 0 ? null : (
+        <nav aria-label="How days are drawn">
+          {(["rows", "spiral"] as const).map((form) => (
+            <a key={form} href={to({ form })} aria-current={form === data.form ? "true" : undefined}>
+              {form === "rows" ? "Rows" : "Spiral"}
+            </a>
+          ))}
+        </nav>
+      )}
       <nav aria-label="Before and after">
         <a href={to(span.earlier)}>Earlier</a>
         {span.later === null ? null : <a href={to(span.later)}>Later</a>}
@@ -39,6 +49,7 @@ export function SpanControl(data: DeviceData & Frame) {
       <details>
         <summary>Other days</summary>
         <form method="get">
+          {data.form === "rows" ? null : <input type="hidden" name="as" value={data.form} />}
           {shown === null ? null : <input type="hidden" name="series" value={shown.path} />}
           <label>
             From <input type="date" name="from" value={span.from} required />

@@ -1,0 +1,94 @@
+import { day_ms, hour_ms } from "../../durations.ts";
+import { nothingLook } from "../parts/nothing-look.ts";
+import type { PlotData } from "../plot-format.ts";
+import { monthDateText, type Times } from "../time-text.ts";
+import type { Ink } from "./ink.ts";
+
+/**
+ * Draws days as turns of a spiral, the newest outermost: midnight is on top, noon below, so that what happens at the same hour each day stands in one
+ * direction, also across midnight. A day of 23 or 25 hours is a turn like the others.
+ */
+export function paintSpiral(
+  context: CanvasRenderingContext2D,
+  of: { data: PlotData; edges_ms: readonly number[]; size: number; levels: number; ink: Ink; times: Times },
+): void {
+  const { data, edges_ms, size, levels: most, ink, times } = of;
+  const days = edges_ms.length - 1;
+  const middle = size / 2;
+  const pitch = (middle - margin_px) / (days + hole_turns);
+  const [first_ms, end_ms] = [edges_ms[0] ?? 0, Math.min(edges_ms.at(-1) ?? 0, times.now_ms)];
+
+  /** Strokes a stretch of time, day by day. */
+  const stroke = (from_ms: number, to_ms: number, colour: string | CanvasPattern, alpha = 1) => {
+    context.strokeStyle = colour;
+    context.globalAlpha = alpha;
+    context.lineWidth = pitch * fullness;
+    for (let day = 0; day < days; day++) {
+      const [start_ms, stop_ms] = [edges_ms[day] ?? 0, edges_ms[day + 1] ?? 0];
+      const [from, to] = [from_ms, Math.min(to_ms, end_ms)].map((at_ms) =>
+        Math.min(1, Math.max(0, (at_ms - start_ms) / (stop_ms - start_ms))),
+      ) as [number, number];
+      if (from >= to) continue;
+      context.beginPath();
+      const parts = Math.max(1, Math.ceil((to - from) * partsOfTurn));
+      for (let part = 0; part <= parts; part++) {
+        const turn = from + ((to - from) * part) / parts;
+        const radius = (hole_turns + day + turn - 0.5) * pitch;
+        const angle = (turn - 0.25) * 2 * Math.PI;
+        context.lineTo(middle + radius * Math.cos(angle), middle + radius * Math.sin(angle));
+      }
+      context.stroke();
+    }
+    context.globalAlpha = 1;
+  };
+
+  context.clearRect(0, 0, size, size);
+  stroke(first_ms, end_ms, ink.raised);
+  for (let day = 0; day < days; day++) {
+    const [start_ms, stop_ms] = [edges_ms[day] ?? 0, edges_ms[day + 1] ?? 0];
+    stroke(start_ms, stop_ms - (day_ms - 6 * hour_ms), ink.line, 0.4);
+    stroke(stop_ms - 2 * hour_ms, stop_ms, ink.line, 0.4);
+  }
+  for (const { from_ms, to_ms, why } of data.uncovered) {
+    if (why === "doubt") continue;
+    stroke(from_ms, to_ms, ink.ground);
+    stroke(from_ms, to_ms, ink.patterns[why]);
+  }
+  const { from_ms, step_ms, levels } = data;
+  const end = Math.min(levels.length, Math.ceil((end_ms - from_ms) / step_ms));
+  for (let step = Math.max(0, Math.floor((first_ms - from_ms) / step_ms)); step < end; ) {
+    const level = levels[step] ?? 0;
+    const start = step;
+    while (step < end && levels[step] === level) step++;
+    if (level > 0) stroke(from_ms + start * step_ms, from_ms + step * step_ms, ink.accent, level / most);
+  }
+  const { opacity, fading } = nothingLook.veil;
+  for (const { from_ms, to_ms, why } of data.uncovered)
+    for (let edge = 0; why === "doubt" && edge < blurs; edge++) {
+      const inwards_ms = ((to_ms - from_ms) * fading * edge) / blurs;
+      stroke(from_ms + inwards_ms, to_ms - inwards_ms, ink.quiet, opacity / blurs);
+    }
+
+  context.fillStyle = ink.quiet;
+  context.font = "12px system-ui, sans-serif";
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  const out = middle - margin_px / 2;
+  for (const hour of [0, 6, 12, 18]) {
+    const angle = (hour / 24 - 0.25) * 2 * Math.PI;
+    const text = String(hour).padStart(2, "0");
+    context.fillText(text, middle + out * Math.cos(angle), middle + out * Math.sin(angle));
+  }
+  context.fillText(monthDateText(first_ms, times), middle, middle);
+}
+
+/** Around the spiral, for the hours. */
+const margin_px = 28;
+/** Turns that are left free in the middle, where the oldest date stands. */
+const hole_turns = 4;
+/** Of a turn is drawn on, the rest is between two. */
+const fullness = 0.86;
+/** Straight pieces that a turn is drawn of. */
+const partsOfTurn = 180;
+/** Steps in which a veil fades. */
+const blurs = 16;
