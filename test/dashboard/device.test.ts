@@ -273,7 +273,7 @@ describe.skipIf(chromiumPath === undefined)(`a device's page in Chromium (else $
     const { page } = spiral;
     const said = ({ page }: Visit) => page.textContent(".plot [role=status]");
     expect(await said(spiral)).toBe(await said(rows));
-    expect(await page.getAttribute("canvas", "aria-label")).toContain("28 readings on 14 days");
+    expect(await page.getAttribute("canvas", "aria-label")).toContain("28 readings in 14 days");
     // In the direction of seven o'clock the door is open once a day, but on the day on which it was silent; in that of eight o'clock in the evening never.
     expect(await openings(page, 7)).toBe(13);
     expect(await openings(page, 20)).toBe(0);
