@@ -54,11 +54,8 @@ function routesOf(
         async ({ request, params, query, now_ms, token, accepted, changes }) => {
           const seen = await stores.of(token, changes);
           const handled = await handle({ store: seen, path: params, query, now_ms });
-          if ("mark" in handled)
-            return pages.respond(
-              { request, now_ms, token, accepted, changes },
-              { ...handled, mark: `${version} ${handled.mark}` },
-            );
+          if ("read" in handled)
+            return pages.respond({ request, now_ms, token, accepted, changes }, { version, ...handled });
           if (handled.next === undefined && isLong(handled.body)) return inPieces(handled.body, accepted);
           const content = new Content(handled);
           const success = successWith(content, { accepted, url: request.url, repeatable: false });

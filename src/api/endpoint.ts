@@ -1,6 +1,7 @@
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import type { ErrorName } from "../http/errors.ts";
 import type { SeenStore } from "../store/seen-store.ts";
+import type { Marked } from "../store/store.ts";
 
 /**
  * One row of the table in endpoints.ts: all that there is to know of an endpoint. Routes, checks, and what
@@ -51,9 +52,11 @@ export interface Answer {
 
 /** An answer that need not be made where the same one is remembered: see page-cache.ts. */
 export interface Repeatable {
-  /** As long as this is the same text, so is the answer. It may depend on `now_ms` by the whole second alone. */
-  readonly mark: string;
-  make(): Promise<Answer>;
+  /**
+   * The mark of the answer, and the answer, or what is kept under the mark instead. As long as the mark is the same text, so is the answer. It may depend on
+   * `now_ms` by the whole second alone.
+   */
+  read<Kept>(keptAs: (mark: string) => Kept | undefined): Promise<Marked<{ readonly answer: Answer }, Kept>>;
 }
 
 /** A handler's answer in another form. A repeatable answer stays repeatable: it is only made when it is needed. */
@@ -61,8 +64,13 @@ export function reshaped(
   handled: Answer | Repeatable,
   reshape: (answer: Answer) => Answer,
 ): Answer | Repeatable {
-  if (!("mark" in handled)) return reshape(handled);
-  return { mark: handled.mark, make: async () => reshape(await handled.make()) };
+  if (!("read" in handled)) return reshape(handled);
+  return {
+    read: async (keptAs) => {
+      const found = await handled.read(keptAs);
+      return "kept" in found ? found : { mark: found.mark, answer: reshape(found.answer) };
+    },
+  };
 }
 
 /** A row, with the handler's parameters typed by the row's own schemas. */

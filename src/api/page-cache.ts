@@ -20,7 +20,7 @@ export interface PageRequest {
 /**
  * Pages that were sent lately, encoded, and the requests that they were sent to.
  *
- * A page is kept by its mark, which names one state of one page (`Store.pageMark`). So nothing has to be thrown out when
+ * A page is kept by its mark, which names one state of one page (`Store.markedPage`). So nothing has to be thrown out when
  * readings arrive: a page that has changed is asked for by another mark, and the old one goes in its turn.
  *
  * A request that was answered a moment ago is answered again without finding its endpoint, token, item and page. The answer
@@ -58,13 +58,12 @@ export class PageCache {
   /** The response to a request, from memory where the page is there. */
   async respond(
     { request, now_ms, token, accepted, changes }: PageRequest,
-    { mark, make }: Repeatable,
+    { version, read }: Repeatable & { readonly version: string },
   ): Promise<Response> {
-    let page = this.#pages.get(mark);
-    if (page === undefined) {
-      page = new Content(await make());
-      this.#keep(mark, page);
-    }
+    const found = await read((mark) => this.#pages.get(`${version} ${mark}`));
+    const mark = `${version} ${found.mark}`;
+    const page = "kept" in found ? found.kept : new Content(found.answer);
+    if (!("kept" in found)) this.#keep(mark, page);
     const success = successWith(page, { accepted, url: request.url, repeatable: true });
     if (changes !== undefined) {
       const name = nameOf(request);

@@ -38,12 +38,15 @@ export function seriesEndpoint(series: SeriesName): Endpoint {
         precision,
         through,
       };
-      // The mark before the page: a reading that comes in between makes the page newer than its mark, never older.
       return {
-        mark: await store.pageMark(request),
-        make: async () => {
-          const { records, next } = await store.page(request);
-          return { body: records, next: next && nextPage(next, { limit, oldestFirst }) };
+        read: async (keptAs) => {
+          const found = await store.markedPage(request, keptAs);
+          if ("kept" in found) return found;
+          const { records, next } = found.page;
+          return {
+            mark: found.mark,
+            answer: { body: records, next: next && nextPage(next, { limit, oldestFirst }) },
+          };
         },
       };
     },

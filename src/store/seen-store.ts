@@ -11,6 +11,7 @@ export type SeenStore = Pick<
   | "item"
   | "itemOverviews"
   | "page"
+  | "markedPage"
   | "pageMark"
   | "arrivals"
   | "oldestFirst"
@@ -70,6 +71,10 @@ export function seenPart(store: SeenStore, seen: Seen): SeenStore {
     item: (kind, name) => store.item(kind, name, homes),
     itemOverviews: (of) => store.itemOverviews(alsoSeen(of)),
     page: (request) => store.page(ofSeen(request)),
+    markedPage: async (request, keptAs) => {
+      const found = await store.markedPage(ofSeen(request), (mark) => keptAs(`${whose} ${mark}`));
+      return { ...found, mark: `${whose} ${found.mark}` };
+    },
     pageMark: async (request) => `${whose} ${await store.pageMark(ofSeen(request))}`,
     arrivals: (request) => store.arrivals(ofSeen(request)),
     oldestFirst: (request) => store.oldestFirst(ofSeen(request)),

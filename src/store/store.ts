@@ -44,6 +44,12 @@ export interface Store extends RecordStore, Erasures {
   /** A page of a series of an item, newest first unless the request says otherwise. */
   page(request: PageRequest): Promise<Page>;
 
+  /** The mark of a page, and the page as it is at that moment, or what is kept under the mark instead. */
+  markedPage<Kept>(
+    request: PageRequest,
+    keptAs: (mark: string) => Kept | undefined,
+  ): Promise<Marked<{ readonly page: Page }, Kept>>;
+
   /**
    * The identity of a page: while the text stays the same, the page is the same, also of another request. Costs one
    * lookup, however large the page. The text means nothing in another store.
@@ -283,6 +289,9 @@ export type Precision = "s" | "ms";
 
 /** A reading as it is served: its stamp, then its values in the order of the series' fields. */
 export type SeriesRecord = { readonly stamp: number } & Readonly<Record<string, Value>>;
+
+/** Something by its mark, or what is kept under that mark. */
+export type Marked<Made, Kept> = { readonly mark: string } & (Made | { readonly kept: Kept });
 
 export interface Page {
   readonly records: readonly SeriesRecord[];

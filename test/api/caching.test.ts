@@ -46,14 +46,21 @@ async function got(serving: Serving, query: string, headers: Record<string, stri
   };
 }
 
-/** Counts how often pages are read. */
+/** Counts how often pages are read, and not only found by their marks. */
 function counting(): { reads: number; through: (store: GatewayStore) => Store } {
+  const marked =
+    (of: Store): Store["markedPage"] =>
+    async (request, keptAs) => {
+      const found = await of.markedPage(request, keptAs);
+      if (!("kept" in found)) counted.reads += 1;
+      return found;
+    };
   const counted = {
     reads: 0,
     through: (store: GatewayStore): Store =>
       new Proxy(store, {
         get: (of, name) => {
-          if (name === "page") counted.reads += 1;
+          if (name === "markedPage") return marked(of);
           const value: unknown = Reflect.get(of, name, of);
           return typeof value === "function" ? value.bind(of) : value;
         },

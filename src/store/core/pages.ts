@@ -1,4 +1,4 @@
-import type { Page, PageRequest, PageStart, Precision, SeriesRecord } from "../store.ts";
+import type { Marked, Page, PageRequest, PageStart, Precision, SeriesRecord } from "../store.ts";
 import type { Homes } from "./homes.ts";
 import { recordsOf } from "./page-records.ts";
 import { below, between, near } from "./ranks.ts";
@@ -9,12 +9,32 @@ import type { Work } from "./work.ts";
 
 /** A page of a series: how `skip` is found by counts and why `through` is needed is told in ../README.md. To be read at one moment. */
 export function* page(homes: Homes, memory: SpanMemory, request: PageRequest): Work<Page> {
+  return yield* pageOf(yield* runsOf(homes, request), memory, request);
+}
+
+/** See `Store.markedPage`. To be read at one moment. */
+export function* markedPage<Kept>(
+  { homes, memory, epoch }: { homes: Homes; memory: SpanMemory; epoch: string },
+  request: PageRequest,
+  keptAs: (mark: string) => Kept | undefined,
+): Work<Marked<{ readonly page: Page }, Kept>> {
+  const runs = yield* runsOf(homes, request);
+  const mark = markOf(runs, epoch, request);
+  const kept = keptAs(mark);
+  return kept === undefined ? { mark, page: yield* pageOf(runs, memory, request) } : { mark, kept };
+}
+
+/** See `Store.pageMark`. */
+export function* pageMark(homes: Homes, epoch: string, request: PageRequest): Work<string> {
+  return markOf(yield* runsOf(homes, request), epoch, request);
+}
+
+function* pageOf(latestFirst: readonly Run[], memory: SpanMemory, request: PageRequest): Work<Page> {
   const { skip, limit, through } = request;
   const { step, bound_ms } = startOf(request);
   if (through !== undefined && bound_ms % 1000 !== 0) {
     throw new RangeError(`a page through ${through} must start at a whole second`);
   }
-  const latestFirst = yield* runsOf(homes, request);
   const runs = step < 0 ? latestFirst : latestFirst.toReversed();
   const records: SeriesRecord[] = [];
   let passed = 0;
@@ -45,9 +65,8 @@ export function* page(homes: Homes, memory: SpanMemory, request: PageRequest): W
  * The identity of a page: the request, and counts that rise when the page changes. All readings but the tail are counted in spans, and a change of
  * those raises the version of the run. So a window that ends before the tail changes only with the version; a reading in the tail raises the total.
  */
-export function* pageMark(homes: Homes, request: PageRequest): Work<string> {
+function markOf(runs: readonly Run[], epoch: string, request: PageRequest): string {
   const { series, item, before_ms, skip, limit, through = "", ascending_from_ms = "", precision } = request;
-  const runs = yield* runsOf(homes, request);
   const marks = runs.map((run) => {
     const tail = before_ms > run.tail_from ? run.total : "";
     return `${versionOf(run)} ${tail}`;
@@ -55,7 +74,7 @@ export function* pageMark(homes: Homes, request: PageRequest): Work<string> {
   // However far above the newest reading a window ends, it is the same window.
   const everything = through === "" && runs.every(({ newest_stamp }) => before_ms > newest_stamp);
   const window = `${ascending_from_ms} ${everything ? "all" : before_ms} ${through}`;
-  return `${series} ${item} ${precision} ${window} ${skip} ${limit} ${marks.join()}`;
+  return `${epoch} ${series} ${item} ${precision} ${window} ${skip} ${limit} ${marks.join()}`;
 }
 
 /** The stretch of time that a page may take records of a run from, unix milliseconds, the end not included. */

@@ -1,9 +1,11 @@
 import { RecentlyUsed } from "../../recently-used.ts";
 import { ofRun, type Run, versionOf } from "./run.ts";
+import { widths_ms } from "./span-widths.ts";
 import { objects, rowsOf, type Work } from "./work.ts";
 
-/** Readings of a stream in a span of time, of all homes together. */
+/** Readings of a stream in a span of time. */
 export interface SpanCount {
+  readonly width: number;
   readonly start: number;
   readonly count: number;
 }
@@ -11,36 +13,40 @@ export interface SpanCount {
 /** Counts of spans that were read lately. Exact: counts of another version are read again. */
 export class SpanMemory {
   readonly #lists = new RecentlyUsed<{ version: string; spans: readonly SpanCount[] }>({
-    weight_max: lists_max,
+    weight_max: spans_max,
   });
 
   /** The spans of a width that begin from `from_ms` on and before `before_ms`, oldest first, at the moment of the run. */
   *read(run: Run, width: number, from_ms: number, before_ms: number): Work<readonly SpanCount[]> {
-    const name = `${run.series} ${run.stream} ${width} ${from_ms}`;
+    if (width < coarse_ms) return yield* this.#spans(run, [width, width], from_ms, before_ms);
+    // The spans of two years are some 400: read in one go, they are what most pages need.
+    const all = yield* this.#spans(run, [coarse_ms, Number.MAX_SAFE_INTEGER], 0, Number.MAX_SAFE_INTEGER);
+    return all.filter((span) => span.width === width && span.start >= from_ms && span.start < before_ms);
+  }
+
+  *#spans(
+    run: Run,
+    widths: [number, number],
+    from_ms: number,
+    before_ms: number,
+  ): Work<readonly SpanCount[]> {
+    const name = `${run.series} ${run.stream} ${widths[0]} ${from_ms}`;
     const version = versionOf(run);
     const held = this.#lists.get(name);
     if (held?.version === version) return held.spans;
-    const spans = yield* spansOf(run, width, from_ms, before_ms);
-    this.#lists.set(name, { version, spans }, 1);
+    const { stream, series, home } = run;
+    const spans = yield* rowsOf(
+      objects<SpanCount>(
+        `SELECT width, start, count FROM counts WHERE ${ofRun} AND width >= $4 AND width <= $5 AND start >= $6 AND start < $7 ORDER BY width, start`,
+        ...[stream, series, home, ...widths, from_ms, before_ms],
+      ),
+    );
+    this.#lists.set(name, { version, spans }, 1 + spans.length);
     return spans;
   }
 }
 
-function* spansOf(
-  { stream, series, home }: Run,
-  width: number,
-  from_ms: number,
-  before_ms: number,
-): Work<SpanCount[]> {
-  return yield* rowsOf(
-    objects<SpanCount>(
-      `SELECT start, sum(count) AS count FROM counts
-       WHERE ${ofRun} AND width = $4 AND start >= $5 AND start < $6
-       GROUP BY start ORDER BY start`,
-      ...[stream, series, home, width, from_ms, before_ms],
-    ),
-  );
-}
-
-/** Lists of at most 16 spans, or one for each 32 days. */
-const lists_max = 1_000;
+/** Spans of this width and wider ones are few enough to be read together. */
+const [, coarse_ms = 0] = widths_ms;
+/** Held in memory, of all lists. */
+const spans_max = 20_000;

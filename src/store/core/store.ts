@@ -9,7 +9,7 @@ import type { Homes } from "./homes.ts";
 import { itemNamed, itemsIn, itemsOfKind, itemTypes } from "./inventory.ts";
 import { itemOverviews } from "./item-overviews.ts";
 import { oldestFirst } from "./oldest-first.ts";
-import { page, pageMark } from "./pages.ts";
+import { markedPage, page, pageMark } from "./pages.ts";
 import { oneAtATime } from "./record-import.ts";
 import {
   itemidsOf,
@@ -77,7 +77,9 @@ export function storeOn({ database, writer, homes, epoch }: StoreParts): Store {
       return overviews.map((one) => ({ ...one, record: itemSeenFrom(of, one.record) }));
     },
     page: (request) => database.page(() => page(homes, memory, seen(request))),
-    pageMark: async (request) => `${epoch} ${await database.read(() => pageMark(homes, seen(request)))}`,
+    markedPage: (request, keptAs) =>
+      database.page(() => markedPage({ homes, memory, epoch }, seen(request), keptAs)),
+    pageMark: (request) => database.read(() => pageMark(homes, epoch, seen(request))),
     changes: () => database.changes(),
     oldestFirst: (request) => database.page(() => oldestFirst(homes, seen(request))),
     arrivals: (request) => database.page(() => arrivals(homes, epoch, seen(request))),
