@@ -87,7 +87,7 @@ export class Pool {
         return await this.use(async (sql) => {
           await sql.unsafe(`BEGIN ${kind}`);
           begun = true;
-          return await this.#finish(sql, work);
+          return await this.#finish(kind, sql, work);
         });
       } catch (thrown) {
         if (begun || !isConnectionLost(thrown) || attempt > this.#connections_max) throw thrown;
@@ -100,7 +100,11 @@ export class Pool {
     await Promise.all([...this.#clients].map(({ sql }) => sql.end({ timeout: timeout_s })));
   }
 
-  async #finish<Result>(sql: SqlRunner, work: (sql: SqlRunner) => Promise<Result>): Promise<Result> {
+  async #finish<Result>(
+    kind: string,
+    sql: SqlRunner,
+    work: (sql: SqlRunner) => Promise<Result>,
+  ): Promise<Result> {
     let result: Result;
     try {
       result = await work(sql);
@@ -108,7 +112,10 @@ export class Pool {
       if (!isConnectionLost(thrown)) await sql.unsafe("ROLLBACK");
       throw thrown;
     }
-    await sql.unsafe("COMMIT");
+    const committed = sql.unsafe("COMMIT");
+    // Where nothing is written there is nothing to wait for: whoever has the connection next does.
+    if (kind.endsWith("READ ONLY")) committed.catch(() => {});
+    else await committed;
     return result;
   }
 
