@@ -3,8 +3,8 @@ import type { Kind } from "./kinds.ts";
 import { unixTime } from "./unix-time.ts";
 
 /**
- * The six time series: the one table that schema, SQL, JSON, CSV, upload columns, OpenAPI and plots derive
- * from. A seventh series is one more entry here and one migration.
+ * The time series: the one table that schema, SQL, JSON, CSV, upload columns, OpenAPI and plots derive
+ * from. One more series is one more entry here and one migration.
  *
  * Every reading has, besides the fields below, `stamp`: kept in milliseconds, served in unix seconds.
  * `fields` stand in the order in which they are served, after `stamp`.
@@ -60,6 +60,20 @@ export const seriesTable = {
         "bitmask",
         "IAS zone status as received: bit 0 alarm 1 (proximity), bit 1 alarm 2 (presence)",
       ),
+    },
+  },
+  wirelesssensor_measures: {
+    kind: "wirelesssensors",
+    path: "measures",
+    title: "Wireless sensor measures",
+    record: "Wireless sensor measure",
+    since: "0.9",
+    ofSome: true,
+    stampMeaning: "when the sensor told it",
+    fields: {
+      quantity: text("", "what was measured: docs/quantities.md lists the names that are known"),
+      value: { schema: Type.Number(), sql: "REAL", unit: "", meaning: "the number, in the unit beside it" },
+      unit: text("", "unit of the value, such as °C, %, lx, hPa or W; empty where it has none"),
     },
   },
   scale_weights: {
@@ -130,6 +144,8 @@ export interface SeriesDefinition {
   /** The API version that introduced the series. */
   readonly since: string;
   readonly subtypes?: readonly string[];
+  /** Some devices of the kind have it and others never will: whoever lists what a device has looks whether there are readings. */
+  readonly ofSome?: true;
   /** The devices have a clock of their own: its time is kept with each reading, and the offset added to it. */
   readonly deviceClock?: true;
   readonly stampMeaning: string;

@@ -42,6 +42,17 @@ export interface Series {
     /** IAS zone status as received: bit 0 alarm 1 (proximity), bit 1 alarm 2 (presence) (bitmask) */
     event: number;
   };
+  /** Wireless sensor measures. */
+  wirelesssensor_measures: {
+    /** when the sensor told it */
+    stamp: number;
+    /** what was measured: docs/quantities.md lists the names that are known */
+    quantity: string;
+    /** the number, in the unit beside it */
+    value: number;
+    /** unit of the value, such as °C, %, lx, hPa or W; empty where it has none */
+    unit: string;
+  };
   /** Scale weights. */
   scale_weights: {
     /** start of the measurement period */
@@ -90,6 +101,7 @@ export const seriesPaths = {
   pillbox_status: { kind: "pillboxes", path: "status" },
   pillbox_events: { kind: "pillboxes", path: "events" },
   wirelesssensor_events: { kind: "wirelesssensors", path: "events" },
+  wirelesssensor_measures: { kind: "wirelesssensors", path: "measures" },
   scale_weights: { kind: "scales", path: "weights" },
   scale_heart: { kind: "scales", path: "heart" },
   watch_epochs: { kind: "watches", path: "epochs" },

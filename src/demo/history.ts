@@ -4,6 +4,7 @@ import { clockQuality } from "../clock.ts";
 import { day_ms, hour_ms } from "../durations.ts";
 import type { Gap, Reading } from "../reading.ts";
 import type { GatewayStore } from "../store/store.ts";
+import { climateOn } from "./climate.ts";
 import { boxes, deviceOf, readingOf, sensorNamed, watch } from "./devices.ts";
 import { heartbeatsOf } from "./heartbeats.ts";
 import { dayOf, type LivedDay, type SensorEvent } from "./household.ts";
@@ -109,6 +110,7 @@ export class Telling {
       ...this.#toldByBox(this.#box.readings(day, random(1), this.#outages)),
       ...broadcastReadings(day, random(2), this.#outages),
       ...weighingsOn(day, random(3)),
+      ...climateOn(day, random(5)).filter(({ stamp_ms }) => !during(stamp_ms, this.#outages.powerCut)),
       ...blocks.flatMap((block) => epochReading(deviceOf(watch), block, epochOptions) ?? []),
     ];
     const gaps = [...notWornGaps(deviceOf(watch), blocks), ...this.#unheard(day, random(2))];

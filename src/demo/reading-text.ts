@@ -1,3 +1,4 @@
+import { titleOf } from "../quantities.ts";
 import type { Reading } from "../reading.ts";
 import { personal, sensors } from "./devices.ts";
 
@@ -31,6 +32,12 @@ export class ReadingTexts {
         const subtype = known?.subtype ?? device.subtype;
         return say(sensedBy(subtype, event), `event ${event}`, (event & 3) === 0);
       }
+      case "wirelesssensor_measures":
+        return say(
+          `${titleOf(String(values["quantity"]))} ${values["value"]} ${values["unit"]}`.trimEnd(),
+          "",
+          true,
+        );
       case "pillbox_events": {
         const before = this.#doors.get(device.address) ?? 0;
         this.#doors.set(device.address, event);

@@ -89,6 +89,15 @@ export const seriesWords: {
   },
   pillbox_events: { when: "Each time a door is used", fields: { event: "which doors are open" } },
   wirelesssensor_events: { when: "Each time", fields: { event: "whether it was the beginning or the end" } },
+  wirelesssensor_measures: {
+    when: "Some of them also measure something, every few minutes or when it changes",
+    fields: {
+      quantity:
+        "what was measured, such as how warm, how damp or how bright it is, or that a button was pressed",
+      value: "how much it was",
+      unit: "in which unit",
+    },
+  },
   scale_weights: {
     when: "Each time somebody steps on one",
     fields: {

@@ -37,6 +37,10 @@ const samples: Record<SeriesName, { device: Device; values: Record<string, Value
     device: { kind: "wirelesssensors", address: "00:0d:6f:00:05:03", subtype: "wall" },
     values: { event: 0 },
   },
+  wirelesssensor_measures: {
+    device: { kind: "wirelesssensors", address: "00:0d:6f:00:05:07" },
+    values: { quantity: "temperature", value: -3.25, unit: "°C" },
+  },
   scale_weights: {
     device: { kind: "scales", address: "00:0d:6f:00:05:04" },
     values: {

@@ -11,7 +11,7 @@ const faults: readonly { what: string; change: (text: Text) => void; says: strin
   {
     what: "a number of readings that its span has not",
     change: (text) => (text.to_seq += 1),
-    says: "it holds 17 readings, where 100 to 120 are 18",
+    says: "it holds 20 readings, where 100 to 123 are 21",
   },
   {
     what: "an end before its beginning",
@@ -188,9 +188,9 @@ const faults: readonly { what: string; change: (text: Text) => void; says: strin
     what: "more lost numbers than a batch may have",
     change: (text) => {
       text.to_seq += 65_536;
-      text.missing.push([120, text.to_seq]);
+      text.missing.push([123, text.to_seq]);
     },
-    says: "it has 65556 numbers, and more than 65536 go into several batches",
+    says: "it has 65559 numbers, and more than 65536 go into several batches",
   },
   {
     what: "no clock of the devices",
@@ -220,7 +220,7 @@ const faults: readonly { what: string; change: (text: Text) => void; says: strin
   {
     what: "single readings",
     change: (text) => delete text.series.scale_heart,
-    says: "it holds 16 readings, where 100 to 119 are 17",
+    says: "it holds 19 readings, where 100 to 122 are 20",
   },
 ];
 

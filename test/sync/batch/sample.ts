@@ -1,6 +1,6 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { kinds } from "../../../src/kinds.ts";
-import { type SeriesName, seriesNames, seriesOf, type Value } from "../../../src/series.ts";
+import { type SeriesField, type SeriesName, seriesNames, seriesOf, type Value } from "../../../src/series.ts";
 import type { Batch, BatchDevice } from "../../../src/store/batch.ts";
 import { encodeBatch } from "../../../src/sync/batch-codec.ts";
 import { BatchFault } from "../../../src/sync/batch-frame.ts";
@@ -14,11 +14,11 @@ export const everySeries: Batch = batchOf({
   epoch: "0f1e2d3c4b5a69788796a5b4c3d2e1f0",
   first_seq: 7,
   from_seq: 100,
-  to_seq: 119,
+  to_seq: 122,
   previous: "00c0ffee00c0ffee",
   missing: [
     [103, 104],
-    [119, 119],
+    [122, 122],
   ],
   devices: [
     { kind: "wirelesssensors", address: "00:0d:6f:00:05:a1:b2:c3", itemid: 4711, subtype: "curtain" },
@@ -62,6 +62,17 @@ export const everySeries: Batch = batchOf({
       stamp_ms: [at + 1_001, at + 1_500, at + 1_500, at + 3_600_000, 0],
       clock: [0, 0, 0, 0, 5],
       fields: [[48, 50, 48, 50, 48]],
+    },
+    wirelesssensor_measures: {
+      seq: [119, 120, 121],
+      device: [0, 0, 0],
+      stamp_ms: [at + 2_000, at + 2_000, at + 602_003],
+      clock: [0, 0, 0],
+      fields: [
+        ["temperature", "humidity", "action_single"],
+        [-3.25, 61, 1],
+        ["°C", "%", ""],
+      ],
     },
     scale_weights: {
       seq: [107, 113],
@@ -182,10 +193,11 @@ function addReading(
   of.clock.push(below(random, 6));
   of.device_ms?.push(random() < 0.3 ? null : stamp_ms - 1_000 - below(random, 3));
   of.offset_ms?.push(random() < 0.3 ? null : 1_000);
-  for (const [place, field] of names.entries()) of.fields[place]?.push(randomValue(random, field));
+  for (const [place, field] of names.entries())
+    of.fields[place]?.push(randomValue(random, field, fields[field]?.sql));
 }
 
-function randomValue(random: () => number, field: string): Value {
+function randomValue(random: () => number, field: string, sql: SeriesField["sql"] | undefined): Value {
   const values: Record<string, () => Value> = {
     powersource: () => (random() < 0.5 ? "battery" : "external_power"),
     batteryseconds: () => String(below(random, 1_000_000)),
@@ -199,7 +211,12 @@ function randomValue(random: () => number, field: string): Value {
     waterMass: () => null,
     eventcount: () => (random() < 0.01 ? Number.MAX_SAFE_INTEGER : below(random, 1_000) - 500),
   };
-  return values[field]?.() ?? below(random, 2 ** below(random, 31));
+  const ofType = {
+    TEXT: () => `text ${below(random, 20)} °`,
+    REAL: () => (random() < 0.5 ? random() * 1e3 - 500 : below(random, 1_000)),
+    INTEGER: () => below(random, 2 ** below(random, 31)),
+  };
+  return (values[field] ?? ofType[sql ?? "INTEGER"])();
 }
 
 function randomDevices(random: () => number): BatchDevice[] {

@@ -9,7 +9,7 @@ import type { DeviceData } from "./data.ts";
 /** Numbers over time, drawn where there is a browser, and told in words and as a table everywhere. */
 export function CurveFigure({ curve, ...data }: DeviceData & Frame & { curve: Curve }) {
   const { locale, zone, now_ms, uncovered, span } = data;
-  const { title, unit, digits, lines, spread } = curve;
+  const { title, unit, digits, lines, spread, range } = curve;
   const plots = useContext(PlotsContext);
   const box = useRef<HTMLDivElement>(null);
   const [words, setWords] = useState("");
@@ -26,9 +26,11 @@ export function CurveFigure({ curve, ...data }: DeviceData & Frame & { curve: Cu
   ];
   const number = (value: number) => `${numberText(value, locale, digits)} ${unit}`;
   const summary =
-    spread === null || lines.length > 1
-      ? `${lines.map((line, at) => `${line.title} ${dashWords[at]}`).join(", ")}.`
-      : `Half of ${numberText(spread.count, locale)} between ${number(spread.lower)} and ${number(spread.upper)}, the middle ${number(spread.median)}; all between ${number(spread.minimum)} and ${number(spread.maximum)}.`;
+    range !== undefined && lines.length === 1
+      ? `All between ${number(range[0])} and ${number(range[1])}.`
+      : spread === null || lines.length > 1
+        ? `${lines.map((line, at) => `${line.title} ${dashWords[at]}`).join(", ")}.`
+        : `Half of ${numberText(spread.count, locale)} between ${number(spread.lower)} and ${number(spread.upper)}, the middle ${number(spread.median)}; all between ${number(spread.minimum)} and ${number(spread.maximum)}.`;
   return (
     <figure class="plot">
       <Patterns />

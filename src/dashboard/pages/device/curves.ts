@@ -1,5 +1,6 @@
 import { day_ms } from "../../../durations.ts";
 import { type Quartiles, quartilesOf } from "../../../meaning/quartiles.ts";
+import { action_prefix, quantities, titleOf } from "../../../quantities.ts";
 import { type SeriesName, seriesOf } from "../../../series.ts";
 import type { SeenStore } from "../../../store/seen-store.ts";
 import type { Uncovered } from "../../uncovered.ts";
@@ -18,8 +19,10 @@ export interface Curve {
   readonly lines: readonly { readonly title: string; readonly values: readonly (number | null)[] }[];
   /** Median and quartiles around each point, of its week or of the four weeks up to it; of the first line. */
   readonly trend?: Readonly<Record<"lower" | "median" | "upper", readonly (number | null)[]>>;
-  /** Of all values of the first line. */
+  /** Of all values of the first line; null where they are too many to be looked at one by one. */
   readonly spread: Quartiles | null;
+  /** The least and the greatest of those. */
+  readonly range?: readonly [least: number, greatest: number];
 }
 
 interface CurveOf {
@@ -30,6 +33,8 @@ interface CurveOf {
   readonly digits: number;
   readonly fields: Readonly<Record<string, string>>;
   readonly trend?: true;
+  /** Only readings of which this field has this value. */
+  readonly only?: { readonly field: string; readonly value: string };
 }
 
 const table: Readonly<Partial<Record<SeriesName, readonly CurveOf[]>>> = {
@@ -62,14 +67,41 @@ export async function curvesIn(
   of: { series: SeriesName; item: number; span: DaySpan; uncovered: readonly Uncovered[] },
 ): Promise<Curve[]> {
   const curves: Curve[] = [];
-  for (const curve of table[of.series] ?? []) {
+  const wanted = of.series === "wirelesssensor_measures" ? await measuredIn(store, of) : table[of.series];
+  for (const curve of wanted ?? []) {
     const fields = Object.keys(curve.fields);
-    const points = (await pointsIn(store, { ...of, fields })).filter(({ values }) =>
-      values.some((one) => one !== null),
-    );
-    if (points.length > 0) curves.push(curveOf(curve, broken(points, of.uncovered)));
+    const found = await pointsIn(store, { ...of, fields, only: curve.only });
+    const points = found.points.filter(({ values }) => values.some((one) => one !== null));
+    if (points.length > 0) curves.push(curveOf(curve, broken(points, of.uncovered), found.isThinned));
   }
   return curves;
+}
+
+/** A curve of each quantity that is among the newest measures of the span. A press of a button is no number, and has none. */
+async function measuredIn(
+  store: SeenStore,
+  { series, item, span }: { series: SeriesName; item: number; span: DaySpan },
+): Promise<CurveOf[]> {
+  const asked = { series, item, before_ms: span.to_ms, skip: 0, limit: newest_max, precision: "ms" } as const;
+  const { records } = await store.page(asked);
+  const units = new Map<string, string>();
+  for (const { stamp, quantity, unit } of records)
+    if (stamp >= span.from_ms && !units.has(String(quantity))) units.set(String(quantity), String(unit));
+  return [...units]
+    .filter(([quantity]) => !quantity.startsWith(action_prefix))
+    .toSorted(([one], [other]) => placeOf(one) - placeOf(other) || (one < other ? -1 : 1))
+    .slice(0, quantities_max)
+    .map(([quantity, unit]) => {
+      const title = titleOf(quantity);
+      const only = { field: "quantity", value: quantity };
+      return { title, unit, per: 1, digits: 1, fields: { value: title.toLowerCase() }, only };
+    });
+}
+
+/** Where a quantity stands among those of a device: as in the table, others behind them. */
+function placeOf(quantity: string): number {
+  const place = Object.keys(quantities).indexOf(quantity);
+  return place < 0 ? Number.MAX_SAFE_INTEGER : place;
 }
 
 /** Values of fields at a moment, in their order. */
@@ -86,33 +118,45 @@ async function pointsIn(
     item,
     span,
     fields,
-  }: { series: SeriesName; item: number; span: DaySpan; fields: readonly string[] },
-): Promise<Point[]> {
+    only,
+  }: {
+    series: SeriesName;
+    item: number;
+    span: DaySpan;
+    fields: readonly string[];
+    only: CurveOf["only"] | undefined;
+  },
+): Promise<{ points: Point[]; isThinned: boolean }> {
   const names = Object.keys(seriesOf(series).fields);
   const points: Point[] = [];
+  let read = 0;
   for await (const rows of readingsIn(store, { series, item, span })) {
-    for (const row of rows)
+    read += rows.length;
+    const chosen =
+      only === undefined ? rows : rows.filter((row) => row[names.indexOf(only.field) + 1] === only.value);
+    for (const row of chosen)
       points.push({
         at_ms: row[0],
         values: fields.map((field) => (row[names.indexOf(field) + 1] ?? null) as number | null),
       });
-    if (points.length > points_max) break;
+    if (points.length > points_max || read > read_max) break;
   }
-  if (points.length <= points_max) return points;
+  if (points.length <= points_max && read <= read_max) return { points, isThinned: false };
   const { from_ms, to_ms } = span;
   const step_ms = Math.ceil((2 * (to_ms - from_ms)) / points_max);
-  const request = { series, item, from_ms, before_ms: to_ms, step_ms };
+  const request = { series, item, from_ms, before_ms: to_ms, step_ms, ...(only && { only }) };
   const thinned = await Promise.all(fields.map((field) => store.thinned({ ...request, field })));
   const steps = thinned[0]?.count.length ?? 0;
   const numberOr = (value: number | undefined) => (value === undefined || Number.isNaN(value) ? null : value);
-  return Array.from({ length: 2 * steps }, (_, at): Point => {
+  const ends = Array.from({ length: 2 * steps }, (_, at): Point => {
     const step = at >> 1;
     const end = at % 2 === 0 ? "least" : "greatest";
     return {
       at_ms: from_ms + step * step_ms + (at % 2) * Math.floor(step_ms / 2),
       values: thinned.map((one) => numberOr(one[end][step])),
     };
-  }).filter(({ values }) => values.some((value) => value !== null));
+  });
+  return { points: ends, isThinned: true };
 }
 
 /** Points with one without values in each stretch that was not covered, so that no line crosses it. */
@@ -122,7 +166,11 @@ function broken(points: readonly Point[], uncovered: readonly Uncovered[]): Poin
   return [...points, ...breaks].sort((one, other) => one.at_ms - other.at_ms);
 }
 
-function curveOf({ title, unit, per, digits, fields, trend }: CurveOf, points: readonly Point[]): Curve {
+function curveOf(
+  { title, unit, per, digits, fields, trend }: CurveOf,
+  points: readonly Point[],
+  isThinned: boolean,
+): Curve {
   const at_ms = points.map((point) => point.at_ms);
   const lines = Object.values(fields).map((name, at) => ({
     title: name,
@@ -133,8 +181,10 @@ function curveOf({ title, unit, per, digits, fields, trend }: CurveOf, points: r
   }));
   const first = lines[0]?.values ?? [];
   const spread = quartilesOf(first.filter((value) => value !== null)) ?? null;
-  const common = { title, unit, digits, at_ms, lines, spread };
-  return trend === true ? { ...common, trend: trendOf(at_ms, first) } : common;
+  const common = { title, unit, digits, at_ms, lines };
+  if (isThinned && spread !== null)
+    return { ...common, spread: null, range: [spread.minimum, spread.maximum] };
+  return { ...common, spread, ...(trend === true && { trend: trendOf(at_ms, first) }) };
 }
 
 function trendOf(at_ms: readonly number[], values: readonly (number | null)[]): NonNullable<Curve["trend"]> {
@@ -150,6 +200,12 @@ function trendOf(at_ms: readonly number[], values: readonly (number | null)[]): 
 }
 
 const points_max = 2_000;
+/** Readings that are looked through for the points of one quantity before the store is asked for steps. */
+const read_max = 20_000;
+/** The newest measures, in which quantities are looked for. */
+const newest_max = 1_000;
+/** Curves of one device. */
+const quantities_max = 12;
 const trend_ms = 28 * day_ms;
 /** Fewer have no quartiles worth the name. */
 const trend_least = 4;

@@ -93,10 +93,11 @@ export const showDevice: Show<DeviceData> = async (asked) => {
   const home = (site.role === "gateway" ? site.home : record.currenthomeid) ?? undefined;
   const zone = await site.zoneOf(home);
   const span = readSpan(query, { zone, now_ms, usual: usualSpans[kind] });
-  const all = seriesOfDevice(kind, subtype);
+  const overview = await overviewOf(asked, record.itemid);
+  const held = new Set((overview?.series ?? []).map((one) => one.series));
+  const all = seriesOfDevice(kind, subtype, held);
   const series = all.find((one) => seriesOf(one).path === query.get("series")) ?? all[0];
   const of = { asked, item: item.key, subtype };
-  const overview = await overviewOf(asked, record.itemid);
   const until_ms = Math.max(span.from_ms, Math.min(span.to_ms, now_ms));
   const href = `/devices/${kind}/${encodeURIComponent(name)}`;
   const shownTime = { from_ms: span.from_ms, to_ms: until_ms };

@@ -98,12 +98,17 @@ export function factsOf(kind: Kind, subtype: string): Facts {
   return { noun, tells, silent, heard };
 }
 
-/** The series that a device has, the one that people look at first in front. */
-export function seriesOfDevice(kind: Kind, subtype: string): SeriesName[] {
+/** The series that a device has, the one that people look at first in front; `held`: those that it has readings of. */
+export function seriesOfDevice(kind: Kind, subtype: string, held: ReadonlySet<SeriesName>): SeriesName[] {
   const has = ({ subtypes }: { subtypes?: readonly string[] }) =>
     subtypes === undefined || subtype === "null" || subtypes.includes(subtype);
   const own = seriesNames.filter((name) => seriesOf(name).kind === kind && has(seriesOf(name)));
-  return own.toSorted((one, other) => Number(other.endsWith("_events")) - Number(one.endsWith("_events")));
+  const shown = own.filter((name) => seriesOf(name).ofSome !== true || held.has(name));
+  const others = own.some((name) => seriesOf(name).ofSome !== true && held.has(name));
+  // A sensor that only measures has no events to be looked at first.
+  const rank = (name: SeriesName) =>
+    seriesOf(name).ofSome === true ? Number(!others) * 2 : Number(name.endsWith("_events"));
+  return shown.toSorted((one, other) => rank(other) - rank(one));
 }
 
 /** The span that is shown of a kind where the address names none. */

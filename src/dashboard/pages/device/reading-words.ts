@@ -1,3 +1,4 @@
+import { action_prefix, titleOf } from "../../../quantities.ts";
 import type { SeriesName } from "../../../series.ts";
 import type { SeriesRecord } from "../../../store/store.ts";
 
@@ -12,6 +13,8 @@ export function readingWords(
   switch (series) {
     case "wirelesssensor_events":
       return (of("event") & alarms) === 0 ? atRest(subtype) : alarm(subtype);
+    case "wirelesssensor_measures":
+      return measureWords(record, number);
     case "pillbox_events":
       return doorWords(of("event"), before === undefined ? undefined : Number(before["event"]));
     case "pillbox_status":
@@ -59,6 +62,13 @@ const composition = [
   ["muscleMass", "muscle"],
   ["boneMass", "bone"],
 ] as const;
+
+/** `Temperature 21.4 °C`; of a press of a button, which is no number, what was pressed. */
+function measureWords({ quantity, value, unit }: SeriesRecord, number: (value: number) => string): string {
+  const title = titleOf(String(quantity));
+  if (String(quantity).startsWith(action_prefix)) return title;
+  return `${title} ${number(Number(value))} ${unit}`.trimEnd();
+}
 
 function alarm(subtype: string): string {
   if (subtype === "door") return "Opened";

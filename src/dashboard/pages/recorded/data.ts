@@ -118,7 +118,8 @@ function groupsOf(items: readonly ItemOverview[]): DeviceGroup[] {
     const words = deviceWords(kind, record.subtypename);
     const group = groups.get(words.name) ?? { words, series: new Set(), devices: [] };
     groups.set(words.name, group);
-    for (const name of seriesOfDevice(kind, record.subtypename)) group.series.add(name);
+    const held = new Set(series.map((one) => one.series));
+    for (const name of seriesOfDevice(kind, record.subtypename, held)) group.series.add(name);
     const count = series.reduce((sum, one) => sum + one.count, 0);
     group.devices.push({ name: record.itemname, heard_ms, count });
   }
@@ -131,12 +132,12 @@ function groupsOf(items: readonly ItemOverview[]): DeviceGroup[] {
   }));
 }
 
-/** The series that a device of a kind may have; one whose subtype nobody knows may have any. */
-function seriesOfDevice(kind: RecordingKind, subtype: string): SeriesName[] {
+/** The series that a device of a kind may have; one whose subtype nobody knows may have any. What only some devices have, one has that has readings of it. */
+function seriesOfDevice(kind: RecordingKind, subtype: string, held: ReadonlySet<SeriesName>): SeriesName[] {
   return seriesNames.filter((name) => {
-    const { subtypes, ...series } = seriesOf(name);
+    const { subtypes, ofSome, ...series } = seriesOf(name);
     const has = subtypes === undefined || subtype === "null" || subtypes.includes(subtype);
-    return series.kind === kind && has;
+    return series.kind === kind && has && (ofSome !== true || held.has(name));
   });
 }
 
