@@ -53,9 +53,9 @@ function stepsOf({ from_ms, before_ms, step_ms }: ThinnedRequest): number {
   return Math.max(0, Math.ceil((before_ms - from_ms) / step_ms));
 }
 
-/** Some readings from old to new: stamps in unix milliseconds, and of each the field that is asked for, null as NaN. */
+/** Some readings from old to new: the step that each is in, and the field that is asked for, null as NaN. */
 interface Columns {
-  readonly stamp_ms: ArrayLike<number>;
+  readonly steps: ArrayLike<number>;
   readonly fields: ArrayLike<number>;
 }
 
@@ -67,8 +67,6 @@ class Steps implements Thinned {
   readonly greatest: Float64Array;
   readonly sum: Float64Array;
   readonly last: Float64Array;
-  readonly #from_ms: number;
-  readonly #step_ms: number;
   readonly #mask: number | undefined;
 
   constructor(request: ThinnedRequest) {
@@ -76,21 +74,16 @@ class Steps implements Thinned {
     const none = () => new Float64Array(steps).fill(Number.NaN);
     [this.count, this.nonzero] = [new Uint32Array(steps), new Uint32Array(steps)];
     [this.least, this.greatest, this.sum, this.last] = [none(), none(), none(), none()];
-    this.#from_ms = request.from_ms;
-    this.#step_ms = request.step_ms;
     this.#mask = request.mask;
   }
 
   /** Adds readings that are later than all before. Where JavaScript is interpreted calls and arrays are what costs: those of a step are written at once. */
-  add({ stamp_ms, fields }: Columns): void {
-    const from_ms = this.#from_ms;
-    const step_ms = this.#step_ms;
+  add({ steps, fields }: Columns): void {
     const mask = this.#mask;
     const { count, nonzero, least, greatest, sum, last } = this;
     let index = 0;
-    while (index < stamp_ms.length) {
-      const step = Math.floor(((stamp_ms[index] as number) - from_ms) / step_ms);
-      const end_ms = from_ms + (step + 1) * step_ms;
+    while (index < steps.length) {
+      const step = steps[index] as number;
       const start = index;
       let some = 0;
       let low = Number.POSITIVE_INFINITY;
@@ -106,7 +99,7 @@ class Steps implements Thinned {
         if (value < low) low = value;
         if (value > high) high = value;
         total += value;
-      } while (index < stamp_ms.length && (stamp_ms[index] as number) < end_ms);
+      } while (steps[index] === step);
       count[step] = (count[step] as number) + index - start;
       if (low > high) continue;
       nonzero[step] = (nonzero[step] as number) + some;
@@ -177,18 +170,19 @@ function* sealedAfter(run: Run, request: ThinnedRequest, { after, before_ms, lim
 
 /** Readings of a block from one index up to another, as far as they are asked for. */
 function chosen(
-  { series, field, only }: ThinnedRequest,
+  { series, field, only, from_ms, step_ms }: ThinnedRequest,
   readings: Readings,
   start: number,
   end: number,
 ): Columns {
   const column = (name: string) => readings.values[placeOf(series, name)] as Column;
-  const stamp_ms = readings.stamp_ms.subarray(start, end);
+  const stepOf = (stamp_ms: number) => Math.floor((stamp_ms - from_ms) / step_ms);
+  const steps = readings.stamp_ms.subarray(start, end).map(stepOf);
   const fields = (column(field) as Float64Array).subarray(start, end);
-  if (only === undefined) return { stamp_ms, fields };
+  if (only === undefined) return { steps, fields };
   const others = column(only.field);
   const isChosen = (_: number, index: number) => others[start + index] === only.value;
-  return { stamp_ms: stamp_ms.filter(isChosen), fields: fields.filter(isChosen) };
+  return { steps: steps.filter(isChosen), fields: fields.filter(isChosen) };
 }
 
 function placeOf(series: SeriesName, name: string): number {
@@ -198,36 +192,37 @@ function placeOf(series: SeriesName, name: string): number {
 /** Those of a run that are rows. The database makes text of each column, which is read several times as fast as rows are. */
 function* rowsAfter(run: Run, request: ThinnedRequest, { after, before_ms, limit }: Asked): Work<Part> {
   const { homes, series, stream, home, sealed_before } = run;
-  const { field, only } = request;
+  const { field, only, from_ms, step_ms } = request;
   if (before_ms <= sealed_before) return { columns: [], read: 0 };
-  const given = [stream, home, ...after, before_ms, limit, ...(only === undefined ? [] : [only.value])];
+  const bounds = [stream, home, ...after, before_ms, limit, from_ms, step_ms];
+  const given = only === undefined ? bounds : [...bounds, only.value];
   const row = yield* firstOf(arrays<PartRow>(partSql(homes, series, field, only?.field), ...given));
-  const [read = 0, last_ms = 0, numbers = "", stamps, values] = row ?? [];
+  const [read = 0, last_ms = 0, numbers = "", steps, values] = row ?? [];
   const parsed = (text: string | null | undefined) => JSON.parse(text ?? "[]") as number[];
   const { nullable } = valueColumns(series)[placeOf(series, field)] as SeriesColumn;
   const fields = nullable ? (columnOf("REAL", parsed(values)) as Float64Array) : parsed(values);
-  const columns = [{ stamp_ms: parsed(stamps), fields }];
+  const columns = [{ steps: parsed(steps), fields }];
   if (read < limit) return { columns, read };
   const last = Number(numbers?.slice(numbers.lastIndexOf(",") + 1, -1).replace("[", ""));
   return { columns, read, next: [last_ms ?? 0, last] };
 }
 
-/** How many there are, the stamp of the last, and lists in JSON: all numbers, then stamps and fields of those that are asked for. Null is none. */
+/** How many there are, the stamp of the last, and lists in JSON: all numbers, then steps and fields of those that are asked for. Null is none. */
 type PartRow = [
   read: number,
   last_ms: number | null,
   numbers: string | null,
-  stamps: string | null,
+  steps: string | null,
   fields: string | null,
 ];
 
 function partSql(homes: Homes, series: SeriesName, field: string, only: string | undefined): string {
   const [choice, filter] =
-    only === undefined ? ["", ""] : [`, ${quoted([only])} = $7 AS chosen`, " FILTER (WHERE chosen)"];
+    only === undefined ? ["", ""] : [`, ${quoted([only])} = $9 AS chosen`, " FILTER (WHERE chosen)"];
   // The bound on the stamp alone is what an index is searched by.
-  return `SELECT count(*), max(stamp), json_agg(seq)::text, (json_agg(stamp)${filter})::text, (json_agg(field)${filter})::text
+  return `SELECT count(*), max(stamp), json_agg(seq)::text, (json_agg(step)${filter})::text, (json_agg(field)${filter})::text
     FROM (
-      SELECT stamp, seq, ${quoted([field])} AS field${choice} FROM ${series}
+      SELECT stamp, seq, (stamp - $7) / $8 AS step, ${quoted([field])} AS field${choice} FROM ${series}
       WHERE stream = $1${homes.is("$2")} AND stamp >= $3 AND (stamp, seq) > ($3, $4) AND stamp < $5
       ORDER BY stamp, seq LIMIT $6
     ) AS part`;
