@@ -105,7 +105,8 @@ export function measureOf(quantity: string, value: number, unit?: string): Measu
   const known = rowOf(quantity);
   const told = unit ?? known?.unit ?? "";
   const turn = known?.also?.[told];
-  if (known === undefined || turn === undefined) return { quantity, value, unit: told };
+  // Zero is zero: JSON writes no other, so that a negative one would not come back as it is.
+  if (known === undefined || turn === undefined) return { quantity, value: value + 0, unit: told };
   // Without the digits that a product in binary adds: 30.01 kPa are 300.1 hPa.
   return { quantity, value: Number(turn(value).toPrecision(12)), unit: known.unit };
 }

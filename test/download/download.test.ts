@@ -95,7 +95,7 @@ describe("a download", () => {
       expect(await lines(directory, series)).toEqual(expected);
       expect(done.files[series]).toEqual({ rows: expected.length, written: true });
     }
-    expect(done.received).toBe(7_505);
+    expect(done.received).toBe(7_507);
     expect((await lines(directory, "items")).length).toBe(6);
     expect((await lines(directory, "item_types")).map((line) => JSON.parse(line).count)).toEqual([
       1, 3, 1, 1, 0,

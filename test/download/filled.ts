@@ -18,7 +18,7 @@ export function event(device: Device, stamp_ms: number, value: number): Reading 
   return reading(device, "wirelesssensor_events", stamp_ms, { event: value });
 }
 
-/** One or a few readings of every series but the sensors', with and without null. */
+/** One or a few readings of every series but the sensors' events, with and without null. */
 export function oneOfEach(at_ms: number): Reading[] {
   return [
     reading(scale, "scale_weights", at_ms, {
@@ -39,6 +39,12 @@ export function oneOfEach(at_ms: number): Reading[] {
       sleepState: 1,
     }),
     reading(pillbox, "pillbox_events", at_ms, { event: 5 }),
+    reading(sensor(0), "wirelesssensor_measures", at_ms, {
+      quantity: "temperature",
+      value: -0.5,
+      unit: "°C",
+    }),
+    reading(sensor(0), "wirelesssensor_measures", at_ms, { quantity: '=x,"y"', value: 1e-7, unit: "" }),
     reading(pillbox, "pillbox_status", at_ms, {
       devicestamp: 1_700_000_000,
       voltage: 3_100,

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ingest, type IngestOptions } from "../../src/ingest/ingest.ts";
+import { measureOf } from "../../src/quantities.ts";
 import type { Reading } from "../../src/reading.ts";
 import type { Value } from "../../src/series.ts";
 import { ReadingRefused } from "../../src/store/store.ts";
@@ -142,7 +143,7 @@ test("an impossible reading is refused by name, counted, and said once a minute"
   expect(ingest.status().refused).toBe(impossible.length + 2);
   expect(dropped).toMatchObject({
     "readings with an impossible stamp": 5,
-    "readings with impossible values": 6,
+    "readings with impossible values": 9,
   });
 });
 
@@ -366,6 +367,13 @@ const status = {
   nextpanicstop: 2,
 };
 
+function measure(values: Record<string, Value>): Reading {
+  return reading(sensor(1), "wirelesssensor_measures", start_ms, {
+    ...measureOf("temperature", 21.5),
+    ...values,
+  });
+}
+
 /** Readings that cannot be, and what is said of each. */
 const impossible: readonly [Reading, string][] = [
   [{ ...event(1), stamp_ms: 1.5 }, "readings with an impossible stamp"],
@@ -383,6 +391,9 @@ const impossible: readonly [Reading, string][] = [
     reading(scale, "scale_weights", start_ms, { ...weights, weight: Number.POSITIVE_INFINITY }),
     "readings with impossible values",
   ],
+  [measure({ value: Number.NaN }), "readings with impossible values"],
+  [measure({ unit: null }), "readings with impossible values"],
+  [measure({ quantity: "x".repeat(201) }), "readings with impossible values"],
   [{ ...event(1), clock: 9 as 0 }, "readings of an unknown clock quality"],
   [{ ...event(1), series: "weather" as "scale_heart" }, "readings of an unknown series"],
   [{ ...event(1), series: "scale_heart" }, "scale_heart of wirelesssensors"],

@@ -8,8 +8,8 @@ import central from "./migrations/0004_central.sql" with { type: "text" };
 import { seriesTables } from "./series-tables.ts";
 
 /**
- * The schema, step by step: entry n (from 1) takes a database of version n − 1 to n. Add, never change. The tables of series follow from
- * src/series.ts: a new series is an entry there and a step here that makes its table, a new field a step that adds its column where a table lacks it.
+ * The schema, step by step: entry n (from 1) takes a database of version n − 1 to n. From the first release on: add, never change. The tables of
+ * series follow from src/series.ts: a new series is then an entry there and a step here that makes its table, a new field a step that adds its column where a table lacks it.
  */
 export const migrations: readonly string[] = [
   [readings, ...Object.values(seriesTables)].join("\n"),

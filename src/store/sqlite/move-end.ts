@@ -129,7 +129,9 @@ class SqliteEnd implements MoveTarget {
   }
 
   *filled(table: string, _home: number, streams: readonly number[]): Work<number[]> {
-    const text = `SELECT value FROM json_each($1) WHERE EXISTS (SELECT 1 FROM ${table} WHERE stream = value)`;
+    // A table may have a column of the same name as one of the list.
+    const text = `SELECT asked.value FROM json_each($1) AS asked
+      WHERE EXISTS (SELECT 1 FROM ${table} AS held WHERE held.stream = asked.value)`;
     return (yield* rowsOf(arrays<[number]>(text, streams))).flat();
   }
 
