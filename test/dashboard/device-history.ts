@@ -3,6 +3,8 @@ import { startOfDate_ms } from "../../src/meaning/local-day.ts";
 import type { Device, Reading } from "../../src/reading.ts";
 import type { GatewayStore } from "../../src/store/store.ts";
 import { reading, sensor, sensorEvent } from "../store/sample.ts";
+import type { TestBrowser, Visit } from "./browser.ts";
+import type { PagesServing } from "./device-home.ts";
 
 export const zone = "Europe/Berlin";
 /** Friday noon in Berlin, four weeks after the clocks went back there. */
@@ -142,4 +144,17 @@ export async function fillLine(store: GatewayStore): Promise<void> {
       }
     }
   await store.append(readings.sort((one, other) => one.stamp_ms - other.stamp_ms));
+}
+
+/** The door's page once its plot is drawn. */
+export async function doorDrawn(
+  serving: PagesServing,
+  browser: TestBrowser,
+  query: string,
+  options: Parameters<PagesServing["signIn"]>[1] = {},
+): Promise<Visit> {
+  const visit = await serving.signIn(browser, { locale: "en-GB", ...options });
+  await visit.page.goto(`${serving.origin}${doorPage}?${query}`);
+  await visit.page.waitForSelector(".plot details");
+  return visit;
 }

@@ -9,17 +9,16 @@ import { walksOf } from "../../src/meaning/walks.ts";
 import { chromiumPath, noChromium, TestBrowser, type Visit } from "./browser.ts";
 import {
   boxPage,
+  doorDrawn,
   doorName,
   doorPage,
   doubt,
   fillBox,
   fillDoor,
   fillLine,
-  fillScale,
   line,
   longDay,
   now_ms,
-  scalePath,
   zone,
 } from "./device-history.ts";
 import { type PagesServing, servePages } from "./device-home.ts";
@@ -29,7 +28,6 @@ beforeAll(async () => {
   serving = await servePages({ now_ms, home: 12, zone, doubts: [doubt], walking: [line] });
   await fillDoor(serving.store);
   await fillBox(serving.store);
-  await fillScale(serving.store);
   await fillLine(serving.store);
 });
 afterAll(() => serving[Symbol.asyncDispose]());
@@ -175,7 +173,7 @@ describe.skipIf(chromiumPath === undefined)(`a device's page in Chromium (else $
   });
 
   test("draws each day as the interface tells it, in the calendar of the home", async () => {
-    await using visit = await drawn("from=2026-10-20&until=2026-11-21");
+    await using visit = await doorDrawn(serving, browser, "from=2026-10-20&until=2026-11-21");
     const { page } = visit;
     const records = await serving.records(`/v0.9/items/wirelesssensors/${doorName}/events?precision=ms`);
     await page.click("text=The same as a table");
@@ -222,7 +220,7 @@ describe.skipIf(chromiumPath === undefined)(`a device's page in Chromium (else $
   });
 
   test("draws what nobody could know as such, and nothing across it", async () => {
-    await using visit = await drawn("from=2026-11-09&until=2026-11-16");
+    await using visit = await doorDrawn(serving, browser, "from=2026-11-09&until=2026-11-16");
     const at = (at_ms: number) => rowAround(visit.page, at_ms);
     const open = await at(Date.UTC(2026, 10, 11, 6, 1));
     const quiet = await at(Date.UTC(2026, 10, 11, 12));
@@ -243,7 +241,7 @@ describe.skipIf(chromiumPath === undefined)(`a device's page in Chromium (else $
   });
 
   test("draws a day of 25 hours longer, and one of 23 shorter, than the others", async () => {
-    await using autumn = await drawn("from=2026-10-24&until=2026-10-27");
+    await using autumn = await doorDrawn(serving, browser, "from=2026-10-24&until=2026-10-27");
     const layout = await layoutOf(autumn.page);
     expect(layout.view.to_ms).toBe(25 * hour_ms);
     const [twice, again] = longDay.halfPastTwo_ms.map((at_ms) => at_ms - longDay.from_ms);
@@ -260,7 +258,7 @@ describe.skipIf(chromiumPath === undefined)(`a device's page in Chromium (else $
     const beyond = await pixelAt(autumn.page, { row: 1, since_ms: 24.5 * hour_ms });
     expect(behind).toBe("0,0,0,0");
     expect(beyond).not.toBe("0,0,0,0");
-    await using spring = await drawn("from=2026-03-28&until=2026-03-31");
+    await using spring = await doorDrawn(serving, browser, "from=2026-03-28&until=2026-03-31");
     expect((await layoutOf(spring.page)).view.to_ms).toBe(24 * hour_ms);
     expect(await pixelAt(spring.page, { row: 1, since_ms: 23.5 * hour_ms })).toBe("0,0,0,0");
     expect([...autumn.faults, ...spring.faults]).toEqual([]);
@@ -268,12 +266,14 @@ describe.skipIf(chromiumPath === undefined)(`a device's page in Chromium (else $
 
   test("draws two weeks as a spiral, a turn a day, with the same numbers beside it", async () => {
     const days = "from=2026-11-02&until=2026-11-16";
-    await using rows = await drawn(days);
-    await using spiral = await drawn(`${days}&as=spiral`);
+    await using rows = await doorDrawn(serving, browser, days);
+    await using spiral = await doorDrawn(serving, browser, `${days}&as=spiral`);
     const { page } = spiral;
     const said = ({ page }: Visit) => page.textContent(".plot [role=status]");
     expect(await said(spiral)).toBe(await said(rows));
-    expect(await page.getAttribute("canvas", "aria-label")).toContain("28 readings in 14 days");
+    expect(await page.getAttribute(".plot [role=application]", "aria-label")).toContain(
+      "28 readings in 14 days",
+    );
     // In the direction of seven o'clock the door is open once a day, but on the day on which it was silent; in that of eight o'clock in the evening never.
     expect(await openings(page, 7)).toBe(13);
     expect(await openings(page, 20)).toBe(0);
@@ -285,54 +285,11 @@ describe.skipIf(chromiumPath === undefined)(`a device's page in Chromium (else $
     expect([...rows.faults, ...spiral.faults]).toEqual([]);
   });
 
-  test("is moved through by the keyboard, which says what is where, and opens a day", async () => {
-    await using visit = await drawn("from=2026-11-09&until=2026-11-16");
-    const { page } = visit;
-    const said = () => page.textContent(".plot [role=status]");
-    await page.focus(".plot [role=application]");
-    await page.keyboard.press("ArrowRight");
-    expect(await said()).toStartWith("Sunday 15 November, 00:00: nothing happened");
-    for (const _ of [1, 2, 3]) await page.keyboard.press("ArrowDown");
-    expect(await said()).toBe("Thursday 12 November, 00:00: the device was silent");
-    for (const _ of [1, 2]) await page.keyboard.press("ArrowDown");
-    await page.keyboard.press("+");
-    expect(page.url()).toContain("hours=0-12");
-    await page.keyboard.press("Shift+ArrowRight");
-    expect(page.url()).toContain("hours=4-16");
-    await page.keyboard.press("End");
-    expect(await said()).toBe("Tuesday 10 November, 15:59: nobody was listening");
-    await page.keyboard.press("0");
-    expect(page.url()).not.toContain("hours=");
-    await page.keyboard.press("Enter");
-    await page.waitForURL(/day=2026-11-10/);
-    expect(await page.locator("section[aria-labelledby=day] li").count()).toBe(4);
-    expect(visit.faults).toEqual([]);
-  });
-
-  test("draws the numbers that the interface gives as a curve, which ends where nobody listened", async () => {
-    await using visit = await serving.signIn(browser, { locale: "en-GB" });
-    const { page } = visit;
-    await page.goto(`${serving.origin}/devices/${scalePath}?span=4w`);
-    await page.waitForSelector(".curve[data-points]");
-    const records = await serving.records(`/v0.9/items/${scalePath}/weights?precision=ms`);
-    const plot = page.locator(".curve").first();
-    expect(Number(await plot.getAttribute("data-points"))).toBe(records.length);
-    expect(Number(await plot.getAttribute("data-last"))).toBe((records[0]?.["weight"] ?? 0) / 1_000);
-    expect(Number(await plot.getAttribute("data-breaks"))).toBe(1);
-    expect(await page.textContent(".plot [role=status]")).toStartWith(
-      "Half of 14 between 68.3 kg and 69.0 kg",
-    );
-    await plot.focus();
-    await page.keyboard.press("ArrowLeft");
-    expect(await page.textContent(".plot [role=status]")).toEndWith("weight 69.3 kg");
-    expect(visit.faults).toEqual([]);
-  });
-
   test.each(["light", "dark"] as const)(
     "is sound for screen readers and fits 320 pixels, %s",
     async (colorScheme) => {
       const axe = await Bun.file(require.resolve("axe-core/axe.min.js")).text();
-      await using visit = await drawn("span=8w&day=2026-11-18", {
+      await using visit = await doorDrawn(serving, browser, "span=8w&day=2026-11-18", {
         colorScheme,
         viewport: { width: 320, height: 700 },
       });
@@ -349,14 +306,6 @@ describe.skipIf(chromiumPath === undefined)(`a device's page in Chromium (else $
       expect(visit.faults).toEqual([]);
     },
   );
-
-  /** The door's page once its plot is drawn. */
-  async function drawn(query: string, options: Parameters<PagesServing["signIn"]>[1] = {}): Promise<Visit> {
-    const visit = await serving.signIn(browser, { locale: "en-GB", ...options });
-    await visit.page.goto(`${serving.origin}${doorPage}?${query}`);
-    await visit.page.waitForSelector(".plot details");
-    return visit;
-  }
 });
 
 interface Layout {

@@ -1,37 +1,133 @@
 import UPlot from "uplot";
+import { hour_ms } from "../../durations.ts";
 import type { CurveOptions, Drawing } from "../parts/plots.ts";
-import { clockText, monthDateText, numberText, preciseText, yearDateText } from "../time-text.ts";
+import { clockText, dateText, monthDateText, numberText, preciseText, yearDateText } from "../time-text.ts";
 import { fillNothing, inkOf } from "./ink.ts";
+import { changeBy, changedView, keepView, movedView, type View, type ViewPlace, viewIn } from "./view.ts";
 
-/** Draws curves into a box: values as points, their lines only where nothing was missed, what is not known behind them. */
+/**
+ * Draws curves into a box: values as points, their lines only where nothing was missed, what is not known behind them. Keys are those of `raster.ts`; dragging shows a
+ * stretch, a double click all of it. Curves of a page show the same time, which stands in its address.
+ */
 export function drawCurve(box: HTMLElement, options: CurveOptions): Drawing {
-  let plot = made(box, options);
-  const again = () => {
-    plot?.destroy();
-    plot = made(box, options);
-  };
-  let width = box.clientWidth;
-  const resized = new ResizeObserver(() => {
-    if (box.clientWidth !== width) again();
-    width = box.clientWidth;
-  });
-  resized.observe(box);
-  const ended = new AbortController();
-  const { signal } = ended;
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again, { signal });
-  box.addEventListener("keydown", (event) => plot !== undefined && step(plot, event), { signal });
-  return {
-    refresh: again,
-    stop: () => {
-      ended.abort();
-      resized.disconnect();
-      plot?.destroy();
-    },
-  };
+  const drawn = new Curves(box, options);
+  shown.add(drawn);
+  return { refresh: () => drawn.again(), stop: () => drawn.stop() };
 }
 
-function made(box: HTMLElement, options: CurveOptions): UPlot | undefined {
-  const { curve, uncovered, from_ms, to_ms, times, said } = options;
+/** Those of the page. */
+const shown = new Set<Curves>();
+
+class Curves {
+  readonly #box: HTMLElement;
+  readonly #options: CurveOptions;
+  readonly #whole: View;
+  readonly #ended = new AbortController();
+  readonly #resized: ResizeObserver;
+  #view: View;
+  #plot: UPlot | undefined;
+  /** Place of the value that is pointed at. */
+  #at: number | undefined;
+
+  constructor(box: HTMLElement, options: CurveOptions) {
+    [this.#box, this.#options] = [box, options];
+    const { from_ms, to_ms } = options;
+    this.#whole = { from_ms, to_ms };
+    this.#view = viewIn(location.search, this.#whole, place) ?? this.#whole;
+    this.again();
+    let width = box.clientWidth;
+    this.#resized = new ResizeObserver(() => {
+      if (box.clientWidth !== width) this.again();
+      width = box.clientWidth;
+    });
+    this.#resized.observe(box);
+    const { signal } = this.#ended;
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.again(), { signal });
+    box.addEventListener("keydown", (event) => this.#key(event), { signal });
+    box.addEventListener("dblclick", () => this.#see(this.#whole), { signal });
+  }
+
+  again(): void {
+    this.#plot?.destroy();
+    // What is dragged over is seen once uPlot is done with it.
+    const see = (view: View) => queueMicrotask(() => this.#see(view));
+    const pointed = (at: number | undefined) => {
+      if (at === this.#at) return;
+      this.#at = at;
+      this.#options.said(at === undefined ? "" : wordsAt(at, this.#options));
+    };
+    this.#plot = made(this.#box, { ...this.#options, view: this.#view, see, pointed });
+    if (this.#at !== undefined) this.#point(this.#at);
+  }
+
+  stop(): void {
+    shown.delete(this);
+    this.#ended.abort();
+    this.#resized.disconnect();
+    this.#plot?.destroy();
+  }
+
+  #see(view: View): void {
+    const isWhole = view.from_ms <= this.#whole.from_ms && view.to_ms >= this.#whole.to_ms;
+    keepView(isWhole ? undefined : view, place);
+    for (const curves of shown) {
+      curves.#view = view;
+      curves.again();
+    }
+  }
+
+  #key(event: KeyboardEvent): void {
+    const plot = this.#plot;
+    if (plot === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+    const change = changeBy(event);
+    const { said, times } = this.#options;
+    if (change !== undefined) {
+      const at_s = this.#at === undefined ? undefined : plot.data[0][this.#at];
+      const around_ms = at_s === undefined ? undefined : at_s * 1_000;
+      if (change === "whole") this.#see(this.#whole);
+      else if ("by" in change) this.#see(movedView(this.#view, this.#whole, change.by, place));
+      else this.#see(changedView(this.#view, this.#whole, { ...change, around_ms, place }));
+      const [from, to] = [this.#view.from_ms, this.#view.to_ms].map(
+        (at_ms) => `${dateText(at_ms, times)}, ${clockText(at_ms, times)}`,
+      );
+      said(`From ${from} to ${to}.`);
+    } else if (event.key === "Escape") plot.setCursor({ left: -10, top: -10 });
+    else if (steps[event.key] !== undefined) this.#step(plot, steps[event.key] ?? 0);
+    else return;
+    event.preventDefault();
+  }
+
+  /** Goes on by so many values of those that are shown. */
+  #step(plot: UPlot, by: number): void {
+    const { from_ms, to_ms } = this.#view;
+    const stamps = plot.data[0];
+    const first = stamps.findIndex((at_s) => at_s * 1_000 >= from_ms);
+    const last = stamps.findLastIndex((at_s) => at_s * 1_000 <= to_ms);
+    if (first < 0 || last < first) {
+      this.#options.said("Nothing is known of this time.");
+      return;
+    }
+    const index = this.#at ?? (by > 0 ? first - 1 : last + 1);
+    this.#point(Math.min(last, Math.max(first, index + by)));
+  }
+
+  #point(index: number): void {
+    const plot = this.#plot;
+    const value = plot?.data.slice(1).find((values) => values[index] != null)?.[index] ?? 0;
+    plot?.setCursor({ left: plot.valToPos(plot.data[0][index] ?? 0, "x"), top: plot.valToPos(value, "y") });
+  }
+}
+
+function made(
+  box: HTMLElement,
+  options: CurveOptions & {
+    view: View;
+    see: (view: View) => void;
+    pointed: (at: number | undefined) => void;
+  },
+): UPlot | undefined {
+  const { curve, uncovered, view, times, see, pointed } = options;
+  const { from_ms, to_ms } = view;
   const probe = document.createElement("canvas").getContext("2d");
   if (probe === null || box.clientWidth === 0) return undefined;
   box.append(probe.canvas);
@@ -63,6 +159,7 @@ function made(box: HTMLElement, options: CurveOptions): UPlot | undefined {
       height: height_px,
       tzDate: (unix_s) => UPlot.tzDate(new Date(unix_s * 1_000), times.zone),
       legend: { show: false },
+      cursor: { drag: { x: true, y: false, setScale: false }, bind: { dblclick: () => null } },
       scales: { x: { time: true, min: from_ms / 1_000, max: to_ms / 1_000 } },
       axes: [
         { ...axis, values: (_, ticks) => ticks.map((tick) => tickText(tick * 1_000)) },
@@ -98,10 +195,21 @@ function made(box: HTMLElement, options: CurveOptions): UPlot | undefined {
             const values: readonly (number | null | undefined)[] = [...(u.data[1] ?? [])];
             box.dataset["points"] = String(values.filter((value) => value !== null).length);
             box.dataset["breaks"] = String(values.filter((value) => value === null).length);
+            box.dataset["view"] = `${from_ms} ${to_ms}`;
             box.dataset["last"] = String(values.findLast((value) => value !== null));
           },
         ],
-        setCursor: [(u) => said(u.cursor.idx == null ? "" : wordsAt(u.cursor.idx, options))],
+        setSelect: [
+          ({ select: { left, width }, posToVal }) => {
+            if (width === 0) return;
+            const [start_ms = 0, end_ms = 0] = [left, left + width].map((px) => posToVal(px, "x") * 1_000);
+            const factor = (end_ms - start_ms) / (to_ms - from_ms);
+            const around_ms = (start_ms + end_ms) / 2;
+            const middle_ms = around_ms - (from_ms + to_ms) / 2;
+            see(changedView(view, options, { factor, by_ms: middle_ms, place }));
+          },
+        ],
+        setCursor: [(u) => pointed(u.cursor.idx ?? undefined)],
       },
     },
     data,
@@ -123,17 +231,13 @@ function wordsAt(index: number, { curve, times }: CurveOptions): string {
   return parts.length === 0 ? `${when}: not known` : `${when}: ${parts.join(", ")}`;
 }
 
-/** Goes from value to value. */
-function step(plot: UPlot, event: KeyboardEvent): void {
-  const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-  if (by === undefined) return;
-  event.preventDefault();
-  const last = plot.data[0].length - 1;
-  const to = Math.min(last, Math.max(0, (plot.cursor.idx ?? (by > 0 ? -1 : last + 1)) + by));
-  const value = plot.data.slice(1).find((values) => values[to] != null)?.[to] ?? 0;
-  plot.setCursor({ left: plot.valToPos(plot.data[0][to] ?? 0, "x"), top: plot.valToPos(value ?? 0, "y") });
-}
-
+const place: ViewPlace = { name: "between", unit_ms: 1_000, least_ms: hour_ms };
+const steps: Readonly<Record<string, number>> = {
+  ArrowLeft: -1,
+  ArrowRight: 1,
+  Home: Number.NEGATIVE_INFINITY,
+  End: Number.POSITIVE_INFINITY,
+};
 const height_px = 260;
 /** More points than these hide their line. */
 const points_max = 500;

@@ -1,10 +1,4 @@
-import { hour_ms } from "../../durations.ts";
-
-/** Which part of the day a raster shows, in milliseconds since midnight, of the longest day. */
-export interface View {
-  readonly from_ms: number;
-  readonly to_ms: number;
-}
+import type { View } from "./view.ts";
 
 /** A raster's places, in CSS pixels: days are rows, the newest on top; a day of 23 or 25 hours is a row of that length. */
 export class RasterLayout {
@@ -72,35 +66,6 @@ export class RasterLayout {
 export function wholeDay(edges_ms: readonly number[]): View {
   const lengths = edges_ms.slice(1).map((edge_ms, day) => edge_ms - (edges_ms[day] ?? 0));
   return { from_ms: 0, to_ms: Math.max(...lengths) };
-}
-
-/** The view made closer or wider around a time since midnight, and moved; within the day, and never closer than an hour. */
-export function changedView(
-  view: View,
-  whole: View,
-  { factor = 1, around_ms = (view.from_ms + view.to_ms) / 2, by_ms = 0 },
-): View {
-  const length_ms = Math.min(whole.to_ms, Math.max(hour_ms, (view.to_ms - view.from_ms) * factor));
-  const share = (around_ms - view.from_ms) / (view.to_ms - view.from_ms);
-  const wanted_ms = around_ms - share * length_ms + by_ms;
-  const from_ms = Math.min(Math.max(0, wanted_ms), whole.to_ms - length_ms);
-  return { from_ms, to_ms: from_ms + length_ms };
-}
-
-/** The view that an address has, as `hours=6-12.5`, and the address of a view. */
-export function viewIn(search: string, whole: View): View {
-  const [, from, to] = /^([\d.]+)-([\d.]+)$/.exec(new URLSearchParams(search).get("hours") ?? "") ?? [];
-  const [from_ms, to_ms] = [Number(from) * hour_ms, Number(to) * hour_ms];
-  return from_ms >= 0 && to_ms <= whole.to_ms && to_ms - from_ms >= hour_ms ? { from_ms, to_ms } : whole;
-}
-
-export function searchWith(search: string, view: View, whole: View): string {
-  const query = new URLSearchParams(search);
-  const hours = (ms: number) => String(Math.round((ms / hour_ms) * 100) / 100);
-  if (view.from_ms <= 0 && view.to_ms >= whole.to_ms) query.delete("hours");
-  else query.set("hours", `${hours(view.from_ms)}-${hours(view.to_ms)}`);
-  const text = query.toString();
-  return text === "" ? "" : `?${text}`;
 }
 
 const narrow = 560;

@@ -1,15 +1,12 @@
 import { hour_ms } from "../../durations.ts";
-import type { PlotData } from "../plot-format.ts";
-import { monthDateText, shortDateText, type Times } from "../time-text.ts";
+import { monthDateText, shortDateText } from "../time-text.ts";
 import type { UncoveredWhy } from "../uncovered.ts";
+import type { Painted } from "./day-form.ts";
 import { fillNothing, type Ink } from "./ink.ts";
 import type { RasterLayout } from "./raster-layout.ts";
 
 /** Draws a raster: the ground of each day, its nights, its levels, and over them what is not known. */
-export function paintRaster(
-  context: CanvasRenderingContext2D,
-  of: { layout: RasterLayout; data: PlotData; levels: number; ink: Ink; times: Times; scale: number },
-): void {
+export function paintRaster(context: CanvasRenderingContext2D, of: Painted & { layout: RasterLayout }): void {
   const { layout } = of;
   context.clearRect(0, 0, layout.width, layout.height);
   paintGround(context, of);

@@ -1,15 +1,15 @@
-import { hour_ms } from "../../durations.ts";
 import type { Drawing, RasterOptions } from "../parts/plots.ts";
 import { decodePlot, type PlotData } from "../plot-format.ts";
+import type { DayForm, DayLayout } from "./day-form.ts";
 import { type Ink, inkOf } from "./ink.ts";
-import { changedView, RasterLayout, searchWith, type View, viewIn, wholeDay } from "./raster-layout.ts";
-import { paintCursor, paintRaster } from "./raster-paint.ts";
 import { drawnDays, wordsAt } from "./raster-words.ts";
-import { paintSpiral } from "./spiral-paint.ts";
+import { rowsOf } from "./rows.ts";
+import { turnsOf } from "./turns.ts";
+import { changeBy, changedView, keepView, movedView, type View, viewIn } from "./view.ts";
 
 /**
- * Draws a raster, and answers the pointer and the keyboard: arrows and pointer go from place to place and have it said, Enter and a click open a day, `+`, `-` and the
- * wheel with Ctrl come closer, Shift with arrows and dragging move on, 0 is the whole day. What is drawn stands also in attributes of the canvas.
+ * Draws days, and answers the pointer and the keyboard: arrows and pointer go from place to place and have it said, Enter and a click open a day, `+`, `-` and the
+ * wheel with Ctrl come closer, Shift with arrows and dragging move on, 0 is all of it. What is drawn stands also in attributes of the canvas.
  */
 export function drawRaster(canvas: HTMLCanvasElement, options: RasterOptions): Drawing {
   const raster = new Raster(canvas, options);
@@ -20,14 +20,14 @@ export function drawRaster(canvas: HTMLCanvasElement, options: RasterOptions): D
 class Raster implements Drawing {
   readonly #canvas: HTMLCanvasElement;
   readonly #options: RasterOptions;
-  readonly #whole: View;
+  readonly #form: DayForm;
   readonly #ended = new AbortController();
   readonly #resized: ResizeObserver;
   /** All but the cursor, as it was drawn last. */
   readonly #picture = document.createElement("canvas");
   #view: View;
   #data: PlotData | undefined;
-  #layout: RasterLayout | undefined;
+  #layout: DayLayout | undefined;
   #ink: Ink | undefined;
   #cursor_ms: number | undefined;
   #drag: { readonly x: number; readonly view: View; moved: boolean } | undefined;
@@ -37,8 +37,9 @@ class Raster implements Drawing {
   constructor(canvas: HTMLCanvasElement, options: RasterOptions) {
     this.#canvas = canvas;
     this.#options = options;
-    this.#whole = wholeDay(options.edges_ms);
-    this.#view = viewIn(location.search, this.#whole);
+    const form = (options.form === "spiral" ? turnsOf : rowsOf)(options.edges_ms);
+    this.#form = form;
+    this.#view = form.drawable(viewIn(location.search, form.whole, form.place) ?? form.usual);
     this.#resized = new ResizeObserver(() => this.#draw());
     this.#resized.observe(canvas);
     const { signal } = this.#ended;
@@ -72,14 +73,14 @@ class Raster implements Drawing {
   }
 
   async #ask(): Promise<void> {
-    const { url, drawn, edges_ms, measure } = this.#options;
+    const { url, drawn } = this.#options;
     const { signal } = this.#ended;
     try {
       const response = await fetch(url, { signal });
       if (!response.ok) throw new Error(`${url} was answered with ${response.status}`);
       this.#data = decodePlot(await response.arrayBuffer());
       this.#draw();
-      drawn(drawnDays(this.#data, edges_ms, measure.levels.length));
+      this.#tell();
     } catch {
       if (!signal.aborted) drawn(undefined);
     }
@@ -89,35 +90,31 @@ class Raster implements Drawing {
     const [canvas, data] = [this.#canvas, this.#data];
     const width = canvas.clientWidth;
     if (data === undefined || width === 0 || this.#ended.signal.aborted) return;
-    const { measure, times, form, edges_ms } = this.#options;
-    const isSpiral = form === "spiral";
-    const layout = new RasterLayout(edges_ms, width, this.#view);
-    const height = isSpiral ? width : layout.height;
+    const { measure, times } = this.#options;
+    const layout = this.#form.layout(width, this.#view);
     const scale = Math.min(devicePixelRatio, scale_max);
     const picture = this.#picture;
     picture.width = Math.round(width * scale);
-    picture.height = Math.round(height * scale);
+    picture.height = Math.round(layout.height * scale);
     const context = picture.getContext("2d");
     if (context === null) return;
     context.scale(scale, scale);
     // The colours are those of the canvas that people see.
     const ink = inkOf(canvas.getContext("2d") ?? context, scale);
-    const of = { data, levels: measure.levels.length, ink, times };
-    if (isSpiral) paintSpiral(context, { ...of, edges_ms, size: width });
-    else {
-      paintRaster(context, { ...of, layout, scale });
-      [this.#layout, this.#ink] = [layout, ink];
-    }
+    layout.paint(context, { data, levels: measure.levels.length, ink, times, scale });
+    [this.#layout, this.#ink] = [layout, ink];
     if (canvas.width !== picture.width) canvas.width = picture.width;
     if (canvas.height !== picture.height) canvas.height = picture.height;
     canvas.dataset["drawn"] = String(Number(canvas.dataset["drawn"] ?? 0) + 1);
-    if (isSpiral) {
-      canvas.getContext("2d")?.drawImage(picture, 0, 0);
-      return;
-    }
     this.#show();
-    const { left, top, rowHeight, view } = layout;
-    canvas.dataset["layout"] = JSON.stringify({ left, top, rowHeight, width, view });
+    canvas.dataset["layout"] = JSON.stringify(layout);
+  }
+
+  /** Tells the numbers of the days that are drawn. */
+  #tell(): void {
+    const [data, layout, { drawn, measure }] = [this.#data, this.#layout, this.#options];
+    const edges_ms = layout?.edges_ms ?? this.#options.edges_ms;
+    if (data !== undefined) drawn(drawnDays(data, edges_ms, measure.levels.length));
   }
 
   /** The picture, with the cursor over it. */
@@ -130,7 +127,7 @@ class Raster implements Drawing {
     context.drawImage(this.#picture, 0, 0);
     const scale = this.#canvas.width / layout.width;
     context.scale(scale, scale);
-    if (this.#cursor_ms !== undefined) paintCursor(context, layout, this.#cursor_ms, ink);
+    if (this.#cursor_ms !== undefined) layout.paintCursor(context, this.#cursor_ms, ink);
   }
 
   #point(at_ms: number | undefined): void {
@@ -140,27 +137,40 @@ class Raster implements Drawing {
     said(at_ms === undefined || data === undefined ? "" : wordsAt(at_ms, { data, measure, times }));
   }
 
-  #see(view: View): void {
+  #see(wanted: View): void {
+    const form = this.#form;
+    const view = form.drawable(wanted);
+    const { from_ms, to_ms } = form.usual;
+    const isUsual = Math.abs(view.from_ms - from_ms) < 1 && Math.abs(view.to_ms - to_ms) < 1;
     this.#view = view;
-    history.replaceState(
-      null,
-      "",
-      location.pathname + searchWith(location.search, view, this.#whole) + location.hash,
-    );
+    keepView(isUsual ? undefined : view, form.place);
+    const before = this.#layout?.edges_ms.join();
     this.#draw();
+    if (this.#layout?.edges_ms.join() !== before) this.#tell();
+  }
+
+  /** The view closer or wider, or moved on. */
+  #changed(
+    change: { factor?: number; around_ms?: number | undefined; by_ms?: number },
+    view = this.#view,
+  ): View {
+    const { whole, place } = this.#form;
+    return changedView(view, whole, { ...change, place });
   }
 
   #key(event: KeyboardEvent): void {
-    const layout = this.#layout;
+    const [layout, form, cursor_ms] = [this.#layout, this.#form, this.#cursor_ms];
     if (layout === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
-    const act = event.shiftKey ? pans[event.key] : undefined;
-    if (act !== undefined) this.#see(changedView(this.#view, this.#whole, { by_ms: act * this.#third() }));
-    else if (event.key === "+" || event.key === "-")
-      this.#see(
-        changedView(this.#view, this.#whole, { factor: event.key === "+" ? 0.5 : 2, ...this.#aim() }),
-      );
-    else if (event.key === "0") this.#see(this.#whole);
-    else if (event.key === "Enter" && this.#cursor_ms !== undefined) this.#open(this.#cursor_ms);
+    const change = changeBy(event);
+    if (change !== undefined) {
+      if (change === "whole") this.#see(form.usual);
+      else if ("by" in change) this.#see(movedView(this.#view, form.whole, change.by, form.place));
+      else {
+        const around_ms = cursor_ms === undefined ? undefined : form.timeOf(cursor_ms);
+        this.#see(this.#changed({ factor: change.factor, around_ms }));
+      }
+      this.#options.said(`${form.words(this.#view, this.#options.times)}.`);
+    } else if (event.key === "Enter" && cursor_ms !== undefined) this.#open(cursor_ms);
     else if (event.key === "Escape") this.#point(undefined);
     else if (steps[event.key] !== undefined) this.#step(layout, steps[event.key] ?? [0, 0]);
     else return;
@@ -168,19 +178,20 @@ class Raster implements Drawing {
   }
 
   /** Goes on by a row and a column; a column is a step of the data, or the pixel that has several. */
-  #step(layout: RasterLayout, [columns, rows]: readonly [number, number]): void {
-    const step_ms = Math.max(this.#data?.step_ms ?? 0, Math.ceil(layout.pixel_ms / 60_000) * 60_000);
-    const newest_ms = layout.dayStart(0) + this.#view.from_ms;
-    if (this.#cursor_ms === undefined) {
-      this.#point(newest_ms);
+  #step(layout: DayLayout, [columns, rows]: readonly [number, number]): void {
+    const { edges_ms, view, pixel_ms } = layout;
+    const step_ms = Math.max(this.#data?.step_ms ?? 0, Math.ceil(pixel_ms / 60_000) * 60_000);
+    const newest = edges_ms.length - 2;
+    const day = edges_ms.findLastIndex((edge_ms) => edge_ms <= (this.#cursor_ms ?? 0));
+    if (this.#cursor_ms === undefined || day < 0 || day > newest) {
+      this.#point((edges_ms[newest] ?? 0) + view.from_ms);
       return;
     }
-    const day = layout.edges_ms.findLastIndex((edge_ms) => edge_ms <= (this.#cursor_ms ?? 0));
-    const to = Math.min(layout.days - 1, Math.max(0, day - rows));
-    const start_ms = layout.edges_ms[to] ?? 0;
-    const length_ms = (layout.edges_ms[to + 1] ?? 0) - start_ms;
-    const since_ms = this.#cursor_ms - (layout.edges_ms[day] ?? 0) + columns * step_ms;
-    const [least_ms, most_ms] = [this.#view.from_ms, Math.min(this.#view.to_ms, length_ms) - 1];
+    const to = Math.min(newest, Math.max(0, day - rows));
+    const start_ms = edges_ms[to] ?? 0;
+    const length_ms = (edges_ms[to + 1] ?? 0) - start_ms;
+    const since_ms = this.#cursor_ms - (edges_ms[day] ?? 0) + columns * step_ms;
+    const [least_ms, most_ms] = [view.from_ms, Math.min(view.to_ms, length_ms) - 1];
     this.#point(start_ms + Math.min(most_ms, Math.max(least_ms, since_ms)));
   }
 
@@ -193,10 +204,9 @@ class Raster implements Drawing {
     if (layout === undefined) return;
     if (drag !== undefined && event.buttons !== 0 && Math.abs(event.offsetX - drag.x) > click_px)
       drag.moved = true;
-    if (drag?.moved === true) {
-      const by_ms = (drag.x - event.offsetX) * layout.pixel_ms;
-      this.#see(changedView(drag.view, this.#whole, { by_ms }));
-    } else this.#point(layout.momentAt(event.offsetX, event.offsetY));
+    if (drag?.moved === true && this.#options.form === "rows")
+      this.#see(this.#changed({ by_ms: (drag.x - event.offsetX) * layout.pixel_ms }, drag.view));
+    else this.#point(layout.momentAt(event.offsetX, event.offsetY));
   }
 
   #release(event: PointerEvent): void {
@@ -215,26 +225,16 @@ class Raster implements Drawing {
     // Without Ctrl the wheel moves the page, as everywhere.
     if (layout === undefined || !event.ctrlKey) return;
     event.preventDefault();
-    const around_ms = this.#view.from_ms + (event.offsetX - layout.left) * layout.pixel_ms;
-    this.#see(changedView(this.#view, this.#whole, { factor: event.deltaY < 0 ? 0.8 : 1.25, around_ms }));
+    const at_ms = layout.momentAt(event.offsetX, event.offsetY);
+    const around_ms = at_ms === undefined ? undefined : this.#form.timeOf(at_ms);
+    const factor = this.#options.form === "rows" ? 1.25 : 2;
+    this.#see(this.#changed({ factor: event.deltaY < 0 ? 1 / factor : factor, around_ms }));
   }
 
   #open(at_ms: number): void {
     const { edges_ms, opened } = this.#options;
     const start_ms = edges_ms.findLast((edge_ms) => edge_ms <= at_ms);
     if (start_ms !== undefined) location.assign(opened(start_ms));
-  }
-
-  /** Around what is pointed at, where something is. */
-  #aim(): { around_ms?: number } {
-    const start_ms = this.#options.edges_ms.findLast((edge_ms) => edge_ms <= (this.#cursor_ms ?? -1));
-    return this.#cursor_ms === undefined || start_ms === undefined
-      ? {}
-      : { around_ms: this.#cursor_ms - start_ms };
-  }
-
-  #third(): number {
-    return Math.max(hour_ms / 4, (this.#view.to_ms - this.#view.from_ms) / 3);
   }
 }
 
@@ -248,7 +248,6 @@ const steps: Readonly<Record<string, readonly [columns: number, rows: number]>> 
   Home: [Number.NEGATIVE_INFINITY, 0],
   End: [Number.POSITIVE_INFINITY, 0],
 };
-const pans: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowRight: 1 };
 /** A page that is live asks for a plot again no sooner than this. */
 const again_ms = 10_000;
 /** A press that moves less is a click. */

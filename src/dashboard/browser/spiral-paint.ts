@@ -1,21 +1,17 @@
 import { day_ms, hour_ms } from "../../durations.ts";
 import { nothingLook } from "../parts/nothing-look.ts";
-import type { PlotData } from "../plot-format.ts";
-import { monthDateText, type Times } from "../time-text.ts";
+import { monthDateText } from "../time-text.ts";
+import type { Painted } from "./day-form.ts";
 import type { Ink } from "./ink.ts";
+import { margin_px, type SpiralLayout } from "./spiral-layout.ts";
 
 /**
  * Draws days as turns of a spiral, the newest outermost: midnight is on top, noon below, so that what happens at the same hour each day stands in one
  * direction, also across midnight. A day of 23 or 25 hours is a turn like the others.
  */
-export function paintSpiral(
-  context: CanvasRenderingContext2D,
-  of: { data: PlotData; edges_ms: readonly number[]; size: number; levels: number; ink: Ink; times: Times },
-): void {
-  const { data, edges_ms, size, levels: most, ink, times } = of;
-  const days = edges_ms.length - 1;
-  const middle = size / 2;
-  const pitch = (middle - margin_px) / (days + hole_turns);
+export function paintSpiral(context: CanvasRenderingContext2D, of: Painted & { layout: SpiralLayout }): void {
+  const { layout, data, levels: most, ink, times } = of;
+  const { edges_ms, days, middle, pitch } = layout;
   const [first_ms, end_ms] = [edges_ms[0] ?? 0, Math.min(edges_ms.at(-1) ?? 0, times.now_ms)];
 
   /** Strokes a stretch of time, day by day. */
@@ -32,17 +28,14 @@ export function paintSpiral(
       context.beginPath();
       const parts = Math.max(1, Math.ceil((to - from) * partsOfTurn));
       for (let part = 0; part <= parts; part++) {
-        const turn = from + ((to - from) * part) / parts;
-        const radius = (hole_turns + day + turn - 0.5) * pitch;
-        const angle = (turn - 0.25) * 2 * Math.PI;
-        context.lineTo(middle + radius * Math.cos(angle), middle + radius * Math.sin(angle));
+        context.lineTo(...layout.place(day, from + ((to - from) * part) / parts));
       }
       context.stroke();
     }
     context.globalAlpha = 1;
   };
 
-  context.clearRect(0, 0, size, size);
+  context.clearRect(0, 0, layout.width, layout.height);
   stroke(first_ms, end_ms, ink.raised);
   for (let day = 0; day < days; day++) {
     const [start_ms, stop_ms] = [edges_ms[day] ?? 0, edges_ms[day + 1] ?? 0];
@@ -82,10 +75,28 @@ export function paintSpiral(
   context.fillText(monthDateText(first_ms, times), middle, middle);
 }
 
-/** Around the spiral, for the hours. */
-const margin_px = 28;
-/** Turns that are left free in the middle, where the oldest date stands. */
-const hole_turns = 4;
+/** The place that is pointed at: a line across its turn, on a ground that parts it from what is drawn there. */
+export function paintSpiralCursor(
+  context: CanvasRenderingContext2D,
+  layout: SpiralLayout,
+  at_ms: number,
+  ink: Ink,
+): void {
+  const place = layout.turnOf(at_ms);
+  if (place === undefined) return;
+  for (const [colour, width, across] of [
+    [ink.ground, 6, 0.8],
+    [ink.text, 2, 0.7],
+  ] as const) {
+    context.strokeStyle = colour;
+    context.lineWidth = width;
+    context.beginPath();
+    context.moveTo(...layout.place(place.day, place.turn, -across));
+    context.lineTo(...layout.place(place.day, place.turn, across));
+    context.stroke();
+  }
+}
+
 /** Of a turn is drawn on, the rest is between two. */
 const fullness = 0.86;
 /** Straight pieces that a turn is drawn of. */

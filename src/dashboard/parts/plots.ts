@@ -25,7 +25,7 @@ export interface CurveOptions {
   readonly from_ms: number;
   readonly to_ms: number;
   readonly times: Times;
-  /** Takes the words of the value that is pointed at. */
+  /** Takes the words of the value that is pointed at, or of what is shown from now on. */
   said(words: string): void;
 }
 
@@ -42,7 +42,7 @@ export interface RasterOptions {
   readonly times: Times;
   /** Address of the page with a day opened: its first moment. */
   opened(day_ms: number): string;
-  /** Takes the words of the place that is pointed at. */
+  /** Takes the words of the place that is pointed at, or of what is shown from now on. */
   said(words: string): void;
   /** Takes the days that were drawn, the newest first, or the fault. */
   drawn(days: readonly DrawnDay[] | undefined): void;

@@ -44,7 +44,7 @@ export function CurveFigure({ curve, ...data }: DeviceData & Frame & { curve: Cu
         tabIndex={0}
         role="application"
         aria-roledescription="plot"
-        aria-label={`${title}: ${summary} Arrows move from value to value.`}
+        aria-label={`${title}: ${summary} Arrows move from value to value, plus and minus come closer and go away, Shift with arrows moves on, 0 shows all.`}
       />
       <Legend away={uncovered.some(({ why }) => why === "away")} />
       <details>

@@ -2,7 +2,7 @@ import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { type MeasureName, measures } from "../../measures.ts";
 import type { Frame } from "../../page.ts";
 import { Legend, Patterns } from "../../parts/coverage.tsx";
-import { type Drawing, type DrawnDay, PlotsContext } from "../../parts/plots.ts";
+import { type Drawing, type DrawnDay, type PlotForm, PlotsContext } from "../../parts/plots.ts";
 import { dateText, durationText, numberText } from "../../time-text.ts";
 import { addressOf } from "./address.ts";
 import type { DeviceData } from "./data.ts";
@@ -22,7 +22,7 @@ export function Raster({ name, ...data }: DeviceData & Frame & { name: MeasureNa
     if (plots === undefined || canvas.current === null) return;
     drawing.current = plots.raster(canvas.current, {
       url,
-      edges_ms: form === "rows" ? span.edges_ms : span.edges_ms.slice(-turns_max - 1),
+      edges_ms: span.edges_ms,
       measure,
       form,
       times: { locale, zone, now_ms },
@@ -43,22 +43,16 @@ export function Raster({ name, ...data }: DeviceData & Frame & { name: MeasureNa
         {measure.title}. <span role="status">{words === "" ? summary : words}</span>
         {form === "spiral" ? " Each turn is a day: midnight on top, the newest outermost." : null}
       </figcaption>
-      {form === "spiral" ? (
-        <div class="drawing spiral">
-          <canvas ref={canvas} role="img" aria-label={`${measure.title}, as a spiral: ${summary}`} />
-        </div>
-      ) : (
-        <div
-          class="drawing"
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: arrows move within the plot
-          tabIndex={0}
-          role="application"
-          aria-roledescription="plot"
-          aria-label={`${measure.title}: ${summary} Arrows move, Enter opens a day, plus and minus come closer.`}
-        >
-          <canvas ref={canvas} />
-        </div>
-      )}
+      <div
+        class={`drawing ${form}`}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: arrows move within the plot
+        tabIndex={0}
+        role="application"
+        aria-roledescription="plot"
+        aria-label={`${measure.title}${form === "spiral" ? ", as a spiral" : ""}: ${summary} ${keys[form]}`}
+      >
+        <canvas ref={canvas} />
+      </div>
       {measure.levels.length < 2 ? null : (
         <ul class="legend" aria-label="How much is drawn how">
           {measure.levels.map((level, at) => (
@@ -82,8 +76,11 @@ export function Raster({ name, ...data }: DeviceData & Frame & { name: MeasureNa
   );
 }
 
-/** Two weeks: a weekday stands twice in a spiral. */
-const turns_max = 14;
+const keys: Readonly<Record<PlotForm, string>> = {
+  rows: "Arrows move, Enter opens a day, plus and minus come closer and go away, Shift with arrows moves on, 0 shows all.",
+  spiral:
+    "Arrows move, Enter opens a day, plus and minus show fewer days and more, Shift with arrows goes to earlier and later ones, 0 shows the newest.",
+};
 
 function Days({
   days,
