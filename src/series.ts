@@ -5,7 +5,7 @@ import { unixTime } from "./unix-time.ts";
 /**
  * The time series: the one table that schema, SQL, JSON, CSV, upload columns, OpenAPI and plots derive
  * from. One more series is one more entry here, and once a release has made databases a
- * migration that makes its table.
+ * migration that makes its table; types ask for its words in src/meaning/plain-words.ts.
  *
  * Every reading has, besides the fields below, `stamp`: kept in milliseconds, served in unix seconds.
  * `fields` stand in the order in which they are served, after `stamp`.

@@ -55,6 +55,8 @@ export class ReadingTexts {
           `${values["steps"]} steps in ten minutes`,
           Number(values["sleepState"]) > 1,
         );
+      default:
+        return say(JSON.stringify(values), "", true);
     }
   }
 }

@@ -46,7 +46,7 @@ const warm_up = 20;
 const page_readings = 1_000;
 const motion = "wirelesssensor_events";
 /** Bytes that a reading of a series may take at most. */
-const most = { wirelesssensor_events: 12, watch_epochs: 15 } as const;
+const most = { wirelesssensor_events: 12, wirelesssensor_measures: 12, watch_epochs: 15 } as const;
 
 /** Tables that autovacuum would have taken up, by its thresholds. */
 const deadTables = `SELECT stat.relname FROM pg_stat_user_tables AS stat JOIN pg_class ON pg_class.oid = relid

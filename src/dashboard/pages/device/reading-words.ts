@@ -1,5 +1,5 @@
 import { action_prefix, titleOf } from "../../../quantities.ts";
-import type { SeriesName } from "../../../series.ts";
+import { type SeriesName, seriesOf } from "../../../series.ts";
 import type { SeriesRecord } from "../../../store/store.ts";
 
 /** A record of a series as a person would say it; `before` is the one before it in time, undefined where that is not known. */
@@ -40,7 +40,16 @@ export function readingWords(
       ]
         .filter((part) => part !== "")
         .join(", ");
+    default:
+      return fieldWords(series, record);
   }
+}
+
+/** A record of a series that has no words of its own: its fields, by their names. */
+function fieldWords(series: SeriesName, record: SeriesRecord): string {
+  return Object.entries(seriesOf(series).fields)
+    .map(([name, { unit }]) => `${name} ${record[name] ?? "none"} ${unit}`.trimEnd())
+    .join(", ");
 }
 
 /** Bits of a zone status: alarm 1 of doors, alarm 2 of what sees people. */
