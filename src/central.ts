@@ -98,12 +98,11 @@ export async function startCentral(options: {
           store,
           version,
           api: apiUrl({ origin: "" }),
-          zoneOf: (home) => zoneOf(store, home),
+          // Of a home that has not told its time zone it is this machine's.
+          zoneOf: async (home) => (await reportOf(store, home)).timezone ?? machineTimezone(),
           fleet: fleetFor(store, clock),
-          keepingOf: async (home) => {
-            const gateway = (await gatewaysOf(store)).find((one) => one.home === home);
-            return { uploaded_ms: gateway?.uploaded_ms };
-          },
+          keepingOf: async (home) => ({ uploaded_ms: (await gatewayOf(store, home))?.uploaded_ms }),
+          doubtsOf: async (home) => (await reportOf(store, home)).doubts ?? [],
         }),
       ],
       requests_max,
@@ -142,7 +141,7 @@ async function pullingOf(
   for (const warning of list?.warnings ?? []) log.warn(warning);
   const once = (outage: StoreOutage) =>
     log.warn(`${outage.message} (days of listed gateways are compared once more)`);
-  const left = list === undefined ? [] : await gatewaysOf(store, once);
+  const left = list === undefined ? [] : await gatewaysOf(() => store.gateways(), once);
   const known = new Map(left.map((gateway) => [gateway.home, gateway]));
   const pulls = (list?.gateways ?? []).map((gateway) => {
     const before = known.get(gateway.home);
@@ -160,13 +159,13 @@ async function pullingOf(
   return new Pulling({ pulls, every_ms: list?.every_ms ?? 0, clock, log, random });
 }
 
-/** The gateways of all homes; of none where a machine of the store is away. */
+/** The gateways that are asked for; none where a machine of the store is away. */
 async function gatewaysOf(
-  store: CentralStore,
+  ask: () => Promise<readonly GatewayRecord[]>,
   onAway: (outage: StoreOutage) => void = () => {},
 ): Promise<readonly GatewayRecord[]> {
   try {
-    return await store.gateways();
+    return await ask();
   } catch (thrown) {
     if (!(thrown instanceof StoreOutage) || thrown.part === undefined) throw thrown;
     onAway(thrown);
@@ -191,11 +190,14 @@ function connect(gateway: ListedGateway, run: { clock: Clock; log: Log; stop: Ab
   });
 }
 
-/** Of a home that has not told its time zone it is this machine's. */
-async function zoneOf(store: CentralStore, home: number | undefined): Promise<string> {
-  const gateway = (await gatewaysOf(store)).find((one) => one.home === home);
-  const { timezone } = (gateway?.report ?? {}) as Partial<GatewayReport>;
-  return timezone ?? machineTimezone();
+async function gatewayOf(store: CentralStore, home: number | undefined): Promise<GatewayRecord | undefined> {
+  const [gateway] = home === undefined ? [] : await gatewaysOf(() => store.gateways([home]));
+  return gateway;
+}
+
+/** The last report of the gateway of a home; empty where it never sent one. */
+async function reportOf(store: CentralStore, home: number | undefined): Promise<Partial<GatewayReport>> {
+  return (await gatewayOf(store, home))?.report ?? {};
 }
 
 /** All homes together, for pages. */
@@ -220,7 +222,7 @@ function metricsOf(
   const started_ms = clock.now().unix_ms;
   return metricsApp(async () => {
     // Who watches central learns the rest of it all the same.
-    const gateways = await gatewaysOf(store);
+    const gateways = await gatewaysOf(() => store.gateways());
     return [
       ...programFamilies({
         role: "central",

@@ -8,7 +8,7 @@ import { Joining } from "./control/joining.ts";
 import { LampKeeper } from "./control/lamp.ts";
 import { startControl } from "./control/server.ts";
 import type { GatewayStatus } from "./control/status.ts";
-import { doubtsOf, type GatewayHealth, troublesOf } from "./control/troubles.ts";
+import { type GatewayHealth, troublesOf } from "./control/troubles.ts";
 import { dashboardApp } from "./dashboard/app.ts";
 import { freeBytes } from "./disk/free-bytes.ts";
 import { hostOf } from "./driver-host.ts";
@@ -140,7 +140,7 @@ async function assemble(
         }),
         walking: config.walking,
         troublesOf: async () => troublesOf(await health()),
-        doubtsOf: async () => doubtsOf((await store.timeKnown()).boots),
+        doubtsOf: () => store.doubts(),
       }),
     ],
   });

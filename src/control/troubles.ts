@@ -2,7 +2,6 @@ import type { DriverStatus } from "../../drivers/driver.ts";
 import { upload_late_ms } from "../config/upload-section.ts";
 import { disk_low_bytes } from "../disk/free-bytes.ts";
 import { day_ms } from "../durations.ts";
-import type { BootTime } from "../store/store.ts";
 
 /** A fault of the gateway, and the remedy, a sentence each. */
 export interface Trouble {
@@ -67,13 +66,4 @@ function uploadTroubles({ upload, now_ms }: GatewayHealth): Trouble[] {
   return failure !== undefined && failed_ms > (uploaded_ms ?? 0)
     ? [{ what: `${what}: ${failure}.` }]
     : [{ what: `${what}.`, remedy: "See whether lintel-upload.timer runs." }];
-}
-
-/** Stretches of time, unix milliseconds, in boots that never learned it: when in them something happened is known to some minutes or hours. */
-export function doubtsOf(boots: readonly BootTime[]): { from_ms: number; to_ms: number }[] {
-  return boots.flatMap(({ timeline, seen_ms, bound_ms }) =>
-    timeline === undefined || bound_ms === undefined
-      ? []
-      : [{ from_ms: timeline.offset_ms, to_ms: timeline.offset_ms + seen_ms }],
-  );
 }

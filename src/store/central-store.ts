@@ -69,8 +69,8 @@ export interface CentralStore extends Store {
     readonly readings_max: number;
   }): Promise<{ readonly batch: Batch; readonly position: HistoryPosition } | undefined>;
 
-  /** Every home that has ever sent anything, in order of number, as last reported; nothing in it depends on the present time. */
-  gateways(): Promise<readonly GatewayRecord[]>;
+  /** Every home that has ever sent anything, or those of these homes, in order of number, as last reported; nothing in it depends on the present time. */
+  gateways(of?: readonly number[]): Promise<readonly GatewayRecord[]>;
 
   /** Puts the alerts that central makes of the health of a home's devices in the place of those it made before; others are left alone. */
   replaceAlerts(home: number, alerts: readonly Alert[]): Promise<void>;

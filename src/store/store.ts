@@ -5,6 +5,7 @@ import type { Item, ItemType } from "../records/items.ts";
 import type { SeriesName, Value } from "../series.ts";
 import type { Token } from "../token.ts";
 import type { AdmissionStore } from "./admission-store.ts";
+import type { Doubts } from "./doubts.ts";
 import type { Erasure, ErasurePlan, ErasureTarget, TakenSpan } from "./erasure.ts";
 import type { RecordStore } from "./record-store.ts";
 import type { Thinned, ThinnedRequest } from "./thinned.ts";
@@ -138,7 +139,7 @@ export interface ItemWindow {
 }
 
 /** A gateway's store: ingest writes to it, everything else reads. */
-export interface GatewayStore extends Store, AdmissionStore {
+export interface GatewayStore extends Store, AdmissionStore, Doubts {
   /** This store's name in the world, random and made with the database: (epoch, seq) identifies a reading. */
   readonly epoch: string;
 

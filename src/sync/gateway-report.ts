@@ -1,14 +1,15 @@
 import { type Clock, clockQuality } from "../clock.ts";
 import { freeBytes } from "../disk/free-bytes.ts";
 import type { Store } from "../store/store.ts";
-import { dropped_max, erasures_reported_max, type GatewayReport } from "./protocol.ts";
+import type { UploadStore } from "../store/upload-store.ts";
+import { doubts_reported_max, dropped_max, erasures_reported_max, type GatewayReport } from "./protocol.ts";
 
 /** A gateway's report without the values that only an upload knows. */
 export type GatewayDescription = Omit<GatewayReport, "differing_days" | "failure">;
 
 /** Looks at a gateway's store and disk. `directory` is its data directory. */
 export async function describeGateway(options: {
-  readonly store: Pick<Store, "overview" | "erasures">;
+  readonly store: Pick<Store, "overview" | "erasures"> & Pick<UploadStore, "doubts">;
   readonly clock: Clock;
   readonly directory: string;
   readonly version: string;
@@ -20,6 +21,7 @@ export async function describeGateway(options: {
   const { last_seq, waiting, bytesOnDisk, dropped } = await store.overview();
   const own = (await store.erasures()).filter((erasure) => erasure.own === 1);
   const erasures = [...new Map(own.map(({ id, at_ms, subject }) => [id, { at_ms, subject }])).values()];
+  const doubts = await store.doubts();
   const disk_free_bytes = await freeBytes(directory);
   const { unix_ms, quality } = clock.now();
   return {
@@ -33,6 +35,7 @@ export async function describeGateway(options: {
     bytes_on_disk: bytesOnDisk,
     dropped: Object.fromEntries(Object.entries(dropped).slice(0, dropped_max)),
     strangers,
+    ...(doubts.length === 0 ? {} : { doubts: doubts.slice(-doubts_reported_max) }),
     ...(erasures.length === 0 ? {} : { erasures: erasures.slice(-erasures_reported_max) }),
   };
 }

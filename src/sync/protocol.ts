@@ -48,6 +48,7 @@ export const Epoch = Type.String({ pattern: "^[0-9a-f]{32}$", title: "32 lower-c
 /** Names in the counts of dropped data. */
 export const dropped_max = 300;
 export const erasures_reported_max = 100;
+export const doubts_reported_max = 100;
 
 /** A gateway's report of itself: stored at central and shown by `lintel fleet`. */
 export const GatewayReport = Type.Object(
@@ -73,6 +74,12 @@ export const GatewayReport = Type.Object(
     erasures: Type.Optional(
       Type.Array(Type.Object({ at_ms: time_ms, subject: Type.Union([number, Type.Null()]) }, closed), {
         maxItems: erasures_reported_max,
+      }),
+    ),
+    /** Stretches of time in which the gateway's clock was wrong by an unknown amount, the newest; absent where there are none. */
+    doubts: Type.Optional(
+      Type.Array(Type.Object({ from_ms: time_ms, to_ms: time_ms }, closed), {
+        maxItems: doubts_reported_max,
       }),
     ),
     /** Days found to differ since the last report, and what stopped the upload before this one. */

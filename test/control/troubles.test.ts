@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { doubtsOf, type GatewayHealth, troublesOf } from "../../src/control/troubles.ts";
+import { type GatewayHealth, troublesOf } from "../../src/control/troubles.ts";
 
 const day_ms = 86_400_000;
 const now_ms = 100 * day_ms;
@@ -49,13 +49,4 @@ test("an upload that fails is told with its reason, once a night has been missed
     { what: "Nothing has gone to central for 3 days: central refuses the token: make another." },
   ]);
   expect(troublesOf({ ...well, upload: { since_ms: now_ms - day_ms, ...failed } })).toEqual([]);
-});
-
-test("only boots that never learned the time are in doubt", () => {
-  const boots = [
-    { boot: "known", timeline: { offset_ms: 1_000, compared_ms: 5 }, seen_ms: 50 },
-    { boot: "bounded", timeline: { offset_ms: 2_000, compared_ms: 5 }, seen_ms: 70, bound_ms: 9 },
-    { boot: "waiting", seen_ms: 80 },
-  ];
-  expect(doubtsOf(boots)).toEqual([{ from_ms: 2_000, to_ms: 2_070 }]);
 });

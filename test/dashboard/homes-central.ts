@@ -3,16 +3,18 @@ import { day_ms, hour_ms } from "../../src/durations.ts";
 import { configuredSettings } from "../../src/http/listening.ts";
 import type { CentralStore } from "../../src/store/central-store.ts";
 import { openCentralStore } from "../../src/store/sqlite/central-open.ts";
-import type { GatewayReport } from "../../src/sync/protocol.ts";
 import { type Binding, mintToken, type Scope } from "../../src/token.ts";
 import { SettableClock } from "../api/settable-clock.ts";
 import { stay, take } from "../store/central-sample.ts";
 import { openCentral, temporaryDatabase } from "../store/postgres/temporary-central.ts";
 import { item, keptLog, sensor, temporaryDirectory } from "../store/sample.ts";
-import { SimulatedGateway } from "../store/simulated-gateway.ts";
+import { SimulatedGateway, wellReport } from "../store/simulated-gateway.ts";
 
 /** Sunday in Berlin, an hour before its midnight. */
 export const now_ms = Date.UTC(2026, 10, 22, 22, 0);
+
+/** When the gateway of home 4 did not know the time. */
+export const homeFourDoubt = { from_ms: now_ms - 23 * hour_ms, to_ms: now_ms - 22 * hour_ms };
 
 /** A central with three homes of two sensors each, on a store of its own. */
 export interface HomesCentral extends AsyncDisposable {
@@ -128,18 +130,9 @@ async function sendNights(store: CentralStore, { home, nights, version, hears }:
       })),
     );
     await store.receive(gateway.batch(first, gateway.last_seq), { home, at_ms });
-    const report: GatewayReport = {
-      version,
-      now_ms: at_ms,
-      clock_synchronised: true,
-      timezone: "Europe/Berlin",
-      last_seq: gateway.last_seq,
-      waiting: 0,
-      disk_free_bytes: 20e9,
-      bytes_on_disk: 1e6,
-      dropped: {},
-      differing_days: 0,
-    };
+    const { last_seq } = gateway;
+    const doubts = home === 4 ? { doubts: [homeFourDoubt] } : {};
+    const report = wellReport({ version, now_ms: at_ms, timezone: "Europe/Berlin", last_seq, ...doubts });
     const first_ms = now_ms - 7 * day_ms;
     const health = {
       devices,
@@ -153,7 +146,7 @@ async function sendNights(store: CentralStore, { home, nights, version, hears }:
         battery_percent: home === 4 && device === 1 ? 9 : 80,
       })),
     };
-    const as_of = { last_seq: gateway.last_seq, day: Math.floor((at_ms + hour_ms) / day_ms) };
+    const as_of = { last_seq, day: Math.floor((at_ms + hour_ms) / day_ms) };
     await store.noteReport({ ...gateway.report(health, report), as_of }, { home, at_ms });
   }
 }

@@ -2,9 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { missingOf, missingRow } from "../../src/dashboard/pages/homes/missing.ts";
 import { lastDays, statesOf } from "../../src/dashboard/pages/homes/nights.ts";
+import type { Uncovered } from "../../src/dashboard/uncovered.ts";
 import { day_ms, hour_ms } from "../../src/durations.ts";
 import { chromiumPath, noChromium, TestBrowser, type Visit } from "./browser.ts";
-import { databases, type HomesCentral, nameOf, now_ms, serveHomes } from "./homes-central.ts";
+import { databases, type HomesCentral, homeFourDoubt, nameOf, now_ms, serveHomes } from "./homes-central.ts";
 
 test("a day has arrived once all of a later one is here, in time until the next day is over there", () => {
   const range = lastDays("Europe/Berlin", 6, Date.UTC(2026, 9, 28, 12));
@@ -136,6 +137,20 @@ describe.each(databases)("on %s", (kept) => {
       [59, 0, 50, 0],
     ]);
     expect(map[2]?.away).toEqual([55, 56, 57, 58, 59]);
+  });
+
+  test("the page of a home veils the time in which its gateway had no clock", async () => {
+    const token = await served.mint("read");
+    for (const [home, doubts] of [
+      [4, [{ ...homeFourDoubt, why: "doubt" }]],
+      [3, []],
+    ] as const) {
+      const path = `/devices/wirelesssensors/${nameOf(home, 1)}?span=1w`;
+      const { uncovered } = (await served.data(path, token)) as { uncovered: Uncovered[] };
+      expect(uncovered.filter(({ why }) => why === "doubt")).toEqual([...doubts]);
+    }
+    const { devices } = (await served.data("/homes/4", token)) as { devices: { uncovered: Uncovered[] }[] };
+    for (const { uncovered } of devices) expect(uncovered).toContainEqual({ ...homeFourDoubt, why: "doubt" });
   });
 
   test("a token that is bound to a home sees nothing of the others, wherever it looks", async () => {

@@ -31,6 +31,8 @@ export function reportsAgree(make: MakeCentral): void {
         rivals: [],
       },
     ]);
+    expect((await store.gateways([12, 404])).map(({ home }) => home)).toEqual([12]);
+    expect(await store.gateways([])).toEqual([]);
   });
 
   test("tell a restored gateway from two that work under one token", async () => {

@@ -12,6 +12,7 @@ import type { DayDigest } from "../../src/store/day-digest.ts";
 import type { DeviceHealth } from "../../src/store/device-health.ts";
 import { digestText, readingDigest, SetDigest } from "../../src/store/reading-digest.ts";
 import type { DayReadings, DigestRequest } from "../../src/store/upload-store.ts";
+import type { GatewayReport } from "../../src/sync/protocol.ts";
 import { columnsOf } from "./plain-batch.ts";
 
 /** A gateway's readings and uploads, in the simplest form: a list of readings. */
@@ -174,4 +175,21 @@ function digestOf({ seq, stamp_ms, series, fields, device_ms, offset_ms }: Numbe
   const made: Value[] = [clockQuality.synchronised];
   if (seriesOf(series).deviceClock === true) made.push(device_ms ?? null, offset_ms ?? null);
   return readingDigest(seq, stamp_ms, [...fields, ...made]);
+}
+
+/** A gateway's report of itself where all is well, with what is given. */
+export function wellReport(
+  rest: Pick<GatewayReport, "now_ms" | "last_seq"> & Partial<GatewayReport>,
+): GatewayReport {
+  return {
+    version: "1.0.0",
+    clock_synchronised: true,
+    timezone: "UTC",
+    waiting: 0,
+    disk_free_bytes: 20e9,
+    bytes_on_disk: 1e6,
+    dropped: {},
+    differing_days: 0,
+    ...rest,
+  };
 }

@@ -8,7 +8,7 @@ import { type FleetHome, fleetOf, upload_overdue_ms } from "../../src/sync/fleet
 import type { GatewayReport } from "../../src/sync/protocol.ts";
 import { events, take } from "../store/central-sample.ts";
 import { item, keptLog, sensor, start_ms, temporaryDirectory } from "../store/sample.ts";
-import { SimulatedGateway } from "../store/simulated-gateway.ts";
+import { SimulatedGateway, wellReport } from "../store/simulated-gateway.ts";
 
 let directory: ReturnType<typeof temporaryDirectory>;
 let store: CentralStore;
@@ -25,18 +25,7 @@ afterEach(async () => {
   directory[Symbol.dispose]();
 });
 
-const well: GatewayReport = {
-  version: "0.1.0",
-  now_ms: start_ms,
-  clock_synchronised: true,
-  timezone: "Europe/Berlin",
-  last_seq: 5,
-  waiting: 0,
-  disk_free_bytes: 20e9,
-  bytes_on_disk: 1e6,
-  dropped: {},
-  differing_days: 0,
-};
+const well = wellReport({ version: "0.1.0", now_ms: start_ms, timezone: "Europe/Berlin", last_seq: 5 });
 
 test("a home that uploaded last night and whose items are heard needs nothing", async () => {
   await told(12, {}, { heard_ms: start_ms, last_ms: start_ms });

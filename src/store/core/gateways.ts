@@ -2,11 +2,13 @@ import type { GatewayRecord } from "../central-store.ts";
 import { objects, rowsOf, type Work } from "./work.ts";
 
 /** See `CentralStore.gateways`. */
-export function* gatewayRecords(): Work<GatewayRecord[]> {
+export function* gatewayRecords(of?: readonly number[]): Work<GatewayRecord[]> {
+  const [chosen, given] = of === undefined ? ["", []] : ["WHERE home = ANY ($1::bigint[]) ", [of]];
   const rows = yield* rowsOf(
     objects<SourceRow>(
       `SELECT home, epoch, held_seq, began, reported, uploaded_ms, reported_ms, report
-       FROM sources ORDER BY home, began, epoch`,
+       FROM sources ${chosen}ORDER BY home, began, epoch`,
+      ...given,
     ),
   );
   return [...Map.groupBy(rows, ({ home }) => home).values()].map(gatewayRecord);

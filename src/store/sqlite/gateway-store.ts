@@ -3,7 +3,7 @@ import { arrays, firstOf } from "../core/work.ts";
 import type { GatewayStore } from "../store.ts";
 import { admissionStoreOn } from "./admissions.ts";
 import type { SqliteParts } from "./serve.ts";
-import { deviceOffset, timeKnown, waitingFacts } from "./time-keeper.ts";
+import { deviceOffset, doubts, timeKnown, waitingFacts } from "./time-keeper.ts";
 import type { WriterThread } from "./writer-thread.ts";
 
 /** The store of a running gateway. */
@@ -16,6 +16,7 @@ export function gatewayStoreOn(parts: SqliteParts<WriterThread>): GatewayStore {
     epoch,
     append: (readings, notes = {}) => writer.ask("commit", { readings, ...notes }),
     timeKnown: snapshot(timeKnown),
+    doubts: snapshot(doubts),
     waiting: read(waitingFacts),
     deviceOffset: read(deviceOffset),
     cursor: read(function* (name: string) {

@@ -3,6 +3,7 @@ import type { Device } from "../../reading.ts";
 import { type SeriesName, seriesOf } from "../../series.ts";
 import { knownStream } from "../core/items.ts";
 import { arrays, firstOf, objects, rowsOf, rowsOfAll, type Work } from "../core/work.ts";
+import type { Doubt } from "../doubts.ts";
 import type { BootTime, Held, Waiting } from "../store.ts";
 import type { Connection } from "./connection.ts";
 
@@ -51,6 +52,16 @@ export function* timeKnown(): Work<{ boots: BootTime[]; waiting: number }> {
     bound_ms: bound_ms ?? undefined,
   }));
   return { boots, waiting: waiting?.[0] ?? 0 };
+}
+
+/** See `Doubts`. */
+export function* doubts(): Work<Doubt[]> {
+  const { boots } = yield* timeKnown();
+  return boots.flatMap(({ timeline, seen_ms, bound_ms }) => {
+    if (timeline === undefined || bound_ms === undefined) return [];
+    const from_ms = Math.round(timeline.offset_ms);
+    return [{ from_ms, to_ms: Math.round(from_ms + seen_ms) }];
+  });
 }
 
 interface BootRow {

@@ -5,6 +5,7 @@ import { admissionStoreOn } from "./admissions.ts";
 import { epochs } from "./epochs.ts";
 import { deviceHealthAfter } from "./health-reads.ts";
 import type { SqliteParts } from "./serve.ts";
+import { doubts } from "./time-keeper.ts";
 import { batchAfter, digests, readingsOfDay } from "./upload-reads.ts";
 import type { UploadWriting } from "./upload-write.ts";
 
@@ -20,6 +21,7 @@ export function uploadStoreOn(parts: SqliteParts & { readonly writing: UploadWri
     deviceHealthAfter: snapshot(deviceHealthAfter),
     digests: (request) => digests(database, request),
     readingsOfDay: snapshot(readingsOfDay),
+    doubts: snapshot(doubts),
     uploadState: read(function* () {
       return Object.fromEntries(
         yield* rowsOf(arrays<[string, unknown]>("SELECT name, value FROM upload_state")),

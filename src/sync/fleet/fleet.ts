@@ -83,13 +83,11 @@ export async function fleetOf(
   now_ms: number,
   of?: readonly number[],
 ): Promise<FleetHome[]> {
-  const [all, health, strays] = await Promise.all([
-    store.gateways(),
+  const [gateways, health, strays] = await Promise.all([
+    store.gateways(of),
     store.itemHealth(of),
     of === undefined ? store.strays() : [],
   ]);
-  const seen = new Set(of);
-  const gateways = of === undefined ? all : all.filter(({ home }) => seen.has(home));
   const erased = of === undefined ? await erasedOf(store, gateways) : nothingErased;
   const byHome = Map.groupBy(health.doubtful, ({ record }) => record.currenthomeid);
   const straysByHome = Map.groupBy(strays, ({ home }) => home);

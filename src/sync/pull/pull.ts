@@ -91,7 +91,7 @@ export class Pull {
   /** Has `lintel fleet` say why the gateway of this home cannot be read; of a home that was never heard there is nothing to say it of. */
   async noteFailure(failure: string): Promise<void> {
     const { store } = this.#options;
-    const known = (await store.gateways()).find(({ home }) => home === this.gateway.home);
+    const [known] = await store.gateways([this.gateway.home]);
     if (known !== undefined) await store.noteReport(...failureReport(known, failure));
   }
 

@@ -14,7 +14,7 @@ import { batchHeader, batchType } from "../../../src/sync/protocol.ts";
 import type { AdmissionBounds } from "../../../src/sync/receiver/admission-queue.ts";
 import { type Binding, mintToken, type Scope } from "../../../src/token.ts";
 import { sensor, start_ms } from "../../store/sample.ts";
-import { SimulatedGateway } from "../../store/simulated-gateway.ts";
+import { SimulatedGateway, wellReport } from "../../store/simulated-gateway.ts";
 
 /** A central server on a free port, over a real store. */
 export interface Receiving extends AsyncDisposable {
@@ -149,17 +149,6 @@ export function reportBody({ epoch, first_seq, last_seq }: SimulatedGateway): ob
   return {
     epochs: [{ epoch, first_seq, last_seq }],
     condition: nothingNoted,
-    report: {
-      version: "1.0.0",
-      now_ms: start_ms,
-      clock_synchronised: true,
-      timezone: "UTC",
-      last_seq,
-      waiting: 0,
-      disk_free_bytes: 1e9,
-      bytes_on_disk: 1e6,
-      dropped: {},
-      differing_days: 0,
-    },
+    report: wellReport({ now_ms: start_ms, last_seq, disk_free_bytes: 1e9 }),
   };
 }

@@ -46,6 +46,23 @@ test("every reading reaches central once, in the order of the gateway, and the d
   expect(programme.lines).toEqual([]);
 });
 
+test("a gateway tells central when its clock was in doubt: the boots that never learned the time", async () => {
+  await using programme = new Programme();
+  await programme.start();
+  const home = await programme.box(3);
+  await home.gateway.append([], {
+    boots: [
+      { boot: "known", timeline: { offset_ms: 1_000, compared_ms: 5 }, seen_ms: 50 },
+      { boot: "bounded", timeline: { offset_ms: 2_000.25, compared_ms: 5 }, seen_ms: 70.5, bound_ms: 9 },
+      { boot: "waiting", seen_ms: 80 },
+    ],
+  });
+  expect(await home.gateway.doubts()).toEqual([{ from_ms: 2_000, to_ms: 2_071 }]);
+  await home.upload();
+  const [gateway] = await programme.store.gateways();
+  expect(gateway?.report).toMatchObject({ doubts: [{ from_ms: 2_000, to_ms: 2_071 }] });
+});
+
 test("a store with nothing in it uploads nothing, and central knows of it", async () => {
   await using programme = new Programme();
   await programme.start();

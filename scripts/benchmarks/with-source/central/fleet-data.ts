@@ -1,9 +1,8 @@
 import { day_ms, hour_ms } from "../../../../src/durations.ts";
 import type { CentralStore } from "../../../../src/store/central-store.ts";
 import type { ImportedRecord } from "../../../../src/store/record-store.ts";
-import type { GatewayReport } from "../../../../src/sync/protocol.ts";
 import { item, sensor, sensorEvent } from "../../../../test/store/sample.ts";
-import { SimulatedGateway } from "../../../../test/store/simulated-gateway.ts";
+import { SimulatedGateway, wellReport } from "../../../../test/store/simulated-gateway.ts";
 import { deviceIn, simulated } from "./home-data.ts";
 
 /**
@@ -50,18 +49,9 @@ async function sendHome(
   const gateway = new SimulatedGateway(home, `home ${home}`);
   gateway.add(...devices.map((device, place) => simulated(sensorEvent(device, at_ms - hour_ms, place))));
   await store.receive(gateway.all(), { home, at_ms });
-  const report: GatewayReport = {
-    version: home % 10 === 0 ? "0.0.9" : "0.1.0",
-    now_ms: at_ms,
-    clock_synchronised: true,
-    timezone: "America/Los_Angeles",
-    last_seq: gateway.last_seq,
-    waiting: 0,
-    disk_free_bytes: 20e9,
-    bytes_on_disk: 1e6,
-    dropped: {},
-    differing_days: 0,
-  };
+  const { last_seq } = gateway;
+  const version = home % 10 === 0 ? "0.0.9" : "0.1.0";
+  const report = wellReport({ version, now_ms: at_ms, timezone: "America/Los_Angeles", last_seq });
   const states = devices.map((_, device) => ({
     device,
     first_ms: at_ms - 30 * day_ms,
