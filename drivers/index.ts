@@ -2,6 +2,7 @@ import { bleDriver } from "./ble/driver.ts";
 import { bthomeBoxes } from "./bthome/driver.ts";
 import type { DriverDefinition } from "./driver.ts";
 import { gpioDriver } from "./gpio/driver.ts";
+import { mqttDriver } from "./mqtt/driver.ts";
 import type { PeripheralDefinition } from "./peripheral.ts";
 import { pillboxDriver } from "./pillbox/driver.ts";
 import { scales } from "./scale/driver.ts";
@@ -19,4 +20,5 @@ export const drivers: readonly DriverDefinition[] = [
   pillboxDriver,
   watchDriver,
   bleDriver(products),
+  mqttDriver,
 ];

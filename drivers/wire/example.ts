@@ -10,6 +10,8 @@ export interface Example {
   /** All readings that come of it, in order, with at least these parts. */
   readonly readings: readonly Partial<Reading>[];
   readonly gaps?: readonly Partial<Gap>[];
+  /** Counts of what is thrown away of it, by name. */
+  readonly dropped?: Readonly<Record<string, number>>;
 }
 
 /** The examples of a driver, from its folder. One test runs all of them, and the fuzzer begins with their bytes. */

@@ -1,4 +1,5 @@
 import { bthomeExamples } from "../../drivers/bthome/examples.ts";
+import { mqttExamples } from "../../drivers/mqtt/examples.ts";
 import { pillboxExamples } from "../../drivers/pillbox/examples.ts";
 import { scaleBroadcastExamples, scaleExamples } from "../../drivers/scale/examples.ts";
 import { watchExamples } from "../../drivers/watch/examples.ts";
@@ -8,6 +9,7 @@ import { zigbeeExamples } from "../../drivers/zigbee/examples.ts";
 /** The examples of every driver that has some: `drivers/…/examples.ts`. */
 export const exampleSets: readonly ExampleSet[] = [
   bthomeExamples,
+  mqttExamples,
   pillboxExamples,
   scaleExamples,
   scaleBroadcastExamples,

@@ -11,7 +11,7 @@ function clockAt(moment: Moment): Clock {
 }
 
 for (const { driver, moment, examples, feed } of exampleSets) {
-  for (const { name, bytes, readings, gaps = [] } of examples) {
+  for (const { name, bytes, readings, gaps = [], dropped = {} } of examples) {
     test(`${driver}: ${name}`, async () => {
       const directory = temporaryDirectory();
       try {
@@ -23,7 +23,7 @@ for (const { driver, moment, examples, feed } of exampleSets) {
         expect(host.gaps).toMatchObject(gaps as object[]);
         expect(host.readings.map(faultOfReading)).toEqual(readings.map(() => undefined));
         expect(host.gaps.map(faultOfGap)).toEqual(gaps.map(() => undefined));
-        expect([...host.drops]).toEqual([]);
+        expect(Object.fromEntries(host.drops)).toEqual(dropped);
       } finally {
         directory.remove();
       }

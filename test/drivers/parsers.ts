@@ -4,6 +4,8 @@ import { PacketReader } from "../../drivers/ble/h4.ts";
 import { encodeCommand, opcode } from "../../drivers/ble/hci.ts";
 import { decodeObjects } from "../../drivers/bthome/objects.ts";
 import { decodeServiceData } from "../../drivers/bthome/service-data.ts";
+import { hubs } from "../../drivers/mqtt/hubs.ts";
+import { PacketSizes } from "../../drivers/mqtt/packet-sizes.ts";
 import {
   decodeReply,
   decodeRequest,
@@ -197,6 +199,22 @@ export const messageParsers: readonly MessageParser[] = [
     name: "ATT units",
     samples: [bytesOf("1b 2a00 0102"), bytesOf("11 06 0100 0500 0f18"), bytesOf("02 1700")],
     parse: decodeAtt,
+  },
+  // What follows the topic of each line; a topic is the broker's, and never mutated alone.
+  ...hubs.map(({ title, prefix, read }) => ({
+    name: `messages of ${title}`,
+    samples: samplesOf("mqtt"),
+    parse: (bytes: Uint8Array) => {
+      const [topic = "", ...words] = new TextDecoder().decode(bytes).split(" ");
+      const path = topic.split("/").slice(prefix.split("/").length);
+      const payload = new TextEncoder().encode(words.join(" "));
+      return [read({ path, topic, payload, localAddress: "02:00:00:00:00:0c" }, new Map())];
+    },
+  })),
+  {
+    name: "sizes of MQTT packets",
+    samples: [bytesOf("20 02 0000"), bytesOf("30 80 01"), bytesOf("40 02 0001 d0 00")],
+    parse: (bytes) => new PacketSizes().push(bytes),
   },
 ];
 

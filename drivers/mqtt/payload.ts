@@ -1,0 +1,107 @@
+import type { Device } from "../../src/reading.ts";
+import type { Measure, Sign } from "./hub.ts";
+import { inUnit, quantityUnits, signWords } from "./words.ts";
+
+export type Json = Readonly<Record<string, unknown>>;
+
+/** The value of a JSON text; undefined where it is none, or no UTF-8. */
+export function jsonOf(payload: Uint8Array): unknown {
+  try {
+    return JSON.parse(decoder.decode(payload));
+  } catch {
+    return undefined;
+  }
+}
+
+export function textOf(payload: Uint8Array): string | undefined {
+  try {
+    return decoder.decode(payload);
+  } catch {
+    return undefined;
+  }
+}
+
+export function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A text that is not empty, shortened to what a device may be called. */
+export function named(value: unknown): string | undefined {
+  return typeof value === "string" && value.trim() !== ""
+    ? value.trim().slice(0, name_length_max)
+    : undefined;
+}
+
+/** `00:15:8d:…` of `0x00158d…`, `00158D…` and `00:15:8D:…`; undefined of anything else. */
+export function addressOf(text: unknown, bytes: number): string | undefined {
+  if (typeof text !== "string") return undefined;
+  const digits = text.replace(/^0x/i, "").replaceAll(":", "").toLowerCase();
+  if (digits.length !== bytes * 2 || !/^[\da-f]+$/.test(digits)) return undefined;
+  return digits.replace(/(..)(?!$)/g, "$1:");
+}
+
+/** A sensor; `word` is one that it tells, from which its subtype is known. */
+export function sensor(address: string, facts: { model?: unknown; vendor?: unknown } = {}): Device {
+  const [model, vendor] = [named(facts.model), named(facts.vendor)];
+  return {
+    kind: "wirelesssensors",
+    address,
+    ...(model === undefined ? {} : { model }),
+    ...(vendor === undefined ? {} : { vendor }),
+  };
+}
+
+/** Unix milliseconds of a number or an ISO 8601 text; undefined of anything else. */
+export function stampOf(value: unknown): number | undefined {
+  const stamp_ms = typeof value === "string" ? Date.parse(value) : value;
+  return typeof stamp_ms === "number" && Number.isFinite(stamp_ms) && stamp_ms > 0
+    ? Math.round(stamp_ms)
+    : undefined;
+}
+
+/** A whole number between bounds; undefined of anything else. */
+export function wholeOf(value: unknown, least: number, most: number): number | undefined {
+  if (typeof value !== "number" || !(value >= least && value <= most)) return undefined;
+  return Math.round(value);
+}
+
+export interface Fields {
+  readonly signs: Sign[];
+  readonly measures: Measure[];
+  readonly refused: string[];
+}
+
+/** The fields of an object that are words or quantities; `units` are those that were told, by quantity. */
+export function fieldsOf(values: Json, units: Readonly<Record<string, string>> = {}): Fields {
+  const fields: Fields = { signs: [], measures: [], refused: [] };
+  for (const [name, value] of Object.entries(values).slice(0, fields_max)) {
+    if (value === null) continue;
+    if (Object.hasOwn(signWords, name)) addSign(fields, name, value);
+    if (Object.hasOwn(quantityUnits, name)) addMeasure(fields, name, value, units[name]);
+  }
+  return fields;
+}
+
+/** Adds what a word says, under a key of its own where several of a device say the same. */
+export function addSign(fields: Fields, word: string, value: unknown, key = word): void {
+  const meant = signWords[word];
+  if (meant === undefined) return;
+  if (typeof value === "boolean")
+    fields.signs.push({ key, bit: meant.bit, on: value !== (meant.inverted === true) });
+  // `battery` is a charge as well as a class of sign.
+  else if (typeof value !== "number") fields.refused.push(`whose ${word} is not true or false`);
+}
+
+/** Adds a number of a quantity, in the unit that is kept. */
+export function addMeasure(fields: Fields, quantity: string, value: unknown, told: string | undefined): void {
+  const unit = quantityUnits[quantity];
+  if (unit === undefined) return;
+  const kept = typeof value === "number" ? inUnit(value, told ?? unit, unit) : undefined;
+  if (kept === undefined) fields.refused.push(`whose ${quantity} is no number of a known unit`);
+  else fields.measures.push({ quantity, value: kept, unit });
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+/** Fields of one object that are looked at. */
+const fields_max = 200;
+const name_length_max = 100;

@@ -1,0 +1,158 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import type { Measure, Sign, Told } from "./hub.ts";
+
+/** How a message came: `retained` as the state that the broker keeps, `late` as one that may have waited there, or `live`. */
+export type Delivery = "retained" | "late" | "live";
+
+/** The part of a message that is news. */
+export interface News {
+  /** Bits of an event; absent where nothing happened. */
+  readonly event?: number;
+  readonly measures: readonly Measure[];
+  /**
+   * `again`: the message was taken before, as its stamp shows. `added`: the hub has changed something by itself since, with the stamp of the
+   * device's last message.
+   */
+  readonly nothing?: "again" | "added";
+}
+
+/**
+ * The last words of one sensor, by which a message is told from its repetition and a change from a state. Goes with each reading as its cursor.
+ */
+export class Sensor {
+  /** Whether each sign is on, and its bit, by key. */
+  readonly #signs = new Map<string, Pick<Sign, "bit" | "on">>();
+  /** Last value by quantity. */
+  readonly #values = new Map<string, number>();
+  /** Of the last messages with a stamp, oldest first. */
+  #recent: readonly Identity[] = [];
+  /** The last event, or what the hub has said since; undefined: the next message is one. */
+  #event: number | undefined;
+
+  /** @param cursor of the newest reading on disk; a damaged one is none */
+  constructor(cursor?: string) {
+    const state = stateOf(cursor);
+    if (state === undefined) return;
+    for (const [key, bit, on] of state.signs) this.#signs.set(key, { bit: bit as Sign["bit"], on });
+    this.#recent = state.recent.map((text) => identityOf(text));
+    // Nobody knows whether the hub has said meanwhile that it is over. Once more is better than not at all.
+    this.#event = ((state.event ?? 0) & alarms) === 0 ? state.event : undefined;
+  }
+
+  /** The news of a message. */
+  take(told: Told, delivery: Delivery): News {
+    if (delivery === "retained") {
+      this.#know(told);
+      return { measures: [] };
+    }
+    const identity =
+      told.stamp_ms === undefined ? undefined : { stamp_ms: told.stamp_ms, part: partOf(told) };
+    if (identity !== undefined && this.#isRepeated(identity, delivery)) {
+      const newest = this.#recent.at(-1);
+      if (newest?.stamp_ms !== identity.stamp_ms || newest.part !== identity.part)
+        return { measures: [], nothing: "again" };
+      // No event, but the device's next message may differ from it.
+      const before = this.#event;
+      this.#know(told);
+      return { measures: [], nothing: this.#event === before ? "again" : "added" };
+    }
+    if (identity !== undefined) this.#recent = [...this.#recent.slice(1 - recent_max), identity];
+    return { ...this.#eventOf(told), measures: this.#newMeasures(told) };
+  }
+
+  /** How far its messages have been taken. */
+  cursor(): string {
+    const state: State = {
+      signs: [...this.#signs].map(([key, { bit, on }]) => [key, bit, on]),
+      recent: this.#recent.map(
+        ({ stamp_ms, part }) => `${stamp_ms.toString(36)}${part === "" ? "" : ` ${part}`}`,
+      ),
+      ...(this.#event === undefined ? {} : { event: this.#event }),
+    };
+    return JSON.stringify(state);
+  }
+
+  /** Takes in a state that is no news. */
+  #know({ signs, measures }: Told): void {
+    if (signs.length > 0) this.#event = this.#set(signs);
+    for (const { quantity, value } of measures) this.#keep(quantity, value);
+  }
+
+  #eventOf({ signs, says }: Told): { event?: number } {
+    if (signs.length === 0) return {};
+    const before = this.#event;
+    const event = this.#set(signs);
+    this.#event = event;
+    return says === "changes" && event === before ? {} : { event };
+  }
+
+  /** Notes the signs, and answers the bits of all. */
+  #set(signs: readonly Sign[]): number {
+    for (const { key, bit, on } of signs)
+      if (this.#signs.has(key) || this.#signs.size < signs_max) this.#signs.set(key, { bit, on });
+    let bits = 0;
+    for (const { bit, on } of this.#signs.values()) if (on) bits |= 1 << bit;
+    return bits;
+  }
+
+  #newMeasures({ measures, says }: Told): Measure[] {
+    return measures.filter(({ quantity, value, unit }) => {
+      // Without a unit it is an action, which is never a state.
+      const same = unit !== "" && this.#values.get(quantity) === value;
+      this.#keep(quantity, value);
+      return says === "all" || !same;
+    });
+  }
+
+  #keep(quantity: string, value: number): void {
+    if (this.#values.has(quantity) || this.#values.size < quantities_max) this.#values.set(quantity, value);
+  }
+
+  #isRepeated({ stamp_ms, part }: Identity, delivery: Delivery): boolean {
+    if (this.#recent.some((one) => one.stamp_ms === stamp_ms && one.part === part)) return true;
+    // A broker that lost its memory sends again what it had at some time: more perhaps than is remembered here. In what comes live, an
+    // older stamp is a hub's clock that was set back.
+    const oldest_ms = Math.min(...this.#recent.map((one) => one.stamp_ms));
+    return delivery === "late" && this.#recent.length === recent_max && stamp_ms < oldest_ms;
+  }
+}
+
+/** By which a message of a sensor is known. */
+interface Identity {
+  readonly stamp_ms: number;
+  readonly part: string;
+}
+
+const stateSchema = Type.Object({
+  signs: Type.Array(Type.Tuple([Type.String(), Type.Integer({ minimum: 0, maximum: 3 }), Type.Boolean()])),
+  recent: Type.Array(Type.String()),
+  event: Type.Optional(Type.Integer()),
+});
+type State = Static<typeof stateSchema>;
+
+function stateOf(cursor: string | undefined): State | undefined {
+  try {
+    const state: unknown = JSON.parse(cursor ?? "null");
+    return Value.Check(stateSchema, state) ? state : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function identityOf(text: string): Identity {
+  const [stamp = "", part = ""] = text.split(" ");
+  return { stamp_ms: Number.parseInt(stamp, 36), part };
+}
+
+/** Four characters for a part, so that a cursor stays short. */
+function partOf({ part }: Told): string {
+  return part === undefined ? "" : (Bun.hash.crc32(part) % 36 ** 4).toString(36);
+}
+
+/** Bits of an event that something is going on; low batteries and open lids of sensors stay. */
+const alarms = 0b11;
+/** Messages of a sensor that are known again: a broker sends twenty before the first is acknowledged, unless it is told otherwise. */
+export const recent_max = 64;
+const signs_max = 24;
+const quantities_max = 64;

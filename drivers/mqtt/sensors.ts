@@ -1,0 +1,138 @@
+import { clockQuality, type Moment, sane_unix_ms } from "../../src/clock.ts";
+import type { Cursor, Reading } from "../../src/reading.ts";
+import type { Host } from "../driver.ts";
+import type { Told } from "./hub.ts";
+import { type Delivery, type News, Sensor } from "./sensor.ts";
+
+/** The sensors that are listened to: asks whether they are let in, and hands on what is news. */
+export class Sensors {
+  readonly #host: Host;
+  readonly #welcome: boolean;
+  /** By address, each from its cursor on. */
+  readonly #known = new Map<string, Promise<Sensor>>();
+  readonly #unacknowledged = new Set<string>();
+
+  /** @param options.welcome every sensor of a hub is let in */
+  constructor(options: { host: Host; welcome: boolean }) {
+    this.#host = options.host;
+    this.#welcome = options.welcome;
+  }
+
+  /** Sensors that were heard, and those of them whose hub does not wait for an acknowledgement. */
+  get counts(): { readonly sensors: number; readonly unacknowledged: number } {
+    return { sensors: this.#known.size, unacknowledged: this.#unacknowledged.size };
+  }
+
+  /**
+   * Resolves once everything new in a message is on disk; messages of one sensor in their order. Rejects where it could not be kept.
+   */
+  async take(
+    told: Told,
+    arrival: { moment: Moment; delivery: Delivery; acknowledged: boolean },
+  ): Promise<void> {
+    const { device, signal_dbm } = told;
+    const sighting = { device, welcome: this.#welcome, ...(signal_dbm === undefined ? {} : { signal_dbm }) };
+    if (!this.#host.admits(sighting)) return;
+    const sensor = await this.#sensor(device.address);
+    if (sensor === undefined) {
+      this.#host.dropped("mqtt messages of more sensors than can be followed");
+      return;
+    }
+    const { moment, delivery, acknowledged } = arrival;
+    const news = sensor.take(told, delivery);
+    if (delivery === "retained") return;
+    if (acknowledged) this.#unacknowledged.delete(device.address);
+    else this.#unacknowledged.add(device.address);
+    if (news.nothing !== undefined) {
+      this.#host.dropped(unrecorded[news.nothing]);
+      return;
+    }
+    const time = timeOf(told, moment, delivery);
+    this.#host.heard({ ...stateOf(told), device, heard_ms: time.stamp_ms });
+    await this.#record(told, news, { time, sensor });
+  }
+
+  async #record(
+    told: Told,
+    news: News,
+    { time, sensor }: { time: ReadingTime; sensor: Sensor },
+  ): Promise<void> {
+    const readings: Reading[] = [];
+    if (news.event !== undefined)
+      readings.push({
+        device: told.device,
+        series: "wirelesssensor_events",
+        ...time,
+        values: { event: news.event },
+      });
+    // One cursor, with the last of them: a crash between two commits tells the message once more.
+    const cursor = { name: cursorName(told.device.address), value: sensor.cursor() };
+    await Promise.all(
+      readings.map((reading, index) =>
+        this.#accept(reading, index === readings.length - 1 ? cursor : undefined),
+      ),
+    );
+  }
+
+  /** A queue that is full may have room soon, and the message is told once. The host counts and says each refusal. */
+  async #accept(reading: Reading, cursor: Cursor | undefined): Promise<void> {
+    for (let wait_ms = retry_least_ms; wait_ms <= retry_most_ms; wait_ms *= 2) {
+      try {
+        return await this.#host.accept(reading, cursor);
+      } catch {
+        await new Promise<void>((resolve) => this.#host.clock.after(wait_ms, resolve));
+      }
+    }
+    await this.#host.accept(reading, cursor);
+  }
+
+  async #sensor(address: string): Promise<Sensor | undefined> {
+    const known = this.#known.get(address);
+    if (known !== undefined) return known;
+    if (this.#known.size >= sensors_max) return undefined;
+    const loading = this.#host.cursor(cursorName(address)).then((cursor) => new Sensor(cursor));
+    this.#known.set(address, loading);
+    // A disk that could not be read is asked again with the next message.
+    loading.catch(() => this.#known.delete(address));
+    return loading;
+  }
+}
+
+const unrecorded = {
+  again: "mqtt messages that came again",
+  added: "mqtt states that a hub made up by itself",
+} as const;
+
+type ReadingTime = Pick<Reading, "stamp_ms" | "clock" | "monotonic_ms">;
+
+/**
+ * When it happened. What comes live happened now. What waited at the broker has the hub's stamp, if there is one, which no clock here was compared with;
+ * without it the arrival is all that is known, and said to be no more than a bound.
+ */
+function timeOf({ stamp_ms }: Told, moment: Moment, delivery: Delivery): ReadingTime {
+  const { unix_ms, monotonic_ms, quality } = moment;
+  if (delivery !== "late") return { stamp_ms: unix_ms, clock: quality, monotonic_ms };
+  if (stamp_ms !== undefined && stamp_ms >= sane_unix_ms)
+    return { stamp_ms, clock: clockQuality.deviceUnmeasured };
+  return quality === clockQuality.synchronised
+    ? { stamp_ms: unix_ms, clock: clockQuality.bounded }
+    : { stamp_ms: unix_ms, clock: quality, monotonic_ms };
+}
+
+function stateOf({ battery_percent, battery_mv, linkquality }: Told) {
+  return {
+    ...(battery_percent === undefined ? {} : { battery_percent }),
+    ...(battery_mv === undefined ? {} : { battery_mv }),
+    ...(linkquality === undefined ? {} : { linkquality }),
+  };
+}
+
+function cursorName(address: string): string {
+  return `sensor ${address}`;
+}
+
+/** Sensors that are followed, all of them let in. */
+const sensors_max = 1_000;
+/** Before a reading that was refused is handed over again, each time twice as long. */
+const retry_least_ms = 500;
+const retry_most_ms = 4_000;
