@@ -16,7 +16,11 @@ interface Attributed {
 
 /** The records that answer a Read Attributes command (ZCL 2.5.2): id, status and, where there is one, the value. */
 export function readRecords(device: Attributed, clusterId: number, wanted: Buffer): Buffer {
-  const have = attributesOf(device, clusterId);
+  const own = Object.entries(device.model.attributes?.[clusterId] ?? {});
+  const have = new Map([
+    ...attributesOf(device, clusterId),
+    ...own.map(([id, held]) => [Number(id), held] as const),
+  ]);
   const records: Buffer[] = [];
   for (let at = 0; at + 2 <= wanted.length; at += 2) {
     const id = wanted.subarray(at, at + 2);

@@ -71,7 +71,8 @@ export const commandTable: Readonly<Record<number, Handler>> = {
   1282: nodeDescriptor,
   1284: simpleDescriptor,
   1285: activeEndpoints,
-  1313: bind,
+  1313: answerBinding(0x45a1),
+  1314: answerBinding(0x45a2),
   1332: leaveRequest,
   1334: permitJoin,
   1344: (znp, _data, reply) => {
@@ -166,7 +167,7 @@ function dataRequest(znp: Coordinator, data: Buffer, reply: Reply): void {
   else if (device.fault === "silent") confirm(dataStatus.expired);
   else {
     confirm(dataStatus.success);
-    device.receive(data.readUInt16LE(4), data.subarray(10));
+    device.receive(data.readUInt8(2), data.readUInt16LE(4), data.subarray(10));
   }
 }
 
@@ -209,14 +210,17 @@ function simpleDescriptor(znp: Coordinator, data: Buffer, reply: Reply): void {
     event: 0x4584,
     step: "simpleDescriptor",
     body: (device) => {
-      const clusters = device.model.inputClusters;
+      const endpoint = device.model.endpoints.find(({ id }) => id === data.readUInt8(4));
+      if (endpoint === undefined) return Buffer.alloc(1);
+      const { id, device_id, input, output = [] } = endpoint;
       const body = Buffer.concat([
-        Buffer.from([device.endpoint]),
+        Buffer.from([id]),
         u16(0x0104),
-        u16(device.model.device_id),
-        Buffer.from([0, clusters.length]),
-        ...clusters.map(u16),
-        Buffer.from([0]),
+        u16(device_id),
+        Buffer.from([0, input.length]),
+        ...input.map(u16),
+        Buffer.from([output.length]),
+        ...output.map(u16),
       ]);
       return Buffer.concat([Buffer.from([body.length]), body]);
     },
@@ -233,7 +237,7 @@ function activeEndpoints(znp: Coordinator, data: Buffer, reply: Reply): void {
   descriptor(znp, data, reply, {
     event: 0x4585,
     step: "activeEndpoints",
-    body: (device) => Buffer.from([1, device.endpoint]),
+    body: ({ model }) => Buffer.from([model.endpoints.length, ...model.endpoints.map(({ id }) => id)]),
   });
 }
 
@@ -254,9 +258,12 @@ function ieeeAddress(znp: Coordinator, data: Buffer, reply: Reply): void {
   if (device !== undefined) reply.event(0x4581, addressBody(device));
 }
 
-function bind(_znp: Coordinator, data: Buffer, reply: Reply): void {
-  reply.respond(ok);
-  reply.event(0x45a1, Buffer.concat([data.subarray(0, 2), ok]));
+/** Every binding is made, and every one is taken back. */
+function answerBinding(event: number): Handler {
+  return (_znp, data, reply) => {
+    reply.respond(ok);
+    reply.event(event, Buffer.concat([data.subarray(0, 2), ok]));
+  };
 }
 
 function leaveRequest(znp: Coordinator, data: Buffer, reply: Reply): void {

@@ -4,7 +4,7 @@ import { openTransport, type Transport, type TransportKind } from "../../wire/si
 import { commandTable, type Reply } from "./commands.ts";
 import { type DeviceExport, idle_status, SimulatedDevice, u16 } from "./device.ts";
 import { encodeFrame, type Frame, FrameReader, frameType } from "./frame.ts";
-import { isSimulatedModel, type SimulatedModelName, simulatedModels } from "./models.ts";
+import { isSimulatedModel, type SimulatedModel, type SimulatedModelName, simulatedModels } from "./models.ts";
 import {
   decodeNib,
   encodeNib,
@@ -106,13 +106,13 @@ export class ZnpSimulator extends LineSimulator {
   }): SimulatedDevice {
     if (!isSimulatedModel(options.model)) throw new RangeError(`no simulated model ${options.model}`);
     const model: SimulatedModelName = options.model;
-    const row: { manufacturer: string; zone_type?: number } = simulatedModels[model];
+    const row: SimulatedModel = simulatedModels[model];
     const device = new SimulatedDevice(this.#air, {
       ieee: options.ieee ?? addressOf(Buffer.concat([Buffer.from("000d6f00", "hex"), this.#random(4)])),
       model,
-      identifier: options.identifier ?? model,
+      identifier: options.identifier ?? row.identifier ?? model,
       manufacturer: options.manufacturer ?? row.manufacturer,
-      zone_type: options.zone_type ?? row.zone_type ?? null,
+      zone_type: options.zone_type ?? row.zone?.type ?? null,
       nwk: this.#freeNwk(),
       network_key: null,
       zonestatus: idle_status,
@@ -249,9 +249,9 @@ export class ZnpSimulator extends LineSimulator {
       this.event(0x45c9, Buffer.concat([u16(device.nwk), device.wireAddress, Buffer.from([0, 0, 0])]));
       return true;
     },
-    send: (device: SimulatedDevice, clusterId: number, zcl: Buffer): boolean => {
+    send: (device: SimulatedDevice, endpoint: number, clusterId: number, zcl: Buffer): boolean => {
       if (!this.#hears(device)) return false;
-      this.event(0x4481, encodeIncoming(device, clusterId, zcl));
+      this.event(0x4481, encodeIncoming(device, endpoint, clusterId, zcl));
       return true;
     },
   };
@@ -278,11 +278,11 @@ export class ZnpSimulator extends LineSimulator {
 }
 
 /** AF_INCOMING_MSG (MT API 3.2.2.3), unicast to endpoint 1. */
-function encodeIncoming(device: SimulatedDevice, clusterId: number, zcl: Buffer): Buffer {
+function encodeIncoming(device: SimulatedDevice, endpoint: number, clusterId: number, zcl: Buffer): Buffer {
   const head = Buffer.alloc(17);
   head.writeUInt16LE(clusterId, 2);
   head.writeUInt16LE(device.nwk, 4);
-  head.writeUInt8(device.endpoint, 6);
+  head.writeUInt8(endpoint, 6);
   head.writeUInt8(1, 7);
   head.writeUInt8(device.linkquality, 9);
   head.writeUInt8(zcl.length, 16);

@@ -12,6 +12,7 @@ import {
   foundation,
   iasZone,
   status,
+  withSequence,
   type ZclFrame,
 } from "./zcl.ts";
 
@@ -44,7 +45,13 @@ export interface Air {
   /** Associates with the coordinator: needs open joining unless the device already has the network's key. */
   join(device: SimulatedDevice): boolean;
   leave(device: SimulatedDevice): boolean;
-  send(device: SimulatedDevice, clusterId: number, zcl: Buffer): boolean;
+  send(device: SimulatedDevice, endpoint: number, clusterId: number, zcl: Buffer): boolean;
+}
+
+/** Where a frame comes from or goes to. */
+interface Place {
+  readonly endpoint: number;
+  readonly cluster: number;
 }
 
 /** `16 bits idle`: restore reports (0x20) and supervision reports (0x10) supported, no alarm. */
@@ -58,7 +65,6 @@ export class SimulatedDevice {
   readonly identifier: string;
   readonly manufacturer: string;
   readonly zone_type: number | undefined;
-  readonly endpoint = 1;
   nwk: number;
   network_key: Buffer | undefined;
   zonestatus: number;
@@ -141,7 +147,7 @@ export class SimulatedDevice {
       zone: 23,
       delay_quarter_s: options.delay_quarter_s ?? 0,
     });
-    return this.#send(cluster.iasZone, {
+    return this.#send(this.#placeOf(cluster.iasZone), {
       specific: true,
       command: iasZone.statusChange,
       payload,
@@ -152,7 +158,7 @@ export class SimulatedDevice {
 
   /** Raises the alarm of this kind of device (presence, or an opened door). */
   alarm(): boolean {
-    return this.notify(idle_status | this.model.alarm);
+    return this.notify(idle_status | (this.model.zone?.alarm ?? 0));
   }
 
   /** Takes the alarm back. */
@@ -178,52 +184,64 @@ export class SimulatedDevice {
     return this.#report(cluster.power, batteryAttributes(this, mv !== undefined));
   }
 
-  /** Takes a ZCL frame that the coordinator sent to it. False when the device is asleep for good. */
-  receive(clusterId: number, bytes: Buffer): boolean {
+  /** Sends a message that the table has for its model. */
+  say(what: string): boolean {
+    const message = this.model.says?.[what];
+    if (message === undefined) throw new RangeError(`a ${this.modelName} does not say ${what}`);
+    const zcl = withSequence(Buffer.from(message.zcl.replaceAll(" ", ""), "hex"), this.#nextSequence());
+    return this.#air.send(this, message.endpoint, message.cluster, zcl);
+  }
+
+  /** Takes a ZCL frame that the coordinator sent to an endpoint of it. False when the device is asleep for good. */
+  receive(endpoint: number, clusterId: number, bytes: Buffer): boolean {
     if (this.fault === "silent") return false;
     const frame = decodeZcl(bytes);
     if (frame === undefined) return true;
-    if (frame.specific) this.#receiveCommand(clusterId, frame);
-    else this.#receiveFoundation(clusterId, frame);
+    const at = { endpoint, cluster: clusterId };
+    if (frame.specific) this.#receiveCommand(at, frame);
+    else this.#receiveFoundation(at, frame);
     return true;
   }
 
-  #receiveCommand(clusterId: number, frame: ZclFrame): void {
-    if (clusterId === cluster.iasZone && frame.command === iasZone.enrolResponse && !frame.fromServer) {
+  #receiveCommand(at: Place, frame: ZclFrame): void {
+    if (at.cluster === cluster.iasZone && frame.command === iasZone.enrolResponse && !frame.fromServer) {
       if (frame.payload[0] === 0 && this.fault !== "enrolSilent") this.enrolled = true;
     }
     if (!frame.disableDefaultResponse) {
-      this.#reply(clusterId, frame, foundation.defaultResponse, Buffer.from([frame.command, status.success]));
+      this.#reply(at, frame, foundation.defaultResponse, Buffer.from([frame.command, status.success]));
     }
   }
 
-  #receiveFoundation(clusterId: number, frame: ZclFrame): void {
+  #receiveFoundation(at: Place, frame: ZclFrame): void {
     switch (frame.command) {
       case foundation.readAttributes:
-        this.#reply(clusterId, frame, foundation.readResponse, readRecords(this, clusterId, frame.payload));
+        this.#reply(at, frame, foundation.readResponse, readRecords(this, at.cluster, frame.payload));
         break;
       case foundation.writeAttributes:
-        this.#write(clusterId, frame);
+        this.#write(at, frame);
         break;
       case foundation.configureReporting:
-        this.#reply(clusterId, frame, foundation.configureReportingResponse, Buffer.from([status.success]));
+        this.#reply(at, frame, foundation.configureReportingResponse, Buffer.from([status.success]));
         break;
     }
   }
 
-  #write(clusterId: number, frame: ZclFrame): void {
+  #write(at: Place, frame: ZclFrame): void {
     const id = frame.payload.length >= 2 ? frame.payload.readUInt16LE(0) : -1;
     const written = decodeValue(frame.payload.subarray(2));
-    if (clusterId !== cluster.iasZone || id !== 0x0010 || written?.attribute.type !== "eui64") return;
+    if (at.cluster !== cluster.iasZone || id !== 0x0010 || written?.attribute.type !== "eui64") {
+      this.#reply(at, frame, foundation.writeResponse, Buffer.from([status.success]));
+      return;
+    }
     const refused = this.fault === "enrol";
     if (!refused) this.cie = written.attribute.value;
     const answer = refused ? Buffer.from([status.notAuthorized, 0x10, 0x00]) : Buffer.from([status.success]);
-    this.#reply(clusterId, frame, foundation.writeResponse, answer);
+    this.#reply(at, frame, foundation.writeResponse, answer);
     if (this.zone_type === undefined || this.fault !== undefined) return;
     const request = Buffer.alloc(4);
     request.writeUInt16LE(this.zone_type, 0);
     request.writeUInt16LE(this.model.manufacturer_code, 2);
-    this.#send(clusterId, {
+    this.#send(at, {
       specific: true,
       command: iasZone.enrolRequest,
       payload: request,
@@ -233,7 +251,7 @@ export class SimulatedDevice {
 
   #report(clusterId: number, attributes: readonly (readonly [number, AttributeValue])[]): boolean {
     const records = attributes.map(([id, value]) => Buffer.concat([u16(id), encodeValue(value)]));
-    return this.#send(clusterId, {
+    return this.#send(this.#placeOf(clusterId), {
       specific: false,
       command: foundation.reportAttributes,
       payload: Buffer.concat(records),
@@ -241,9 +259,10 @@ export class SimulatedDevice {
     });
   }
 
-  #reply(clusterId: number, to: ZclFrame, command: number, payload: Buffer): void {
-    this.#send(clusterId, {
+  #reply(at: Place, to: ZclFrame, command: number, payload: Buffer): void {
+    this.#send(at, {
       specific: false,
+      ...(to.manufacturer === undefined ? {} : { manufacturer: to.manufacturer }),
       command,
       payload,
       disableDefaultResponse: true,
@@ -251,12 +270,16 @@ export class SimulatedDevice {
     });
   }
 
-  #send(
-    clusterId: number,
-    frame: Omit<ZclFrame, "sequence" | "fromServer"> & { sequence?: number },
-  ): boolean {
+  /** The first endpoint that has a cluster, and the cluster. */
+  #placeOf(clusterId: number): Place {
+    const { endpoints } = this.model;
+    const endpoint = endpoints.find(({ input }) => input.includes(clusterId)) ?? endpoints[0];
+    return { endpoint: endpoint?.id ?? 1, cluster: clusterId };
+  }
+
+  #send(at: Place, frame: Omit<ZclFrame, "sequence" | "fromServer"> & { sequence?: number }): boolean {
     const sequence = frame.sequence ?? this.#nextSequence();
-    return this.#air.send(this, clusterId, encodeZcl({ ...frame, sequence, fromServer: true }));
+    return this.#air.send(this, at.endpoint, at.cluster, encodeZcl({ ...frame, sequence, fromServer: true }));
   }
 
   #nextSequence(): number {

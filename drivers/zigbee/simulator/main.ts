@@ -14,6 +14,7 @@ const help = `bun main.ts [--transport tcp|pty] [--port 0] [--link PATH] [--stat
       "identifier":"…","manufacturer":"…"          what it tells of itself
   {"do":"join","ieee":…}                           it asks to join; false while joining is closed
   {"do":"notify","ieee":…,"status":50,"delay":0}   Zone Status Change Notification
+  {"do":"say","ieee":…,"what":"somebody"}          a message that the table of models has for it
   {"do":"alarm"|"restore"|"heartbeat"|"leave","ieee":…}
   {"do":"battery","ieee":…,"percent":80,"mv":2900}
   {"do":"fail","ieee":…,"step":"nodeDescriptor"}   interviews fail there; without step, no longer
@@ -36,6 +37,7 @@ interface Command {
   readonly status?: number;
   readonly delay?: number;
   readonly every_ms?: number;
+  readonly what?: string;
   readonly percent?: number;
   readonly mv?: number;
   readonly step?: InterviewFault;
@@ -61,6 +63,7 @@ const deviceCommands: Readonly<Record<string, (device: SimulatedDevice, command:
     reports.every(device, every_ms);
     return {};
   },
+  say: (device, { what = "" }) => ({ heard: device.say(what) }),
   alarm: (device) => ({ heard: device.alarm() }),
   restore: (device) => ({ heard: device.restore() }),
   heartbeat: (device) => ({ heard: device.heartbeat() }),

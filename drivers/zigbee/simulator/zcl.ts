@@ -57,6 +57,13 @@ export function encodeZcl(frame: ZclFrame): Buffer {
   return Buffer.concat([Buffer.from([bits, ...manufacturer, frame.sequence, frame.command]), frame.payload]);
 }
 
+/** The bytes of a frame with another sequence number. */
+export function withSequence(zcl: Buffer, sequence: number): Buffer {
+  const bytes = Buffer.from(zcl);
+  bytes.writeUInt8(sequence, (bytes.readUInt8(0) & control.manufacturer) === 0 ? 1 : 3);
+  return bytes;
+}
+
 /** Undefined when `bytes` is too short to be a frame. */
 export function decodeZcl(bytes: Buffer): ZclFrame | undefined {
   const bits = bytes[0];
@@ -77,16 +84,22 @@ export function decodeZcl(bytes: Buffer): ZclFrame | undefined {
 
 /** A value of an attribute, with its data type (2.6.2). */
 export type AttributeValue =
-  | { readonly type: "u8" | "u16" | "u32" | "enum8" | "enum16" | "bitmap16"; readonly value: number }
+  | {
+      readonly type: "bool" | "u8" | "u16" | "u32" | "s16" | "enum8" | "enum16" | "bitmap8" | "bitmap16";
+      readonly value: number;
+    }
   | { readonly type: "eui64"; readonly value: Buffer }
   | { readonly type: "string"; readonly value: string };
 
 const dataTypes = {
+  bool: { code: 0x10, bytes: 1 },
   u8: { code: 0x20, bytes: 1 },
   u16: { code: 0x21, bytes: 2 },
   u32: { code: 0x23, bytes: 4 },
+  s16: { code: 0x29, bytes: 2 },
   enum8: { code: 0x30, bytes: 1 },
   enum16: { code: 0x31, bytes: 2 },
+  bitmap8: { code: 0x18, bytes: 1 },
   bitmap16: { code: 0x19, bytes: 2 },
   eui64: { code: 0xf0, bytes: 8 },
   string: { code: 0x42, bytes: 0 },
@@ -102,7 +115,8 @@ export function encodeValue(attribute: AttributeValue): Buffer {
   if (attribute.type === "eui64") return Buffer.concat([Buffer.from([code]), attribute.value]);
   const value = Buffer.alloc(1 + bytes);
   value[0] = code;
-  value.writeUIntLE(attribute.value, 1, bytes);
+  if (attribute.type === "s16") value.writeIntLE(attribute.value, 1, bytes);
+  else value.writeUIntLE(attribute.value, 1, bytes);
   return value;
 }
 
@@ -115,7 +129,8 @@ export function decodeValue(bytes: Buffer): { attribute: AttributeValue; length:
   if (bytes.length < length) return undefined;
   if (type === "string") return { attribute: { type, value: bytes.toString("utf8", 2, length) }, length };
   if (type === "eui64") return { attribute: { type, value: Buffer.from(bytes.subarray(1, length)) }, length };
-  return { attribute: { type, value: bytes.readUIntLE(1, length - 1) }, length };
+  const value = type === "s16" ? bytes.readIntLE(1, length - 1) : bytes.readUIntLE(1, length - 1);
+  return { attribute: { type, value }, length };
 }
 
 /** Zone Status Change Notification (8.2.2.4.1): zone status, extended status, zone id, delay in quarter-seconds. */
