@@ -52,7 +52,7 @@ const keep_after_change_ms = 5_000;
 const keep_interval_ms = day_ms;
 
 /**
- * IAS Zone sensors through a coordinator that zigbee-herdsman drives. One driver a process: zigbee-herdsman
+ * Zigbee sensors through a coordinator that zigbee-herdsman drives. One driver a process: zigbee-herdsman
  * keeps its devices in module variables.
  */
 export class ZigbeeDriver implements Driver {
@@ -80,7 +80,7 @@ export class ZigbeeDriver implements Driver {
     this.#port = config.port;
     this.#files = new NetworkFiles({ directory, log });
     this.#statuses = new LastStatuses({ directory, clock, log });
-    this.#sensors = new Sensors({ host, statuses: this.#statuses });
+    this.#sensors = new Sensors({ host, statuses: this.#statuses, herdsmanLog });
     const changed = () => this.#keepAfter(keep_after_change_ms);
     this.#joining = new Joining({ host, sensors: this.#sensors, herdsmanLog, changed });
     this.#connection = new Reconnect({
@@ -91,7 +91,18 @@ export class ZigbeeDriver implements Driver {
       ...(bounds === undefined ? {} : { bounds }),
       open: async (signal) => {
         const follow = (controller: Controller, arrivals: Arrivals) => this.#follow(controller, arrivals);
-        const options = { ...line, follow, files: this.#files, herdsmanLog, clock, log, dropped, random };
+        const prepare = (controller: Controller) => this.#sensors.prepare(controller);
+        const options = {
+          ...line,
+          follow,
+          prepare,
+          files: this.#files,
+          herdsmanLog,
+          clock,
+          log,
+          dropped,
+          random,
+        };
         return this.#hold(await this.#openRadio(options, signal));
       },
     });
@@ -103,6 +114,7 @@ export class ZigbeeDriver implements Driver {
 
   async stop(): Promise<void> {
     await this.#connection.stop();
+    await this.#sensors.close();
     this.#statuses.close();
   }
 
@@ -141,6 +153,8 @@ export class ZigbeeDriver implements Driver {
     controller.on("lastSeenChanged", ({ device, reason }) => {
       if (reason !== "messageEmitted") this.#sensors.alive(device, arrivals.now());
     });
+    for (const step of ["deviceAnnounce", "deviceNetworkAddressChanged"] as const)
+      controller.on(step, ({ device }) => this.#sensors.took(device, step));
     this.#joining.follow(controller);
   }
 

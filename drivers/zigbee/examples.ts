@@ -1,6 +1,7 @@
 import type { Events } from "zigbee-herdsman";
 import { clockQuality } from "../../src/clock.ts";
 import type { ExampleSet } from "../wire/example.ts";
+import { HerdsmanLog } from "./herdsman-log.ts";
 import { LastStatuses } from "./last-status.ts";
 import { Sensors } from "./sensors.ts";
 
@@ -45,7 +46,11 @@ export const zigbeeExamples: ExampleSet = {
     const frame = Buffer.from(bytes);
     const header = Zcl.Header.fromBuffer(frame);
     const { payload } = Zcl.Frame.fromBuffer(0x0500, header, frame, {});
-    const sensors = new Sensors({ host, statuses: new LastStatuses(host) });
+    const sensors = new Sensors({
+      host,
+      statuses: new LastStatuses(host),
+      herdsmanLog: new HerdsmanLog({ ...host, dropped: (what) => host.dropped(what) }),
+    });
     const message = {
       type: "commandStatusChangeNotification",
       cluster: "ssIasZone",

@@ -1,8 +1,10 @@
 import type { Controller, Models } from "zigbee-herdsman";
 import { messageOf, OperatorError } from "../../src/errors.ts";
 import type { Host } from "../driver.ts";
+import { patience } from "./clusters.ts";
 import type { HerdsmanLog } from "./herdsman-log.ts";
-import { addressOf, isSensor, modelOf, type Sensors, zoneEndpoint, zoneTypeOf } from "./sensors.ts";
+import { addressOf, modelOf, type Sensors } from "./sensors.ts";
+import { zoneEndpoint, zoneTypeOf } from "./zone-status.ts";
 
 /** A coordinator lets in for at most this long at a time (Mgmt_Permit_Joining_req: one byte, 255 excluded). */
 const permit_max_s = 254;
@@ -160,42 +162,31 @@ export class Joining {
   async #interviewed(device: Models.Device): Promise<void> {
     const ieee = device.ieeeAddr;
     this.#sensors.refresh(ieee);
-    if (!isSensor(device)) {
+    let sensor = await this.#sensors.identify(device);
+    if (sensor === undefined) {
       this.#changed();
       return this.#failed(ieee, unsupported(device));
     }
     // A listed model needs no zone type; reading it may take seconds when the sensor sleeps.
-    if (this.#sensors.describe(device)?.subtype === undefined) await this.#readZoneType(device);
-    const description = this.#sensors.describe(device);
+    if (sensor.device.subtype === undefined && (await this.#readZoneType(device))) {
+      this.#sensors.refresh(ieee);
+      sensor = await this.#sensors.identify(device);
+    }
     // It may have left meanwhile.
-    if (!this.#progress.delete(ieee) || description === undefined) return;
-    this.#host.joining({ state: "joined", device: description });
+    if (!this.#progress.delete(ieee) || sensor === undefined) return;
+    this.#host.joining({ state: "joined", device: sensor.device });
     this.#changed();
-    await this.#askForBattery(device);
+    await this.#sensors.configure(device);
   }
 
-  async #readZoneType(device: Models.Device): Promise<void> {
+  /** Whether a zone told what type it is. */
+  async #readZoneType(device: Models.Device): Promise<boolean> {
     try {
       await zoneEndpoint(device)?.read("ssIasZone", ["zoneType"], { sendPolicy: "immediate", ...patience });
     } catch (thrown) {
       this.#host.log.debug(`${device.ieeeAddr} does not tell its zone type: ${messageOf(thrown)}`);
     }
-    if (zoneTypeOf(device) !== undefined) this.#sensors.refresh(device.ieeeAddr);
-  }
-
-  /** Has the sensor report its battery by itself from now on. One that refuses is recorded all the same. */
-  async #askForBattery(device: Models.Device): Promise<void> {
-    const endpoint = device.endpoints.find((one) => one.supportsInputCluster("genPowerCfg"));
-    const coordinator = this.#controller?.getDevicesByType("Coordinator")[0]?.endpoints[0];
-    if (endpoint === undefined || coordinator === undefined) return;
-    try {
-      await endpoint.bind("genPowerCfg", coordinator);
-      const report = { attribute: "batteryPercentageRemaining", ...batteryReports } as const;
-      await endpoint.configureReporting("genPowerCfg", [report], patience);
-      await endpoint.read("genPowerCfg", ["batteryPercentageRemaining", "batteryVoltage"], patience);
-    } catch (thrown) {
-      this.#host.log.debug(`${device.ieeeAddr} does not report its battery: ${messageOf(thrown)}`);
-    }
+    return zoneTypeOf(device) !== undefined;
   }
 
   #failed(ieee: string, outcome: { reason: string; remedy: string }): void {
@@ -207,16 +198,6 @@ export class Joining {
   }
 }
 
-/** For requests that joining can do without: one try of 5 s, then the sensor may sleep. */
-const patience = { timeout: 5_000, disableRecovery: true } as const;
-
-/** Between one hour and twelve, on a change of 1 % (in half percents). */
-const batteryReports = {
-  minimumReportInterval: 3_600,
-  maximumReportInterval: 43_200,
-  reportableChange: 2,
-} as const;
-
 function stepOf(said: string): { reason: string; remedy: string } {
   const step = steps.find(({ says }) => says.test(said));
   return step ?? { reason: said, remedy: "join it again" };
@@ -225,7 +206,7 @@ function stepOf(said: string): { reason: string; remedy: string } {
 function unsupported(device: Models.Device): { reason: string; remedy: string } {
   const name = [device.manufacturerName, modelOf(device)].filter((part) => part).join(" ");
   return {
-    reason: `it joined, but is not a sensor${name === "" ? "" : ` (${name})`}: only IAS Zone sensors are recorded`,
+    reason: `it joined, but is not a sensor${name === "" ? "" : ` (${name})`}: nothing that it tells is a reading`,
     remedy: "leave it as it is if it is a repeater; otherwise reset it, so that it leaves the network",
   };
 }

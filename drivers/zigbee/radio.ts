@@ -31,6 +31,8 @@ export interface RadioOptions {
   readonly random: (bytes: number) => Uint8Array;
   /** Is given the controller before it starts, to listen to its events. */
   readonly follow: (controller: Controller, arrivals: Arrivals) => void;
+  /** Is given the controller once it has started, before the messages are handed on that came meanwhile. */
+  readonly prepare: (controller: Controller) => Promise<void>;
   /** Throws unless the adapter may give up the network that it holds (as text, where it is known), which is not that of `files`. */
   readonly requireLeave: (held: string) => void;
 }
@@ -85,6 +87,7 @@ export async function openRadio(options: RadioOptions, signal: AbortSignal): Pro
     surviveErrors(controller);
     // Earlier messages belong to the network that the adapter had before.
     if (result !== "resumed") arrivals.discard();
+    await options.prepare(controller);
     arrivals.release(controller["adapter"]);
     if (result === "reset" && paired > 0) log.error(lostNetwork(port));
     if (result === "restored") log.info(`the network was restored from its backup onto the adapter ${port}`);

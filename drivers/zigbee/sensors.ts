@@ -1,120 +1,258 @@
-import type { Events, Models } from "zigbee-herdsman";
+import type { Controller, Events, Models } from "zigbee-herdsman";
 import type { Moment } from "../../src/clock.ts";
-import type { Device } from "../../src/reading.ts";
+import { messageOf } from "../../src/errors.ts";
+import type { Device, Reading } from "../../src/reading.ts";
 import type { Host } from "../driver.ts";
-import { age_ms, type LastStatuses } from "./last-status.ts";
-import { batteryMillivolts, batteryPercent, type SensorModel, sensorModel, zoneSubtypes } from "./models.ts";
+import { ClusterTranslator } from "./clusters.ts";
+import { converterTranslator, isListed } from "./converters.ts";
+import type { HerdsmanLog } from "./herdsman-log.ts";
+import type { LastStatuses } from "./last-status.ts";
+import { type SensorModel, sensorModel, zoneSubtypes } from "./models.ts";
+import { type Payload, type Told, toldBy } from "./properties.ts";
+import type { Translator } from "./translator.ts";
+import { isSilent, type ZoneReport, zoneEndpoint, zoneReport, zoneTypeOf } from "./zone-status.ts";
 
-const iasZoneCluster = 0x0500;
-
-/** ZoneStatus bits (ZCL 8.2.2.2.1.3). */
-const zoneBit = { alarm1: 1 << 0, alarm2: 1 << 1, supervision: 1 << 4, restore: 1 << 5 } as const;
-
-/** A repeated status is a heartbeat only this long after the last notification of its device. */
-export const heartbeat_least_ms = 10 * 60_000;
-
-/** A stated delay is in quarter-seconds; one that is longer than this is taken for a mistake of the device. */
-const delay_unit_ms = 250;
-export const delay_max_ms = 60 * 60_000;
+/** A device that did not take its settings when it joined is asked again when it next speaks, so often for each start. */
+const configure_tries_max = 3;
 
 interface Sensor {
   readonly device: Device;
-  readonly model: SensorModel | undefined;
+  readonly ieee: string;
+  readonly translator: Translator;
+  /** The work on its messages, one after the other. */
+  tail: Promise<void>;
+  configure_tries: number;
+  configuring: boolean;
 }
 
 /** Turns what zigbee-herdsman hears from sensors into readings and states. */
 export class Sensors {
   readonly #host: Host;
   readonly #statuses: LastStatuses;
-  /** By IEEE address; as many as there are paired devices. */
-  readonly #known = new Map<string, Sensor>();
+  readonly #herdsmanLog: HerdsmanLog;
+  /** By IEEE address; as many as there are paired devices. Undefined for what is no sensor. */
+  readonly #known = new Map<string, Sensor | undefined>();
+  readonly #looking = new Map<string, Promise<Sensor | undefined>>();
+  #coordinator: Models.Endpoint | undefined;
 
-  constructor(options: { host: Host; statuses: LastStatuses }) {
+  constructor(options: { host: Host; statuses: LastStatuses; herdsmanLog: HerdsmanLog }) {
     this.#host = options.host;
     this.#statuses = options.statuses;
+    this.#herdsmanLog = options.herdsmanLog;
+  }
+
+  /** Learns what the devices of a controller are that has started, before their messages are handed on. */
+  async prepare(controller: Controller): Promise<void> {
+    for (const ieee of [...this.#known.keys()]) this.refresh(ieee);
+    this.#coordinator = controller.getDevicesByType("Coordinator")[0]?.endpoints[0];
+    for (const device of controller.getDevicesIterator(({ type }) => type !== "Coordinator"))
+      await this.identify(device);
   }
 
   /** Takes a message that arrived at `moment`. Messages of devices that are no sensors are ignored. */
   message(message: Events.MessagePayload, moment: Moment): void {
+    const { device } = message;
     const zone = zoneReport(message);
-    const sensor = this.#sensor(message.device, zone !== undefined);
-    if (sensor === undefined) return;
-    if (zone !== undefined) this.#zone(sensor, zone, moment);
-    this.#host.heard({
-      device: sensor.device,
-      heard_ms: moment.unix_ms,
-      ...linkqualityOf(message.linkquality),
-      ...(message.cluster === "genPowerCfg" ? batteryOf(message, sensor.model) : {}),
-    });
+    const sensor = this.#known.get(device.ieeeAddr);
+    if (zone !== undefined) {
+      this.#zone(sensor?.device ?? describe(device, undefined), zone, moment, message.linkquality);
+      return;
+    }
+    if (sensor !== undefined) this.#translate(sensor, message, moment);
+    else if (!this.#known.has(device.ieeeAddr)) {
+      void this.identify(device).then((found) => {
+        if (found !== undefined) this.#translate(found, message, moment);
+      });
+    }
   }
 
   /** Notes a sign of life that carries no message, such as an announcement. */
   alive(device: Models.Device, moment: Moment): void {
-    const sensor = this.#sensor(device, false);
+    const sensor = this.#known.get(device.ieeeAddr);
     if (sensor !== undefined) this.#host.heard({ device: sensor.device, heard_ms: moment.unix_ms });
   }
 
-  /** A device as the driver knows it; undefined when it is no sensor. */
-  describe(device: Models.Device): Device | undefined {
-    return this.#sensor(device, false)?.device;
+  /** Tells the translator of a device of a step that it took. */
+  took(device: Models.Device, step: "deviceAnnounce" | "deviceNetworkAddressChanged"): void {
+    this.#known.get(device.ieeeAddr)?.translator.on(step);
   }
 
-  /** Looks at a device anew when it is next heard: it has been interviewed. */
+  /** Finds out what a device is; undefined when it is no sensor, or has not told yet. */
+  identify(device: Models.Device): Promise<Sensor | undefined> {
+    const ieee = device.ieeeAddr;
+    if (this.#known.has(ieee)) return Promise.resolve(this.#known.get(ieee));
+    const looking = this.#looking.get(ieee);
+    if (looking !== undefined) return looking;
+    if (!hasBeenInterviewed(device)) return Promise.resolve(undefined);
+    const found = this.#look(device).finally(() => this.#looking.delete(ieee));
+    this.#looking.set(ieee, found);
+    return found;
+  }
+
+  /** Has a sensor tell of itself from now on. What it refuses is recorded all the same. */
+  async configure(device: Models.Device): Promise<void> {
+    const sensor = this.#known.get(device.ieeeAddr);
+    const coordinator = this.#coordinator;
+    if (sensor === undefined || coordinator === undefined || sensor.configuring) return;
+    if (sensor.configure_tries >= configure_tries_max) return;
+    sensor.configure_tries += 1;
+    sensor.configuring = true;
+    try {
+      await sensor.translator.configure(coordinator);
+      device.meta["configured"] = true;
+      device.save();
+    } catch (thrown) {
+      this.#host.log.debug(`${device.ieeeAddr} does not take its settings: ${messageOf(thrown)}`);
+    } finally {
+      sensor.configuring = false;
+    }
+  }
+
+  /** Looks at a device anew when it is next heard: it has been interviewed, or is another object now. */
   refresh(ieee: string): void {
+    this.#known.get(ieee)?.translator.on("stop");
     this.#known.delete(ieee);
   }
 
   /** A device that has left may come back in another state. */
   forget(ieee: string): void {
-    this.#known.delete(ieee);
+    this.refresh(ieee);
     this.#statuses.forget(addressOf(ieee));
   }
 
-  #zone(sensor: Sensor, zone: ZoneReport, moment: Moment): void {
-    const address = sensor.device.address;
-    const last = this.#statuses.get(address);
-    const same = last?.zonestatus === zone.zonestatus;
-    const quiet_ms = last === undefined ? 0 : age_ms(last, moment);
-    const silent = zone.notified ? same && isAtRest(zone.zonestatus) && quiet_ms >= heartbeat_least_ms : same;
-    // Before the reading: the status in the file must never be older than the reading on disk.
-    this.#statuses.set(address, {
-      zonestatus: zone.zonestatus,
-      at_ms: moment.unix_ms,
-      monotonic_ms: moment.monotonic_ms,
-    });
-    if (silent) return;
-    const reading = {
-      device: sensor.device,
-      series: "wirelesssensor_events",
-      stamp_ms: moment.unix_ms - zone.delay_ms,
-      clock: moment.quality,
-      monotonic_ms: moment.monotonic_ms - zone.delay_ms,
-      values: { event: zone.zonestatus },
-    } as const;
-    // A refused reading has already been counted and logged by the host.
-    this.#host.accept(reading).catch(() => {});
+  /** Ends: resolves when every message that came has been handed on. */
+  async close(): Promise<void> {
+    await Promise.all(this.#looking.values());
+    await Promise.all([...this.#known.values()].map((sensor) => sensor?.tail));
+    for (const ieee of [...this.#known.keys()]) this.refresh(ieee);
   }
 
-  #sensor(device: Models.Device, speaksAsOne: boolean): Sensor | undefined {
-    const known = this.#known.get(device.ieeeAddr);
-    if (known !== undefined) return known;
-    if (!speaksAsOne && !isSensor(device)) return undefined;
+  async #look(device: Models.Device): Promise<Sensor | undefined> {
     const model = sensorModel(modelOf(device));
-    const subtype = model?.subtype ?? zoneSubtypes.get(zoneTypeOf(device) ?? -1);
-    const vendor = model?.vendor ?? device.manufacturerName?.trim();
-    const sensor: Sensor = {
-      model,
-      device: {
-        kind: "wirelesssensors",
-        address: addressOf(device.ieeeAddr),
-        ...(subtype === undefined ? {} : { subtype }),
-        ...(modelOf(device) === "" ? {} : { model: modelOf(device) }),
-        ...(vendor === undefined || vendor === "" ? {} : { vendor }),
-      },
-    };
+    const translator = await this.#translatorOf(device, model);
+    const isSensor = model !== undefined || zoneEndpoint(device) !== undefined || translator.senses;
+    const sensor = isSensor
+      ? {
+          device: describe(device, translator),
+          ieee: device.ieeeAddr,
+          translator,
+          tail: Promise.resolve(),
+          configure_tries: 0,
+          configuring: false,
+        }
+      : undefined;
     this.#known.set(device.ieeeAddr, sensor);
+    sensor?.translator.on("start");
     return sensor;
   }
+
+  /** By its own clusters what this driver's table lists and what nobody lists, by its definition any other. */
+  async #translatorOf(device: Models.Device, model: SensorModel | undefined): Promise<Translator> {
+    try {
+      if (model === undefined && isListed(device)) {
+        const found = await converterTranslator(device, this.#herdsmanLog);
+        if (found !== undefined) return found;
+      }
+    } catch (thrown) {
+      const name = `${device.manufacturerName ?? ""} ${modelOf(device)}`.trim();
+      this.#host.log.warn(`the definition of a ${name} cannot be used: ${messageOf(thrown)}`);
+    }
+    return new ClusterTranslator(device, model);
+  }
+
+  #translate(sensor: Sensor, message: Events.MessagePayload, moment: Moment): void {
+    const { device } = message;
+    const take = async () => {
+      let payload: Payload = {};
+      try {
+        payload = await sensor.translator.translate(message);
+      } catch (thrown) {
+        this.#host.dropped("zigbee messages that a converter cannot take apart");
+        this.#host.log.debug(`a message of ${device.ieeeAddr} (${message.cluster}): ${messageOf(thrown)}`);
+      }
+      const told = toldBy(payload, sensor.translator.properties);
+      if (told.unrecorded > 0)
+        this.#host.dropped("zigbee values that are neither a number nor a word", told.unrecorded);
+      this.#record(sensor.device, told, moment);
+      const heard = { device: sensor.device, heard_ms: moment.unix_ms, ...told.battery };
+      this.#host.heard({ ...heard, ...linkqualityOf(message.linkquality) });
+    };
+    sensor.tail = sensor.tail.then(take);
+    if (device.meta?.["configured"] !== true) void this.configure(device);
+  }
+
+  #record(device: Device, { event, measures }: Told, moment: Moment): void {
+    if (event !== undefined) {
+      const last = this.#statuses.get(device.address)?.zonestatus;
+      const zonestatus = ((last ?? 0) & ~event.mask) | event.bits;
+      this.#status(device, zonestatus, moment);
+      if (last !== zonestatus || event.again)
+        this.#accept({
+          ...readingAt(device, moment),
+          series: "wirelesssensor_events",
+          values: { event: zonestatus },
+        });
+    }
+    for (const values of measures)
+      this.#accept({
+        ...readingAt(device, moment),
+        series: "wirelesssensor_measures",
+        values: { ...values },
+      });
+  }
+
+  #zone(device: Device, zone: ZoneReport, moment: Moment, linkquality: number): void {
+    const silent = isSilent(zone, this.#statuses.get(device.address), moment);
+    this.#status(device, zone.zonestatus, moment);
+    if (!silent) {
+      this.#accept({
+        ...readingAt(device, moment, zone.delay_ms),
+        series: "wirelesssensor_events",
+        values: { event: zone.zonestatus },
+      });
+    }
+    this.#host.heard({ device, heard_ms: moment.unix_ms, ...linkqualityOf(linkquality) });
+  }
+
+  /** Before the reading: the status in the file must never be older than the reading on disk. */
+  #status(device: Device, zonestatus: number, { unix_ms, monotonic_ms }: Moment): void {
+    this.#statuses.set(device.address, { zonestatus, at_ms: unix_ms, monotonic_ms });
+  }
+
+  /** A refused reading has already been counted and logged by the host. */
+  #accept(reading: Reading): void {
+    this.#host.accept(reading).catch(() => {});
+  }
+}
+
+/** Whether it has told what it is; some never answer all questions, and work nevertheless. */
+function hasBeenInterviewed({ interviewState, modelID }: Models.Device): boolean {
+  const state = String(interviewState);
+  return state === "SUCCESSFUL" || (state === "FAILED" && modelID !== undefined);
+}
+
+/** A device as the driver knows it. */
+function describe(device: Models.Device, translator: Translator | undefined): Device {
+  const name = modelOf(device);
+  const model = sensorModel(name);
+  const subtype = model?.subtype ?? zoneSubtypes.get(zoneTypeOf(device) ?? -1) ?? translator?.subtype;
+  const vendor = model?.vendor ?? translator?.vendor ?? device.manufacturerName?.trim();
+  return {
+    kind: "wirelesssensors",
+    address: addressOf(device.ieeeAddr),
+    ...(subtype === undefined ? {} : { subtype }),
+    ...(name === "" ? {} : { model: name }),
+    ...(vendor === undefined || vendor === "" ? {} : { vendor }),
+  };
+}
+
+function readingAt(device: Device, { unix_ms, monotonic_ms, quality }: Moment, delay_ms = 0) {
+  return {
+    device,
+    stamp_ms: unix_ms - delay_ms,
+    clock: quality,
+    monotonic_ms: monotonic_ms - delay_ms,
+  };
 }
 
 /** `00:0d:6f:…` from zigbee-herdsman's `0x000d6f…`. */
@@ -122,74 +260,11 @@ export function addressOf(ieee: string): string {
   return (ieee.replace(/^0x/, "").toLowerCase().match(/../g) ?? []).join(":");
 }
 
-export function isSensor(device: Models.Device): boolean {
-  return (
-    sensorModel(modelOf(device)) !== undefined ||
-    device.endpoints.some((endpoint) => endpoint.inputClusters.includes(iasZoneCluster))
-  );
-}
-
-export function zoneEndpoint(device: Models.Device): Models.Endpoint | undefined {
-  return device.endpoints.find((endpoint) => endpoint.inputClusters.includes(iasZoneCluster));
-}
-
-export function zoneTypeOf(device: Models.Device): number | undefined {
-  const type = zoneEndpoint(device)?.getClusterAttributeValue("ssIasZone", "zoneType");
-  return typeof type === "number" ? type : undefined;
-}
-
 /** Some makes fill their model identifier with zeros or blanks. */
 export function modelOf(device: Models.Device): string {
   return (device.modelID ?? "").replace(/[\0\s]+$/, "");
 }
 
-interface ZoneReport {
-  readonly zonestatus: number;
-  /** A Zone Status Change Notification, rather than an attribute that was reported or read. */
-  readonly notified: boolean;
-  readonly delay_ms: number;
-}
-
-function zoneReport(message: Events.MessagePayload): ZoneReport | undefined {
-  if (message.cluster !== "ssIasZone") return undefined;
-  const data = message.data as Record<string, unknown>;
-  if (message.type === "commandStatusChangeNotification") {
-    const { zonestatus, delay } = data;
-    if (typeof zonestatus !== "number") return undefined;
-    const delay_ms = typeof delay === "number" ? delay * delay_unit_ms : 0;
-    return { zonestatus, notified: true, delay_ms: delay_ms <= delay_max_ms ? delay_ms : 0 };
-  }
-  const { zoneStatus } = data;
-  if (message.type !== "attributeReport" && message.type !== "readResponse") return undefined;
-  return typeof zoneStatus === "number"
-    ? { zonestatus: zoneStatus, notified: false, delay_ms: 0 }
-    : undefined;
-}
-
-/** A status that says no more than "I am here": supervision, and no bit set but those of the two kinds of report. */
-function isAtRest(zonestatus: number): boolean {
-  return (
-    (zonestatus & zoneBit.supervision) !== 0 && (zonestatus & ~(zoneBit.supervision | zoneBit.restore)) === 0
-  );
-}
-
 function linkqualityOf(linkquality: unknown): { linkquality?: number } {
   return typeof linkquality === "number" && linkquality >= 0 && linkquality <= 255 ? { linkquality } : {};
-}
-
-function batteryOf(
-  message: Events.MessagePayload,
-  model: SensorModel | undefined,
-): { battery_percent?: number; battery_mv?: number } {
-  if (message.type !== "attributeReport" && message.type !== "readResponse") return {};
-  const { batteryPercentageRemaining: charge, batteryVoltage: voltage } = message.data as Record<
-    string,
-    unknown
-  >;
-  const battery_percent = typeof charge === "number" ? batteryPercent(charge, model) : undefined;
-  const battery_mv = typeof voltage === "number" ? batteryMillivolts(voltage) : undefined;
-  return {
-    ...(battery_percent === undefined ? {} : { battery_percent }),
-    ...(battery_mv === undefined ? {} : { battery_mv }),
-  };
 }

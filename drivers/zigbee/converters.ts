@@ -1,0 +1,157 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import type { Events, Models } from "zigbee-herdsman";
+import type * as Library from "zigbee-herdsman-converters";
+import type { Definition, Expose, Fz, OnEvent } from "zigbee-herdsman-converters/lib/types";
+import type { HerdsmanLog } from "./herdsman-log.ts";
+import type { Subtype } from "./models.ts";
+import type { Payload, Properties, Property } from "./properties.ts";
+import type { Translator } from "./translator.ts";
+
+/**
+ * zigbee-herdsman-converters, which knows some 4,500 models, loaded when a device of one of them is there and not before: it
+ * costs 6 MB, and 1 to 10 for each maker. It stays out of the bundle, where it could not load a maker's file by its name.
+ */
+const load = createRequire(import.meta.url);
+let library: Promise<typeof Library> | undefined;
+
+/** The converters' names of a device's models, as the keys of its index: as it was told, and without its padding. */
+function keysOf(modelID: string | undefined): string[] {
+  const told = (modelID ?? "null").toLowerCase();
+  return [told, (told.split("\0")[0] ?? "").trim()].map((key) => `${JSON.stringify(key)}:`);
+}
+
+/** Whether converters has a definition for the model of a device, told from its index alone, of 200 kB that are not kept. */
+export function isListed(device: Models.Device): boolean {
+  const directory = dirname(load.resolve("zigbee-herdsman-converters/package.json"));
+  const index = readFileSync(join(directory, "dist/models-index.json"), "utf8");
+  return keysOf(device.modelID).some((key) => index.includes(key));
+}
+
+async function converters(log: HerdsmanLog): Promise<typeof Library> {
+  library ??= (async () => {
+    const herdsman = await import("zigbee-herdsman");
+    // One zigbee-herdsman for both: a second one would cost 17 MB.
+    const path = load.resolve("zigbee-herdsman");
+    load.cache[path] ??= { id: path, filename: path, loaded: true, exports: herdsman } as NodeJS.Module;
+    return load("zigbee-herdsman-converters") as typeof Library;
+  })();
+  const loaded = await library;
+  loaded.setLogger(log);
+  return loaded;
+}
+
+/** The translator of a device whose model converters has; undefined where it is another model of the same name. */
+export async function converterTranslator(
+  device: Models.Device,
+  log: HerdsmanLog,
+): Promise<Translator | undefined> {
+  const definition = await (await converters(log)).findByDevice(device);
+  return definition === undefined ? undefined : new ConverterTranslator(device, definition);
+}
+
+/**
+ * A device by its definition. Only what a converter returns for a message counts: what it publishes later by a timer, such as the
+ * end of a motion that the sensor never told, goes nowhere.
+ */
+export class ConverterTranslator implements Translator {
+  readonly vendor: string;
+  readonly properties: Properties;
+  readonly senses: boolean;
+  readonly subtype?: Subtype;
+  readonly #device: Models.Device;
+  readonly #definition: Definition;
+  /** The values that it told before, which some converters ask for. As many entries as it has properties. */
+  readonly #state: Record<string, unknown> = {};
+
+  constructor(device: Models.Device, definition: Definition) {
+    this.#device = device;
+    this.#definition = definition;
+    this.vendor = definition.vendor;
+    const exposed = exposesOf(definition, device);
+    this.properties = new Map(exposed.map((expose) => [expose.property, propertyOf(expose)]));
+    this.senses = exposed.some(isReading);
+    const subtype = subtypes.find(([name]) => this.properties.has(name))?.[1];
+    if (subtype !== undefined) this.subtype = subtype;
+  }
+
+  translate(message: Events.MessagePayload): Payload | Promise<Payload> {
+    const { cluster, type } = message;
+    const fitting = this.#definition.fromZigbee.filter(
+      (one) =>
+        one.cluster === cluster && (Array.isArray(one.type) ? one.type.includes(type) : one.type === type),
+    );
+    const told: Record<string, unknown> = {};
+    const meta = { device: this.#device, state: this.#state, deviceExposesChanged: () => {} };
+    // Most converters answer at once; the rest are waited for, in their order.
+    const take = (from: number): Payload | Promise<Payload> => {
+      for (let at = from; at < fitting.length; at += 1) {
+        const answer = fitting[at]?.convert(
+          this.#definition,
+          message as Fz.Message<string>,
+          () => {},
+          {},
+          meta,
+        );
+        if (answer instanceof Promise) {
+          return answer.then((late) => {
+            Object.assign(told, late);
+            return take(at + 1);
+          });
+        }
+        Object.assign(told, answer);
+      }
+      Object.assign(this.#state, told);
+      return told;
+    };
+    return take(0);
+  }
+
+  async configure(coordinator: Models.Endpoint): Promise<void> {
+    await this.#definition.configure?.(this.#device, coordinator, this.#definition);
+  }
+
+  on(step: Parameters<Translator["on"]>[0]): void {
+    const data = { device: this.#device, state: this.#state, options: {}, deviceExposesChanged: () => {} };
+    const event: OnEvent.Event =
+      step === "stop" ? { type: step, data: { ieeeAddr: this.#device.ieeeAddr } } : { type: step, data };
+    void this.#definition.onEvent?.(event);
+  }
+}
+
+const subtypes: readonly (readonly [property: string, subtype: Subtype])[] = [
+  ["presence", "wall"],
+  ["occupancy", "wall"],
+  ["contact", "door"],
+];
+
+/** An expose that has one value, whatever it is part of. */
+type Single = Expose & { readonly property: string };
+
+function exposesOf(definition: Definition, device: Models.Device): Single[] {
+  const exposes =
+    typeof definition.exposes === "function" ? definition.exposes(device, {}) : definition.exposes;
+  return exposes.flatMap(flat);
+}
+
+function flat(expose: Expose): Single[] {
+  const single = typeof expose.property === "string" && expose.property !== "" ? [expose as Single] : [];
+  return [...single, ...(expose.features ?? []).flatMap(flat)];
+}
+
+function propertyOf(expose: Single): Property {
+  return {
+    ...("unit" in expose && typeof expose.unit === "string" ? { unit: expose.unit } : {}),
+    ...("value_on" in expose ? { on: expose.value_on, off: expose.value_off } : {}),
+  };
+}
+
+/** Told by the device and set by nobody (`access` of converters: bit 0 tells, bit 1 is set), and no news of itself. */
+function isReading({ property, access, category, type }: Single): boolean {
+  if (property === "action") return true;
+  const told = access !== undefined && (access & 0b001) !== 0 && (access & 0b010) === 0;
+  const single = type === "numeric" || type === "binary" || type === "enum";
+  return told && single && category === undefined && !ofItself.has(property);
+}
+const ofItself = new Set(["battery", "voltage", "battery_low", "linkquality", "device_temperature"]);

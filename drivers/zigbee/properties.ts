@@ -1,0 +1,103 @@
+import { type MeasureValues, measureOf } from "../../src/quantities.ts";
+
+/**
+ * The values that a message has, by property: names and units are those of zigbee-herdsman-converters, whoever took the message apart.
+ * A property is a bit of an event, or a measure, or the state of a battery.
+ */
+export type Payload = Readonly<Record<string, unknown>>;
+
+/** A property as its device's definition describes it. */
+export interface Property {
+  readonly unit?: string;
+  /** The words that stand for true and false. */
+  readonly on?: unknown;
+  readonly off?: unknown;
+}
+
+export type Properties = ReadonlyMap<string, Property>;
+
+interface EventBit {
+  readonly bit: number;
+  /** The bit is set where the property is false. */
+  readonly inverted?: true;
+  /** Says that something happens, rather than how it is: told twice it happened twice. */
+  readonly happens?: true;
+}
+
+/**
+ * The bits of an event as a zone status has them (ZCL 8.2.2.2.1.3). Where a device has two properties for one bit, the one that
+ * stands first here takes it, and the other is a measure.
+ */
+export const eventBits: Readonly<Record<string, EventBit>> = {
+  presence: { bit: 1 },
+  occupancy: { bit: 1, happens: true },
+  contact: { bit: 0, inverted: true },
+  water_leak: { bit: 0 },
+  vibration: { bit: 0, happens: true },
+  smoke: { bit: 0 },
+  gas: { bit: 0 },
+  carbon_monoxide: { bit: 0 },
+  tamper: { bit: 2 },
+  battery_low: { bit: 3 },
+};
+
+/** The records that a payload makes. */
+export interface Told {
+  /** The bits of the event that it tells, their values, and whether that is an event though nothing changed; absent where it tells none. */
+  readonly event?: { readonly mask: number; readonly bits: number; readonly again: boolean };
+  readonly measures: readonly MeasureValues[];
+  readonly battery: { readonly battery_percent?: number; readonly battery_mv?: number };
+  /** Values that are neither a number nor a word. */
+  readonly unrecorded: number;
+}
+
+/** A word that may stand in the name of a quantity; longer text is no state of a sensor. */
+const word = /^[\w.+-]{1,40}$/;
+
+/** Takes a payload apart. */
+export function toldBy(payload: Payload, properties: Properties): Told {
+  let mask = 0;
+  let bits = 0;
+  let again = false;
+  const measures: MeasureValues[] = [];
+  const battery: { battery_percent?: number; battery_mv?: number } = {};
+  let unrecorded = 0;
+  for (const [name, value] of Object.entries(payload)) {
+    if (value === undefined || value === null || value === "" || name === "linkquality") continue;
+    const property = properties.get(name);
+    const row = typeof value === "boolean" ? eventBitOf(name, properties) : undefined;
+    const number = numberOf(value, property);
+    const text = typeof value === "string" && word.test(value) ? value : undefined;
+    if (row !== undefined) {
+      const set = value !== (row.inverted ?? false);
+      mask |= 1 << row.bit;
+      if (set) bits |= 1 << row.bit;
+      again ||= set && row.happens === true;
+    } else if (name === "battery" && number !== undefined) {
+      battery.battery_percent = Math.min(100, Math.max(0, Math.round(number)));
+    } else if (property?.unit === "mV" && name === "voltage" && number !== undefined) {
+      battery.battery_mv = Math.round(number);
+    } else if (number !== undefined) {
+      measures.push(measureOf(name, number, property?.unit));
+    } else if (text !== undefined) measures.push(measureOf(`${name}_${text}`, 1));
+    else unrecorded += 1;
+  }
+  return { ...(mask === 0 ? {} : { event: { mask, bits, again } }), measures, battery, unrecorded };
+}
+
+/** The row of a property that is a bit of its device's events; undefined where another property has the bit. */
+function eventBitOf(name: string, properties: Properties): EventBit | undefined {
+  const row = Object.hasOwn(eventBits, name) ? eventBits[name] : undefined;
+  if (row === undefined) return undefined;
+  const first = Object.entries(eventBits).find(
+    ([other, { bit }]) => bit === row.bit && properties.has(other),
+  );
+  return first === undefined || first[0] === name ? row : undefined;
+}
+
+function numberOf(value: unknown, property: Property | undefined): number | undefined {
+  if (typeof value === "number") return Number.isFinite(value) ? value : undefined;
+  if (typeof value === "boolean") return value ? 1 : 0;
+  if (property?.on !== undefined && value === property.on) return 1;
+  return property?.off !== undefined && value === property.off ? 0 : undefined;
+}

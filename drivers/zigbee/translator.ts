@@ -1,0 +1,19 @@
+import type { Events, Models } from "zigbee-herdsman";
+import type { Subtype } from "./models.ts";
+import type { Payload, Properties } from "./properties.ts";
+
+/** The messages of one device, taken apart: by the tables of `clusters.ts`, or by its definition in zigbee-herdsman-converters. */
+export interface Translator {
+  readonly vendor?: string;
+  readonly subtype?: Subtype;
+  /** All that the device can tell. */
+  readonly properties: Properties;
+  /** Whether something of it is a reading, rather than a setting or the state of a lamp. */
+  readonly senses: boolean;
+  /** The values that a message has; empty where it has none. */
+  translate(message: Events.MessagePayload): Payload | Promise<Payload>;
+  /** Has the device tell of itself from now on. Rejects when it does not answer. */
+  configure(coordinator: Models.Endpoint): Promise<void>;
+  /** Tells it of a step of the device. */
+  on(step: "start" | "deviceAnnounce" | "deviceNetworkAddressChanged" | "stop"): void;
+}
