@@ -9,6 +9,7 @@ import { LampKeeper } from "./control/lamp.ts";
 import { startControl } from "./control/server.ts";
 import type { GatewayStatus } from "./control/status.ts";
 import { type GatewayHealth, troublesOf } from "./control/troubles.ts";
+import { Walk } from "./control/walk.ts";
 import { dashboardApp } from "./dashboard/app.ts";
 import { freeBytes } from "./disk/free-bytes.ts";
 import { hostOf } from "./driver-host.ts";
@@ -113,6 +114,18 @@ async function assemble(
     onCommit: (duration_ms) => commits.observe(duration_ms / 1000),
   });
   started.push({ name: "ingest", stop: () => ingest.close() });
+  const attached: AttachedDriver[] = [];
+  const joining: Joining = new Joining({
+    drivers: () => attached,
+    clock,
+    log,
+    changed: (change) => {
+      if (change === "opened") admission.opened();
+      if (change === "joined") lamp.joined();
+      else lamp.refresh();
+    },
+  });
+  const walk = new Walk({ joining, store, clock, lines: config.walking });
   const { hostname, port, realm } = config.api;
   const tls = await tlsOf(config, clock, log);
   const uploads = uploadsOf({ config, clock, log, started });
@@ -139,6 +152,7 @@ async function assemble(
           uploaded_ms: config.upload && (await (await uploads()).uploadState()).uploaded_ms,
         }),
         walking: config.walking,
+        walk,
         troublesOf: async () => troublesOf(await health()),
         doubtsOf: () => store.doubts(),
       }),
@@ -146,17 +160,6 @@ async function assemble(
   });
   started.push({ name: "server", stop: () => server.stop() });
 
-  const attached: AttachedDriver[] = [];
-  const joining: Joining = new Joining({
-    drivers: () => attached,
-    clock,
-    log,
-    changed: (change) => {
-      if (change === "opened") admission.opened();
-      if (change === "joined") lamp.joined();
-      else lamp.refresh();
-    },
-  });
   const admission = new Admission({
     store,
     clock,

@@ -4,6 +4,7 @@ import type { ItemOverview } from "../store/store.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { fold } from "./fold.ts";
 import { defineAdmission } from "./items/admission.ts";
+import { defineName } from "./items/name.ts";
 import { momentText } from "./spans.ts";
 import { addStoreOptions, type StoreOptions } from "./store-options.ts";
 import { type Columns, printTable } from "./table.ts";
@@ -18,10 +19,12 @@ export function define(command: Command, context: CommandContext): void {
       "lintel items --json": "for a script",
       "lintel items strangers": "devices that the gateway hears and does not listen to",
       "lintel items admit 54:48:e6:8f:80:a5": "listen to one of them",
+      'lintel items name 54:48:e6:8f:80:a5 "Pill box" --room Kitchen': "say what people call it",
     },
     notes: ["A device that was let in is marked * until the inventory knows it."],
   });
   defineAdmission(command, context);
+  defineName(command, context);
   addStoreOptions(command)
     .option("--json", "print them as a JSON array: the records that the API serves, with counts")
     .action((options: StoreOptions) => items(options, context));

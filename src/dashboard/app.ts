@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import type { Clock } from "../clock.ts";
 import { type App, type AppContext, addressOf } from "../http/app.ts";
 import { readBody } from "../http/body.ts";
 import { readAcceptEncoding, textResponse } from "../http/content-coding.ts";
@@ -21,7 +22,7 @@ export function dashboardApp(site: Site): App {
     name: "pages",
     prefix: "/",
     routes: (context) => {
-      live = new Live({ clock: context.clock, changes: () => site.store.changes() });
+      live = new Live({ clock: context.clock, changes: () => changesOf(site) });
       return routesOf(site, { ...context, live });
     },
     refusalPage: async (refusal) => ({
@@ -30,6 +31,12 @@ export function dashboardApp(site: Site): App {
     }),
     stop: () => live?.stop(),
   };
+}
+
+/** Of the store, and of what its pages show besides. */
+function changesOf({ store, walk }: Site): number | undefined {
+  const changes = store.changes();
+  return changes === undefined ? undefined : changes + (walk?.changes ?? 0);
 }
 
 const pageMaker = () => import("./document.tsx");
@@ -68,6 +75,17 @@ function routesOf(site: Site, context: AppContext & { live: Live }) {
     const { downloadOf } = await import("./download.ts");
     return downloadOf(await asked(call));
   });
+  if (site.walk !== undefined) {
+    const taken = async (call: Call, what: keyof typeof import("./walk-forms.ts")) => {
+      const form = await ownForm(call.request, clock);
+      const forms = await import("./walk-forms.ts");
+      return seeOther(await forms[what](await asked(call), form));
+    };
+    app.post("/walk/joining", (call) => taken(call, "joiningForm"), { parse: "none" });
+    app.post("/walk/name", (call) => taken(call, "nameForm"), { parse: "none" });
+    app.post("/walk/line", (call) => taken(call, "lineForm"), { parse: "none" });
+    app.post("/walk/replace", (call) => taken(call, "replaceForm"), { parse: "none" });
+  }
   for (const { name, path, live: isLive } of pathsOf(site.role)) {
     app.get(path, async (call) => {
       const { request } = call;
@@ -116,9 +134,7 @@ function sessionRoutes({ authorization, clock }: AppContext) {
       "/sign-in",
       async (call) => {
         const { request } = call;
-        if (!isOwnForm(request)) throw new HttpError("form_foreign", {});
-        const bytes = await readBody(request, { ...formBounds, clock });
-        const form = new URLSearchParams(new TextDecoder().decode(bytes));
+        const form = await ownForm(request, clock);
         const token = form.get("token")?.trim() ?? "";
         const next = nextIn(form.get("next"));
         try {
@@ -154,6 +170,13 @@ function sessionRoutes({ authorization, clock }: AppContext) {
       return Response.json({ signed_in });
     });
   return { app, tokenOf };
+}
+
+/** The fields of a form. @throws HttpError 403 where it was sent by a page of another site */
+async function ownForm(request: Request, clock: Clock): Promise<URLSearchParams> {
+  if (!isOwnForm(request)) throw new HttpError("form_foreign", {});
+  const bytes = await readBody(request, { ...formBounds, clock });
+  return new URLSearchParams(new TextDecoder().decode(bytes));
 }
 
 /** Sends who has no session to the way in, and from there back again. One that no longer holds is ended, and it is said why. */

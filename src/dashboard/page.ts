@@ -23,8 +23,33 @@ export interface Site {
   troublesOf?(home: number | undefined): Promise<readonly Trouble[]>;
   /** Stretches of time in which the clock was wrong by an unknown amount, in order; absent: none is known. */
   doubtsOf?(home: number | undefined): Promise<readonly Span[]>;
+  /** At a gateway. */
+  readonly walk?: Walk;
   /** Lines of curtain sensors on which walking speed is measured. */
   readonly walking?: readonly WalkingLine[];
+}
+
+/** Setting up a home, with a phone in hand (src/control/walk.ts). */
+export interface Walk {
+  /** Grows with each change of the state. */
+  readonly changes: number;
+  readonly state: WalkState;
+  /** The clock of the box is known to be right. */
+  readonly isTimeKnown: boolean;
+  open(): void;
+  close(): Promise<void>;
+  name(address: string, written: { name: string; room: string }): Promise<boolean>;
+  measure(address: string, written: string): Promise<boolean>;
+  replace(old: string, address: string): Promise<boolean>;
+}
+
+/** The state of letting devices in. */
+export interface WalkState {
+  readonly joining: "closed" | "waiting" | "open";
+  readonly started: readonly string[];
+  readonly failed: readonly { readonly address: string; readonly reason: string; readonly remedy: string }[];
+  readonly problem: string | null;
+  readonly unnamed: { readonly address: string; readonly why: string } | null;
 }
 
 /** Where readings go, and how long they stay. */

@@ -8,6 +8,7 @@ export const paths = {
   homes: { central: "/", live: false },
   home: { gateway: "/", central: "/homes/:home", live: true },
   device: { gateway: "/devices/:kind/:name", central: "/devices/:kind/:name", live: true },
+  walk: { gateway: "/walk", live: true },
   recorded: { gateway: "/recorded", central: "/homes/:home/recorded", live: false },
 } as const satisfies Record<string, PagePaths>;
 

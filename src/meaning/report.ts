@@ -8,6 +8,7 @@ import type { ReadingRow, Store } from "../store/store.ts";
 import { isTimezone } from "../timezone.ts";
 import { type DoseFindings, dosesOf, late_ms_max } from "./doses.ts";
 import { localDate, localDays, startOfDate_ms } from "./local-day.ts";
+import { linesOf } from "./measured-lines.ts";
 import { type Quartiles, quartilesOf } from "./quartiles.ts";
 import { type Span, without } from "./span.ts";
 import { type Sighting, type Walk, type WalkRejection, walksOf } from "./walks.ts";
@@ -42,6 +43,7 @@ export interface ReportOptions {
   readonly until?: string;
   /** Only what these items take part in. */
   readonly items?: readonly string[];
+  /** Of the configuration: those that were measured in the home come with them. */
   readonly lines: readonly WalkingLine[];
   /** Of homes whose record names none. */
   readonly timezone: string;
@@ -51,10 +53,12 @@ export interface ReportOptions {
  * Reads a store and finds doses and walks in it; the store is not changed. Rejects with an OperatorError where
  * an item that is asked for isn't there, or nothing can be said of it.
  */
-export async function reportOf(options: ReportOptions): Promise<Report> {
-  const { store } = options;
+export async function reportOf(given: ReportOptions): Promise<Report> {
+  const { store } = given;
   const { items } = await store.overview();
   const records = items.map(({ record }) => record);
+  const lines = linesOf(given.lines, await store.givenNames(), records);
+  const options = { ...given, lines };
   requireItems(records, options);
   const asked = (name: string) => options.items?.includes(name) ?? true;
   const pillboxes: PillboxReport[] = [];
@@ -62,7 +66,7 @@ export async function reportOf(options: ReportOptions): Promise<Report> {
     if (record.typename === "pillboxes" && asked(record.itemname))
       pillboxes.push(await pillboxReport(options, record, await zoneOf(options, record)));
   const walking: WalkingReport[] = [];
-  for (const line of options.lines) {
+  for (const line of lines) {
     const sensors = records.filter(({ itemname }) => line.sensors.some(({ item }) => item === itemname));
     if (sensors.length > 0 && line.sensors.some(({ item }) => asked(item)))
       walking.push(await walkingReport({ options, line, sensors, zone: await zoneOf(options, sensors[0]) }));

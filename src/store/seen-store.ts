@@ -10,6 +10,7 @@ export type SeenStore = Pick<
   | "itemsIn"
   | "item"
   | "itemOverviews"
+  | "givenNames"
   | "page"
   | "markedPage"
   | "pageMark"
@@ -70,6 +71,10 @@ export function seenPart(store: SeenStore, seen: Seen): SeenStore {
     itemsIn: async (home) => (homes.includes(home) ? store.itemsIn(home) : []),
     item: (kind, name) => store.item(kind, name, homes),
     itemOverviews: (of) => store.itemOverviews(alsoSeen(of)),
+    givenNames: async (home) => {
+      const isSeen = home === undefined ? homes.length > 0 : homes.includes(home);
+      return isSeen ? store.givenNames(home) : [];
+    },
     page: (request) => store.page(ofSeen(request)),
     markedPage: async (request, keptAs) => {
       const found = await store.markedPage(ofSeen(request), (mark) => keptAs(`${whose} ${mark}`));

@@ -7,6 +7,7 @@ import type { Token } from "../token.ts";
 import type { AdmissionStore } from "./admission-store.ts";
 import type { Doubts } from "./doubts.ts";
 import type { Erasure, ErasurePlan, ErasureTarget, TakenSpan } from "./erasure.ts";
+import type { GivenNames, NameStore } from "./given-names.ts";
 import type { RecordStore } from "./record-store.ts";
 import type { Thinned, ThinnedRequest } from "./thinned.ts";
 
@@ -23,7 +24,7 @@ export { steps_max, type Thinned, type ThinnedRequest } from "./thinned.ts";
  *
  * Every read but `thinned` is one snapshot: what a call answers was true at one instant. Times are unix milliseconds.
  */
-export interface Store extends RecordStore, Erasures {
+export interface Store extends RecordStore, Erasures, GivenNames {
   /** Item types of the inventory, every known kind in order of typeid, also those without items; `homes`: counts only what lives or has lived in them. */
   itemTypes(homes?: readonly number[]): Promise<ItemType[]>;
 
@@ -139,7 +140,7 @@ export interface ItemWindow {
 }
 
 /** A gateway's store: ingest writes to it, everything else reads. */
-export interface GatewayStore extends Store, AdmissionStore, Doubts {
+export interface GatewayStore extends Store, AdmissionStore, Doubts, NameStore {
   /** This store's name in the world, random and made with the database: (epoch, seq) identifies a reading. */
   readonly epoch: string;
 

@@ -4,6 +4,10 @@ import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { OperatorError } from "../errors.ts";
 import { Admitted } from "../store/admission-store.ts";
+import { erasedIn } from "../store/core/erasures.ts";
+import { givenNames, takeNames } from "../store/core/given-names.ts";
+import { oneHome } from "../store/core/homes.ts";
+import { type GivenName, givenNamesBytes, givenNamesFile, givenNamesIn } from "../store/given-names.ts";
 import { databasePath, openForReading, openForWriting } from "../store/sqlite/connection.ts";
 import { epochs } from "../store/sqlite/epochs.ts";
 import { storeFault } from "../store/sqlite/faults.ts";
@@ -17,15 +21,17 @@ import { Runner } from "../store/sqlite/runner.ts";
  * - `cursors.json`: how far the buffers of devices have been read. On a box that gets this file, buffers are read from there on: events that
  *   central lacks are read again, and none twice.
  * - `admitted.json`: the devices heard by radio that were let in
+ * - `given-names.json`: what people in the home call devices; central shows them as proposals too
  *
  * To be gathered before an upload and sent after it: central then has every reading before the cursors.
  */
 export function gatherHomeFiles(data: string): Map<string, Uint8Array<ArrayBuffer>> {
-  const { admitted, ...cursors } = keptIn(data);
+  const { admitted, names, ...cursors } = keptIn(data);
   const encoded = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
   const files = new Map([
     [cursorsName, encoded(cursors)],
     [admittedName, encoded(admitted)],
+    [givenNamesFile, givenNamesBytes(names)],
   ]);
   const generations = join(data, zigbeeGenerations);
   const newest = (existsSync(generations) ? readdirSync(generations) : [])
@@ -43,6 +49,7 @@ export function putHomeFiles(
 ): { readonly network: boolean } {
   putCursors(data, files);
   putAdmitted(data, files);
+  putNames(data, files);
   const network = files.get(networkName);
   if (network !== undefined) {
     const generations = join(data, zigbeeGenerations);
@@ -62,6 +69,18 @@ function putAdmitted(data: string, files: ReadonlyMap<string, Uint8Array>): void
     database.transaction(() => {
       for (const { address, admitted_ms, reason } of kept) put.run(address, admitted_ms, reason);
     })();
+  } finally {
+    database.close();
+  }
+}
+
+function putNames(data: string, files: ReadonlyMap<string, Uint8Array>): void {
+  const database = openForWriting(databasePath(data));
+  const runner = new Runner(database);
+  try {
+    database.transaction(() =>
+      runner.run(takeNames(givenNamesIn(files.get(givenNamesFile)), runner.run(erasedIn(0)))),
+    )();
   } finally {
     database.close();
   }
@@ -100,7 +119,9 @@ export function putCursors(data: string, files: ReadonlyMap<string, Uint8Array>)
   }
 }
 
-function keptIn(data: string): Static<typeof Cursors> & { admitted: Static<typeof AdmittedDevices> } {
+function keptIn(
+  data: string,
+): Static<typeof Cursors> & { admitted: Static<typeof AdmittedDevices>; names: readonly GivenName[] } {
   const path = databasePath(data);
   try {
     const database = openForReading(path);
@@ -113,6 +134,7 @@ function keptIn(data: string): Static<typeof Cursors> & { admitted: Static<typeo
           last_seq: Number(facts.get("last_seq")),
           cursors: Object.fromEntries(rows as [string, string][]),
           admitted: database.query<Admitted, []>("SELECT * FROM admitted ORDER BY address").all(),
+          names: new Runner(database).run(givenNames(oneHome)),
         };
       })();
     } finally {

@@ -29,6 +29,18 @@ const backup = () => box.run("backup", stick, "--config", box.site.config);
 const restore = async (...words: string[]) =>
   JSON.parse((await box.run("restore", ...words, "--config", box.site.config, "--json")).out);
 
+/** Gives the first device of the box a name; answers its address. */
+async function nameFirst(name: string): Promise<string> {
+  const [first] = await box.site.answer("items", "--json", "--data", box.site.data);
+  await box.run("items", "name", first.macaddress, name, "--room", "Kitchen", "--data", box.site.data);
+  return first.macaddress;
+}
+
+async function nameOf(address: string): Promise<string> {
+  const items = await box.site.answer("items", "--json", "--data", box.site.data);
+  return items.find(({ macaddress }: { macaddress: string }) => macaddress === address).itemname;
+}
+
 describe("a lost box", () => {
   beforeEach(() => box.start());
 
@@ -36,11 +48,13 @@ describe("a lost box", () => {
     await box.live(1, 300);
     expect(await box.upload()).toMatchObject({ sent: 300 });
     await box.live(301, 400);
+    const address = await nameFirst("Kitchen door");
     await backup();
     // Readings that were neither uploaded nor backed up are lost with the box.
     await box.live(401, 450);
     box.lose();
     expect(await restore(stick)).toMatchObject({ directory: box.site.data, last_seq: 400, set_aside: null });
+    expect(await nameOf(address)).toBe("Kitchen door");
     expect(box.eventsHere()).toEqual(numbers(1, 400));
     await box.live(501, 600);
     expect(await box.upload()).toMatchObject({ sent: 200, confirmed_seq: 500, differing_days: 0 });
@@ -71,9 +85,11 @@ describe("a lost box", () => {
   test("comes back from central with its records, its readings and its place in buffers, and goes on without repeats or losses", async () => {
     await box.central.import({ homes: [{ homeid: 12, cityname: "Leeds" }] });
     await box.live(1, 450);
+    const address = await nameFirst("Kitchen door");
     expect(await box.upload()).toMatchObject({ sent: 450 });
     box.lose();
     const back = await restore("--from-central");
+    expect(await nameOf(address)).toBe("Kitchen door");
     expect(back).toMatchObject({ directory: box.site.data, readings: 450, network: false, set_aside: null });
     expect(box.eventsHere()).toEqual(numbers(1, 450));
     expect(box.cursorHere()).toBe("450");

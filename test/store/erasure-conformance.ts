@@ -3,6 +3,7 @@ import { day_ms } from "../../src/durations.ts";
 import type { RecordType } from "../../src/records/record-table.ts";
 import type { CentralStore } from "../../src/store/central-store.ts";
 import type { ErasureTarget } from "../../src/store/erasure.ts";
+import { givenNamesBytes, givenNamesFile } from "../../src/store/given-names.ts";
 import { all, events, eventsOf, keyOf, numbers, stay, take } from "./central-sample.ts";
 import { item, sensor, start_ms } from "./sample.ts";
 import { SimulatedGateway } from "./simulated-gateway.ts";
@@ -175,6 +176,27 @@ function participant(make: MakeStore): void {
     stop,
   });
   const dated = (at_s: number) => new Date(at_s * 1000).toISOString().slice(0, 19).replace("T", " ");
+
+  test("loses the names that were given in the home in that time, and what its gateway still sends of them", async () => {
+    await using made = await make();
+    const { store } = made;
+    const gateway = new SimulatedGateway(12, "here").add(...events(1, 10));
+    await store.receive(gateway.all(), gateway.sender);
+    await imported(store, "subjects", { subjectid: 7 });
+    await imported(store, "project_enrollments", enrolled(7, 12, start_s, start_s + 60));
+    const named = (number: number, name: string, given_ms: number) =>
+      ({ kind: "wirelesssensors", address: sensor(number).address, name, given_ms }) as const;
+    const theirs = named(1, "Ms Miller's chair", start_ms + 1_000);
+    const kept = named(2, "Kitchen", start_ms + 60_000);
+    const send = () => store.putBackup(12, givenNamesFile, givenNamesBytes([theirs, kept]));
+    await send();
+    expect(await store.givenNames(12)).toEqual([theirs, kept]);
+    expect(await store.givenNames(13)).toEqual([]);
+    await erase(store, { subject: 7 });
+    expect(await store.givenNames(12)).toEqual([kept]);
+    await send();
+    expect(await store.givenNames(12)).toEqual([kept]);
+  });
 
   test("loses the readings of the homes where nobody else was enrolled at the time, and of what was held", async () => {
     await using made = await make();

@@ -60,7 +60,7 @@ const rules: readonly { of: RegExp; may: RegExp; why: string }[] = [
   {
     of: /^src\/dashboard\//,
     may: new RegExp(
-      `${foundation.source}|^src/store/(store|seen-store)\\.ts$|^src/(http|meaning)/|^src/download/(column|text-formats)\\.ts$`,
+      `${foundation.source}|^src/store/(store|seen-store|given-names)\\.ts$|^src/(http|meaning)/|^src/download/(column|text-formats)\\.ts$`,
     ),
     why: "pages show what the store has and what readings mean, and hand it out in the files that downloads write",
   },
@@ -76,12 +76,12 @@ const rules: readonly { of: RegExp; may: RegExp; why: string }[] = [
   },
   {
     of: /^src\/meaning\//,
-    may: new RegExp(`${foundation.source}|^src/store/(store|cadence)\\.ts$`),
+    may: new RegExp(`${foundation.source}|^src/store/(store|cadence|given-names)\\.ts$`),
     why: "meaning is found in readings, wherever they are kept",
   },
   {
     of: /^src\/control\//,
-    may: new RegExp(`${foundation.source}|^src/store/store\\.ts$|^drivers/driver\\.ts$`),
+    may: new RegExp(`${foundation.source}|^src/store/(store|given-names)\\.ts$|^drivers/driver\\.ts$`),
     why: "the control socket speaks of drivers and items but owns neither",
   },
   {

@@ -1,10 +1,12 @@
 import { type ComponentType, h, hydrate, render } from "preact";
 import { components } from "../components.ts";
 import { PlotsContext } from "../parts/plots.ts";
+import { TonesContext } from "../parts/tones.ts";
 import { Ageing, type Shown } from "./ageing.ts";
 import { follow } from "./follow.ts";
 import { plots } from "./plots.ts";
 import { leaveForToken, signIn } from "./sign-in.ts";
+import { tones } from "./tones.ts";
 
 /** Takes over the page that the server has sent, and gives it the data that comes later. */
 const root = document.getElementById("page") as HTMLElement;
@@ -14,7 +16,8 @@ const { name, data, live } = JSON.parse(document.getElementById("shown")?.textCo
   readonly live: boolean;
 };
 const Page = components[name] as ComponentType<object>;
-const pageOf = (shown: object) => h(PlotsContext.Provider, { value: plots }, h(Page, shown));
+const pageOf = (shown: object) =>
+  h(PlotsContext.Provider, { value: plots }, h(TonesContext.Provider, { value: tones }, h(Page, shown)));
 const show = (shown: object) => render(pageOf(shown), root);
 
 hydrate(pageOf(data), root);

@@ -1,5 +1,7 @@
 import { OperatorError } from "../../errors.ts";
 import { backup_bytes_max, backups_bytes_max, backups_max } from "../central-store.ts";
+import { givenNamesBytes, givenNamesFile, givenNamesIn, namesWithoutErased } from "../given-names.ts";
+import { erasedIn } from "./erasures.ts";
 import { arrays, change, hold, reach, rowsOf, type Work } from "./work.ts";
 
 /** See `CentralStore.putBackup`. */
@@ -11,6 +13,11 @@ export function* putBackup(home: number, name: string, content: Uint8Array): Wor
     );
   }
   yield* hold({ home });
+  // A gateway may not know yet what was erased here.
+  const kept =
+    name === givenNamesFile
+      ? givenNamesBytes(namesWithoutErased(givenNamesIn(content), yield* erasedIn(home)))
+      : content;
   const others = yield* rowsOf(
     arrays<[bytes: number]>("SELECT length(content) FROM backups WHERE home = $1 AND name <> $2", home, name),
   );
@@ -26,7 +33,7 @@ export function* putBackup(home: number, name: string, content: Uint8Array): Wor
      ON CONFLICT (home, name) DO UPDATE SET content = excluded.content`,
     home,
     name,
-    content,
+    kept,
   );
 }
 

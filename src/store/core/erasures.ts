@@ -10,6 +10,7 @@ import {
   type HomeStream,
   streamsOfHome,
 } from "./erasure-plan.ts";
+import { forgetNames } from "./given-names.ts";
 import type { Homes } from "./homes.ts";
 import { numberIn } from "./record-columns.ts";
 import { seriesOfStream } from "./run.ts";
@@ -102,6 +103,8 @@ function* takeAway(homes: Homes, spans: readonly TakenSpan[]): Work<void> {
     ),
     conflict: "",
   });
+  for (const home of new Set(spans.map((span) => span.home)))
+    yield* forgetNames(homes, home, yield* erasedIn(home));
 }
 
 function isWholeHome({ subject, kind }: ErasedSpan): boolean {

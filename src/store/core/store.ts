@@ -5,6 +5,7 @@ import { arrivals } from "./arrivals.ts";
 import { coverage } from "./coverage-reads.ts";
 import { erasurePlan } from "./erasure-plan.ts";
 import { allErasures } from "./erasures.ts";
+import { givenNames } from "./given-names.ts";
 import type { Homes } from "./homes.ts";
 import { itemNamed, itemsIn, itemsOfKind, itemTypes } from "./inventory.ts";
 import { itemOverviews } from "./item-overviews.ts";
@@ -76,6 +77,7 @@ export function storeOn({ database, writer, homes, epoch }: StoreParts): Store {
       const overviews = await database.snapshot(() => itemOverviews(homes, homes.seen(of)));
       return overviews.map((one) => ({ ...one, record: itemSeenFrom(of, one.record) }));
     },
+    givenNames: read((home?: number) => givenNames(homes, home)),
     page: (request) => database.page(() => page(homes, memory, seen(request))),
     markedPage: (request, keptAs) =>
       database.page(() => markedPage({ homes, memory, epoch }, seen(request), keptAs)),

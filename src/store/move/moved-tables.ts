@@ -31,7 +31,16 @@ export interface MovedTable {
 }
 
 /** Tables that only a gateway fills, and those of the move itself. `meta` goes by its names. */
-const leftOut = ["admitted", "boots", "cursors", "dropped", "epochs", "upload_state", "waiting"];
+const leftOut = [
+  "admitted",
+  "boots",
+  "cursors",
+  "dropped",
+  "epochs",
+  "given_names",
+  "upload_state",
+  "waiting",
+];
 const ownTables = ["meta", "moved_homes"];
 /** Columns that only a gateway fills. */
 const columnsLeftOut = ["note"];

@@ -1,6 +1,7 @@
 import type { Item } from "../../records/items.ts";
 import { normalAddress } from "../address.ts";
 import type { BatchDevice } from "../batch.ts";
+import { callAsGiven } from "../core/given-names.ts";
 import { completeItems, type KnownItem } from "../core/items.ts";
 import { toldSince } from "../provisional-item.ts";
 import type { Runner } from "./runner.ts";
@@ -22,13 +23,19 @@ export class StreamKeys {
     const name = `${device.kind} ${normalAddress(device.address) ?? ""} ${device.itemid ?? ""}`;
     const known = this.#known.get(name);
     if (known !== undefined && !hasNews(known.provisional, device)) return known.stream;
-    const [item] = this.#runner.run(completeItems([{ device, heard_ms }], { home: 0, homeid: this.#home }));
-    if (item === undefined) throw new Error(`no item was made of ${name}`);
+    const [made] = this.#runner.run(completeItems([{ device, heard_ms }], { home: 0, homeid: this.#home }));
+    if (made === undefined) throw new Error(`no item was made of ${name}`);
+    const item = made.isNew ? { ...made, provisional: this.#asGiven(device) ?? made.provisional } : made;
     if (item.isNew) created.push(item.provisional?.itemname ?? "");
     // Who was known by its number so far may have just the address of a new one.
     if (item.isNew || this.#known.size >= known_max) this.#known.clear();
     this.#known.set(name, item);
     return item.stream;
+  }
+
+  #asGiven({ kind, address }: BatchDevice): Item | undefined {
+    const normal = normalAddress(address);
+    return normal === undefined ? undefined : this.#runner.run(callAsGiven(kind, normal));
   }
 
   /** Drops everything: after a rollback, or when another process wrote. */

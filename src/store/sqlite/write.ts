@@ -6,11 +6,13 @@ import { seriesOf, type Value } from "../../series.ts";
 import type { Admitted } from "../admission-store.ts";
 import { Additions } from "../core/additions.ts";
 import { erase, takeErasures } from "../core/erasures.ts";
+import { nameItem, replaceItem } from "../core/given-names.ts";
 import { homesOnSqlite } from "../core/homes.ts";
 import { beginImport, endImport, finishImport, stageRecords } from "../core/record-import.ts";
 import { forEverySeries } from "../core/series-tables.ts";
 import { type Given, type WriteName, type Written, workOf, writesOf } from "../core/writes.ts";
 import type { ErasurePlan, TakenSpan } from "../erasure.ts";
+import type { NamedItem, NameGiving, Replacing } from "../given-names.ts";
 import type { Imported, ImportedRecord } from "../record-store.ts";
 import { type Appended, type ErasureRequest, type Notes, ReadingRefused } from "../store.ts";
 import type { Connection } from "./connection.ts";
@@ -174,6 +176,23 @@ export class Writing {
     return this.transaction(
       () => this.database.query("DELETE FROM admitted WHERE address = ?").run(address).changes > 0,
     );
+  }
+
+  /** See `NameStore`. */
+  nameItem(giving: NameGiving): NamedItem {
+    return this.transaction(() => {
+      const named = this.runner.run(nameItem(giving));
+      this.streams.forget();
+      return named;
+    });
+  }
+
+  replaceItem(replacing: Replacing): NamedItem {
+    return this.transaction(() => {
+      const named = this.runner.run(replaceItem(replacing));
+      this.streams.forget();
+      return named;
+    });
   }
 
   /** Stores where this gateway is; undefined values stay as they were. */

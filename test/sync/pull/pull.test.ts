@@ -97,7 +97,11 @@ onBothStores(
     const { items } = await programme.store.overview();
     expect(items.reduce((sum, { gaps }) => sum + gaps, 0)).toBe(1);
     expect(items.map(({ battery_percent }) => battery_percent)).toContain(70);
-    expect([...(await programme.store.backups(12)).keys()]).toEqual(["admitted.json", "cursors.json"]);
+    expect([...(await programme.store.backups(12)).keys()]).toEqual([
+      "admitted.json",
+      "cursors.json",
+      "given-names.json",
+    ]);
 
     // The next turn takes the new readings alone; a central that has started again goes on from there too.
     await home.append([sensorEvent(device, from_ms + 5 * day_ms, 0)]);

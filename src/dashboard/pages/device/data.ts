@@ -121,7 +121,7 @@ export const showDevice: Show<DeviceData> = async (asked) => {
     day: series === undefined ? null : await openedDay(of, series, { span, zone }),
     uncovered: [...uncovered, ...doubts],
     curves: series === undefined ? [] : await curvesIn(store, { series, item: item.key, span, uncovered }),
-    walking: series === "wirelesssensor_events" ? await walkingIn(asked, { name, span }) : [],
+    walking: series === "wirelesssensor_events" ? await walkingIn(asked, { name, home, span }) : [],
     doses:
       series === "pillbox_events" ? await dosesIn(asked, { item: item.key, span, zone, uncovered }) : null,
     request: series === undefined ? "" : requestOf(asked, { series, name, span }),

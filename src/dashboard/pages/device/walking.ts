@@ -1,4 +1,5 @@
 import type { WalkingLine } from "../../../config/walking-line.ts";
+import { linesOf } from "../../../meaning/measured-lines.ts";
 import { quartilesOf } from "../../../meaning/quartiles.ts";
 import type { Span } from "../../../meaning/span.ts";
 import { type Sighting, walksOf } from "../../../meaning/walks.ts";
@@ -12,9 +13,14 @@ import type { DaySpan } from "./span.ts";
 /** Walking speed of each week on the lines that a sensor is one of: median and quartiles, as far as the token may see the others of the line. */
 export async function walkingIn(
   asked: Asked,
-  { name, span }: { name: string; span: DaySpan },
+  { name, home, span }: { name: string; home: number | undefined; span: DaySpan },
 ): Promise<Curve[]> {
-  const lines = (asked.site.walking ?? []).filter(({ sensors }) => sensors.some(({ item }) => item === name));
+  const { store, site } = asked;
+  const records = (await store.itemOverviews(home === undefined ? undefined : [home])).map(
+    ({ record }) => record,
+  );
+  const all = linesOf(site.walking ?? [], await store.givenNames(home), records);
+  const lines = all.filter(({ sensors }) => sensors.some(({ item }) => item === name));
   const curves: Curve[] = [];
   for (const line of lines) curves.push(await curveOf(asked, line, weeksOf(span)));
   return curves.filter(({ spread }) => spread !== null);

@@ -1,9 +1,11 @@
 import { day_ms } from "../../../durations.ts";
 import { HttpError } from "../../../http/errors.ts";
 import { localDays } from "../../../meaning/local-day.ts";
+import { linesOf } from "../../../meaning/measured-lines.ts";
 import { type Quartiles, quartilesOf } from "../../../meaning/quartiles.ts";
 import { walksOf } from "../../../meaning/walks.ts";
 import { RecentlyUsed } from "../../../recently-used.ts";
+import { isNameOf } from "../../../store/given-names.ts";
 import type { ItemOverview } from "../../../store/store.ts";
 import type { Asked, Show, Site, Trouble } from "../../page.ts";
 import { listText, momentText, type Times } from "../../time-text.ts";
@@ -12,6 +14,7 @@ import { doubtsIn, hereUntil_ms } from "../../uncovered.ts";
 import { toBring, whyOf } from "../homes/needs.ts";
 import { type DeviceRow, rowOf } from "./devices.ts";
 import { type Need, needsOf } from "./needs.ts";
+import { type ProposedName, proposalsIn } from "./proposals.ts";
 import type { StripMemory } from "./strip.ts";
 import { isSpanName, type TimeWindow, windowAt } from "./window.ts";
 
@@ -29,11 +32,17 @@ export interface HomeData {
   readonly walking: readonly WalkingRow[];
   /** The token may see everything: where there is nothing, there is nothing for anybody. */
   readonly isWhole: boolean;
+  /** Whoever looks may set up the home. */
+  readonly maySetUp: boolean;
+  /** At central: what devices were called in the home, where the inventory has another name. */
+  readonly proposals: readonly ProposedName[];
 }
 
 /** Walking speed on a line of curtain sensors in the window, m/s. */
 export interface WalkingRow {
   readonly name: string;
+  /** Its sensors that are shown. */
+  readonly items: readonly string[];
   readonly speeds: Quartiles | null;
 }
 
@@ -46,7 +55,10 @@ export const showHome: Show<HomeData> = async (asked) => {
   const span = query.get("span") ?? "day";
   const window = windowAt(now_ms, isSpanName(span) ? span : "day", zone);
   // Walks of a year are told week by week, on the page of a sensor of the line.
-  const lines = window.span === "year" ? [] : (site.walking ?? []);
+  const overviews = (await store.itemOverviews(homes)).filter(isShown);
+  const records = overviews.map(({ record }) => record);
+  const names = await store.givenNames(home);
+  const lines = window.span === "year" ? [] : linesOf(site.walking ?? [], names, records);
   const here_ms = await hereUntil_ms(site, home);
   const sources = {
     store,
@@ -59,20 +71,26 @@ export const showHome: Show<HomeData> = async (asked) => {
     doubts: await doubtsIn(site, { home, from_ms: window.from_ms, to_ms: window.to_ms }),
     inLine: new Set(lines.flatMap(({ sensors }) => sensors.map(({ item }) => item))),
   };
-  const overviews = (await store.itemOverviews(homes)).filter(isShown);
   const devices: DeviceRow[] = [];
   const sightings = new Map<string, readonly number[]>();
   // One after the other: a page takes no more of the store than one reader.
   for (const overview of overviews) {
     const found = await rowOf(overview, sources);
-    devices.push(found.row);
+    const room = names.find((given) => isNameOf(given, overview.record))?.room ?? null;
+    devices.push({ ...found.row, room });
     sightings.set(found.row.name, found.sightings);
   }
   const walking = lines.flatMap(({ name, sensors }) => {
     const seen = sensors.filter(({ item }) => sightings.has(item));
     if (seen.length === 0) return [];
     const all = seen.flatMap(({ item }) => (sightings.get(item) ?? []).map((at_ms) => ({ item, at_ms })));
-    return [{ name, speeds: quartilesOf(walksOf(sensors, all).walks.map(({ speed }) => speed)) ?? null }];
+    return [
+      {
+        name,
+        items: seen.map(({ item }) => item),
+        speeds: quartilesOf(walksOf(sensors, all).walks.map(({ speed }) => speed)) ?? null,
+      },
+    ];
   });
   // Faults of the box are told to those who may see its home.
   const troubles =
@@ -97,6 +115,8 @@ export const showHome: Show<HomeData> = async (asked) => {
       devices,
       walking,
       isWhole: isWhole(asked),
+      maySetUp: site.walk !== undefined && asked.token.scope === "admin",
+      proposals: site.role === "central" ? proposalsIn(names, records) : [],
       now_ms,
       locale,
       trail: trailTo(site.role, home),

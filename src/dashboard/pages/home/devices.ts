@@ -14,6 +14,8 @@ export interface DeviceRow {
   readonly kind: Kind;
   readonly name: string;
   readonly subtype: string;
+  /** As it was given in the home. */
+  readonly room: string | null;
   readonly heard_ms: number | null;
   readonly overdue: boolean;
   readonly battery: Battery | null;
@@ -62,7 +64,7 @@ export interface RowSources {
 export async function rowOf(
   overview: ItemOverview,
   sources: RowSources,
-): Promise<{ row: DeviceRow; sightings: readonly number[] }> {
+): Promise<{ row: Omit<DeviceRow, "room">; sightings: readonly number[] }> {
   const { record, heard_ms, overdue, linkquality } = overview;
   const { store, homes, window, memory, doubts, inLine, here_ms } = sources;
   const { itemname: name, subtypename: subtype } = record;

@@ -5,12 +5,27 @@ import { Moment } from "../../parts/moment.tsx";
 import { clockText, dateText, numberText, type Times } from "../../time-text.ts";
 import type { HomeData, WalkingRow } from "./data.ts";
 import type { DeviceRow } from "./devices.ts";
+import { groupsOf } from "./groups.ts";
 import { Axis, Strip } from "./strip.tsx";
 import { type SpanName, spans, type TimeWindow } from "./window.ts";
 import { answerOf, batteryText, LatestWords, NeedWords, signalText } from "./words.tsx";
 
 export function HomePage(data: HomeData & FrameData) {
-  const { home, zone, here_ms, path, window, needs, devices, walking, locale, now_ms, trail } = data;
+  const {
+    home,
+    zone,
+    here_ms,
+    path,
+    window,
+    needs,
+    devices,
+    walking,
+    maySetUp,
+    proposals,
+    locale,
+    now_ms,
+    trail,
+  } = data;
   const times = { locale, zone, now_ms };
   return (
     <Frame locale={locale} now_ms={now_ms} trail={trail}>
@@ -49,9 +64,11 @@ export function HomePage(data: HomeData & FrameData) {
                   <h2 class="group-title">{title}</h2>
                   <Axis window={window} times={times} />
                 </div>
-                {title === "Hall"
-                  ? walking.map((line) => <Walking key={line.name} line={line} locale={locale} />)
-                  : null}
+                {walking
+                  .filter(({ items }) => rows.some(({ name }) => name === items[0]))
+                  .map((line) => (
+                    <Walking key={line.name} line={line} locale={locale} />
+                  ))}
                 <ul class="home-devices">
                   {rows.map((row) => (
                     <Device key={`${row.kind} ${row.name}`} row={row} window={window} times={times} />
@@ -60,6 +77,7 @@ export function HomePage(data: HomeData & FrameData) {
               </section>
             ))}
             <Legend away={path !== "/"} />
+            <Proposals names={proposals} />
             <p>
               <a href={path === "/" ? "/recorded" : `${path}/recorded`}>
                 What is recorded here, and what is not
@@ -67,6 +85,11 @@ export function HomePage(data: HomeData & FrameData) {
             </p>
           </>
         )}
+        {maySetUp ? (
+          <p>
+            <a href="/walk">Set up this home: let devices in, name them, walk and test</a>
+          </p>
+        ) : null}
       </div>
     </Frame>
   );
@@ -153,22 +176,30 @@ function Walking({ line: { name, speeds }, locale }: { line: WalkingRow; locale:
   );
 }
 
-/** Devices under what they are, in the order in which a day is told. */
-function groupsOf(devices: readonly DeviceRow[]): { title: string; rows: DeviceRow[] }[] {
-  const by = Map.groupBy(devices, groupOf);
-  return groupTitles.flatMap((title) => {
-    const rows = by.get(title);
-    return rows === undefined ? [] : [{ title, rows }];
-  });
+/** Names of things in the words of those who stood there, for whoever keeps the inventory. */
+function Proposals({ names }: { names: HomeData["proposals"] }) {
+  if (names.length === 0) return null;
+  return (
+    <section aria-label="Names given in the home">
+      <h2 class="group-title">Names given in the home, until the inventory has them</h2>
+      <ul class="proposals">
+        {names.map(({ itemname, name, room, instead }) => (
+          <li key={itemname}>
+            <bdi>{itemname}</bdi> is called <bdi>{name}</bdi>
+            {room === null ? null : (
+              <>
+                {" "}
+                in <bdi>{room}</bdi>
+              </>
+            )}
+            {instead === null ? null : (
+              <>
+                , and stands in place of <bdi>{instead}</bdi>
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
 }
-
-function groupOf({ kind, subtype }: DeviceRow): (typeof groupTitles)[number] {
-  if (kind === "pillboxes") return "Pill boxes";
-  if (kind === "scales") return "Scale";
-  if (kind === "watches") return "Watch";
-  if (subtype === "door") return "Doors";
-  if (subtype === "wall") return "Rooms";
-  return subtype === "curtain" ? "Hall" : "Other sensors";
-}
-
-const groupTitles = ["Rooms", "Doors", "Hall", "Other sensors", "Pill boxes", "Scale", "Watch"] as const;

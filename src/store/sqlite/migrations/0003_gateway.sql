@@ -127,6 +127,18 @@ CREATE TABLE admitted (
   reason TEXT NOT NULL CHECK (reason IN ('hand', 'joining', 'radio'))
 ) WITHOUT ROWID, STRICT;
 
+-- What people in the home have called devices: see src/store/given-names.ts.
+CREATE TABLE given_names (
+  typename TEXT NOT NULL,
+  address TEXT NOT NULL,
+  name TEXT NOT NULL,
+  room TEXT,
+  metres REAL,
+  replaces TEXT,
+  given_ms INTEGER NOT NULL,
+  PRIMARY KEY (typename, address)
+) WITHOUT ROWID, STRICT;
+
 -- Which epoch gave which numbers: from first_seq up to the one before the next span's, the last one up to last_seq.
 -- A box that was restored has more than one; what came from central is `restored`, and is never uploaded.
 CREATE TABLE epochs (

@@ -1,0 +1,152 @@
+import { type Clock, clockQuality } from "../clock.ts";
+import type { WalkingLine } from "../config/walking-line.ts";
+import { messageOf, OperatorError } from "../errors.ts";
+import { givenMetres, givenText, type NameGiving, type NameStore } from "../store/given-names.ts";
+import type { Joining, JoiningStep } from "./joining.ts";
+
+/** The state of letting devices in, for who looks at it on a page. */
+export interface WalkState {
+  readonly joining: "closed" | "waiting" | "open";
+  /** Addresses of those that have begun to join, and are not in yet. */
+  readonly started: readonly string[];
+  readonly failed: readonly { readonly address: string; readonly reason: string; readonly remedy: string }[];
+  /** Why joining could not be opened, with the remedy. */
+  readonly problem: string | null;
+  /** Why a device was not given its last name. */
+  readonly unnamed: { readonly address: string; readonly why: string } | null;
+}
+
+/** A walk through a home with the pages in hand: opens joining, remembers what came of it, and gives names. */
+export class Walk {
+  readonly #joining: Joining;
+  readonly #store: NameStore;
+  readonly #clock: Clock;
+  readonly #lines: readonly WalkingLine[];
+  #state: WalkState = { joining: "closed", started: [], failed: [], problem: null, unnamed: null };
+  #changes = 0;
+  #wasOpen = false;
+
+  constructor(options: {
+    joining: Joining;
+    store: NameStore;
+    clock: Clock;
+    lines: readonly WalkingLine[];
+  }) {
+    this.#joining = options.joining;
+    this.#store = options.store;
+    this.#clock = options.clock;
+    this.#lines = options.lines;
+  }
+
+  /** Grows with each change of the state. */
+  get changes(): number {
+    // The button on the box and `lintel pair` open it too.
+    if (this.#joining.isOpen !== this.#wasOpen) this.#changes += 1;
+    this.#wasOpen = this.#joining.isOpen;
+    return this.#changes;
+  }
+
+  get state(): WalkState {
+    return this.#joining.isOpen ? { ...this.#state, joining: "open" } : this.#state;
+  }
+
+  get isTimeKnown(): boolean {
+    return this.#clock.now().quality === clockQuality.synchronised;
+  }
+
+  /** Lets devices in; whatever hinders that is in the state then. */
+  open(): void {
+    if (this.state.joining !== "closed") return;
+    this.#become({ joining: "waiting", started: [], failed: [], problem: null });
+    this.#joining
+      .open(open_seconds, (step) => this.#note(step))
+      .catch((thrown) => this.#become({ joining: "closed", problem: messageOf(thrown) }));
+  }
+
+  async close(): Promise<void> {
+    await this.#joining.close();
+  }
+
+  /** Gives a device a name and a room; a name that something else has gets a number behind it. What hinders that is in the state then: false. */
+  name(address: string, written: { name: string; room: string }): Promise<boolean> {
+    return this.#noting(address, () => {
+      const room = written.room.trim() === "" ? undefined : givenText(written.room, "room");
+      return this.#give({ address, name: givenText(written.name, "name"), room, ...this.#now() });
+    });
+  }
+
+  /** Gives a curtain sensor its distance from the end of the line of its room. What hinders that is in the state then: false. */
+  measure(address: string, written: string): Promise<boolean> {
+    return this.#noting(address, () =>
+      this.#store.nameItem({ address, metres: givenMetres(written), ...this.#now() }),
+    );
+  }
+
+  /** Gives a device the name and place of a broken one, by their addresses. What hinders that is in the state then: false. */
+  replace(old: string, address: string): Promise<boolean> {
+    return this.#noting(address, () => this.#store.replaceItem({ old, new: address, ...this.#now() }));
+  }
+
+  #now() {
+    return { given_ms: this.#clock.now().unix_ms, lines: this.#lines };
+  }
+
+  async #noting(address: string, give: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await give();
+      this.#become({ unnamed: null });
+      return true;
+    } catch (thrown) {
+      if (!(thrown instanceof OperatorError)) throw thrown;
+      this.#become({ unnamed: { address, why: thrown.message } });
+      return false;
+    }
+  }
+
+  async #give(giving: NameGiving & { readonly name: string }): Promise<void> {
+    for (let number = 1; ; number++) {
+      const name = number === 1 ? giving.name : givenText(`${giving.name} ${number}`, "name");
+      try {
+        await this.#store.nameItem({ ...giving, name });
+        return;
+      } catch (thrown) {
+        const isTaken = thrown instanceof OperatorError && thrown.what.startsWith("another item is called");
+        if (!isTaken || number >= numbers_max) throw thrown;
+      }
+    }
+  }
+
+  #note(step: JoiningStep): void {
+    const { started, failed } = this.#state;
+    const others = (address: string) => started.filter((one) => one !== address);
+    if (step.state === "open") this.#become({ joining: "open", problem: step.problems?.join("; ") ?? null });
+    else if (step.state === "closed") this.#become({ joining: "closed", started: [] });
+    else if (step.state === "started")
+      this.#become({ started: [...others(step.address), step.address].slice(-shown_max) });
+    else if (step.state === "joined")
+      this.#become({
+        started: others(step.address),
+        failed: failed.filter(({ address }) => address !== step.address),
+      });
+    else if (step.state === "failed") {
+      const { address, reason, remedy } = step;
+      const rest = failed.filter((one) => one.address !== address);
+      this.#become({
+        started: others(address),
+        failed: [...rest, { address, reason, remedy }].slice(-shown_max),
+      });
+    }
+  }
+
+  #become(changed: Partial<WalkState>): void {
+    this.#state = { ...this.#state, ...changed };
+    this.#changes += 1;
+  }
+}
+
+/** The time for which a tap lets devices in. */
+const open_seconds = 240;
+/** Devices that have not come in that are remembered of one opening. */
+const shown_max = 50;
+/** Names with a number that are tried. */
+const numbers_max = 50;

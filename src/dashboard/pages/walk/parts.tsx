@@ -1,0 +1,77 @@
+import type { ComponentChildren } from "preact";
+import type { Frame as FrameData } from "../../page.ts";
+import { signalText } from "../home/words.tsx";
+import type { Step, WalkData, WalkDevice } from "./data.ts";
+import { kindText, sentence } from "./words.ts";
+
+export type Shown = WalkData & FrameData;
+
+/** Where in the walk one is: a home without curtain sensors has no line to measure. */
+export function Where({ data, children }: { data: Shown; children: ComponentChildren }) {
+  const steps = stepsOf(data);
+  return (
+    <p class="where">
+      Step {steps.indexOf(data.step) + 1} of {steps.length} · {children}
+    </p>
+  );
+}
+
+function stepsOf({ devices, step }: Shown): Step[] {
+  const hasLine = step === "line" || devices.some(isInLine);
+  return hasLine ? ["find", "name", "line", "test", "record"] : ["find", "name", "test", "record"];
+}
+
+/** A curtain sensor whose place is said here, and not in the configuration. */
+export function isInLine({ subtype, line }: WalkDevice): boolean {
+  return subtype === "curtain" && line === null;
+}
+
+export function Next({ href, children }: { href: string; children: ComponentChildren }) {
+  return (
+    <p>
+      <a class="next" href={href}>
+        {children}
+      </a>
+    </p>
+  );
+}
+
+/** The way to the test, by the line where there is one to be measured. */
+export function ToTest({ data, measured = false }: { data: Shown; measured?: boolean }) {
+  if (!measured && data.devices.some(isInLine)) return <Next href="/walk?step=line">Measure the line</Next>;
+  return <Next href={`/walk?step=test&since=${data.now_ms}`}>Walk and test</Next>;
+}
+
+export function Facts({ device }: { device: WalkDevice }) {
+  const { named, room, model, address, linkquality, replaces } = device;
+  const signal = linkquality === null ? null : signalText(linkquality);
+  const what = [
+    ...(named ? [`${kindText(device)}${room === null ? "" : ` in ${room}`}`] : []),
+    ...(model === null ? [] : [model]),
+  ];
+  return (
+    <div class="walk-facts">
+      <strong>
+        <bdi>{titleOf(device)}</bdi>
+      </strong>
+      {signal === null ? null : (
+        <span class={signal === "weak" ? "needed" : undefined}>
+          Signal {signal}
+          {signal === "weak" ? ": bring it, or the stick, nearer" : ""}
+        </span>
+      )}
+      {what.length === 0 ? null : <span>{what.join(" · ")}</span>}
+      {replaces === null ? null : (
+        <span>
+          in place of <bdi>{replaces}</bdi>
+        </span>
+      )}
+      <span class="address">{address}</span>
+    </div>
+  );
+}
+
+/** The words that are read first: its name, or what it is as long as nobody has named it. */
+export function titleOf(device: WalkDevice): string {
+  return device.named ? device.name : sentence(kindText(device)).replace(/\.$/, "");
+}

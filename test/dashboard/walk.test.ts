@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync } from "node:fs";
+import { eventually, type RunningServer, Site } from "../shipped/front-door.ts";
+import type { SimulatorProcess } from "../shipped/simulator.ts";
+import { faultsForAll } from "./accessibility.ts";
+import { chromiumPath, noChromium, TestBrowser, type Visit } from "./browser.ts";
+
+/** Where screenshots go; none are taken without it. */
+const pictures = process.env["LINTEL_PICTURES"];
+
+describe.skipIf(chromiumPath === undefined)(`setting up a home, page by page (${noChromium})`, () => {
+  const site = new Site();
+  let gateway: RunningServer;
+  let stick: SimulatorProcess;
+  let reading = "";
+  let browser: TestBrowser;
+  let visit: Visit;
+  const sensors: string[] = [];
+
+  beforeAll(async () => {
+    stick = await site.simulator("zigbee");
+    site.configure({
+      sections: `[home]\nid = 12\ntimezone = "America/Los_Angeles"\n[zigbee]\nport = "${stick.path}"`,
+    });
+    gateway = await site.run();
+    reading = await site.token();
+    const admin = await site.token("--scope", "admin");
+    await site.listening("zigbee");
+    browser = await TestBrowser.start();
+    visit = await browser.visit({ locale: "en-GB", viewport: { width: 390, height: 844 } });
+    await visit.page.goto(`${gateway.origin}/#token=${admin}`);
+    await visit.page.getByRole("link", { name: "Set up this home" }).click();
+    await visit.page.waitForSelector(".walk h1");
+  }, 60_000);
+
+  afterAll(async () => {
+    await browser?.[Symbol.asyncDispose]();
+    await site.remove();
+  });
+
+  async function picture(name: string): Promise<void> {
+    if (pictures === undefined) return;
+    mkdirSync(pictures, { recursive: true });
+    for (const colorScheme of ["light", "dark"] as const) {
+      await visit.page.emulateMedia({ colorScheme });
+      await visit.page.screenshot({ path: `${pictures}/walk-${name}-${colorScheme}.png`, fullPage: true });
+    }
+  }
+
+  const title = (words: RegExp) => visit.page.locator("h1", { hasText: words }).waitFor({ timeout: 10_000 });
+
+  test("devices are let in by a tap, and each appears by itself with what it is and how well it is heard", async () => {
+    const { page } = visit;
+    expect(await page.textContent("h1")).toBe("Nothing has been found yet.");
+    await page.getByRole("button", { name: "Let devices in" }).click();
+    await page.getByRole("button", { name: "Let no more in" }).waitFor();
+    for (const model of ["3041", "3011"]) {
+      const { ieee } = (await stick.tell({ do: "add", model })) as { ieee: string };
+      sensors.push(ieee);
+      await stick.tell({ do: "join", ieee });
+      await title(new RegExp(`^${sensors.length} devices? found`));
+    }
+    const words = await page.locator(".walk-devices").textContent();
+    for (const word of ["Motion sensor", "Door sensor", "NYCE 3011", "Signal strong"])
+      expect(words).toContain(word);
+    const lamp = (await stick.tell({ do: "add", model: "lamp" })) as { ieee: string };
+    await stick.tell({ do: "join", ieee: lamp.ieee });
+    await page.getByText("could not join").waitFor({ timeout: 10_000 });
+    expect(await page.locator(".walk-device.needed").textContent()).toMatch(
+      /not a sensor \(Acme lamp\).*recorded. Leave it/,
+    );
+    expect(await faultsForAll(page)).toEqual([]);
+    await picture("find");
+    await page.getByRole("button", { name: "Let no more in" }).click();
+    await page.getByText("The door is closed").waitFor();
+    const pair = site.spawn(["pair", "--seconds", "60", "--json", "--data", site.data]);
+    await page.getByText("Devices are let in now").waitFor({ timeout: 10_000 });
+    pair.kill("SIGINT");
+    await pair.exited;
+    await page.getByText("The door is closed").waitFor({ timeout: 10_000 });
+  }, 60_000);
+
+  test("each is named by tapping its room, and a name that is taken gets a number", async () => {
+    const { page } = visit;
+    await page.getByRole("link", { name: "Name them" }).click();
+    await title(/^Where is this motion sensor/);
+    expect(await faultsForAll(page)).toEqual([]);
+    await picture("name");
+    await page.getByRole("button", { name: "Keep it" }).click();
+    await page.getByText("The name is empty").waitFor();
+    await page.getByLabel("Kitchen").check();
+    await page.getByLabel("Name, where").fill("Corner");
+    await page.getByRole("button", { name: "Keep it" }).click();
+    await title(/^Where is this door sensor/);
+    await page.getByLabel("Another room").fill("Pantry");
+    await page.getByLabel("Name, where").fill("Corner");
+    await page.getByRole("button", { name: "Keep it" }).click();
+    await title(/^Everything has a name/);
+    const items = await gateway.records<{ itemname: string }[]>("/inventory/wirelesssensors", reading);
+    expect(items.map(({ itemname }) => itemname).toSorted()).toEqual(["Corner", "Corner 2"]);
+    await page.getByRole("link", { name: "Corner 2" }).click();
+    await page.getByLabel("Name, where").fill("");
+    await page.getByLabel("Hall").check();
+    await page.getByRole("button", { name: "Keep it" }).click();
+    await page.getByRole("link", { name: "Hall door" }).waitFor();
+  }, 60_000);
+
+  test("the walk test ticks off a sensor when it speaks, with a tone once somebody has asked for it", async () => {
+    const { page } = visit;
+    await page.getByRole("link", { name: "Walk and test" }).click();
+    await title(/^0 of 2 have spoken/);
+    await page.getByRole("button", { name: "Sound a tone" }).click();
+    const tones = () => page.evaluate(() => Number(document.documentElement.dataset["tones"] ?? 0));
+    expect(await tones()).toBe(1);
+    await stick.tell({ do: "notify", ieee: sensors[0], status: 0x32 });
+    await title(/^1 of 2 have spoken/);
+    expect(await page.locator(".spoken").textContent()).toContain("Corner");
+    await eventually(async () => ((await tones()) === 2 ? true : undefined), "a tone");
+    expect(await faultsForAll(page)).toEqual([]);
+    await picture("test");
+    await stick.tell({ do: "notify", ieee: sensors[1], status: 0x31 });
+    await title(/^Every device has spoken/);
+  }, 60_000);
+
+  test("the record has the version, each device with its room, and what is not uploaded, and prints on one page", async () => {
+    const { page } = visit;
+    await page.getByRole("link", { name: "To the record" }).click();
+    await title(/^Home 12 is set up: 2 devices, all heard/);
+    const words = await page.textContent(".acceptance");
+    for (const word of ["Corner", "Kitchen", "Hall door", "Los_Angeles", "stays in this box", "Clock"])
+      expect(words).toContain(word);
+    expect(await faultsForAll(page)).toEqual([]);
+    await picture("record");
+    for (const width of [320, 2560]) {
+      await page.setViewportSize({ width, height: 900 });
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+    }
+    if (pictures !== undefined) await page.pdf({ path: `${pictures}/record.pdf`, preferCSSPageSize: true });
+    const pages = (await page.pdf({ preferCSSPageSize: true }))
+      .toString("latin1")
+      .match(/\/Type\s*\/Page\b/g);
+    expect(pages).toHaveLength(1);
+    expect(visit.faults).toEqual([]);
+  }, 60_000);
+
+  test("whoever may only read finds nothing there, and a form of another site opens nothing", async () => {
+    const origin = gateway.origin;
+    const name = `lintel-${new URL(origin).port}`;
+    const cookie = { Cookie: `${name}=${reading}` };
+    const own = { "Sec-Fetch-Site": "same-origin" };
+    const send = (path: string, headers: Record<string, string>) =>
+      fetch(`${origin}${path}`, {
+        method: "POST",
+        redirect: "manual",
+        headers,
+        body: new URLSearchParams({ do: "open" }),
+      });
+    expect((await fetch(`${origin}/walk`, { headers: cookie })).status).toBe(404);
+    expect((await fetch(`${origin}/live/walk`, { headers: cookie })).status).toBe(404);
+    for (const path of ["/walk/joining", "/walk/name"]) {
+      expect((await send(path, { ...cookie, ...own })).status).toBe(404);
+      expect((await send(path, own)).status).toBe(401);
+      expect((await send(path, { ...cookie, "Sec-Fetch-Site": "cross-site" })).status).toBe(403);
+    }
+    expect((await site.answer("status", "--json", "--data", site.data)).joining).toBe(false);
+  }, 30_000);
+});
