@@ -10,7 +10,12 @@ export const quantities = {
     also: { "°F": fahrenheit, K: (value) => value - 273.15 },
   },
   humidity: { title: "Humidity", unit: "%", meaning: "relative humidity of the air at the sensor" },
-  illuminance: { title: "Light", unit: "lx", meaning: "how much light falls on the sensor" },
+  illuminance: {
+    title: "Light",
+    unit: "lx",
+    meaning: "how much light falls on the sensor",
+    also: { lux: times(1), Lux: times(1) },
+  },
   pressure: {
     title: "Air pressure",
     unit: "hPa",

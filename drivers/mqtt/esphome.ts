@@ -10,7 +10,7 @@ import {
   sensor,
   textOf,
 } from "./payload.ts";
-import { quantityUnits, signWords } from "./words.ts";
+import { signWords } from "./words.ts";
 
 /**
  * ESPHome: https://esphome.io/components/mqtt, `mqtt_component.cpp`, `mqtt_binary_sensor.cpp`, `mqtt_sensor.cpp`. Each sensor of a node has a topic for its
@@ -32,8 +32,28 @@ export const esphome: Hub = {
   },
 };
 
+/** Classes of sensors (https://www.home-assistant.io/integrations/sensor/#device-class), by our quantities. */
+const quantityClasses: Readonly<Record<string, string>> = {
+  temperature: "temperature",
+  humidity: "humidity",
+  illuminance: "illuminance",
+  pressure: "pressure",
+  atmospheric_pressure: "pressure",
+  power: "power",
+  energy: "energy",
+  voltage: "voltage",
+  current: "current",
+  carbon_dioxide: "co2",
+  volatile_organic_compounds: "voc",
+  pm25: "pm25",
+  pm10: "pm10",
+  sound_pressure: "noise",
+  moisture: "soil_moisture",
+  distance: "target_distance",
+};
+
 /** Other hubs describe themselves below the same prefix, with a template for each value and a list of identifiers. */
-function readConfig({ payload, topic }: HubMessage, component: "binary_sensor" | "sensor"): Heard {
+function readConfig({ path, payload, topic }: HubMessage, component: "binary_sensor" | "sensor"): Heard {
   // An empty message takes a description away: what is still said there is unknown from then on.
   if (payload.length === 0) return "nothing";
   const config = jsonOf(payload);
@@ -48,7 +68,7 @@ function readConfig({ payload, topic }: HubMessage, component: "binary_sensor" |
     return "nothing";
   const address = addressOf(either(device, "ids", "identifiers"), 6);
   const word = either(config, "dev_cla", "device_class");
-  const words: object = component === "sensor" ? quantityUnits : signWords;
+  const words: object = component === "sensor" ? quantityClasses : signWords;
   if (address === undefined || typeof word !== "string" || !Object.hasOwn(words, word)) return "nothing";
   const unit = either(config, "unit_of_meas", "unit_of_measurement");
   const entry: Entry = {
@@ -57,6 +77,7 @@ function readConfig({ payload, topic }: HubMessage, component: "binary_sensor" |
       vendor: either(device, "mf", "manufacturer"),
     }),
     word: `${component} ${word}`,
+    part: path[2] ?? "",
     topic: state,
     ...(typeof unit === "string" ? { units: { [word]: unit } } : {}),
   };
@@ -73,11 +94,23 @@ function readState({ payload, topic }: HubMessage, known: Directory): Heard {
     addSign(fields, word, text === "ON" ? true : text === "OFF" ? false : text, topic);
   } else if (text !== "nan" && text !== "NaN") {
     // A sensor that has measured nothing says so.
-    addMeasure(fields, word, text === "" ? undefined : Number(text), entry.units?.[word]);
+    const quantity = quantityClasses[word] ?? word;
+    const number = text === "" ? undefined : Number(text);
+    addMeasure(fields, quantity, number, { unit: entry.units?.[word], part: partOf(entry, known) });
   }
   // A node says the state of a sign when it changes, and again whenever it connects.
   return { device: entry.device, ...fields, says: component === "sensor" ? "all" : "changes" };
 }
+
+/** The name of a sensor, where its node has others of its class. */
+function partOf({ device, word, part }: Entry, known: Directory): string | undefined {
+  const alike = [...known.values()].filter(
+    (one) => one.word === word && one.device?.address === device?.address,
+  );
+  return alike.length > 1 ? part?.slice(0, part_length_max) : undefined;
+}
+
+const part_length_max = 60;
 
 function either(object: Json, short: string, long: string): unknown {
   return object[short] ?? object[long];

@@ -1,3 +1,4 @@
+import type { MeasureValues } from "../../src/quantities.ts";
 import type { Device } from "../../src/reading.ts";
 import type { EventBit } from "./words.ts";
 
@@ -41,6 +42,8 @@ export interface Entry {
   readonly units?: Readonly<Record<string, string>>;
   /** The word or quantity that the messages of this name tell. */
   readonly word?: string;
+  /** The name of what tells it, where several of a device may tell the same. */
+  readonly part?: string;
   /** A topic to subscribe to, where none of `messages` covers it. */
   readonly topic?: string;
 }
@@ -58,7 +61,7 @@ export type Heard =
 export interface Told {
   readonly device: Device;
   readonly signs: readonly Sign[];
-  readonly measures: readonly Measure[];
+  readonly measures: readonly MeasureValues[];
   /**
    * `changes`: the message repeats what was known, so that an equal value says nothing. `all`: each value was measured for this message.
    */
@@ -81,12 +84,6 @@ export interface Sign {
   readonly key: string;
   readonly bit: EventBit;
   readonly on: boolean;
-}
-
-export interface Measure {
-  readonly quantity: string;
-  readonly value: number;
-  readonly unit: string;
 }
 
 export const entries_max = 4_000;

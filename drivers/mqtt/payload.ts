@@ -1,6 +1,7 @@
+import { type MeasureValues, measureOf, quantityOf } from "../../src/quantities.ts";
 import type { Device } from "../../src/reading.ts";
-import type { Measure, Sign } from "./hub.ts";
-import { inUnit, quantityUnits, signWords } from "./words.ts";
+import type { Sign } from "./hub.ts";
+import { signWords } from "./words.ts";
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -67,7 +68,7 @@ export function wholeOf(value: unknown, least: number, most: number): number | u
 
 export interface Fields {
   readonly signs: Sign[];
-  readonly measures: Measure[];
+  readonly measures: MeasureValues[];
   readonly refused: string[];
 }
 
@@ -77,7 +78,7 @@ export function fieldsOf(values: Json, units: Readonly<Record<string, string>> =
   for (const [name, value] of Object.entries(values).slice(0, fields_max)) {
     if (value === null) continue;
     if (Object.hasOwn(signWords, name)) addSign(fields, name, value);
-    if (Object.hasOwn(quantityUnits, name)) addMeasure(fields, name, value, units[name]);
+    if (quantityOf(name) !== undefined) addMeasure(fields, name, value, { unit: units[name] });
   }
   return fields;
 }
@@ -92,16 +93,26 @@ export function addSign(fields: Fields, word: string, value: unknown, key = word
   else if (typeof value !== "number") fields.refused.push(`whose ${word} is not true or false`);
 }
 
-/** Adds a number of a quantity, in the unit that is kept. */
-export function addMeasure(fields: Fields, quantity: string, value: unknown, told: string | undefined): void {
-  const unit = quantityUnits[quantity];
-  if (unit === undefined) return;
-  const kept = typeof value === "number" ? inUnit(value, told ?? unit, unit) : undefined;
-  if (kept === undefined) fields.refused.push(`whose ${quantity} is no number of a known unit`);
-  else fields.measures.push({ quantity, value: kept, unit });
+/**
+ * Adds a number of a quantity; `unit` is the one that it was told in, absent where that is not told, and `part` the name of what measured
+ * it, where several of a device measure the same.
+ */
+export function addMeasure(
+  fields: Fields,
+  quantity: string,
+  value: unknown,
+  { unit, part }: { unit?: string | undefined; part?: string | undefined } = {},
+): void {
+  const number = typeof value === "number" && Math.abs(value) <= Number.MAX_SAFE_INTEGER ? value : undefined;
+  if (number === undefined) fields.refused.push(`whose ${quantity} is no number`);
+  else {
+    const measure = measureOf(quantity, number, unit?.slice(0, unit_length_max));
+    fields.measures.push(part === undefined ? measure : { ...measure, quantity: `${quantity}_${part}` });
+  }
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 /** Fields of one object that are looked at. */
 const fields_max = 200;
 const name_length_max = 100;
+const unit_length_max = 20;

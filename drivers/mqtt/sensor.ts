@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import type { Measure, Sign, Told } from "./hub.ts";
+import { action_prefix, type MeasureValues } from "../../src/quantities.ts";
+import type { Sign, Told } from "./hub.ts";
 
 /** How a message came: `retained` as the state that the broker keeps, `late` as one that may have waited there, or `live`. */
 export type Delivery = "retained" | "late" | "live";
@@ -9,7 +10,7 @@ export type Delivery = "retained" | "late" | "live";
 export interface News {
   /** Bits of an event; absent where nothing happened. */
   readonly event?: number;
-  readonly measures: readonly Measure[];
+  readonly measures: readonly MeasureValues[];
   /**
    * `again`: the message was taken before, as its stamp shows. `added`: the hub has changed something by itself since, with the stamp of the
    * device's last message.
@@ -96,10 +97,10 @@ export class Sensor {
     return bits;
   }
 
-  #newMeasures({ measures, says }: Told): Measure[] {
-    return measures.filter(({ quantity, value, unit }) => {
-      // Without a unit it is an action, which is never a state.
-      const same = unit !== "" && this.#values.get(quantity) === value;
+  #newMeasures({ measures, says }: Told): MeasureValues[] {
+    return measures.filter(({ quantity, value }) => {
+      // The press of a button is never a state.
+      const same = !quantity.startsWith(action_prefix) && this.#values.get(quantity) === value;
       this.#keep(quantity, value);
       return says === "all" || !same;
     });

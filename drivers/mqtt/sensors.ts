@@ -65,6 +65,8 @@ export class Sensors {
         ...time,
         values: { event: news.event },
       });
+    for (const values of news.measures)
+      readings.push({ device: told.device, series: "wirelesssensor_measures", ...time, values });
     // One cursor, with the last of them: a crash between two commits tells the message once more.
     const cursor = { name: cursorName(told.device.address), value: sensor.cursor() };
     await Promise.all(

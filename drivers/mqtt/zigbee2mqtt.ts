@@ -1,3 +1,4 @@
+import { pressOf } from "../../src/quantities.ts";
 import type { Directory, Entry, Heard, Hub, HubMessage, Told } from "./hub.ts";
 import {
   addressOf,
@@ -106,7 +107,7 @@ function toldOf(
   const fields = fieldsOf(units["voltage"] === "V" ? values : others, units);
   const action = named(values["action"]);
   // An action is never repeated, whatever else is.
-  if (action !== undefined) fields.measures.push({ quantity: `action_${action}`, value: 1, unit: "" });
+  if (action !== undefined) fields.measures.push(pressOf(action));
   const stamp_ms = stampOf(values["last_seen"]);
   const battery_percent = wholeOf(values["battery"], 0, 100);
   const battery_mv = units["voltage"] === "V" ? undefined : wholeOf(voltage, 100, 100_000);

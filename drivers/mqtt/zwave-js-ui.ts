@@ -154,7 +154,7 @@ const read: Readonly<
 /** Only a value that comes with its unit is known: a temperature may be in °F. */
 function measure(fields: Fields, quantity: string | undefined, { value, unit }: Json): void {
   if (quantity === undefined) return;
-  if (typeof unit === "string") addMeasure(fields, quantity, value, unit);
+  if (typeof unit === "string") addMeasure(fields, quantity, value, { unit });
   else fields.refused.push("that tell a measure without its unit");
 }
 

@@ -46,7 +46,9 @@ function listening(): Promise<unknown> {
 }
 
 const eventsOf = (device: string) =>
-  host.readings.filter((one) => one.device.address === device).map(({ values }) => values["event"]);
+  host.readings
+    .filter((one) => one.device.address === device && one.series === "wirelesssensor_events")
+    .map(({ values }) => values["event"]);
 
 test("each hub's sensor makes events as an IAS sensor would", async () => {
   await hub.publish(zigbeeDevices([motion]));
@@ -96,6 +98,54 @@ test("each hub's sensor makes events as an IAS sensor would", async () => {
     expect.objectContaining({ battery_percent: 91, battery_mv: 2985, linkquality: 120 }),
   );
   expect([...host.drops]).toEqual([]);
+}, 20_000);
+
+test("numbers are measures, each in its unit, and those that are only said again are none", async () => {
+  const exposes = [{ type: "numeric", property: "pressure", unit: "kPa" }];
+  await hub.publish(zigbeeDevices([{ ...motion, exposes }]));
+  const sensor = {
+    mac: "a0b1c2d3e4f5",
+    node: "bed",
+    component: "sensor",
+    deviceClass: "temperature",
+  } as const;
+  await hub.publish(esphomeConfig({ ...sensor, object: "air", unit: "°F" }));
+  await hub.publish(esphomeConfig({ ...sensor, object: "mattress", unit: "°C" }));
+  await hub.publish(esphomeConfig({ ...sensor, object: "light", deviceClass: "illuminance", unit: "lx" }));
+  await hub.publish(zwaveStatus("porch", 7, 1_800_000_000_000));
+  await listen();
+  await hub.publish(
+    zigbeeState(motion.name, { temperature: 21.5, pressure: 100.1, action: "single", voltage: 2985 }),
+  );
+  await hub.publish(zigbeeState(motion.name, { temperature: 21.5, pressure: 100.2, illuminance: "dark" }));
+  await hub.publish(esphomeState("bed", "sensor", "air", "70.7"));
+  await hub.publish(esphomeState("bed", "sensor", "mattress", "30.5"));
+  await hub.publish(esphomeState("bed", "sensor", "mattress", "30.5"));
+  await hub.publish(esphomeState("bed", "sensor", "light", "nan"));
+  const light = {
+    nodeId: 7,
+    commandClass: "sensor_multilevel",
+    property: "Illuminance",
+    time: 1_800_000_000_300,
+  };
+  await hub.publish(zwaveValue("porch", { ...light, value: 12 }));
+  await hub.publish(zwaveValue("porch", { ...light, value: 12, unit: "Lux", time: 1_800_000_000_400 }));
+  await host.until("the measures", () => host.readings.length === 8);
+  expect(host.readings.map(({ series }) => series)).toEqual(Array(8).fill("wirelesssensor_measures"));
+  expect(host.readings.map(({ values }) => Object.values(values).join(" "))).toEqual([
+    "temperature 21.5 °C",
+    "pressure 1001 hPa",
+    "action_single 1 ",
+    "pressure 1002 hPa",
+    "temperature_air 21.5 °C",
+    "temperature_mattress 30.5 °C",
+    "temperature_mattress 30.5 °C",
+    "illuminance 12 lx",
+  ]);
+  expect(Object.fromEntries(host.drops)).toEqual({
+    "zigbee2mqtt messages whose illuminance is no number": 1,
+    "zwave-js-ui messages that tell a measure without its unit": 1,
+  });
 }, 20_000);
 
 test("an occupancy off that the hub adds by a timer is no event, and the next on is one", async () => {
