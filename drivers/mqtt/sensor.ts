@@ -30,6 +30,7 @@ export class Sensor {
   #recent: readonly Identity[] = [];
   /** The last event, or what the hub has said since; undefined: the next message is one. */
   #event: number | undefined;
+  #recorded: number | undefined;
 
   /** @param cursor of the newest reading on disk; a damaged one is none */
   constructor(cursor?: string) {
@@ -37,6 +38,7 @@ export class Sensor {
     if (state === undefined) return;
     for (const [key, bit, on] of state.signs) this.#signs.set(key, { bit: bit as Sign["bit"], on });
     this.#recent = state.recent.map((text) => identityOf(text));
+    this.#recorded = state.event;
     // Nobody knows whether the hub has said meanwhile that it is over. Once more is better than not at all.
     this.#event = ((state.event ?? 0) & alarms) === 0 ? state.event : undefined;
   }
@@ -53,10 +55,7 @@ export class Sensor {
       const newest = this.#recent.at(-1);
       if (newest?.stamp_ms !== identity.stamp_ms || newest.part !== identity.part)
         return { measures: [], nothing: "again" };
-      // No event, but the device's next message may differ from it.
-      const before = this.#event;
-      this.#know(told);
-      return { measures: [], nothing: this.#event === before ? "again" : "added" };
+      return { measures: [], nothing: this.#isAdded(told) ? "added" : "again" };
     }
     if (identity !== undefined) this.#recent = [...this.#recent.slice(1 - recent_max), identity];
     return { ...this.#eventOf(told), measures: this.#newMeasures(told) };
@@ -69,7 +68,7 @@ export class Sensor {
       recent: this.#recent.map(
         ({ stamp_ms, part }) => `${stamp_ms.toString(36)}${part === "" ? "" : ` ${part}`}`,
       ),
-      ...(this.#event === undefined ? {} : { event: this.#event }),
+      ...(this.#recorded === undefined ? {} : { event: this.#recorded }),
     };
     return JSON.stringify(state);
   }
@@ -80,11 +79,21 @@ export class Sensor {
     for (const { quantity, value } of measures) this.#keep(quantity, value);
   }
 
+  /** Whether a hub has changed a sign since the device's last message: no event, but the device's next one may differ from it. */
+  #isAdded({ signs }: Told): boolean {
+    if (signs.length === 0) return false;
+    const event = this.#set(signs);
+    if (event === this.#recorded) return false;
+    this.#event = event;
+    return true;
+  }
+
   #eventOf({ signs, says }: Told): { event?: number } {
     if (signs.length === 0) return {};
     const before = this.#event;
     const event = this.#set(signs);
     this.#event = event;
+    this.#recorded = event;
     return says === "changes" && event === before ? {} : { event };
   }
 

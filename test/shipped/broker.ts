@@ -18,9 +18,14 @@ export interface TestBroker {
 }
 
 /** Mosquitto, or Aedes in this process where that is not installed: which speaks MQTT 3.1.1 and keeps nothing on disk. */
-export async function startBroker(lines: readonly string[] = []): Promise<TestBroker> {
+export async function startBroker(
+  lines: readonly string[] = [],
+  { anonymous = true } = {},
+): Promise<TestBroker> {
   const broker =
-    mosquitto === null ? new AedesBroker(await freePort()) : new Mosquitto(await freePort(), lines);
+    mosquitto === null
+      ? new AedesBroker(await freePort())
+      : new Mosquitto(await freePort(), [`allow_anonymous ${anonymous}`, ...lines]);
   await broker.start();
   return broker;
 }
@@ -43,7 +48,6 @@ class Mosquitto implements TestBroker {
     this.url = `mqtt://127.0.0.1:${port}`;
     const settings = [
       `listener ${port} 127.0.0.1`,
-      "allow_anonymous true",
       "persistence true",
       `persistence_location ${this.#directory}/`,
       // It writes all it has at each change: without that a killed one forgets half an hour.
