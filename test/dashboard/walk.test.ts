@@ -67,7 +67,7 @@ describe.skipIf(chromiumPath === undefined)(`setting up a home, page by page (${
     await stick.tell({ do: "join", ieee: lamp.ieee });
     await page.getByText("could not join").waitFor({ timeout: 10_000 });
     expect(await page.locator(".walk-device.needed").textContent()).toMatch(
-      /not a sensor \(Acme lamp\).*recorded. Leave it/,
+      /not a sensor \(Acme lamp\).*reading. Leave it/,
     );
     expect(await faultsForAll(page)).toEqual([]);
     await picture("find");
