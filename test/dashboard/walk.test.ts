@@ -41,10 +41,33 @@ describe.skipIf(chromiumPath === undefined)(`setting up a home, page by page (${
   async function picture(name: string): Promise<void> {
     if (pictures === undefined) return;
     mkdirSync(pictures, { recursive: true });
-    for (const colorScheme of ["light", "dark"] as const) {
-      await visit.page.emulateMedia({ colorScheme });
-      await visit.page.screenshot({ path: `${pictures}/walk-${name}-${colorScheme}.png`, fullPage: true });
-    }
+    for (const width of [1280, 390])
+      for (const colorScheme of ["light", "dark"] as const) {
+        await visit.page.setViewportSize({ width, height: 844 });
+        await visit.page.emulateMedia({ colorScheme });
+        await visit.page.screenshot({
+          path: `${pictures}/walk-${name}-${width}-${colorScheme}.png`,
+          fullPage: true,
+        });
+      }
+  }
+
+  /** Adds a sensor, and has it join; answers its item once that is one of so many. */
+  async function join(model: string, items: number): Promise<{ address: string }> {
+    const pair = site.spawn(["pair", "--seconds", "60", "--json", "--data", site.data]);
+    await pair.line();
+    const { ieee } = (await stick.tell({ do: "add", model })) as { ieee: string };
+    sensors.push(ieee);
+    await stick.tell({ do: "join", ieee });
+    let joined = { state: "", address: "" };
+    while (joined.state !== "joined") joined = JSON.parse((await pair.line()) ?? "{}");
+    pair.kill("SIGINT");
+    await pair.exited;
+    await eventually(async () => {
+      const known = await gateway.records<object[]>("/inventory/wirelesssensors", reading);
+      return known.length === items ? true : undefined;
+    }, `the item of ${ieee}`);
+    return joined;
   }
 
   const title = (words: RegExp) => visit.page.locator("h1", { hasText: words }).waitFor({ timeout: 10_000 });
@@ -105,29 +128,92 @@ describe.skipIf(chromiumPath === undefined)(`setting up a home, page by page (${
     await page.getByRole("link", { name: "Hall door" }).waitFor();
   }, 60_000);
 
+  test("three curtain sensors in the hall are measured, and make a line, and two at one place are none", async () => {
+    const { page } = visit;
+    for (const number of [1, 2, 3]) await join("3045", number + 2);
+    for (const number of [1, 2, 3]) {
+      await page.goto(`${gateway.origin}/walk?step=name`);
+      await title(/^Where is this curtain sensor/);
+      if (number === 1) await picture("name");
+      await page.getByRole("radio", { name: "Hall", exact: true }).check();
+      await page.getByRole("button", { name: "Keep it" }).click();
+      const name = number === 1 ? "Hall curtain" : `Hall curtain ${number}`;
+      await page.getByRole("link", { name, exact: true }).waitFor();
+    }
+    await page.getByRole("link", { name: "Measure the line" }).click();
+    await title(/^3 curtain sensors are not measured yet/);
+    const field = (name: string) => page.getByLabel(name, { exact: true });
+    await field("Hall curtain").fill("0");
+    await field("Hall curtain 2").fill("far");
+    await page.getByRole("button", { name: "Keep the distances" }).click();
+    await page.getByText('"far" is no distance in metres').waitFor();
+    await title(/^2 curtain sensors are not measured yet/);
+    await field("Hall curtain 2").fill("0,75");
+    await field("Hall curtain 3").fill("0.75");
+    await page.getByRole("button", { name: "Keep the distances" }).click();
+    await page.getByText("at the same place: give each its own distance").waitFor();
+    expect(await faultsForAll(page)).toEqual([]);
+    await field("Hall curtain 3").fill("1.5");
+    await page.getByRole("button", { name: "Keep the distances" }).click();
+    await title(/^The line is measured/);
+    await page.getByText("3 sensors over 1.50 m").waitFor();
+    expect(await faultsForAll(page)).toEqual([]);
+    await picture("line");
+  }, 60_000);
+
+  test("a new sensor takes name and place of a broken one, which is shown no more", async () => {
+    const { page } = visit;
+    const { address } = await join("3041", 6);
+    await page.goto(`${gateway.origin}/walk?step=name`);
+    await title(/^Where is this motion sensor/);
+    await page.getByText("It stands in place of a broken one").click();
+    await page.getByLabel("Corner").check();
+    expect(await faultsForAll(page)).toEqual([]);
+    await picture("replace");
+    await page.getByRole("button", { name: "Take its place" }).click();
+    await title(/^Everything has a name/);
+    const corner = await gateway.records<{ macaddress: string }>(
+      "/inventory/wirelesssensors/Corner",
+      reading,
+    );
+    expect(corner.macaddress).toBe(address);
+    const old = sensors.shift();
+    sensors.unshift(sensors.pop() as string);
+    expect(sensors).not.toContain(old);
+  }, 60_000);
+
   test("the walk test ticks off a sensor when it speaks, with a tone once somebody has asked for it", async () => {
     const { page } = visit;
     await page.getByRole("link", { name: "Walk and test" }).click();
-    await title(/^0 of 2 have spoken/);
+    await title(/^0 of 5 have spoken/);
     await page.getByRole("button", { name: "Sound a tone" }).click();
     const tones = () => page.evaluate(() => Number(document.documentElement.dataset["tones"] ?? 0));
     expect(await tones()).toBe(1);
     await stick.tell({ do: "notify", ieee: sensors[0], status: 0x32 });
-    await title(/^1 of 2 have spoken/);
+    await title(/^1 of 5 have spoken/);
     expect(await page.locator(".spoken").textContent()).toContain("Corner");
     await eventually(async () => ((await tones()) === 2 ? true : undefined), "a tone");
     expect(await faultsForAll(page)).toEqual([]);
     await picture("test");
-    await stick.tell({ do: "notify", ieee: sensors[1], status: 0x31 });
+    for (const ieee of sensors.slice(1)) await stick.tell({ do: "notify", ieee, status: 0x31 });
     await title(/^Every device has spoken/);
   }, 60_000);
 
   test("the record has the version, each device with its room, and what is not uploaded, and prints on one page", async () => {
     const { page } = visit;
     await page.getByRole("link", { name: "To the record" }).click();
-    await title(/^Home 12 is set up: 2 devices, all heard/);
+    await title(/^Home 12 is set up: 5 devices, all heard/);
     const words = await page.textContent(".acceptance");
-    for (const word of ["Corner", "Kitchen", "Hall door", "Los_Angeles", "stays in this box", "Clock"])
+    for (const word of [
+      "Corner",
+      "Kitchen",
+      "Hall door",
+      "Los_Angeles",
+      "stays in this box",
+      "Clock",
+      "3 sensors over 1.50 m",
+      "in place of",
+    ])
       expect(words).toContain(word);
     expect(await faultsForAll(page)).toEqual([]);
     await picture("record");
@@ -140,6 +226,20 @@ describe.skipIf(chromiumPath === undefined)(`setting up a home, page by page (${
       .toString("latin1")
       .match(/\/Type\s*\/Page\b/g);
     expect(pages).toHaveLength(1);
+    expect(visit.faults).toEqual([]);
+  }, 60_000);
+
+  test("the page of the home has a group for each room, and the line where its sensors are", async () => {
+    const { page } = visit;
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(`${gateway.origin}/`);
+    expect(await page.locator(".home .group-title").allTextContents()).toEqual(["Hall", "Kitchen"]);
+    const hall = page.locator("section.group", { hasText: "Hall curtain 3" });
+    expect(await hall.locator(".walking").textContent()).toMatch(/^Hall: /);
+    expect(await hall.locator(".name").allTextContents()).toContain("Hall door");
+    await picture("home");
+    await page.goto(`${gateway.origin}/devices/wirelesssensors/Corner`);
+    expect(await page.textContent("h1")).toContain("Corner");
     expect(visit.faults).toEqual([]);
   }, 60_000);
 
@@ -157,7 +257,7 @@ describe.skipIf(chromiumPath === undefined)(`setting up a home, page by page (${
       });
     expect((await fetch(`${origin}/walk`, { headers: cookie })).status).toBe(404);
     expect((await fetch(`${origin}/live/walk`, { headers: cookie })).status).toBe(404);
-    for (const path of ["/walk/joining", "/walk/name"]) {
+    for (const path of ["/walk/joining", "/walk/name", "/walk/line", "/walk/replace"]) {
       expect((await send(path, { ...cookie, ...own })).status).toBe(404);
       expect((await send(path, own)).status).toBe(401);
       expect((await send(path, { ...cookie, "Sec-Fetch-Site": "cross-site" })).status).toBe(403);

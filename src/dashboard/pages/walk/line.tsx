@@ -59,7 +59,7 @@ export function Line(data: Shown) {
 function Distance({ device }: { device: WalkDevice }) {
   return (
     <label>
-      <bdi>{titleOf(device)}</bdi>
+      <bdi class="walk-name">{titleOf(device)}</bdi>
       <input
         name={device.address}
         inputMode="decimal"

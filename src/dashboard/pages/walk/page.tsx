@@ -6,7 +6,7 @@ import { Line } from "./line.tsx";
 import { Naming } from "./naming.tsx";
 import { Facts, Next, type Shown, ToTest, titleOf, Where } from "./parts.tsx";
 import { AcceptanceRecord } from "./record.tsx";
-import { countText, sentence } from "./words.ts";
+import { byRoom, countText, sentence } from "./words.ts";
 
 /** The installer's walk: one step a screen. */
 export function WalkPage(data: Shown) {
@@ -98,7 +98,7 @@ function Test(data: Shown) {
         {isLoud ? "A tone tells of each" : "Sound a tone for each"}
       </button>
       <ul class="walk-devices">
-        {devices.map((device) => {
+        {byRoom(devices).map((device) => {
           const { address, room, spoke_ms } = device;
           const has = spoken.includes(device);
           return (

@@ -36,10 +36,23 @@ export function Next({ href, children }: { href: string; children: ComponentChil
   );
 }
 
-/** The way to the test, by the line where there is one to be measured. */
+/** The way to the test, by the line where there is one to be measured; `measured`: it was looked at. */
 export function ToTest({ data, measured = false }: { data: Shown; measured?: boolean }) {
-  if (!measured && data.devices.some(isInLine)) return <Next href="/walk?step=line">Measure the line</Next>;
-  return <Next href={`/walk?step=test&since=${data.now_ms}`}>Walk and test</Next>;
+  const sensors = data.devices.filter(isInLine);
+  if (!measured && sensors.some(({ metres }) => metres === null))
+    return <Next href="/walk?step=line">Measure the line</Next>;
+  return (
+    <>
+      <Next href={`/walk?step=test&since=${data.now_ms}`}>Walk and test</Next>
+      {measured || sensors.length === 0 ? null : (
+        <p>
+          <a class="walk-link" href="/walk?step=line">
+            Change how far the curtain sensors are from each other
+          </a>
+        </p>
+      )}
+    </>
+  );
 }
 
 export function Facts({ device }: { device: WalkDevice }) {

@@ -1,14 +1,14 @@
 import { Fragment } from "preact";
-import { clockText, dateText, numberText } from "../../time-text.ts";
+import { clockText, numberText, yearDateText } from "../../time-text.ts";
 import { signalText } from "../home/words.tsx";
 import { type Shown, Where } from "./parts.tsx";
-import { countText, kindText } from "./words.ts";
+import { byRoom, countText, kindText } from "./words.ts";
 
 /** The acceptance record: printed on A4, and signed. */
 export function AcceptanceRecord(data: Shown) {
   const { home, zone, version, timeKnown, devices, lines, troubles, upload, since_ms, now_ms, locale } = data;
   const times = { locale, zone, now_ms };
-  const momentText = (at_ms: number) => `${dateText(at_ms, times)}, ${clockText(at_ms, times)}`;
+  const momentText = (at_ms: number) => `${yearDateText(at_ms, times)}, ${clockText(at_ms, times)}`;
   const spoken = devices.filter(({ spoke_ms }) => spoke_ms !== null && since_ms > 0 && spoke_ms >= since_ms);
   const isRight = troubles.length === 0 && devices.length > 0 && spoken.length === devices.length;
   return (
@@ -64,21 +64,23 @@ export function AcceptanceRecord(data: Shown) {
             </tr>
           </thead>
           <tbody>
-            {devices.map((device) => (
+            {byRoom(devices).map((device) => (
               <tr key={device.address}>
                 <th scope="row">
                   <bdi>{device.name}</bdi>
                 </th>
                 <td data-label="Room">{device.room ?? ""}</td>
                 <td data-label="What">
-                  {kindText(device)}
-                  {device.model === null ? "" : `, ${device.model}`}
-                  <br />
-                  <small>
-                    {device.address}
-                    {device.metres === null ? "" : `, at ${numberText(device.metres, locale, 2)} m`}
-                    {device.replaces === null ? "" : `, in place of ${device.replaces}`}
-                  </small>
+                  <span>
+                    {kindText(device)}
+                    {device.model === null ? "" : `, ${device.model}`}
+                    <br />
+                    <small>
+                      {device.address}
+                      {device.metres === null ? "" : `, at ${numberText(device.metres, locale, 2)} m`}
+                      {device.replaces === null ? "" : `, in place of ${device.replaces}`}
+                    </small>
+                  </span>
                 </td>
                 <td data-label="Signal">
                   {device.linkquality === null ? "" : signalText(device.linkquality)}

@@ -28,3 +28,9 @@ export function nameInRoom(room: string, device: Pick<WalkDevice, "kind" | "subt
 export function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, "")}.`;
 }
+
+/** Devices in the order in which one walks: room by room. */
+export function byRoom(devices: readonly WalkDevice[]): WalkDevice[] {
+  const of = ({ room, name }: WalkDevice) => [room ?? "\uffff", name].join("\n");
+  return devices.toSorted((one, other) => of(one).localeCompare(of(other)));
+}
