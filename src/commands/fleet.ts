@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import { type FleetHome, fleetOf } from "../sync/fleet/fleet.ts";
+import type { FleetHome } from "../fleet-home.ts";
+import { fleetOf } from "../sync/fleet/fleet.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { folding } from "./fold.ts";
 import { bytesText, spanText } from "./spans.ts";

@@ -102,6 +102,7 @@ function routesOf(site: Site, context: AppContext & { live: Live }) {
       const { shownOf } = await pageMaker();
       return live.stream(call.request, {
         name: `${token.id} ${locale} ${call.request.url}`,
+        whose: token.id,
         // The token is asked for each time: a stream ends with it.
         find: async () => (await shownOf(name, await asked(call))).data,
       });

@@ -1,3 +1,4 @@
+import type { FleetHome } from "../fleet-home.ts";
 import type { CoverageInterval } from "../store/store.ts";
 
 /** All homes of a central, and what has arrived of them. `homes` names those whose data is asked for: whoever asks leaves out what the token may not see. */
@@ -11,29 +12,6 @@ export interface Fleet {
     homes: readonly number[],
     during: { readonly start_ms: number; readonly stop_ms: number },
   ): Promise<readonly DeviceCoverage[]>;
-}
-
-/** State of a home, as `lintel fleet` tells it (src/sync/fleet/fleet.ts); times are unix milliseconds. */
-export interface FleetHome {
-  readonly homeid: number;
-  readonly version: string | null;
-  readonly timezone: string | null;
-  readonly last_upload_ms: number | null;
-  readonly last_report_ms: number | null;
-  readonly backlog: number | null;
-  readonly disk_free_bytes: number | null;
-  readonly clock_offset_ms: number | null;
-  readonly failure: string | null;
-  readonly items: number;
-  readonly silent: readonly { readonly itemname: string; readonly heard_ms: number | null }[];
-  readonly low_batteries: readonly {
-    readonly itemname: string;
-    readonly percent: number | null;
-    readonly millivolts: number | null;
-  }[];
-  readonly rivals: readonly string[];
-  /** Worst first. */
-  readonly needs: readonly { readonly type: string; readonly message: string }[];
 }
 
 export interface HomeNights {
@@ -52,4 +30,15 @@ export interface DeviceCoverage {
   readonly start_ms: number;
   readonly stop_ms: number;
   readonly uncovered: readonly CoverageInterval[];
+}
+
+/** The gateway of a home as central knows it: null where it has sent nothing yet; undefined at the gateway itself, and of no home. */
+export type SentBy = FleetHome | null | undefined;
+
+export async function sentBy(
+  { fleet }: { readonly fleet?: Fleet },
+  home: number | undefined,
+): Promise<SentBy> {
+  if (fleet === undefined || home === undefined) return undefined;
+  return (await fleet.homes([home]))[0] ?? null;
 }

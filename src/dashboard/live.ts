@@ -24,17 +24,20 @@ export class Live {
 
   /**
    * A stream of the data of a page, at once and then with each change, until the browser leaves or the data can no longer be had. `name` is the same for the
-   * same data.
+   * same data as the same token sees it, `whose` names the token.
    *
-   * @throws HttpError 503 where too many follow pages; what `find` throws
+   * @throws HttpError 503 where too many follow pages, of all or of this token; what `find` throws
    */
-  async stream(request: Request, { name, find }: { name: string; find: Find }): Promise<Response> {
+  async stream(
+    request: Request,
+    { name, whose, find }: { name: string; whose: string; find: Find },
+  ): Promise<Response> {
     // Nobody reads the body of an answer to HEAD: its stream would never end.
     if (request.method === "HEAD") return new Response(null, { headers: streamHeaders });
-    this.#requireRoom();
+    this.#requireRoom(whose);
     const first = await find();
-    this.#requireRoom();
-    const channel = this.#channels.get(name) ?? new Channel(find);
+    this.#requireRoom(whose);
+    const channel = this.#channels.get(name) ?? new Channel(whose, find);
     let leave = () => {};
     const stream = new ReadableStream<Uint8Array>({
       start: (controller) => {
@@ -64,11 +67,12 @@ export class Live {
 
   /** How many streams there are. */
   get readers(): number {
-    return this.#channels.values().reduce((sum, { readers }) => sum + readers.size, 0);
+    return readersOf(this.#channels.values());
   }
 
-  #requireRoom(): void {
-    if (this.#stopped || this.readers >= streams_max)
+  #requireRoom(whose: string): void {
+    const own = readersOf(this.#channels.values().filter((channel) => channel.whose === whose));
+    if (this.#stopped || this.readers >= streams_max || own >= streams_of_token_max)
       throw new HttpError("too_busy", { retry_s: 15 }, { "Retry-After": "15" });
   }
 
@@ -90,6 +94,7 @@ export class Live {
 class Channel {
   /** With what to do when one leaves. */
   readonly readers = new Map<Reader, () => void>();
+  readonly whose: string;
   readonly #find: Find;
   /** State of the store when it was last asked, and when that was. */
   #changes: number | undefined;
@@ -97,7 +102,8 @@ class Channel {
   /** A digest of the data as it was then: the data itself is not kept, however long nothing happens. */
   #found: bigint | undefined;
 
-  constructor(find: Find) {
+  constructor(whose: string, find: Find) {
+    this.whose = whose;
     this.#find = find;
   }
 
@@ -214,7 +220,12 @@ const unknown_look_ms = 5_000;
 const again_ms = 60_000;
 /** Below the time after which an idle connection is closed. */
 const quiet_ms = 15_000;
-/** Streams at once, of all readers together. */
+function readersOf(channels: IteratorObject<Channel>): number {
+  return channels.reduce((sum, { readers }) => sum + readers.size, 0);
+}
+
+/** Streams at once, of all readers together, and of one token: the other half is left to others. */
 const streams_max = 100;
+const streams_of_token_max = 50;
 /** A reader that has not taken a message for so long is let go. */
 const stalled_ms = 60_000;

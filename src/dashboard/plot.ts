@@ -1,6 +1,7 @@
 import { codings, readAcceptEncoding } from "../http/content-coding.ts";
 import { HttpError } from "../http/errors.ts";
 import type { Thinned } from "../store/store.ts";
+import { sentBy } from "./fleet.ts";
 import { type Measure, measures } from "./measures.ts";
 import type { Asked } from "./page.ts";
 import { requireDevice } from "./pages/device/device-store.ts";
@@ -49,7 +50,7 @@ async function plotData(
   const until_ms = Math.max(from_ms + step_ms, Math.min(to_ms, now_ms + 1));
   const request = { series, item, field, from_ms, before_ms: to_ms, step_ms };
   const thinned = await store.thinned(mask === undefined ? request : { ...request, mask });
-  const here_ms = await hereUntil_ms(site, home);
+  const here_ms = hereUntil_ms(await sentBy(site, home));
   const uncovered = await uncoveredOf(store, { item, from_ms, to_ms: until_ms, here_ms });
   const { count: counts } = thinned;
   const levels = mask === undefined ? levelsOf(thinned, measure) : statesOf(thinned);

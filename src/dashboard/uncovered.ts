@@ -1,4 +1,5 @@
 import type { SeenStore } from "../store/seen-store.ts";
+import type { SentBy } from "./fleet.ts";
 import type { Site } from "./page.ts";
 
 /**
@@ -79,10 +80,9 @@ export async function doubtsIn(
  * Until when what was recorded in a home is here, unix milliseconds; undefined at the gateway itself. Where a gateway has said that it has more, all is here until
  * it last sent something.
  */
-export async function hereUntil_ms({ fleet }: Site, home: number | undefined): Promise<number | undefined> {
-  if (fleet === undefined || home === undefined) return undefined;
-  const [known] = await fleet.homes([home]);
-  const { last_upload_ms = null, last_report_ms = null, backlog = 0 } = known ?? {};
+export function hereUntil_ms(sent: SentBy): number | undefined {
+  if (sent === undefined) return undefined;
+  const { last_upload_ms = null, last_report_ms = null, backlog = 0 } = sent ?? {};
   return Math.max(last_upload_ms ?? 0, backlog === 0 ? (last_report_ms ?? 0) : 0);
 }
 

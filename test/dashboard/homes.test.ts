@@ -235,6 +235,11 @@ describe.skipIf(chromiumPath === undefined)(
       await page.getByRole("link", { name: "Silent devices 1" }).click();
       await page.getByRole("heading", { name: "1 silent device" }).waitFor();
       await page.getByRole("link", { name: "Home 4" }).first().waitFor();
+      await page.getByRole("link", { name: nameOf(4, 0) }).click();
+      await page.getByRole("heading", { name: nameOf(4, 0) }).waitFor();
+      await page.goto(`${served.central.origin}/?show=batteries`);
+      await page.getByRole("link", { name: nameOf(4, 1) }).click();
+      await page.getByRole("heading", { name: nameOf(4, 1) }).waitFor();
       expect(visit.faults).toEqual([]);
     });
 

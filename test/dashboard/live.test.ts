@@ -38,12 +38,18 @@ const until = (so: () => boolean, what: string) =>
     { tries_max: 400, pause_ms: 5 },
   );
 
-test("streams at once are bounded, and freed when browsers leave", async () => {
+test("streams at once are bounded, of one token to half of all, and freed when browsers leave", async () => {
+  const other = await server.mint("read");
+  const refusal = async (token: string) => {
+    const refused = await server.page("/live", token);
+    return [refused.status, refused.headers.get("Retry-After")];
+  };
   for (let round = 0; round < 3; round++) {
-    const followed = await Promise.all(Array.from({ length: 100 }, () => follow()));
+    const followed = await Promise.all(Array.from({ length: 50 }, () => follow()));
+    expect(await refusal(server.tokens.read)).toEqual([503, "15"]);
+    followed.push(...(await Promise.all(Array.from({ length: 50 }, () => follow("/live", other)))));
     expect(followed.map(({ response }) => response.status)).toEqual(Array(100).fill(200));
-    const refused = await server.page("/live", server.tokens.read);
-    expect([refused.status, refused.headers.get("Retry-After")]).toEqual([503, "15"]);
+    expect(await refusal(server.tokens.admin)).toEqual([503, "15"]);
     for (const one of followed) one.leave();
     await eventually(
       async () => {
@@ -94,7 +100,10 @@ test("who takes nothing of what is sent is left, and nothing is kept for them", 
   let looks = 0;
   const find = async () => ({ now_ms, look: ++looks, text: "x".repeat(1_000_000) });
   const live = new Live({ clock, changes: () => looks });
-  const page = Bun.serve({ port: 0, fetch: (request) => live.stream(request, { name: "page", find }) });
+  const page = Bun.serve({
+    port: 0,
+    fetch: (request) => live.stream(request, { name: "page", whose: "reader", find }),
+  });
   const deaf = await Bun.connect({
     hostname: "127.0.0.1",
     port: page.port ?? 0,
@@ -124,7 +133,8 @@ test("a connection is kept while nothing of its page changes, however much else 
   const live = new Live({ clock, changes: () => ++changes });
   const page = Bun.serve({
     port: 0,
-    fetch: (request) => live.stream(request, { name: "page", find: async () => ({ now_ms }) }),
+    fetch: (request) =>
+      live.stream(request, { name: "page", whose: "reader", find: async () => ({ now_ms }) }),
   });
   const leave = new AbortController();
   const response = await fetch(page.url, { signal: leave.signal });

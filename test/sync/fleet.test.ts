@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { SystemClock } from "../../src/clock.ts";
 import { hour_ms } from "../../src/durations.ts";
+import type { FleetHome } from "../../src/fleet-home.ts";
 import type { CentralStore } from "../../src/store/central-store.ts";
 import { openCentralStore } from "../../src/store/sqlite/central-open.ts";
 import { AlertKeeper } from "../../src/sync/fleet/alert-keeper.ts";
-import { type FleetHome, fleetOf, upload_overdue_ms } from "../../src/sync/fleet/fleet.ts";
+import { fleetOf, upload_overdue_ms } from "../../src/sync/fleet/fleet.ts";
 import type { GatewayReport } from "../../src/sync/protocol.ts";
 import { events, take } from "../store/central-sample.ts";
 import { item, keptLog, sensor, start_ms, temporaryDirectory } from "../store/sample.ts";

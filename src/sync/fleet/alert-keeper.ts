@@ -1,9 +1,10 @@
 import type { Clock } from "../../clock.ts";
 import { messageOf } from "../../errors.ts";
+import { type FleetHome, needTypes } from "../../fleet-home.ts";
 import type { Log } from "../../log.ts";
 import type { Alert } from "../../records/programme.ts";
 import type { CentralStore } from "../../store/central-store.ts";
-import { type FleetHome, fleetOf, needTypes } from "./fleet.ts";
+import { fleetOf } from "./fleet.ts";
 
 /**
  * Keeps what homes need among the alerts of the subjects who live in them, where the interface serves them: made when something begins to

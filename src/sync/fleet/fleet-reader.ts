@@ -1,6 +1,7 @@
 import type { Clock } from "../../clock.ts";
+import type { FleetHome } from "../../fleet-home.ts";
 import type { CentralStore } from "../../store/central-store.ts";
-import { type FleetHome, fleetOf } from "./fleet.ts";
+import { fleetOf } from "./fleet.ts";
 
 /** Reads the fleet for whoever looks at it: all of it once for all who look within some seconds, or until something changes. */
 export class FleetReader {

@@ -1,78 +1,11 @@
 import { isBatteryLow } from "../../battery.ts";
 import { disk_low_bytes } from "../../disk/free-bytes.ts";
 import { hour_ms } from "../../durations.ts";
+import type { FleetHome, Need, NeedType } from "../../fleet-home.ts";
 import type { Kind } from "../../kinds.ts";
 import type { CentralStore, GatewayRecord, ItemState, Stray } from "../../store/central-store.ts";
 import type { GatewayReport } from "../protocol.ts";
 import { type Erased, erasedOf, nothingErased, unanswered } from "./erased-there.ts";
-
-/** State of a home, for the people who decide whether to send somebody there. Times are unix milliseconds. */
-export interface FleetHome {
-  readonly homeid: number;
-  /** The epoch that the home's gateway numbers by now. */
-  readonly epoch: string;
-  readonly version: string | null;
-  /** IANA name of the time zone of the home. */
-  readonly timezone: string | null;
-  /** When central last took readings, and when it last heard the gateway at all. */
-  readonly last_upload_ms: number | null;
-  readonly last_report_ms: number | null;
-  /** Readings on the gateway's disk that were not here when it last reported. */
-  readonly backlog: number | null;
-  /** Readings that wait on the gateway's disk for the time. */
-  readonly waiting: number | null;
-  /** How far the gateway's clock was ahead of central's at its last report. */
-  readonly clock_offset_ms: number | null;
-  readonly disk_free_bytes: number | null;
-  /** Days that differed at the last comparison. */
-  readonly differing_days: number | null;
-  /** The error of the last failed upload, or the reason why central cannot read the gateway now. */
-  readonly failure: string | null;
-  readonly items: number;
-  readonly silent: readonly { readonly itemname: string; readonly heard_ms: number | null }[];
-  readonly low_batteries: readonly {
-    readonly itemname: string;
-    readonly percent: number | null;
-    readonly millivolts: number | null;
-  }[];
-  /** Items that the home hears although they live elsewhere by the inventory: their readings are kept, and served as nobody's until they do. */
-  readonly strays: readonly {
-    readonly itemname: string;
-    readonly readings: number;
-    readonly newest_ms: number;
-  }[];
-  /** Devices heard by radio of late that nobody has admitted. */
-  readonly strangers: number | null;
-  /** Subjects that were erased at the gateway and are still here; null is the home itself. */
-  readonly erased_there: readonly (number | null)[];
-  /** Other gateways that upload for this home: epochs. */
-  readonly rivals: readonly string[];
-  /** Needs of the home, worst first; empty where all is well. */
-  readonly needs: readonly Need[];
-}
-
-export interface Need {
-  readonly type: NeedType;
-  /** One line for a person. */
-  readonly message: string;
-}
-
-/**
- * Needs of a home, worst first. `alerttypeid` is served in the alerts of the home's subjects: add numbers, never change
- * one. They begin above every programme's own numbers.
- */
-export const needTypes = {
-  upload_overdue: { alerttypeid: 90_001, title: "Upload overdue" },
-  two_gateways: { alerttypeid: 90_002, title: "Two gateways" },
-  data_differ: { alerttypeid: 90_003, title: "Data differ" },
-  disk_nearly_full: { alerttypeid: 90_004, title: "Disk nearly full" },
-  clock_wrong: { alerttypeid: 90_005, title: "Clock wrong" },
-  item_silent: { alerttypeid: 90_006, title: "Item silent" },
-  erased_there: { alerttypeid: 90_008, title: "Erased at the gateway" },
-  battery_low: { alerttypeid: 90_007, title: "Battery low" },
-} as const;
-
-export type NeedType = keyof typeof needTypes;
 
 /**
  * Every home that has ever sent anything, in order of number; `of`: only those of these homes, for somebody who may see no others, without what tells of
@@ -133,8 +66,13 @@ function fleetHome(
     items,
     silent: doubtful
       .filter(({ overdue }) => overdue)
-      .map(({ record, heard_ms }) => ({ itemname: record.itemname, heard_ms: heard_ms ?? null })),
+      .map(({ record: { typename, itemname }, heard_ms }) => ({
+        typename,
+        itemname,
+        heard_ms: heard_ms ?? null,
+      })),
     low_batteries: doubtful.filter(isLow).map(({ record, battery_percent, battery_mv }) => ({
+      typename: record.typename,
       itemname: record.itemname,
       percent: battery_percent ?? null,
       millivolts: battery_mv ?? null,

@@ -2,6 +2,7 @@ import type { Kind } from "../../../kinds.ts";
 import { localDays } from "../../../meaning/local-day.ts";
 import { type SeriesName, seriesOf } from "../../../series.ts";
 import type { ItemOverview, SeriesRecord } from "../../../store/store.ts";
+import { sentBy } from "../../fleet.ts";
 import type { Asked, Show } from "../../page.ts";
 import type { PlotForm } from "../../parts/plots.ts";
 import { trailTo } from "../../trail.ts";
@@ -101,7 +102,7 @@ export const showDevice: Show<DeviceData> = async (asked) => {
   const until_ms = Math.max(span.from_ms, Math.min(span.to_ms, now_ms));
   const href = `/devices/${kind}/${encodeURIComponent(name)}`;
   const shownTime = { from_ms: span.from_ms, to_ms: until_ms };
-  const here_ms = await hereUntil_ms(site, home);
+  const here_ms = hereUntil_ms(await sentBy(site, home));
   const uncovered = await uncoveredOf(store, { item: item.key, here_ms, ...shownTime });
   const doubts = await doubtsIn(site, { home, ...shownTime });
   const data: DeviceData = {

@@ -7,11 +7,12 @@ import { walksOf } from "../../../meaning/walks.ts";
 import { RecentlyUsed } from "../../../recently-used.ts";
 import { isNameOf } from "../../../store/given-names.ts";
 import type { ItemOverview } from "../../../store/store.ts";
+import { type SentBy, sentBy } from "../../fleet.ts";
+import { toBring, whyOf } from "../../fleet-needs.ts";
 import type { Asked, Show, Site, Trouble } from "../../page.ts";
 import { listText, momentText, type Times } from "../../time-text.ts";
 import { trailTo } from "../../trail.ts";
 import { doubtsIn, hereUntil_ms } from "../../uncovered.ts";
-import { toBring, whyOf } from "../homes/needs.ts";
 import { type DeviceRow, rowOf } from "./devices.ts";
 import { type Need, needsOf } from "./needs.ts";
 import { type ProposedName, proposalsIn } from "./proposals.ts";
@@ -59,7 +60,8 @@ export const showHome: Show<HomeData> = async (asked) => {
   const records = overviews.map(({ record }) => record);
   const names = await store.givenNames(home);
   const lines = window.span === "year" ? [] : linesOf(site.walking ?? [], names, records);
-  const here_ms = await hereUntil_ms(site, home);
+  const sent = await sentBy(site, home);
+  const here_ms = hereUntil_ms(sent);
   const sources = {
     store,
     homes,
@@ -94,7 +96,9 @@ export const showHome: Show<HomeData> = async (asked) => {
   });
   // Faults of the box are told to those who may see its home.
   const troubles =
-    overviews.length === 0 && !isWhole(asked) ? [] : await troublesOf(site, home, { locale, zone, now_ms });
+    overviews.length === 0 && !isWhole(asked)
+      ? []
+      : await troublesOf(site, { home, sent, times: { locale, zone, now_ms } });
   const days = new Map(
     localDays(zone, { from_ms: now_ms - 2 * day_ms, to_ms: now_ms + 1 }).map((day) => [
       day.date,
@@ -143,17 +147,14 @@ function isWhole({ token }: Asked): boolean {
 
 /** At central what it knows of the gateway; what it says of devices is told with them. */
 async function troublesOf(
-  { fleet, troublesOf: ownTroubles }: Site,
-  home: number | undefined,
-  times: Times,
+  { troublesOf: ownTroubles }: Site,
+  { home, sent, times }: { home: number | undefined; sent: SentBy; times: Times },
 ): Promise<readonly Trouble[]> {
   if (ownTroubles !== undefined) return ownTroubles(home);
-  if (fleet === undefined || home === undefined) return [];
-  const [known] = await fleet.homes([home]);
-  if (known === undefined) return [];
-  const needs = known.needs.filter(({ type }) => type !== "item_silent" && type !== "battery_low");
+  if (!sent) return [];
+  const needs = sent.needs.filter(({ type }) => type !== "item_silent" && type !== "battery_low");
   return needs.map((need) => {
-    const of = { ...known, needs: [need], silent: [], low_batteries: [] };
+    const of = { ...sent, needs: [need], silent: [], low_batteries: [] };
     const [why] = whyOf(of);
     if (why === undefined) return { what: `${need.message}.` };
     const since = why.since_ms === undefined ? "" : ` since ${momentText(why.since_ms, times)}`;

@@ -1,9 +1,10 @@
+import type { FleetHome } from "../../../fleet-home.ts";
 import { localDate } from "../../../meaning/local-day.ts";
-import type { FleetHome, HomeNights } from "../../fleet.ts";
+import type { HomeNights } from "../../fleet.ts";
+import { type NeedyHome, needsVisit, toBring, whyOf } from "../../fleet-needs.ts";
 import type { Asked, Show, Site } from "../../page.ts";
 import { addressIn, type HomesAddress, type Sort } from "./address.ts";
 import { type MissingRow, missingRow } from "./missing.ts";
-import { type NeedyHome, needsVisit, toBring, whyOf } from "./needs.ts";
 import { type DayRange, lastDays, type NightState, statesOf } from "./nights.ts";
 
 export interface HomesData {
@@ -48,12 +49,14 @@ export interface HomeRow {
 export interface SilentRow {
   readonly homeid: number;
   readonly zone: string;
+  readonly typename: string;
   readonly itemname: string;
   readonly heard_ms: number | null;
 }
 
 export interface BatteryRow {
   readonly homeid: number;
+  readonly typename: string;
   readonly itemname: string;
   readonly percent: number | null;
   readonly millivolts: number | null;

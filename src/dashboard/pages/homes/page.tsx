@@ -1,10 +1,10 @@
+import type { NeedyHome, Why } from "../../fleet-needs.ts";
 import type { Frame as FrameData } from "../../page.ts";
 import { Frame } from "../../parts/frame.tsx";
 import { listText, momentText, numberText, type Times } from "../../time-text.ts";
 import { hrefTo, shown_id, type View, views } from "./address.ts";
 import type { HomesData, HomesView } from "./data.ts";
 import { MissingMap } from "./map.tsx";
-import type { NeedyHome, Why } from "./needs.ts";
 import { BatteryTable, HomeTable, SilentTable, VersionTable } from "./tables.tsx";
 
 /** All homes: what needs somebody first, then what has arrived of each. */

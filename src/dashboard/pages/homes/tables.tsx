@@ -199,11 +199,11 @@ export function SilentTable({ rows, locale, now_ms }: Of<SilentRow>) {
         </tr>
       </thead>
       <tbody>
-        {rows.map(({ homeid, zone, itemname, heard_ms }) => (
+        {rows.map(({ homeid, zone, typename, itemname, heard_ms }) => (
           <tr key={`${homeid} ${itemname}`}>
             <HomeCell homeid={homeid} />
             <td>
-              <bdi>{itemname}</bdi>
+              <DeviceLink typename={typename} itemname={itemname} />
             </td>
             <td data-label="Not heard since">
               {heard_ms === null ? "it was set up" : momentText(heard_ms, { locale, zone, now_ms })}
@@ -226,11 +226,11 @@ export function BatteryTable({ rows, locale }: Of<BatteryRow>) {
         </tr>
       </thead>
       <tbody>
-        {rows.map(({ homeid, itemname, percent, millivolts }) => (
+        {rows.map(({ homeid, typename, itemname, percent, millivolts }) => (
           <tr key={`${homeid} ${itemname}`}>
             <HomeCell homeid={homeid} />
             <td>
-              <bdi>{itemname}</bdi>
+              <DeviceLink typename={typename} itemname={itemname} />
             </td>
             <td data-label="Battery">
               {percent === null
@@ -294,6 +294,14 @@ function HomeCell({ homeid }: { homeid: number }) {
     <th scope="row">
       <a href={`/homes/${homeid}`}>Home {homeid}</a>
     </th>
+  );
+}
+
+function DeviceLink({ typename, itemname }: { typename: string; itemname: string }) {
+  return (
+    <a href={`/devices/${typename}/${encodeURIComponent(itemname)}`}>
+      <bdi>{itemname}</bdi>
+    </a>
   );
 }
 

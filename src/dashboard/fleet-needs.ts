@@ -1,4 +1,4 @@
-import type { FleetHome } from "../../fleet.ts";
+import type { FleetHome } from "../fleet-home.ts";
 
 /** A home that somebody has to look after: why, and what to take along. Times are unix milliseconds. */
 export interface NeedyHome {
