@@ -5,6 +5,7 @@ import type { CentralStore } from "../../src/store/central-store.ts";
 import type { Binding } from "../../src/token.ts";
 import { recordOf } from "../records/marked-home.ts";
 import {
+  bound,
   fill,
   homes,
   marked,
@@ -14,29 +15,13 @@ import {
   named,
   project,
   stamp_s,
-  study,
 } from "../records/marked-programme.ts";
 import { temporaryCentral } from "../store/postgres/temporary-central.ts";
 import { type Receiving, receive } from "../sync/receiver/receiving.ts";
 import { SettableClock } from "./settable-clock.ts";
 
-const { a, b, c, d, e } = homes;
+const { a, b, c, e } = homes;
 const home: ReadonlySet<number> = new Set(Object.values(homes));
-
-/** Read tokens, and all that each may see: of everything else it may hear nothing. */
-const bound: readonly { name: string; binding?: Partial<Binding>; own: readonly number[] }[] = [
-  { name: "everything", own: marked },
-  { name: "home a", binding: { homes: [a] }, own: [a, mover, moved] },
-  { name: "home b", binding: { homes: [b] }, own: [b, mover, moved] },
-  { name: "a project", binding: { projects: [project] }, own: [project, c, e] },
-  { name: "a study", binding: { studies: [study] }, own: [study, d] },
-  {
-    name: "a home and a project",
-    binding: { homes: [a], projects: [project] },
-    own: [project, a, c, e, mover, moved],
-  },
-  { name: "a home that is not there", binding: { homes: [404] }, own: [] },
-];
 
 describe.each([["SQLite"], ["PostgreSQL"]] as const)("central on %s", (database) => {
   let receiving: Receiving;

@@ -4,6 +4,7 @@ import { type SeriesName, seriesNames, seriesOf, type Value } from "../../src/se
 import type { BatchDevice } from "../../src/store/batch.ts";
 import type { CentralStore } from "../../src/store/central-store.ts";
 import type { ImportedRecord } from "../../src/store/record-store.ts";
+import type { Binding } from "../../src/token.ts";
 import { SimulatedGateway, type SimulatedReading } from "../store/simulated-gateway.ts";
 import { everything, itemOf, markOf, recordOf } from "./marked-home.ts";
 
@@ -25,6 +26,21 @@ export const nobodys = 90401;
 
 /** All that is marked. */
 export const marked: readonly number[] = [...Object.values(homes), project, study, mover, moved, nobodys];
+
+/** Read tokens, and all that each may see: of everything else it may hear nothing. */
+export const bound: readonly { name: string; binding?: Partial<Binding>; own: readonly number[] }[] = [
+  { name: "everything", own: marked },
+  { name: "home a", binding: { homes: [homes.a] }, own: [homes.a, mover, moved] },
+  { name: "home b", binding: { homes: [homes.b] }, own: [homes.b, mover, moved] },
+  { name: "a project", binding: { projects: [project] }, own: [project, homes.c, homes.e] },
+  { name: "a study", binding: { studies: [study] }, own: [study, homes.d] },
+  {
+    name: "a home and a project",
+    binding: { homes: [homes.a], projects: [project] },
+    own: [project, homes.a, homes.c, homes.e, mover, moved],
+  },
+  { name: "a home that is not there", binding: { homes: [404] }, own: [] },
+];
 
 /** The texts by which something is known in an answer of any version: numbers, hardware addresses and times. */
 export function marksOf(number: number): string[] {
