@@ -6,7 +6,7 @@ import type * as Library from "zigbee-herdsman-converters";
 import type { Definition, Expose, Fz, OnEvent } from "zigbee-herdsman-converters/lib/types";
 import type { HerdsmanLog } from "./herdsman-log.ts";
 import type { Subtype } from "./models.ts";
-import type { Payload, Properties, Property } from "./properties.ts";
+import { eventBits, type Payload, type Properties, type Property } from "./properties.ts";
 import type { Translator } from "./translator.ts";
 
 /**
@@ -16,9 +16,9 @@ import type { Translator } from "./translator.ts";
 const load = createRequire(import.meta.url);
 let library: Promise<typeof Library> | undefined;
 
-/** The converters' names of a device's models, as the keys of its index: as it was told, and without its padding. */
+/** The keys of its index under which the model of a device may stand: as it was told, and without its padding. */
 function keysOf(modelID: string | undefined): string[] {
-  const told = (modelID ?? "null").toLowerCase();
+  const told = (modelID || "null").toLowerCase();
   return [told, (told.split("\0")[0] ?? "").trim()].map((key) => `${JSON.stringify(key)}:`);
 }
 
@@ -149,9 +149,20 @@ function propertyOf(expose: Single): Property {
 
 /** Told by the device and set by nobody (`access` of converters: bit 0 tells, bit 1 is set), and no news of itself. */
 function isReading({ property, access, category, type }: Single): boolean {
-  if (property === "action") return true;
+  if (property === "action" || isEvent(property)) return true;
   const told = access !== undefined && (access & 0b001) !== 0 && (access & 0b010) === 0;
   const single = type === "numeric" || type === "binary" || type === "enum";
   return told && single && category === undefined && !ofItself.has(property);
 }
-const ofItself = new Set(["battery", "voltage", "battery_low", "linkquality", "device_temperature"]);
+const ofItself = new Set([
+  "battery",
+  "voltage",
+  "battery_low",
+  "tamper",
+  "linkquality",
+  "device_temperature",
+]);
+
+function isEvent(property: string): boolean {
+  return Object.hasOwn(eventBits, property) && !ofItself.has(property);
+}

@@ -73,9 +73,9 @@ export function toldBy(payload: Payload, properties: Properties): Told {
       mask |= 1 << row.bit;
       if (set) bits |= 1 << row.bit;
       again ||= set && row.happens === true;
-    } else if (name === "battery" && number !== undefined) {
+    } else if (name === "battery" && typeof value === "number" && number !== undefined) {
       battery.battery_percent = Math.min(100, Math.max(0, Math.round(number)));
-    } else if (property?.unit === "mV" && name === "voltage" && number !== undefined) {
+    } else if (name === "voltage" && property?.unit === "mV" && number !== undefined) {
       battery.battery_mv = Math.round(number);
     } else if (number !== undefined) {
       measures.push(measureOf(name, number, property?.unit));

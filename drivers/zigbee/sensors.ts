@@ -120,10 +120,15 @@ export class Sensors {
     this.#statuses.forget(addressOf(ieee));
   }
 
-  /** Ends: resolves when every message that came has been handed on. */
-  async close(): Promise<void> {
+  /** Resolves when every message that came has been handed on. */
+  async settled(): Promise<void> {
     await Promise.all(this.#looking.values());
     await Promise.all([...this.#known.values()].map((sensor) => sensor?.tail));
+  }
+
+  /** Ends, when every message that came has been handed on. */
+  async close(): Promise<void> {
+    await this.settled();
     for (const ieee of [...this.#known.keys()]) this.refresh(ieee);
   }
 

@@ -6,14 +6,19 @@ import {
 } from "../../../test/shipped/front-door.ts";
 import { OtherDevices } from "./other-devices.ts";
 import { Samples } from "./samples.ts";
-import { Sensors } from "./sensors.ts";
+import { type HomeName, Sensors } from "./sensors.ts";
 
 /** A month before a gateway as it is started in a home, with all drivers or Zigbee alone. */
-export async function lintelMonth(options: { days: number; rate: number; all: boolean }): Promise<Samples> {
-  const { days, rate, all } = options;
+export async function lintelMonth(options: {
+  days: number;
+  rate: number;
+  all: boolean;
+  home: HomeName;
+}): Promise<Samples> {
+  const { days, rate, all, home } = options;
   const samples = new Samples(`lintel with ${all ? "all drivers" : "Zigbee alone"}`);
   const site = new Site();
-  const sensors = await Sensors.listen(site.directory);
+  const sensors = await Sensors.listen(site.directory, home);
   const others = all ? await OtherDevices.listen(days, site.directory) : undefined;
   try {
     const sections = `[zigbee]\nport = "${sensors.path}"\nadapter = "zstack"\n${others?.sections ?? ""}`;
@@ -71,7 +76,8 @@ async function ask(gateway: RunningServer, token: string, sensors: Sensors): Pro
 
 /** Waits until the last notification of every sensor can be read. */
 async function arrived(gateway: RunningServer, token: string, sensors: Sensors): Promise<void> {
-  for (const [index, { ieee }] of sensors.devices.entries()) {
+  for (const [index, { ieee, modelName }] of sensors.devices.entries()) {
+    if (modelName !== "3041") continue;
     const last = (sensors.sent - sensors.devices.length + index + 1) & 0xffff;
     await eventually(async () => {
       const path = `/items/wirelesssensors/${nameOf(ieee)}/events?limit=1`;

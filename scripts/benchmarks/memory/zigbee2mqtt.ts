@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eventually } from "../../../test/shipped/front-door.ts";
 import { Samples } from "./samples.ts";
-import { Sensors } from "./sensors.ts";
+import { type HomeName, Sensors } from "./sensors.ts";
 
 const install_ms_max = 600_000;
 const start_tries_max = 2_400;
@@ -17,6 +17,7 @@ const arrival_tries_max = 4_800;
 export async function zigbee2mqttMonth(options: {
   days: number;
   rate: number;
+  home: HomeName;
 }): Promise<Samples | undefined> {
   const directory = join(tmpdir(), "lintel-bench-zigbee2mqtt");
   if (!install(directory)) return undefined;
@@ -26,7 +27,7 @@ export async function zigbee2mqttMonth(options: {
   const node = Bun.spawnSync(["node", "--version"]).stdout.toString().trim();
   const samples = new Samples(`Zigbee2MQTT ${version} on Node ${node}`);
   const data = mkdtempSync(join(tmpdir(), "lintel-bench-z2m-"));
-  const sensors = await Sensors.listen(data);
+  const sensors = await Sensors.listen(data, options.home);
   const broker = await Broker.listen(directory);
   writeFileSync(join(data, "configuration.yaml"), configuration(sensors.path, broker.port));
   const child = Bun.spawn(["node", join(directory, "node_modules/zigbee2mqtt/index.js")], {

@@ -1,0 +1,87 @@
+import { afterAll, afterEach, expect, jest, test } from "bun:test";
+import type { Events, Models } from "zigbee-herdsman";
+import { findByDevice } from "zigbee-herdsman-converters";
+import { isListed } from "../../../drivers/zigbee/converters.ts";
+import { HerdsmanLog } from "../../../drivers/zigbee/herdsman-log.ts";
+import { LastStatuses } from "../../../drivers/zigbee/last-status.ts";
+import { Sensors } from "../../../drivers/zigbee/sensors.ts";
+import { clockQuality } from "../../../src/clock.ts";
+import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
+import { allDefinitions, consult } from "./oracle.ts";
+import { printOf, StandInDevice } from "./stand-in-device.ts";
+
+const directory = temporaryDirectory();
+const host = new RecordingHost({ directory: directory.path });
+const moment = { unix_ms: 1_800_000_000_000, monotonic_ms: 5_000_000, quality: clockQuality.synchronised };
+afterAll(() => directory.remove());
+afterEach(() => jest.useRealTimers());
+
+/** Every such definition is tried here, and all of them by `./scripts/soak converters`. */
+const every = 60;
+
+test("of a sample of definitions, Lintel records what their converters return, and nothing else", async () => {
+  const definitions = allDefinitions();
+  let agreed = 0;
+  for (let index = 0; index < definitions.length; index += every) {
+    const definition = definitions[index];
+    if (definition === undefined) break;
+    const { verdict, difference } = await consult(host, definition, index);
+    expect({ index, model: definition.model, verdict, difference }).toMatchObject({ difference: undefined });
+    if (verdict === "agrees") agreed += 1;
+  }
+  expect(agreed).toBeGreaterThan(20);
+}, 60_000);
+
+test("the end of a motion that a converter makes up by a timer is not recorded", async () => {
+  jest.useFakeTimers();
+  const device = new StandInDevice("0x3000000000000001", { modelID: "lumi.sensor_motion.aq2" });
+  const definition = await findByDevice(device as never);
+  const message = {
+    type: "attributeReport",
+    cluster: "msOccupancySensing",
+    data: { occupancy: 1 },
+    device,
+    endpoint: device.getEndpoint(1),
+    linkquality: 100,
+    meta: { zclTransactionSequenceNumber: 1, rawData: Buffer.alloc(0) },
+  } as unknown as Events.MessagePayload;
+  const herdsmanLog = new HerdsmanLog({ ...host, dropped: () => {} });
+  const sensors = new Sensors({ host, statuses: new LastStatuses(host), herdsmanLog });
+  await sensors.identify(device as unknown as Models.Device);
+  host.readings.length = 0;
+  sensors.message(message, moment);
+  await sensors.settled();
+  // Its converter, asked by somebody who takes what it publishes, does make one up.
+  const published: unknown[] = [];
+  const asked = new StandInDevice("0x3000000000000002", { modelID: "lumi.sensor_motion.aq2" });
+  const copy = { ...message, device: asked, endpoint: asked.getEndpoint(1) };
+  const [converter] = definition?.fromZigbee.filter(({ cluster }) => cluster === message.cluster) ?? [];
+  const meta = { device: asked, state: {}, deviceExposesChanged: () => {} };
+  converter?.convert(
+    definition as never,
+    copy as never,
+    (payload) => published.push(payload),
+    {},
+    meta as never,
+  );
+  jest.advanceTimersByTime(600_000);
+  await sensors.settled();
+  expect(published).toEqual([{ occupancy: false }]);
+  expect(host.readings.map(({ values }) => values)).toEqual([{ event: 0b10 }]);
+});
+
+test("whether a model has a definition is told by the index as the library tells it", async () => {
+  const definitions = allDefinitions();
+  for (let index = 0; index < definitions.length; index += 200) {
+    const device = new StandInDevice("0x01", printOf(definitions[index] ?? ({} as never)));
+    expect(isListed(device as unknown as Models.Device)).toBe(
+      (await findByDevice(device as never)) !== undefined,
+    );
+  }
+  for (const modelID of ["", "3041 and more", "a sensor of my own", 'quoted"', undefined]) {
+    const device = new StandInDevice("0x01", { ...(modelID === undefined ? {} : { modelID }) });
+    if ((await findByDevice(device as never)) !== undefined)
+      expect(isListed(device as unknown as Models.Device)).toBe(true);
+    else if (modelID !== undefined) expect(isListed(device as unknown as Models.Device)).toBe(false);
+  }
+});

@@ -1,0 +1,49 @@
+import { expect, test } from "bun:test";
+import { type Properties, toldBy } from "../../../drivers/zigbee/properties.ts";
+
+const properties = (...names: string[]): Properties => new Map(names.map((name) => [name, {}]));
+
+test("occupancy and presence are bit 1, a door, water and vibration bit 0, tamper bit 2, a low battery bit 3", () => {
+  const bitsOf = (name: string, value: boolean) => toldBy({ [name]: value }, properties(name)).event;
+  expect(bitsOf("occupancy", true)).toEqual({ mask: 0b10, bits: 0b10, again: true });
+  expect(bitsOf("presence", true)).toEqual({ mask: 0b10, bits: 0b10, again: false });
+  expect(bitsOf("contact", false)).toEqual({ mask: 0b1, bits: 0b1, again: false });
+  expect(bitsOf("contact", true)).toEqual({ mask: 0b1, bits: 0, again: false });
+  expect(bitsOf("water_leak", true)).toEqual({ mask: 0b1, bits: 0b1, again: false });
+  expect(bitsOf("vibration", true)).toEqual({ mask: 0b1, bits: 0b1, again: true });
+  expect(bitsOf("tamper", true)).toEqual({ mask: 0b100, bits: 0b100, again: false });
+  expect(bitsOf("battery_low", true)).toEqual({ mask: 0b1000, bits: 0b1000, again: false });
+});
+
+test("two properties for one bit are told apart: the first in the table has the bit, the other is a measure", () => {
+  const told = toldBy({ contact: false, vibration: true }, properties("vibration", "contact"));
+  expect(told.event).toEqual({ mask: 0b1, bits: 0b1, again: false });
+  expect(told.measures).toEqual([{ quantity: "vibration", value: 1, unit: "" }]);
+});
+
+test("numbers are measures in their unit, words and presses are measures of 1, on and off are 1 and 0", () => {
+  const known: Properties = new Map([
+    ["temperature", { unit: "°F" }],
+    ["state", { on: "ON", off: "OFF" }],
+  ]);
+  const payload = { temperature: 70.52, action: "double", motion_state: "large", state: "OFF", moving: true };
+  expect(toldBy(payload, known).measures).toEqual([
+    { quantity: "temperature", value: 21.4, unit: "°C" },
+    { quantity: "action_double", value: 1, unit: "" },
+    { quantity: "motion_state_large", value: 1, unit: "" },
+    { quantity: "state", value: 0, unit: "" },
+    { quantity: "moving", value: 1, unit: "" },
+  ]);
+});
+
+test("the state of a battery is no measure, and mains voltage is one", () => {
+  const battery = toldBy({ battery: 87.5, voltage: 2950 }, new Map([["voltage", { unit: "mV" }]]));
+  expect(battery).toMatchObject({ measures: [], battery: { battery_percent: 88, battery_mv: 2950 } });
+  const mains = toldBy({ voltage: 229.5 }, new Map([["voltage", { unit: "V" }]]));
+  expect(mains.measures).toEqual([{ quantity: "voltage", value: 229.5, unit: "V" }]);
+});
+
+test("what is neither a number nor a word is counted and not kept", () => {
+  const payload = { color: { x: 1 }, text: "two words", not: Number.NaN, nothing: null, empty: "" };
+  expect(toldBy(payload, properties())).toMatchObject({ measures: [], unrecorded: 3 });
+});
