@@ -38,9 +38,17 @@ const introductions: readonly HubPublish[] = [
   zwaveStatus("porch", 7, Date.now()),
 ];
 
+let stamped = 0;
+
+/** The time of a message: each has its own. */
+function stamp(): number {
+  stamped = Math.max(stamped + 1, Date.now());
+  return stamped;
+}
+
 const sensors: Readonly<Record<string, (on: boolean) => HubPublish>> = {
   zigbee2mqtt: (on) =>
-    zigbeeState("hall/motion", { occupancy: on, last_seen: new Date(Date.now()).toISOString() }),
+    zigbeeState("hall/motion", { occupancy: on, last_seen: new Date(stamp()).toISOString() }),
   esphome: (on) => esphomeState(bed.node, bed.component, bed.object, on ? "ON" : "OFF"),
   openmqttgateway: (on) =>
     theengsBroadcast("AA:BB:CC:DD:EE:01", { brand: "Shelly", model_id: "SBDW-002C", open: on }),
@@ -50,7 +58,7 @@ const sensors: Readonly<Record<string, (on: boolean) => HubPublish>> = {
       commandClass: "notification",
       property: "Access_Control/Door_state_simple",
       value: on ? 22 : 23,
-      time: Date.now(),
+      time: stamp(),
     }),
 };
 

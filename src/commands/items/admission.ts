@@ -17,7 +17,10 @@ export function defineAdmission(items: Command, context: CommandContext): void {
     .command("admit <address>")
     .description("listen to a device that is heard by radio, from now on");
   addHelp(admit, {
-    examples: { "lintel items admit 54:48:e6:8f:80:a5": "a pill box, a scale or a watch of this home" },
+    examples: {
+      "lintel items admit 54:48:e6:8f:80:a5":
+        "a pill box, a scale or a watch of this home, or a sensor of another hub",
+    },
     notes: [
       "Devices of the inventory, those with a key in [ble] and those of a Zigbee network need it not. What was heard before",
       "is not recorded. The gateway may be running or not.",
@@ -139,9 +142,9 @@ const least = ["subtype", "first heard", "model", "times", "type"];
 /** @throws OperatorError where it is no hardware address */
 function addressIn(written: string): string {
   const address = normalAddress(written) ?? "";
-  if (/^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/.test(address)) return address;
+  if (/^[0-9a-f]{2}((:[0-9a-f]{2}){5}|(:[0-9a-f]{2}){7})$/.test(address)) return address;
   throw new OperatorError(
-    `${JSON.stringify(written)} is not the address of a Bluetooth device`,
-    "write six pairs of hex digits, such as 54:48:e6:8f:80:a5; lintel items strangers shows them",
+    `${JSON.stringify(written)} is not the address of a device`,
+    "write six pairs of hex digits, such as 54:48:e6:8f:80:a5, or the eight of a Zigbee or Z-Wave sensor; lintel items strangers shows them",
   );
 }
