@@ -72,13 +72,14 @@ export interface Fields {
   readonly refused: string[];
 }
 
-/** The fields of an object that are words or quantities; `units` are those that were told, by quantity. */
+/** The fields of an object that are words or quantities, or in `units`: those that were told, by quantity. */
 export function fieldsOf(values: Json, units: Readonly<Record<string, string>> = {}): Fields {
   const fields: Fields = { signs: [], measures: [], refused: [] };
   for (const [name, value] of Object.entries(values).slice(0, fields_max)) {
     if (value === null) continue;
     if (Object.hasOwn(signWords, name)) addSign(fields, name, value);
-    if (quantityOf(name) !== undefined) addMeasure(fields, name, value, { unit: units[name] });
+    if (quantityOf(name) !== undefined || Object.hasOwn(units, name))
+      addMeasure(fields, name, value, { unit: units[name] });
   }
   return fields;
 }

@@ -72,13 +72,27 @@ function entryOf(device: Json): Entry {
   };
 }
 
+/**
+ * Numbers that a device measures, with their units: https://www.zigbee2mqtt.io/guide/usage/exposes.html. What can be set, and what only tells how the device
+ * is, is none.
+ */
 function unitsOf(exposes: unknown): Record<string, string> {
   const units: Record<string, string> = {};
-  for (const one of Array.isArray(exposes) ? exposes : [])
-    if (isObject(one) && typeof one["property"] === "string" && typeof one["unit"] === "string")
-      units[one["property"]] = one["unit"];
+  for (const one of Array.isArray(exposes) ? exposes.slice(0, exposes_max) : []) {
+    if (!isObject(one) || one["type"] !== "numeric" || one["category"] !== undefined) continue;
+    const { property, unit, access } = one;
+    const isSet = typeof access === "number" && (access & settable) !== 0;
+    if (typeof property === "string" && !isSet && !states.has(property))
+      units[property] = typeof unit === "string" ? unit : "";
+  }
   return units;
 }
+
+/** Bit of `access` of what can be set. */
+const settable = 0b010;
+const exposes_max = 100;
+/** Numbers of the device itself, whatever else earlier versions say of them. */
+const states: ReadonlySet<string> = new Set(["battery", "linkquality"]);
 
 function readDevice(name: string, { payload }: HubMessage, known: Directory): Heard {
   const values = payload.length === 0 ? undefined : jsonOf(payload);
@@ -104,13 +118,14 @@ function toldOf(
 ): Told {
   const { voltage, ...others } = values;
   // Volts of a plug, but millivolts of a battery: where the hub has not told which, it is taken for a battery's.
-  const fields = fieldsOf(units["voltage"] === "V" ? values : others, units);
+  const mains = units["voltage"] === "V";
+  const fields = fieldsOf(mains ? values : others, units);
   const action = named(values["action"]);
   // An action is never repeated, whatever else is.
   if (action !== undefined) fields.measures.push(pressOf(action));
   const stamp_ms = stampOf(values["last_seen"]);
   const battery_percent = wholeOf(values["battery"], 0, 100);
-  const battery_mv = units["voltage"] === "V" ? undefined : wholeOf(voltage, 100, 100_000);
+  const battery_mv = mains ? undefined : wholeOf(voltage, 100, 100_000);
   const linkquality = wholeOf(values["linkquality"], 0, 255);
   return {
     device: subtyped(device, values),

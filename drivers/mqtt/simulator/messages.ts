@@ -12,7 +12,12 @@ export interface ZigbeeDevice {
   readonly name: string;
   readonly model: string;
   readonly vendor: string;
-  readonly exposes?: readonly { readonly type: string; readonly property: string; readonly unit?: string }[];
+  readonly exposes?: readonly {
+    readonly type: string;
+    readonly property: string;
+    readonly unit?: string;
+    readonly access?: number;
+  }[];
 }
 
 export function zigbeeDevices(devices: readonly ZigbeeDevice[]): HubPublish {

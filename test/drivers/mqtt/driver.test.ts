@@ -101,7 +101,11 @@ test("each hub's sensor makes events as an IAS sensor would", async () => {
 }, 20_000);
 
 test("numbers are measures, each in its unit, and those that are only said again are none", async () => {
-  const exposes = [{ type: "numeric", property: "pressure", unit: "kPa" }];
+  const exposes = [
+    { type: "numeric", property: "pressure", unit: "kPa", access: 1 },
+    { type: "numeric", property: "target_count", access: 1 },
+    { type: "numeric", property: "sensitivity", access: 7 },
+  ];
   await hub.publish(zigbeeDevices([{ ...motion, exposes }]));
   const sensor = {
     mac: "a0b1c2d3e4f5",
@@ -115,7 +119,14 @@ test("numbers are measures, each in its unit, and those that are only said again
   await hub.publish(zwaveStatus("porch", 7, 1_800_000_000_000));
   await listen();
   await hub.publish(
-    zigbeeState(motion.name, { temperature: 21.5, pressure: 100.1, action: "single", voltage: 2985 }),
+    zigbeeState(motion.name, {
+      temperature: 21.5,
+      pressure: 100.1,
+      action: "single",
+      voltage: 2985,
+      target_count: 2,
+      sensitivity: 5,
+    }),
   );
   await hub.publish(zigbeeState(motion.name, { temperature: 21.5, pressure: 100.2, illuminance: "dark" }));
   await hub.publish(esphomeState("bed", "sensor", "air", "70.7"));
@@ -130,11 +141,12 @@ test("numbers are measures, each in its unit, and those that are only said again
   };
   await hub.publish(zwaveValue("porch", { ...light, value: 12 }));
   await hub.publish(zwaveValue("porch", { ...light, value: 12, unit: "Lux", time: 1_800_000_000_400 }));
-  await host.until("the measures", () => host.readings.length === 8);
-  expect(host.readings.map(({ series }) => series)).toEqual(Array(8).fill("wirelesssensor_measures"));
+  await host.until("the measures", () => host.readings.length === 9);
+  expect(host.readings.map(({ series }) => series)).toEqual(Array(9).fill("wirelesssensor_measures"));
   expect(host.readings.map(({ values }) => Object.values(values).join(" "))).toEqual([
     "temperature 21.5 °C",
     "pressure 1001 hPa",
+    "target_count 2 ",
     "action_single 1 ",
     "pressure 1002 hPa",
     "temperature_air 21.5 °C",
