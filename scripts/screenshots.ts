@@ -17,6 +17,8 @@ interface Picture {
   readonly width: number;
   readonly height: number;
   readonly dark?: boolean;
+  /** Whoever may only read is shown nothing there. */
+  readonly admin?: boolean;
   /** A sign that it may be taken, as a selector of Playwright. */
   readonly when: string;
 }
@@ -42,6 +44,14 @@ const pictures: readonly Picture[] = [
     width: 1_280,
     height: 720,
     when: ".doses",
+  },
+  {
+    name: "walk",
+    path: `/walk?step=test&since=${Date.now()}`,
+    width: 390,
+    height: 844,
+    when: ".spoken",
+    admin: true,
   },
   { name: "recorded", path: "/recorded", width: 390, height: 844, when: ".recorded h1" },
 ];
@@ -94,9 +104,11 @@ await mkdir(directory, { recursive: true });
 const site = new Site();
 try {
   const demo = site.spawn(["demo", "--port", "0", "--central-port", "0", "--json"]);
-  const { url, token } = JSON.parse((await demo.line()) ?? "{}") as { url: string; token: string };
+  const ready = JSON.parse((await demo.line()) ?? "{}") as Record<"url" | "token" | "admin_token", string>;
+  const { origin } = new URL(ready.url);
   await using browser = await TestBrowser.start();
-  for (const picture of pictures) await take(browser, picture, { origin: new URL(url).origin, token });
+  for (const picture of pictures)
+    await take(browser, picture, { origin, token: picture.admin ? ready.admin_token : ready.token });
   await using central = await serveHomes();
   await take(browser, homes, { origin: central.central.origin, token: await central.mint("read") });
 } finally {

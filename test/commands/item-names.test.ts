@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { eventually, Site } from "../shipped/front-door.ts";
+import { LostBox } from "./lost-box.ts";
 
 const site = new Site();
 afterAll(() => site.remove());
@@ -58,4 +59,78 @@ test("a sensor that joined is called by the name that it is given beside the run
   function items() {
     return gateway.records<{ itemname: string }[]>("/inventory/wirelesssensors", token);
   }
-}, 60_000);
+}, 90_000);
+
+test("what devices are called goes up as a proposal, is shown to who may see that home, and leads nowhere at central", async () => {
+  await using box = new LostBox();
+  await box.start();
+  await box.live(1, 20);
+  const items = (): Promise<{ itemname: string; macaddress: string }[]> =>
+    box.site.answer("items", "--json", "--data", box.site.data);
+  const [first, second] = await items();
+  await box.run("items", "name", first?.macaddress ?? "", "Pantry <b>", "--data", box.site.data);
+  const room = ["--room", "Cellar", "--data", box.site.data];
+  await box.run("items", "name", second?.macaddress ?? "", "Cellar stairs", ...room);
+  await box.upload();
+  const page = async (token: string) => {
+    const headers = { Cookie: `lintel-${new URL(box.central.origin).port}=${token}` };
+    const answer = await fetch(`${box.central.origin}/homes/12`, { headers });
+    return answer.ok ? await answer.text() : answer.status;
+  };
+  const shown = await page(await box.central.token("--home", "12"));
+  expect(shown).toContain("Names given in the home");
+  expect(shown).toContain("Pantry &lt;b>");
+  expect(shown).toContain("Cellar");
+  expect(await page(await box.central.token("--home", "13"))).toBe(404);
+  const here = await box.central.get<{ itemname: string }[]>("/inventory/wirelesssensors");
+  expect(here.map(({ itemname }) => itemname)).not.toContain("Cellar stairs");
+  // The inventory has the last word: what it names is no proposal any more.
+  const named = {
+    itemid: 5,
+    itemname: "Cellar stairs",
+    macaddress: second?.macaddress,
+    typename: "wirelesssensors",
+  };
+  await box.central.import({ items: [{ ...named, currenthomeid: 12, currenthomestart: 1 }] });
+  const then = String(await page(await box.central.token("--home", "12")));
+  expect(then).toContain("Pantry");
+  expect(then).not.toContain("is called <bdi>Cellar stairs</bdi>");
+}, 90_000);
+
+test("a sensor that [walking] names keeps its name, and a broken one gives up its own to the next", async () => {
+  await using box = new LostBox();
+  await box.start();
+  await box.live(1, 20);
+  const of = ["--config", box.site.config];
+  const [first, second] = (await box.site.answer("items", "--json", ...of)) as {
+    itemname: string;
+    macaddress: string;
+  }[];
+  const line = ["a", "b", first?.itemname].map((item, place) => `{ item = "${item}", metres = ${place} }`);
+  box.configure(`[walking]\nhall = [${line.join(", ")}]`);
+  const refused = await box.site.lintel("items", "name", first?.macaddress ?? "", "Hall 1", ...of);
+  expect(refused).toMatchObject({ code: 2, out: "" });
+  expect(refused.said).toContain(`the line hall in [walking] of the configuration names ${first?.itemname}`);
+  box.configure();
+  await box.run(
+    "items",
+    "name",
+    first?.macaddress ?? "",
+    "Hall 1",
+    "--room",
+    "Hall",
+    "--metres",
+    "0.5",
+    ...of,
+  );
+  expect((await box.run("items", "replace", "Hall 1", second?.macaddress ?? "", ...of)).out).toContain(
+    `${second?.macaddress} is called Hall 1 from now on, in place of ${first?.macaddress}.`,
+  );
+  const again = await box.site.lintel("items", "replace", first?.macaddress ?? "", "Hall 1", ...of);
+  expect(again).toMatchObject({ code: 2, said: expect.stringContaining("nobody has given") });
+  const wrong = ["items", "name", second?.macaddress ?? "", "Hall 1", "--metres", "far"];
+  expect(await box.site.lintel(...wrong, ...of)).toMatchObject({
+    code: 2,
+    said: expect.stringContaining("no distance in metres"),
+  });
+}, 90_000);
