@@ -1,5 +1,6 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import type { Clock } from "../src/clock.ts";
+import type { DeviceFacts } from "../src/device-facts.ts";
 import type { Log } from "../src/log.ts";
 import type { Cursor, Device, DeviceState, Gap, Reading, Sighting } from "../src/reading.ts";
 
@@ -81,6 +82,11 @@ export interface Host {
   readonly localAddress: string;
   /** Notes that a device was heard, with its battery and link if it told them. Never fails, never blocks. */
   heard(state: DeviceState): void;
+  /**
+   * Tells facts of a device that its readings do not tell, as soon as the driver knows what the device is and whenever they change: of its table of models,
+   * or of what the device says of itself. They are stored with its next sign of life, and stay until they are told anew. Never fails, never blocks.
+   */
+  describe(device: Device, facts: DeviceFacts): void;
   /**
    * Records a stretch of time that is known to be incomplete. Resolves once it is on disk, so that a cursor may move
    * past the lost events; the same gap may be told again. Rejects like `accept`, and keeps a cursor like it: call it when

@@ -34,6 +34,7 @@ export function hostOf(options: {
     accept: (reading, cursor) => ingest.accept(reading, own(cursor), name),
     cursor: (key) => store.cursor(`${name} ${key}`),
     heard: (state) => ingest.heard(state, name),
+    describe: (device, facts) => ingest.describe(device, facts),
     gap: (gap, cursor) => ingest.gap(gap, own(cursor)),
     dropped: (what, count) => ingest.dropped(what, count),
     joining: (event) => {

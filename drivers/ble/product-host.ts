@@ -19,6 +19,7 @@ export function productHost(host: Host, name: string): Host {
     cursor: (of) => host.cursor(`${name}/${of}`),
     gap: (gap, cursor) => host.gap(gap, own(cursor)),
     heard: (state) => host.heard(state),
+    describe: (device, facts) => host.describe(device, facts),
     dropped: (what, count) => host.dropped(what, count),
     joining: (event) => host.joining(event),
     requestJoining: () => host.requestJoining(),

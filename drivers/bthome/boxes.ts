@@ -2,6 +2,7 @@ import type { Moment } from "../../src/clock.ts";
 import type { Device, Reading } from "../../src/reading.ts";
 import type { Host } from "../driver.ts";
 import { type BoxState, type Judgement, judge, parseState } from "./box.ts";
+import { boxFacts, lidFacts } from "./models.ts";
 import type { Sighting } from "./sighting.ts";
 
 /** An event on its way to the disk. */
@@ -62,6 +63,7 @@ export class Box {
     const freshness = freshnessOf(seen.counter, before?.counter);
     if (freshness === "replayed") this.#host.dropped("bthome broadcasts that somebody sent again");
     if (freshness !== "new") return;
+    this.#host.describe(device, seen.count === undefined ? lidFacts : boxFacts);
     this.#host.heard({
       device,
       heard_ms: moment.unix_ms,

@@ -1,7 +1,25 @@
+import type { DeviceFacts } from "../../src/device-facts.ts";
+
 /**
  * Door and window sensors by the local name that they broadcast. Source: https://shelly-api-docs.shelly.cloud,
  * "Shelly BLU Door/Window".
  */
 export const models: Readonly<Record<string, { readonly model: string; readonly vendor: string }>> = {
   "SBDW-002C": { model: "SBDW-002C", vendor: "Shelly" },
+};
+
+const missed = "events whose broadcasts nobody heard";
+
+/** Facts of a pill box, and of a door sensor as a box of one lid. */
+export const boxFacts: DeviceFacts = {
+  description: "pill box with seven doors that broadcasts each change",
+  events: { form: "received", from: "state of the doors and count of changes (BTHome v2 objects 09 and 3D)" },
+  never: [`${missed}, but for how many they were`],
+  battery: "per cent",
+};
+export const lidFacts: DeviceFacts = {
+  description: "door and window sensor that broadcasts each change",
+  events: { form: "translated", from: "state of one door (BTHome v2 object 1A, 2D or 11), as bit 0" },
+  never: [missed],
+  battery: "per cent",
 };

@@ -7,7 +7,7 @@ import { BoxClock, off_most_ms } from "./box-clock.ts";
 import { type Bridge, Unanswered } from "./bridge.ts";
 import { EventBuffer } from "./event-buffer.ts";
 import { requestType, result, type Status, type Window } from "./protocol.ts";
-import { boxDevice, statusReading } from "./readings.ts";
+import { boxDevice, boxFacts, statusReading } from "./readings.ts";
 import { type Outcome, type RadioWindow, wait_ms } from "./schedule.ts";
 
 /** State of a box that is kept with each status, besides its events. */
@@ -50,6 +50,7 @@ export class Box {
     this.#window = saved?.window;
     this.#known_ms = options.host.clock.now().monotonic_ms;
     this.due_ms = this.#known_ms;
+    options.host.describe(boxDevice(options.mac), boxFacts);
   }
 
   /** Takes up a box where the store has it. */

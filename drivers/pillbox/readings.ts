@@ -1,4 +1,5 @@
 import { clockQuality, type Moment } from "../../src/clock.ts";
+import type { DeviceFacts } from "../../src/device-facts.ts";
 import type { Device, Reading } from "../../src/reading.ts";
 import type { Dated } from "./box-clock.ts";
 import type { BoxEvent, Status } from "./protocol.ts";
@@ -6,6 +7,15 @@ import type { BoxEvent, Status } from "./protocol.ts";
 export function boxDevice(mac: string): Device {
   return { kind: "pillboxes", address: mac, subtype: "polled" };
 }
+
+export const boxFacts: DeviceFacts = {
+  description: "pill box with seven doors that keeps its events until it is asked",
+  events: {
+    form: "received",
+    from: "states of the doors in the buffer of the box, stamped by its own clock",
+  },
+  battery: "mV",
+};
 
 /** A status as its reply brought it: its times stay by the box's own clock. */
 export function statusReading(mac: string, status: Status, moment: Moment): Reading {

@@ -5,6 +5,7 @@ import type { Device } from "../../src/reading.ts";
 import type { Host } from "../driver.ts";
 import type { Advertisement, Peripheral, PeripheralDefinition } from "../peripheral.ts";
 import { BroadcastScales, type Judged } from "./broadcast-scales.ts";
+import { s400Facts } from "./facts.ts";
 import { decodeS400, holdsMeasurement, isS400, type S400Broadcast } from "./s400.ts";
 import { weightOnly } from "./xiaomi-scales.ts";
 
@@ -62,6 +63,7 @@ class S400Scales implements Peripheral {
       return;
     }
     const device = scaleAt(address);
+    this.#host.describe(device, s400Facts);
     this.#host.heard({ device, heard_ms: moment.unix_ms });
     this.#scales.take(device, moment, (last) => {
       const judged = judgeS400(last, seen);

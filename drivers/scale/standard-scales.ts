@@ -10,6 +10,7 @@ import {
   type Peripheral,
   type PeripheralDefinition,
 } from "../peripheral.ts";
+import { standardFacts } from "./facts.ts";
 import { Session } from "./session.ts";
 import { uuids } from "./standard.ts";
 import { leftBehind, Weighings } from "./weighings.ts";
@@ -88,6 +89,7 @@ export class StandardScales implements Peripheral {
   }
 
   advertised(heard: Advertisement, moment: Moment): void {
+    this.#host.describe(scaleOf(heard), standardFacts);
     this.#host.heard({ device: scaleOf(heard), heard_ms: moment.unix_ms });
   }
 

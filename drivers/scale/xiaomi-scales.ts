@@ -5,6 +5,7 @@ import type { Device } from "../../src/reading.ts";
 import type { Host } from "../driver.ts";
 import type { Advertisement, Peripheral, PeripheralDefinition } from "../peripheral.ts";
 import { BroadcastScales, type Judged } from "./broadcast-scales.ts";
+import { xiaomiFacts } from "./facts.ts";
 import { uuids } from "./standard.ts";
 import { decodeXiaomi, type XiaomiBroadcast } from "./xiaomi.ts";
 
@@ -55,6 +56,7 @@ class XiaomiScales implements Peripheral {
       return;
     }
     const device = scaleOf(heard);
+    this.#host.describe(device, xiaomiFacts);
     this.#host.heard({ device, heard_ms: moment.unix_ms });
     this.#scales.take(device, moment, (last) => judgeXiaomi(last, seen));
   }

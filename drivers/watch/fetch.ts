@@ -7,7 +7,7 @@ import type { Cursor, Device } from "../../src/reading.ts";
 import type { Host } from "../driver.ts";
 import { LineReader } from "../wire/lines.ts";
 import { type Block, decodeLine, fetchLine, type Message, setTimeLine } from "./health-log.ts";
-import { epochReading, notWornGaps } from "./readings.ts";
+import { epochReading, notWornGaps, watchFacts } from "./readings.ts";
 
 /** The end of the last block that is on disk. */
 const placeSchema = Type.Object({ end_ms: Type.Integer() });
@@ -37,6 +37,7 @@ export class HealthFetch {
   constructor(options: FetchOptions) {
     this.#options = options;
     this.#moment = options.host.clock.now();
+    options.host.describe(options.device, watchFacts(options.stride_m));
     this.#lines = new LineReader({
       line_max_bytes,
       onLine: (line) => this.#line(line),

@@ -1,4 +1,5 @@
 import type { ClockQuality } from "../../src/clock.ts";
+import type { DeviceFacts } from "../../src/device-facts.ts";
 import type { Device, Gap, Reading } from "../../src/reading.ts";
 import { activities, type Block } from "./health-log.ts";
 
@@ -7,6 +8,16 @@ export const block_ms = 600_000;
 
 /** Metres a step, where the configuration does not say. */
 export const stride_default_m = 0.7;
+
+/** Facts of a watch whose steps are so long, in metres. */
+export function watchFacts(stride_m: number): DeviceFacts {
+  return {
+    description: "watch that keeps a log of ten-minute blocks",
+    events: { form: "translated", from: `blocks of the health log; distance is steps × ${stride_m} m` },
+    never: ["anything of the time in which it is not worn"],
+    battery: "per cent",
+  };
+}
 
 /** An epoch of a worn watch; undefined for one that was not worn. The distance is derived from the steps. */
 export function epochReading(

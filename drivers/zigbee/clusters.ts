@@ -116,6 +116,8 @@ export const patience = { timeout: 5_000, disableRecovery: true } as const;
 
 /** A device by the clusters that it has, whatever its model. */
 export class ClusterTranslator implements Translator {
+  readonly source = "attributes of Zigbee clusters";
+  readonly never = [];
   readonly properties: ReadonlyMap<string, Property>;
   readonly #device: Models.Device;
   readonly #model: SensorModel | undefined;

@@ -60,6 +60,9 @@ export class ConverterTranslator implements Translator {
   readonly properties: Properties;
   readonly senses: boolean;
   readonly subtype?: Subtype;
+  readonly description: string;
+  readonly source: string;
+  readonly never: readonly string[];
   readonly #device: Models.Device;
   readonly #definition: Definition;
   /** The values that it told before, which some converters ask for. As many entries as it has properties. */
@@ -69,6 +72,10 @@ export class ConverterTranslator implements Translator {
     this.#device = device;
     this.#definition = definition;
     this.vendor = definition.vendor;
+    this.description = definition.description;
+    this.source = `zigbee-herdsman-converters ${load("zigbee-herdsman-converters/package.json").version}`;
+    const options = (definition.options ?? []).map(({ name }) => name);
+    this.never = timeouts.flatMap(([option, state]) => (options.includes(option) ? [state] : []));
     const exposed = exposesOf(definition, device);
     this.properties = new Map(exposed.map((expose) => [expose.property, propertyOf(expose)]));
     this.senses = exposed.some(isReading);
@@ -120,6 +127,12 @@ export class ConverterTranslator implements Translator {
   }
 }
 
+/** Options for a timer that makes up the end of a state: of a device that has one nobody hears the end. */
+const timeouts: readonly (readonly [option: string, state: string])[] = [
+  ["occupancy_timeout", "the end of a movement"],
+  ["vibration_timeout", "the end of a vibration"],
+];
+
 const subtypes: readonly (readonly [property: string, subtype: Subtype])[] = [
   ["presence", "wall"],
   ["occupancy", "wall"],
@@ -144,7 +157,14 @@ function propertyOf(expose: Single): Property {
   return {
     ...("unit" in expose && typeof expose.unit === "string" ? { unit: expose.unit } : {}),
     ...("value_on" in expose ? { on: expose.value_on, off: expose.value_off } : {}),
+    ...(isSet(expose) ? { isSetting: true } : {}),
+    ...(expose.type === "numeric" || expose.type === "binary" ? {} : { isText: true }),
   };
+}
+
+/** Set from here (`access` of converters: bit 1), rather than only told. */
+function isSet({ access }: Single): boolean {
+  return access !== undefined && (access & 0b010) !== 0;
 }
 
 /** Told by the device and set by nobody (`access` of converters: bit 0 tells, bit 1 is set), and no news of itself. */

@@ -32,6 +32,15 @@ export const sensorModels = {
   "3014": { vendor: "NYCE", subtype: "door", alarm: 1, title: "tilt sensor" },
 } as const satisfies Readonly<Record<string, SensorModel>>;
 
+/**
+ * For how long a sensor sees nothing after an event, seconds, by model identifier. Source: zigbee2mqtt's pages of these devices ("ignores any movements
+ * for exactly 1 minute").
+ */
+export const blindAfter_s: Readonly<Record<string, number>> = {
+  "lumi.sensor_motion": 60,
+  "lumi.sensor_motion.aq2": 60,
+};
+
 export function sensorModel(identifier: string): SensorModel | undefined {
   return Object.hasOwn(sensorModels, identifier)
     ? sensorModels[identifier as keyof typeof sensorModels]

@@ -12,6 +12,9 @@ export interface Property {
   /** The words that stand for true and false. */
   readonly on?: unknown;
   readonly off?: unknown;
+  /** It is set, rather than measured; or its values are words. */
+  readonly isSetting?: true;
+  readonly isText?: true;
 }
 
 export type Properties = ReadonlyMap<string, Property>;

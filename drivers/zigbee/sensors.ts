@@ -5,6 +5,7 @@ import type { Device, Reading } from "../../src/reading.ts";
 import type { Host } from "../driver.ts";
 import { ClusterTranslator } from "./clusters.ts";
 import { converterTranslator, isListed } from "./converters.ts";
+import { factsOf } from "./facts.ts";
 import type { HerdsmanLog } from "./herdsman-log.ts";
 import type { LastStatuses } from "./last-status.ts";
 import { type SensorModel, sensorModel, zoneSubtypes } from "./models.ts";
@@ -147,6 +148,7 @@ export class Sensors {
         }
       : undefined;
     this.#known.set(device.ieeeAddr, sensor);
+    if (sensor !== undefined) this.#host.describe(sensor.device, factsOf(device, translator, model));
     sensor?.translator.on("start");
     return sensor;
   }

@@ -6,6 +6,11 @@ import type { Payload, Properties } from "./properties.ts";
 export interface Translator {
   readonly vendor?: string;
   readonly subtype?: Subtype;
+  readonly description?: string;
+  /** By what values are found, in a few words. */
+  readonly source: string;
+  /** States that the device never tells, although one would expect it: `the end of a movement`. */
+  readonly never: readonly string[];
   /** All that the device can tell. */
   readonly properties: Properties;
   /** Whether something of it is a reading, rather than a setting or the state of a lamp. */

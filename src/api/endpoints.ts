@@ -4,6 +4,7 @@ import { isKind, type Kind } from "../kinds.ts";
 import { Item, ItemType } from "../records/items.ts";
 import { seriesNames } from "../series.ts";
 import { coverageEndpoint, coveredKinds } from "./coverage-endpoint.ts";
+import { deviceEndpoint } from "./device-endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { endpoint } from "./endpoint.ts";
 import { homeEndpoints } from "./home-endpoints.ts";
@@ -62,6 +63,7 @@ export const endpoints: readonly Endpoint[] = [
   }),
   ...seriesNames.map(seriesEndpoint),
   ...coveredKinds.map(coverageEndpoint),
+  ...coveredKinds.map(deviceEndpoint),
   ...recordEndpoints,
   ...homeEndpoints,
 ];

@@ -1,4 +1,5 @@
 import { type Clock, clockQuality } from "../clock.ts";
+import type { DeviceFacts } from "../device-facts.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Cursor, Device, DeviceState, Gap, Reading } from "../reading.ts";
@@ -84,6 +85,11 @@ export class Ingest {
   /** Stores the state of a device with the next commit, or within `notesInterval_ms`. Never fails. */
   heard(state: DeviceState, listener?: string): void {
     if (!this.#closed) this.#notes.heard(listener === undefined ? state : { ...state, listener });
+  }
+
+  /** Keeps facts of a device, with its next sign of life. Never fails. */
+  describe(device: Device, facts: DeviceFacts): void {
+    if (!this.#closed) this.#notes.describe(device, facts);
   }
 
   /** Notes a device that was let in, with the next commit: it is an item before it says anything more. Never fails. */

@@ -1,4 +1,6 @@
 import type { Clock } from "../clock.ts";
+import { type DeviceFacts, keptFacts } from "../device-facts.ts";
+import type { Device } from "../reading.ts";
 import type { Fact, HeardState, ListeningSpan } from "../store/store.ts";
 import { type Fault, faultOfDevice, nameOf } from "./validity.ts";
 
@@ -32,6 +34,8 @@ interface NoteBookOptions {
 export class NoteBook {
   readonly #options: NoteBookOptions;
   #states = new Map<string, Timed<StateFact>>();
+  /** Facts of devices, which go with each state. */
+  readonly #facts = new Map<string, DeviceFacts>();
   #listening = new Map<string, Timed<ListeningFact>[]>();
   #dropped = new Map<string, number>();
   #cancelTimer: (() => void) | undefined;
@@ -50,8 +54,17 @@ export class NoteBook {
     }
     const now = this.#options.clock.now();
     const monotonic_ms = now.monotonic_ms - (now.unix_ms - state.heard_ms);
-    this.#putState({ fact: { state }, monotonic_ms });
+    const facts = this.#facts.get(nameOf(state.device));
+    this.#putState({ fact: { state: facts === undefined ? state : { ...state, facts } }, monotonic_ms });
     if (state.listener !== undefined) this.listening(state.listener);
+  }
+
+  /** Keeps facts of a device, to be stored with its next sign of life. */
+  describe(device: Device, facts: DeviceFacts): void {
+    const kept = keptFacts(facts);
+    if (kept === undefined) this.dropped("facts of devices that cannot be", 1);
+    else if (this.#facts.has(nameOf(device)) || this.#facts.size < states_max)
+      this.#facts.set(nameOf(device), kept);
   }
 
   /** Notes that who bears this name hears its devices now. */

@@ -6,7 +6,7 @@ import type { DayDigest } from "./day-digest.ts";
 import type { DeviceHealth } from "./device-health.ts";
 import type { Erasure } from "./erasure.ts";
 import type { Quotas } from "./intake.ts";
-import type { CoverageInterval, ItemOverview, Store } from "./store.ts";
+import type { CoverageInterval, ItemState, Store } from "./store.ts";
 import type { DayReadings, DigestRequest } from "./upload-store.ts";
 
 /**
@@ -184,9 +184,6 @@ export interface ItemHealth {
   /** All that are overdue or whose battery is low, in order of type and itemid, and some of which nothing is wrong. */
   readonly doubtful: readonly ItemState[];
 }
-
-/** An overview of an item without what is counted of it. */
-export type ItemState = Omit<ItemOverview, "gaps" | "lost" | "series">;
 
 export interface Stray {
   readonly home: number;

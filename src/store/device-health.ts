@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { DeviceFacts } from "../device-facts.ts";
 import { kindNames } from "../kinds.ts";
 import { gapReasons } from "../reading.ts";
 import { seriesNames } from "../series.ts";
@@ -38,6 +39,7 @@ const HealthState = Type.Object(
     battery_percent: Type.Optional(Type.Number()),
     battery_mv: Type.Optional(Type.Number()),
     linkquality: Type.Optional(Type.Number()),
+    facts: Type.Optional(DeviceFacts),
   },
   closed,
 );
@@ -48,7 +50,7 @@ export type HealthState = Static<typeof HealthState>;
  * fit the body of a report, however long the names of their devices are.
  */
 export const health_notes_max = 500;
-export const health_states_max = 500;
+export const health_states_max = 150;
 /** As many as central takes in one. */
 const notes = { maxItems: 10_000 };
 

@@ -11,6 +11,7 @@ export type SeenStore = Pick<
   | "item"
   | "itemOverviews"
   | "givenNames"
+  | "itemState"
   | "page"
   | "markedPage"
   | "pageMark"
@@ -75,6 +76,7 @@ export function seenPart(store: SeenStore, seen: Seen): SeenStore {
       const isSeen = home === undefined ? homes.length > 0 : homes.includes(home);
       return isSeen ? store.givenNames(home) : [];
     },
+    itemState: (item, of) => store.itemState(item, alsoSeen(of)),
     page: (request) => store.page(ofSeen(request)),
     markedPage: async (request, keptAs) => {
       const found = await store.markedPage(ofSeen(request), (mark) => keptAs(`${whose} ${mark}`));

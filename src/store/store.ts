@@ -1,3 +1,4 @@
+import type { DeviceFacts } from "../device-facts.ts";
 import { OperatorError } from "../errors.ts";
 import type { Kind } from "../kinds.ts";
 import type { Device, DeviceState, Gap, GapReason, Reading } from "../reading.ts";
@@ -8,11 +9,13 @@ import type { AdmissionStore } from "./admission-store.ts";
 import type { Doubts } from "./doubts.ts";
 import type { Erasure, ErasurePlan, ErasureTarget, TakenSpan } from "./erasure.ts";
 import type { GivenNames, NameStore } from "./given-names.ts";
+import type { ItemOverview, ItemState } from "./item-overview.ts";
 import type { RecordStore } from "./record-store.ts";
 import type { Thinned, ThinnedRequest } from "./thinned.ts";
 
 export { type Scope, scopes, type Token } from "../token.ts";
 export type { AdmissionStore, Admitted } from "./admission-store.ts";
+export type { ItemOverview, ItemState } from "./item-overview.ts";
 export { steps_max, type Thinned, type ThinnedRequest } from "./thinned.ts";
 
 /**
@@ -42,6 +45,9 @@ export interface Store extends RecordStore, Erasures, GivenNames {
    * of the items, and without where else they are by their records. `homes` absent: of all items.
    */
   itemOverviews(homes?: readonly number[]): Promise<readonly ItemOverview[]>;
+
+  /** The state of an item's device, as the homes named tell it (absent: all); undefined where there is no such item. */
+  itemState(item: number, homes?: readonly number[]): Promise<ItemState | undefined>;
 
   /** A page of a series of an item, newest first unless the request says otherwise. */
   page(request: PageRequest): Promise<Page>;
@@ -191,6 +197,7 @@ export interface Notes {
 /** A state with the name of the driver that heard it. */
 export interface HeardState extends DeviceState {
   readonly listener?: string;
+  readonly facts?: DeviceFacts;
 }
 
 /** For how long, unix milliseconds, the gateway or one of its drivers is known to have listened without a break. */
@@ -422,27 +429,4 @@ export interface Overview {
   readonly dropped: Readonly<Record<string, number>>;
   /** How many readings and signs of life are on disk without a number, until the time is known. */
   readonly waiting: number;
-}
-
-export interface ItemOverview {
-  readonly record: Item;
-  readonly provisional: boolean;
-  /** When the device was last heard, by any sign of life. */
-  readonly heard_ms?: number;
-  readonly battery_percent?: number;
-  readonly battery_mv?: number;
-  readonly linkquality?: number;
-  /** How often it is heard although nothing happens, milliseconds; absent where it is silent until it is used. */
-  readonly expected_ms?: number;
-  /** Its driver has listened for more than one and a half times that long since it was heard. */
-  readonly overdue: boolean;
-  /** Stretches known to be incomplete, and how many events are known to be missing in them. */
-  readonly gaps: number;
-  readonly lost: number;
-  /** Readings per series, and the stamp of the newest. */
-  readonly series: readonly {
-    readonly series: SeriesName;
-    readonly count: number;
-    readonly newest_ms: number;
-  }[];
 }

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Host, JoinEvent } from "../../drivers/driver.ts";
 import { type Clock, SystemClock } from "../../src/clock.ts";
+import type { DeviceFacts } from "../../src/device-facts.ts";
 import type { Log } from "../../src/log.ts";
 import type { Cursor, Device, DeviceState, Gap, Reading, Sighting } from "../../src/reading.ts";
 
@@ -15,6 +16,8 @@ export class RecordingHost implements Host {
   readonly readings: Reading[] = [];
   readonly states: DeviceState[] = [];
   readonly gaps: Gap[] = [];
+  /** By address. */
+  readonly facts = new Map<string, DeviceFacts>();
   /** A test may put them back, as a restart finds them. */
   readonly cursors = new Map<string, string>();
   readonly joins: JoinEvent[] = [];
@@ -51,6 +54,11 @@ export class RecordingHost implements Host {
 
   heard(state: DeviceState): void {
     this.states.push(state);
+    this.#changed();
+  }
+
+  describe(device: Device, facts: DeviceFacts): void {
+    this.facts.set(device.address, facts);
     this.#changed();
   }
 

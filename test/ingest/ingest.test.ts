@@ -174,6 +174,9 @@ test("a reading that the store refuses is left out, and the others of its group 
 test("what is learned of a device is kept once, with the next commit or within a minute", async () => {
   await using taking = await take();
   const { ingest, store, clock } = taking;
+  ingest.describe(sensor(1), { description: "motion sensor" });
+  ingest.describe(sensor(2), { description: "never heard" });
+  ingest.describe(sensor(3), { blind_s: -1 });
   ingest.heard({ device: sensor(1), heard_ms: start_ms, battery_percent: 90 });
   ingest.heard({ device: sensor(1), heard_ms: start_ms + 7, linkquality: 33 });
   ingest.dropped("frames with a bad checksum", 2);
@@ -187,9 +190,16 @@ test("what is learned of a device is kept once, with the next commit or within a
   expect(taking.tries()).toBe(1);
   const { items, dropped } = await store.overview();
   expect(items).toMatchObject([
-    { heard_ms: start_ms + 7, battery_percent: 90, linkquality: 33, provisional: true },
+    {
+      heard_ms: start_ms + 7,
+      battery_percent: 90,
+      linkquality: 33,
+      provisional: true,
+      facts: { description: "motion sensor" },
+    },
   ]);
-  expect(dropped).toEqual({ "frames with a bad checksum": 3 });
+  expect(items).toHaveLength(1);
+  expect(dropped).toEqual({ "frames with a bad checksum": 3, "facts of devices that cannot be": 1 });
 });
 
 test("a reading is a sign of life of its device", async () => {

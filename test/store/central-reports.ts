@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import type { DeviceFacts } from "../../src/device-facts.ts";
 import { hour_ms } from "../../src/durations.ts";
 import type { Kind } from "../../src/kinds.ts";
 import { BatchRefused, type CentralStore } from "../../src/store/central-store.ts";
@@ -103,6 +104,37 @@ export function reportsAgree(make: MakeCentral): void {
       ]);
     }
     expect(await store.held([gateway.epoch])).toMatchObject([{ held_note: 9 }]);
+  });
+
+  test("bring facts of devices, each home its own, and the latest that it has told", async () => {
+    await using made = await make();
+    const { store } = made;
+    const first = new SimulatedGateway(1, "one");
+    const other = new SimulatedGateway(2, "other");
+    const tell = (gateway: SimulatedGateway, hours: number, facts?: DeviceFacts) => {
+      const heard_ms = start_ms + hours * hour_ms;
+      const state = { device: 0, first_ms: start_ms, heard_ms, listener: "zigbee" };
+      const states = [facts === undefined ? state : { ...state, facts }];
+      return store.noteReport(gateway.report({ devices: [sensor(1)], states }), gateway.sender);
+    };
+    const keyOf = async (home: number) => {
+      const [item] = await store.itemsIn(home);
+      return (await store.item("wirelesssensors", item?.itemname ?? "", [home]))?.key ?? 0;
+    };
+    const known: DeviceFacts = { description: "motion sensor", never: ["the end of a movement"] };
+    await tell(first, 1, known);
+    await tell(other, 1, { description: "of another home" });
+    await tell(first, 2);
+    // What was told before says nothing of now.
+    await tell(first, 0, { description: "of before" });
+    expect((await store.itemState(await keyOf(1)))?.facts).toEqual(known);
+    expect((await store.itemState(await keyOf(2)))?.facts).toEqual({ description: "of another home" });
+    expect((await store.itemState(await keyOf(2), [1]))?.facts).toBeUndefined();
+    await tell(first, 3, { description: "motion sensor", blind_s: 60 });
+    expect((await store.itemState(await keyOf(1), [1]))?.facts).toEqual({
+      description: "motion sensor",
+      blind_s: 60,
+    });
   });
 
   test("move the watermark of notes only where none is left out", async () => {

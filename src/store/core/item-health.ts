@@ -1,6 +1,7 @@
 import { coin_cell_low_mv, low_percent } from "../../battery.ts";
 import { silence_least_ms } from "../cadence.ts";
 import type { ItemHealth } from "../central-store.ts";
+import type { ItemState } from "../store.ts";
 import { type ItemRow, type ItemStay, statesOf, staysText, withRecords } from "./item-overviews.ts";
 import { stayed } from "./run.ts";
 import { objects, rowsOfAll, type Statement, type Work } from "./work.ts";
@@ -14,6 +15,12 @@ export function* itemHealth(of?: readonly number[]): Work<ItemHealth> {
     items: new Map(counts.map(({ home, items }) => [home, items])),
     doubtful: yield* statesOf(withRecords(rows, stays)),
   };
+}
+
+/** See `Store.itemState`. To be read at one moment. */
+export function* itemState(key: number, of?: readonly number[]): Work<ItemState | undefined> {
+  const [rows, stays] = yield* rowsOfAll(itemsOf([key]), staysOfKeys([key], of));
+  return (yield* statesOf(withRecords(rows, stays)))[0];
 }
 
 function itemsOf(keys: readonly number[]): Statement<ItemRow> {

@@ -1,9 +1,10 @@
+import type { DeviceFacts } from "../../device-facts.ts";
 import type { Kind } from "../../kinds.ts";
 import type { Item } from "../../records/items.ts";
 import type { SeriesName } from "../../series.ts";
 import { cadenceOf } from "../cadence.ts";
-import type { ItemState, Stray } from "../central-store.ts";
-import type { ItemOverview } from "../store.ts";
+import type { Stray } from "../central-store.ts";
+import type { ItemOverview, ItemState } from "../store.ts";
 import { type LatestStay, overdueItems } from "./coverage-reads.ts";
 import type { Homes } from "./homes.ts";
 import { between } from "./ranks.ts";
@@ -81,7 +82,7 @@ function staysOfItems(of: readonly number[] | undefined): Statement<ItemStay> {
 export function staysText(condition: string): string {
   return `
     SELECT stays.item, streams.key AS stream, stays.home, from_ms, before_ms, states.first_ms, heard_ms, listener, last_ms,
-      battery_percent, battery_mv, linkquality
+      battery_percent, battery_mv, linkquality, facts
     FROM ${stayed} LEFT JOIN stream_states AS states ON states.stream = streams.key
       LEFT JOIN listeners ON listeners.home = states.home AND name = listener
     ${condition} ORDER BY stays.item, from_ms`;
@@ -100,12 +101,21 @@ function latestStay(stay: ItemStay, items: ReadonlyMap<number, Item>): LatestSta
   return [{ ...stay, kind: typename as Kind, subtype: subtypename }];
 }
 
-function stateOf({ heard_ms, battery_percent, battery_mv, linkquality }: HeardStay): DeviceStateKnown {
+function stateOf({
+  heard_ms,
+  listener,
+  battery_percent,
+  battery_mv,
+  linkquality,
+  facts,
+}: HeardStay): DeviceStateKnown {
   return {
     heard_ms,
     ...(battery_percent === null ? {} : { battery_percent }),
     ...(battery_mv === null ? {} : { battery_mv }),
     ...(linkquality === null ? {} : { linkquality }),
+    ...(listener === null ? {} : { listener }),
+    ...(facts === null ? {} : { facts: JSON.parse(facts) as DeviceFacts }),
   };
 }
 
@@ -265,6 +275,7 @@ export interface ItemStay extends StreamStay {
   readonly battery_percent: number | null;
   readonly battery_mv: number | null;
   readonly linkquality: number | null;
+  readonly facts: string | null;
 }
 
 interface HeardStay extends ItemStay {
@@ -275,4 +286,7 @@ interface HeardStay extends ItemStay {
 type Missed = Pick<ItemOverview, "gaps" | "lost">;
 type StreamMissed = Missed & { readonly stream: number };
 type SeriesTotal = ItemOverview["series"][number];
-type DeviceStateKnown = Pick<ItemOverview, "heard_ms" | "battery_percent" | "battery_mv" | "linkquality">;
+type DeviceStateKnown = Pick<
+  ItemOverview,
+  "heard_ms" | "listener" | "battery_percent" | "battery_mv" | "linkquality" | "facts"
+>;

@@ -70,7 +70,8 @@ function* noteLatest(home: number, { listeners, states }: DeviceHealth, keyOf: K
     ...states.map((state) => {
       const { device, first_ms, heard_ms, listener = null } = state;
       const { battery_percent = null, battery_mv = null, linkquality = null } = state;
-      const known = [listener, battery_percent, battery_mv, linkquality];
+      const facts = state.facts === undefined ? null : JSON.stringify(state.facts);
+      const known = [listener, battery_percent, battery_mv, linkquality, facts];
       return objects(stateSql, keyOf.get(device) ?? 0, home, first_ms, heard_ms, ...known);
     }),
   );
@@ -80,13 +81,13 @@ const listenerSql = `INSERT INTO listeners (home, name, first_ms, last_ms) VALUE
   ON CONFLICT (home, name) DO UPDATE SET
     first_ms = least(listeners.first_ms, excluded.first_ms), last_ms = greatest(listeners.last_ms, excluded.last_ms)`;
 
-const told = ["listener", "battery_percent", "battery_mv", "linkquality"];
+const told = ["listener", "battery_percent", "battery_mv", "linkquality", "facts"];
 const latest = told.map(
   (field) => `${field} = CASE WHEN excluded.heard_ms >= stream_states.heard_ms
     THEN coalesce(excluded.${field}, stream_states.${field}) ELSE stream_states.${field} END`,
 );
 const stateSql = `INSERT INTO stream_states (stream, home, first_ms, heard_ms, ${told.join(", ")})
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
   ON CONFLICT (stream, home) DO UPDATE SET
     first_ms = least(stream_states.first_ms, excluded.first_ms),
     heard_ms = greatest(stream_states.heard_ms, excluded.heard_ms), ${latest.join(", ")}`;

@@ -8,6 +8,7 @@ import { allErasures } from "./erasures.ts";
 import { givenNames } from "./given-names.ts";
 import type { Homes } from "./homes.ts";
 import { itemNamed, itemsIn, itemsOfKind, itemTypes } from "./inventory.ts";
+import { itemState } from "./item-health.ts";
 import { itemOverviews } from "./item-overviews.ts";
 import { oldestFirst } from "./oldest-first.ts";
 import { markedPage, page, pageMark } from "./pages.ts";
@@ -78,6 +79,10 @@ export function storeOn({ database, writer, homes, epoch }: StoreParts): Store {
       return overviews.map((one) => ({ ...one, record: itemSeenFrom(of, one.record) }));
     },
     givenNames: read((home?: number) => givenNames(homes, home)),
+    itemState: async (item, of) => {
+      const state = await database.snapshot(() => itemState(item, homes.seen(of)));
+      return state && { ...state, record: itemSeenFrom(of, state.record) };
+    },
     page: (request) => database.page(() => page(homes, memory, seen(request))),
     markedPage: (request, keptAs) =>
       database.page(() => markedPage({ homes, memory, epoch }, seen(request), keptAs)),

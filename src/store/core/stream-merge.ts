@@ -55,7 +55,7 @@ function* mergeSome(homes: Homes, home: number, merges: readonly Merge[]): Work<
 }
 
 /** Of these fields the value heard last wins; a value that only the other has stays. */
-const stateFields = ["battery_percent", "battery_mv", "linkquality", "listener"] as const;
+const stateFields = ["battery_percent", "battery_mv", "linkquality", "listener", "facts"] as const;
 const laterState = stateFields.map(
   (field) => `${field} = CASE WHEN excluded.heard_ms > stream_states.heard_ms
     THEN coalesce(excluded.${field}, stream_states.${field}) ELSE coalesce(stream_states.${field}, excluded.${field}) END`,

@@ -41,14 +41,15 @@ export class CoverageKeeper {
       "INSERT OR REPLACE INTO gaps (stream, home, from_ms, to_ms, reason, lost) VALUES (?, 0, ?, ?, ?, ?)",
     );
     this.#noteState = database.keep(
-      `INSERT INTO stream_states (stream, home, heard_ms, first_ms, battery_percent, battery_mv, linkquality, listener)
-       VALUES (?1, 0, ?2, ?2, ?3, ?4, ?5, ?6)
+      `INSERT INTO stream_states (stream, home, heard_ms, first_ms, battery_percent, battery_mv, linkquality, listener, facts)
+       VALUES (?1, 0, ?2, ?2, ?3, ?4, ?5, ?6, ?7)
        ON CONFLICT (stream, home) DO UPDATE SET
          heard_ms = max(heard_ms, excluded.heard_ms),
          listener = coalesce(excluded.listener, listener),
          battery_percent = coalesce(excluded.battery_percent, battery_percent),
          battery_mv = coalesce(excluded.battery_mv, battery_mv),
-         linkquality = coalesce(excluded.linkquality, linkquality)`,
+         linkquality = coalesce(excluded.linkquality, linkquality),
+         facts = coalesce(excluded.facts, facts)`,
     );
   }
 
@@ -62,7 +63,7 @@ export class CoverageKeeper {
   /** Keeps the state of a device, and that it was silent before; values that the state does not have stay. */
   heard(stream: number, state: HeardState): void {
     this.#silentUntil(stream, state);
-    const { heard_ms, battery_percent, battery_mv, linkquality, listener } = state;
+    const { heard_ms, battery_percent, battery_mv, linkquality, listener, facts } = state;
     this.#noteState.run(
       stream,
       heard_ms,
@@ -70,6 +71,7 @@ export class CoverageKeeper {
       battery_mv ?? null,
       linkquality ?? null,
       listener ?? null,
+      facts === undefined ? null : JSON.stringify(facts),
     );
   }
 

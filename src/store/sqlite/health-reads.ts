@@ -22,7 +22,7 @@ export function* deviceHealthAfter(
       "SELECT name, first_ms, last_ms FROM listeners WHERE home = 0 ORDER BY name",
     ),
     objects<StateRow>(
-      `SELECT stream, first_ms, heard_ms, listener, battery_percent, battery_mv, linkquality
+      `SELECT stream, first_ms, heard_ms, listener, battery_percent, battery_mv, linkquality, facts
        FROM stream_states WHERE home = 0 AND stream > $1 ORDER BY stream LIMIT $2`,
       after_device,
       states_max + 1,
@@ -41,9 +41,10 @@ export function* deviceHealthAfter(
     after_note,
     to_note,
     listeners,
-    states: states.map(({ stream, first_ms, heard_ms, ...values }) => {
+    states: states.map(({ stream, first_ms, heard_ms, facts, ...values }) => {
       const known = Object.entries(values).filter(([, value]) => value !== null);
-      return { device: devices.place(stream), first_ms, heard_ms, ...Object.fromEntries(known) };
+      const state = { device: devices.place(stream), first_ms, heard_ms, ...Object.fromEntries(known) };
+      return facts === null ? state : { ...state, facts: JSON.parse(facts) };
     }),
     ...(states.length < statesAndOne.length ? { next_device: states.at(-1)?.stream ?? 0 } : {}),
     outages: outages.filter(told).map(({ note: _, ...outage }) => outage),
@@ -80,4 +81,5 @@ interface StateRow {
   readonly battery_percent: number | null;
   readonly battery_mv: number | null;
   readonly linkquality: number | null;
+  readonly facts: string | null;
 }

@@ -35,9 +35,14 @@ export class TimeKeeper {
       this.#putBoot.run(boot, known, seen_ms, bound_ms ?? null);
     }
     for (const { boot, monotonic_ms, fact } of notes.held ?? [])
-      this.#hold.run(boot, monotonic_ms, JSON.stringify(fact));
+      this.#hold.run(boot, monotonic_ms, JSON.stringify(fact, withoutFacts));
     for (const id of notes.released ?? []) this.#release.run(id);
   }
+}
+
+/** Facts of a device are told again with each sign of life, and need not wait. */
+function withoutFacts(name: string, value: unknown): unknown {
+  return name === "facts" ? undefined : value;
 }
 
 /** See `GatewayStore.timeKnown`. */

@@ -3,7 +3,8 @@ import { disk_low_bytes } from "../../disk/free-bytes.ts";
 import { hour_ms } from "../../durations.ts";
 import type { FleetHome, Need, NeedType } from "../../fleet-home.ts";
 import type { Kind } from "../../kinds.ts";
-import type { CentralStore, GatewayRecord, ItemState, Stray } from "../../store/central-store.ts";
+import type { CentralStore, GatewayRecord, Stray } from "../../store/central-store.ts";
+import type { ItemState } from "../../store/store.ts";
 import type { GatewayReport } from "../protocol.ts";
 import { type Erased, erasedOf, nothingErased, unanswered } from "./erased-there.ts";
 

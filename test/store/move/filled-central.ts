@@ -65,7 +65,7 @@ function health(until_ms: number, devices: readonly Device[]) {
     ],
     states: [one, other].flatMap((device) => [
       { device, heard_ms: until_ms - 6 * day_ms, battery_percent: 71.5, listener },
-      { device, heard_ms: until_ms, battery_percent: 70, listener },
+      { device, heard_ms: until_ms, battery_percent: 70, listener, facts: { description: "ü", blind_s: 60 } },
     ]),
     gaps: [
       {

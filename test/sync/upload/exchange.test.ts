@@ -20,7 +20,8 @@ test("what is known besides readings reaches central: who listened, who was sile
     { listener: "gateway", from_ms: from, to_ms: to },
     { listener: "zigbee", from_ms: from, to_ms: to },
   ];
-  const heard = (heard_ms: number) => ({ device, heard_ms, listener: "zigbee", battery_percent: 70 });
+  const facts = { description: "motion sensor", events: { form: "received", from: "zone status" } } as const;
+  const heard = (heard_ms: number) => ({ device, heard_ms, listener: "zigbee", battery_percent: 70, facts });
   await home.gateway.append([sensorEvent(device, from_ms, 1)], {
     listening: listening(from_ms, from_ms + 3_600_000),
     states: [heard(from_ms)],
@@ -43,6 +44,8 @@ test("what is known besides readings reaches central: who listened, who was sile
     store.coverage({ ...request, item: (await store.item("wirelesssensors", name))?.key ?? 0 }),
   );
   expect(there).toEqual(here);
+  const { key = 0 } = (await programme.store.item("wirelesssensors", name)) ?? {};
+  expect(await programme.store.itemState(key)).toMatchObject({ listener: "zigbee", facts });
   expect(there.map(({ state }) => state)).toEqual(["not_listening", "covered", "gap", "covered"]);
   // Said again, it changes nothing.
   await home.upload();

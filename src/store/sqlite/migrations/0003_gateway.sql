@@ -53,6 +53,8 @@ CREATE TABLE stream_states (
   battery_percent REAL,
   battery_mv REAL,
   linkquality REAL,
+  -- src/device-facts.ts, as JSON.
+  facts TEXT,
   PRIMARY KEY (stream, home)
 ) WITHOUT ROWID, STRICT;
 CREATE TABLE silences (
