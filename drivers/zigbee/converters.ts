@@ -74,8 +74,7 @@ export class ConverterTranslator implements Translator {
     this.vendor = definition.vendor;
     this.description = definition.description;
     this.source = `zigbee-herdsman-converters ${load("zigbee-herdsman-converters/package.json").version}`;
-    const options = (definition.options ?? []).map(({ name }) => name);
-    this.never = timeouts.flatMap(([option, state]) => (options.includes(option) ? [state] : []));
+    this.never = neverTold(definition);
     const exposed = exposesOf(definition, device);
     this.properties = new Map(exposed.map((expose) => [expose.property, propertyOf(expose)]));
     this.senses = exposed.some(isReading);
@@ -127,11 +126,16 @@ export class ConverterTranslator implements Translator {
   }
 }
 
-/** Options for a timer that makes up the end of a state: of a device that has one nobody hears the end. */
-const timeouts: readonly (readonly [option: string, state: string])[] = [
-  ["occupancy_timeout", "the end of a movement"],
-  ["vibration_timeout", "the end of a vibration"],
-];
+/** Options of definitions that make up an end by a timer, where the device tells none: the end that it never tells. */
+const untoldEnds: Readonly<Record<string, string>> = {
+  occupancy_timeout: "the end of a movement",
+  vibration_timeout: "the end of a vibration",
+};
+
+/** States that a device of this definition never tells. */
+export function neverTold(definition: Definition): string[] {
+  return (definition.options ?? []).flatMap(({ name }) => untoldEnds[name] ?? []);
+}
 
 const subtypes: readonly (readonly [property: string, subtype: Subtype])[] = [
   ["presence", "wall"],
