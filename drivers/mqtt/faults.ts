@@ -12,26 +12,27 @@ export function faultOf(thrown: unknown, url: string): OperatorError {
   );
 }
 
+/** One fault for every way in which a broker is not there, so that its absence is one line. */
 export function goneFault(url: string): OperatorError {
-  return new OperatorError(
-    `the MQTT broker ${url} has closed the connection`,
-    "see its log; what comes at QoS 1 meanwhile it keeps",
-  );
+  return new OperatorError(`the MQTT broker ${url} ${away[0]}`, away[1]);
 }
 
 export function silentFault(url: string): OperatorError {
   return new OperatorError(`the MQTT broker ${url} does not answer`, "see that it runs, and is a broker");
 }
 
+const away = ["is away", "see that it runs, can be reached, and that [mqtt] url is right"] as const;
 const credentials = "correct user and password_file in [mqtt]";
 const certificate = "name the certificate of its authority in [mqtt] ca";
 
 /** By the code of a failed connection: of the system, of TLS, of MQTT 3.1.1 (3.2.2.3) and of MQTT 5 (2.4). */
 const faults: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
-  ECONNREFUSED: ["is not there", "start it, or correct [mqtt] url"],
+  ECONNREFUSED: away,
+  ECONNRESET: away,
   ENOTFOUND: ["has a name that nobody knows", "correct [mqtt] url, or the network's names"],
-  ETIMEDOUT: ["does not answer", "see that it runs, and that nothing is in the way"],
-  EHOSTUNREACH: ["cannot be reached", "see that it and the network between run"],
+  ETIMEDOUT: away,
+  EHOSTUNREACH: away,
+  ENETUNREACH: away,
   SELF_SIGNED_CERT_IN_CHAIN: ["has a certificate that is not trusted", certificate],
   DEPTH_ZERO_SELF_SIGNED_CERT: ["has a certificate that is not trusted", certificate],
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: ["has a certificate that is not trusted", certificate],
@@ -46,6 +47,6 @@ const faults: Readonly<Record<string, readonly [what: string, remedy: string]>> 
   "5": ["does not let Lintel in", credentials],
   "134": ["refuses user or password", credentials],
   "135": ["does not let Lintel in", credentials],
-  "139": ["is shutting down", "start it again"],
+  "139": away,
   "142": ["has another client of this name", "see that no other gateway has the same [home] id"],
 };
