@@ -24,8 +24,11 @@ export interface Driver {
   /** Ends cleanly: in-flight work finishes or is abandoned within 5 s, ports are closed. */
   stop(): Promise<void>;
   status(): DriverStatus;
-  /** Present on a driver whose devices must be let in: opens joining, until closed or `seconds` have passed. */
-  openJoining?(seconds: number): Promise<void>;
+  /**
+   * Present on a driver whose devices must be let in: opens joining, until closed or `seconds` have passed. `person` is who
+   * pairs at the box, where somebody does.
+   */
+  openJoining?(seconds: number, person?: PairingPerson): Promise<void>;
   closeJoining?(): Promise<void>;
   /**
    * Present on a driver whose adapter may hold a network that is not this gateway's, which it then refuses to use: has the
@@ -36,6 +39,23 @@ export interface Driver {
   /** Present on a driver with a lamp: shows the state of the gateway. */
   show?(lamp: Lamp): void;
 }
+
+/**
+ * The person who pairs, at the terminal: reads and types the numbers by which a device and the gateway make sure of each other.
+ * One question at a time. A question ends without an answer when joining closes, and after `question_max_ms`.
+ */
+export interface PairingPerson {
+  /** Whether the person can type; else they can only read. */
+  readonly types: boolean;
+  /** Shows six digits that are to be typed at the device. */
+  reads(address: string, digits: string): void;
+  /** Asks for the six digits that the device shows; undefined without an answer. */
+  typesNumber(address: string): Promise<string | undefined>;
+  /** Asks whether the device shows these six digits; false without an answer. */
+  compares(address: string, digits: string): Promise<boolean>;
+}
+
+export const question_max_ms = 30_000;
 
 export interface DriverStatus {
   /** `listening`: hears its devices. `starting`: the first try is under way. `retrying`: see `problem`. */

@@ -89,11 +89,13 @@ export const attError = {
   readNotPermitted: 0x02,
   writeNotPermitted: 0x03,
   invalidUnit: 0x04,
+  insufficientAuthentication: 0x05,
   notSupported: 0x06,
   invalidOffset: 0x07,
   notFound: 0x0a,
   notLong: 0x0b,
   unlikely: 0x0e,
+  insufficientEncryption: 0x0f,
   unsupportedGroup: 0x10,
 } as const;
 

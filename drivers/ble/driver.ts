@@ -1,7 +1,8 @@
 import { type Static, type TObject, Type } from "@sinclair/typebox";
 import type { Clock, Moment } from "../../src/clock.ts";
 import { messageOf } from "../../src/errors.ts";
-import type { Driver, DriverDefinition, DriverStatus, Host } from "../driver.ts";
+import type { Device } from "../../src/reading.ts";
+import type { Driver, DriverDefinition, DriverStatus, Host, PairingPerson } from "../driver.ts";
 import type { Advertisement, Peripheral, PeripheralDefinition } from "../peripheral.ts";
 import { Reconnect, type RetryBounds, type Session } from "../wire/reconnect.ts";
 import { advertisementOf } from "./advertisement.ts";
@@ -10,8 +11,12 @@ import { Devices } from "./devices.ts";
 import type { Report } from "./hci.ts";
 import { readKeys } from "./keys.ts";
 import { silentFault } from "./line.ts";
+import { PairingWindow } from "./pairing-window.ts";
 import { productHost } from "./product-host.ts";
 import { Radio } from "./radio.ts";
+import { Bonds, isResolvable } from "./security/bonds.ts";
+import { LinkSecurity } from "./security/link-security.ts";
+import { secured } from "./security/secured.ts";
 import { Turns } from "./turns.ts";
 
 const address = Type.String({ pattern: "^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$" });
@@ -63,6 +68,8 @@ type Section = OwnSection & Readonly<Record<string, unknown>>;
 const baud_default = 1_000_000;
 const connection_default_ms = 60_000;
 const connection_most_ms = 600_000;
+/** Time that a person has for a pairing, besides what the product has. */
+const pairing_most_ms = 90_000;
 /** Time that a product may take to finish after its connection has ended. */
 const settle_max_ms = 2_000;
 
@@ -87,6 +94,10 @@ export class BleDriver implements Driver {
   readonly #products: readonly Product[];
   readonly #devices: Devices<Product>;
   readonly #turns: Turns;
+  readonly #bonds: Bonds;
+  readonly #window: PairingWindow;
+  /** The address under which a bonded device was heard last, where that is a changing one. */
+  readonly #onAir = new Map<string, string>();
   readonly #allow: ReadonlySet<string> | undefined;
   readonly #ignore: ReadonlySet<string>;
   /** Addresses that the configuration names, which makes them the home's. */
@@ -120,7 +131,9 @@ export class BleDriver implements Driver {
         keyOf,
       }),
     }));
-    this.#devices = new Devices((gone) => this.#radio?.forget(gone));
+    this.#bonds = new Bonds(host.directory);
+    this.#window = new PairingWindow(host);
+    this.#devices = new Devices((gone) => this.#radio?.forget(this.#onAir.get(gone) ?? gone));
     const dropped = (what: string, count?: number) => host.dropped(what, count);
     this.#turns = new Turns({ clock, log, dropped });
     const { port, baud = baud_default } = config;
@@ -158,10 +171,15 @@ export class BleDriver implements Driver {
     return this.#connection.status();
   }
 
-  /** Joining asks nothing of the controller: `Host.admits` lets devices in while it is open. */
-  async openJoining(): Promise<void> {}
+  /** Asks nothing of the controller: `Host.admits` lets devices in meanwhile, and those that ask for it are paired with. */
+  async openJoining(_seconds?: number, person?: PairingPerson): Promise<void> {
+    this.#window.open(person);
+    this.#turns.endRests();
+  }
 
-  async closeJoining(): Promise<void> {}
+  async closeJoining(): Promise<void> {
+    this.#window.close();
+  }
 
   #hold(radio: Radio): Session {
     this.#radio = radio;
@@ -181,18 +199,47 @@ export class BleDriver implements Driver {
    * Takes a packet. A stranger's ends here, and so costs the same however many there are. Answers whether its device may be
    * connected to.
    */
-  #heard(report: Report): boolean {
+  #heard(onAir: Report): boolean {
     const moment = this.#host.clock.now();
+    const report = this.#identified(onAir);
     const { address: from } = report;
     if (this.#ignore.has(from) || this.#allow?.has(from) === false) return false;
     const packet = advertisementOf(report);
     const heard = this.#devices.completed(packet);
     const known = this.#devices.productsOf(from);
-    const listening = this.#productsOf(packet, heard, known).filter((product) =>
-      this.#listensTo(heard, product, known),
-    );
+    const products = this.#productsOf(packet, heard, known);
+    if (this.#window.isOpen && heard.addressType === "random" && isResolvable(from))
+      return products.map((product) => this.#introduce(heard, product)).some(Boolean);
+    const listening = products.filter((product) => this.#listensTo(heard, product, known));
     if (listening.length === 0 && known.length === 0) this.#devices.pass(heard);
     return listening.map((product) => this.#handOn(heard, moment, product)).some(Boolean);
+  }
+
+  /** The packet under the lasting address of its device, where that is bonded and speaks under a changing one. */
+  #identified(report: Report): Report {
+    const bond = report.addressType === "random" ? this.#bonds.speakingAs(report.address) : undefined;
+    if (bond === undefined) return report;
+    const { address, addressType } = bond;
+    const before = this.#onAir.get(address);
+    this.#onAir.set(address, report.address);
+    if (before !== undefined && before !== report.address) this.#radio?.forget(before);
+    return { ...report, address, addressType };
+  }
+
+  /**
+   * Has a device that speaks under a changing address paired with, which gives its lasting one: under the changing one nobody
+   * would find it again. Answers whether it may be connected to.
+   */
+  #introduce(heard: Advertisement, { definition, peripheral }: Product): boolean {
+    const { address } = heard;
+    if (!heard.connectable || peripheral.connected === undefined || !this.#window.hasAttemptsFor(address))
+      return false;
+    const take = (signal: AbortSignal) =>
+      this.#withLink({ heard, definition, most_ms: pairing_most_ms, signal }, ({ security }) =>
+        security.pair(),
+      );
+    this.#turns.ask({ address, name: `${definition.name} ${address}`, take });
+    return true;
   }
 
   /** The products that a packet is for: the one that recognises it, or those that have the device where none does. */
@@ -237,17 +284,38 @@ export class BleDriver implements Driver {
 
   #askForTurn(heard: Advertisement, { definition, peripheral }: Product): void {
     const { address } = heard;
-    const name = `${definition.name} ${address}`;
-    this.#turns.ask({ address, name, take: (signal) => this.#connect(heard, peripheral, signal) });
+    const { connected, connection_max_ms = connection_default_ms } = peripheral;
+    if (connected === undefined) return;
+    const take = (signal: AbortSignal) => {
+      const pairing_ms = this.#window.isOpen ? pairing_most_ms : 0;
+      const most_ms = Math.min(connection_max_ms, connection_most_ms) + pairing_ms;
+      return this.#withLink(
+        { heard, definition, most_ms, signal },
+        async ({ security, connection, over }) => {
+          await security.begin();
+          await connected.call(peripheral, connection, over);
+        },
+      );
+    };
+    this.#turns.ask({ address, name: `${definition.name} ${address}`, take });
   }
 
-  /** One turn of one device: connects, lets the product work within its time, and disconnects. */
-  async #connect(heard: Advertisement, peripheral: Peripheral, stop: AbortSignal): Promise<void> {
+  /** One turn of one device: connects, does the work within its time, and disconnects. */
+  async #withLink(
+    turn: {
+      readonly heard: Advertisement;
+      readonly definition: PeripheralDefinition;
+      readonly most_ms: number;
+      readonly signal: AbortSignal;
+    },
+    work: (link: { security: LinkSecurity; connection: GattConnection; over: AbortSignal }) => Promise<void>,
+  ): Promise<void> {
+    const { heard, definition, most_ms, signal: stop } = turn;
     const { clock } = this.#host;
     const radio = this.#radio;
-    if (radio === undefined || peripheral.connected === undefined) return;
-    const bearer = await radio.connect(heard.address, stop);
-    const most_ms = Math.min(peripheral.connection_max_ms ?? connection_default_ms, connection_most_ms);
+    if (radio === undefined) return;
+    const onAir = this.#onAir.get(heard.address) ?? heard.address;
+    const bearer = await radio.connect(onAir, stop);
     const over = new AbortController();
     const end = (reason: string) => bearer.end(new Error(reason));
     const cancel = clock.after(most_ms, () => end(`not done within ${most_ms / 1_000} s`));
@@ -255,16 +323,21 @@ export class BleDriver implements Driver {
     stop.addEventListener("abort", stopped, { once: true });
     if (stop.aborted) stopped();
     bearer.gone.catch((reason: unknown) => over.abort(reason));
+    const { address, name } = heard;
+    const deviceAt = (lasting: string): Device =>
+      definition.deviceOf({ ...heard, address: lasting }) ?? { kind: definition.kind, address: lasting };
+    const permit = () => this.#window.permitFor(address, deviceAt);
+    const security = new LinkSecurity({ clock, link: bearer, address, bonds: this.#bonds, permit });
     try {
-      const connection = new GattConnection({ address: heard.address, name: heard.name, bearer, clock });
+      const connection = new GattConnection({ address, name, bearer: secured(bearer, security), clock });
       // A device may hang up when it is done, so the product says what its end means; it has a moment for that.
-      await Promise.race([peripheral.connected(connection, over.signal), lateAfter(bearer.gone, clock)]);
+      await Promise.race([work({ security, connection, over: over.signal }), lateAfter(bearer.gone, clock)]);
       if (bearer.failure !== undefined) throw bearer.failure;
     } finally {
       cancel();
       stop.removeEventListener("abort", stopped);
       over.abort();
-      await radio.disconnect(heard.address);
+      await radio.disconnect(onAir);
     }
   }
 }

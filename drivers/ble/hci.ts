@@ -23,16 +23,19 @@ export const opcode = {
   leCreateConnection: 0x200d,
   leCancelConnection: 0x200e,
   leUpdateConnection: 0x2013,
+  leStartEncryption: 0x2019,
   leSetDataLength: 0x2022,
   leReadMaxDataLength: 0x202f,
 } as const;
 
 export const eventCode = {
   disconnectionComplete: 0x05,
+  encryptionChange: 0x08,
   commandComplete: 0x0e,
   commandStatus: 0x0f,
   hardwareError: 0x10,
   completedPackets: 0x13,
+  keyRefreshed: 0x30,
   leMeta: 0x3e,
 } as const;
 
@@ -47,10 +50,12 @@ export const status = {
   success: 0x00,
   unknownCommand: 0x01,
   unknownConnection: 0x02,
+  keyMissing: 0x06,
   remoteEnded: 0x13,
   localEnded: 0x16,
   disallowed: 0x0c,
   connectionTimeout: 0x08,
+  wrongKey: 0x3d,
 } as const;
 
 /** Vol 4, Part E, 5.4.1. */
@@ -246,6 +251,56 @@ export function encodeCompletedPackets(handle: number, count: number): Buffer {
 /** Whom the host wants to connect to: LE Create Connection, 7.8.12. */
 export function decodeCreateConnection(parameters: Buffer): string {
   return decodeAddress(parameters.subarray(6));
+}
+
+/** LE Enable Encryption, 7.8.24: the link, and the key with the name by which the device finds it, each as the toolbox has it. */
+export function encodeStartEncryption(
+  handle: number,
+  key: { readonly value: Uint8Array; readonly diversifier: number; readonly random: Uint8Array },
+): Buffer {
+  const { value, diversifier, random } = key;
+  const parameters = Buffer.alloc(28);
+  parameters.writeUInt16LE(handle, 0);
+  parameters.set(random.toReversed(), 2);
+  parameters.writeUInt16LE(diversifier, 10);
+  parameters.set(value.toReversed(), 12);
+  return encodeCommand(opcode.leStartEncryption, parameters);
+}
+
+export function decodeStartEncryption(parameters: Buffer) {
+  return {
+    handle: parameters.readUInt16LE(0),
+    random: new Uint8Array(parameters.subarray(2, 10)).reverse(),
+    diversifier: parameters.readUInt16LE(10),
+    value: new Uint8Array(parameters.subarray(12, 28)).reverse(),
+  };
+}
+
+/** How the encryption of a link was begun, 7.7.8, or its key renewed, 7.7.39. */
+export interface EncryptionChange {
+  readonly handle: number;
+  /** 0 when the link is encrypted now. */
+  readonly status: number;
+}
+
+export function encodeEncryptionChange({ handle, status: said }: EncryptionChange): Buffer {
+  const on = said === status.success ? 1 : 0;
+  return encodeEvent(eventCode.encryptionChange, Uint8Array.of(said, handle & 0xff, handle >> 8, on));
+}
+
+export function encodeKeyRefreshed({ handle, status: said }: EncryptionChange): Buffer {
+  return encodeEvent(eventCode.keyRefreshed, Uint8Array.of(said, handle & 0xff, handle >> 8));
+}
+
+/** Undefined for another event, and for one that is cut short. */
+export function decodeEncryptionChange(packet: Buffer): EncryptionChange | undefined {
+  if (packet[0] !== packetType.event) return undefined;
+  const { code, parameters } = decodeEvent(packet);
+  const changed = code === eventCode.encryptionChange && parameters.length >= 4;
+  if (!changed && (code !== eventCode.keyRefreshed || parameters.length < 3)) return undefined;
+  const said = parameters.readUInt8(0);
+  const off = changed && said === status.success && parameters.readUInt8(3) === 0;
+  return { handle: parameters.readUInt16LE(1) & 0x0fff, status: off ? status.disallowed : said };
 }
 
 function addressTypeOf({ addressType }: { addressType: "public" | "random" }): number {

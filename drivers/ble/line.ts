@@ -7,6 +7,8 @@ import {
   decodeAdvertisingReports,
   decodeCommand,
   decodeCommandAnswer,
+  decodeEncryptionChange,
+  type EncryptionChange,
   encodeAdvertisingReport,
   eventCode,
   isAdvertisingReport,
@@ -38,6 +40,8 @@ export class ControllerLine {
   onPacket: ((packet: Buffer) => void) | undefined;
   /** Told of every answer to a command, with the command, before noble is. */
   onAnswer: (answer: CommandAnswer, command: Buffer) => void = () => {};
+  /** Told when a link was encrypted, or could not be. */
+  onEncryption: (change: EncryptionChange) => void = () => {};
   readonly ended: Promise<OperatorError>;
   /** Advertising packets so far. */
   reports = 0;
@@ -115,6 +119,8 @@ export class ControllerLine {
       if (packet[0] === packetType.event && packet[1] === eventCode.hardwareError) {
         this.fail("it reports a hardware error");
       }
+      const change = decodeEncryptionChange(packet);
+      if (change !== undefined) this.onEncryption(change);
       if (!this.#handOn(packet)) dropped("Bluetooth packets that cannot be read");
     }
     const discarded = this.#reader.discarded_bytes - this.#discarded_bytes;

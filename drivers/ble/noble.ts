@@ -16,14 +16,15 @@ export interface OpenNoble {
   peripheralOf(id: string): NoblePeripheral | undefined;
   /** Whether the controller was told to connect to a device and has not said how that ended. */
   isConnecting(id: string): boolean;
-  /** The ATT queue and the data of an open connection. */
-  linkOf(id: string): { gatt: Gatt; stream: EventEmitter } | undefined;
+  /** The ATT queue and the data of an open connection, rid of the pairing that noble would begin by itself. */
+  linkOf(id: string): { gatt: Gatt; stream: AclStream; handle: number } | undefined;
   stop(): void;
 }
 
 /** noble's host side of HCI. */
 export interface Hci extends EventEmitter {
   readonly address: string | undefined;
+  readonly addressType: "public" | "random" | undefined;
   /** Resets the controller and sets its event masks again; emits `reset` then. */
   reset(): void;
 }
@@ -33,6 +34,8 @@ export interface Gatt {
   /** The MTU that the device said it has; noble sends no more than `_desired_mtu` itself. */
   readonly _mtu: number;
   readonly _desired_mtu: number;
+  /** The security of the link, as noble believes: at `medium` it hands errors of security on, else it pairs at them. */
+  _security: string;
   /** With `answered`, a request; with `written`, a unit that has no answer. */
   _queueCommand(
     unit: Buffer,
@@ -41,12 +44,18 @@ export interface Gatt {
   ): void;
 }
 
+/** The data of one connection; emits `data` with channel and bytes. */
+export interface AclStream extends EventEmitter {
+  readonly _smp: { readonly onAclStreamDataBinded: (channel: number, bytes: Buffer) => void };
+  write(channel: number, bytes: Buffer): void;
+}
+
 interface Bindings {
   readonly _hci: Hci;
   readonly _gap: { readonly _discoveries: Record<string, unknown> };
   readonly _gatts: Record<string, Gatt>;
   readonly _handles: Record<string, number>;
-  readonly _aclStreams: Record<number, EventEmitter>;
+  readonly _aclStreams: Record<number, AclStream>;
   readonly _addresses: Record<string, string>;
   readonly _addresseTypes: Record<string, unknown>;
   readonly _connectable: Record<string, unknown>;
@@ -98,9 +107,12 @@ export async function startNoble(
     isConnecting: (id) => bindings._pendingConnectionUuid === id,
     forget: (id) => forget(inner, id),
     linkOf: (id) => {
-      const stream = bindings._aclStreams[bindings._handles[id] ?? -1];
+      const handle = bindings._handles[id] ?? -1;
+      const stream = bindings._aclStreams[handle];
       const gatt = bindings._gatts[id];
-      return gatt === undefined || stream === undefined ? undefined : { gatt, stream };
+      if (gatt === undefined || stream === undefined) return undefined;
+      withoutPairing(gatt, stream);
+      return { gatt, stream, handle };
     },
     stop: () => noble.stop(),
   };
@@ -114,6 +126,13 @@ export async function loadNoble(): Promise<WithBindings> {
 
 /** Not noble's index, which makes bindings of its own for whatever the machine has. */
 const bindingsModule = "@stoprocent/noble/lib/resolve-bindings.js";
+
+/** Its own pairing trusts whatever answers, keeps no key, and takes encryption as a sign to repeat a request that is not there. */
+function withoutPairing(gatt: Gatt, stream: AclStream): void {
+  gatt._security = "medium";
+  stream.removeAllListeners("encrypt");
+  stream.removeListener("data", stream._smp.onAclStreamDataBinded);
+}
 
 function forget(inner: Inner, id: string): void {
   const bindings = inner._bindings;

@@ -3,10 +3,11 @@ import type { OperatorError } from "../../src/errors.ts";
 import type { Log } from "../../src/log.ts";
 import type { Session } from "../wire/reconnect.ts";
 import { type NobleBearer, takeOver } from "./bearer.ts";
-import { type CommandAnswer, opcode, status } from "./hci.ts";
+import { type CommandAnswer, encodeStartEncryption, opcode, status } from "./hci.ts";
 import { ControllerLine, type LineOptions } from "./line.ts";
 import { loadNoble, type OpenNoble, startNoble } from "./noble.ts";
 import { ready } from "./ready.ts";
+import type { LinkKey } from "./security/pairing.ts";
 
 export interface RadioOptions extends LineOptions {
   readonly log: Log;
@@ -20,6 +21,8 @@ export const connect_max_ms = 5_000;
 const settle_max_ms = 3_000;
 /** How long a device that is being disconnected is waited for. */
 const disconnect_max_ms = 2_000;
+/** How long a device has for the key of its link, after which the link itself ends: Core 5.4, Vol 6, Part B, 5.2. */
+const encrypt_max_ms = 40_000;
 
 /** noble's own lets a link die after 0.42 s without a packet, which is too soon through a wall. */
 const linkParameters = { minInterval: 24, maxInterval: 40, latency: 0, timeout: 400 };
@@ -31,6 +34,8 @@ export class Radio implements Session {
   readonly #options: RadioOptions;
   readonly #line: ControllerLine;
   readonly #open: OpenNoble;
+  /** Who waits for a link to be encrypted, by its handle. */
+  readonly #encrypting = new Map<number, (status: number) => void>();
   /** Raised when the controller is gone or given back. */
   readonly #over = new AbortController();
   #cancelWatch = () => {};
@@ -50,6 +55,7 @@ export class Radio implements Session {
     this.ended = line.ended;
     void line.ended.then(() => this.#over.abort());
     line.onAnswer = (answer, command) => this.#answered(answer, command);
+    line.onEncryption = ({ handle, status: said }) => this.#encrypting.get(handle)?.(said);
     this.#watch();
   }
 
@@ -119,7 +125,12 @@ export class Radio implements Session {
     connectNoble(peripheral, (error) => {
       if (error !== undefined && error !== null) return reject(error);
       try {
-        taken = takeOver(this.#open, id, () => this.#hangUp(peripheral));
+        const { addressType } = peripheral;
+        const to = { id, address, addressType: addressType === "public" ? "public" : "random" } as const;
+        taken = takeOver(this.#open, to, {
+          hangUp: () => this.#hangUp(peripheral),
+          encrypt: (handle, key) => this.#encrypt(handle, key),
+        });
         resolve(taken);
       } catch (thrown) {
         reject(thrown);
@@ -157,6 +168,15 @@ export class Radio implements Session {
     await this.#line.close();
   }
 
+  async #encrypt(handle: number, key: LinkKey): Promise<number> {
+    const { promise, resolve } = Promise.withResolvers<number>();
+    this.#encrypting.set(handle, resolve);
+    this.#line.write(encodeStartEncryption(handle, key));
+    const said = await this.#within(encrypt_max_ms, promise);
+    this.#encrypting.delete(handle);
+    return said ?? status.connectionTimeout;
+  }
+
   #hangUp(peripheral: NoblePeripheral): void {
     if (!this.#over.signal.aborted && peripheral.state === "connected") peripheral.disconnect();
   }
@@ -178,6 +198,8 @@ export class Radio implements Session {
 
   #answered({ opcode: of, status: said }: CommandAnswer, command: Buffer): void {
     if (of === opcode.reset) this.#scanning = false;
+    if (of === opcode.leStartEncryption && said !== status.success)
+      this.#encrypting.get(command.readUInt16LE(4))?.(said);
     if (of !== opcode.leSetScanEnable) return;
     const enables = command[4] === 1;
     if (said === status.success) this.#scanning = enables;

@@ -1,5 +1,5 @@
 import type { Clock } from "../../src/clock.ts";
-import { messageOf } from "../../src/errors.ts";
+import { messageOf, OperatorError } from "../../src/errors.ts";
 import type { Log } from "../../src/log.ts";
 
 /** Devices that may wait for a connection. One that comes when all places are taken asks again with its next advertisement. */
@@ -59,6 +59,11 @@ export class Turns {
     this.#next();
   }
 
+  /** Lets devices that rest ask again at once, because a person is there who waits for them. */
+  endRests(): void {
+    this.#resting.clear();
+  }
+
   /** A controller is there and scans. */
   resume(): void {
     this.#open = true;
@@ -95,7 +100,7 @@ export class Turns {
       if (this.#resting.delete(turn.address)) this.#log.info(`${turn.name}: works again`);
     } catch (thrown) {
       // A driver that stops is nobody's failure.
-      if (!signal.aborted) this.#rest(turn, messageOf(thrown));
+      if (!signal.aborted) this.#rest(turn, thrown);
     }
     this.#taking = undefined;
     if (this.#open) this.#pause();
@@ -108,16 +113,17 @@ export class Turns {
     });
   }
 
-  #rest({ address, name }: Turn, problem: string): void {
+  #rest({ address, name }: Turn, thrown: unknown): void {
+    const known = thrown instanceof OperatorError;
+    const problem = known ? thrown.what : messageOf(thrown);
+    const remedy = known ? thrown.remedy : "bring the device nearer or look at its battery";
     const before = this.#resting.get(address);
     const failures = (before?.failures ?? 0) + 1;
     const rest_ms = Math.min(rest_most_ms, rest_least_ms * 2 ** Math.min(failures - 1, doublings_max));
     const until_ms = this.#clock.now().monotonic_ms + rest_ms;
     if (before?.problem === problem) this.#log.debug(`${name}: ${problem}`);
     else {
-      this.#log.warn(
-        `${name}: ${problem}: bring the device nearer or look at its battery (trying again by itself)`,
-      );
+      this.#log.warn(`${name}: ${problem}: ${remedy} (trying again by itself)`);
     }
     this.#resting.delete(address);
     this.#resting.set(address, { failures, until_ms, problem });

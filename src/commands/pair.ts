@@ -1,6 +1,9 @@
+import { fstatSync } from "node:fs";
+import { createInterface } from "node:readline";
 import type { Command } from "commander";
 import { ControlClient } from "../control/client.ts";
-import { type JoiningStep, joining_seconds_max } from "../control/joining.ts";
+import { type JoiningStep, joining_seconds_max, type PairingAbility } from "../control/joining.ts";
+import { messageOf } from "../errors.ts";
 import { addHelp, type CommandContext, wholeNumber } from "./command.ts";
 import { addDirectoryOptions, dataDirectory, type StoreOptions } from "./store-options.ts";
 import type { Terminal } from "./terminal.ts";
@@ -13,6 +16,7 @@ export function define(command: Command, context: CommandContext): void {
       "lintel pair --seconds 30 --json": "for a script",
     },
     notes: [
+      "A Bluetooth device may ask for six digits: they are shown or typed here, within 30 s.",
       "The gateway must be running. Waits for an adapter that is starting. Ctrl-C closes joining before its time is over.",
     ],
     exits: { 0: "joining was open and is closed again" },
@@ -49,9 +53,14 @@ async function pair(options: PairOptions, context: CommandContext): Promise<void
   };
   process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
   let stopCountdown = () => {};
+  let stopTyping = () => {};
   try {
-    for await (const step of client.joining(options.seconds, options)) {
+    for await (const step of client.joining(options.seconds, { ...options, person: abilityHere() })) {
       if (step.state === "open") stopCountdown = countDown(step.seconds, context);
+      if (step.state === "types" || step.state === "compares") {
+        stopTyping();
+        stopTyping = answerBy(client, context);
+      }
       // Scripts wait for joining to open, and for how it went with a device that has begun to join.
       if (!options.json) terminal.print(lineOfStep(step, terminal));
       else if (step.state === "waiting") terminal.say(lineOfStep(step, terminal));
@@ -59,8 +68,28 @@ async function pair(options: PairOptions, context: CommandContext): Promise<void
     }
   } finally {
     stopCountdown();
+    stopTyping();
     process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
   }
+}
+
+/** Abilities of the person here: to type where a terminal or a script types into this, and to read where a terminal shows it. */
+function abilityHere(): PairingAbility | undefined {
+  const input = fstatSync(0);
+  if (process.stdin.isTTY || input.isFIFO() || input.isSocket()) return "types";
+  return process.stdout.isTTY ? "reads" : undefined;
+}
+
+/** Hands the next line that is typed to the gateway. Answers how to read no more. */
+function answerBy(client: ControlClient, { terminal }: CommandContext): () => void {
+  const lines = createInterface({ input: process.stdin });
+  lines.once("line", (line) => {
+    client.answerJoining(line).catch((error) => terminal.say(messageOf(error)));
+  });
+  return () => {
+    lines.close();
+    process.stdin.unref();
+  };
 }
 
 function lineOfStep(step: JoiningStep, { colours }: Terminal): string {
@@ -74,6 +103,12 @@ function lineOfStep(step: JoiningStep, { colours }: Terminal): string {
       ].join("\n");
     case "started":
       return `${colours.dim("…")} ${step.address} is joining`;
+    case "reads":
+      return `${colours.yellow("?")} ${step.address}: type ${step.digits} at the device`;
+    case "types":
+      return `${colours.yellow("?")} ${step.address}: type the six digits that it shows, then Enter`;
+    case "compares":
+      return `${colours.yellow("?")} ${step.address}: does it show ${step.digits}? Type yes or no, then Enter`;
     case "joined": {
       const about = [step.vendor, step.model, step.subtype].filter((word) => word !== undefined).join(" ");
       return `${colours.green("✓")} ${step.address} joined${about === "" ? "" : `: ${about}`}`;

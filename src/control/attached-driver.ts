@@ -1,4 +1,11 @@
-import type { Driver, DriverDefinition, DriverStatus, Host, Lamp } from "../../drivers/driver.ts";
+import type {
+  Driver,
+  DriverDefinition,
+  DriverStatus,
+  Host,
+  Lamp,
+  PairingPerson,
+} from "../../drivers/driver.ts";
 import type { Clock } from "../clock.ts";
 import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
@@ -69,8 +76,8 @@ export class AttachedDriver {
   }
 
   /** Rejects with the driver's reason where it cannot open. */
-  async openJoining(seconds: number): Promise<void> {
-    await this.#driver?.openJoining?.(seconds);
+  async openJoining(seconds: number, person?: PairingPerson): Promise<void> {
+    await this.#driver?.openJoining?.(seconds, person);
   }
 
   /** Throws the driver's reason where it cannot. Does nothing in a driver whose adapter has no network of its own. */

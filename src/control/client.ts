@@ -1,5 +1,5 @@
 import { OperatorError } from "../errors.ts";
-import type { JoiningStep } from "./joining.ts";
+import type { JoiningStep, PairingAbility } from "./joining.ts";
 import { controlPath, type Refusal } from "./server.ts";
 import type { GatewayStatus } from "./status.ts";
 
@@ -18,9 +18,13 @@ export class ControlClient {
   }
 
   /** Opens joining and yields each step until it is closed. Closing it is `closeJoining`, or ending the loop. */
-  async *joining(seconds: number, { newNetwork = false } = {}): AsyncGenerator<JoiningStep> {
+  async *joining(
+    seconds: number,
+    { newNetwork = false, person }: { newNetwork?: boolean; person?: PairingAbility | undefined } = {},
+  ): AsyncGenerator<JoiningStep> {
     const leaving = new AbortController();
-    const path = `/joining?seconds=${seconds}${newNetwork ? "&new-network" : ""}`;
+    const more = `${newNetwork ? "&new-network" : ""}${person === undefined ? "" : `&person=${person}`}`;
+    const path = `/joining?seconds=${seconds}${more}`;
     const answer = await this.#ask("POST", path, leaving.signal);
     if (answer === undefined) throw this.#notRunning();
     const decoder = new TextDecoder();
@@ -54,17 +58,32 @@ export class ControlClient {
     if (answer === undefined) throw this.#notRunning();
   }
 
+  /** Answers the question that was asked last. */
+  async answerJoining(text: string): Promise<void> {
+    await this.#ask("POST", "/joining/answer", AbortSignal.timeout(answer_max_ms), text);
+  }
+
   /** Has the gateway read again who is admitted; nothing happens where none runs. */
   async admissionsChanged(): Promise<void> {
     await this.#ask("POST", "/admissions", AbortSignal.timeout(answer_max_ms));
   }
 
   /** The answer, or undefined where nothing listens. */
-  async #ask(method: string, path: string, signal: AbortSignal): Promise<Response | undefined> {
+  async #ask(
+    method: string,
+    path: string,
+    signal: AbortSignal,
+    body?: string,
+  ): Promise<Response | undefined> {
     const socket = controlPath(this.#directory);
     let answer: Response;
     try {
-      answer = await fetch(`http://gateway${path}`, { method, unix: socket, signal });
+      answer = await fetch(`http://gateway${path}`, {
+        method,
+        unix: socket,
+        signal,
+        ...(body === undefined ? {} : { body }),
+      });
     } catch (error) {
       const code = (error as { code?: string }).code ?? "";
       // The socket of a gateway that was killed stays behind, with nobody at its other end.

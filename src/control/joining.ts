@@ -1,4 +1,4 @@
-import type { JoinEvent } from "../../drivers/driver.ts";
+import { type JoinEvent, type PairingPerson, question_max_ms } from "../../drivers/driver.ts";
 import type { Clock } from "../clock.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import type { Log } from "../log.ts";
@@ -16,6 +16,12 @@ export type JoiningStep =
       readonly problems?: readonly string[];
     }
   | { readonly state: "started"; readonly address: string }
+  /** Six digits that the person is to type at the device. */
+  | { readonly state: "reads"; readonly address: string; readonly digits: string }
+  /** The person is asked for the six digits that the device shows: the answer is these. */
+  | { readonly state: "types"; readonly address: string }
+  /** The person is asked whether the device shows these six digits: the answer is `yes`, or anything else for no. */
+  | { readonly state: "compares"; readonly address: string; readonly digits: string }
   | {
       readonly state: "joined";
       readonly address: string;
@@ -26,6 +32,9 @@ export type JoiningStep =
     }
   | { readonly state: "failed"; readonly address: string; readonly reason: string; readonly remedy: string }
   | { readonly state: "closed"; readonly joined: number; readonly failed: number };
+
+/** Abilities of the one who opened joining: to read what devices want to be told, and also to type. */
+export type PairingAbility = "reads" | "types";
 
 export type JoiningChange = "opened" | "joined" | "closed";
 
@@ -66,13 +75,14 @@ export class Joining {
 
   /**
    * Opens joining for `seconds`, once the drivers that are starting are ready; `report` gets every step, the last is
-   * `closed`. With `newNetwork` an adapter that holds a network of its own gives it up first. Throws an OperatorError when
-   * joining is open already, no driver can let devices in, or there is no network to give up.
+   * `closed`. With `newNetwork` an adapter that holds a network of its own gives it up first. With `person` somebody reads the
+   * steps, and may answer their questions by `answer`. Throws an OperatorError when joining is open already, no driver can let
+   * devices in, or there is no network to give up.
    */
   async open(
     seconds: number,
     report: (step: JoiningStep) => void,
-    { newNetwork = false } = {},
+    { newNetwork = false, person }: { newNetwork?: boolean; person?: PairingAbility | undefined } = {},
   ): Promise<void> {
     if (this.#opening !== undefined) {
       throw new OperatorError(
@@ -94,6 +104,7 @@ export class Joining {
       failed: 0,
       drivers: [],
       cancelTimer: () => {},
+      giveUp: () => {},
     };
     this.#opening = opening;
     const refusals: string[] = [];
@@ -111,7 +122,7 @@ export class Joining {
       if (this.#opening !== opening) break;
       try {
         requireListening(driver);
-        await driver.openJoining(seconds);
+        await driver.openJoining(seconds, person && this.#personAt(opening, person));
         opening.drivers.push(driver);
         // Joining was closed meanwhile, by a stop: this driver closes too.
         if (this.#opening !== opening) await driver.closeJoining();
@@ -142,12 +153,47 @@ export class Joining {
     });
   }
 
+  /** The person's answer to the question that was asked last. Throws an OperatorError when none is open. */
+  answer(text: string): void {
+    const answered = this.#opening?.answered;
+    if (answered === undefined)
+      throw new OperatorError("no device asks for anything now", "wait until one does");
+    answered(text);
+  }
+
+  /** The one who opened joining, as drivers ask them. */
+  #personAt(opening: Opening, ability: PairingAbility): PairingPerson {
+    const ask = (step: JoiningStep) => this.#ask(opening, step);
+    return {
+      types: ability === "types",
+      reads: (address, digits) => opening.report({ state: "reads", address, digits }),
+      typesNumber: (address) => ask({ state: "types", address }),
+      compares: async (address, digits) => (await ask({ state: "compares", address, digits })) === "yes",
+    };
+  }
+
+  /** The answer to a question; undefined when none comes in time, another is asked, or joining closes. */
+  async #ask(opening: Opening, step: JoiningStep): Promise<string | undefined> {
+    if (this.#opening !== opening) return undefined;
+    const { promise, resolve } = Promise.withResolvers<string | undefined>();
+    opening.giveUp();
+    const cancel = this.#clock.after(question_max_ms, () => resolve(undefined));
+    opening.answered = resolve;
+    opening.giveUp = () => resolve(undefined);
+    opening.report(step);
+    const text = await promise;
+    cancel();
+    if (opening.answered === resolve) delete opening.answered;
+    return text?.trim();
+  }
+
   /** Closes joining; nothing happens where it is not open. */
   async close(): Promise<void> {
     const opening = this.#opening;
     if (opening === undefined) return;
     this.#opening = undefined;
     opening.cancelTimer();
+    opening.giveUp();
     await Promise.all(opening.drivers.map((driver) => driver.closeJoining()));
     if (opening.open) {
       this.#log.info(`joining is closed: ${opening.joined} joined, ${opening.failed} failed`);
@@ -216,4 +262,7 @@ interface Opening {
   joined: number;
   failed: number;
   cancelTimer: () => void;
+  /** Takes the answer to the question that is open, and ends it without one. */
+  answered?: (text: string) => void;
+  giveUp: () => void;
 }

@@ -2,7 +2,7 @@ import { chmodSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../clock.ts";
 import { messageOf, OperatorError } from "../errors.ts";
-import type { Joining, JoiningStep } from "./joining.ts";
+import type { Joining, JoiningStep, PairingAbility } from "./joining.ts";
 import { joining_seconds_max } from "./joining.ts";
 import type { GatewayStatus } from "./status.ts";
 
@@ -12,7 +12,9 @@ import type { GatewayStatus } from "./status.ts";
  *
  *   GET    /status   GatewayStatus
  *   POST   /joining?seconds=120   a line of JSON per JoiningStep, until it closes; closes when the client goes.
- *                                 With &new-network an adapter that holds another network gives it up first
+ *                                 With &new-network an adapter that holds another network gives it up first; with
+ *                                 &person=reads or =types somebody reads the steps, and also answers them
+ *   POST   /joining/answer   the answer to the question that was asked last, as its body
  *   DELETE /joining  closes it
  *   POST   /admissions  reads again who is admitted, because a command has changed it
  *
@@ -45,6 +47,13 @@ export function startControl(options: {
           DELETE: () =>
             answered(async () => {
               await joining.close();
+              return Response.json({});
+            }),
+        },
+        "/joining/answer": {
+          POST: (request) =>
+            answered(async () => {
+              joining.answer(await request.text());
               return Response.json({});
             }),
         },
@@ -128,7 +137,10 @@ async function openJoining(joining: Joining, request: Request): Promise<Response
     writer.write(`${JSON.stringify(step)}\n`).catch(gone);
     if (ended) writer.close().catch(gone);
   };
-  const opening = joining.open(seconds, report, { newNetwork: asked.has("new-network") });
+  const opening = joining.open(seconds, report, {
+    newNetwork: asked.has("new-network"),
+    person: abilityOf(asked.get("person")),
+  });
   await Promise.race([opening, begun.promise]);
   opening.catch((error) => report({ state: "refused", ...faultOf(error) }));
   request.signal.addEventListener("abort", gone);
@@ -136,6 +148,10 @@ async function openJoining(joining: Joining, request: Request): Promise<Response
   return new Response(lines.readable.pipeThrough(new TextEncoderStream()), {
     headers: { "content-type": "application/x-ndjson" },
   });
+}
+
+function abilityOf(text: string | null): PairingAbility | undefined {
+  return text === "reads" || text === "types" ? text : undefined;
 }
 
 const stop_max_ms = 1_000;

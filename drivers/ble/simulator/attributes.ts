@@ -11,6 +11,8 @@ export interface SimulatedService {
 export interface SimulatedCharacteristic {
   readonly uuid: string;
   readonly properties: readonly CharacteristicProperty[];
+  /** The link that the device needs before it gives or takes the value or its settings: an encrypted one, or one paired by a number. */
+  readonly needs?: "encryption" | "number";
   /** Gives the value for a read. A thrown RefusedError is sent as that ATT error. */
   readonly onRead?: () => Uint8Array;
   /** Takes a write, with or without response. A thrown RefusedError is sent as that ATT error. */
@@ -26,8 +28,15 @@ export class RefusedError extends Error {
   }
 }
 
+/** How safe the link is, and whether the device has a key for it. */
+export interface LinkSafety {
+  readonly level: "no" | "yes" | "byNumber";
+  readonly bonded: boolean;
+}
+
 interface Attribute {
   readonly handle: number;
+  readonly needs?: SimulatedCharacteristic["needs"];
   readonly type: string;
   /** Last handle of the group, for a service declaration. */
   readonly end?: number;
@@ -42,12 +51,14 @@ interface Attribute {
 export class AttributeServer {
   mtu: number = mtu_least;
   readonly #mtu_max: number;
+  readonly #safety: LinkSafety | undefined;
   readonly #attributes: Attribute[] = [];
   readonly #modes = new Map<number, keyof typeof configuration>();
   readonly #valueHandles = new Map<string, number>();
 
-  constructor(services: readonly SimulatedService[], mtu_max: number) {
+  constructor(services: readonly SimulatedService[], mtu_max: number, safety?: LinkSafety) {
     this.#mtu_max = mtu_max;
+    this.#safety = safety;
     for (const service of services) this.#lay(service);
   }
 
@@ -98,9 +109,10 @@ export class AttributeServer {
         uuid: one.uuid,
       });
       this.#add({ type: attributeType.characteristic, read: () => declaration });
-      const { onRead, onWrite } = one;
+      const { onRead, onWrite, needs } = one;
       this.#add({
         type: printedUuid(one.uuid.replaceAll("-", "")),
+        ...(needs === undefined ? {} : { needs }),
         ...(onRead === undefined ? {} : { read: onRead }),
         ...(onWrite === undefined ? {} : { write: onWrite }),
       });
@@ -109,9 +121,10 @@ export class AttributeServer {
     }
   }
 
-  #addConfiguration(valueHandle: number, { onSubscribe }: SimulatedCharacteristic): void {
+  #addConfiguration(valueHandle: number, { onSubscribe, needs }: SimulatedCharacteristic): void {
     this.#add({
       type: attributeType.clientConfiguration,
+      ...(needs === undefined ? {} : { needs }),
       read: () => Uint8Array.of(configuration[this.modeOf(valueHandle)], 0),
       write: ([bits = 0]) => {
         const mode =
@@ -159,6 +172,8 @@ export class AttributeServer {
   #read(unit: UnitOf<"readRequest" | "readBlobRequest">): AttUnit {
     const attribute = this.#attributes[unit.handle - 1];
     if (attribute === undefined) return errorTo(unit, unit.handle, attError.invalidHandle);
+    const unsafe = this.#unsafe(attribute);
+    if (unsafe !== undefined) return errorTo(unit, unit.handle, unsafe);
     if (attribute.read === undefined) return errorTo(unit, unit.handle, attError.readNotPermitted);
     const offset = unit.op === "readBlobRequest" ? unit.offset : 0;
     try {
@@ -176,6 +191,8 @@ export class AttributeServer {
     const answered = unit.op === "writeRequest";
     const refuse = (code: number) => (answered ? errorTo(unit, unit.handle, code) : undefined);
     if (attribute === undefined) return refuse(attError.invalidHandle);
+    const unsafe = this.#unsafe(attribute);
+    if (unsafe !== undefined) return refuse(unsafe);
     if (attribute.write === undefined) return refuse(attError.writeNotPermitted);
     try {
       attribute.write(unit.value);
@@ -183,6 +200,14 @@ export class AttributeServer {
       return refuse(codeOf(thrown));
     }
     return answered ? { op: "writeResponse" } : undefined;
+  }
+
+  /** The error for a link that is not as safe as the attribute needs: Core 5.4, Vol 3, Part C, 10.3.1. */
+  #unsafe({ needs }: Attribute): number | undefined {
+    const { level, bonded } = this.#safety ?? { level: "no", bonded: false };
+    if (needs === undefined || level === "byNumber" || (level === "yes" && needs === "encryption"))
+      return undefined;
+    return level === "no" && bonded ? attError.insufficientEncryption : attError.insufficientAuthentication;
   }
 
   #within({ start, end }: { start: number; end: number }): Attribute[] {

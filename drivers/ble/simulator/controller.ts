@@ -6,6 +6,7 @@ import {
   decodeAcl,
   decodeCommand,
   decodeCreateConnection,
+  decodeStartEncryption,
   encodeAdvertisingReport,
   encodeCommandComplete,
   encodeCommandStatus,
@@ -16,6 +17,7 @@ import {
   type Report,
   status,
 } from "../hci.ts";
+import { typedAddress } from "../security/bonds.ts";
 import { acl_piece_bytes, Link } from "./link.ts";
 import { SimulatedPeripheral, type SimulatedPeripheralOptions } from "./peripheral.ts";
 
@@ -174,6 +176,12 @@ export class HciSimulator extends LineSimulator {
       this.#status(opcode.disconnect, link === undefined ? status.unknownConnection : status.success);
       link?.end(status.localEnded);
     },
+    [opcode.leStartEncryption]: (parameters) => {
+      const { handle, ...key } = decodeStartEncryption(parameters);
+      const link = this.#links.get(handle);
+      this.#status(opcode.leStartEncryption, link === undefined ? status.unknownConnection : status.success);
+      link?.encrypt(key);
+    },
     [opcode.leUpdateConnection]: () => this.#status(opcode.leUpdateConnection),
   };
 
@@ -198,6 +206,7 @@ export class HciSimulator extends LineSimulator {
     this.#connecting = undefined;
     this.#lastHandle += 1;
     const link = new Link(this.#lastHandle, peripheral, {
+      central: typedAddress(this.#options.address ?? address_default, "public"),
       send: (packet) => this.#send(packet),
       ended: (of, reason) => {
         if (!this.#links.delete(of.handle)) return;
@@ -206,7 +215,7 @@ export class HciSimulator extends LineSimulator {
       },
     });
     this.#links.set(link.handle, link);
-    const { addressType = "random" } = peripheral.options;
+    const { addressType } = peripheral;
     const { handle } = link;
     this.#send(
       encodeConnectionComplete({ status: status.success, handle, address: peripheral.address, addressType }),
@@ -248,6 +257,8 @@ export class HciSimulator extends LineSimulator {
   }
 }
 
+const address_default = "c0:ff:ee:00:00:01";
+
 /** Bit 61 of the event mask, 7.3.1: off after a reset. */
 const leMetaBit = 0x20;
 
@@ -260,7 +271,7 @@ const answers: Readonly<Record<number, (options: HciSimulatorOptions) => Uint8Ar
   [opcode.readLeHostSupport]: () => Uint8Array.of(1, 0),
   // Bluetooth 5.3, manufacturer 0x05f1 (The Linux Foundation), as Zephyr says.
   [opcode.readLocalVersion]: () => Uint8Array.of(0x0c, 0, 0, 0x0c, 0xf1, 0x05, 0, 0),
-  [opcode.readAddress]: ({ address = "c0:ff:ee:00:00:01" }) => encodeAddress(address),
+  [opcode.readAddress]: ({ address = address_default }) => encodeAddress(address),
   [opcode.leReadBufferSize]: () => Uint8Array.of(acl_piece_bytes, 0, 4),
   // Bit 12, extended advertising, as most controllers have it: a host may use those commands or the older ones.
   [opcode.leReadFeatures]: () => Uint8Array.of(0, 0x10, 0, 0, 0, 0, 0, 0),

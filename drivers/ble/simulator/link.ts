@@ -1,6 +1,10 @@
 import { type AttUnit, attError, decodeAtt, encodeAtt } from "../att.ts";
-import { decodeAcl, encodeAcl, status } from "../hci.ts";
+import { decodeAcl, encodeAcl, encodeEncryptionChange, encodeKeyRefreshed, status } from "../hci.ts";
 import { channel, encodeL2cap, L2capReader } from "../l2cap.ts";
+import { typedAddress } from "../security/bonds.ts";
+import type { LinkKey } from "../security/pairing.ts";
+import { encodeSecurity, type SecurityUnit } from "../security/protocol.ts";
+import type { TypedAddress } from "../security/toolbox.ts";
 import { AttributeServer } from "./attributes.ts";
 import type { SimulatedPeripheral } from "./peripheral.ts";
 
@@ -9,6 +13,8 @@ export const acl_piece_bytes = 64;
 
 /** The controller's functions that a link uses. */
 export interface LinkEnds {
+  /** The central's address. */
+  readonly central: TypedAddress;
   send(packet: Buffer): void;
   /** Takes the link off the list and tells the host. */
   ended(link: Link, reason: number): void;
@@ -28,12 +34,37 @@ export class Link {
   ) {
     this.#ends = ends;
     const { services = [], mtu_max = 23 } = peripheral.options;
-    this.#server = new AttributeServer(services, mtu_max);
+    this.#server = new AttributeServer(services, mtu_max, peripheral.security);
+  }
+
+  /** For the device's security: the addresses of this link. */
+  get central(): TypedAddress {
+    return this.#ends.central;
+  }
+
+  get own(): TypedAddress {
+    const { address, addressType } = this.peripheral;
+    return typedAddress(address, addressType);
+  }
+
+  /** The central begins encryption: the event that tells how it went, or the end of the link when the keys differ. */
+  encrypt(key: LinkKey): void {
+    const { handle } = this;
+    const before = this.peripheral.security?.level ?? "no";
+    const became = this.peripheral.security?.encrypt(key) ?? "missing";
+    if (became === "wrong") this.end(status.wrongKey);
+    else if (became === "missing")
+      this.#ends.send(encodeEncryptionChange({ handle, status: status.keyMissing }));
+    else {
+      const encode = before === "no" ? encodeEncryptionChange : encodeKeyRefreshed;
+      this.#ends.send(encode({ handle, status: status.success }));
+    }
   }
 
   /** Takes an ACL packet of the host. */
   receive(packet: Buffer): void {
     const frame = this.#reader.read(decodeAcl(packet));
+    if (frame?.channel === channel.security) this.peripheral.security?.take(frame.data);
     if (frame?.channel !== channel.att) return;
     const unit = decodeAtt(frame.data);
     if (unit === undefined) {
@@ -79,8 +110,16 @@ export class Link {
     this.#unconfirmed = undefined;
   }
 
+  sendSecurity(unit: SecurityUnit): void {
+    this.#sendFrame(channel.security, encodeSecurity(unit));
+  }
+
   #send(unit: AttUnit): void {
-    const frame = encodeL2cap({ channel: channel.att, data: encodeAtt(unit) });
+    this.#sendFrame(channel.att, encodeAtt(unit));
+  }
+
+  #sendFrame(to: number, bytes: Uint8Array): void {
+    const frame = encodeL2cap({ channel: to, data: bytes });
     for (let at = 0; at < frame.length; at += acl_piece_bytes) {
       const data = frame.subarray(at, at + acl_piece_bytes);
       this.#ends.send(encodeAcl({ handle: this.handle, first: at === 0, data }, "host"));

@@ -1,6 +1,8 @@
 import { type AdvertisingData, adType, encodeAdvertisingData, legacy_bytes_max } from "../advertising.ts";
 import type { Report } from "../hci.ts";
+import { typedAddress } from "../security/bonds.ts";
 import type { SimulatedService } from "./attributes.ts";
+import { type SecuredLink, SimulatedSecurity, type SimulatedSecurityOptions } from "./security.ts";
 
 export interface SimulatedPeripheralOptions {
   /** Printed order: `54:48:e6:8f:80:a5`. */
@@ -13,6 +15,8 @@ export interface SimulatedPeripheralOptions {
   /** Without this, a device with services is connectable and one without is not. */
   readonly connectable?: boolean;
   readonly services?: readonly SimulatedService[];
+  /** It pairs, and keeps keys; without this it does neither. */
+  readonly security?: SimulatedSecurityOptions;
   /** dBm; -60 unless said. */
   readonly rssi?: number;
   /** The largest ATT MTU it agrees to; 23 unless said. */
@@ -31,7 +35,7 @@ export interface Air {
 }
 
 /** A connection, as the device at its end knows it. */
-export interface LinkEnd {
+export interface LinkEnd extends SecuredLink {
   notify(service: string, uuid: string, value: Uint8Array): boolean;
   indicate(service: string, uuid: string, value: Uint8Array): Promise<void>;
   end(): void;
@@ -39,8 +43,10 @@ export interface LinkEnd {
 
 /** A device on the air around a simulated controller. */
 export class SimulatedPeripheral {
-  readonly address: string;
+  /** Under which it speaks; one with an identity key changes it. */
+  address: string;
   readonly options: SimulatedPeripheralOptions;
+  readonly security: SimulatedSecurity | undefined;
   /** How many times a central asked for a connection, and how many it got. */
   attempts = 0;
   connections = 0;
@@ -54,6 +60,10 @@ export class SimulatedPeripheral {
     this.#air = air;
     this.options = options;
     this.address = options.address.toLowerCase();
+    if (options.security !== undefined) this.security = new SimulatedSecurity(options.security);
+    if (this.security !== undefined)
+      this.security.identity = typedAddress(this.address, options.addressType ?? "random");
+    this.changeAddress();
     this.#advertisement = bytesOf(options.advertisement ?? {}, true);
     this.#scanResponse =
       options.scanResponse === undefined ? undefined : bytesOf(options.scanResponse, false);
@@ -67,6 +77,17 @@ export class SimulatedPeripheral {
     return this.#link !== undefined;
   }
 
+  get addressType(): "public" | "random" {
+    const { security, addressType = "random" } = this.options;
+    return security?.identityKey === undefined ? addressType : "random";
+  }
+
+  /** A device with an identity key speaks under a new address from now on, as every quarter of an hour. */
+  changeAddress(): void {
+    const key = this.options.security?.identityKey;
+    if (key !== undefined) this.address = SimulatedSecurity.changingAddress(key);
+  }
+
   /** Changes its broadcasts from now on. */
   say(advertisement: AdvertisingData | Uint8Array): void {
     this.#advertisement = bytesOf(advertisement, true);
@@ -78,8 +99,8 @@ export class SimulatedPeripheral {
    */
   advertise(): boolean {
     if (this.connected) return false;
-    const { addressType = "random", rssi = -60 } = this.options;
-    const from = { address: this.address, addressType, rssi };
+    const { rssi = -60 } = this.options;
+    const from = { address: this.address, addressType: this.addressType, rssi };
     const kind = this.connectable
       ? "connectable"
       : this.#scanResponse === undefined
@@ -124,6 +145,7 @@ export class SimulatedPeripheral {
   /** For the controller: a central has connected, or is gone. */
   linked(link: LinkEnd | undefined): void {
     this.#link = link;
+    this.security?.linked(link);
     if (link === undefined) this.options.onDisconnected?.();
     else {
       this.connections += 1;
