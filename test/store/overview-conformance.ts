@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { hour_ms } from "../../src/durations.ts";
 import type { Reading } from "../../src/reading.ts";
+import { itemStatus } from "../../src/records/items.ts";
 import type { SeriesName } from "../../src/series.ts";
 import type { CentralStore } from "../../src/store/central-store.ts";
 import type { DeviceHealth } from "../../src/store/device-health.ts";
@@ -67,6 +68,17 @@ export function overviewsAgree(make: MakeCentral): void {
     expect(told(await store.itemOverviews([6]))).toEqual(told(items).filter(({ item }) => item === 7));
     expect(await store.itemOverviews([])).toEqual([]);
     expect(await store.itemOverviews([8])).toEqual([]);
+  });
+
+  test("of an item that is decommissioned say that nobody misses it", async () => {
+    await using made = await make();
+    const { store } = made;
+    await threeHomes(store);
+    const start = { currenthomeid: 5, currenthomestart: start_ms / 1000 };
+    await take(store, item(2, { ...start, ...itemStatus.decommissioned }));
+    const missed = (await store.itemOverviews([5])).filter(({ overdue }) => overdue);
+    expect(missed).toEqual([]);
+    expect((await store.itemHealth([5])).doubtful.filter(({ overdue }) => overdue)).toEqual([]);
   });
 
   test("without those of items that are well are their health", async () => {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { SystemClock } from "../../src/clock.ts";
 import { hour_ms } from "../../src/durations.ts";
 import type { FleetHome } from "../../src/fleet-home.ts";
+import { itemStatus } from "../../src/records/items.ts";
 import type { CentralStore } from "../../src/store/central-store.ts";
 import { openCentralStore } from "../../src/store/sqlite/central-open.ts";
 import { AlertKeeper } from "../../src/sync/fleet/alert-keeper.ts";
@@ -58,6 +59,12 @@ test.each([
   await told(12, report, { heard_ms: start_ms, last_ms: start_ms, ...state });
   const { needs } = await home(start_ms + later_ms);
   expect(needs.map((need) => need.type)).toEqual([type]);
+});
+
+test("an item that is decommissioned needs nobody, silent and with an empty battery as it is", async () => {
+  await told(12, {}, { heard_ms: start_ms, last_ms: start_ms + 5 * hour_ms, battery_percent: 3 });
+  await take(store, item(1, { currenthomeid: 12, currenthomestart: 1, ...itemStatus.decommissioned }));
+  expect(await home(start_ms)).toMatchObject({ needs: [], silent: [], low_batteries: [] });
 });
 
 test("a home lists the readings that are still on its gateway", async () => {

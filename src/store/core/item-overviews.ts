@@ -1,6 +1,6 @@
 import type { DeviceFacts } from "../../device-facts.ts";
 import type { Kind } from "../../kinds.ts";
-import type { Item } from "../../records/items.ts";
+import { type Item, itemStatus } from "../../records/items.ts";
 import type { SeriesName } from "../../series.ts";
 import { cadenceOf } from "../cadence.ts";
 import type { Stray } from "../central-store.ts";
@@ -95,9 +95,11 @@ function isWhole({ from_ms, before_ms }: Pick<Stay, "from_ms" | "before_ms">): b
 
 const isHeard = (stay: ItemStay): stay is HeardStay => stay.heard_ms !== null;
 
+/** Of an item that is decommissioned none: nobody misses it. */
 function latestStay(stay: ItemStay, items: ReadonlyMap<number, Item>): LatestStay[] {
   if (!isHeard(stay) || stay.before_ms !== always.before_ms) return [];
-  const { typename, subtypename } = items.get(stay.item) as Item;
+  const { typename, subtypename, statusname } = items.get(stay.item) as Item;
+  if (statusname === itemStatus.decommissioned.statusname) return [];
   return [{ ...stay, kind: typename as Kind, subtype: subtypename }];
 }
 

@@ -3,6 +3,7 @@ import { disk_low_bytes } from "../../disk/free-bytes.ts";
 import { hour_ms } from "../../durations.ts";
 import type { FleetHome, Need, NeedType } from "../../fleet-home.ts";
 import type { Kind } from "../../kinds.ts";
+import { itemStatus } from "../../records/items.ts";
 import type { CentralStore, GatewayRecord, Stray } from "../../store/central-store.ts";
 import type { ItemState } from "../../store/store.ts";
 import type { GatewayReport } from "../protocol.ts";
@@ -126,6 +127,7 @@ function needsOf(home: Omit<FleetHome, "needs">, now_ms: number): Need[] {
 }
 
 function isLow({ record, battery_percent, battery_mv }: ItemState): boolean {
+  if (record.statusname === itemStatus.decommissioned.statusname) return false;
   const kind = record.typename as Kind;
   return isBatteryLow({ kind, percent: battery_percent, millivolts: battery_mv });
 }
