@@ -104,7 +104,9 @@ function Test(data: Shown) {
           return (
             <li key={address} class={has ? "walk-device spoken" : "walk-device"}>
               <strong>
-                <span aria-hidden="true">{has ? "✓ " : "○ "}</span>
+                <span class="walk-tick" aria-hidden="true">
+                  {has ? "✓" : "○"}
+                </span>
                 <bdi>{titleOf(device)}</bdi>
               </strong>
               <span>
