@@ -53,7 +53,8 @@ ${table(
 )}
 
 Numbers are measures, under their name in zigbee-herdsman-converters and in the units of [quantities.md](quantities.md). What is true or false without a
-place among the bits is a measure of 1 or 0. A word is a measure of 1 with the word in its name: \`action_single\`, \`motion_state_large\`.
+place among the bits is a measure of 1 or 0. One of the words that a definition lists is a measure of 1 with the word in its name: \`action_single\`,
+\`motion_state_large\`. Other text, lists and structures are counted and not kept.
 Only what is told by a message is recorded: the end of a motion that a sensor never told is in no table.
 
 ## Tried through the program

@@ -167,7 +167,7 @@ export class ClusterTranslator implements Translator {
     if (refused.length > 0) throw refused[0];
   }
 
-  on(): void {}
+  async follow(): Promise<void> {}
 
   #endpointsOf(row: AttributeRow): Models.Endpoint[] {
     if (row.unless?.(this.#device)) return [];

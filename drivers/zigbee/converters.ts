@@ -7,7 +7,7 @@ import type { Definition, Expose, Fz, OnEvent } from "zigbee-herdsman-converters
 import type { HerdsmanLog } from "./herdsman-log.ts";
 import type { Subtype } from "./models.ts";
 import { eventBits, type Payload, type Properties, type Property } from "./properties.ts";
-import type { Translator } from "./translator.ts";
+import type { Step, Translator } from "./translator.ts";
 
 /**
  * zigbee-herdsman-converters, which knows some 4,500 models, loaded when a device of one of them is there and not before: it
@@ -118,11 +118,11 @@ export class ConverterTranslator implements Translator {
     await this.#definition.configure?.(this.#device, coordinator, this.#definition);
   }
 
-  on(step: Parameters<Translator["on"]>[0]): void {
+  async follow(step: Step): Promise<void> {
     const data = { device: this.#device, state: this.#state, options: {}, deviceExposesChanged: () => {} };
     const event: OnEvent.Event =
       step === "stop" ? { type: step, data: { ieeeAddr: this.#device.ieeeAddr } } : { type: step, data };
-    void this.#definition.onEvent?.(event);
+    await this.#definition.onEvent?.(event);
   }
 }
 
@@ -160,6 +160,7 @@ function flat(expose: Expose): Single[] {
 function propertyOf(expose: Single): Property {
   return {
     ...("unit" in expose && typeof expose.unit === "string" ? { unit: expose.unit } : {}),
+    ...(expose.type === "enum" ? { words: true } : {}),
     ...("value_on" in expose ? { on: expose.value_on, off: expose.value_off } : {}),
     ...(isSet(expose) ? { isSetting: true } : {}),
     ...(expose.type === "numeric" || expose.type === "binary" ? {} : { isText: true }),

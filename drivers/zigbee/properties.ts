@@ -9,6 +9,8 @@ export type Payload = Readonly<Record<string, unknown>>;
 /** A property as its device's definition describes it. */
 export interface Property {
   readonly unit?: string;
+  /** It is told by one of a few words. */
+  readonly words?: true;
   /** The words that stand for true and false. */
   readonly on?: unknown;
   readonly off?: unknown;
@@ -50,11 +52,11 @@ export interface Told {
   readonly event?: { readonly mask: number; readonly bits: number; readonly again: boolean };
   readonly measures: readonly MeasureValues[];
   readonly battery: { readonly battery_percent?: number; readonly battery_mv?: number };
-  /** Values that are neither a number nor a word. */
+  /** Values that are neither numbers nor words of a few. */
   readonly unrecorded: number;
 }
 
-/** A word that may stand in the name of a quantity; longer text is no state of a sensor. */
+/** A word that may stand in the name of a quantity. */
 const word = /^[\w.+-]{1,40}$/;
 
 /** Takes a payload apart. */
@@ -70,7 +72,8 @@ export function toldBy(payload: Payload, properties: Properties): Told {
     const property = properties.get(name);
     const row = typeof value === "boolean" ? eventBitOf(name, properties) : undefined;
     const number = numberOf(value, property);
-    const text = typeof value === "string" && word.test(value) ? value : undefined;
+    const spoken = property?.words === true || name === "action";
+    const text = spoken && typeof value === "string" && word.test(value) ? value : undefined;
     if (row !== undefined) {
       const set = value !== (row.inverted ?? false);
       mask |= 1 << row.bit;

@@ -10,7 +10,7 @@ import type { HerdsmanLog } from "./herdsman-log.ts";
 import type { LastStatuses } from "./last-status.ts";
 import { type SensorModel, sensorModel, zoneSubtypes } from "./models.ts";
 import { type Payload, type Told, toldBy } from "./properties.ts";
-import type { Translator } from "./translator.ts";
+import type { Step, Translator } from "./translator.ts";
 import { isSilent, type ZoneReport, zoneEndpoint, zoneReport, zoneTypeOf } from "./zone-status.ts";
 
 /** A device that did not take its settings when it joined is asked again when it next speaks, so often for each start. */
@@ -55,6 +55,7 @@ export class Sensors {
     const { device } = message;
     const zone = zoneReport(message);
     const sensor = this.#known.get(device.ieeeAddr);
+    if (sensor !== undefined && device.meta["configured"] !== true) void this.configure(device);
     if (zone !== undefined) {
       this.#zone(sensor?.device ?? describe(device, undefined), zone, moment, message.linkquality);
       return;
@@ -75,7 +76,7 @@ export class Sensors {
 
   /** Tells the translator of a device of a step that it took. */
   took(device: Models.Device, step: "deviceAnnounce" | "deviceNetworkAddressChanged"): void {
-    this.#known.get(device.ieeeAddr)?.translator.on(step);
+    this.#step(this.#known.get(device.ieeeAddr), step);
   }
 
   /** Finds out what a device is; undefined when it is no sensor, or has not told yet. */
@@ -111,7 +112,7 @@ export class Sensors {
 
   /** Looks at a device anew when it is next heard: it has been interviewed, or is another object now. */
   refresh(ieee: string): void {
-    this.#known.get(ieee)?.translator.on("stop");
+    this.#step(this.#known.get(ieee), "stop");
     this.#known.delete(ieee);
   }
 
@@ -149,7 +150,7 @@ export class Sensors {
       : undefined;
     this.#known.set(device.ieeeAddr, sensor);
     if (sensor !== undefined) this.#host.describe(sensor.device, factsOf(device, translator, model));
-    sensor?.translator.on("start");
+    this.#step(sensor, "start");
     return sensor;
   }
 
@@ -167,6 +168,14 @@ export class Sensors {
     return new ClusterTranslator(device, model);
   }
 
+  #step(sensor: Sensor | undefined, step: Step): void {
+    sensor?.translator
+      .follow(step)
+      .catch((thrown: unknown) =>
+        this.#host.log.debug(`${sensor.ieee} does not take part in its ${step}: ${messageOf(thrown)}`),
+      );
+  }
+
   #translate(sensor: Sensor, message: Events.MessagePayload, moment: Moment): void {
     const { device } = message;
     const take = async () => {
@@ -179,13 +188,12 @@ export class Sensors {
       }
       const told = toldBy(payload, sensor.translator.properties);
       if (told.unrecorded > 0)
-        this.#host.dropped("zigbee values that are neither a number nor a word", told.unrecorded);
+        this.#host.dropped("zigbee values that are neither numbers nor known words", told.unrecorded);
       this.#record(sensor.device, told, moment);
       const heard = { device: sensor.device, heard_ms: moment.unix_ms, ...told.battery };
       this.#host.heard({ ...heard, ...linkqualityOf(message.linkquality) });
     };
     sensor.tail = sensor.tail.then(take);
-    if (device.meta?.["configured"] !== true) void this.configure(device);
   }
 
   #record(device: Device, { event, measures }: Told, moment: Moment): void {

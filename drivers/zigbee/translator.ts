@@ -2,6 +2,8 @@ import type { Events, Models } from "zigbee-herdsman";
 import type { Subtype } from "./models.ts";
 import type { Payload, Properties } from "./properties.ts";
 
+export type Step = "start" | "deviceAnnounce" | "deviceNetworkAddressChanged" | "stop";
+
 /** The messages of one device, taken apart: by the tables of `clusters.ts`, or by its definition in zigbee-herdsman-converters. */
 export interface Translator {
   readonly vendor?: string;
@@ -19,6 +21,6 @@ export interface Translator {
   translate(message: Events.MessagePayload): Payload | Promise<Payload>;
   /** Has the device tell of itself from now on. Rejects when it does not answer. */
   configure(coordinator: Models.Endpoint): Promise<void>;
-  /** Tells it of a step of the device. */
-  on(step: "start" | "deviceAnnounce" | "deviceNetworkAddressChanged" | "stop"): void;
+  /** Does what a step of the device asks for. Rejects when the device does not answer. */
+  follow(step: Step): Promise<void>;
 }

@@ -48,6 +48,8 @@ export interface Air {
   send(device: SimulatedDevice, endpoint: number, clusterId: number, zcl: Buffer): boolean;
 }
 
+const received_max = 100;
+
 /** Where a frame comes from or goes to. */
 interface Place {
   readonly endpoint: number;
@@ -75,6 +77,8 @@ export class SimulatedDevice {
   battery_mv = 3000;
   /** The alarm centre it notifies, as it stands on the wire; zeros for none. */
   cie: Buffer;
+  /** The commands of clusters that it was last sent, `received_max` at most. */
+  readonly received: { readonly cluster: number; readonly command: number; readonly payload: Buffer }[] = [];
   #sequence = 0;
   readonly #air: Air;
 
@@ -204,6 +208,8 @@ export class SimulatedDevice {
   }
 
   #receiveCommand(at: Place, frame: ZclFrame): void {
+    this.received.push({ cluster: at.cluster, command: frame.command, payload: frame.payload });
+    if (this.received.length > received_max) this.received.shift();
     if (at.cluster === cluster.iasZone && frame.command === iasZone.enrolResponse && !frame.fromServer) {
       if (frame.payload[0] === 0 && this.fault !== "enrolSilent") this.enrolled = true;
     }

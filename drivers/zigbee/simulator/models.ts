@@ -224,6 +224,13 @@ export const simulatedModels = {
     says: {
       somebody: { endpoint: 1, cluster: 0x0406, zcl: "18 01 0a 0000 18 01", gives: { event: 0b10 } },
       again: { endpoint: 1, cluster: 0x0406, zcl: "18 02 0a 0000 18 01", gives: { event: 0b10 } },
+      // Its definition takes light for a movement too: it tells light when it sees one.
+      light: {
+        endpoint: 1,
+        cluster: 0x0400,
+        zcl: "18 04 0a 0000 21 1900",
+        gives: { event: 0b10, measures: { illuminance: [25, "lx"] } },
+      },
       state: {
         endpoint: 1,
         cluster: 0x0000,
@@ -376,6 +383,21 @@ export const simulatedModels = {
         gives: { measures: { target_distance: [2.3, "m"] } },
       },
       nobody: { endpoint: 1, cluster: 0xef00, zcl: "09 04 02 0004 69 04 0001 00", gives: { event: 0 } },
+    },
+  },
+  // Asks for the time, and tells nothing before it is asked for its data.
+  "TS0601/_TZE204_yjjdcqsq": {
+    ...tuya,
+    manufacturer: "_TZE204_yjjdcqsq",
+    endpoints: [tuyaEndpoint],
+    says: {
+      time: { endpoint: 1, cluster: 0xef00, zcl: "09 01 24 0800", gives: {} },
+      warmth: {
+        endpoint: 1,
+        cluster: 0xef00,
+        zcl: "09 02 02 0001 01 02 0004 000000d7",
+        gives: { measures: { temperature: [21.5, "°C"] } },
+      },
     },
   },
   // A strap below the mattress.

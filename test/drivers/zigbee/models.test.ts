@@ -56,6 +56,28 @@ test.each(speaking)(
   20_000,
 );
 
+test("a Tuya sensor is asked for its data when it joins and comes back, and told the time when it asks", async () => {
+  const device = coordinator.addDevice({ model: "TS0601/_TZE204_yjjdcqsq" });
+  const sent = (command: number) =>
+    device.received.filter((one) => one.cluster === 0xef00 && one.command === command);
+  await joined(device);
+  const dataQuery = 0x03;
+  expect(sent(dataQuery)).toHaveLength(1);
+  await driver.closeJoining();
+  device.join();
+  await host.until("it is asked for its data again", () => sent(dataQuery).length === 2);
+  const mcuSyncTime = 0x24;
+  const asked_s = Math.floor(Date.now() / 1000);
+  device.say("time");
+  const [told] = await host.until("it is told the time", () =>
+    sent(mcuSyncTime).length > 0 ? sent(mcuSyncTime) : undefined,
+  );
+  // Payload size u16, then UTC and local time as u32, most significant byte first.
+  const utc_s = told?.payload.readUInt32BE(2) ?? 0;
+  expect(utc_s).toBeGreaterThanOrEqual(asked_s);
+  expect(utc_s).toBeLessThanOrEqual(Math.ceil(Date.now() / 1000));
+}, 20_000);
+
 /** Lets a device join, and waits until it is quiet. */
 async function joined(device: SimulatedDevice): Promise<void> {
   await driver.openJoining(60);

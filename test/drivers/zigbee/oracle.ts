@@ -120,7 +120,10 @@ class Oracle {
   readonly batteries: string[] = [];
   answered = 0;
   readonly #definition: Definition;
-  readonly #exposes: ReadonlyMap<string, { unit?: string; value_on?: unknown; value_off?: unknown }>;
+  readonly #exposes: ReadonlyMap<
+    string,
+    { unit?: string; type?: string; value_on?: unknown; value_off?: unknown }
+  >;
   readonly #state: Record<string, unknown> = {};
   #event: number | undefined;
 
@@ -170,7 +173,7 @@ class Oracle {
     const has = (name: string) => this.#exposes.has(name);
     const doors = ["contact", "water_leak", "vibration", "smoke", "gas", "carbon_monoxide"];
     for (const [name, value] of Object.entries(payload)) {
-      const { unit, value_on, value_off } = this.#exposes.get(name) ?? {};
+      const { unit, type, value_on, value_off } = this.#exposes.get(name) ?? {};
       if (value === null || value === undefined || value === "" || name === "linkquality") continue;
       const isDoor = doors.includes(name) && (doors.find(has) ?? name) === name;
       const isMotion = name === "presence" || (name === "occupancy" && !has("presence"));
@@ -190,7 +193,7 @@ class Oracle {
         measures.push(JSON.stringify(measureOf(name, 1, unit)));
       else if (value_off !== undefined && value === value_off)
         measures.push(JSON.stringify(measureOf(name, 0, unit)));
-      else if (typeof value === "string" && /^[\w.+-]{1,40}$/.test(value))
+      else if ((type === "enum" || name === "action") && /^[\w.+-]{1,40}$/.test(String(value)))
         measures.push(JSON.stringify(measureOf(`${name}_${value}`, 1)));
       if (value === true && ((isMotion && name === "occupancy") || (isDoor && name === "vibration")))
         motion = true;
