@@ -2,8 +2,13 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import plotStyle from "uplot/dist/uPlot.min.css" with { type: "text" };
+import colours from "../http/colours.css" with { type: "text" };
 import icon from "./icon.svg" with { type: "text" };
-import style from "./style.css" with { type: "text" };
+import device from "./pages/device/device.css" with { type: "text" };
+import home from "./pages/home/home.css" with { type: "text" };
+import homes from "./pages/homes/homes.css" with { type: "text" };
+import recorded from "./pages/recorded/recorded.css" with { type: "text" };
+import general from "./style.css" with { type: "text" };
 
 /** A file that pages load: its path has its content in it, so that browsers keep it for ever. */
 export interface Asset {
@@ -33,10 +38,13 @@ let made: Promise<Assets> | undefined;
 async function makeAssets(): Promise<Assets> {
   return {
     script: assetOf("script", "js", "text/javascript; charset=utf-8", await scriptText()),
-    style: assetOf("style", "css", "text/css; charset=utf-8", `${plotStyle}\n${style}`),
+    style: assetOf("style", "css", "text/css; charset=utf-8", styles.join("\n")),
     icon: assetOf("icon", "svg", "image/svg+xml", icon),
   };
 }
+
+/** Those of all pages first: a page has the last word. */
+const styles = [plotStyle, colours, general, home, device, homes, recorded];
 
 function assetOf(name: string, ending: string, type: string, text: string): Asset {
   const plain = new TextEncoder().encode(text);

@@ -1,8 +1,9 @@
+import colours from "../../http/colours.css" with { type: "text" };
 import { newestVersion, versions } from "../versions.ts";
 import type { Json } from "./components.ts";
 import { fromMarkdown, html, inline, Markup } from "./markup.ts";
 import type { Contract, Operation } from "./openapi.ts";
-import style from "./page.css" with { type: "text" };
+import rules from "./page.css" with { type: "text" };
 import { baseName, valueText } from "./schema-text.ts";
 
 /**
@@ -40,9 +41,9 @@ ${records(contract)}
 }
 
 /** The style as it stands in the page, for the policy that allows no other. */
-export const pageStyle = style;
+export const pageStyle = `${colours}${rules}`;
 
-const styleMarkup = new Markup(style);
+const styleMarkup = new Markup(pageStyle);
 
 function navigation(contract: Contract): Markup {
   const { version } = contract.info;

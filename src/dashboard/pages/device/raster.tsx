@@ -40,8 +40,9 @@ export function Raster({ name, ...data }: DeviceData & Frame & { name: MeasureNa
     <figure class="plot">
       <Patterns />
       <figcaption>
-        {measure.title}. <span role="status">{words === "" ? summary : words}</span>
-        {form === "spiral" ? " Each turn is a day: midnight on top, the newest outermost." : null}
+        {measure.title}
+        {form === "spiral" ? ", each turn a day: midnight on top, the newest outermost" : null}.{" "}
+        <span role="status">{words === "" ? summary : words}</span>
       </figcaption>
       <div
         class={`drawing ${form}`}

@@ -9,7 +9,7 @@ export function Axis({ window, times }: { window: TimeWindow; times: Times }) {
   return (
     <svg class="axis" aria-hidden="true" focusable="false">
       {window.ticks.map(({ at_ms, label }) => (
-        <text key={at_ms} x={share(at_ms)} y="1em" text-anchor={isNearEnd(at_ms, window) ? "end" : "start"}>
+        <text key={at_ms} x={share(at_ms)} y="1em" text-anchor={anchorOf(at_ms, window)}>
           {tickTexts[label](at_ms, times)}
         </text>
       ))}
@@ -96,9 +96,10 @@ function sharesOf({ from_ms, to_ms }: TimeWindow): (at_ms: number) => string {
   return (at_ms) => `${((100 * (at_ms - from_ms)) / (to_ms - from_ms)).toFixed(3)}%`;
 }
 
-/** A text that began there would go over the edge of a narrow screen. */
-function isNearEnd(at_ms: number, { from_ms, to_ms }: TimeWindow): boolean {
-  return at_ms > to_ms - (to_ms - from_ms) / 8;
+/** A label stands behind its line, as far as there is room for it. */
+function anchorOf(at_ms: number, { from_ms, to_ms }: TimeWindow): "start" | "middle" | "end" {
+  const left = (to_ms - at_ms) / (to_ms - from_ms);
+  return left > 1 / 8 ? "start" : left > 1 / 16 ? "middle" : "end";
 }
 
 /** The strip in words: how many columns have something, and for how long nothing could be known. */

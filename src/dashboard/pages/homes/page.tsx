@@ -17,10 +17,12 @@ export function HomesPage(data: HomesData & FrameData) {
         {homes === 0 && cut ? (
           <p>Whoever gave you the token can say which homes it lets you see.</p>
         ) : homes === 0 ? (
-          <p>
-            A home is listed once its gateway has uploaded:{" "}
-            <code>lintel token create NAME --scope sync --home ID</code> lets one.
-          </p>
+          <>
+            <p>A home is listed once its gateway has uploaded. At central this makes its token to do so:</p>
+            <p>
+              <code>lintel token create NAME --scope sync --home ID</code>
+            </p>
+          </>
         ) : (
           <>
             <p class="quiet">{remoteSentence(data)}</p>

@@ -329,6 +329,6 @@ interface TableOf {
 }
 
 const cell = 9;
-/** As in style.css. */
+/** As in homes.css. */
 const line_width = 1.5;
 const cell_height = 18;
