@@ -29,7 +29,7 @@ export function factsOf(device: Models.Device, translator: Translator, model?: S
   };
 }
 
-/** What it is able to measure, and that it has buttons; its settings, and how it is itself, are left out. */
+/** Its quantities, and that it has buttons; its settings, and how it is itself, are left out. */
 function measuresOf(properties: Properties): NonNullable<DeviceFacts["measures"]> {
   return [...properties].flatMap(([name, { unit, isSetting, isText }]) => {
     if (name === "action") return [{ quantity: `${action_prefix}…`, unit: "" }];

@@ -9,7 +9,7 @@ import {
 import { startBroker, type TestBroker } from "./broker.ts";
 import { eventually, type RunningServer, Site } from "./front-door.ts";
 
-/** What came of it. */
+/** The account of a run in which gateway and broker were killed. */
 export interface Killed {
   readonly messages: number;
   /** Messages that a hub has sent twice or more, because the broker was killed after it had them. */
