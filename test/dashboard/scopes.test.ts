@@ -2,8 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { dashboardApp } from "../../src/dashboard/app.ts";
 import { measures } from "../../src/dashboard/measures.ts";
 import type { Site } from "../../src/dashboard/page.ts";
-import type { Kind } from "../../src/kinds.ts";
+import { isKind, type Kind } from "../../src/kinds.ts";
 import { seriesNames, seriesOf } from "../../src/series.ts";
+import { normalAddress } from "../../src/store/address.ts";
+import { givenNamesBytes, givenNamesFile } from "../../src/store/given-names.ts";
 import type { Binding } from "../../src/token.ts";
 import { SettableClock } from "../api/settable-clock.ts";
 import { bound, fill, homes, marked, marksOf, mover, named, stamp_s } from "../records/marked-programme.ts";
@@ -83,6 +85,9 @@ const rows: Readonly<Record<string, readonly Address[] | string>> = {
   ),
   "GET /live": "a gateway's: of its one home",
   "GET /recorded": "a gateway's: of its one home",
+  "GET /walk":
+    "a gateway's, for tokens of scope admin alone: walk.test.ts asks it and its forms with another",
+  "GET /live/walk": "the same",
   "GET /assets/:file": "script and style",
   "GET /sign-in": "the way in",
   "POST /sign-in": "the way in",
@@ -105,6 +110,7 @@ describe("at central", () => {
   beforeAll(async () => {
     receiving = await receive({ clock: new SettableClock(Date.UTC(2026, 10, 20, 12)) });
     await fill(receiving.store);
+    await nameEverything(receiving);
     for (const { name, own, binding } of bound)
       readers.push({ name, own, token: await tokenOf(receiving, binding) });
   });
@@ -130,6 +136,14 @@ describe("at central", () => {
       expect(faults.slice(0, 5)).toEqual([]);
     },
   );
+
+  test("what a home calls the devices of all homes is shown of its own alone, on its page alone", async () => {
+    for (const home of Object.values(homes)) {
+      const { text } = await seen(receiving, `/homes/${home}`, readers[0]?.token ?? "");
+      const told = Object.values(homes).filter((one) => text.includes(`called ${one}`));
+      expect([home, told]).toEqual([home, [home]]);
+    }
+  });
 
   test("every home that a token may see is in the list of homes, and no other", async () => {
     const all = Object.values(homes);
@@ -161,6 +175,27 @@ describe("at a gateway", () => {
     expect(await firstOf(foreign)).not.toContain("000d6f");
   });
 });
+
+/** Has each home name the devices of all homes. */
+async function nameEverything({ store }: Receiving): Promise<void> {
+  const records = (await store.itemOverviews()).map(({ record }) => record);
+  for (const home of Object.values(homes)) {
+    const names = records.flatMap(({ typename, macaddress }) => {
+      const address = normalAddress(macaddress ?? "");
+      if (address === undefined || !isKind(typename)) return [];
+      return [
+        {
+          kind: typename,
+          address,
+          name: `called ${home}`,
+          room: `room ${home}`,
+          given_ms: stamp_s(home) * 1_000,
+        },
+      ];
+    });
+    await store.putBackup(home, givenNamesFile, givenNamesBytes(names));
+  }
+}
 
 async function tokenOf(receiving: Receiving, binding: Partial<Binding> | undefined): Promise<string> {
   return binding === undefined ? receiving.token("read") : receiving.boundToken(binding);
