@@ -7,6 +7,7 @@ import { join } from "node:path";
 import type { TSchema } from "@sinclair/typebox";
 import { ErrorRecord } from "../src/http/errors.ts";
 import { kindNames } from "../src/kinds.ts";
+import { DeviceRecord } from "../src/records/device.ts";
 import { Item, ItemType } from "../src/records/items.ts";
 import {
   definitionOf,
@@ -58,6 +59,9 @@ function recordsFile(): string {
     "/** An element of the list of item types. */",
     `export interface ItemType ${typeOf(ItemType, 0)}`,
     "",
+    "/** The device of an item, and how its readings are made. */",
+    `export interface Device ${typeOf(DeviceRecord, 0)}`,
+    "",
     "/** The body of every refusal. */",
     `export interface ErrorRecord ${typeOf(ErrorRecord, 0)}`,
     "",
@@ -102,6 +106,7 @@ function typeOf(schema: TSchema, depth: number): string {
     );
     return ["{", ...members, `${"  ".repeat(depth)}}`].join("\n");
   }
+  if (schema["type"] === "array") return `${typeOf(schema["items"], depth)}[]`;
   const type = typeNames[String(schema["type"])];
   if (type === undefined) throw new Error(`no TypeScript type for ${JSON.stringify(schema)}`);
   return type;

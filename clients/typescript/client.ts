@@ -1,4 +1,4 @@
-import { type ErrorRecord, type ItemType, type Records, recordPaths } from "./records.ts";
+import { type Device, type ErrorRecord, type ItemType, type Records, recordPaths } from "./records.ts";
 import { type Kind, type Series, seriesPaths } from "./series.ts";
 
 /**
@@ -41,6 +41,11 @@ export class Lintel {
   /** One item, by its name or its itemid. */
   item(kind: Kind, itemname: string, options: Asking = {}): Promise<Records["items"]> {
     return this.#get(`/inventory/${encodeURIComponent(kind)}/${encodeURIComponent(itemname)}`, options);
+  }
+
+  /** The device of an item, and how its readings are made; the kind is one that records something. */
+  device(kind: Kind, itemname: string, options: Asking = {}): Promise<Device> {
+    return this.#get(`/items/${encodeURIComponent(kind)}/${encodeURIComponent(itemname)}/device`, options);
   }
 
   /**

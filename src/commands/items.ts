@@ -5,6 +5,7 @@ import { addHelp, type CommandContext } from "./command.ts";
 import { fold } from "./fold.ts";
 import { defineAdmission } from "./items/admission.ts";
 import { defineName } from "./items/name.ts";
+import { defineShow } from "./items/show.ts";
 import { momentText } from "./spans.ts";
 import { addStoreOptions, type StoreOptions } from "./store-options.ts";
 import { type Columns, printTable } from "./table.ts";
@@ -17,6 +18,7 @@ export function define(command: Command, context: CommandContext): void {
     examples: {
       "lintel items": "a table",
       "lintel items --json": "for a script",
+      "lintel items show hall-wall": "what is known of a device, and how its readings are made",
       "lintel items strangers": "devices that the gateway hears and does not listen to",
       "lintel items admit 54:48:e6:8f:80:a5": "listen to one of them",
       'lintel items name 54:48:e6:8f:80:a5 "Pill box" --room Kitchen': "say what people call it",
@@ -25,6 +27,7 @@ export function define(command: Command, context: CommandContext): void {
   });
   defineAdmission(command, context);
   defineName(command, context);
+  defineShow(command, context);
   addStoreOptions(command)
     .option("--json", "print them as a JSON array: the records that the API serves, with counts")
     .action((options: StoreOptions) => items(options, context));
@@ -62,6 +65,7 @@ const columns: Columns<ItemOverview> = {
   subtype: subtypeOf,
   address: ({ record }) => record.macaddress ?? undefined,
   model: ({ record }) => record.modelname ?? undefined,
+  device: ({ facts }) => facts?.description,
   status: ({ record }) => record.statusname ?? undefined,
   "last event": (item) => {
     const newest = newest_ms(item);
@@ -70,7 +74,7 @@ const columns: Columns<ItemOverview> = {
   readings: readingsOf,
 };
 /** Can be done without, the first first. */
-const least = ["model", "type", "status", "readings", "subtype"];
+const least = ["device", "model", "type", "status", "readings", "subtype"];
 
 /** The item's name in a table, marked where the inventory does not know the item. */
 export function itemName({ record, provisional }: ItemOverview): string {

@@ -6,6 +6,7 @@ import { OperatorError } from "../errors.ts";
 import { kindNames } from "../kinds.ts";
 import { Item, ItemType } from "../records/items.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../series.ts";
+import { deviceList, fetchDevices } from "./device-list.ts";
 import type { Format } from "./format.ts";
 import { HeldReadings } from "./held-readings.ts";
 import { InterfaceClient } from "./interface-client.ts";
@@ -88,6 +89,10 @@ export async function download(options: DownloadOptions): Promise<Downloaded> {
       if (rows === undefined) absent.push(list.name);
       else files[list.name] = { rows, written: true };
     }
+    options.onProgress({ ...received, now: deviceList });
+    const devices = await fetchDevices({ ...options, server, items, path: join(directory, deviceList) });
+    if (devices === undefined) absent.push(deviceList);
+    else files[deviceList] = { rows: devices, written: true };
     for (const series of options.series ?? seriesNames) {
       const sources = items.filter(({ typename }) => typename === seriesOf(series).kind);
       if (sources.length === 0 && options.series === undefined) continue;

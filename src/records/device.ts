@@ -9,10 +9,10 @@ export const DeviceRecord = record("Device", {
   vendor: textOrNull("who makes it"),
   description: textOrNull("the device in a few words"),
   driver: textOrNull("the driver of the gateway that heard it last"),
-  events: orNull(
-    Type.Union([Type.Literal("received"), Type.Literal("translated")]),
-    "received: events (of devices that have none, readings) are what the device sent; translated: they are made of something else",
-  ),
+  events: Type.Union([Type.Literal("received"), Type.Literal("translated"), Type.Null()], {
+    description:
+      "received: events (of devices that have none, readings) are what the device sent; translated: they are made of something else",
+  }),
   eventsfrom: textOrNull("what events are made of, in the words of its protocol"),
   measures: Type.Array(
     Type.Object({

@@ -61,6 +61,11 @@ describe("the TypeScript client", () => {
     }
   });
 
+  test("tells the device of an item", async () => {
+    const { driver, cadence, measures } = await lintel.device("wirelesssensors", name);
+    expect([driver, cadence, measures]).toEqual([null, 7_200, []]);
+  });
+
   test("gives seconds unless asked, keeps to before, and can be left in the middle", async () => {
     const before = Math.floor(now_ms / 1000) - 800;
     const older = await collected(lintel.series("wirelesssensor_events", name, { before, limit: 7 }));

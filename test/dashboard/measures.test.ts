@@ -30,6 +30,16 @@ beforeAll(async () => {
     reading(both, "wirelesssensor_measures", now_ms - 1_000, pressOf("double")),
     sensorEvent(motion, now_ms - 3_000, 2),
   ]);
+  const events = { form: "received", from: "IAS zone status" } as const;
+  const facts = {
+    description: "ceiling motion sensor",
+    events,
+    never: ["the end of a movement"],
+    blind_s: 120,
+  };
+  await serving.store.append([], {
+    states: [{ device: both, heard_ms: now_ms, listener: "zigbee", battery_percent: 84, facts }],
+  });
 });
 afterAll(() => serving[Symbol.asyncDispose]());
 
@@ -79,4 +89,16 @@ test("a sensor that sees and measures has both, and what it told in words; one t
 test("what is recorded says of some devices that they measure, where one does", async () => {
   const text = await (await serving.ask("/recorded")).text();
   expect(text).toContain("Some of them also measure something");
+});
+
+test("the page of a device says how its readings are made, as the interface does", async () => {
+  const text = await pageOf(2);
+  for (const words of [
+    "ceiling motion sensor",
+    "as received: IAS zone status",
+    "the end of a movement",
+    "for 2 min after an event",
+    "84 %",
+  ])
+    expect(text).toContain(words);
 });

@@ -103,6 +103,19 @@ describe("a download", () => {
     expect((await readdir(directory)).filter((name) => name.endsWith(".part"))).toEqual([]);
   });
 
+  test("says of each device how its readings were made, as the interface does", async () => {
+    const directory = await place();
+    const done = await download(options(directory));
+    const devices = (await lines(directory, "devices")).map((line) => JSON.parse(line));
+    const recording = (await lines(directory, "items")).map((line) => JSON.parse(line));
+    expect(devices.map(({ itemname }) => itemname)).toEqual(recording.map(({ itemname }) => itemname));
+    expect(done.files["devices"]).toEqual({ rows: devices.length, written: true });
+    for (const { itemname, typename, ...device } of devices) {
+      const told = await (await serving.ask(`/items/${typename}/${itemname}/device`)).json();
+      expect(device).toEqual({ ...told, measures: "", nevertells: "" });
+    }
+  });
+
   test("is the same in CSV and in Parquet", async () => {
     const directory = await place();
     await download(options(directory, { format: "csv", stamp: "unix_ms" }));

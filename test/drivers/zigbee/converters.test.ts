@@ -1,11 +1,13 @@
 import { afterAll, afterEach, expect, jest, test } from "bun:test";
 import type { Events, Models } from "zigbee-herdsman";
 import { findByDevice } from "zigbee-herdsman-converters";
-import { isListed } from "../../../drivers/zigbee/converters.ts";
+import { converterTranslator, isListed } from "../../../drivers/zigbee/converters.ts";
+import { factsOf } from "../../../drivers/zigbee/facts.ts";
 import { HerdsmanLog } from "../../../drivers/zigbee/herdsman-log.ts";
 import { LastStatuses } from "../../../drivers/zigbee/last-status.ts";
 import { Sensors } from "../../../drivers/zigbee/sensors.ts";
 import { clockQuality } from "../../../src/clock.ts";
+import { keptFacts } from "../../../src/device-facts.ts";
 import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
 import { allDefinitions, consult } from "./oracle.ts";
 import { printOf, StandInDevice } from "./stand-in-device.ts";
@@ -68,6 +70,53 @@ test("the end of a motion that a converter makes up by a timer is not recorded",
   await sensors.settled();
   expect(published).toEqual([{ occupancy: false }]);
   expect(host.readings.map(({ values }) => values)).toEqual([{ event: 0b10 }]);
+});
+
+test("the facts of a device are those of its definition: that nobody hears the end of its motions, and what it measures", async () => {
+  const told = async (ieee: string, modelID: string) => {
+    const device = new StandInDevice(ieee, { modelID });
+    const herdsmanLog = new HerdsmanLog({ ...host, dropped: () => {} });
+    const sensors = new Sensors({ host, statuses: new LastStatuses(host), herdsmanLog });
+    const sensor = await sensors.identify(device as unknown as Models.Device);
+    return host.facts.get(sensor?.device.address ?? "");
+  };
+  const source = /^zigbee-herdsman-converters [0-9]+\.[0-9]+\.[0-9]+$/;
+  const motion = await told("0x3000000000000003", "lumi.sensor_motion.aq2");
+  expect(motion).toMatchObject({
+    description: "Motion sensor",
+    events: { form: "translated" },
+    measures: expect.arrayContaining([{ quantity: "illuminance", unit: "lx" }]),
+    never: ["the end of a movement"],
+    blind_s: 60,
+  });
+  const [what, by] = motion?.events?.from.split(", by ") ?? [];
+  expect([what, source.test(by ?? "")]).toEqual(["occupancy", true]);
+  const climate = await told("0x3000000000000004", "lumi.weather");
+  expect(climate?.measures).toEqual([
+    { quantity: "temperature", unit: "°C" },
+    { quantity: "humidity", unit: "%" },
+    { quantity: "pressure", unit: "hPa" },
+  ]);
+  expect([climate?.events, climate?.never]).toEqual([undefined, undefined]);
+  const presence = await told("0x3000000000000005", "SML001");
+  expect(presence?.never).toBeUndefined();
+});
+
+test("the facts of every definition of a sample can be kept", async () => {
+  const definitions = allDefinitions();
+  let known = 0;
+  for (let index = 0; index < definitions.length; index += every) {
+    const device = new StandInDevice("0x02", printOf(definitions[index] ?? ({} as never)));
+    const translator = await converterTranslator(
+      device as never,
+      new HerdsmanLog({ ...host, dropped: () => {} }),
+    );
+    if (translator === undefined) continue;
+    const facts = keptFacts(factsOf(device as never, translator));
+    expect([index, facts?.description]).toEqual([index, expect.any(String)]);
+    known += 1;
+  }
+  expect(known).toBeGreaterThan(20);
 });
 
 test("whether a model has a definition is told by the index as the library tells it", async () => {

@@ -1,5 +1,7 @@
 import type { Kind } from "../../../kinds.ts";
+import { deviceWords } from "../../../meaning/device-words.ts";
 import { localDays } from "../../../meaning/local-day.ts";
+import { deviceRecord } from "../../../records/device.ts";
 import { type SeriesName, seriesOf } from "../../../series.ts";
 import type { ItemOverview, SeriesRecord } from "../../../store/store.ts";
 import { sentBy } from "../../fleet.ts";
@@ -112,7 +114,7 @@ export const showDevice: Show<DeviceData> = async (asked) => {
     facts: factsOf(kind, subtype),
     zone,
     origin: asked.origin,
-    known: knownOf(record),
+    known: [...knownOf(record), ...(await told(asked, item.key))],
     health: healthOf(overview),
     span: shownSpan(span, now_ms),
     form: query.get("as") === "spiral" ? "spiral" : "rows",
@@ -213,6 +215,12 @@ function knownOf(record: Readonly<Record<string, unknown>>): DeviceData["known"]
     const value = record[field];
     return value === null || value === undefined || value === "null" ? [] : [{ title, value: String(value) }];
   });
+}
+
+/** Facts of the device that its driver knows. */
+async function told({ store }: Asked, item: number): Promise<DeviceData["known"]> {
+  const state = await store.itemState(item);
+  return state === undefined ? [] : deviceWords(deviceRecord(state));
 }
 
 const knownFields = [

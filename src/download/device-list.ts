@@ -1,0 +1,49 @@
+import { Type } from "@sinclair/typebox";
+import { DeviceRecord } from "../records/device.ts";
+import { type Cell, type Column, columnsOfSchema, rowOf } from "./column.ts";
+import type { Format } from "./format.ts";
+import type { InterfaceClient } from "./interface-client.ts";
+import { fileOf } from "./series-file.ts";
+import type { StampForm } from "./stamp-form.ts";
+import { writeTable } from "./table-file.ts";
+
+/** The name of the file of devices, without ending. */
+export const deviceList = "devices";
+
+/**
+ * Downloads the device of each item into one file, anew each time: how the readings beside it were made.
+ *
+ * @returns how many there are; undefined, and no file, where the server does not tell devices
+ */
+export async function fetchDevices(options: {
+  server: InterfaceClient;
+  items: readonly { readonly itemname: string; readonly typename: string }[];
+  /** Of the file, without ending. */
+  path: string;
+  format: Format;
+  stamp: StampForm;
+}): Promise<number | undefined> {
+  const { server, items, format, stamp } = options;
+  async function* rows() {
+    if (items.length === 0) yield [];
+    for (const { itemname, typename } of items) {
+      const path = `/items/${typename}/${encodeURIComponent(itemname)}/device`;
+      const answer = await server.get<DeviceRecord>(path, "", DeviceRecord);
+      // A gateway is an item too, and no device that records something.
+      if (answer !== undefined && answer !== "gone") yield [[itemname, typename, ...cellsOf(answer.body)]];
+    }
+  }
+  return writeTable({ path: fileOf(options.path, format), format, columns, stamp }, rows());
+}
+
+const lists = ["measures", "nevertells"] as const;
+const single = Type.Omit(DeviceRecord, lists);
+
+/** The values of a device, its lists as text behind the others. */
+function cellsOf(device: DeviceRecord): Cell[] {
+  const measures = device.measures.map(({ quantity, unit }) => `${quantity} ${unit}`.trimEnd());
+  return [...rowOf(single, device), measures.join(", "), device.nevertells.join(", ")];
+}
+
+const text = (name: string): Column => ({ name, type: "text", nullable: false });
+const columns = [text("itemname"), text("typename"), ...columnsOfSchema(single), ...lists.map(text)];
