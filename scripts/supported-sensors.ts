@@ -11,8 +11,8 @@ import type { Definition, DefinitionWithExtend } from "zigbee-herdsman-converter
 import { attributeRows, commandRows } from "../drivers/zigbee/clusters.ts";
 import { ConverterTranslator, neverTold } from "../drivers/zigbee/converters.ts";
 import { sensorModels, zoneSubtypes } from "../drivers/zigbee/models.ts";
-import { eventBits } from "../drivers/zigbee/properties.ts";
 import { type SimulatedModel, simulatedModels } from "../drivers/zigbee/simulator/models.ts";
+import { eventWords } from "../src/event-words.ts";
 
 export const sensorsPage = "docs/sensors.md";
 
@@ -44,7 +44,7 @@ this table takes it, and the other is a measure of 1 or 0.
 
 ${table(
   ["property", "bit", "set where it is", "an event whenever it is said"],
-  Object.entries(eventBits).map(([name, { bit, inverted, happens }]) => [
+  Object.entries(eventWords).map(([name, { bit, inverted, happens }]) => [
     `\`${name}\``,
     String(bit),
     inverted ? "false" : "true",

@@ -1,6 +1,6 @@
+import type { EventBit } from "../../src/event-words.ts";
 import type { MeasureValues } from "../../src/quantities.ts";
 import type { Device } from "../../src/reading.ts";
-import type { EventBit } from "./words.ts";
 
 /**
  * A table of topics: a kind of hub whose messages are understood. One entry of the list in `hubs.ts`; nothing else names it. Hubs know nothing

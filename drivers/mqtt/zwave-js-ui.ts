@@ -1,3 +1,4 @@
+import { eventBit } from "../../src/event-words.ts";
 import type { Directory, Entry, Heard, Hub, HubMessage } from "./hub.ts";
 import {
   addMeasure,
@@ -10,7 +11,6 @@ import {
   stampOf,
   wholeOf,
 } from "./payload.ts";
-import { eventBit } from "./words.ts";
 
 /**
  * Z-Wave JS UI: https://zwave-js.github.io/zwave-js-ui/#/usage/setup?id=gateway, with named or value-id topics, `Gateway.ts`. Behind location and name of the

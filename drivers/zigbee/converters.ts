@@ -4,9 +4,10 @@ import { dirname, join } from "node:path";
 import type { Events, Models } from "zigbee-herdsman";
 import type * as Library from "zigbee-herdsman-converters";
 import type { Definition, Expose, Fz, OnEvent } from "zigbee-herdsman-converters/lib/types";
+import { eventWords } from "../../src/event-words.ts";
 import type { HerdsmanLog } from "./herdsman-log.ts";
 import type { Subtype } from "./models.ts";
-import { eventBits, type Payload, type Properties, type Property } from "./properties.ts";
+import type { Payload, Properties, Property } from "./properties.ts";
 import type { Step, Translator } from "./translator.ts";
 
 /**
@@ -189,5 +190,5 @@ const ofItself = new Set([
 ]);
 
 function isEvent(property: string): boolean {
-  return Object.hasOwn(eventBits, property) && !ofItself.has(property);
+  return Object.hasOwn(eventWords, property) && !ofItself.has(property);
 }

@@ -1,8 +1,9 @@
 import type { Models } from "zigbee-herdsman";
 import type { DeviceFacts } from "../../src/device-facts.ts";
+import { eventWords } from "../../src/event-words.ts";
 import { action_prefix, quantityOf } from "../../src/quantities.ts";
 import { blindAfter_s, type SensorModel } from "./models.ts";
-import { eventBits, type Properties } from "./properties.ts";
+import type { Properties } from "./properties.ts";
 import type { Translator } from "./translator.ts";
 import { zoneEndpoint, zoneTypeOf } from "./zone-status.ts";
 
@@ -10,7 +11,7 @@ import { zoneEndpoint, zoneTypeOf } from "./zone-status.ts";
 export function factsOf(device: Models.Device, translator: Translator, model?: SensorModel): DeviceFacts {
   const { properties, source, never } = translator;
   const description = model?.title ?? translator.description ?? zoneTitles.get(zoneTypeOf(device) ?? -1);
-  const told = Object.keys(eventBits).filter((name) => properties.has(name));
+  const told = Object.keys(eventWords).filter((name) => properties.has(name));
   const measures = measuresOf(properties);
   const blind_s = blindAfter_s[(device.modelID ?? "").trim()];
   const battery = batteryOf(properties, model);
@@ -33,7 +34,7 @@ export function factsOf(device: Models.Device, translator: Translator, model?: S
 function measuresOf(properties: Properties): NonNullable<DeviceFacts["measures"]> {
   return [...properties].flatMap(([name, { unit, isSetting, isText }]) => {
     if (name === "action") return [{ quantity: `${action_prefix}…`, unit: "" }];
-    if (isSetting === true || isText === true || Object.hasOwn(eventBits, name) || ofItself.has(name))
+    if (isSetting === true || isText === true || Object.hasOwn(eventWords, name) || ofItself.has(name))
       return [];
     if (name === "voltage" && unit === "mV") return [];
     return [{ quantity: name, unit: quantityOf(name)?.unit ?? unit ?? "" }];

@@ -1,3 +1,4 @@
+import { type EventWord, eventWords } from "../../src/event-words.ts";
 import { type MeasureValues, measureOf } from "../../src/quantities.ts";
 
 /**
@@ -20,31 +21,6 @@ export interface Property {
 }
 
 export type Properties = ReadonlyMap<string, Property>;
-
-interface EventBit {
-  readonly bit: number;
-  /** The bit is set where the property is false. */
-  readonly inverted?: true;
-  /** Says that something happens, rather than how it is: told twice it happened twice. */
-  readonly happens?: true;
-}
-
-/**
- * The bits of an event as a zone status has them (ZCL 8.2.2.2.1.3). Where a device has two properties for one bit, the one that
- * stands first here takes it, and the other is a measure.
- */
-export const eventBits: Readonly<Record<string, EventBit>> = {
-  presence: { bit: 1 },
-  occupancy: { bit: 1, happens: true },
-  contact: { bit: 0, inverted: true },
-  water_leak: { bit: 0 },
-  vibration: { bit: 0, happens: true },
-  smoke: { bit: 0 },
-  gas: { bit: 0 },
-  carbon_monoxide: { bit: 0 },
-  tamper: { bit: 2 },
-  battery_low: { bit: 3 },
-};
 
 /** The records that a payload makes. */
 export interface Told {
@@ -70,7 +46,7 @@ export function toldBy(payload: Payload, properties: Properties): Told {
   for (const [name, value] of Object.entries(payload)) {
     if (value === undefined || value === null || value === "" || name === "linkquality") continue;
     const property = properties.get(name);
-    const row = typeof value === "boolean" ? eventBitOf(name, properties) : undefined;
+    const row = typeof value === "boolean" ? eventWordOf(name, properties) : undefined;
     const number = numberOf(value, property);
     const spoken = property?.words === true || name === "action";
     const text = spoken && typeof value === "string" && word.test(value) ? value : undefined;
@@ -92,10 +68,10 @@ export function toldBy(payload: Payload, properties: Properties): Told {
 }
 
 /** The row of a property that is a bit of its device's events; undefined where another property has the bit. */
-function eventBitOf(name: string, properties: Properties): EventBit | undefined {
-  const row = Object.hasOwn(eventBits, name) ? eventBits[name] : undefined;
+function eventWordOf(name: string, properties: Properties): EventWord | undefined {
+  const row = Object.hasOwn(eventWords, name) ? eventWords[name] : undefined;
   if (row === undefined) return undefined;
-  const first = Object.entries(eventBits).find(
+  const first = Object.entries(eventWords).find(
     ([other, { bit }]) => bit === row.bit && properties.has(other),
   );
   return first === undefined || first[0] === name ? row : undefined;

@@ -1,3 +1,4 @@
+import { eventBit } from "../../../event-words.ts";
 import type { Kind } from "../../../kinds.ts";
 import type { RecentlyUsed } from "../../../recently-used.ts";
 import type { SeriesName } from "../../../series.ts";
@@ -131,9 +132,8 @@ export function happened(kind: Kind, record: SeriesRecord): boolean {
   return kind !== "watches" || Number(record["steps"]) > 0;
 }
 
-/** Bits of a zone status. */
-export const open = 1;
-export const presence = 2;
+export const open = 1 << eventBit.opened;
+export const presence = 1 << eventBit.present;
 
 const nothing: Shown = { marks: [], often: [], steps: 0, sightings: [] };
 const page_max = 1_000;
