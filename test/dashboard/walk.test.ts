@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
-import { eventually, type RunningServer, Site } from "../shipped/front-door.ts";
+import { eventually, type LintelProcess, type RunningServer, Site } from "../shipped/front-door.ts";
 import type { SimulatorProcess } from "../shipped/simulator.ts";
 import { faultsForAll } from "./accessibility.ts";
 import { chromiumPath, noChromium, TestBrowser, type Visit } from "./browser.ts";
@@ -52,17 +52,18 @@ describe.skipIf(chromiumPath === undefined)(`setting up a home, page by page (${
       }
   }
 
-  /** Adds a sensor, and has it join; answers its item once that is one of so many. */
+  let pairing: LintelProcess | undefined;
+  /** Adds a sensor, and has it join; answers its address once there are so many items. */
   async function join(model: string, items: number): Promise<{ address: string }> {
-    const pair = site.spawn(["pair", "--seconds", "60", "--json", "--data", site.data]);
-    await pair.line();
+    if (pairing === undefined) {
+      pairing = site.spawn(["pair", "--seconds", "250", "--json", "--data", site.data]);
+      await pairing.line();
+    }
     const { ieee } = (await stick.tell({ do: "add", model })) as { ieee: string };
     sensors.push(ieee);
     await stick.tell({ do: "join", ieee });
     let joined = { state: "", address: "" };
-    while (joined.state !== "joined") joined = JSON.parse((await pair.line()) ?? "{}");
-    pair.kill("SIGINT");
-    await pair.exited;
+    while (joined.state !== "joined") joined = JSON.parse((await pairing.line()) ?? "{}");
     await eventually(async () => {
       const known = await gateway.records<object[]>("/inventory/wirelesssensors", reading);
       return known.length === items ? true : undefined;
@@ -244,6 +245,8 @@ describe.skipIf(chromiumPath === undefined)(`setting up a home, page by page (${
   }, 60_000);
 
   test("whoever may only read finds nothing there, and a form of another site opens nothing", async () => {
+    pairing?.kill("SIGINT");
+    await pairing?.exited;
     const origin = gateway.origin;
     const name = `lintel-${new URL(origin).port}`;
     const cookie = { Cookie: `${name}=${reading}` };
