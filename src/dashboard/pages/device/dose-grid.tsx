@@ -3,7 +3,7 @@ import type { Frame } from "../../page.ts";
 import { clockText, dateText, type Times } from "../../time-text.ts";
 import type { DeviceData } from "./data.ts";
 import type { Doses } from "./doses.ts";
-import { weekdays } from "./reading-words.ts";
+import { weekdays } from "./weekdays.ts";
 
 /** Doses of a pill box, a week in a row and a door in a column. */
 export function DoseGrid({ doses, ...data }: DeviceData & Frame & { doses: Doses }) {

@@ -1,6 +1,7 @@
 import { action_prefix, titleOf } from "../../../quantities.ts";
 import { type SeriesName, seriesOf } from "../../../series.ts";
 import type { SeriesRecord } from "../../../store/store.ts";
+import { weekdays } from "./weekdays.ts";
 
 /** A record of a series as a person would say it; `before` is the one before it in time, undefined where that is not known. */
 export function readingWords(
@@ -54,8 +55,6 @@ function fieldWords(series: SeriesName, record: SeriesRecord): string {
 
 /** Bits of a zone status: alarm 1 of doors, alarm 2 of what sees people. */
 export const alarms = 0b11;
-
-export const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
 /** By the number of a watch's sleep state. */
 export const sleepWords: Readonly<Record<number, string>> = {
