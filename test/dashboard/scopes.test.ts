@@ -88,6 +88,10 @@ const rows: Readonly<Record<string, readonly Address[] | string>> = {
   "GET /walk":
     "a gateway's, for tokens of scope admin alone: walk.test.ts asks it and its forms with another",
   "GET /live/walk": "the same",
+  "POST /walk/joining": "the same",
+  "POST /walk/name": "the same",
+  "POST /walk/line": "the same",
+  "POST /walk/replace": "the same",
   "GET /assets/:file": "script and style",
   "GET /sign-in": "the way in",
   "POST /sign-in": "the way in",
@@ -96,7 +100,7 @@ const rows: Readonly<Record<string, readonly Address[] | string>> = {
 };
 
 test.each(["gateway", "central"] as const)("every route of the pages of a %s has a row", (role) => {
-  const site = { role, store: {} } as unknown as Site;
+  const site = { role, store: {}, ...(role === "gateway" && { walk: {} }) } as unknown as Site;
   const { routes } = dashboardApp(site).routes({} as never);
   const missing = routes
     .map(({ method, path }) => `${method} ${path}`)
