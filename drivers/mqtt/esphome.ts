@@ -20,6 +20,7 @@ export const esphome: Hub = {
   name: "esphome",
   title: "ESPHome",
   prefix: "homeassistant",
+  never: ["when it was, of what had waited at the broker"],
   directory: ["binary_sensor/+/+/config", "sensor/+/+/config"],
   messages: [],
   read: (message, known) => {

@@ -12,6 +12,8 @@ export interface Hub {
   readonly title: string;
   /** How its topics begin unless the configuration says otherwise. */
   readonly prefix: string;
+  /** States of a sensor that one would expect it to tell, and that it never does, with its settings as they should be. */
+  readonly never: readonly string[];
   /** Subscriptions below the prefix for what is said of its devices, which are fetched before anything else. */
   readonly directory: readonly string[];
   /** Subscriptions below the prefix for what its devices say. */

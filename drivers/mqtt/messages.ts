@@ -78,7 +78,7 @@ export class Messages {
         for (const fault of heard.refused ?? []) this.#drop(hub, fault);
         const { moment, acknowledged } = arrival;
         // A refused reading has already been counted and logged by the host.
-        await this.#sensors.take(heard, { moment, delivery, acknowledged }).catch(() => {});
+        await this.#sensors.take(heard, { hub, moment, delivery, acknowledged }).catch(() => {});
       }
     }
   }

@@ -9,6 +9,7 @@ export const openmqttgateway: Hub = {
   name: "openmqttgateway",
   title: "OpenMQTTGateway",
   prefix: "home",
+  never: ["the same state said again"],
   directory: [],
   messages: ["+/BTtoMQTT/+"],
   read: ({ payload }) => readBroadcast(payload),

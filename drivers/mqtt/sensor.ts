@@ -43,6 +43,11 @@ export class Sensor {
     this.#event = ((state.event ?? 0) & alarms) === 0 ? state.event : undefined;
   }
 
+  /** Names of the signs that its events are made of. */
+  get signs(): readonly string[] {
+    return [...this.#signs.keys()];
+  }
+
   /** The news of a message. */
   take(told: Told, delivery: Delivery): News {
     if (delivery === "retained") {

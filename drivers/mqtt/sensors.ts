@@ -1,7 +1,7 @@
 import { clockQuality, type Moment, sane_unix_ms } from "../../src/clock.ts";
-import type { Cursor, Reading } from "../../src/reading.ts";
+import type { Cursor, Device, Reading } from "../../src/reading.ts";
 import type { Host } from "../driver.ts";
-import type { Told } from "./hub.ts";
+import type { Hub, Told } from "./hub.ts";
 import { type Delivery, type News, Sensor } from "./sensor.ts";
 
 /** The sensors that are listened to: asks whether they are let in, and hands on what is news. */
@@ -11,6 +11,8 @@ export class Sensors {
   /** By address, each from its cursor on. */
   readonly #known = new Map<string, Promise<Sensor>>();
   readonly #unacknowledged = new Set<string>();
+  /** Facts that were told, by address. */
+  readonly #described = new Map<string, string>();
 
   /** @param options.welcome every sensor of a hub is let in */
   constructor(options: { host: Host; welcome: boolean }) {
@@ -26,10 +28,7 @@ export class Sensors {
   /**
    * Resolves once everything new in a message is on disk; messages of one sensor in their order. Rejects where it could not be kept.
    */
-  async take(
-    told: Told,
-    arrival: { moment: Moment; delivery: Delivery; acknowledged: boolean },
-  ): Promise<void> {
+  async take(told: Told, arrival: HubArrival): Promise<void> {
     const { device, signal_dbm } = told;
     const sighting = { device, welcome: this.#welcome, ...(signal_dbm === undefined ? {} : { signal_dbm }) };
     if (!this.#host.admits(sighting)) return;
@@ -38,7 +37,7 @@ export class Sensors {
       this.#host.dropped("mqtt messages of more sensors than can be followed");
       return;
     }
-    const { moment, delivery, acknowledged } = arrival;
+    const { hub, moment, delivery, acknowledged } = arrival;
     const news = sensor.take(told, delivery);
     if (delivery === "retained") return;
     if (acknowledged) this.#unacknowledged.delete(device.address);
@@ -47,9 +46,28 @@ export class Sensors {
       this.#host.dropped(unrecorded[news.nothing]);
       return;
     }
+    this.#describe(device, sensor, { hub, acknowledged });
     const time = timeOf(told, moment, delivery);
     this.#host.heard({ ...stateOf(told), device, heard_ms: time.stamp_ms });
     await this.#record(told, news, { time, sensor });
+  }
+
+  /** Tells how its events are made, and what is never told, when that has changed. */
+  #describe(
+    device: Device,
+    sensor: Sensor,
+    { hub, acknowledged }: Pick<HubArrival, "hub" | "acknowledged">,
+  ): void {
+    const { signs } = sensor;
+    const from = `${hub.title}, ${signs.join(", ")}`;
+    const facts = {
+      ...(signs.length === 0 ? {} : { events: { form: "translated", from } as const }),
+      never: [...hub.never, ...(acknowledged ? [] : [unacknowledgedFact])],
+    };
+    const text = JSON.stringify(facts);
+    if (this.#described.get(device.address) === text) return;
+    this.#described.set(device.address, text);
+    this.#host.describe(device, facts);
   }
 
   async #record(
@@ -99,6 +117,16 @@ export class Sensors {
     return loading;
   }
 }
+
+/** How a message came, and of which hub. */
+interface HubArrival {
+  readonly hub: Hub;
+  readonly moment: Moment;
+  readonly delivery: Delivery;
+  readonly acknowledged: boolean;
+}
+
+const unacknowledgedFact = "what it says while the gateway or the broker is away: it comes at QoS 0";
 
 const unrecorded = {
   again: "mqtt messages that came again",

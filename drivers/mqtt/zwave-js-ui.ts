@@ -20,6 +20,7 @@ export const zwaveJsUi: Hub = {
   name: "zwave-js-ui",
   title: "Z-Wave JS UI",
   prefix: "zwave",
+  never: ["whether the hub or the sensor ended a notification"],
   directory: ["+/status", "+/+/status", "+/nodeinfo", "+/+/nodeinfo"],
   messages: ["#"],
   read: (message, known) => {

@@ -60,6 +60,8 @@ class Mosquitto implements TestBroker {
       ...lines,
     ];
     writeFileSync(join(this.#directory, "mosquitto.conf"), `${settings.join("\n")}\n`);
+    // A test that fails may not come to its end.
+    process.once("exit", () => this.#process?.kill("SIGKILL"));
   }
 
   async start(): Promise<void> {

@@ -65,6 +65,11 @@ test("lintel status names the broker, and the sensors that would lose what they 
     const { out } = await site.lintel("status", "--data", site.data);
     return out.includes(`MQTT broker ${broker.url}, 4 sensors, 1 of them at QoS 0`) ? true : undefined;
   }, "it in the status");
+  const device = await gateway.records<object>(
+    "/items/wirelesssensors/wirelesssensor-a0b1c2d3e4f5/device",
+    token,
+  );
+  expect(JSON.stringify(device)).toContain("it comes at QoS 0");
 }, 30_000);
 
 test("a gateway that stops and starts has lost nothing", async () => {

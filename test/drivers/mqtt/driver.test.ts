@@ -236,15 +236,24 @@ test("a sensor that nobody let in is asked about, and nothing of it is kept", as
   expect(host.states).toEqual([]);
 }, 20_000);
 
-test("what comes at QoS 0 is said in the status", async () => {
+test("what comes at QoS 0 is said in the status, and among the facts of its sensor", async () => {
   await hub.publish(zigbeeDevices([motion]));
   await listen();
   await hub.publish(zigbeeState(motion.name, { occupancy: true }), 0);
   await host.until("the event", () => host.readings.length === 1);
   expect(driver.status().detail).toMatch(/1 sensor, 1 of them at QoS 0: lost while the gateway is away$/);
+  const lossy = host.facts.get(address) ?? {};
+  expect(lossy).toEqual({
+    events: { form: "translated", from: "Zigbee2MQTT, occupancy" },
+    never: [
+      expect.stringContaining("an equal state"),
+      "what it says while the gateway or the broker is away: it comes at QoS 0",
+    ],
+  });
   await hub.publish(zigbeeState(motion.name, { occupancy: false }), 1);
   await host.until("the other", () => host.readings.length === 2);
   expect(driver.status().detail).toEndWith("1 sensor");
+  expect(host.facts.get(address)).toEqual({ ...lossy, never: lossy.never?.slice(0, 1) ?? [] });
 }, 20_000);
 
 test("bad messages are thrown away, counted by name, and those after them are taken", async () => {
