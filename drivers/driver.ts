@@ -124,4 +124,6 @@ export interface Host {
 export type JoinEvent =
   | { readonly state: "started"; readonly address: string }
   | { readonly state: "joined"; readonly device: Device }
+  /** It keeps a key of ours, and we keep it too. */
+  | { readonly state: "bonded"; readonly address: string }
   | { readonly state: "failed"; readonly address: string; readonly reason: string; readonly remedy: string };

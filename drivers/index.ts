@@ -1,5 +1,5 @@
 import { bleDriver } from "./ble/driver.ts";
-import { bthomeBoxes } from "./bthome/driver.ts";
+import { bthomeDevices } from "./bthome/driver.ts";
 import type { DriverDefinition } from "./driver.ts";
 import { gpioDriver } from "./gpio/driver.ts";
 import { mqttDriver } from "./mqtt/driver.ts";
@@ -11,7 +11,7 @@ import { watchPeripheral } from "./watch/peripheral.ts";
 import { zigbeeDriver } from "./zigbee/driver.ts";
 
 /** Bluetooth products: the first that recognises a device has it. */
-const products: readonly PeripheralDefinition[] = [bthomeBoxes, ...scales, watchPeripheral];
+const products: readonly PeripheralDefinition[] = [bthomeDevices, ...scales, watchPeripheral];
 
 /** Every driver, by the order in which they are started. The one list: nothing else names them. */
 export const drivers: readonly DriverDefinition[] = [

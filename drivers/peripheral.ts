@@ -25,10 +25,10 @@ export interface PeripheralDefinition<Section extends TSchema = TSchema> {
   recognises(advertisement: Advertisement): boolean;
   /**
    * The device of an advertisement that was recognised, as far as that tells it without a key; undefined where it has nothing of
-   * interest, such as a thermometer's. A device is handed to the product only once the gateway admits what this says. Must not
+   * interest. `config` is the product's table. A device is handed to the product only once the gateway admits what this says. Must not
    * throw, keeps nothing.
    */
-  deviceOf(advertisement: Advertisement): Device | undefined;
+  deviceOf(advertisement: Advertisement, config: Static<Section>): Device | undefined;
   create(options: {
     config: Static<Section>;
     /** The gateway; `directory` is the product's own and exists. */

@@ -1,7 +1,6 @@
 import { type Static, type TObject, Type } from "@sinclair/typebox";
 import type { Clock, Moment } from "../../src/clock.ts";
 import { messageOf } from "../../src/errors.ts";
-import type { Device } from "../../src/reading.ts";
 import type { Driver, DriverDefinition, DriverStatus, Host, PairingPerson } from "../driver.ts";
 import type { Advertisement, Peripheral, PeripheralDefinition } from "../peripheral.ts";
 import { Reconnect, type RetryBounds, type Session } from "../wire/reconnect.ts";
@@ -86,6 +85,8 @@ export function bleDriver(products: readonly PeripheralDefinition[]): DriverDefi
 interface Product {
   readonly definition: PeripheralDefinition;
   readonly peripheral: Peripheral;
+  /** Its table of the configuration. */
+  readonly config: NonNullable<unknown>;
 }
 
 /** The one owner of a Bluetooth controller: hands products what their devices broadcast, and connections in turn. */
@@ -125,6 +126,7 @@ export class BleDriver implements Driver {
     this.#welcome = config.admit === "all";
     this.#products = products.map((definition) => ({
       definition,
+      config: config[definition.name] ?? {},
       peripheral: definition.create({
         config: config[definition.name] ?? {},
         host: productHost(host, definition.name),
@@ -235,9 +237,7 @@ export class BleDriver implements Driver {
     if (!heard.connectable || peripheral.connected === undefined || !this.#window.hasAttemptsFor(address))
       return false;
     const take = (signal: AbortSignal) =>
-      this.#withLink({ heard, definition, most_ms: pairing_most_ms, signal }, ({ security }) =>
-        security.pair(),
-      );
+      this.#withLink({ heard, most_ms: pairing_most_ms, signal }, ({ security }) => security.pair());
     this.#turns.ask({ address, name: `${definition.name} ${address}`, take });
     return true;
   }
@@ -257,7 +257,7 @@ export class BleDriver implements Driver {
   #listensTo(heard: Advertisement, product: Product, known: readonly Product[]): boolean {
     if (this.#named.has(heard.address)) return true;
     const has = known.includes(product);
-    const device = product.definition.deviceOf(heard);
+    const device = product.definition.deviceOf(heard, product.config);
     if (device === undefined) return has;
     const admitted = this.#host.admits({ device, signal_dbm: heard.rssi, welcome: this.#welcome });
     if (!admitted && has) this.#devices.forget(heard.address);
@@ -289,13 +289,10 @@ export class BleDriver implements Driver {
     const take = (signal: AbortSignal) => {
       const pairing_ms = this.#window.isOpen ? pairing_most_ms : 0;
       const most_ms = Math.min(connection_max_ms, connection_most_ms) + pairing_ms;
-      return this.#withLink(
-        { heard, definition, most_ms, signal },
-        async ({ security, connection, over }) => {
-          await security.begin();
-          await connected.call(peripheral, connection, over);
-        },
-      );
+      return this.#withLink({ heard, most_ms, signal }, async ({ security, connection, over }) => {
+        await security.begin();
+        await connected.call(peripheral, connection, over);
+      });
     };
     this.#turns.ask({ address, name: `${definition.name} ${address}`, take });
   }
@@ -304,13 +301,12 @@ export class BleDriver implements Driver {
   async #withLink(
     turn: {
       readonly heard: Advertisement;
-      readonly definition: PeripheralDefinition;
       readonly most_ms: number;
       readonly signal: AbortSignal;
     },
     work: (link: { security: LinkSecurity; connection: GattConnection; over: AbortSignal }) => Promise<void>,
   ): Promise<void> {
-    const { heard, definition, most_ms, signal: stop } = turn;
+    const { heard, most_ms, signal: stop } = turn;
     const { clock } = this.#host;
     const radio = this.#radio;
     if (radio === undefined) return;
@@ -324,9 +320,7 @@ export class BleDriver implements Driver {
     if (stop.aborted) stopped();
     bearer.gone.catch((reason: unknown) => over.abort(reason));
     const { address, name } = heard;
-    const deviceAt = (lasting: string): Device =>
-      definition.deviceOf({ ...heard, address: lasting }) ?? { kind: definition.kind, address: lasting };
-    const permit = () => this.#window.permitFor(address, deviceAt);
+    const permit = () => this.#window.permitFor(address);
     const security = new LinkSecurity({ clock, link: bearer, address, bonds: this.#bonds, permit });
     try {
       const connection = new GattConnection({ address, name, bearer: secured(bearer, security), clock });

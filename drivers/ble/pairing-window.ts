@@ -1,4 +1,3 @@
-import type { Device } from "../../src/reading.ts";
 import type { Host, PairingPerson } from "../driver.ts";
 import type { PairingPermit } from "./security/link-security.ts";
 
@@ -39,7 +38,7 @@ export class PairingWindow {
   }
 
   /** The permit to pair with the device that speaks under this address; undefined while joining is closed, and after too many attempts. */
-  permitFor(address: string, deviceAt: (address: string) => Device): PairingPermit | undefined {
+  permitFor(address: string): PairingPermit | undefined {
     if (this.#opening === undefined || !this.hasAttemptsFor(address)) return undefined;
     const { person, attempts } = this.#opening;
     return {
@@ -50,7 +49,7 @@ export class PairingWindow {
       },
       paired: (bond) => {
         attempts.set(address, 0);
-        this.#host.joining({ state: "joined", device: deviceAt(bond.address) });
+        this.#host.joining({ state: "bonded", address: bond.address });
       },
       failed: (reason, remedy) => this.#host.joining({ state: "failed", address, reason, remedy }),
     };

@@ -2,6 +2,7 @@ import type { Moment } from "../../src/clock.ts";
 import type { Device, Reading } from "../../src/reading.ts";
 import type { Host } from "../driver.ts";
 import { type BoxState, type Judgement, judge, parseState } from "./box.ts";
+import { freshnessOf } from "./freshness.ts";
 import { boxFacts, lidFacts } from "./models.ts";
 import type { Sighting } from "./sighting.ts";
 
@@ -169,13 +170,5 @@ function readingOf(options: {
   };
 }
 
-/** The counter of encrypted broadcasts rises; a repeat has the last one, and after a new battery it begins again. */
-function freshnessOf(counter: number | undefined, last: number | undefined): "new" | "repeated" | "replayed" {
-  if (counter === undefined || last === undefined || counter > last) return "new";
-  if (counter === last) return "repeated";
-  return counter < restarted_counter_below ? "new" : "replayed";
-}
-
 /** Broadcasts of one box that wait for the disk. */
 const queue_max = 256;
-const restarted_counter_below = 100;

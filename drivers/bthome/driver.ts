@@ -1,4 +1,4 @@
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import type { Moment } from "../../src/clock.ts";
 import type { Device } from "../../src/reading.ts";
 import type { Host } from "../driver.ts";
@@ -10,29 +10,50 @@ import {
 } from "../peripheral.ts";
 import { Box } from "./boxes.ts";
 import { models } from "./models.ts";
+import { type SensorSighting, sensorSightingOf, subtypeOf } from "./sensor.ts";
+import { Sensor } from "./sensors.ts";
 import { bthomeUuid, decodeServiceData, type Refusal } from "./service-data.ts";
 import { sightingOf } from "./sighting.ts";
 
-const section = Type.Object({}, { additionalProperties: false });
+const section = Type.Object(
+  {
+    sensors: Type.Optional(
+      Type.Array(Type.String({ pattern: "^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$" }), {
+        maxItems: devices_max,
+        description:
+          'a list of door and window sensors that are not lids of pill boxes, such as ["54:48:e6:8f:80:a5"]',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+type Section = Static<typeof section>;
 
-/** Broadcasting pill boxes, and door and window sensors as boxes of one lid: BTHome v2. */
-export const bthomeBoxes: PeripheralDefinition<typeof section> = {
+/** Whatever broadcasts BTHome v2: pill boxes, door and window sensors as boxes of one lid, and wireless sensors. */
+export const bthomeDevices: PeripheralDefinition<typeof section> = {
   name: "bthome",
   section,
   kind: "pillboxes",
   recognises: ({ serviceData }) => serviceData.has(bthomeUuid),
   deviceOf,
-  create: ({ host, keyOf }) => new BthomeBoxes({ host, keyOf }),
+  create: ({ config, host, keyOf }) => new BthomeDevices({ config, host, keyOf }),
 };
 
-export class BthomeBoxes implements Peripheral {
+export class BthomeDevices implements Peripheral {
+  readonly #config: Section;
   readonly #host: Host;
   readonly #keyOf: (address: string) => Uint8Array | undefined;
   readonly #boxes = new Map<string, Box>();
+  readonly #sensors = new Map<string, Sensor>();
   /** Messages already logged about devices, so that each is logged once. */
   readonly #said = new Set<string>();
 
-  constructor(options: { host: Host; keyOf: (address: string) => Uint8Array | undefined }) {
+  constructor(options: {
+    config: Section;
+    host: Host;
+    keyOf: (address: string) => Uint8Array | undefined;
+  }) {
+    this.#config = options.config;
     this.#host = options.host;
     this.#keyOf = options.keyOf;
   }
@@ -48,16 +69,23 @@ export class BthomeBoxes implements Peripheral {
       return;
     }
     if (broadcast.stopped !== undefined) this.#host.dropped(`bthome broadcasts with an ${broadcast.stopped}`);
-    const seen = sightingOf(broadcast.objects, broadcast.counter);
+    const seen = isSensor(address, this.#config)
+      ? undefined
+      : sightingOf(broadcast.objects, broadcast.counter);
     if (seen === "impossible") this.#host.dropped("bthome broadcasts of doors that cannot be");
-    if (seen === undefined || seen === "impossible") return;
-    this.#boxOf(address)?.take(boxNamed(address, name), seen, moment, bytes);
+    if (seen === undefined) {
+      const sensed = sensorSightingOf(broadcast.objects, broadcast);
+      if (sensed !== undefined)
+        this.#sensorAt(address)?.take(sensorNamed(address, name, sensed), sensed, moment);
+    } else if (seen !== "impossible")
+      this.#boxAt(address)?.take(boxNamed(address, name), seen, moment, bytes);
   }
 
   async stop(): Promise<void> {
     await new Promise<void>((resolve) => {
       const cancel = this.#host.clock.after(stop_most_ms, resolve);
-      const settled = Promise.all([...this.#boxes.values()].map((box) => box.settled()));
+      const all = [...this.#boxes.values(), ...this.#sensors.values()];
+      const settled = Promise.all(all.map((one) => one.settled()));
       void settled.then(() => {
         cancel();
         resolve();
@@ -65,16 +93,24 @@ export class BthomeBoxes implements Peripheral {
     });
   }
 
-  #boxOf(address: string): Box | undefined {
-    const known = this.#boxes.get(address);
+  #boxAt(address: string): Box | undefined {
+    return this.#followed(this.#boxes, address, () => new Box({ host: this.#host, address }));
+  }
+
+  #sensorAt(address: string): Sensor | undefined {
+    return this.#followed(this.#sensors, address, () => new Sensor({ host: this.#host, address }));
+  }
+
+  #followed<One>(all: Map<string, One>, address: string, make: () => One): One | undefined {
+    const known = all.get(address);
     if (known !== undefined) return known;
-    if (this.#boxes.size >= devices_max) {
-      this.#host.dropped("bthome broadcasts of more boxes than can be followed");
+    if (this.#boxes.size + this.#sensors.size >= devices_max) {
+      this.#host.dropped("bthome broadcasts of more devices than can be followed");
       return undefined;
     }
-    const box = new Box({ host: this.#host, address });
-    this.#boxes.set(address, box);
-    return box;
+    const made = make();
+    all.set(address, made);
+    return made;
   }
 
   #refuse(address: string, refusal: Refusal): void {
@@ -87,14 +123,28 @@ export class BthomeBoxes implements Peripheral {
   }
 }
 
-/** A box, as far as a broadcast tells without a key: an encrypted one may be any device of BTHome. */
-function deviceOf({ address, name, serviceData }: Advertisement): Device | undefined {
+/** A device, as far as a broadcast tells without a key: an encrypted one may be any, and counts as a box. */
+function deviceOf({ address, name, serviceData }: Advertisement, config: Section): Device | undefined {
   const bytes = serviceData.get(bthomeUuid);
   if (bytes === undefined) return undefined;
   const broadcast = decodeServiceData(bytes, { address: bytesOf(address) });
   if (broadcast === "encrypted, without a key") return boxNamed(address, name);
-  const seen = typeof broadcast === "string" ? undefined : sightingOf(broadcast.objects);
-  return typeof seen === "object" ? boxNamed(address, name) : undefined;
+  if (typeof broadcast === "string") return undefined;
+  const seen = isSensor(address, config) ? undefined : sightingOf(broadcast.objects);
+  if (seen !== undefined) return seen === "impossible" ? undefined : boxNamed(address, name);
+  const sensed = sensorSightingOf(broadcast.objects, broadcast);
+  return sensed && sensorNamed(address, name, sensed);
+}
+
+/** Whether a device with a lid is a sensor of its own. */
+function isSensor(address: string, { sensors = [] }: Section): boolean {
+  return sensors.some((one) => one.toLowerCase() === address);
+}
+
+function sensorNamed(address: string, name: string | undefined, seen: SensorSighting): Device {
+  const model = name === undefined ? {} : (models[name] ?? { model: name });
+  const subtype = subtypeOf(seen);
+  return { kind: "wirelesssensors", address, ...(subtype === undefined ? {} : { subtype }), ...model };
 }
 
 function boxNamed(address: string, name: string | undefined): Device {

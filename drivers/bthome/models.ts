@@ -1,11 +1,11 @@
 import type { DeviceFacts } from "../../src/device-facts.ts";
 
-/**
- * Door and window sensors by the local name that they broadcast. Source: https://shelly-api-docs.shelly.cloud,
- * "Shelly BLU Door/Window".
- */
+/** Sensors by the local name that they broadcast. Source: https://shelly-api-docs.shelly.cloud, "BLU devices". */
 export const models: Readonly<Record<string, { readonly model: string; readonly vendor: string }>> = {
   "SBDW-002C": { model: "SBDW-002C", vendor: "Shelly" },
+  "SBMO-003Z": { model: "SBMO-003Z", vendor: "Shelly" },
+  "SBBT-002C": { model: "SBBT-002C", vendor: "Shelly" },
+  "SBHT-003C": { model: "SBHT-003C", vendor: "Shelly" },
 };
 
 const missed = "events whose broadcasts nobody heard";

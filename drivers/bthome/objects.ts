@@ -10,7 +10,18 @@ export interface ObjectType {
   /** Size of one step of the number on the wire, in `unit`; absent: 1. */
   readonly scale?: number;
   readonly unit?: string;
+  /** Where its value goes when a wireless sensor tells it; absent: nowhere. */
+  readonly kept?: Kept;
 }
+
+/**
+ * A bit of `event`, where an IAS sensor has it: 0 open, water, smoke or vibration, 1 presence, 2 tampered, 3 battery low. Or a
+ * quantity of `wirelesssensor_measures`, the presses of a button, or a state of the device.
+ */
+export type Kept =
+  | { readonly bit: 0 | 1 | 2 | 3 }
+  | { readonly quantity: string }
+  | { readonly as: "press" | "battery" | "supply" };
 
 export interface BthomeObject {
   readonly id: number;
@@ -85,6 +96,17 @@ function scaled(number: number, scale: number): number {
   return scale < 1 ? Number((number * scale).toPrecision(12)) : number * scale;
 }
 
+/** Presses of a button by the value of its object, in the words of zigbee2mqtt; 0 is none. */
+export const presses: ReadonlyMap<number, string> = new Map([
+  [0x01, "single"],
+  [0x02, "double"],
+  [0x03, "triple"],
+  [0x04, "long"],
+  [0x05, "long_double"],
+  [0x06, "long_triple"],
+  [0x80, "hold"],
+]);
+
 /** The objects that a pill box or door sensor is told by. */
 export const objectIds = {
   packet: 0x00,
@@ -103,7 +125,8 @@ type Row = readonly [
   bytes: ObjectType["bytes"],
   scale?: number,
   unit?: string,
-  signed?: "signed",
+  signed?: "signed" | "",
+  kept?: number | string,
 ];
 
 /** Objects of one byte that is 0 or 1. */
@@ -111,94 +134,94 @@ const binary: readonly Row[] = (
   [
     [0x0f, "generic"],
     [0x10, "power"],
-    [0x11, "opening"],
-    [0x15, "battery low"],
+    [0x11, "opening", 0],
+    [0x15, "battery low", 3],
     [0x16, "charging"],
-    [0x17, "carbon monoxide"],
+    [0x17, "carbon monoxide", 0],
     [0x18, "cold"],
     [0x19, "connectivity"],
-    [0x1a, "door"],
-    [0x1b, "garage door"],
-    [0x1c, "gas detected"],
+    [0x1a, "door", 0],
+    [0x1b, "garage door", 0],
+    [0x1c, "gas detected", 0],
     [0x1d, "heat"],
     [0x1e, "light"],
     [0x1f, "lock"],
-    [0x20, "moisture detected"],
-    [0x21, "motion"],
-    [0x22, "moving"],
-    [0x23, "occupancy"],
+    [0x20, "moisture detected", 0],
+    [0x21, "motion", 1],
+    [0x22, "moving", 1],
+    [0x23, "occupancy", 1],
     [0x24, "plug"],
-    [0x25, "presence"],
+    [0x25, "presence", 1],
     [0x26, "problem"],
     [0x27, "running"],
     [0x28, "safety"],
-    [0x29, "smoke"],
+    [0x29, "smoke", 0],
     [0x2a, "sound"],
-    [0x2b, "tamper"],
-    [0x2c, "vibration"],
-    [0x2d, "window"],
+    [0x2b, "tamper", 2],
+    [0x2c, "vibration", 0],
+    [0x2d, "window", 0],
   ] as const
-).map(([id, name]) => [id, name, 1]);
+).map(([id, name, bit]) => [id, name, 1, 1, "", "", bit]);
 
 const rows: readonly Row[] = [
   [0x00, "packet id", 1],
-  [0x01, "battery", 1, 1, "%"],
-  [0x02, "temperature", 2, 0.01, "°C", "signed"],
-  [0x03, "humidity", 2, 0.01, "%"],
-  [0x04, "pressure", 3, 0.01, "hPa"],
-  [0x05, "illuminance", 3, 0.01, "lx"],
+  [0x01, "battery", 1, 1, "%", "", "battery"],
+  [0x02, "temperature", 2, 0.01, "°C", "signed", "temperature"],
+  [0x03, "humidity", 2, 0.01, "%", "", "humidity"],
+  [0x04, "pressure", 3, 0.01, "hPa", "", "pressure"],
+  [0x05, "illuminance", 3, 0.01, "lx", "", "illuminance"],
   [0x06, "mass", 2, 0.01, "kg"],
   [0x07, "mass", 2, 0.01, "lb"],
-  [0x08, "dew point", 2, 0.01, "°C", "signed"],
+  [0x08, "dew point", 2, 0.01, "°C", "signed", "dew_point"],
   [0x09, "count", 1],
-  [0x0a, "energy", 3, 0.001, "kWh"],
-  [0x0b, "power", 3, 0.01, "W"],
-  [0x0c, "voltage", 2, 0.001, "V"],
-  [0x0d, "PM2.5", 2, 1, "µg/m³"],
-  [0x0e, "PM10", 2, 1, "µg/m³"],
+  [0x0a, "energy", 3, 0.001, "kWh", "", "energy"],
+  [0x0b, "power", 3, 0.01, "W", "", "power"],
+  [0x0c, "voltage", 2, 0.001, "V", "", "supply"],
+  [0x0d, "PM2.5", 2, 1, "µg/m³", "", "pm25"],
+  [0x0e, "PM10", 2, 1, "µg/m³", "", "pm10"],
   ...binary,
-  [0x12, "carbon dioxide", 2, 1, "ppm"],
-  [0x13, "volatile organic compounds", 2, 1, "µg/m³"],
-  [0x14, "moisture", 2, 0.01, "%"],
-  [0x2e, "humidity", 1, 1, "%"],
-  [0x2f, "moisture", 1, 1, "%"],
-  [0x3a, "button", 1],
+  [0x12, "carbon dioxide", 2, 1, "ppm", "", "co2"],
+  [0x13, "volatile organic compounds", 2, 1, "µg/m³", "", "voc"],
+  [0x14, "moisture", 2, 0.01, "%", "", "soil_moisture"],
+  [0x2e, "humidity", 1, 1, "%", "", "humidity"],
+  [0x2f, "moisture", 1, 1, "%", "", "soil_moisture"],
+  [0x3a, "button", 1, 1, "", "", "press"],
   [0x3c, "dimmer", 2],
   [0x3d, "count", 2],
   [0x3e, "count", 4],
-  [0x3f, "rotation", 2, 0.1, "°", "signed"],
-  [0x40, "distance", 2, 1, "mm"],
-  [0x41, "distance", 2, 0.1, "m"],
+  [0x3f, "rotation", 2, 0.1, "°", "signed", "angle"],
+  [0x40, "distance", 2, 1, "mm", "", "target_distance"],
+  [0x41, "distance", 2, 0.1, "m", "", "target_distance"],
   [0x42, "duration", 3, 0.001, "s"],
-  [0x43, "current", 2, 0.001, "A"],
-  [0x44, "speed", 2, 0.01, "m/s"],
-  [0x45, "temperature", 2, 0.1, "°C", "signed"],
-  [0x46, "UV index", 1, 0.1],
+  [0x43, "current", 2, 0.001, "A", "", "current"],
+  [0x44, "speed", 2, 0.01, "m/s", "", "speed"],
+  [0x45, "temperature", 2, 0.1, "°C", "signed", "temperature"],
+  [0x46, "UV index", 1, 0.1, "", "", "uv_index"],
   [0x47, "volume", 2, 0.1, "l"],
   [0x48, "volume", 2, 1, "ml"],
   [0x49, "volume flow rate", 2, 0.001, "m³/h"],
-  [0x4a, "voltage", 2, 0.1, "V"],
+  [0x4a, "voltage", 2, 0.1, "V", "", "supply"],
   [0x4b, "gas", 3, 0.001, "m³"],
   [0x4c, "gas", 4, 0.001, "m³"],
-  [0x4d, "energy", 4, 0.001, "kWh"],
+  [0x4d, "energy", 4, 0.001, "kWh", "", "energy"],
   [0x4e, "volume", 4, 0.001, "l"],
   [0x4f, "water", 4, 0.001, "l"],
   [0x50, "timestamp", 4, 1, "unix s"],
-  [0x51, "acceleration", 2, 0.001, "m/s²"],
+  [0x51, "acceleration", 2, 0.001, "m/s²", "", "acceleration"],
   [0x52, "gyroscope", 2, 0.001, "°/s"],
   [0x53, "text", "prefixed"],
   [0x54, "raw", "prefixed"],
   [0x55, "volume storage", 4, 0.001, "l"],
-  [0x56, "conductivity", 2, 1, "µS/cm"],
-  [0x57, "temperature", 1, 1, "°C", "signed"],
-  [0x58, "temperature", 1, 0.35, "°C", "signed"],
+  [0x56, "conductivity", 2, 1, "µS/cm", "", "conductivity"],
+  [0x57, "temperature", 1, 1, "°C", "signed", "temperature"],
+  [0x58, "temperature", 1, 0.35, "°C", "signed", "temperature"],
   [0x59, "count", 1, 1, "", "signed"],
   [0x5a, "count", 2, 1, "", "signed"],
   [0x5b, "count", 4, 1, "", "signed"],
-  [0x5c, "power", 4, 0.01, "W", "signed"],
-  [0x5d, "current", 2, 0.001, "A", "signed"],
+  [0x5c, "power", 4, 0.01, "W", "signed", "power"],
+  [0x5d, "current", 2, 0.001, "A", "signed", "current"],
   [0x5e, "direction", 2, 0.01, "°"],
-  [0x5f, "precipitation", 2, 0.1, "mm"],
+  [0x5f, "precipitation", 2, 0.1, "mm", "", "precipitation"],
   [0x60, "channel", 1],
   [0xf0, "device type", 2],
   [0xf1, "firmware version", 4],
@@ -206,14 +229,20 @@ const rows: readonly Row[] = [
 ];
 
 export const objectTypes: ReadonlyMap<number, ObjectType> = new Map(
-  rows.map(([id, name, bytes, scale = 1, unit = "", signed]): [number, ObjectType] => [
+  rows.map(([id, name, bytes, scale = 1, unit = "", signed = "", kept]): [number, ObjectType] => [
     id,
     {
       name,
       bytes,
       ...(scale === 1 ? {} : { scale }),
       ...(unit === "" ? {} : { unit }),
-      ...(signed === undefined ? {} : { signed: true }),
+      ...(signed === "" ? {} : { signed: true }),
+      ...(kept === undefined ? {} : { kept: keptAs(kept) }),
     },
   ]),
 );
+
+function keptAs(kept: number | string): Kept {
+  if (typeof kept === "number") return { bit: kept as 0 | 1 | 2 | 3 };
+  return kept === "press" || kept === "battery" || kept === "supply" ? { as: kept } : { quantity: kept };
+}

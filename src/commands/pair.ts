@@ -113,6 +113,8 @@ function lineOfStep(step: JoiningStep, { colours }: Terminal): string {
       const about = [step.vendor, step.model, step.subtype].filter((word) => word !== undefined).join(" ");
       return `${colours.green("✓")} ${step.address} joined${about === "" ? "" : `: ${about}`}`;
     }
+    case "bonded":
+      return `${colours.green("✓")} ${step.address} is bonded: both keep the keys`;
     case "failed":
       return `${colours.red("✗")} ${step.address} could not join (${step.reason}): ${step.remedy}`;
     case "closed":

@@ -30,6 +30,7 @@ export type JoiningStep =
       readonly model?: string;
       readonly vendor?: string;
     }
+  | { readonly state: "bonded"; readonly address: string }
   | { readonly state: "failed"; readonly address: string; readonly reason: string; readonly remedy: string }
   | { readonly state: "closed"; readonly joined: number; readonly failed: number };
 
@@ -231,6 +232,9 @@ export class Joining {
     const opening = this.#opening;
     if (event.state === "started") {
       this.#log.info(`${event.address} is joining`);
+      opening?.report(event);
+    } else if (event.state === "bonded") {
+      this.#log.info(`${event.address} is bonded with this gateway`);
       opening?.report(event);
     } else if (event.state === "joined") {
       const { address, kind, subtype, model, vendor } = event.device;

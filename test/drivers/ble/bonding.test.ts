@@ -56,7 +56,7 @@ for (const legacy of [true, false]) {
       expect(kept?.bonds).toMatchObject([{ address, byNumber, secureConnections: !legacy }]);
       expect(bonded.rig.host.joins).toMatchObject([
         { state: "started", address },
-        { state: "joined", device: { address } },
+        { state: "bonded", address },
       ]);
       expect(compared.length).toBe(!legacy && capability === "displayYesNo" ? 1 : 0);
 

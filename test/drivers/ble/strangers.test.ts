@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { bthomeBoxes } from "../../../drivers/bthome/driver.ts";
+import { bthomeDevices } from "../../../drivers/bthome/driver.ts";
 import { scales } from "../../../drivers/scale/driver.ts";
 import { watchPeripheral } from "../../../drivers/watch/peripheral.ts";
 import { addPillBox, addScale, deviceAddresses, strangerOf } from "../../shipped/ble-devices.ts";
 import { listening, startRig } from "./rig.ts";
 
-const products = [bthomeBoxes, ...scales, watchPeripheral];
+const products = [bthomeDevices, ...scales, watchPeripheral];
 
 test("a pill box that the gateway knows is heard, however many invented devices were heard before it", async () => {
   await using rig = await startRig({ products });

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { bthomeBoxes } from "../../../drivers/bthome/driver.ts";
+import { bthomeDevices } from "../../../drivers/bthome/driver.ts";
 import { type SimulatedBoxOptions, SimulatedPillBox } from "../../../drivers/bthome/simulator/box.ts";
 import { clockQuality } from "../../../src/clock.ts";
 import { listening, type Rig, startRig } from "../ble/rig.ts";
@@ -24,7 +24,7 @@ function boxOn(rig: Rig, options: Partial<SimulatedBoxOptions> = {}): SimulatedP
 const events = ({ host }: Rig) => host.readings.map(({ values }) => values["event"]);
 
 test("a door that is opened is one event of a broadcasting pill box, heard through noble", async () => {
-  await using rig = await startRig({ products: [bthomeBoxes] });
+  await using rig = await startRig({ products: [bthomeDevices] });
   await listening(rig);
   const box = boxOn(rig);
   const before = rig.host.clock.now();
@@ -50,7 +50,7 @@ test("a door that is opened is one event of a broadcasting pill box, heard throu
 });
 
 test("changes that nobody heard are a gap beside the event that was", async () => {
-  await using rig = await startRig({ products: [bthomeBoxes] });
+  await using rig = await startRig({ products: [bthomeDevices] });
   await listening(rig);
   const box = boxOn(rig);
   box.turn(0);
@@ -80,7 +80,7 @@ test("a gateway that starts again stores nothing twice, and knows what it missed
     await rig.host.until("the box to be heard", () => rig.host.states.length > 0);
   };
   {
-    await using rig = await startRig({ products: [bthomeBoxes] });
+    await using rig = await startRig({ products: [bthomeDevices] });
     await listening(rig);
     box.turn(0);
     await hear(rig);
@@ -88,7 +88,7 @@ test("a gateway that starts again stores nothing twice, and knows what it missed
     for (const [name, value] of rig.host.cursors) cursors.set(name, value);
   }
   {
-    await using rig = await startRig({ products: [bthomeBoxes] });
+    await using rig = await startRig({ products: [bthomeDevices] });
     for (const [name, value] of cursors) rig.host.cursors.set(name, value);
     await listening(rig);
     await hear(rig);
@@ -103,7 +103,7 @@ test("a gateway that starts again stores nothing twice, and knows what it missed
 });
 
 test("an event that the disk refused is told again by the next repeat", async () => {
-  await using rig = await startRig({ products: [bthomeBoxes] });
+  await using rig = await startRig({ products: [bthomeDevices] });
   await listening(rig);
   const box = boxOn(rig, { repeats: 1 });
   rig.host.refusal = new Error("the disk is full");
@@ -120,7 +120,7 @@ test("an event that the disk refused is told again by the next repeat", async ()
 });
 
 test("a gap that the disk refused holds its event back, until a repeat tells both", async () => {
-  await using rig = await startRig({ products: [bthomeBoxes] });
+  await using rig = await startRig({ products: [bthomeDevices] });
   await listening(rig);
   const box = boxOn(rig, { repeats: 1 });
   box.turn(0);
@@ -139,7 +139,10 @@ test("a gap that the disk refused holds its event back, until a repeat tells bot
 });
 
 test("an event that was refused after its gap was kept is told by a repeat, and the gap is not told again", async () => {
-  await using rig = await startRig({ products: [bthomeBoxes], config: { keys: { [address]: key.toHex() } } });
+  await using rig = await startRig({
+    products: [bthomeDevices],
+    config: { keys: { [address]: key.toHex() } },
+  });
   await listening(rig);
   const box = boxOn(rig, { key, repeats: 1 });
   box.turn(0);
@@ -163,7 +166,7 @@ test("an event that was refused after its gap was kept is told by a repeat, and 
 
 test("a box with a key is heard encrypted only: plain text, other keys and replays are refused and counted", async () => {
   const config = { keys: { [address]: key.toHex() } };
-  await using rig = await startRig({ products: [bthomeBoxes], config });
+  await using rig = await startRig({ products: [bthomeDevices], config });
   await listening(rig);
   const sent: Uint8Array[] = [];
   const device = rig.controller.addPeripheral({ address });
@@ -203,7 +206,7 @@ test("a box with a key is heard encrypted only: plain text, other keys and repla
 });
 
 test("an encrypted device without a key is said once, with the remedy", async () => {
-  await using rig = await startRig({ products: [bthomeBoxes] });
+  await using rig = await startRig({ products: [bthomeDevices] });
   await listening(rig);
   boxOn(rig, { key, repeats: 5 }).turn(0);
   await rig.host.until(
@@ -215,7 +218,7 @@ test("an encrypted device without a key is said once, with the remedy", async ()
 });
 
 test("a door or window sensor is a box of one lid", async () => {
-  await using rig = await startRig({ products: [bthomeBoxes] });
+  await using rig = await startRig({ products: [bthomeDevices] });
   await listening(rig);
   const device = rig.controller.addPeripheral({ address, advertisement: { name: "SBDW-002C" } });
   device.advertise();
@@ -243,10 +246,10 @@ test("a door or window sensor is a box of one lid", async () => {
 });
 
 test("other BTHome devices, and what makes no sense, leave no reading behind", async () => {
-  await using rig = await startRig({ products: [bthomeBoxes], config: { allow: [address] } });
+  await using rig = await startRig({ products: [bthomeDevices], config: { allow: [address] } });
   await listening(rig);
   const device = rig.controller.addPeripheral({ address });
-  for (const hex of ["4002ca0903bf13", "4009ff3d0100", "401a02", "40ee", "40", "", "00112233", "413d"]) {
+  for (const hex of ["40065e1f", "4009ff3d0100", "401a02", "40ee", "40", "", "00112233", "413d"]) {
     device.say({ serviceData: { fcd2: Uint8Array.fromHex(hex) } });
     device.advertise();
   }

@@ -1,0 +1,97 @@
+import type { Moment } from "../../src/clock.ts";
+import type { Device, Reading } from "../../src/reading.ts";
+import type { Host } from "../driver.ts";
+import { judgeSensor, parseSensorState, type SensorSighting, type SensorState } from "./sensor.ts";
+
+/** Broadcasts of one sensor that wait for the disk. */
+const queue_max = 256;
+/** Quantities of one sensor; the format has fewer. */
+const quantities_max = 64;
+
+/**
+ * One wireless sensor: its broadcasts, one after another, become events and measures. Its state is committed with the last
+ * reading of a broadcast, so that a restart tells no event twice.
+ */
+export class Sensor {
+  readonly #host: Host;
+  readonly #cursor: string;
+  /** When each quantity was recorded last, on the monotonic clock. */
+  readonly #recorded_ms = new Map<string, number>();
+  #state: SensorState | undefined;
+  #loaded = false;
+  #queue: Promise<void> = Promise.resolve();
+  #queued = 0;
+
+  constructor(options: { host: Host; address: string }) {
+    this.#host = options.host;
+    this.#cursor = `bthome sensor ${options.address}`;
+  }
+
+  /** Takes a broadcast, in its turn. */
+  take(device: Device, seen: SensorSighting, moment: Moment): void {
+    if (this.#queued >= queue_max) {
+      this.#host.dropped("bthome broadcasts that found the disk too slow");
+      return;
+    }
+    this.#queued += 1;
+    this.#queue = this.#queue
+      .then(() => this.#hear(device, seen, moment))
+      // It has been counted and said, and a repeat of the broadcast tries again.
+      .catch(() => this.#host.dropped("bthome broadcasts that the disk had no answer for"))
+      .finally(() => {
+        this.#queued -= 1;
+      });
+  }
+
+  /** Resolves when all that was taken is on disk or given up. */
+  async settled(): Promise<void> {
+    await this.#queue;
+  }
+
+  async #hear(device: Device, seen: SensorSighting, moment: Moment): Promise<void> {
+    if (!this.#loaded) this.#state = parseSensorState(await this.#host.cursor(this.#cursor));
+    this.#loaded = true;
+    const news = judgeSensor(this.#state, seen, (quantity, least_ms) =>
+      this.#isDue(quantity, least_ms, moment),
+    );
+    if (news === "replayed") {
+      this.#host.dropped("bthome broadcasts that somebody sent again");
+      return;
+    }
+    const { battery_percent, battery_mv } = seen;
+    this.#host.heard({
+      device,
+      heard_ms: moment.unix_ms,
+      ...(battery_percent === undefined ? {} : { battery_percent }),
+      ...(battery_mv === undefined ? {} : { battery_mv }),
+    });
+    if (news === undefined) return;
+    const time = { stamp_ms: moment.unix_ms, clock: moment.quality, monotonic_ms: moment.monotonic_ms };
+    const readings: Reading[] = news.measures.map((values) => ({
+      device,
+      series: "wirelesssensor_measures",
+      ...time,
+      values,
+    }));
+    if (news.event !== undefined)
+      readings.unshift({ device, series: "wirelesssensor_events", ...time, values: { event: news.event } });
+    const cursor = { name: this.#cursor, value: JSON.stringify(news.state) };
+    await Promise.all(
+      readings.map((reading, at) =>
+        this.#host.accept(reading, at === readings.length - 1 ? cursor : undefined),
+      ),
+    );
+    this.#state = news.state;
+    for (const { quantity } of news.measures) this.#note(quantity, moment);
+  }
+
+  #isDue(quantity: string, least_ms: number, { monotonic_ms }: Moment): boolean {
+    const last_ms = this.#recorded_ms.get(quantity);
+    return last_ms === undefined || monotonic_ms - last_ms >= least_ms;
+  }
+
+  #note(quantity: string, { monotonic_ms }: Moment): void {
+    if (this.#recorded_ms.size < quantities_max || this.#recorded_ms.has(quantity))
+      this.#recorded_ms.set(quantity, monotonic_ms);
+  }
+}
