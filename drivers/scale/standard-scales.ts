@@ -106,7 +106,7 @@ export class StandardScales implements Peripheral {
     scale.cancelWait();
     const { users = [], timezone: zone = "UTC" } = this.#config;
     const { weighings } = scale;
-    let measurements = 0;
+    let measurements: number | undefined;
     try {
       measurements = await new Session({
         host: this.#host,
@@ -117,8 +117,10 @@ export class StandardScales implements Peripheral {
         zone,
       }).run();
     } finally {
-      scale.empty = measurements > 0 ? 0 : scale.empty + 1;
-      const rest_ms = rest_least_ms * rest_growth ** Math.min(scale.empty, empty_max);
+      // One that failed is left alone by the Bluetooth driver, until somebody pairs with it.
+      if (measurements !== undefined) scale.empty = measurements > 0 ? 0 : scale.empty + 1;
+      const rest_ms =
+        measurements === undefined ? 0 : rest_least_ms * rest_growth ** Math.min(scale.empty, empty_max);
       scale.next_ms = this.#host.clock.now().monotonic_ms + rest_ms;
       this.#wait(scale);
     }

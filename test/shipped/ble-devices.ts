@@ -8,6 +8,7 @@ export const deviceAddresses = {
   box: "54:48:e6:8f:80:a5",
   scale: "c0:ff:ee:00:18:1d",
   watch: "c0:ff:ee:00:00:09",
+  bondedScale: "c0:ff:ee:00:b0:4d",
 } as const;
 
 /** A standard scale near the controller, which advertises when it is told to. `composing_ms` is how long it measures; absent: it only weighs. */
@@ -22,6 +23,33 @@ export function addScale(controller: HciSimulator, { composing_ms }: { composing
   });
   scale.attach(onAir);
   return { scale, onAir };
+}
+
+/**
+ * A scale that speaks to a bonded partner alone, which it makes sure of by six digits on its display; it keeps its keys.
+ * `digits` are those that it shows, while it pairs.
+ */
+export function addBondedScale(controller: HciSimulator) {
+  const scale = new SimulatedScale({ clock_ms: Date.now, composes: false });
+  const shown: { digits?: string } = {};
+  const onAir = controller.addPeripheral({
+    address: deviceAddresses.bondedScale,
+    advertisement: { services: ["181d"] },
+    services: scale.services.map(({ uuid, characteristics }) => ({
+      uuid,
+      characteristics: characteristics.map((one) => ({ ...one, needs: "number" as const })),
+    })),
+    security: {
+      capability: "displayOnly",
+      person: (digits = "") => {
+        shown.digits = digits;
+        return digits;
+      },
+    },
+    onDisconnected: () => scale.disconnected(),
+  });
+  scale.attach(onAir);
+  return { scale, onAir, shown };
 }
 
 /** A broadcasting pill box near the controller: each door that turns is advertised. */
