@@ -23,3 +23,25 @@ export const lidFacts: DeviceFacts = {
   never: [missed],
   battery: "per cent",
 };
+
+/** Facts of a sensor that has told these quantities so far. */
+export function sensorFacts(
+  told: ReadonlyMap<string, string>,
+  { tellsBits }: { readonly tellsBits: boolean },
+): DeviceFacts {
+  const measures = [...told].map(([quantity, unit]) => ({ quantity, unit }));
+  return {
+    description: "sensor that broadcasts (BTHome v2)",
+    ...(tellsBits
+      ? {
+          events: {
+            form: "translated",
+            from: "binary objects of BTHome v2: presence as bit 1, open and water as bit 0",
+          },
+        }
+      : {}),
+    ...(measures.length === 0 ? {} : { measures }),
+    never: [missed],
+    battery: "per cent",
+  };
+}

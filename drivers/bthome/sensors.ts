@@ -1,6 +1,7 @@
 import type { Moment } from "../../src/clock.ts";
 import type { Device, Reading } from "../../src/reading.ts";
 import type { Host } from "../driver.ts";
+import { sensorFacts } from "./models.ts";
 import { judgeSensor, parseSensorState, type SensorSighting, type SensorState } from "./sensor.ts";
 
 /** Broadcasts of one sensor that wait for the disk. */
@@ -17,6 +18,8 @@ export class Sensor {
   readonly #cursor: string;
   /** When each quantity was recorded last, on the monotonic clock. */
   readonly #recorded_ms = new Map<string, number>();
+  /** Quantities that it has told, with their units. */
+  readonly #told = new Map<string, string>();
   #state: SensorState | undefined;
   #loaded = false;
   #queue: Promise<void> = Promise.resolve();
@@ -66,6 +69,7 @@ export class Sensor {
       ...(battery_mv === undefined ? {} : { battery_mv }),
     });
     if (news === undefined) return;
+    this.#describe(device, seen, news.state);
     const time = { stamp_ms: moment.unix_ms, clock: moment.quality, monotonic_ms: moment.monotonic_ms };
     const readings: Reading[] = news.measures.map((values) => ({
       device,
@@ -83,6 +87,12 @@ export class Sensor {
     );
     this.#state = news.state;
     for (const { quantity } of news.measures) this.#note(quantity, moment);
+  }
+
+  #describe(device: Device, { measures }: SensorSighting, { bits }: SensorState): void {
+    for (const { quantity, unit } of measures)
+      if (this.#told.size < quantities_max) this.#told.set(quantity, unit);
+    this.#host.describe(device, sensorFacts(this.#told, { tellsBits: Object.keys(bits).length > 0 }));
   }
 
   #isDue(quantity: string, least_ms: number, { monotonic_ms }: Moment): boolean {
