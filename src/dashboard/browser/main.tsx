@@ -1,5 +1,5 @@
 import { type ComponentType, h, hydrate, render } from "preact";
-import { components } from "../components.ts";
+import { browserComponents } from "../browser-components.ts";
 import { PlotsContext } from "../parts/plots.ts";
 import { TonesContext } from "../parts/tones.ts";
 import { Ageing, type Shown } from "./ageing.ts";
@@ -11,16 +11,18 @@ import { tones } from "./tones.ts";
 /** Takes over the page that the server has sent, and gives it the data that comes later. */
 const root = document.getElementById("page") as HTMLElement;
 const { name, data, live } = JSON.parse(document.getElementById("shown")?.textContent ?? "{}") as {
-  readonly name: keyof typeof components;
+  readonly name: keyof typeof browserComponents;
   readonly data: Shown & { readonly locale: string; readonly next: string; readonly fault?: string };
   readonly live: boolean;
 };
-const Page = components[name] as ComponentType<object>;
+/** Undefined of a page that stays as it was sent. */
+const Page = browserComponents[name] as ComponentType<object> | undefined;
 const pageOf = (shown: object) =>
+  Page &&
   h(PlotsContext.Provider, { value: plots }, h(TonesContext.Provider, { value: tones }, h(Page, shown)));
 const show = (shown: object) => render(pageOf(shown), root);
 
-hydrate(pageOf(data), root);
+if (Page !== undefined) hydrate(pageOf(data), root);
 if (name === "sign-in") void signIn(data, () => show({ ...data, other: true }));
 else {
   leaveForToken();
