@@ -82,6 +82,25 @@ test("is seen in lintel status and lintel items", async () => {
   expect(item).toMatchObject({ itemname: name, macaddress: ieee, subtypename: "wall" });
 });
 
+test("tells what it is and how its events are made, to readers and at the gateway", async () => {
+  const device = await eventually(async () => {
+    const told = await gateway.records<Record<string, unknown>>(
+      `/items/wirelesssensors/${name}/device`,
+      token,
+    );
+    return told["description"] === null ? undefined : told;
+  }, "the facts of the sensor");
+  expect(device).toMatchObject({
+    vendor: "NYCE",
+    description: "wall motion sensor",
+    driver: "zigbee",
+    events: "received",
+    cadence: 7_200,
+  });
+  const shown = await site.lintel("items", "show", name, "--data", site.data);
+  expect(shown.out).toContain("as received: IAS zone status");
+});
+
 test(
   "loses nothing that was served to kill -9, and is heard again without pairing",
   async () => {
