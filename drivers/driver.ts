@@ -12,6 +12,11 @@ export interface DriverDefinition<Section extends TSchema = TSchema> {
   readonly name: string;
   readonly section: Section;
   create(options: { config: Static<Section>; host: Host }): Driver;
+  /**
+   * Present on a driver with a library that asks devices by itself: whether a fault that nothing caught is of its making. Such a
+   * one is logged and the server goes on, while any other ends it.
+   */
+  readonly isStray?: (fault: unknown) => boolean;
 }
 
 /** A driver at work. It turns bytes into readings and knows nothing of stores, routes or other drivers. */

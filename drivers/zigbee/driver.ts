@@ -15,6 +15,7 @@ import { LastStatuses } from "./last-status.ts";
 import { otherNetworkFault } from "./other-network.ts";
 import { openRadio, type Radio, type RadioOptions } from "./radio.ts";
 import { Sensors } from "./sensors.ts";
+import { isStray } from "./stray-faults.ts";
 
 const section = Type.Object(
   {
@@ -36,6 +37,7 @@ export const zigbeeDriver: DriverDefinition<typeof section> = {
   name: "zigbee",
   section,
   create: ({ config, host }) => new ZigbeeDriver({ config, host }),
+  isStray,
 };
 
 export interface ZigbeeOptions {

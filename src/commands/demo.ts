@@ -67,6 +67,7 @@ async function demo(options: DemoOptions, context: CommandContext): Promise<void
   await serve({
     context: { ...context, clock },
     log,
+    isStray: (fault) => drivers.some((driver) => driver.isStray?.(fault) === true),
     start: async (onFailure) => {
       stage.opening(options.days);
       const started = await startDemo({

@@ -40,6 +40,7 @@ async function run(options: { config?: string; json?: boolean }, context: Comman
   await serve({
     context,
     log,
+    isStray: (fault) => drivers.some((driver) => driver.isStray?.(fault) === true),
     start: async (onFailure) => {
       const gateway = await startGateway({ config, clock, log, drivers, onFailure }).catch((thrown) => {
         if (!(thrown instanceof StoreOutage) || thrown.reason !== "disk_read_only") throw thrown;

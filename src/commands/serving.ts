@@ -36,10 +36,12 @@ export async function serve(options: {
   log: Log;
   /** `onFailure` is for a part that has ended for good: the rest is stopped and the process ends with 1. */
   start: (onFailure: (fault: OperatorError) => void) => Promise<Served>;
+  /** Whether a fault that nothing caught is a library's own, and nothing to end for. */
+  isStray?: (fault: unknown) => boolean;
 }): Promise<void> {
   const { context, log } = options;
   requireLibc();
-  const ending = endings(log, context.clock);
+  const ending = endings(log, context.clock, options.isStray);
   const service = serviceNotifier({
     env: process.env,
     pid: process.pid,
@@ -74,7 +76,7 @@ interface Ending {
 }
 
 /** Listens for signals, and for faults that nothing caught: they end a server. */
-function endings(log: Log, clock: Clock): Ending {
+function endings(log: Log, clock: Clock, isStray: (fault: unknown) => boolean = () => false): Ending {
   const { promise, resolve } = Promise.withResolvers<number>();
   let first_ms: number | undefined;
   const onSignal = (signal: NodeJS.Signals) => {
@@ -86,6 +88,10 @@ function endings(log: Log, clock: Clock): Ending {
     resolve(0);
   };
   const onFault = (error: unknown) => {
+    if (isStray(error)) {
+      log.warn(`nobody waited for this, and nothing is lost: ${messageOf(error)}`);
+      return;
+    }
     log.error(`unexpected: ${messageOf(error)}: stopping; LINTEL_DEBUG=1 shows where`);
     log.debug(error instanceof Error ? (error.stack ?? "") : String(error));
     resolve(1);

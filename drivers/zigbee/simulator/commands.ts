@@ -27,8 +27,8 @@ const ok = Buffer.from([0]);
 const read_max_bytes = 240;
 /** Status of a failed ZDO request: device not found. */
 const zdoFailed = 0x81;
-/** MAC no acknowledgement, when a data request finds nobody; MAC transaction expired, when a sleeper does not ask. */
-const dataStatus = { success: 0x00, expired: 0xf0, noAck: 0xe9 } as const;
+/** Failure, which a host does not try again; MAC no acknowledgement, when a data request finds nobody; MAC transaction expired, when a sleeper does not ask. */
+const dataStatus = { success: 0x00, failed: 0x01, expired: 0xf0, noAck: 0xe9 } as const;
 const coordinatorNwk = u16(0);
 
 const accept: Handler = (_znp, _data, reply) => reply.respond(ok);
@@ -165,6 +165,7 @@ function dataRequest(znp: Coordinator, data: Buffer, reply: Reply): void {
   const device = znp.deviceAt(data.readUInt16LE(0));
   if (device === undefined) confirm(dataStatus.noAck);
   else if (device.fault === "silent") confirm(dataStatus.expired);
+  else if (device.fault === "unreachable") confirm(dataStatus.failed);
   else {
     confirm(dataStatus.success);
     device.receive(data.readUInt8(2), data.readUInt16LE(4), data.subarray(10));

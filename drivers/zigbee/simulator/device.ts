@@ -16,13 +16,14 @@ import {
   type ZclFrame,
 } from "./zcl.ts";
 
-/** Where an interview goes wrong. The silent ones make the gateway wait; the others are refused at once. */
+/** Where an interview goes wrong. The silent ones make the gateway wait; the others are refused at once, of what is unreachable everything. */
 export type InterviewFault =
   | "nodeDescriptor"
   | "activeEndpoints"
   | "simpleDescriptor"
   | "enrol"
   | "silent"
+  | "unreachable"
   | "enrolSilent";
 
 export interface DeviceExport {

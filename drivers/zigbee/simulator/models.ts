@@ -52,6 +52,13 @@ const lumi = { manufacturer: "LUMI", manufacturer_code: 0x115f };
 const tuya = { identifier: "TS0601", manufacturer_code: 0x1002 };
 const tuyaEndpoint = { id: 1, device_id: 0x0051, input: [0x0000, 0x0004, 0x0005, 0xef00], output: [0x0019] };
 
+const dataPoint = (zcl: string, gives: SimulatedMessage["gives"]): SimulatedMessage => ({
+  endpoint: 1,
+  cluster: 0xef00,
+  zcl,
+  gives,
+});
+
 const zoneMessage = (zcl: string, event: number): SimulatedMessage => ({
   endpoint: 1,
   cluster: 0x0500,
@@ -369,20 +376,10 @@ export const simulatedModels = {
     endpoints: [tuyaEndpoint],
     router: true,
     says: {
-      somebody: { endpoint: 1, cluster: 0xef00, zcl: "09 01 02 0001 69 04 0001 01", gives: { event: 0b10 } },
-      light: {
-        endpoint: 1,
-        cluster: 0xef00,
-        zcl: "09 02 02 0002 68 02 0004 0000007b",
-        gives: { measures: { illuminance: [123, "lx"] } },
-      },
-      near: {
-        endpoint: 1,
-        cluster: 0xef00,
-        zcl: "09 03 02 0003 6d 02 0004 000000e6",
-        gives: { measures: { target_distance: [2.3, "m"] } },
-      },
-      nobody: { endpoint: 1, cluster: 0xef00, zcl: "09 04 02 0004 69 04 0001 00", gives: { event: 0 } },
+      somebody: dataPoint("09 01 02 0001 69 04 0001 01", { event: 0b10 }),
+      light: dataPoint("09 02 02 0002 68 02 0004 0000007b", { measures: { illuminance: [123, "lx"] } }),
+      near: dataPoint("09 03 02 0003 6d 02 0004 000000e6", { measures: { target_distance: [2.3, "m"] } }),
+      nobody: dataPoint("09 04 02 0004 69 04 0001 00", { event: 0 }),
     },
   },
   // Asks for the time, and tells nothing before it is asked for its data.
@@ -391,13 +388,17 @@ export const simulatedModels = {
     manufacturer: "_TZE204_yjjdcqsq",
     endpoints: [tuyaEndpoint],
     says: {
-      time: { endpoint: 1, cluster: 0xef00, zcl: "09 01 24 0800", gives: {} },
-      warmth: {
-        endpoint: 1,
-        cluster: 0xef00,
-        zcl: "09 02 02 0001 01 02 0004 000000d7",
-        gives: { measures: { temperature: [21.5, "°C"] } },
-      },
+      time: dataPoint("09 01 24 0800", {}),
+      warmth: dataPoint("09 02 02 0001 01 02 0004 000000d7", { measures: { temperature: [21.5, "°C"] } }),
+    },
+  },
+  // A valve whose definition sends it a command whenever it tells its state, and waits for no answer.
+  "TS0601/_TZE284_8zizsafo": {
+    ...tuya,
+    manufacturer: "_TZE284_8zizsafo",
+    endpoints: [tuyaEndpoint],
+    says: {
+      closed: dataPoint("09 01 02 0001 68 04 0001 02", { measures: { state_1_Closed: [1, ""] } }),
     },
   },
   // A strap below the mattress.
@@ -406,14 +407,9 @@ export const simulatedModels = {
     manufacturer: "_TZE200_seq9cm6u",
     endpoints: [tuyaEndpoint],
     says: {
-      inBed: { endpoint: 1, cluster: 0xef00, zcl: "09 01 02 0001 01 04 0001 00", gives: { event: 0b10 } },
-      charge: {
-        endpoint: 1,
-        cluster: 0xef00,
-        zcl: "09 02 02 0002 04 02 0004 00000058",
-        gives: { battery_percent: 88 },
-      },
-      outOfBed: { endpoint: 1, cluster: 0xef00, zcl: "09 03 02 0003 01 04 0001 01", gives: { event: 0 } },
+      inBed: dataPoint("09 01 02 0001 01 04 0001 00", { event: 0b10 }),
+      charge: dataPoint("09 02 02 0002 04 02 0004 00000058", { battery_percent: 88 }),
+      outOfBed: dataPoint("09 03 02 0003 01 04 0001 01", { event: 0 }),
     },
   },
   // A mat below the mattress, as an IAS zone.
