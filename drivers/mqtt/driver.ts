@@ -46,7 +46,10 @@ const section = Type.Object(
             ),
           ]),
         ),
-        { additionalProperties: false },
+        {
+          additionalProperties: false,
+          description: `a table of ${hubs.map(({ name }) => name).join(", ")}, each with how its topics begin`,
+        },
       ),
     ),
   },
@@ -228,16 +231,29 @@ class Phase {
 }
 
 function brokerOf(config: Section, host: Host): Broker {
-  const url = new URL(config.url);
-  const told = (text: string) => (text === "" ? undefined : decodeURIComponent(text));
-  const password = config.password_file === undefined ? undefined : passwordIn(config.password_file, host);
+  const { url, user, password } = addressIn(config.url);
+  const told = config.password_file === undefined ? undefined : passwordIn(config.password_file, host);
   return {
-    url: `${url.protocol}//${url.host}`,
-    user: config.user ?? told(url.username),
-    password: password ?? told(url.password),
+    url,
+    user: config.user ?? user,
+    password: told ?? password,
     ca: config.ca === undefined ? undefined : textIn(config.ca, "the certificate of [mqtt] ca"),
     clientId: `lintel-${host.localAddress.replaceAll(":", "")}`,
   };
+}
+
+function addressIn(written: string): Pick<Broker, "url" | "user" | "password"> {
+  const told = (text: string) => (text === "" ? undefined : decodeURIComponent(text));
+  try {
+    const { protocol, host, username, password } = new URL(written);
+    return { url: `${protocol}//${host}`, user: told(username), password: told(password) };
+  } catch {
+    // It may hold a password, and is not shown.
+    throw new OperatorError(
+      "[mqtt] url is no address of a broker",
+      'write it as "mqtt://localhost:1883", and what is no letter or digit in user and password as %40 (for @)',
+    );
+  }
 }
 
 function passwordIn(file: string, { log }: Host): string {

@@ -101,6 +101,14 @@ test.skipIf(mosquitto === null)(
   20_000,
 );
 
+test("an address that is none is one line, which shows no password", () => {
+  for (const url of ["mqtt://lintel:secret@a:b:c", "mqtt://lintel:secret%zz@localhost"]) {
+    const create = () => new MqttDriver({ config: { url }, host: newHost("address") });
+    expect(create).toThrow(/^\[mqtt\] url is no address of a broker: write it as "mqtt:\/\/localhost:1883"/);
+    expect(create).not.toThrow(/secret/);
+  }
+});
+
 test("a file that cannot be read is one line with the remedy", () => {
   const create = () =>
     new MqttDriver({ config: { url: "mqtt://localhost", password_file: "/nowhere" }, host: newHost("none") });
