@@ -2,6 +2,7 @@ import { decodeAdvertisingData } from "../../drivers/ble/advertising.ts";
 import { decodeAtt } from "../../drivers/ble/att.ts";
 import { PacketReader } from "../../drivers/ble/h4.ts";
 import { encodeCommand, opcode } from "../../drivers/ble/hci.ts";
+import { decodeSecurity } from "../../drivers/ble/security/protocol.ts";
 import { decodeObjects } from "../../drivers/bthome/objects.ts";
 import { decodeServiceData } from "../../drivers/bthome/service-data.ts";
 import { hubs } from "../../drivers/mqtt/hubs.ts";
@@ -194,6 +195,17 @@ export const messageParsers: readonly MessageParser[] = [
     name: "advertising data",
     samples: [bytesOf("02 01 06 0a 16 d2fc 40 00 07 01 5a 1a 01")],
     parse: decodeAdvertisingData,
+  },
+  {
+    name: "units of the Security Manager",
+    samples: [
+      bytesOf("0204000d100003"),
+      bytesOf(`0c${"5a".repeat(64)}`),
+      bytesOf("0712340011223344556677"),
+      bytesOf("0901bb1d1a17f2c4"),
+      bytesOf("0b05"),
+    ],
+    parse: decodeSecurity,
   },
   {
     name: "ATT units",
