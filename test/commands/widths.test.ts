@@ -80,7 +80,7 @@ describe("on a terminal", () => {
 
 test("in a pipe a table is as wide as it is", async () => {
   const { out } = await site.lintel("items", "--data", site.data);
-  expect(out).toMatch(/^item +type +subtype +address +model +status +last event +readings$/m);
+  expect(out).toMatch(/^item +type +subtype +address +model +device +status +last event +readings$/m);
 });
 
 test("columns go in the order in which they can be done without, and a line says which", () => {
