@@ -50,8 +50,20 @@ const moment = { unix_ms: 1_800_000_000_000, monotonic_ms: 5_000_000, quality: c
 const sequences = 256;
 const endpoints_max = 4;
 
-/** Has every message that a definition's converters take recorded by Lintel, and asks the converters themselves. */
+/** Has every message that a definition's converters take recorded by Lintel, and asks the converters themselves, both at one time of the clock. */
 export async function consult(host: RecordingHost, definition: Definition, index: number): Promise<Finding> {
+  const { now } = Date;
+  const began_ms = now();
+  // Some converters tell how long ago something was.
+  Date.now = () => began_ms;
+  try {
+    return await compare(host, definition, index);
+  } finally {
+    Date.now = now;
+  }
+}
+
+async function compare(host: RecordingHost, definition: Definition, index: number): Promise<Finding> {
   const name = `${definition.vendor} ${definition.model}`;
   const done = (verdict: Verdict, rest: Partial<Finding> = {}): Finding => ({
     name,
