@@ -70,6 +70,13 @@ export const quantities = {
     unit: "",
     meaning: "how strongly the sensor was shaken, on the maker's own scale",
   },
+  heart_rate: { title: "Heart rate", unit: "1/min", meaning: "how often the heart beats" },
+  body_temperature: {
+    title: "Body temperature",
+    unit: "°C",
+    meaning: "how warm somebody is, where the thermometer was held",
+    also: { "°F": fahrenheit },
+  },
   angle: { title: "Tilt", unit: "°", meaning: "how far the sensor was tilted" },
 } as const satisfies Readonly<Record<string, QuantityRow>>;
 

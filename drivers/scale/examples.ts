@@ -1,6 +1,6 @@
 import { clockQuality } from "../../src/clock.ts";
+import { ByteReader } from "../wire/byte-reader.ts";
 import type { ExampleSet } from "../wire/example.ts";
-import { ByteReader } from "./bytes.ts";
 import { s400Scales } from "./s400-scales.ts";
 import { ScaleClock } from "./scale-clock.ts";
 import { decodeComposition, decodeWeight, uuids } from "./standard.ts";

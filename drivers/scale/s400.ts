@@ -1,5 +1,5 @@
 import { openCcm, sealCcm } from "../wire/aes-ccm.ts";
-import { ByteReader, littleEndian } from "./bytes.ts";
+import { ByteReader, littleEndian } from "../wire/byte-reader.ts";
 
 /**
  * Xiaomi Body Composition Scale S400 (MJTZC01YM): 24 bytes of MiBeacon service data under FE95. Frame control u16,

@@ -3,12 +3,12 @@ import { messageOf } from "../../src/errors.ts";
 import type { Device } from "../../src/reading.ts";
 import type { Host } from "../driver.ts";
 import type { Characteristic, Connection } from "../peripheral.ts";
+import { decodeHeart } from "../wire/heart-rate.ts";
 import { ScaleClock } from "./scale-clock.ts";
 import {
   decodeBattery,
   decodeComposition,
   decodeCurrentTime,
-  decodeHeart,
   decodeUserResponse,
   decodeWeight,
   encodeConsent,

@@ -1,5 +1,5 @@
-import { ByteReader, littleEndian } from "./bytes.ts";
-import { decodeDateTime, encodeDateTime } from "./date-time.ts";
+import { ByteReader, littleEndian } from "../wire/byte-reader.ts";
+import { decodeDateTime, encodeDateTime } from "../wire/date-time.ts";
 
 /**
  * The characteristics of standard scales, by the GATT Specification Supplement. Masses come out in grams, not
@@ -149,23 +149,6 @@ export function encodeBattery(percent: number): Uint8Array {
   return Uint8Array.of(percent);
 }
 
-/**
- * Heart Rate Measurement, 2A37: beats a minute; undefined when cut short, 0, or measured without contact. Flags: bit 0
- * u16, bits 1 and 2 contact detected and detectable. Energy and intervals behind it are left out.
- */
-export function decodeHeart(bytes: Uint8Array): number | undefined {
-  const reader = new ByteReader(bytes);
-  const flags = reader.u8();
-  const rate = flags & heartFlag.wide ? reader.u16() : reader.u8();
-  const touched = (flags & heartFlag.contactKnown) === 0 || (flags & heartFlag.contact) !== 0;
-  return reader.complete && touched && rate > 0 && rate <= heart_most ? rate : undefined;
-}
-
-export function encodeHeart(rate: number): Uint8Array {
-  const wide = rate > 255;
-  return Uint8Array.from([wide ? heartFlag.wide : 0, ...littleEndian([rate, wide ? 2 : 1])]);
-}
-
 /** User Control Point, 2A9F: asks for a user's data with the code that he chose on the scale. */
 export function encodeConsent(index: number, consent: number): Uint8Array {
   return littleEndian([userOpcode.consent, 1], [index, 1], [consent, 2]);
@@ -224,15 +207,12 @@ const compositionFlag = {
   multiplePackets: 1 << 12,
 } as const;
 
-const heartFlag = { wide: 1, contact: 1 << 1, contactKnown: 1 << 2 } as const;
-
 /** "Measurement unsuccessful" of weights, masses and the fat percentage. */
 const unmeasured = 0xffff;
 const user_unknown = 0xff;
 const userSuccess = 0x01;
 const userNotAuthorised = 0x05;
 const manualUpdate = 0x01;
-const heart_most = 300;
 /** 0.005 kg. */
 const metricStep_g = 5;
 /** 0.01 lb of 453.59237 g. */

@@ -1,5 +1,5 @@
-import { ByteReader, littleEndian } from "./bytes.ts";
-import { decodeDateTime, encodeDateTime } from "./date-time.ts";
+import { ByteReader, littleEndian } from "../wire/byte-reader.ts";
+import { decodeDateTime, encodeDateTime } from "../wire/date-time.ts";
 
 /**
  * Mi Body Composition Scale 1 and 2 (XMTZC02HM, XMTZC05HM): 13 bytes of service data under 181B, broadcast while

@@ -2,6 +2,7 @@ import { bthomeExamples } from "../../drivers/bthome/examples.ts";
 import { mqttExamples } from "../../drivers/mqtt/examples.ts";
 import { pillboxExamples } from "../../drivers/pillbox/examples.ts";
 import { scaleBroadcastExamples, scaleExamples } from "../../drivers/scale/examples.ts";
+import { vitalsExamples } from "../../drivers/vitals/examples.ts";
 import { watchExamples } from "../../drivers/watch/examples.ts";
 import type { ExampleSet } from "../../drivers/wire/example.ts";
 import { zigbeeExamples } from "../../drivers/zigbee/examples.ts";
@@ -13,6 +14,7 @@ export const exampleSets: readonly ExampleSet[] = [
   pillboxExamples,
   scaleExamples,
   scaleBroadcastExamples,
+  vitalsExamples,
   watchExamples,
   zigbeeExamples,
 ];

@@ -20,14 +20,15 @@ import {
   decodeComposition,
   decodeConsent,
   decodeCurrentTime,
-  decodeHeart,
   decodeUserResponse,
   decodeWeight,
 } from "../../drivers/scale/standard.ts";
 import { decodeXiaomi } from "../../drivers/scale/xiaomi.ts";
+import { decodeTemperature } from "../../drivers/vitals/measurements.ts";
 import { line_max_bytes } from "../../drivers/watch/fetch.ts";
 import { decodeLine } from "../../drivers/watch/health-log.ts";
 import { encodeFrame, FrameReader } from "../../drivers/wire/hdlc.ts";
+import { decodeHeart } from "../../drivers/wire/heart-rate.ts";
 import { LineReader } from "../../drivers/wire/lines.ts";
 import { FrameReader as ZnpReader } from "../../drivers/zigbee/simulator/frame.ts";
 import { batchParsers } from "../sync/batch/parsers.ts";
@@ -206,6 +207,11 @@ export const messageParsers: readonly MessageParser[] = [
       bytesOf("0b05"),
     ],
     parse: decodeSecurity,
+  },
+  {
+    name: "body temperatures",
+    samples: [bytesOf("00 72 01 00 ff"), bytesOf("02 72 01 00 ff ea 07 0b 16 14 1e 00")],
+    parse: decodeTemperature,
   },
   {
     name: "ATT units",

@@ -1,3 +1,4 @@
+import { encodeHeart } from "../../wire/heart-rate.ts";
 import { encodeS400, type S400Broadcast, type S400Sender } from "../s400.ts";
 import {
   type CompositionMeasurement,
@@ -6,7 +7,6 @@ import {
   encodeBattery,
   encodeComposition,
   encodeCurrentTime,
-  encodeHeart,
   encodeUserResponse,
   encodeWeight,
   userOpcode,

@@ -5,18 +5,17 @@ import {
   decodeComposition,
   decodeConsent,
   decodeCurrentTime,
-  decodeHeart,
   decodeUserResponse,
   decodeWeight,
   encodeComposition,
   encodeConsent,
   encodeCurrentTime,
-  encodeHeart,
   encodeUserResponse,
   encodeWeight,
 } from "../../../drivers/scale/standard.ts";
 import { decodeXiaomi, encodeXiaomi } from "../../../drivers/scale/xiaomi.ts";
 import { instantOf, shownIn } from "../../../drivers/scale/zone.ts";
+import { decodeHeart, encodeHeart } from "../../../drivers/wire/heart-rate.ts";
 
 const bytes = (hex: string) => Uint8Array.fromHex(hex.replaceAll(" ", ""));
 const shown_ms = Date.UTC(2026, 10, 20, 7, 31, 5);

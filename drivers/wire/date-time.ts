@@ -1,4 +1,4 @@
-import { type ByteReader, littleEndian } from "./bytes.ts";
+import { type ByteReader, littleEndian } from "./byte-reader.ts";
 
 /**
  * Date Time (2A08), 7 bytes: year u16, month, day, hours, minutes, seconds, as the device's own clock shows them.
