@@ -256,6 +256,8 @@ describe.skipIf(chromiumPath === undefined)(
       expect(await page.evaluate(stretchesOfNothing)).toEqual(
         [nameOf(5, 0), nameOf(5, 1)].map(() => ["away", "0.000%", "98.958%"]),
       );
+      const dash = page.locator("#nothing-away line");
+      expect(await dash.evaluate((line) => getComputedStyle(line).stroke)).not.toBe("none");
       const trail = () => page.getByRole("navigation", { name: "Where this is" });
       await page.getByRole("link", { name: nameOf(5, 1) }).click();
       await page.getByRole("heading", { name: nameOf(5, 1) }).waitFor();

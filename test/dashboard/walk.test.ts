@@ -185,6 +185,9 @@ describe.skipIf(chromiumPath === undefined)(`setting up a home, page by page (${
 
   test("the walk test ticks off a sensor when it speaks, with a tone once somebody has asked for it", async () => {
     const { page } = visit;
+    await page.goto(`${gateway.origin}/walk`);
+    await page.getByRole("link", { name: "Change a name or a room" }).click();
+    await title(/^Everything has a name/);
     await page.getByRole("link", { name: "Walk and test" }).click();
     await title(/^0 of 5 have spoken/);
     await page.getByRole("button", { name: "Sound a tone" }).click();

@@ -163,7 +163,11 @@ function made(
       scales: { x: { time: true, min: from_ms / 1_000, max: to_ms / 1_000 } },
       axes: [
         { ...axis, values: (_, ticks) => ticks.map((tick) => tickText(tick * 1_000)) },
-        { ...axis, values: (_, ticks) => ticks.map((tick) => numberText(tick, times.locale, curve.digits)) },
+        {
+          ...axis,
+          values: (_u, ticks, _axis, _space, step) =>
+            ticks.map((tick) => numberText(tick, times.locale, Math.max(curve.digits, decimalsOf(step)))),
+        },
       ],
       series: [
         {},
@@ -245,3 +249,8 @@ const points_max = 500;
 const hours_shown_ms = 2 * 86_400_000;
 /** Lines of one plot are told apart without colour. */
 const dashes = [[], [8, 4], [2, 3], [10, 3, 2, 3]];
+
+/** Ticks a fortieth apart would stand in uneven steps with two decimals. */
+function decimalsOf(step: number): number {
+  return String(step).split(".")[1]?.length ?? 0;
+}

@@ -29,7 +29,7 @@ export function CurveFigure({ curve, ...data }: DeviceData & Frame & { curve: Cu
     range !== undefined && lines.length === 1
       ? `All between ${number(range[0])} and ${number(range[1])}.`
       : spread === null || lines.length > 1
-        ? `${lines.map((line, at) => `${line.title} ${dashWords[at]}`).join(", ")}.`
+        ? `${lines.map((line, at) => `${line.title} ${dashWords[at]}`).join(", ")}, in ${unit}.`
         : `Half of ${numberText(spread.count, locale)} between ${number(spread.lower)} and ${number(spread.upper)}, the middle ${number(spread.median)}; all between ${number(spread.minimum)} and ${number(spread.maximum)}.`;
   return (
     <figure class="plot">

@@ -10,13 +10,13 @@ import type { PlotForm } from "../../parts/plots.ts";
 import { trailTo } from "../../trail.ts";
 import { doubtsIn, hereUntil_ms, type Uncovered, uncoveredOf } from "../../uncovered.ts";
 import { type Curve, curvesIn } from "./curves.ts";
-import { readingsIn, requireDevice } from "./device-store.ts";
+import { firstOf, readingsIn, requireDevice } from "./device-store.ts";
 import { type Doses, dosesIn } from "./doses.ts";
-import { type Facts, factsOf, seriesOfDevice, usualSpans } from "./facts.ts";
+import { type Facts, factsOf, seriesOfDevice, seriesTitles, usualSpans } from "./facts.ts";
 import { plotAddresses } from "./plot-addresses.ts";
 import { readingWords } from "./reading-words.ts";
 import { recordOf } from "./record.ts";
-import { type DaySpan, neighbour, readSpan } from "./span.ts";
+import { type DaySpan, fittingSpan, neighbour, readSpan } from "./span.ts";
 import type { SpanName } from "./span-titles.ts";
 import { walkingIn } from "./walking.ts";
 
@@ -95,11 +95,12 @@ export const showDevice: Show<DeviceData> = async (asked) => {
   const subtype = record.subtypename;
   const home = (site.role === "gateway" ? site.home : record.currenthomeid) ?? undefined;
   const zone = await site.zoneOf(home);
-  const span = readSpan(query, { zone, now_ms, usual: usualSpans[kind] });
   const overview = await overviewOf(asked, record.itemid);
   const held = new Set((overview?.series ?? []).map((one) => one.series));
   const all = seriesOfDevice(kind, subtype, held);
   const series = all.find((one) => seriesOf(one).path === query.get("series")) ?? all[0];
+  const first_ms = series === undefined ? undefined : await firstOf(store, { series, item: item.key });
+  const span = readSpan(query, { zone, now_ms, usual: fittingSpan(usualSpans[kind], { first_ms, now_ms }) });
   const of = { asked, item: item.key, subtype };
   const until_ms = Math.max(span.from_ms, Math.min(span.to_ms, now_ms));
   const href = `/devices/${kind}/${encodeURIComponent(name)}`;
@@ -118,7 +119,7 @@ export const showDevice: Show<DeviceData> = async (asked) => {
     health: healthOf(overview),
     span: shownSpan(span, now_ms),
     form: query.get("as") === "spiral" ? "spiral" : "rows",
-    series: all.map((one) => ({ path: seriesOf(one).path, title: seriesOf(one).title })),
+    series: all.map((one) => ({ path: seriesOf(one).path, title: seriesTitles[one] })),
     shown: series === undefined ? null : { series, path: seriesOf(series).path },
     events: series === undefined ? [] : await newest(of, series, span),
     day: series === undefined ? null : await openedDay(of, series, { span, zone }),

@@ -16,6 +16,15 @@ export async function requireDevice(
   return { kind, item };
 }
 
+/** When the first reading of a series is of, unix milliseconds; undefined where there is none. */
+export async function firstOf(
+  store: SeenStore,
+  { series, item }: { series: SeriesName; item: number },
+): Promise<number | undefined> {
+  const { rows } = await store.oldestFirst({ series, item, from_ms: 0, before_ms: end_ms, limit: 1 });
+  return rows[0]?.[0];
+}
+
 /** Readings of a span from old to new, some thousands at a time. */
 export async function* readingsIn(
   store: SeenStore,
@@ -37,3 +46,5 @@ export async function* readingsIn(
 }
 
 const rows_max = 5_000;
+/** After every reading: the year 2100. */
+const end_ms = Date.UTC(2100, 0);

@@ -111,6 +111,17 @@ export function seriesOfDevice(kind: Kind, subtype: string, held: ReadonlySet<Se
   return shown.toSorted((one, other) => rank(other) - rank(one));
 }
 
+/** A series among those of its device, where the interface says `Wireless sensor events`. */
+export const seriesTitles: Readonly<Record<SeriesName, string>> = {
+  pillbox_events: "Doors",
+  pillbox_status: "State",
+  wirelesssensor_events: "Events",
+  wirelesssensor_measures: "Measures",
+  scale_weights: "Weights",
+  scale_heart: "Heart rates",
+  watch_epochs: "Steps and sleep",
+};
+
 /** The span that is shown of a kind where the address names none. */
 export const usualSpans: Readonly<Record<Kind, SpanName>> = {
   pillboxes: "8w",

@@ -1,3 +1,4 @@
+import { low_percent } from "../../../battery.ts";
 import type { Frame } from "../../page.ts";
 import { ExactMoment } from "../../parts/exact-moment.tsx";
 import { clockText, dayText, durationText, numberText, preciseText } from "../../time-text.ts";
@@ -14,7 +15,7 @@ export function Sentence({ facts, health, locale, now_ms, zone }: DeviceData & F
       exact={preciseText(at_ms, times)}
     />
   );
-  const low = battery_percent !== null && battery_percent <= battery_low_percent;
+  const low = battery_percent !== null && battery_percent <= low_percent;
   return (
     <>
       <p class="answer">
@@ -48,6 +49,3 @@ export function Sentence({ facts, health, locale, now_ms, zone }: DeviceData & F
     </>
   );
 }
-
-/** Some weeks are left of the batteries that are in use. */
-const battery_low_percent = 20;

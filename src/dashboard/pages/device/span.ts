@@ -1,3 +1,4 @@
+import { day_ms } from "../../../durations.ts";
 import { HttpError } from "../../../http/errors.ts";
 import { type LocalDay, localDate, localDays, startOfDate_ms } from "../../../meaning/local-day.ts";
 import type { SpanName } from "./span-titles.ts";
@@ -45,6 +46,18 @@ export function readSpan(
   if (days.length === 0 || days.length > days_max || from_ms < 0)
     throw malformed("until", `a date after that of from, by ${days_max} days at most`);
   return { ...(isNamed ? { name } : {}), from, until, from_ms, to_ms, days };
+}
+
+/** The shortest span that has all readings in it, from the first of them on, and none longer than the usual one. */
+export function fittingSpan(
+  usual: SpanName,
+  { first_ms, now_ms }: { first_ms: number | undefined; now_ms: number },
+): SpanName {
+  if (first_ms === undefined) return usual;
+  const names = Object.keys(lengths).filter(isSpan);
+  // A week at least, and a day to spare: that of today has only begun.
+  const needed = Math.max(lengths["1w"], (now_ms - first_ms) / day_ms + 1);
+  return names.find((name) => lengths[name] >= Math.min(needed, lengths[usual])) ?? usual;
 }
 
 /** The span of the same length beside it. */

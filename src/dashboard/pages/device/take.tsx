@@ -14,8 +14,8 @@ export function Take({
     <section aria-labelledby="take">
       <h2 id="take">Take it along</h2>
       <p>
-        What is shown, as it was recorded: <a href={`${file}.csv?${days}`}>CSV</a>{" "}
-        <a href={`${file}.json?${days}`}>JSON</a>
+        What is shown, as it was recorded: <a href={`${file}.csv?${days}`}>as CSV</a>, or{" "}
+        <a href={`${file}.json?${days}`}>as JSON</a>
       </p>
       <p>The same by the interface, with a token of yours; follow the links of its answers to the end.</p>
       <pre class="request">

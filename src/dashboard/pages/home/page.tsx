@@ -8,7 +8,7 @@ import type { DeviceRow } from "./devices.ts";
 import { groupsOf } from "./groups.ts";
 import { Axis, Strip } from "./strip.tsx";
 import { type SpanName, spans, type TimeWindow } from "./window.ts";
-import { answerOf, batteryText, LatestWords, NeedWords, signalText } from "./words.tsx";
+import { answerOf, batteryText, DoseLegend, LatestWords, NeedWords, signalText } from "./words.tsx";
 
 export function HomePage(data: HomeData & FrameData) {
   const {
@@ -77,6 +77,7 @@ export function HomePage(data: HomeData & FrameData) {
               </section>
             ))}
             <Legend away={path !== "/"} />
+            {devices.some(({ latest }) => latest?.type === "doses") ? <DoseLegend /> : null}
             <Proposals names={proposals} />
             <p>
               <a href={path === "/" ? "/recorded" : `${path}/recorded`}>
@@ -154,10 +155,7 @@ function Device({ row, window, times }: { row: DeviceRow; window: TimeWindow; ti
           )}
         </li>
         {battery === null ? null : (
-          <li class={battery.low ? "needed" : undefined}>
-            <span class="unseen">battery </span>
-            {batteryText(battery, times)}
-          </li>
+          <li class={battery.low ? "needed" : undefined}>battery {batteryText(battery, times)}</li>
         )}
         {linkquality === null ? null : <li>signal {signalText(linkquality)}</li>}
       </ul>

@@ -69,6 +69,16 @@ function Doses({ doses, times }: { doses: readonly Dose[]; times: Times }) {
   );
 }
 
+/** How the days of a pill box are marked, in one line. */
+export function DoseLegend() {
+  return (
+    <p class="dose-legend">
+      Pill boxes: {doseMarks.taken} a door moved, {doseMarks.missed} none did, {doseMarks.unknown} not known,{" "}
+      {doseMarks.due} not due yet, {doseMarks.reload} only opened while it was filled
+    </p>
+  );
+}
+
 function narrowWeekday(at_ms: number, locale: string): string {
   return new Intl.DateTimeFormat(locale, { weekday: "narrow", timeZone: "UTC" }).format(at_ms);
 }

@@ -145,7 +145,9 @@ function headingOf(show: View, found: number, locale: string): string {
     missing: `Data that is missing in the last 60 days, of ${count} ${found === 1 ? "home" : "homes"}`,
     silent: found === 0 ? "No device is silent" : `${count} silent ${found === 1 ? "device" : "devices"}`,
     batteries:
-      found === 0 ? "No battery is due" : `${count} ${found === 1 ? "battery is" : "batteries are"} due`,
+      found === 0
+        ? "No battery is nearly empty"
+        : `${count} ${found === 1 ? "battery is" : "batteries are"} nearly empty`,
     versions: `${count} ${found === 1 ? "version" : "versions"}`,
   };
   return headings[show];
@@ -156,8 +158,9 @@ function Shown({ view, data }: { view: HomesView; data: HomesData & FrameData })
   const of = { locale, now_ms };
   if ("rows" in view) return <HomeTable rows={view.rows} address={address} {...of} />;
   if ("map" in view) return <MissingMap {...view} locale={locale} />;
-  if ("silent" in view) return <SilentTable rows={view.silent} {...of} />;
-  if ("batteries" in view) return <BatteryTable rows={view.batteries} {...of} />;
+  if ("silent" in view) return view.silent.length === 0 ? null : <SilentTable rows={view.silent} {...of} />;
+  if ("batteries" in view)
+    return view.batteries.length === 0 ? null : <BatteryTable rows={view.batteries} {...of} />;
   return <VersionTable rows={view.versions} {...of} />;
 }
 

@@ -71,6 +71,7 @@ function Distance({ device }: { device: WalkDevice }) {
 }
 
 function answerOf({ lines, devices }: Shown): string {
+  if (!devices.some(isInLine)) return "There is no curtain sensor to measure here.";
   const measured = lines.filter(({ fault }) => fault === null);
   const left = devices.filter((device) => isInLine(device) && device.metres === null).length;
   if (measured.length > 0 && left === 0) return "The line is measured.";

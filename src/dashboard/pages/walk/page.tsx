@@ -63,6 +63,13 @@ function Find(data: Shown) {
       </ul>
       {devices.some(({ named }) => !named) ? <Next href="/walk?step=name">Name them</Next> : null}
       {devices.some(({ named }) => named) ? <ToTest data={data} /> : null}
+      {devices.length > 0 && devices.every(({ named }) => named) ? (
+        <p>
+          <a class="walk-link" href="/walk?step=name">
+            Change a name or a room
+          </a>
+        </p>
+      ) : null}
     </>
   );
 }

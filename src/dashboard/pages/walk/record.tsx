@@ -100,6 +100,13 @@ export function AcceptanceRecord(data: Shown) {
       </section>
       <p class="signature">Set up by, date</p>
       <p class="on-screen">Print this page with the browser: it fits on A4.</p>
+      {since_ms > 0 && spoken.length < devices.length ? (
+        <p class="on-screen">
+          <a class="walk-link" href={`/walk?step=test&since=${since_ms}`}>
+            Go on with the walk test
+          </a>
+        </p>
+      ) : null}
     </article>
   );
 }
