@@ -50,7 +50,7 @@ const pictures: readonly Picture[] = [
     path: `/walk?step=test&since=${Date.now()}`,
     width: 390,
     height: 844,
-    when: ".spoken",
+    when: ".walk-devices > :nth-child(-n + 4).spoken",
     admin: true,
   },
   { name: "recorded", path: "/recorded", width: 390, height: 844, when: ".recorded h1" },
