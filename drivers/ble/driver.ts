@@ -210,8 +210,10 @@ export class BleDriver implements Driver {
     const heard = this.#devices.completed(packet);
     const known = this.#devices.productsOf(from);
     const products = this.#productsOf(packet, heard, known);
-    if (this.#window.isOpen && heard.addressType === "random" && isResolvable(from))
-      return products.map((product) => this.#introduce(heard, product)).some(Boolean);
+    if (this.#window.isOpen && heard.addressType === "random" && isResolvable(from)) {
+      const pairing = products.filter((product) => mayPair(heard, product));
+      if (pairing.length > 0) return pairing.map((product) => this.#introduce(heard, product)).some(Boolean);
+    }
     const listening = products.filter((product) => this.#listensTo(heard, product, known));
     if (listening.length === 0 && known.length === 0) this.#devices.pass(heard);
     return listening.map((product) => this.#handOn(heard, moment, product)).some(Boolean);
@@ -232,10 +234,9 @@ export class BleDriver implements Driver {
    * Has a device that speaks under a changing address paired with, which gives its lasting one: under the changing one nobody
    * would find it again. Answers whether it may be connected to.
    */
-  #introduce(heard: Advertisement, { definition, peripheral }: Product): boolean {
+  #introduce(heard: Advertisement, { definition }: Product): boolean {
     const { address } = heard;
-    if (!heard.connectable || peripheral.connected === undefined || !this.#window.hasAttemptsFor(address))
-      return false;
+    if (!this.#window.hasAttemptsFor(address)) return false;
     const take = (signal: AbortSignal) =>
       this.#withLink({ heard, most_ms: pairing_most_ms, signal }, ({ security }) => security.pair());
     this.#turns.ask({ address, name: `${definition.name} ${address}`, take });
@@ -348,4 +349,9 @@ async function lateAfter(gone: Promise<never>, clock: Clock): Promise<never> {
 
 function lowerCased(addresses: readonly string[]): ReadonlySet<string> {
   return new Set(addresses.map((one) => one.toLowerCase()));
+}
+
+/** Whether a device may be a partner: one that only broadcasts is heard under the address that it has. */
+function mayPair({ connectable }: Advertisement, { peripheral }: Product): boolean {
+  return connectable && peripheral.connected !== undefined;
 }

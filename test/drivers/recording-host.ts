@@ -93,8 +93,16 @@ export class RecordingHost implements Host {
     return this.lines.find((line) => pattern.test(line));
   }
 
-  /** Resolves with what `look` finds, as soon as something that was recorded makes it find something. */
-  async until<Found>(what: string, look: () => Found | undefined | false): Promise<Found> {
+  /**
+   * Resolves with what `look` finds, as soon as something that was recorded makes it find something. `meanwhile` is done again and again, at a device's pace:
+   * in `look` it would be done anew for each thing that comes of it.
+   */
+  async until<Found>(
+    what: string,
+    look: () => Found | undefined | false,
+    meanwhile = () => {},
+  ): Promise<Found> {
+    meanwhile();
     const found = look();
     if (found !== undefined && found !== false) return found;
     return new Promise((resolve, reject) => {
@@ -112,7 +120,10 @@ export class RecordingHost implements Host {
         reject(new Error(`waited in vain for ${what}; the log said: ${this.lines.join(" | ")}`));
       }, wait_max_ms);
       // For what is no record: the driver's status, files.
-      const poll = setInterval(again, 10);
+      const poll = setInterval(() => {
+        meanwhile();
+        again();
+      }, 10);
       this.#waiting.add(again);
     });
   }

@@ -46,6 +46,9 @@ export async function startBonded(options: {
   const lines = () =>
     rig.host.lines.filter((line) => line.startsWith("warn") && !line.includes("no connection within"));
   const warnings = () => lines().length;
+  const advertise = () => {
+    if (wanted > 0 && !device.connected) device.advertise();
+  };
   return {
     rig,
     device,
@@ -57,11 +60,14 @@ export async function startBonded(options: {
     /** Has the device advertise until pairings with it have failed so often, and been said. */
     async failures(count: number) {
       wanted = Number.POSITIVE_INFINITY;
-      const failed = await rig.host.until(`${count} failures`, () => {
-        if (!device.connected) device.advertise();
-        const all = rig.host.joins.filter((join) => join.state === "failed");
-        return !device.connected && warnings() > 0 && all.length >= count && all;
-      });
+      const failed = await rig.host.until(
+        `${count} failures`,
+        () => {
+          const all = rig.host.joins.filter((join) => join.state === "failed");
+          return !device.connected && warnings() > 0 && all.length >= count && all;
+        },
+        advertise,
+      );
       wanted = 0;
       return failed;
     },
@@ -69,10 +75,7 @@ export async function startBonded(options: {
     async recovers() {
       const before = turns.length;
       wanted = Number.POSITIVE_INFINITY;
-      const ended = await rig.host.until("the value", () => {
-        if (!device.connected) device.advertise();
-        return turns[before];
-      });
+      const ended = await rig.host.until("the value", () => turns[before], advertise);
       wanted = 0;
       return ended;
     },
@@ -80,11 +83,14 @@ export async function startBonded(options: {
     async connect(): Promise<Uint8Array | string> {
       const before = { turns: turns.length, warnings: warnings() };
       wanted = 1;
-      const ended = await rig.host.until("the end of a turn", () => {
-        if (wanted > 0 && !device.connected) device.advertise();
-        if (device.connected) return undefined;
-        return turns[before.turns] ?? (warnings() > before.warnings && lines().at(-1));
-      });
+      const ended = await rig.host.until(
+        "the end of a turn",
+        () => {
+          if (device.connected) return undefined;
+          return turns[before.turns] ?? (warnings() > before.warnings && lines().at(-1));
+        },
+        advertise,
+      );
       wanted = 0;
       if (ended instanceof Error) throw ended;
       return ended;

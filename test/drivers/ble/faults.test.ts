@@ -32,10 +32,10 @@ for (const transport of ["pty", "tcp"] as const) {
         advertisement: bthome(0x40, time),
         connectable: true,
       });
-      await rig.host.until("the connection", () => {
+      const advertise = () => {
         if (!device.connected) device.advertise();
-        return connections === time;
-      });
+      };
+      await rig.host.until("the connection", () => connections === time, advertise);
       expect(heard.length).toBeGreaterThan(before);
       await rig.controller.unplug();
       await rig.host.until("the fault", () => rig.driver.status().state === "retrying");
@@ -86,7 +86,8 @@ test("a controller that restarts by itself is scanned with again, without a word
   const device = rig.controller.addPeripheral({ address: box, advertisement: bthome(0x40, 1) });
   rig.controller.reboot();
   expect(device.advertise()).toBe(false);
-  await rig.host.until("an advertisement", () => device.advertise() && heard.length > 0);
+  const advertise = () => void device.advertise();
+  await rig.host.until("an advertisement", () => heard.length > 0, advertise);
   expect(rig.host.lines.length).toBe(1);
 });
 

@@ -185,17 +185,12 @@ describe("a standard scale", () => {
     await rig.host.until("the end of the connection", () => !device.connected);
     expect(scale.confirmed).toBe(0);
     rig.host.refusal = undefined;
-    await rig.host.until("the confirmation", () => {
-      device.advertise();
-      return scale.confirmed === 1;
-    });
+    const advertise = () => void device.advertise();
+    await rig.host.until("the confirmation", () => scale.confirmed === 1, advertise);
     expect(rig.host.readings).toHaveLength(2);
     // Told once more, because its confirmation was lost.
     scale.weigh({ weight: { weight_g: 70_000, shown_ms } });
-    await rig.host.until("the second confirmation", () => {
-      device.advertise();
-      return scale.confirmed === 2;
-    });
+    await rig.host.until("the second confirmation", () => scale.confirmed === 2, advertise);
     expect(rig.host.readings).toHaveLength(2);
   }, 20_000);
 
