@@ -178,8 +178,8 @@ make_bundle() (
       >"$root/.bun/bundle.log" 2>&1 || exit 0
   done
   # What browsers run.
-  "$bun" build "$root/src/dashboard/browser/main.tsx" --target browser --minify --outdir "$work/pages" \
-    >>"$root/.bun/bundle.log" 2>&1 || exit 0
+  "$bun" build "$root/src/dashboard/browser/main.tsx" --target browser --minify --splitting --outdir "$work/pages" \
+    --metafile="$work/pages/built.json" >>"$root/.bun/bundle.log" 2>&1 || exit 0
   # With the Bun that it was made by, which a later checkout does not name any more.
   ln -s "$bun" "$work/bun"
   sync

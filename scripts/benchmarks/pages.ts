@@ -11,6 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { chromiumPath, TestBrowser } from "../../test/dashboard/browser.ts";
+import { loadOf, most_kB } from "../../test/dashboard/page-load.ts";
 import { quantile, Report } from "./api/report.ts";
 import { PagesGateway } from "./pages/gateway.ts";
 import { makeYear, nameOf } from "./pages/home.ts";
@@ -47,7 +48,6 @@ try {
   }
   report.note(`${sensors} sensors, a year: ${busiest} events of one, ${each} of each of the others`);
   await using gateway = await PagesGateway.start(directory);
-  await bytesOf(gateway);
   await looksAt(gateway);
   const grown_mb = await openPages(gateway, pages_open, [
     `/devices/wirelesssensors/${nameOf(1)}?span=1y`,
@@ -61,21 +61,6 @@ try {
 }
 process.exit(report.missed === 0 ? 0 : 1);
 
-/** Kilobytes of script and style, as a browser takes them. */
-async function bytesOf(gateway: PagesGateway): Promise<void> {
-  const text = await (await gateway.ask("/")).text();
-  let bytes = 0;
-  for (const [path] of text.matchAll(/\/assets\/[a-z-]+[0-9a-f]+\.(js|css)/g)) {
-    const response = await fetch(gateway.origin + path, {
-      headers: { "accept-encoding": "gzip" },
-      decompress: false,
-    } as RequestInit);
-    bytes += (await response.arrayBuffer()).byteLength;
-  }
-  if (bytes === 0) throw new Error("the page names no script and no style");
-  report.bar("kilobytes of script and style, gzip", { value: bytes / 1_000, most: 60 });
-}
-
 async function looksAt(gateway: PagesGateway): Promise<void> {
   await using browser = await TestBrowser.start();
   const kinds = [
@@ -87,6 +72,7 @@ async function looksAt(gateway: PagesGateway): Promise<void> {
       most_s: 1,
     },
     { what: `a year of a home of ${sensors} sensors`, path: "/?span=year", drawn: ".strip", most_s: 2 },
+    { what: "what is recorded", path: "/recorded", drawn: "h1" },
   ];
   for (const { what, path, drawn, most_s = 1 } of kinds) {
     await using visit = await browser.visit({ viewport: { width: 1280, height: 900 } });
@@ -110,6 +96,8 @@ async function looksAt(gateway: PagesGateway): Promise<void> {
     report.note(
       `  ${part("document there after", "document_ms")}, ${part("plot asked for", "asked_ms")}, ${part("answered", "answered_ms")}`,
     );
+    const { script_kB, style_kB } = await loadOf(visit.page);
+    report.bar("  kilobytes of script and style, gzip", { value: script_kB + style_kB, most: most_kB });
     report.note(`  the gateway's processor time: ${spent_ms.toFixed(0)} ms a look`);
     if (visit.faults.length > 0) throw new Error(visit.faults.join("\n"));
   }

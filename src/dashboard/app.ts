@@ -66,7 +66,7 @@ function routesOf(site: Site, context: AppContext & { live: Live }) {
     };
   };
 
-  const app = sessions.app.get("/assets/:file", ({ request }) => assetAt(request));
+  const app = sessions.app.get("/assets/:build/:file", ({ request }) => assetAt(request));
   app.get("/plots/:kind/:name/:measure", async (call) => {
     const { plotOf } = await import("./plot.ts");
     return plotOf(await asked(call), call.request.headers.get("accept-encoding"));
@@ -194,7 +194,7 @@ function toSignIn(request: Request, code: number): Response {
 async function assetAt(request: Request): Promise<Response> {
   const { assets } = await import("./assets.ts");
   const { pathname } = new URL(request.url);
-  const asset = Object.values(await assets()).find(({ path }) => path === pathname);
+  const asset = (await assets()).files.get(pathname);
   if (asset === undefined) throw new HttpError("path_unknown", {});
   const { coding = "plain" } = readAcceptEncoding(request.headers.get("accept-encoding") ?? undefined);
   return new Response(asset[coding], {

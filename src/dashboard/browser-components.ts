@@ -1,12 +1,9 @@
-import { DevicePage } from "./pages/device/page.tsx";
-import { HomePage } from "./pages/home/page.tsx";
-import { SignInPage } from "./pages/sign-in/page.tsx";
-import { WalkPage } from "./pages/walk/page.tsx";
-
-/** The components of pages that change while they are looked at: the browser has these alone. */
+/**
+ * The components of pages that change while they are looked at: the browser has these alone, and loads that of its page by itself.
+ */
 export const browserComponents = {
-  home: HomePage,
-  device: DevicePage,
-  walk: WalkPage,
-  "sign-in": SignInPage,
+  home: async () => (await import("./pages/home/page.tsx")).HomePage,
+  device: async () => (await import("./pages/device/page.tsx")).DevicePage,
+  walk: async () => (await import("./pages/walk/page.tsx")).WalkPage,
+  "sign-in": async () => (await import("./pages/sign-in/page.tsx")).SignInPage,
 };

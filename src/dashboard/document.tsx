@@ -3,7 +3,7 @@ import { renderToString } from "preact-render-to-string";
 import type { Refusal } from "../http/app.ts";
 import { assets } from "./assets.ts";
 import { components } from "./components.ts";
-import type { Asked } from "./page.ts";
+import type { Asked, Shown } from "./page.ts";
 import { refusalTitle } from "./pages/refusal/page.tsx";
 import type { SignIn } from "./pages/sign-in/faults.ts";
 import { shows } from "./pages.ts";
@@ -11,8 +11,7 @@ import { type PageName, paths } from "./paths.ts";
 
 /** A page with its data in it, for who is signed in. */
 export async function pageText(name: PageName, asked: Asked): Promise<string> {
-  const { title, data, plots } = await shownOf(name, asked);
-  return documentText({ name, title, data, plots });
+  return documentText({ name, ...(await shownOf(name, asked)) });
 }
 
 export function shownOf(name: PageName, asked: Asked) {
@@ -30,10 +29,12 @@ export function refusalText(data: Refusal): Promise<string> {
   return documentText({ name: "refusal", title, data: { ...data, locale: "en", trail: [] } });
 }
 
-async function documentText({ name, title, data, plots = [] }: DocumentOf): Promise<string> {
-  const { script, style, icon } = await assets();
+async function documentText({ name, title, data, plots = [], drawings = [] }: DocumentOf): Promise<string> {
+  const { script, style, icon, modulesOf } = await assets();
+  const drawn = drawings.map((one) => `browser/${one}.ts`);
+  const modules = modulesOf(["browser/main.tsx", `pages/${name}/page.tsx`, ...drawn]);
   const live = name in paths && paths[name as PageName].live;
-  const Page = components[name] as ComponentType<object>;
+  const Page = (await components[name]()) as ComponentType<object>;
   // "<" would let a text of the data end the element that it stands in.
   const island = JSON.stringify({ name, data, live }).replaceAll("<", "\\u003c");
   const document = (
@@ -43,9 +44,12 @@ async function documentText({ name, title, data, plots = [] }: DocumentOf): Prom
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>{`${title} · Lintel`}</title>
-        <link rel="icon" href={icon.path} type="image/svg+xml" />
-        <link rel="stylesheet" href={style.path} />
-        <script type="module" src={script.path} />
+        <link rel="icon" href={icon} type="image/svg+xml" />
+        <link rel="stylesheet" href={style} />
+        <script type="module" src={script} />
+        {modules.map((href) => (
+          <link key={href} rel="modulepreload" href={href} />
+        ))}
         {plots.map((href) => (
           <link key={href} rel="preload" as="fetch" crossOrigin="anonymous" href={href} />
         ))}
@@ -65,5 +69,6 @@ interface DocumentOf {
   readonly name: keyof typeof components;
   readonly title: string;
   readonly data: object;
-  readonly plots?: readonly string[] | undefined;
+  readonly plots?: Shown<object>["plots"];
+  readonly drawings?: Shown<object>["drawings"];
 }

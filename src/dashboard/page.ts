@@ -99,6 +99,8 @@ export interface Shown<Data> {
   readonly title: string;
   /** Addresses of what its script asks for at once: browsers are told of them before there is a script. */
   readonly plots?: readonly string[];
+  /** The drawings on it (`parts/plots.ts`): browsers are told of the scripts that make them, too. */
+  readonly drawings?: readonly ("raster" | "curve")[];
   readonly data: Data & Frame;
 }
 

@@ -205,11 +205,11 @@ describe.skipIf(chromiumPath === undefined)(`a device's page in Chromium (else $
   test("asks for a plot before its script is there, and once", async () => {
     await using visit = await serving.signIn(browser);
     const { page } = visit;
-    await page.route("**/assets/script-*", (route) => route.abort());
+    await page.route("**/assets/*/*.js", (route) => route.abort());
     const early = page.waitForRequest(/\/plots\//);
     await page.goto(`${serving.origin}${doorPage}?${span}`);
     await early;
-    await page.unroute("**/assets/script-*");
+    await page.unroute("**/assets/*/*.js");
     await using other = await serving.signIn(browser);
     const asked: string[] = [];
     other.page.on("request", (request) => void asked.push(new URL(request.url()).pathname));

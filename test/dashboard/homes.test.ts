@@ -6,6 +6,7 @@ import type { Uncovered } from "../../src/dashboard/uncovered.ts";
 import { day_ms, hour_ms } from "../../src/durations.ts";
 import { chromiumPath, noChromium, TestBrowser, type Visit } from "./browser.ts";
 import { databases, type HomesCentral, homeFourDoubt, nameOf, now_ms, serveHomes } from "./homes-central.ts";
+import { faultsOfLoad } from "./page-load.ts";
 
 test("a day has arrived once all of a later one is here, in time until the next day is over there", () => {
   const range = lastDays("Europe/Berlin", 6, Date.UTC(2026, 9, 28, 12));
@@ -238,6 +239,7 @@ describe.skipIf(chromiumPath === undefined)(
       await page.getByRole("link", { name: nameOf(4, 0) }).click();
       await page.getByRole("heading", { name: nameOf(4, 0) }).waitFor();
       await page.goto(`${served.central.origin}/?show=batteries`);
+      expect(await faultsOfLoad(page)).toEqual([]);
       await page.getByRole("link", { name: nameOf(4, 1) }).click();
       await page.getByRole("heading", { name: nameOf(4, 1) }).waitFor();
       expect(visit.faults).toEqual([]);

@@ -92,7 +92,7 @@ const rows: Readonly<Record<string, readonly Address[] | string>> = {
   "POST /walk/name": "the same",
   "POST /walk/line": "the same",
   "POST /walk/replace": "the same",
-  "GET /assets/:file": "script and style",
+  "GET /assets/:build/:file": "script and style",
   "GET /sign-in": "the way in",
   "POST /sign-in": "the way in",
   "POST /sign-out": "the way out",

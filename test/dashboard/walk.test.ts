@@ -4,6 +4,7 @@ import { eventually, type LintelProcess, type RunningServer, Site } from "../shi
 import type { SimulatorProcess } from "../shipped/simulator.ts";
 import { faultsForAll } from "./accessibility.ts";
 import { chromiumPath, noChromium, TestBrowser, type Visit } from "./browser.ts";
+import { faultsOfLoad } from "./page-load.ts";
 
 /** Where screenshots go; none are taken without it. */
 const pictures = process.env["LINTEL_PICTURES"];
@@ -76,6 +77,7 @@ describe.skipIf(chromiumPath === undefined)(`setting up a home, page by page (${
   test("devices are let in by a tap, and each appears by itself with what it is and how well it is heard", async () => {
     const { page } = visit;
     expect(await page.textContent("h1")).toBe("Nothing has been found yet.");
+    expect(await faultsOfLoad(page)).toEqual([]);
     await page.getByRole("button", { name: "Let devices in" }).click();
     await page.getByRole("button", { name: "Let no more in" }).waitFor();
     for (const model of ["3041", "3011"]) {

@@ -16,7 +16,7 @@ const { name, data, live } = JSON.parse(document.getElementById("shown")?.textCo
   readonly live: boolean;
 };
 /** Undefined of a page that stays as it was sent. */
-const Page = browserComponents[name] as ComponentType<object> | undefined;
+const Page = (await browserComponents[name]?.()) as ComponentType<object> | undefined;
 const pageOf = (shown: object) =>
   Page &&
   h(PlotsContext.Provider, { value: plots }, h(TonesContext.Provider, { value: tones }, h(Page, shown)));

@@ -132,7 +132,11 @@ export const showDevice: Show<DeviceData> = async (asked) => {
   };
   const trail = [...trailTo(site.role, home), { href, text: name }];
   const plots = series === undefined ? [] : plotAddresses(data, series);
-  return { title: name, plots, data: { ...data, now_ms, locale, trail } };
+  const drawings = [
+    ...(plots.length > 0 ? (["raster"] as const) : []),
+    ...(data.curves.length + data.walking.length > 0 ? (["curve"] as const) : []),
+  ];
+  return { title: name, plots, drawings, data: { ...data, now_ms, locale, trail } };
 };
 
 interface Of {

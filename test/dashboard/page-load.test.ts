@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chromiumPath, noChromium, TestBrowser } from "./browser.ts";
+import {
+  boxPage,
+  doorPage,
+  fillBox,
+  fillDoor,
+  fillLine,
+  fillScale,
+  line,
+  now_ms,
+  scalePath,
+  zone,
+} from "./device-history.ts";
+import { type PagesServing, servePages } from "./device-home.ts";
+import { faultsOfLoad } from "./page-load.ts";
+
+/** `homes.test.ts` and `walk.test.ts` measure the two pages that are not served here. */
+describe.skipIf(chromiumPath === undefined)(`script and style (${noChromium})`, () => {
+  let serving: PagesServing;
+  let browser: TestBrowser;
+  beforeAll(async () => {
+    serving = await servePages({ now_ms, home: 12, zone, walking: [line] });
+    await fillDoor(serving.store);
+    await fillBox(serving.store);
+    await fillScale(serving.store);
+    await fillLine(serving.store);
+    browser = await TestBrowser.start();
+  });
+  afterAll(async () => {
+    await browser?.[Symbol.asyncDispose]();
+    await serving?.[Symbol.asyncDispose]();
+  });
+
+  test.each([
+    ["a refusal", "/nothing"],
+    ["the home", "/"],
+    ["what is recorded", "/recorded"],
+    ["a device with a raster", `${doorPage}?span=4w`],
+    ["a device with doses", boxPage],
+    ["a device with curves", `/devices/${scalePath}?span=4w`],
+    [
+      "a device with a raster and a curve",
+      `/devices/wirelesssensors/${line.sensors[1]?.item}?from=2026-09-28&until=2026-11-21`,
+    ],
+  ])("of %s take at most 60 kB, and none of it is found late", async (_, path) => {
+    await using visit = await serving.signIn(browser);
+    await visit.page.goto(serving.origin + path);
+    expect(await faultsOfLoad(visit.page)).toEqual([]);
+  });
+
+  test("of a curve that cannot be loaded are told in its place, and the page works on", async () => {
+    await using visit = await serving.signIn(browser);
+    const { page } = visit;
+    await page.route(/\/assets\/.*\/curve-/, (route) => route.abort());
+    await page.goto(`${serving.origin}/devices/${scalePath}?span=4w`);
+    const told = page.locator(".plot [role=status]", { hasText: "load the page again" });
+    await told.first().waitFor();
+    expect(visit.faults.filter((fault) => !fault.includes("ERR_FAILED"))).toEqual([]);
+  });
+
+  test("of the way in, where nobody is signed in, take no more", async () => {
+    await using visit = await browser.visit();
+    await visit.page.goto(`${serving.origin}/sign-in`);
+    expect(await faultsOfLoad(visit.page)).toEqual([]);
+  });
+});
