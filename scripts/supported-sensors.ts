@@ -60,7 +60,7 @@ Only what is told by a message is recorded: the end of a motion that a sensor ne
 ## Tried through the program
 
 The simulator sends the bytes of these to the program as people start it, on a pseudo-terminal, and their events and measures are asked back from
-its interface (\`test/shipped/any-sensor.test.ts\`). The bytes are captures, or made after the specification of the cluster. None of these has been tried as a
+its interface (\`test/shipped/any-sensor.test.ts\`). The bytes are made after the specification of the cluster, or after the code that reads a maker's own. None of these has been tried as a
 device that one can hold.
 
 ${table(["model", "maker", "what it is", "heard by", "recorded in the trial"], triedRows())}

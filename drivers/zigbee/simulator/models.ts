@@ -67,8 +67,8 @@ const zoneMessage = (zcl: string, event: number): SimulatedMessage => ({
 });
 
 /**
- * By name. The bytes of NYCE are captures; those of the others follow the specification of the cluster, or for clusters of a
- * maker's own the captures in the issues of zigbee-herdsman-converters.
+ * By name. The bytes of NYCE's notification are captured; all others follow the specification of the cluster, or for clusters of a maker's own the
+ * code by which zigbee-herdsman-converters reads them.
  */
 export const simulatedModels = {
   "3041": {
