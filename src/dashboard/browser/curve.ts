@@ -133,10 +133,11 @@ function made(
   box.append(probe.canvas);
   const ink = inkOf(probe, devicePixelRatio);
   probe.canvas.remove();
-  const { trend, lines } = curve;
+  const { trend, lines, far } = curve;
+  const isFar = (value: number) => far !== undefined && (value < far.least || value > far.greatest);
   const data: UPlot.AlignedData = [
     curve.at_ms.map((at_ms) => at_ms / 1_000),
-    ...lines.map(({ values }) => [...values]),
+    ...lines.map(({ values }) => values.map((value) => (value !== null && isFar(value) ? null : value))),
     ...(trend === undefined ? [] : [[...trend.upper], [...trend.lower], [...trend.median]]),
   ];
   const line = (at: number): UPlot.Series => ({
@@ -196,7 +197,9 @@ function made(
         ],
         draw: [
           (u) => {
-            const values: readonly (number | null | undefined)[] = [...(u.data[1] ?? [])];
+            const values = curve.lines[0]?.values ?? [];
+            for (const [at, value] of values.entries())
+              if (value !== null && isFar(value)) drawFar(u, at, value, ink.accent);
             box.dataset["points"] = String(values.filter((value) => value !== null).length);
             box.dataset["breaks"] = String(values.filter((value) => value === null).length);
             box.dataset["view"] = `${from_ms} ${to_ms}`;
@@ -220,6 +223,21 @@ function made(
     box,
   );
   return plot;
+}
+
+/** A triangle at the edge, which points to where a value that is far from all others lies. */
+function drawFar(u: UPlot, at: number, value: number, color: string): void {
+  const { min = 0 } = u.scales["y"] ?? {};
+  const up = value > (min ?? 0);
+  const [x, size] = [u.valToPos(u.data[0][at] ?? 0, "x", true), 6 * devicePixelRatio];
+  const tip = up ? u.bbox.top : u.bbox.top + u.bbox.height;
+  const base = up ? tip + size * 1.5 : tip - size * 1.5;
+  u.ctx.beginPath();
+  u.ctx.moveTo(x, tip);
+  u.ctx.lineTo(x - size, base);
+  u.ctx.lineTo(x + size, base);
+  u.ctx.fillStyle = color;
+  u.ctx.fill();
 }
 
 function wordsAt(index: number, { curve, times }: CurveOptions): string {

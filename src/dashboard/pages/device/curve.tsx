@@ -30,7 +30,7 @@ export function CurveFigure({ curve, ...data }: DeviceData & Frame & { curve: Cu
       ? `All between ${number(range[0])} and ${number(range[1])}.`
       : spread === null || lines.length > 1
         ? `${lines.map((line, at) => `${line.title} ${dashWords[at]}`).join(", ")}, in ${unit}.`
-        : `Half of ${numberText(spread.count, locale)} between ${number(spread.lower)} and ${number(spread.upper)}, the middle ${number(spread.median)}; all between ${number(spread.minimum)} and ${number(spread.maximum)}.`;
+        : `Half of ${numberText(spread.count, locale)} between ${number(spread.lower)} and ${number(spread.upper)}, the middle ${number(spread.median)}; all between ${number(spread.minimum)} and ${number(spread.maximum)}.${farWords(curve, locale)}`;
   return (
     <figure class="plot">
       <Patterns />
@@ -97,3 +97,9 @@ function rowsOf({ at_ms, weeks_ms = at_ms, lines, trend }: Curve) {
 const rows_max = 400;
 /** The lines of a plot, as they are drawn. */
 const dashWords = ["solid", "dashed", "dotted", "dashed and dotted"];
+
+function farWords({ far }: Curve, locale: string): string {
+  if (far === undefined) return "";
+  const [are, marks] = far.count === 1 ? ["is", "a triangle"] : ["are", "triangles"];
+  return ` ${numberText(far.count, locale)} far from all others ${are} drawn at the edge, as ${marks}.`;
+}

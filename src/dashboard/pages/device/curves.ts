@@ -23,6 +23,8 @@ export interface Curve {
   readonly spread: Quartiles | null;
   /** The least and the greatest of those. */
   readonly range?: readonly [least: number, greatest: number];
+  /** Values that are far from all others, which would make a flat line of these, and the bounds at which they are drawn. */
+  readonly far?: { readonly count: number; readonly least: number; readonly greatest: number };
 }
 
 interface CurveOf {
@@ -184,7 +186,19 @@ function curveOf(
   const common = { title, unit, digits, at_ms, lines };
   if (isThinned && spread !== null)
     return { ...common, spread: null, range: [spread.minimum, spread.maximum] };
-  return { ...common, spread, ...(trend === true && { trend: trendOf(at_ms, first) }) };
+  if (trend !== true || spread === null) return { ...common, spread };
+  const far = farOf(first, spread);
+  return { ...common, spread, trend: trendOf(at_ms, first), ...(far && { far }) };
+}
+
+/** Those that are "far out" by Tukey, "Exploratory Data Analysis" (1977): three times the distance of the quartiles beyond them. */
+function farOf(values: readonly (number | null)[], { lower, upper }: Quartiles): Curve["far"] {
+  const reach = 3 * (upper - lower);
+  const within = (value: number | null) => value !== null && value >= lower - reach && value <= upper + reach;
+  const near = values.filter(within).map(Number);
+  const count = values.filter((value) => value !== null).length - near.length;
+  if (count === 0) return undefined;
+  return { count, least: Math.min(...near), greatest: Math.max(...near) };
 }
 
 function trendOf(at_ms: readonly number[], values: readonly (number | null)[]): NonNullable<Curve["trend"]> {
