@@ -46,7 +46,7 @@ export interface Connection {
   /** Subscribes at QoS 1. Rejects with an OperatorError where the broker refuses. */
   subscribe(topics: readonly string[]): Promise<void>;
   /** Sends a message, which the broker answers behind all that it has sent before, if it lets this client publish. */
-  publish(topic: string): void;
+  publish(topic: string, payload: string): void;
   close(): Promise<void>;
 }
 
@@ -94,7 +94,7 @@ async function connectAs(version: 4 | 5, options: ConnectionOptions): Promise<Co
       resumed,
       ended,
       subscribe: (topics) => subscribe(client, topics, broker.url),
-      publish: (topic) => client.publish(topic, "", { qos: 1 }, () => {}),
+      publish: (topic, payload) => client.publish(topic, payload, { qos: 1 }, () => {}),
       close,
     };
   } catch (thrown) {

@@ -127,7 +127,7 @@ export class MqttDriver implements Driver {
     });
     phase.begin(connection);
     await connection.subscribe([phase.topic]).catch(() => {});
-    connection.publish(phase.topic);
+    connection.publish(phase.topic, phase.mark);
     return {
       detail: `MQTT broker ${this.#broker.url}`,
       ended: connection.ended,
@@ -202,6 +202,8 @@ class Quiet {
  */
 class Phase {
   readonly topic: string;
+  /** A broker that was killed may send marks of connections before once more, among what waits. */
+  readonly mark = crypto.randomUUID();
   readonly #quiet: Quiet;
   delivery: "late" | "live" = "late";
 
@@ -219,10 +221,11 @@ class Phase {
   }
 
   /** Whether a message is this client's own, which says that nothing waits any more. */
-  answered({ topic }: Arrival): boolean {
-    if (topic === this.topic) this.delivery = "live";
+  answered({ topic, payload }: Arrival): boolean {
+    const isOwn = topic === this.topic;
+    if (isOwn && new TextDecoder().decode(payload) === this.mark) this.delivery = "live";
     else if (this.delivery === "late") this.#quiet.heard();
-    return topic === this.topic;
+    return isOwn;
   }
 
   end(): void {

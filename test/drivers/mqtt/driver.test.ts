@@ -200,6 +200,28 @@ test("what comes while the gateway is away is kept by the broker, and has the hu
   expect(host.readings[2]).toMatchObject({ values: { event: 1 }, clock: clockQuality.bounded });
 }, 20_000);
 
+test("a broker that sends old messages once more, and a mark of before among them, has none recorded twice", async () => {
+  await hub.publish(zigbeeDevices([motion]));
+  await listen();
+  const start_ms = Date.parse("2026-11-22T19:00:00.000Z");
+  const said = (number: number) =>
+    zigbeeState(motion.name, {
+      occupancy: number % 2 === 0,
+      last_seen: new Date(start_ms + number * 1_000).toISOString(),
+    });
+  // More than are remembered of a sensor.
+  for (let number = 0; number < 70; number += 1) await hub.publish(said(number));
+  await host.until("all", () => host.readings.length === 70);
+  await driver.stop();
+  await hub.publish({ topic: `lintel/lintel-${host.localAddress.replaceAll(":", "")}/here`, payload: "" });
+  await hub.publish(said(1));
+  await hub.publish(said(70));
+  await listen();
+  // It waited, and so has the hub's time.
+  await host.until("the new one", () => host.readings.some(({ stamp_ms }) => stamp_ms === start_ms + 70_000));
+  expect(eventsOf(address)).toHaveLength(71);
+}, 20_000);
+
 test("a message that was not on disk is sent again, and one that was is not recorded twice", async () => {
   await hub.publish(zigbeeDevices([motion]));
   await listen();
