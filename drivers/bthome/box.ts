@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { type ClockQuality, clockQuality } from "../../src/clock.ts";
+import { parseIfWhole } from "../../src/disk/durable-file.ts";
 import { type Arrival, type BoxClock, between, delayOf, withStamp } from "./box-clock.ts";
 import type { Sighting } from "./sighting.ts";
 
@@ -64,13 +65,8 @@ export function judge(state: BoxState | undefined, seen: Sighting, arrival: Arri
 
 /** Of what `JSON.stringify` made of a state; a damaged text is a box never heard. */
 export function parseState(text: string | undefined): BoxState | undefined {
-  if (text === undefined) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return Value.Check(stateSchema, value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseIfWhole(text);
+  return Value.Check(stateSchema, value) ? value : undefined;
 }
 
 interface Change {

@@ -2,6 +2,7 @@ import type { Moment } from "../../src/clock.ts";
 import type { Device, Reading } from "../../src/reading.ts";
 import type { Host } from "../driver.ts";
 import { type BoxState, type Judgement, judge, parseState } from "./box.ts";
+import { BroadcastQueue } from "./broadcast-queue.ts";
 import { freshnessOf } from "./freshness.ts";
 import { boxFacts, lidFacts } from "./models.ts";
 import type { Sighting } from "./sighting.ts";
@@ -20,40 +21,29 @@ interface Underway {
 export class Box {
   readonly #host: Host;
   readonly #cursor: string;
+  readonly #queue: BroadcastQueue;
   readonly #underway: Underway[] = [];
   /** Of the newest event on disk, and the heartbeats since. */
   #kept: BoxState | undefined;
   #loaded: Promise<void> | undefined;
-  #queue: Promise<void> = Promise.resolve();
-  #queued = 0;
   #newest: Uint8Array = new Uint8Array();
 
   constructor(options: { host: Host; address: string }) {
     this.#host = options.host;
     this.#cursor = `bthome ${options.address}`;
+    this.#queue = new BroadcastQueue(options.host);
   }
 
   /** Takes a broadcast, in its turn. `bytes` tell it from others: a repeat of one that still waits says nothing new. */
   take(device: Device, seen: Sighting, moment: Moment, bytes: Uint8Array): void {
-    if (this.#queued > 0 && Buffer.compare(bytes, this.#newest) === 0) return;
+    if (this.#queue.isBusy && Buffer.compare(bytes, this.#newest) === 0) return;
     this.#newest = bytes;
-    if (this.#queued >= queue_max) {
-      this.#host.dropped("bthome broadcasts that found the disk too slow");
-      return;
-    }
-    this.#queued += 1;
-    this.#queue = this.#queue
-      .then(() => this.#hear(device, seen, moment))
-      // The disk could not be read or written: it has been counted and said, and a repeat of the broadcast tries again.
-      .catch(() => this.#host.dropped("bthome broadcasts that the disk had no answer for"))
-      .finally(() => {
-        this.#queued -= 1;
-      });
+    this.#queue.add(() => this.#hear(device, seen, moment));
   }
 
   /** Resolves when all that was taken is on disk or given up. */
   async settled(): Promise<void> {
-    await this.#queue;
+    await this.#queue.settled();
     await Promise.all(this.#underway.map(({ done }) => done));
   }
 
@@ -169,6 +159,3 @@ function readingOf(options: {
     values: { event: event.doors },
   };
 }
-
-/** Broadcasts of one box that wait for the disk. */
-const queue_max = 256;

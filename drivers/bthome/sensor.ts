@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { parseIfWhole } from "../../src/disk/durable-file.ts";
 import { type MeasureValues, measureOf, pressOf } from "../../src/quantities.ts";
 import { freshnessOf } from "./freshness.ts";
 import { type BthomeObject, objectIds, objectTypes, presses } from "./objects.ts";
@@ -113,13 +114,8 @@ export function judgeSensor(
 
 /** Of what `JSON.stringify` made of a state; a damaged text is a sensor never heard. */
 export function parseSensorState(text: string | undefined): SensorState | undefined {
-  if (text === undefined) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return Value.Check(stateSchema, value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseIfWhole(text);
+  return Value.Check(stateSchema, value) ? value : undefined;
 }
 
 /** The kind of sensor, as far as a broadcast tells it. */

@@ -1,11 +1,10 @@
 import type { Moment } from "../../src/clock.ts";
 import type { Device, Reading } from "../../src/reading.ts";
 import type { Host } from "../driver.ts";
+import { BroadcastQueue } from "./broadcast-queue.ts";
 import { sensorFacts } from "./models.ts";
 import { judgeSensor, parseSensorState, type SensorSighting, type SensorState } from "./sensor.ts";
 
-/** Broadcasts of one sensor that wait for the disk. */
-const queue_max = 256;
 /** Quantities of one sensor; the format has fewer. */
 const quantities_max = 64;
 
@@ -16,39 +15,28 @@ const quantities_max = 64;
 export class Sensor {
   readonly #host: Host;
   readonly #cursor: string;
+  readonly #queue: BroadcastQueue;
   /** When each quantity was recorded last, on the monotonic clock. */
   readonly #recorded_ms = new Map<string, number>();
   /** Quantities that it has told, with their units. */
   readonly #told = new Map<string, string>();
   #state: SensorState | undefined;
   #loaded = false;
-  #queue: Promise<void> = Promise.resolve();
-  #queued = 0;
 
   constructor(options: { host: Host; address: string }) {
     this.#host = options.host;
     this.#cursor = `bthome sensor ${options.address}`;
+    this.#queue = new BroadcastQueue(options.host);
   }
 
   /** Takes a broadcast, in its turn. */
   take(device: Device, seen: SensorSighting, moment: Moment): void {
-    if (this.#queued >= queue_max) {
-      this.#host.dropped("bthome broadcasts that found the disk too slow");
-      return;
-    }
-    this.#queued += 1;
-    this.#queue = this.#queue
-      .then(() => this.#hear(device, seen, moment))
-      // It has been counted and said, and a repeat of the broadcast tries again.
-      .catch(() => this.#host.dropped("bthome broadcasts that the disk had no answer for"))
-      .finally(() => {
-        this.#queued -= 1;
-      });
+    this.#queue.add(() => this.#hear(device, seen, moment));
   }
 
   /** Resolves when all that was taken is on disk or given up. */
-  async settled(): Promise<void> {
-    await this.#queue;
+  settled(): Promise<void> {
+    return this.#queue.settled();
   }
 
   async #hear(device: Device, seen: SensorSighting, moment: Moment): Promise<void> {

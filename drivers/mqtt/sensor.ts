@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { parseIfWhole } from "../../src/disk/durable-file.ts";
 import { action_prefix, type MeasureValues } from "../../src/quantities.ts";
 import type { Sign, Told } from "./hub.ts";
 
@@ -147,12 +148,8 @@ const stateSchema = Type.Object({
 type State = Static<typeof stateSchema>;
 
 function stateOf(cursor: string | undefined): State | undefined {
-  try {
-    const state: unknown = JSON.parse(cursor ?? "null");
-    return Value.Check(stateSchema, state) ? state : undefined;
-  } catch {
-    return undefined;
-  }
+  const state = parseIfWhole(cursor);
+  return Value.Check(stateSchema, state) ? state : undefined;
 }
 
 function identityOf(text: string): Identity {

@@ -2,19 +2,8 @@ import { type Clock, clockQuality } from "../clock.ts";
 import type { WalkingLine } from "../config/walking-line.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import { givenMetres, givenText, type NameGiving, type NameStore } from "../store/given-names.ts";
+import type { WalkState } from "../walk-state.ts";
 import type { Joining, JoiningStep } from "./joining.ts";
-
-/** The state of letting devices in, for who looks at it on a page. */
-export interface WalkState {
-  readonly joining: "closed" | "waiting" | "open";
-  /** Addresses of those that have begun to join, and are not in yet. */
-  readonly started: readonly string[];
-  readonly failed: readonly { readonly address: string; readonly reason: string; readonly remedy: string }[];
-  /** Why joining could not be opened, with the remedy. */
-  readonly problem: string | null;
-  /** Why a device was not given its last name. */
-  readonly unnamed: { readonly address: string; readonly why: string } | null;
-}
 
 /** A walk through a home with the pages in hand: opens joining, remembers what came of it, and gives names. */
 export class Walk {

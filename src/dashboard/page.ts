@@ -2,6 +2,7 @@ import type { WalkingLine } from "../config/walking-line.ts";
 import type { Span } from "../meaning/span.ts";
 import type { SeenStore } from "../store/seen-store.ts";
 import type { Store, Token } from "../store/store.ts";
+import type { WalkState } from "../walk-state.ts";
 import type { Fleet } from "./fleet.ts";
 
 /** A server as its pages know it: its store, and what no store knows. */
@@ -41,15 +42,6 @@ export interface Walk {
   name(address: string, written: { name: string; room: string }): Promise<boolean>;
   measure(address: string, written: string): Promise<boolean>;
   replace(old: string, address: string): Promise<boolean>;
-}
-
-/** The state of letting devices in. */
-export interface WalkState {
-  readonly joining: "closed" | "waiting" | "open";
-  readonly started: readonly string[];
-  readonly failed: readonly { readonly address: string; readonly reason: string; readonly remedy: string }[];
-  readonly problem: string | null;
-  readonly unnamed: { readonly address: string; readonly why: string } | null;
 }
 
 /** Where readings go, and how long they stay. */

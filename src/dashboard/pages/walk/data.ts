@@ -4,7 +4,8 @@ import type { Kind } from "../../../kinds.ts";
 import { measuredLines } from "../../../meaning/measured-lines.ts";
 import { type GivenName, isNameOf } from "../../../store/given-names.ts";
 import type { ItemOverview } from "../../../store/store.ts";
-import type { Show, Trouble, WalkState } from "../../page.ts";
+import type { WalkState } from "../../../walk-state.ts";
+import type { Show, Trouble } from "../../page.ts";
 
 /** The walk of who sets up a home: one step of it. Times are unix milliseconds. */
 export interface WalkData {

@@ -1,0 +1,11 @@
+/** The state of letting devices in, for who looks at it on a page. */
+export interface WalkState {
+  readonly joining: "closed" | "waiting" | "open";
+  /** Addresses of those that have begun to join, and are not in yet. */
+  readonly started: readonly string[];
+  readonly failed: readonly { readonly address: string; readonly reason: string; readonly remedy: string }[];
+  /** Why joining could not be opened, with the remedy. */
+  readonly problem: string | null;
+  /** Why a device was not given its last name. */
+  readonly unnamed: { readonly address: string; readonly why: string } | null;
+}
