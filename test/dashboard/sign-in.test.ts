@@ -151,8 +151,11 @@ describe.skipIf(chromiumPath === undefined)("signing in in a browser", () => {
       away.configure({ listen: new URL(first.origin).host });
       await using visit = await browser.visit();
       await visit.page.clock.install();
+      // The server's first screen is there before the script that follows it.
+      const followed = visit.page.waitForResponse((answer) => new URL(answer.url()).pathname === "/live");
       await visit.page.goto(`${first.origin}/#token=${own}`);
       await seesHome(visit);
+      await followed;
       const lost = visit.page.getByText("No connection since");
       await first.stop();
       await eventually(async () => {
