@@ -68,7 +68,7 @@ export class Lintel {
   ): AsyncGenerator<Series[Name][], void, undefined> {
     const { kind, path } = seriesPaths[name];
     const query = new URLSearchParams();
-    for (const parameter of ["limit", "before", "precision"] as const)
+    for (const parameter of ["limit", "before", "after", "precision"] as const)
       if (options[parameter] !== undefined) query.set(parameter, String(options[parameter]));
     const text = query.toString();
     return this.#pages(
@@ -155,11 +155,13 @@ export interface SeriesOptions extends Asking {
   readonly limit?: number;
   /** Only readings with a stamp below this, unix seconds. */
   readonly before?: number;
+  /** Only readings with a stamp above this, unix seconds. */
+  readonly after?: number;
   /** The unit of stamps: seconds unless said. */
   readonly precision?: "s" | "ms";
 }
 
-export interface ArrivalOptions extends Omit<SeriesOptions, "before"> {
+export interface ArrivalOptions extends Omit<SeriesOptions, "before" | "after"> {
   /** The cursor to go on from; absent: from the beginning. */
   readonly since?: string;
 }

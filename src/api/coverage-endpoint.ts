@@ -4,9 +4,9 @@ import { gapReasons } from "../reading.ts";
 import type { CoverageInterval } from "../store/store.ts";
 import { unixTime } from "../unix-time.ts";
 import { type Endpoint, endpoint } from "./endpoint.ts";
-import { before, itemname, limit, skip } from "./parameters.ts";
+import { after, before, itemname, limit, skip } from "./parameters.ts";
 import { requireItem } from "./record-endpoints.ts";
-import { nextSecond } from "./series-endpoint.ts";
+import { windowOf } from "./series-endpoint.ts";
 
 /** When an item of a kind was listened to and alive: an addition, so that no event can be told from no data. */
 export function coverageEndpoint(kind: Kind): Endpoint {
@@ -17,18 +17,18 @@ export function coverageEndpoint(kind: Kind): Endpoint {
     area: "Time series",
     since: "0.9",
     path: Type.Object({ itemname }),
-    query: Type.Object({ skip, limit, before }),
+    query: Type.Object({ skip, limit, before, after }),
     response: Type.Array(Coverage),
     refusals: ["item_unknown"],
     handle: async ({ store, path, query, now_ms }) => {
       const item = await requireItem(store, kind, path.itemname);
-      const before_ms = query.before === undefined ? nextSecond(now_ms) : query.before * 1000;
-      const window = { item: item.key, before_ms, skip: query.skip };
+      const { skip, limit, before, after } = query;
+      const window = { item: item.key, ...windowOf(query, now_ms), skip };
       // One more than asked for tells whether there is a following page.
-      const found = await store.coverage({ ...window, limit: query.limit + 1 });
-      const body = found.slice(0, query.limit).map(recordOf);
-      if (found.length <= query.limit) return { body };
-      return { body, next: { skip: query.skip + query.limit, limit: query.limit, before: query.before } };
+      const found = await store.coverage({ ...window, limit: limit + 1 });
+      const body = found.slice(0, limit).map(recordOf);
+      if (found.length <= limit) return { body };
+      return { body, next: { skip: skip + limit, limit, before, after } };
     },
   });
 }

@@ -73,9 +73,9 @@ export function reshaped(
   };
 }
 
-/** A row, with the handler's parameters typed by the row's own schemas. */
+/** A row, with the handler's parameters typed by the row's own schemas. It takes no other query parameters. */
 export function endpoint<Path extends TObject, Query extends TObject>(
   definition: Endpoint<Path, Query>,
 ): Endpoint {
-  return definition;
+  return { ...definition, query: { ...definition.query, additionalProperties: false } };
 }

@@ -7,9 +7,9 @@ import { type SeriesName, seriesOf } from "../series.ts";
 import type { SeenStore } from "../store/seen-store.ts";
 import type { PageRequest, SeriesRecord } from "../store/store.ts";
 import { type Endpoint, endpoint } from "./endpoint.ts";
-import { before, limit, precision, skip } from "./parameters.ts";
+import { after, before, limit, precision, skip } from "./parameters.ts";
 import { idOf, requireRecord } from "./record-endpoints.ts";
-import { nextSecond, seriesRecord } from "./series-endpoint.ts";
+import { seriesRecord, windowOf } from "./series-endpoint.ts";
 
 /** Endpoints of one home: its inventory and the series sensed in it. */
 export const homeEndpoints: readonly Endpoint[] = [
@@ -41,13 +41,13 @@ function homeEvents(series: SeriesName): Endpoint {
     area: "Homes",
     since: "0.9",
     path: Type.Object({ id: idOf("homes") }),
-    query: Type.Object({ skip, limit, before, precision }),
+    query: Type.Object({ skip, limit, before, after, precision }),
     response: Type.Array(
       Type.Object(
         {
           itemname: Type.String({ description: "an item of the home; twice where it left and came back" }),
           events: Type.Array(seriesRecord(seriesOf(series)), {
-            description: "what it recorded there: skip, limit and before hold for each item",
+            description: "what it recorded there: skip, limit, before and after hold for each item",
           }),
         },
         { title: "Home events" },
@@ -63,10 +63,10 @@ function homeEvents(series: SeriesName): Endpoint {
           parameter: "limit",
           expected: `an integer from 1 to ${bound}, because ${stays.length} items are asked at once`,
         });
-      const before_ms = query.before === undefined ? nextSecond(now_ms) : query.before * 1000;
+      const window = windowOf(query, now_ms);
       const body = [];
       for (const stay of stays) {
-        const events = await eventsDuring(store, stay, { ...query, series, before_ms });
+        const events = await eventsDuring(store, stay, { ...query, ...window, series });
         body.push({ itemname: stay.item.itemname, events });
       }
       return { body };
@@ -74,13 +74,13 @@ function homeEvents(series: SeriesName): Endpoint {
   });
 }
 
-/** A page of what an item recorded during a stay; what it recorded before that would only come after. */
+/** A page of what an item recorded during a stay. */
 async function eventsDuring(
   store: SeenStore,
   { homeid, item, start, stop }: HomeInventory,
   page: Omit<PageRequest, "item">,
 ): Promise<readonly SeriesRecord[]> {
-  const { series, before_ms, precision } = page;
+  const { series, from_ms, before_ms } = page;
   const stored = await store.item(seriesOf(series).kind, item.itemname);
   // Only where an import gave it another name a moment ago.
   if (stored === undefined) return [];
@@ -88,11 +88,10 @@ async function eventsDuring(
     ...page,
     item: stored.key,
     homes: [homeid],
+    from_ms: Math.max(from_ms ?? 0, (start ?? 0) * 1000),
     before_ms: stop === null ? before_ms : Math.min(before_ms, stop * 1000),
   });
-  if (start === null) return records;
-  const start_stamp = precision === "ms" ? start * 1000 : start;
-  return records.filter(({ stamp }) => stamp >= start_stamp);
+  return records;
 }
 
 /**

@@ -28,6 +28,15 @@ export const before = Type.Optional(
   }),
 );
 
+export const after = Type.Optional(
+  unixTime({
+    description:
+      "an addition: return only records with a stamp above it, of coverage those that reach beyond it; absent: from the " +
+      "oldest on",
+    minimum: 0,
+  }),
+);
+
 export const through = Type.Optional(
   Type.Integer({
     description:
@@ -45,13 +54,13 @@ export const since = Type.Optional(
       "`@` and a unix time, with a second one behind `/` where it is to end: only records with a stamp from the one on " +
       "and below the other. The cursor that follows is in the next link, which every page with records has; a page " +
       "without records says that nothing is newer, and its own cursor is the one to come back with. Not to be given " +
-      "together with `before`, `skip` or `through`",
+      "together with `before`, `after`, `skip` or `through`",
     pattern: "^(|@[0-9]{1,12}(/[0-9]{1,12})?|[A-Za-z0-9_-]{40,3800})$",
     title: "empty, @ and a unix time to begin with, or the cursor of a next link",
   }),
 );
 
-/** Parameters that others cannot be given with. `after` is known to older versions alone. */
+/** Parameters that others cannot be given with. */
 export const exclusive: Readonly<Record<string, readonly string[]>> = {
   since: ["before", "after", "skip", "through"],
 };

@@ -7,7 +7,7 @@ import type { ArrivalsRequest, Page, PageRequest } from "../store/store.ts";
 import { isUnixTime, unixTime, unixTime_max } from "../unix-time.ts";
 import { type Cursor, cursorText, readCursor } from "./cursor.ts";
 import { type Answer, type Endpoint, endpoint } from "./endpoint.ts";
-import { before, itemname, limit, precision, since, skip, through } from "./parameters.ts";
+import { after, before, itemname, limit, precision, since, skip, through } from "./parameters.ts";
 import { requireItem } from "./record-endpoints.ts";
 
 /** The endpoint of a series: `/items/{kind}/{itemname}/{path}`, made from its entry in the series table alone. */
@@ -20,7 +20,7 @@ export function seriesEndpoint(series: SeriesName): Endpoint {
     area: "Time series",
     since: definition.since,
     path: Type.Object({ itemname }),
-    query: Type.Object({ skip, limit, before, since, through, precision }),
+    query: Type.Object({ skip, limit, before, after, since, through, precision }),
     response: Type.Array(seriesRecord(definition)),
     refusals: ["item_unknown", "cursor_gone", "parameters_exclusive"],
     handle: async ({ store, path, query, now_ms, oldestFirst = false }) => {
@@ -32,7 +32,8 @@ export function seriesEndpoint(series: SeriesName): Endpoint {
       const request: PageRequest = {
         series,
         item: item.key,
-        ...windowOf(query.before, { now_ms, oldestFirst }),
+        ...windowOf(oldestFirst ? { after: query.before } : query, now_ms),
+        oldestFirst,
         skip: query.skip,
         limit,
         precision,
@@ -45,7 +46,7 @@ export function seriesEndpoint(series: SeriesName): Endpoint {
           const { records, next } = found.page;
           return {
             mark: found.mark,
-            answer: { body: records, next: next && nextPage(next, { limit, oldestFirst }) },
+            answer: { body: records, next: next && nextPage(next, query, oldestFirst) },
           };
         },
       };
@@ -99,17 +100,15 @@ export function seriesRecord(definition: SeriesDefinition): TObject {
   return Type.Object({ stamp, ...Object.fromEntries(fields) }, { title: definition.record });
 }
 
-/** The span of a page: below `bound_s`; where the oldest come first, above it. */
-function windowOf(
-  bound_s: number | undefined,
-  { now_ms, oldestFirst }: { now_ms: number; oldestFirst: boolean },
-): { before_ms: number; ascending_from_ms?: number } {
-  if (oldestFirst)
-    return {
-      before_ms: nextSecond(now_ms),
-      ascending_from_ms: bound_s === undefined ? 0 : (bound_s + 1) * 1000,
-    };
-  return { before_ms: bound_s === undefined ? nextSecond(now_ms) : bound_s * 1000 };
+/** The span of a page: the seconds above `after` and below `before`. */
+export function windowOf(
+  { before, after }: { before?: number | undefined; after?: number | undefined },
+  now_ms: number,
+): { from_ms: number | undefined; before_ms: number } {
+  return {
+    from_ms: after === undefined ? undefined : (after + 1) * 1000,
+    before_ms: before === undefined ? nextSecond(now_ms) : before * 1000,
+  };
 }
 
 /**
@@ -130,10 +129,10 @@ function hasSeries(definition: SeriesDefinition, subtypename: string): boolean {
 
 /** Where the following page starts: in the last record's second, which lies below one bound and above the other. */
 function nextPage(
-  next: NonNullable<Page["next"]>,
-  { limit, oldestFirst }: { limit: number; oldestFirst: boolean },
-): Record<string, number> {
-  const second = next.before_s - 1;
-  const before = oldestFirst ? second - 1 : second + 1;
-  return { before, skip: next.skip, limit, through: next.through };
+  { before_s, skip, through }: NonNullable<Page["next"]>,
+  { after, limit }: { after?: number | undefined; limit: number },
+  oldestFirst: boolean,
+): Answer["next"] {
+  const bounds = oldestFirst ? { before: before_s - 2 } : { before: before_s, after };
+  return { ...bounds, skip, limit, through };
 }

@@ -119,6 +119,11 @@ export const errorTable = {
     status: 422,
     message: "Home {home} would have more than {most} {quota} here, the most that it may",
   },
+  parameter_unknown: {
+    code: 42207,
+    status: 422,
+    message: 'No parameter here is named "{parameter}": {remedy}',
+  },
   attempts_exceeded: {
     code: 42901,
     status: 429,

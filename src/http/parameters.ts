@@ -1,4 +1,5 @@
 import type { Static, TObject } from "@sinclair/typebox";
+import { nearest } from "../nearest.ts";
 import { HttpError } from "./errors.ts";
 
 /**
@@ -18,8 +19,9 @@ export interface ParameterReader<Values> {
 export type Given = Readonly<Record<string, string | readonly unknown[] | null | undefined>>;
 
 /**
- * Reads the parameters of a query, defaults filled in; others are ignored. Refuses, by its name, the first one that is missing, malformed, out
- * of bounds, repeated or given with one that it excludes.
+ * Reads the parameters of a query, defaults filled in. Refuses, by its name, the first one that is missing, malformed, out
+ * of bounds, repeated or given with one that it excludes; and then the first that the schema does not know, where that allows none
+ * (`additionalProperties`). Otherwise those are ignored.
  *
  * @param exclusive the parameters that one cannot be given together with, by its name
  */
@@ -27,7 +29,13 @@ export function queryReader<Schema extends TObject>(
   schema: Schema,
   exclusive: Readonly<Record<string, readonly string[]>> = {},
 ): ParameterReader<Static<Schema>> {
-  return readerOf(schema, (name, property: ParameterSchema, given) => {
+  const known = Object.keys(schema.properties);
+  const refuseOthers = (given: Given) => {
+    const other = Object.keys(given).find((name) => !known.includes(name));
+    if (other !== undefined) throw unknownParameter(other, known);
+  };
+  const onlyKnown = schema.additionalProperties === false ? refuseOthers : undefined;
+  return readerOf(schema, onlyKnown, (name, property: ParameterSchema, given) => {
     const text = given[name];
     if (Array.isArray(text))
       throw new HttpError("parameter_repeated", { parameter: name, expected: expectationOf(property) });
@@ -42,7 +50,7 @@ export function queryReader<Schema extends TObject>(
 
 /** Reads the parameters of a path. Text of any form passes: whether there is such a record is for the endpoint to find out. */
 export function pathReader<Schema extends TObject>(schema: Schema): ParameterReader<Static<Schema>> {
-  return readerOf(schema, (name, property, given) => {
+  return readerOf(schema, undefined, (name, property, given) => {
     const text = given[name];
     if (typeof text !== "string") throw new HttpError("path_malformed", { parameter: name });
     return property.type === "string" ? text : readValue(name, property, text);
@@ -51,6 +59,7 @@ export function pathReader<Schema extends TObject>(schema: Schema): ParameterRea
 
 function readerOf<Schema extends TObject>(
   { properties }: Schema,
+  check: ((given: Given) => void) | undefined,
   read: (name: string, property: ParameterSchema, given: Given) => unknown,
 ): ParameterReader<Static<Schema>> {
   const validate = (given: unknown) => {
@@ -59,22 +68,30 @@ function readerOf<Schema extends TObject>(
       const value = read(name, property, (given ?? {}) as Given);
       if (value !== undefined) values[name] = value;
     }
+    check?.((given ?? {}) as Given);
     return { value: values as Static<Schema> };
   };
   return { "~standard": { version: 1, vendor: "lintel", validate } };
 }
 
+function unknownParameter(name: string, known: readonly string[]): HttpError {
+  const near = nearest(name, known);
+  const all = known.length === 0 ? "it has none" : `it has ${known.join(", ")}`;
+  const remedy = near === undefined ? all : `did you mean ${near}?`;
+  return new HttpError("parameter_unknown", { parameter: name, remedy });
+}
+
 /**
  * Decodes the part of a URL after `?`: name and value of each parameter in order, undefined for a value that cannot be
- * decoded. A parameter whose name cannot be decoded is none that anybody knows, and left out.
+ * decoded. A name that cannot be decoded stands as it was given.
  */
 export function decodeQuery(text: string): (readonly [name: string, value: string | undefined])[] {
   const query: [string, string | undefined][] = [];
   for (const part of text.split("&")) {
     if (part === "") continue;
     const equals = part.indexOf("=");
-    const name = decode(equals === -1 ? part : part.slice(0, equals));
-    if (name !== undefined) query.push([name, equals === -1 ? "" : decode(part.slice(equals + 1))]);
+    const name = equals === -1 ? part : part.slice(0, equals);
+    query.push([decode(name) ?? name, equals === -1 ? "" : decode(part.slice(equals + 1))]);
   }
   return query;
 }

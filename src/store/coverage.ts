@@ -42,7 +42,7 @@ export interface KnownGap extends Span {
 /** Puts together when an item was covered: see `Store.coverage`. */
 export function coverageOf(
   { kind, subtype, stays }: CoverageFacts,
-  { before_ms, skip, limit }: Pick<CoverageRequest, "before_ms" | "skip" | "limit">,
+  { from_ms = 0, before_ms, skip, limit }: Pick<CoverageRequest, "from_ms" | "before_ms" | "skip" | "limit">,
 ): CoverageInterval[] {
   const cadence = cadenceOf(kind, subtype);
   const covered = stays.map((stay, place) => {
@@ -56,7 +56,7 @@ export function coverageOf(
     base,
     covered.flatMap(({ over }) => over),
   )
-    .filter(({ start_ms }) => start_ms < before_ms)
+    .filter(({ start_ms, stop_ms }) => start_ms < before_ms && (stop_ms > from_ms || start_ms >= from_ms))
     .reverse()
     .slice(skip, skip + limit);
 }

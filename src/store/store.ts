@@ -273,6 +273,8 @@ export interface PageRequest {
   readonly item: number;
   /** Only what these homes have sent; absent: all that is the item's. */
   readonly homes?: readonly number[];
+  /** Only readings with a stamp from this on; absent: from the oldest. */
+  readonly from_ms?: number | undefined;
   /** Only readings with a stamp below this. */
   readonly before_ms: number;
   /** Newest readings to pass over; costs the same however large. */
@@ -285,10 +287,10 @@ export interface PageRequest {
    */
   readonly through?: number;
   /**
-   * Makes the page oldest first: readings with a stamp from this on, and below `before_ms`. What is said above of
-   * the newest readings and the second below `before_ms` then holds of the oldest and of the second from here.
+   * Makes the page oldest first. What is said above of the newest readings and the second below `before_ms` then holds of the oldest and of the
+   * second that begins at `from_ms`.
    */
-  readonly ascending_from_ms?: number;
+  readonly oldestFirst?: boolean;
   /** The unit of the records' stamps. */
   readonly precision: Precision;
 }
@@ -391,6 +393,8 @@ export interface CoverageRequest {
   readonly item: number;
   /** Only what these homes have sent; absent: all that is the item's. */
   readonly homes?: readonly number[];
+  /** Only intervals that reach beyond this; absent: from the first. */
+  readonly from_ms?: number | undefined;
   /** Only intervals that start before this. */
   readonly before_ms: number;
   readonly skip: number;

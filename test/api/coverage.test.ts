@@ -46,6 +46,16 @@ test("coverage has skip, limit and before, and links to the page that follows", 
   expect(await (await ask(`${path}?before=${at(9)}`)).json()).toEqual(records.slice(1));
 });
 
+test("coverage after a time is what reaches beyond it, also by links", async () => {
+  expect(await (await ask(`${path}?after=${at(9)}`)).json()).toEqual(records.slice(0, 1));
+  expect(await (await ask(`${path}?after=${at(5)}&before=${at(9)}`)).json()).toEqual(records.slice(1, 2));
+  const first = await ask(`${path}?limit=1&after=${at(2)}`);
+  const next = /<([^>]+)>; rel="next"/.exec(first.headers.get("Link") ?? "")?.[1] ?? "";
+  const second = await ask(next);
+  expect(await second.json()).toEqual(records.slice(1, 2));
+  expect(second.headers.get("Link")).toBeNull();
+});
+
 test("coverage of an unknown item is 404, and so is coverage before 0.9", async () => {
   expect((await ask("/v0.9/items/wirelesssensors/nobody/coverage")).status).toBe(404);
   expect((await ask(path.replace("0.9", "0.8"))).status).toBe(404);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { alwaysPossible, ofParameters } from "../../src/api/contract/refusals.ts";
+import { alwaysPossible, ofParameters, ofUnknownParameters } from "../../src/api/contract/refusals.ts";
 import { errorTable } from "../../src/http/errors.ts";
 import { fill, knownOf } from "./programme.ts";
 import { serve } from "./serving.ts";
@@ -40,7 +40,8 @@ test(`${requests} random requests to all versions are each answered as the order
     errorTable.too_busy.code,
     errorTable.unknown.code,
   ];
-  const all = [...alwaysPossible, ...ofParameters, ...ofPaths].map((name): number => errorTable[name].code);
+  const possible = [...alwaysPossible, ...ofParameters, ...ofUnknownParameters, ...ofPaths];
+  const all = possible.map((name): number => errorTable[name].code);
   expect(codes).toEqual(all.filter((code) => !outside.includes(code)).sort((one, other) => one - other));
   expect(Math.min(...counts.values())).toBeGreaterThan(10);
 }, 60_000);

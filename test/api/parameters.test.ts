@@ -30,7 +30,7 @@ describe("query parameters", () => {
     });
   });
 
-  test("are found by their decoded names, and others are ignored, decodable or not", () => {
+  test("are found by their decoded names, and others are ignored where they may be, decodable or not", () => {
     expect(read("%73kip=%35&foo=1&foo=2&%zz=3&=4&&x&bar=%zz&__proto__=1&Limit=9&after=x")).toMatchObject({
       skip: 5,
       limit: 1000,

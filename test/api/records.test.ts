@@ -132,6 +132,7 @@ describe("a home's events", () => {
       "?limit=7",
       "?skip=3&limit=5",
       `?before=${Math.floor(now_ms / 1000) - 4}`,
+      `?after=${Math.floor(now_ms / 1000) - 4}`,
       "?precision=ms",
     ]) {
       const home = await bodyOf<Events>(`/homes/12/wirelesssensors/events${query}`);

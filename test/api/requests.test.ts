@@ -53,10 +53,10 @@ describe("the inventory", () => {
     const all = (await (await serving.ask("/inventory/wirelesssensors")).json()) as Item[];
     expect(all).toHaveLength(5);
     expect(all.every((item) => Value.Check(Item, item))).toBe(true);
-    const page = await serving.ask("/inventory/wirelesssensors?skip=1&limit=2&x=y");
+    const page = await serving.ask("/inventory/wirelesssensors?skip=1&limit=2");
     expect(await page.json()).toEqual(all.slice(1, 3));
     const link = page.headers.get("Link");
-    expect(link).toBe(`<${serving.api.url}/inventory/wirelesssensors?x=y&skip=3&limit=2>; rel="next"`);
+    expect(link).toBe(`<${serving.api.url}/inventory/wirelesssensors?skip=3&limit=2>; rel="next"`);
     const last = await serving.ask("/inventory/wirelesssensors?skip=3&limit=2");
     expect(await last.json()).toEqual(all.slice(3));
     expect(last.headers.get("Link")).toBeNull();

@@ -126,6 +126,17 @@ describe("before", () => {
     expect(await events("?before=253402300799")).toEqual([4, 3, 2, 1, 0]);
   });
 
+  test("and after are two ends of a window, in whole seconds, neither of them included", async () => {
+    const at = (second: number) => second_ms / 1000 + second;
+    expect(await events(`?after=${at(-1)}`)).toEqual([3, 2, 1]);
+    expect(await events(`?after=${at(0)}&before=253402300799`)).toEqual([4]);
+    expect(await events(`?after=${at(-2)}&before=${at(1)}`)).toEqual([3, 2, 1, 0]);
+    expect(await events(`?after=${at(-1)}&before=${at(1)}&skip=1&limit=1`)).toEqual([2]);
+    expect(await events(`?after=${at(-1)}&before=${at(1)}&skip=3`)).toEqual([]);
+    expect(await events(`?after=${at(3)}&before=${at(1)}`)).toEqual([]);
+    expect(await events("?after=253402300799")).toEqual([]);
+  });
+
   test("counts with skip and limit from the newest on", async () => {
     expect(await events("?skip=1&limit=2")).toEqual([2, 1]);
     expect(await events("?skip=4")).toEqual([]);
@@ -185,6 +196,19 @@ describe("walking the links", () => {
     expect(records as unknown).toEqual(expected);
   });
 
+  test("ends where after says, in the middle of a burst as between two, and the rest is what ends there", async () => {
+    const bounds = newestFirst.filter((_, index) => index % 333 === 0);
+    for (const { stamp } of bounds) {
+      const second = Math.floor(stamp / 1000);
+      const newer = await walk(`${path}?precision=ms&limit=97&after=${second}`);
+      expect(newer.records as unknown).toEqual(
+        newestFirst.filter(({ stamp }) => stamp >= (second + 1) * 1000),
+      );
+      const older = await walk(`${path}?precision=ms&limit=400&before=${second + 1}`);
+      expect([...newer.records, ...older.records] as unknown).toEqual(newestFirst);
+    }
+  });
+
   test("is not shifted by records that arrive in the seconds being walked", async () => {
     const late = (page: number) =>
       append(serving.store, [
@@ -199,18 +223,18 @@ describe("walking the links", () => {
   });
 
   test("keeps the address that was asked, with everything else in its query", async () => {
-    const response = await serving.ask(`${path}/?limit=2&cache=no%20x&precision=ms&skip=3`);
+    const response = await serving.ask(`${path}/?limit=2&after=1&precision=ms&skip=3`);
     const link = new URL(/^<([^>]+)>/.exec(response.headers.get("Link") ?? "")?.[1] ?? "");
     expect(link.origin + link.pathname).toBe(`${serving.api.url}${path}/`);
     expect([...link.searchParams.keys()]).toEqual([
-      "cache",
       "precision",
       "before",
+      "after",
       "skip",
       "limit",
       "through",
     ]);
-    expect(link.searchParams.get("cache")).toBe("no x");
+    expect(link.searchParams.get("after")).toBe("1");
     expect(link.searchParams.get("limit")).toBe("2");
   });
 });

@@ -117,8 +117,11 @@ export class Trials {
   #query(endpoint: Endpoint | undefined): { text: string; code?: number | undefined } {
     const parts: string[] = [];
     let code: number | undefined;
+    let unknown = false;
     const parameters = endpoint?.query.properties ?? {};
-    const drawn = parameterNames.filter(() => this.#chance(0.3));
+    // Mostly those that it has.
+    const names = parameterNames.filter((name) => Object.hasOwn(parameters, name) || this.#chance(0.2));
+    const drawn = names.filter(() => this.#chance(0.3));
     const excluded = ["skip", "before", "after", "through"].some((name) => drawn.includes(name));
     for (const name of drawn) {
       const schema: TSchema | undefined = parameters[name];
@@ -127,15 +130,17 @@ export class Trials {
       const twice = this.#chance(0.03);
       parts.push(`${name}=${value}`);
       if (twice) parts.push(`${name}=${this.#goodValue(name, schema)}`);
+      unknown ||= schema === undefined;
       if (schema === undefined || code !== undefined) continue;
       if (twice) code = errorTable.parameter_repeated.code;
       else if (!good) code = errorTable.parameter_malformed.code;
       else if (name === "since" && excluded) code = errorTable.parameters_exclusive.code;
     }
-    // The server ignores an unknown parameter, wherever it stands.
-    if (this.#chance(0.2)) parts.unshift(`u${this.#garbage()}=${this.#garbage()}`);
-    if (this.#chance(0.1)) parts.push("", "=", "%zz=1");
-    // The parameters are checked in the order in which the endpoint has them.
+    // An unknown parameter is ignored below 0.9, wherever it stands.
+    if (this.#chance(0.1)) unknown = parts.unshift(`u${this.#garbage()}=${this.#garbage()}`) > 0;
+    if (this.#chance(0.05)) unknown = parts.push("", "=", "%zz=1") > 0;
+    if (unknown && endpoint?.query.additionalProperties === false) code ??= errorTable.parameter_unknown.code;
+    // The parameters are checked in the order in which the endpoint has them, and those that it has not come last.
     return { text: parts.length === 0 ? "" : `?${parts.join("&")}`, code };
   }
 

@@ -240,6 +240,30 @@ test("precision=ms is of 0.9: older versions ignore it as they do any parameter 
   expect((await ask("0.8", "/items/scales/scale/heart?precision=us")).status).toBe(200);
 });
 
+test("a parameter that an endpoint does not have is refused in 0.9 by its name, with what was meant", async () => {
+  const refusalOf = async (path: string) => (await ask("0.9", path)).json();
+  const unknown = (message: string) => ({ code: 42207, message: `No parameter here is named ${message}` });
+  const heart = "/items/scales/scale/heart";
+  expect(await refusalOf(`${heart}?befor=1`)).toEqual(unknown('"befor": did you mean before?'));
+  expect(await refusalOf(`${heart}?limit=1&foo=2`)).toEqual(
+    unknown('"foo": it has skip, limit, before, after, since, through, precision'),
+  );
+  expect(await refusalOf("/items?limit=1")).toEqual(unknown('"limit": it has none'));
+  expect(await refusalOf("/homes/?%zz=1")).toEqual(unknown('"%zz": it has none'));
+  // What it has is read first.
+  expect(await refusalOf(`${heart}?foo=1&limit=0`)).toMatchObject({ code: 42201 });
+  for (const version of ["0.4", "0.8"]) expect((await ask(version, "/items?limit=1&foo=2")).status).toBe(200);
+});
+
+test("after is of 0.9: older versions ignore it, but for 0.1, whose own it was", async () => {
+  const records = async (version: string, query = "") =>
+    bodyOf(version, `/items/pillboxes/box-polled/status${query}`);
+  const all = await records("0.9");
+  const [newest] = all;
+  expect(await records("0.9", `?after=${newest?.["stamp"]}`)).toEqual([]);
+  expect(await records("0.8", `?after=${newest?.["stamp"]}`)).toEqual(await records("0.8"));
+});
+
 /** Appends statuses of a box, counted from `first` on, and answers its name. */
 async function box(device: Device, stamps_ms: readonly number[], first = 0): Promise<string> {
   const readings = stamps_ms.map((stamp_ms, index) =>

@@ -168,7 +168,9 @@ function walks(make: MakeStore): void {
         const limit = 1 + below(random, 90);
         const seen: number[] = [];
         const skip = below(random, 3) * 40;
-        const window = ascending ? { before_ms: end_ms, ascending_from_ms: start_ms } : { before_ms: end_ms };
+        const window = ascending
+          ? { before_ms: end_ms, from_ms: start_ms, oldestFirst: true }
+          : { before_ms: end_ms };
         let request: PageRequest = { ...all, item, ...window, skip, limit };
         seen.push(...atStart.slice(0, request.skip));
         for (let page = 0; page < 3_000; page += 1) {
@@ -176,9 +178,7 @@ function walks(make: MakeStore): void {
           seen.push(...eventsOf(records));
           if (next === undefined) break;
           const { before_s, ...rest } = next;
-          const bound = ascending
-            ? { ascending_from_ms: (before_s - 1) * 1000 }
-            : { before_ms: before_s * 1000 };
+          const bound = ascending ? { from_ms: (before_s - 1) * 1000 } : { before_ms: before_s * 1000 };
           request = { ...all, item, limit, ...window, ...bound, ...rest };
           // New ones, late ones anywhere, and some in the very second that the walk stands in.
           const here = Array.from({ length: below(random, 4) }, () =>
@@ -399,8 +399,8 @@ export function anyRequest(random: () => number, oracle: PageOracle): PageReques
   const before_s = Math.floor(start_ms / 1000) + below(random, span_s + 20);
   const before_ms = random() < 0.2 ? end_ms + 7_000 : before_s * 1000 + (whole ? 0 : below(random, 1000));
   const from_s = before_s - below(random, span_s);
-  const ascending_from_ms = from_s * 1000 + (whole ? 0 : below(random, 1000));
-  const window = random() < 0.5 ? { before_ms } : { before_ms, ascending_from_ms };
+  const from_ms = from_s * 1000 + (whole ? 0 : below(random, 1000));
+  const window = { before_ms, oldestFirst: random() < 0.5, ...(random() < 0.5 ? { from_ms } : {}) };
   const through =
     whole && random() < 0.6 && before_ms % 1000 === 0 ? below(random, oracle.last_seq + 1) : undefined;
   const item = 1 + below(random, 2);

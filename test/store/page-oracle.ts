@@ -75,13 +75,11 @@ export class PageOracle {
     const named = answered?.next?.through ?? 0;
     const last_seq = this.#last.get(within[0]?.home ?? 0) ?? 0;
     const newest_seq = named >= newest && named <= last_seq ? named : last_seq;
-    return request.ascending_from_ms === undefined
-      ? this.#descending(request, newest_seq)
-      : this.#ascending(request, request.ascending_from_ms, newest_seq);
+    return request.oldestFirst ? this.#ascending(request, newest_seq) : this.#descending(request, newest_seq);
   }
 
-  #ascending(request: PageRequest, from_ms: number, newest_seq: number): Page {
-    const { item, before_ms, skip, limit, through, precision } = request;
+  #ascending(request: PageRequest, newest_seq: number): Page {
+    const { item, from_ms = 0, before_ms, skip, limit, through, precision } = request;
     const counted = this.of(item)
       .filter(({ stamp_ms }) => stamp_ms >= from_ms && stamp_ms < before_ms)
       .filter(({ stamp_ms, seq }) => through === undefined || stamp_ms >= from_ms + 1000 || seq <= through)
@@ -104,9 +102,9 @@ export class PageOracle {
   }
 
   #descending(request: PageRequest, newest_seq: number): Page {
-    const { item, before_ms, skip, limit, through, precision } = request;
+    const { item, from_ms = 0, before_ms, skip, limit, through, precision } = request;
     const counted = this.of(item)
-      .filter(({ stamp_ms }) => stamp_ms < before_ms)
+      .filter(({ stamp_ms }) => stamp_ms >= from_ms && stamp_ms < before_ms)
       .filter(({ stamp_ms, seq }) => through === undefined || stamp_ms < before_ms - 1000 || seq <= through);
     const rows = counted.slice(skip, skip + limit);
     const last = rows.at(-1);

@@ -261,9 +261,9 @@ class Trial {
     const bounds = [
       { before_ms: Number.MAX_SAFE_INTEGER },
       { before_ms: second_ms + 1000 },
-      { before_ms: Number.MAX_SAFE_INTEGER, ascending_from_ms: second_ms },
-      { before_ms: second_ms + below(random, 40) * day_ms, ascending_from_ms: second_ms },
-    ][Math.min(3, Math.floor(draw * 4))] as { before_ms: number; ascending_from_ms?: number };
+      { before_ms: second_ms + 1000, from_ms: second_ms - below(random, 40) * day_ms },
+      { before_ms: second_ms + below(random, 40) * day_ms, from_ms: second_ms, oldestFirst: true },
+    ][Math.min(3, Math.floor(draw * 4))] as Pick<PageRequest, "before_ms" | "from_ms" | "oldestFirst">;
     const skip = random() < 0.5 ? 0 : below(random, 3_000);
     const precision = random() < 0.5 ? "s" : "ms";
     const through = draw >= 0.25 && random() < 0.5 ? { through: below(random, readings.length) } : {};
@@ -298,8 +298,8 @@ async function pagesFrom(store: CentralStore, request: PageRequest): Promise<unk
 
 function boundOf(request: PageRequest, { before_s, skip, through }: PageStart): Partial<PageRequest> {
   const on = { skip, through };
-  if (request.ascending_from_ms === undefined) return { before_ms: before_s * 1000, ...on };
-  return { ascending_from_ms: (before_s - 1) * 1000, ...on };
+  if (!request.oldestFirst) return { before_ms: before_s * 1000, ...on };
+  return { from_ms: (before_s - 1) * 1000, ...on };
 }
 
 async function arrivalsOf(

@@ -4,7 +4,7 @@ import type { Area, Endpoint } from "../endpoint.ts";
 import type { ApiVersion } from "../versions.ts";
 import { Components, type Json } from "./components.ts";
 import { introduction } from "./introduction.ts";
-import { alwaysPossible, ofParameters, refusalResponses } from "./refusals.ts";
+import { alwaysPossible, ofParameters, ofUnknownParameters, refusalResponses } from "./refusals.ts";
 
 /** A version of the interface as an OpenAPI 3.1 document. */
 export interface Contract {
@@ -73,6 +73,7 @@ function operationOf(endpoint: Endpoint, common: { components: Components; error
     ...alwaysPossible,
     ...endpoint.refusals,
     ...(parameters.length === 0 ? [] : ofParameters),
+    ...(endpoint.query.additionalProperties === false ? ofUnknownParameters : []),
   ];
   const paged = Object.hasOwn(endpoint.query.properties, "skip");
   return {

@@ -17,6 +17,9 @@ export const alwaysPossible: readonly ErrorName[] = [
   "too_busy",
 ];
 
+/** Refusals of endpoints that refuse parameters that they do not know. */
+export const ofUnknownParameters: readonly ErrorName[] = ["parameter_unknown"];
+
 /** Refusals of endpoints that have parameters. */
 export const ofParameters: readonly ErrorName[] = [
   "parameter_malformed",

@@ -1,5 +1,6 @@
 import type { Endpoint } from "../endpoint.ts";
 import { type ApiVersion, introducedBy, versions } from "../versions.ts";
+import { afterAdded } from "./after-added.ts";
 import { broadcastAdded } from "./broadcast-added.ts";
 import type { Change } from "./change.ts";
 import { devicesRenamed } from "./devices-renamed.ts";
@@ -8,14 +9,17 @@ import { orderDescending } from "./order-descending.ts";
 import { precisionAdded } from "./precision-added.ts";
 import { sinceAdded } from "./since-added.ts";
 import { timesAsNumbers } from "./times-as-numbers.ts";
+import { unknownRefused } from "./unknown-refused.ts";
 
 /**
  * Every change of form, newest first: an older version is the newest one taken back through the changes that came
  * after it. What a version only added as a whole has no entry: endpoints say themselves since when they exist.
  */
 export const changes: readonly Change[] = [
+  unknownRefused,
   precisionAdded,
   sinceAdded,
+  afterAdded,
   devicesRenamed,
   timesAsNumbers,
   orderDescending,

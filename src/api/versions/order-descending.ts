@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { reshaped } from "../endpoint.ts";
 import type { Change } from "./change.ts";
 
-/** 0.2: time series came newest first, and `before` took the place of `after`. */
+/** 0.2: time series came newest first, and `before` took the place of `after`, which came back beside it in 0.9. */
 export const orderDescending: Change = {
   version: "0.2",
   summary: "time series newest first, with `before` in the place of `after`",

@@ -66,14 +66,15 @@ function* pageOf(latestFirst: readonly Run[], memory: SpanMemory, request: PageR
  * those raises the version of the run. So a window that ends before the tail changes only with the version; a reading in the tail raises the total.
  */
 function markOf(runs: readonly Run[], epoch: string, request: PageRequest): string {
-  const { series, item, before_ms, skip, limit, through = "", ascending_from_ms = "", precision } = request;
+  const { series, item, from_ms = 0, before_ms, skip, limit, through = "", oldestFirst, precision } = request;
   const marks = runs.map((run) => {
     const tail = before_ms > run.tail_from ? run.total : "";
     return `${versionOf(run)} ${tail}`;
   });
   // However far above the newest reading a window ends, it is the same window.
   const everything = through === "" && runs.every(({ newest_stamp }) => before_ms > newest_stamp);
-  const window = `${ascending_from_ms} ${everything ? "all" : before_ms} ${through}`;
+  const order = oldestFirst ? "oldest" : "newest";
+  const window = `${order} ${from_ms} ${everything ? "all" : before_ms} ${through}`;
   return `${epoch} ${series} ${item} ${precision} ${window} ${skip} ${limit} ${marks.join()}`;
 }
 
@@ -87,7 +88,7 @@ interface Window {
 
 function windowOf(run: Run, request: PageRequest): Window {
   const { bound_ms, step } = startOf(request);
-  const from_ms = Math.max(request.ascending_from_ms ?? 0, run.from_ms);
+  const from_ms = Math.max(request.from_ms ?? 0, run.from_ms);
   const before_ms = Math.min(request.before_ms, run.before_ms);
   const second_ms = Math.min(bound_ms, bound_ms + step * 1000);
   return {
@@ -192,9 +193,8 @@ function lastSecond(
 }
 
 /** Where a walk begins, and its direction in time. */
-function startOf({ ascending_from_ms, before_ms }: PageRequest): { step: 1 | -1; bound_ms: number } {
-  if (ascending_from_ms === undefined) return { step: -1, bound_ms: before_ms };
-  return { step: 1, bound_ms: ascending_from_ms };
+function startOf({ oldestFirst, from_ms = 0, before_ms }: PageRequest): { step: 1 | -1; bound_ms: number } {
+  return oldestFirst ? { step: 1, bound_ms: from_ms } : { step: -1, bound_ms: before_ms };
 }
 
 /** Up to here the database passes over readings by itself: no dearer than an undivided span of them. */

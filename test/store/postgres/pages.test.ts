@@ -76,8 +76,9 @@ seesPlans("a page is one walk along the index, without sorting or passing over a
     request,
     { ...request, skip: 700 },
     { ...request, through: 3_000 },
-    { ...request, ascending_from_ms: from_ms },
-    { ...request, ascending_from_ms: from_ms, through: 3_000 },
+    { ...request, from_ms },
+    { ...request, from_ms, oldestFirst: true },
+    { ...request, from_ms, oldestFirst: true, through: 3_000 },
   ];
   for (const analysed of [false, true]) {
     const sql = postgres(central.url, { max: 1 });
@@ -130,7 +131,8 @@ seesPlans(
     const before_ms = start_ms + 20_000 * 60_000;
     const request = { series, item: 2, before_ms, skip: 0, limit: 1_000, precision: "s" } as const;
     const plans = await plansOf(central.url, "sealed_readings", async (store) => {
-      for (const bounds of [{}, { skip: 700 }, { ascending_from_ms: start_ms + 60_000_000 }, { skip: 7_000 }])
+      const oldest = { from_ms: start_ms + 60_000_000, oldestFirst: true };
+      for (const bounds of [{}, { skip: 700 }, oldest, { skip: 7_000 }])
         expect((await store.page({ ...request, ...bounds })).records).toHaveLength(1_000);
     });
     expect(plans.length).toBeGreaterThan(3);
@@ -176,8 +178,8 @@ function anyRequest(random: () => number, stamps_ms: readonly number[]): PageReq
   const whole = random() < 0.6;
   const round = (stamp_ms: number) => (whole ? Math.floor(stamp_ms / 1000) * 1000 : stamp_ms);
   const before_ms = round(random() < 0.3 ? start_ms + 1_000 * day_ms : any_ms());
-  const ascending_from_ms = round(Math.min(any_ms(), before_ms));
-  const window = random() < 0.5 ? { before_ms } : { before_ms, ascending_from_ms };
+  const from_ms = round(Math.min(any_ms(), before_ms));
+  const window = { before_ms, oldestFirst: random() < 0.5, ...(random() < 0.5 ? { from_ms } : {}) };
   const through = whole && random() < 0.5 ? { through: below(random, stamps_ms.length + 1) } : {};
   const skip = below(random, random() < 0.5 ? 13_000 : 3_000);
   const limit = 1 + below(random, 300);

@@ -30,9 +30,14 @@ test("a page is a search of the descending key, in either direction and at any d
   const events = Array.from({ length: 9_000 }, (_, n) => sensorEvent(sensor(1), start_ms + n * minute_ms, n));
   await store.append(events);
   await store.close();
-  const oldest = { ...request, ascending_from_ms: start_ms } as const;
+  const oldest = { ...request, from_ms: start_ms, oldestFirst: true } as const;
   const pages = [request, { ...request, skip: 5_000 }, { ...request, through: 9_000 }];
-  pages.push(oldest, { ...oldest, skip: 5_000 }, { ...oldest, through: 9_000 });
+  pages.push(
+    { ...request, from_ms: start_ms },
+    oldest,
+    { ...oldest, skip: 5_000 },
+    { ...oldest, through: 9_000 },
+  );
   for (const one of pages) {
     const plans = plansOf(directory.path, page(oneHome, new SpanMemory(), one));
     expect(plans.flat().filter((step) => step.startsWith("SCAN"))).toEqual([]);

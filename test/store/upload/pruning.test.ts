@@ -34,13 +34,13 @@ test("what stays is served as before, however far one skips, and what arrives la
   expect(await gateway.page(all)).toEqual(newest);
   expect(await gateway.page({ ...all, skip: 900, limit: 400 })).toEqual(far);
   expect((await gateway.page({ ...all, skip: 1_300 })).records).toHaveLength(5_000 - 3_600 - 1_300);
-  const oldest = await gateway.page({ ...all, ascending_from_ms: 0, limit: 1 });
+  const oldest = await gateway.page({ ...all, oldestFirst: true, limit: 1 });
   expect(oldest.records).toEqual([{ stamp: start_ms + 3_600 * minute_ms, event: 48 }]);
 
   // The gateway remembered its counts from before; a reading that is older than everything lands among them.
   await gateway.append([sensorEvent(sensor(1), start_ms - 1, 50), sensorEvent(sensor(1), start_ms, 50)]);
   checkCounts(directory.path);
-  expect((await gateway.page({ ...all, ascending_from_ms: 0, limit: 2 })).records).toEqual([
+  expect((await gateway.page({ ...all, oldestFirst: true, limit: 2 })).records).toEqual([
     { stamp: start_ms - 1, event: 50 },
     { stamp: start_ms, event: 50 },
   ]);
