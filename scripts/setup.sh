@@ -43,8 +43,9 @@ download() {
   fi
 }
 
+# fetch_bun PACKAGE FILE: the pinned Bun of a package, checked by its checksum.
 fetch_bun() {
-  package=$(bun_package) || exit 1
+  package=$1
   archive=$package-$bun_version.tgz
   grep -q "  $archive\$" "$root/scripts/bun.sha512" || lintel_fail "scripts/bun.sha512 has no line for $archive: add it before pinning this version"
   mkdir -p "$work"
@@ -65,8 +66,8 @@ fetch_bun() {
   chmod 755 "$work/package/bin/bun"
   # On disk before it has its name: a box may lose its power now.
   sync
-  mkdir -p "$root/.bun/$bun_version"
-  mv "$work/package/bin/bun" "$root/.bun/$bun_version/bun"
+  mkdir -p "$(dirname "$2")"
+  mv "$work/package/bin/bun" "$2"
 }
 
 # Whether a file is the pinned Bun: one that was cut short, or is of another machine, does not say so.
@@ -124,7 +125,7 @@ fetch_what_is_missing() (
     exec 9>"$root/.bun/lock"
     flock -n 9 || { echo "lintel: waiting for another run that fetches" >&2; flock 9; }
   fi
-  find_bun || { fetch_bun; find_bun || lintel_fail "the Bun that was fetched does not run on this machine: $bun --version says why"; }
+  find_bun || { package=$(bun_package) && fetch_bun "$package" "$root/.bun/$bun_version/bun"; find_bun || lintel_fail "the Bun that was fetched does not run on this machine: $bun --version says why"; }
   has_dependencies "$1" || install_dependencies "$1"
 )
 
@@ -154,6 +155,24 @@ lintel_setup() {
   find_bun || lintel_fail "Bun $bun_version went away while it was being used: run this again"
 }
 
+# bundle_into DIR: the source as few files, the same ones wherever the checkout lies. `node_modules` belongs beside them.
+bundle_into() (
+  cd "$root" || exit 1
+  # A library reads its own package.json from beside __dirname, which the bundler would fix to this checkout.
+  herdsman=node_modules/zigbee-herdsman/dist/utils
+  # Threads by themselves, or they would load what they share a file with. onoff starts a thread from beside its own
+  # file, and stays where it is.
+  for entry in "src/main.ts --splitting" src/store/sqlite/writer.ts src/commands/backup/vacuum.ts; do
+    "$bun" build ./$entry --target bun --minify-syntax --minify-whitespace --external onoff \
+      --define "process.env.LINTEL_VERSION=\"${LINTEL_VERSION:-}\"" --define "process.env.LINTEL_COMMIT=\"$LINTEL_COMMIT\"" \
+      --define "__dirname=\"$herdsman\"" --outdir "$1" || exit 1
+  done
+  sed -i "s|\"$herdsman\"|import.meta.dir + \"/$herdsman\"|" "$1"/*.js || exit 1
+  # What browsers run.
+  "$bun" build ./src/dashboard/browser/main.tsx --target browser --minify --splitting --outdir "$1/pages" \
+    --metafile="$1/pages/built.json" || exit 1
+)
+
 # The source bundled into few files, in a directory named by all that it is made of, so that it is never an older one.
 # Bun keeps some 10 KB for every module that it loads, in every thread, and there are seven hundred. The bundle before
 # stays: a gateway may be running from it, which loads what its adapter needs when that is plugged in.
@@ -170,16 +189,9 @@ make_bundle() (
   fi
   [ ! -d "$1" ] || exit 0
   lintel_commit
-  # The writer's thread by itself, or it would load what it shares a file with. onoff starts a thread from beside
-  # its own file, and stays where it is.
-  for entry in "src/main.ts --splitting" src/store/sqlite/writer.ts; do
-    "$bun" build "$root/"$entry --target bun --minify-syntax --minify-whitespace --external onoff \
-      --define "process.env.LINTEL_COMMIT=\"$LINTEL_COMMIT\"" --outdir "$work" \
-      >"$root/.bun/bundle.log" 2>&1 || exit 0
-  done
-  # What browsers run.
-  "$bun" build "$root/src/dashboard/browser/main.tsx" --target browser --minify --splitting --outdir "$work/pages" \
-    --metafile="$work/pages/built.json" >>"$root/.bun/bundle.log" 2>&1 || exit 0
+  bundle_into "$work" >"$root/.bun/bundle.log" 2>&1 || exit 0
+  # What stays out of the bundle is asked for beside it.
+  ln -s ../../../node_modules "$work/node_modules"
   # With the Bun that it was made by, which a later checkout does not name any more.
   ln -s "$bun" "$work/bun"
   sync

@@ -32,6 +32,7 @@ beforeEach(() => {
   mkdirSync(join(checkout, "node_modules"), { recursive: true });
   for (const name of [
     "scripts/lintel",
+    "scripts/launch.sh",
     "scripts/setup.sh",
     "scripts/bun.sha512",
     "package.json",

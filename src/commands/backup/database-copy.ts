@@ -87,7 +87,8 @@ function checkIntegrity(path: string): void {
 }
 
 function vacuumInto(from: string, to: string): Promise<void> {
-  const worker = new Worker(new URL("./vacuum.ts", import.meta.url));
+  // Without its ending, as the writer's thread: .ts here, .js beside the bundle.
+  const worker = new Worker(new URL("./vacuum", import.meta.url));
   const done = new Promise<void>((resolve, reject) => {
     worker.addEventListener("message", ({ data }: MessageEvent<{ message?: string; code?: string }>) => {
       if (data.message === undefined) resolve();
