@@ -28,6 +28,10 @@ const commands: Readonly<Record<string, Entry>> = {
     load: () => import("./commands/demo.ts"),
     serves: true,
   },
+  setup: {
+    summary: "set up a gateway: write its configuration, and start it",
+    load: () => import("./commands/setup.ts"),
+  },
   pair: { summary: "let new devices join the running gateway", load: () => import("./commands/pair.ts") },
   import: {
     summary: "take in the records of a programme: items, homes, subjects and so on",

@@ -7,12 +7,12 @@ import { tokenFileWarnings } from "./credential-files.ts";
 import { isInTheOpen, isServerAddress, plainHttpWarning } from "./server-address.ts";
 import { type TlsSetting, tlsKeys, tlsSettingOf } from "./tls-section.ts";
 import {
-  checkTable,
-  checkValue,
   type Document,
   type DocumentKind,
   readDocument,
+  tableFaults,
   unknownKey,
+  valueFaults,
   where,
 } from "./toml-document.ts";
 import { type UploadTarget, uploadSection, uploadTargetOf } from "./upload-section.ts";
@@ -93,13 +93,7 @@ const configuration: DocumentKind = {
  */
 export function loadConfig(file: string, sections: ReadonlyMap<string, TSchema>): Config {
   const document = readDocument(file, configuration);
-  const { data, ...core } = coreSchemas;
-  const known = new Map<string, TSchema>([["data", data], ...sections, ...Object.entries(core)]);
-  for (const key of Object.keys(document.values)) {
-    const schema = known.get(key);
-    if (schema === undefined) throw unknownKey(document, [key], [...known.keys()]);
-    checkPart(document, key, schema);
-  }
+  for (const [, fault] of keyFaults(document, sections)) throw fault;
   const api = apiOf(document);
   return {
     file,
@@ -117,6 +111,46 @@ export function loadConfig(file: string, sections: ReadonlyMap<string, TSchema>)
   };
 }
 
+/** Reads a file that has the keys of a configuration, with which one is made; `option` names another. @throws OperatorError */
+export function readDraft(file: string, option: string): Document {
+  return readDocument(file, { ...configuration, name: "set-up", option });
+}
+
+/** Every fault of a document that `loadConfig` would throw the first of. */
+export function configFaults(
+  document: Document,
+  sections: ReadonlyMap<string, TSchema>,
+): readonly OperatorError[] {
+  const found = [...keyFaults(document, sections)];
+  const faulty = new Set(found.map(([key]) => key));
+  const whole = Object.entries(parts).filter(([key]) => !faulty.has(key));
+  return [...found.map(([, fault]) => fault), ...whole.flatMap(([, part]) => faultIn(() => part(document)))];
+}
+
+function faultIn(action: () => unknown): OperatorError[] {
+  try {
+    action();
+    return [];
+  } catch (thrown) {
+    if (thrown instanceof OperatorError) return [thrown];
+    throw thrown;
+  }
+}
+
+/** Faults of keys and values, each by itself, with the outermost key that has it. */
+function* keyFaults(
+  document: Document,
+  sections: ReadonlyMap<string, TSchema>,
+): Generator<[key: string, fault: OperatorError]> {
+  const { data, ...core } = coreSchemas;
+  const known = new Map<string, TSchema>([["data", data], ...sections, ...Object.entries(core)]);
+  for (const key of Object.keys(document.values)) {
+    const schema = known.get(key);
+    if (schema === undefined) yield [key, unknownKey(document, [key], [...known.keys()])];
+    else for (const fault of partFaults(document, key, schema)) yield [key, fault];
+  }
+}
+
 /** Reads and checks parts of a configuration, for commands that need no more. Of the rest nothing is checked. @throws OperatorError */
 export function loadParts<Part extends keyof typeof parts>(
   file: string,
@@ -124,7 +158,8 @@ export function loadParts<Part extends keyof typeof parts>(
 ): Pick<Config, Part | "warnings"> {
   const document = readDocument(file, configuration);
   const values = wanted.map((part) => {
-    if (document.values[part] !== undefined) checkPart(document, part, coreSchemas[part]);
+    if (document.values[part] !== undefined)
+      for (const fault of partFaults(document, part, coreSchemas[part])) throw fault;
     return [part, parts[part](document)];
   });
   const warnings = (wanted as readonly string[]).includes("upload") ? warningsOf(document) : [];
@@ -163,10 +198,10 @@ const parts = {
   },
 };
 
-/** Checks the value of a key outside any section, or a section. */
-function checkPart(document: Document, key: string, schema: TSchema): void {
-  const check = schema["type"] === "object" ? checkTable : checkValue;
-  check(document, [key], schema, document.values[key]);
+/** Faults of the value of a key outside any section, or of a section. */
+function partFaults(document: Document, key: string, schema: TSchema): Generator<OperatorError> {
+  const faults = schema["type"] === "object" ? tableFaults : valueFaults;
+  return faults(document, [key], schema, document.values[key]);
 }
 
 function apiOf(document: Document): Config["api"] {

@@ -64,24 +64,34 @@ export function checkTable(
   schema: TSchema,
   value: unknown,
 ): void {
+  for (const fault of tableFaults(document, path, schema, value)) throw fault;
+}
+
+/** Every fault of a table, in the order in which it has them: those that `checkTable` throws the first of. */
+export function* tableFaults(
+  document: Document,
+  path: readonly string[],
+  schema: TSchema,
+  value: unknown,
+): Generator<OperatorError> {
   const name = nameOf(path);
   const heading = path.some(isPlace) ? `[[${name}]]` : `[${name}]`;
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new OperatorError(
+    yield new OperatorError(
       `${where(document, path)}: ${name} must be a section`,
       `write ${heading} on a line of its own and its keys below`,
     );
+    return;
   }
   const { properties, additionalProperties: other } = schema as TObject;
   for (const [key, held] of Object.entries(value)) {
     const property = properties[key] ?? (typeof other === "object" ? other : undefined);
-    if (property === undefined) throw unknownKey(document, [...path, key], Object.keys(properties));
-    checkValue(document, [...path, key], property, held);
+    if (property === undefined) yield unknownKey(document, [...path, key], Object.keys(properties));
+    else yield* valueFaults(document, [...path, key], property, held);
   }
-  const missing = ((schema as TObject).required ?? []).find((key) => !Object.hasOwn(value, key));
-  if (missing !== undefined) {
+  for (const missing of ((schema as TObject).required ?? []).filter((key) => !Object.hasOwn(value, key))) {
     const property = properties[missing];
-    throw new OperatorError(
+    yield new OperatorError(
       `${where(document, path)}: ${heading} has no ${missing}`,
       `add ${missing} = …${property === undefined ? "" : ` (${expectation(property)})`}`,
     );
@@ -95,11 +105,21 @@ export function checkValue(
   schema: TSchema,
   value: unknown,
 ): void {
+  for (const fault of valueFaults(document, path, schema, value)) throw fault;
+}
+
+/** The fault of one value, where it has one. */
+export function* valueFaults(
+  document: Document,
+  path: readonly string[],
+  schema: TSchema,
+  value: unknown,
+): Generator<OperatorError> {
   const name = nameOf(path);
   const check = document.checks[name] ?? document.checks[`*.${path.at(-1)}`];
   const good = Value.Check(schema, value) && (typeof value !== "string" || (check?.(value) ?? true));
   if (good) return;
-  throw new OperatorError(
+  yield new OperatorError(
     `${where(document, path)}: ${name} is ${shown(value)}`,
     `it must be ${expectation(schema)}`,
   );

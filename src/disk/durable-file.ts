@@ -1,14 +1,29 @@
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  fchmodSync,
+  fchownSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname } from "node:path";
 
 /**
  * Replaces a file so that a power cut leaves the old text or the new one, never a part: a temporary file,
  * synced, renamed, and its directory synced. Only the owner may read it: it can hold the network's key.
+ *
+ * @param readers a group that may read it too, by its number
  */
-export function writeDurably(path: string, text: string): void {
+export function writeDurably(path: string, text: string, readers?: number): void {
   const temporary = `${path}.new`;
   const file = openSync(temporary, "w", 0o600);
   try {
+    if (readers !== undefined) {
+      fchownSync(file, process.getuid?.() ?? 0, readers);
+      fchmodSync(file, 0o640);
+    }
     writeFileSync(file, text);
     fsyncSync(file);
   } finally {

@@ -17,6 +17,8 @@ export interface CentralOptions
   readonly bytes_per_s: number;
   /** The home that the configuration names; absent: none is compared with the token's. */
   readonly home?: number;
+  /** Failures in a row after which a request is given up; by default so many that they take two minutes. */
+  readonly failures_max?: number;
 }
 
 /** Central as a gateway asks it. */
@@ -26,7 +28,8 @@ export class Central extends HttpClient {
 
   constructor(options: CentralOptions) {
     const headers = { [homeHeader]: options.home?.toString() };
-    super({ ...options, interface: syncPath, headers, wording, bounds });
+    const { failures_max = bounds.failures_max } = options;
+    super({ ...options, interface: syncPath, headers, wording, bounds: { ...bounds, failures_max } });
     const carried = Math.floor((options.bytes_per_s * batch_s_max) / reading_bytes_max);
     this.readings_max = Math.max(1, Math.min(batch_readings_max, carried));
   }

@@ -1,0 +1,160 @@
+import type { Command } from "commander";
+import { drivers } from "../../drivers/index.ts";
+import { defaultConfigFiles, loadConfig } from "../config/config.ts";
+import { ControlClient } from "../control/client.ts";
+import { messageOf, OperatorError } from "../errors.ts";
+import { addHelp, type CommandContext } from "./command.ts";
+import type { Surroundings } from "./doctor/check.ts";
+import { checkPins, checkPorts } from "./doctor/hardware.ts";
+import { checkListen } from "./doctor/network.ts";
+import { checkDiskSpace } from "./doctor/storage.ts";
+import { checkService } from "./doctor/system.ts";
+import { checkUploadTimer, checkUploadToken } from "./doctor/upload.ts";
+import { noteFaults, putAway } from "./setup/boot-file.ts";
+import { readHomeFile, type Wanted } from "./setup/home-file.ts";
+import { changesFor, writeChanges } from "./setup/place.ts";
+import { pluggedIn } from "./setup/ports.ts";
+import { enableServices, startServices, whyNoService } from "./setup/service.ts";
+import { tryCentral } from "./setup/trial.ts";
+
+/** `lintel setup`: writes the configuration of a gateway from one file, or from answers, and starts it. */
+export function define(command: Command, context: CommandContext): void {
+  addHelp(command, {
+    examples: {
+      "sudo lintel setup --file lintel-home.toml": "from a file, such as one on the boot partition",
+      "sudo lintel setup --file new.toml --replace": "a box that is set up otherwise",
+    },
+    notes: [
+      "The file has the keys of lintel.toml, and in [setup] the token for central (upload_token) and, where no authority",
+      "vouches for it, central's certificate (upload_certificate). A driver's section without port gets the stick of its",
+      "kind that is plugged in. docs/first-boot.md shows one. With the same file again nothing changes.",
+    ],
+    exits: {
+      1: "it is set up, and the gateway does not start: the last lines say why",
+      2: "the file, its token or this machine has to be corrected; every fault on a line of its own: nothing changed",
+    },
+  });
+  command
+    .requiredOption("--file <file>", "a file with all that is needed")
+    .option("--config <file>", "the configuration to write", defaultConfigFiles[0])
+    .option("--replace", "set up anew a box that is set up otherwise")
+    .option(
+      "--once",
+      "afterwards take the token out of the file, and call it .done.toml; faults go into a file beside it",
+    )
+    .option("--json", "print {configuration, changed, started, warnings} as JSON")
+    .action((options: SetupOptions) => setup(options, context));
+}
+
+interface SetupOptions {
+  readonly file: string;
+  readonly config: string;
+  readonly replace?: true;
+  readonly once?: true;
+  readonly json?: true;
+}
+
+async function setup(options: SetupOptions, context: CommandContext): Promise<void> {
+  const { file, config, once } = options;
+  try {
+    const sections = new Map(drivers.map(({ name, section }) => [name, section]));
+    const read = readHomeFile(file, { configuration: config, sections, ports: pluggedIn() });
+    if ("faults" in read) sayFaults(read.faults, options, context);
+    else await setUp(read.wanted, options, context);
+  } catch (thrown) {
+    if (once && thrown instanceof OperatorError) noteFaults(file, [messageOf(thrown, line_max)]);
+    throw thrown;
+  }
+}
+
+function sayFaults(
+  faults: readonly OperatorError[],
+  { file, once }: SetupOptions,
+  context: CommandContext,
+): void {
+  const { terminal } = context;
+  const lines = faults.slice(0, faults_max).map((fault) => messageOf(fault, line_max));
+  for (const line of lines) terminal.say(`${terminal.errorColours.red("lintel:")} ${line}`);
+  if (once) noteFaults(file, lines);
+  context.exitWith(exit_faults);
+}
+
+/** Writes what is wanted and starts it. @throws OperatorError, with nothing changed, where that may not be */
+async function setUp(wanted: Wanted, options: SetupOptions, context: CommandContext): Promise<void> {
+  const { config, file, once } = options;
+  const warnings: string[] = [];
+  const changes = changesFor(config, wanted, options.replace ?? wanted.replace);
+  const untried = await tryToken(wanted, context);
+  if (untried !== undefined)
+    warnings.push(`${untried}: the token is kept untried, and the next upload says more`);
+  writeChanges(changes);
+  const changed = changes.size > 0;
+  const { upload } = loadConfig(config, new Map(drivers.map(({ name, section }) => [name, section])));
+  const why = whyNoService(config);
+  if (why === undefined) await enableServices(upload?.at);
+  if (once) putAway(file, wanted.token);
+  if (why === undefined) await startServices(upload !== undefined, changed);
+  warnings.push(...(await shortcomings(config, context)));
+  const { terminal } = context;
+  if (options.json)
+    terminal.printJson({ configuration: config, changed, started: why === undefined, warnings });
+  else sayDone({ config, changed, why, warnings }, context);
+}
+
+/** Tries a token that is given. Answers why it could not be tried now. */
+async function tryToken(
+  { values, token, certificate }: Wanted,
+  { clock }: CommandContext,
+): Promise<string | undefined> {
+  if (token === undefined) return undefined;
+  const { url } = values["upload"] as { url: string };
+  const { id } = values["home"] as { id: number };
+  return tryCentral({ url, token, home: id, certificate }, clock);
+}
+
+/** Faults that `lintel doctor` finds and that no file has to be corrected for. */
+async function shortcomings(file: string, { clock }: CommandContext): Promise<string[]> {
+  const config = loadConfig(file, new Map(drivers.map(({ name, section }) => [name, section])));
+  const running = await new ControlClient(config.data).statusIfRunning().catch(() => undefined);
+  const surroundings: Surroundings = { clock, directory: config.data, config, ...(running && { running }) };
+  const found = [];
+  for (const check of checks) found.push(...[await check(surroundings)].flat());
+  const faults = found.filter(({ state }) => state === "fault");
+  return [...config.warnings, ...faults.map(({ text, remedy }) => `${text}: ${remedy}`)];
+}
+
+const checks = [
+  checkDiskSpace,
+  checkPorts,
+  checkPins,
+  checkListen,
+  checkService,
+  checkUploadToken,
+  checkUploadTimer,
+] as const;
+
+function sayDone(
+  done: { config: string; changed: boolean; why: string | undefined; warnings: readonly string[] },
+  { terminal: { print, colours } }: CommandContext,
+): void {
+  const { config, changed, why, warnings } = done;
+  const how = changed ? `is written` : "was so already: nothing changed";
+  print(`${colours.green("✓")} ${config} ${how}`);
+  if (why === undefined) print(`${colours.green("✓")} the gateway runs, and starts with the machine`);
+  else print(`${colours.yellow("!")} the gateway was not started (${why}): lintel run --config ${config}`);
+  for (const warning of warnings) print(`${colours.yellow("!")} ${warning}`);
+  print("");
+  print(colours.bold("Next"));
+  const lintel = why === undefined ? "sudo -u lintel lintel" : "lintel";
+  const named = config === defaultConfigFiles[0] ? "" : ` --config ${config}`;
+  print(`  ${lintel} token create walk --scope admin --expires 7d --link${named}`);
+  print("    prints a link for a phone: its page /walk takes you from sensor to sensor through the home");
+  print(`  ${lintel} pair${named}`);
+  print("    lets sensors in for two minutes without a phone");
+  print(`  ${lintel} doctor${named}`);
+  print("    says what is still amiss");
+}
+
+const exit_faults = 2;
+const faults_max = 100;
+const line_max = 2_000;

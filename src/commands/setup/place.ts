@@ -1,0 +1,99 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { parse } from "smol-toml";
+import template from "../../../systemd/lintel.toml" with { type: "text" };
+import { readIfThere, writeDurably } from "../../disk/durable-file.ts";
+import { messageOf, OperatorError } from "../../errors.ts";
+import { databasePath } from "../../store/sqlite/connection.ts";
+import { configurationText, type Values } from "./configuration-text.ts";
+import type { Wanted } from "./home-file.ts";
+
+/** Files that a set-up writes, each with its text; those that are there with the same text are not among them. */
+export type Changes = ReadonlyMap<string, string>;
+
+/**
+ * The files that have to change for what is wanted, the configuration last: what is named in it is there before it is.
+ *
+ * @throws OperatorError where the box is set up otherwise and `replace` does not allow for that, or has another home's readings
+ */
+export function changesFor(file: string, wanted: Wanted, replace: boolean): Changes {
+  const before = valuesIn(file);
+  const changes = new Map<string, string>();
+  const upload = wanted.values["upload"] as { token_file: string; certificate?: string } | undefined;
+  const beside = dirname(resolve(file));
+  for (const [name, text] of [
+    [upload?.token_file, wanted.token],
+    [upload?.certificate, wanted.certificate],
+  ]) {
+    if (name === undefined || text === undefined) continue;
+    const path = resolve(beside, name);
+    if (textIn(path)?.trim() !== text.trim()) changes.set(path, `${text.trim()}\n`);
+  }
+  if (!Bun.deepEquals(before, wanted.values)) changes.set(file, configurationText(template, wanted.values));
+  if (before === undefined || changes.size === 0) return changes;
+  refuseOtherHome(file, before, wanted.values);
+  if (replace) return changes;
+  throw new OperatorError(
+    `this box is set up already: ${[...changes.keys()].join(" and ")} ${changes.size === 1 ? "is" : "are"} otherwise`,
+    "give --replace to set it up anew, or leave it as it is",
+  );
+}
+
+/** Writes files so that a power cut leaves each as it was or as it shall be; the service's group may read them. @throws OperatorError */
+export function writeChanges(changes: Changes): void {
+  for (const [path, text] of changes) {
+    try {
+      mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
+      writeDurably(path, text, serviceGroup());
+    } catch (thrown) {
+      throw new OperatorError(
+        `cannot write ${path} (${messageOf(thrown)})`,
+        "run this as root: sudo lintel setup",
+      );
+    }
+  }
+}
+
+/** Values of a configuration with which the box was set up; undefined where it was not: there is none, or it is as the package brings it. */
+export function valuesIn(file: string): Values | undefined {
+  const text = textIn(file);
+  if (text === undefined) return undefined;
+  let values: Values;
+  try {
+    values = parse(text);
+  } catch {
+    // Somebody has written it, and it is theirs.
+    return {};
+  }
+  return Bun.deepEquals(values, parse(template)) ? undefined : values;
+}
+
+/** @throws OperatorError where it may not be read */
+function textIn(path: string): string | undefined {
+  try {
+    return readIfThere(path);
+  } catch (thrown) {
+    throw new OperatorError(
+      `cannot read ${path} (${messageOf(thrown)})`,
+      "run this as root: sudo lintel setup",
+    );
+  }
+}
+
+function refuseOtherHome(file: string, before: Values, after: Values): void {
+  const homeOf = (values: Values) => (values["home"] as { id?: unknown } | undefined)?.id;
+  const data = resolve(dirname(resolve(file)), String(after["data"]));
+  const [old, other] = [homeOf(before), homeOf(after)];
+  if (old === undefined || old === other || !existsSync(databasePath(data))) return;
+  throw new OperatorError(
+    `${data} has the readings of home ${old}, and this box is to be set up for home ${other}`,
+    `have them uploaded, then stop lintel and move ${data} away: a box that comes into another home starts with a data directory of its own`,
+  );
+}
+
+/** The number of the group that the service runs as, where this is root and there is such a group. */
+function serviceGroup(): number | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const line = /^lintel:[^:]*:(\d+):/m.exec(readIfThere("/etc/group") ?? "");
+  return line === null ? undefined : Number(line[1]);
+}
