@@ -10,10 +10,12 @@ import { checkListen } from "./doctor/network.ts";
 import { checkDiskSpace } from "./doctor/storage.ts";
 import { checkService } from "./doctor/system.ts";
 import { checkUploadTimer, checkUploadToken } from "./doctor/upload.ts";
+import { Asker } from "./setup/asker.ts";
 import { noteFaults, putAway } from "./setup/boot-file.ts";
 import { readHomeFile, type Wanted } from "./setup/home-file.ts";
-import { changesFor, writeChanges } from "./setup/place.ts";
+import { changesFor, valuesIn, writeChanges } from "./setup/place.ts";
 import { pluggedIn } from "./setup/ports.ts";
+import { askForAll } from "./setup/questions.ts";
 import { enableServices, startServices, whyNoService } from "./setup/service.ts";
 import { tryCentral } from "./setup/trial.ts";
 
@@ -21,6 +23,7 @@ import { tryCentral } from "./setup/trial.ts";
 export function define(command: Command, context: CommandContext): void {
   addHelp(command, {
     examples: {
+      "sudo lintel setup": "asks for all that it needs",
       "sudo lintel setup --file lintel-home.toml": "from a file, such as one on the boot partition",
       "sudo lintel setup --file new.toml --replace": "a box that is set up otherwise",
     },
@@ -35,7 +38,7 @@ export function define(command: Command, context: CommandContext): void {
     },
   });
   command
-    .requiredOption("--file <file>", "a file with all that is needed")
+    .option("--file <file>", "a file with all that is needed (default: it asks at the terminal)")
     .option("--config <file>", "the configuration to write", defaultConfigFiles[0])
     .option("--replace", "set up anew a box that is set up otherwise")
     .option(
@@ -47,7 +50,7 @@ export function define(command: Command, context: CommandContext): void {
 }
 
 interface SetupOptions {
-  readonly file: string;
+  readonly file?: string;
   readonly config: string;
   readonly replace?: true;
   readonly once?: true;
@@ -55,11 +58,27 @@ interface SetupOptions {
 }
 
 async function setup(options: SetupOptions, context: CommandContext): Promise<void> {
-  const { file, config, once } = options;
+  const { file } = options;
+  if (file !== undefined) return setUpFrom(file, options, context);
+  if (options.once)
+    throw new OperatorError(
+      "--once is for a file, and none is named",
+      "give --file FILE, or leave --once out",
+    );
+  if (!process.stdin.isTTY || !process.stdout.isTTY)
+    throw new OperatorError(
+      "there is no terminal to ask at",
+      "give --file FILE: docs/first-boot.md shows one",
+    );
+  return setUpByAnswers(options, context);
+}
+
+async function setUpFrom(file: string, options: SetupOptions, context: CommandContext): Promise<void> {
+  const { config, once } = options;
   try {
     const sections = new Map(drivers.map(({ name, section }) => [name, section]));
     const read = readHomeFile(file, { configuration: config, sections, ports: pluggedIn() });
-    if ("faults" in read) sayFaults(read.faults, options, context);
+    if ("faults" in read) sayFaults(read.faults, { file, once }, context);
     else await setUp(read.wanted, options, context);
   } catch (thrown) {
     if (once && thrown instanceof OperatorError) noteFaults(file, [messageOf(thrown, line_max)]);
@@ -67,9 +86,27 @@ async function setup(options: SetupOptions, context: CommandContext): Promise<vo
   }
 }
 
+async function setUpByAnswers(options: SetupOptions, context: CommandContext): Promise<void> {
+  const { config } = options;
+  const { terminal, clock } = context;
+  const asker = new Asker(terminal);
+  try {
+    const before = valuesIn(config);
+    const anew = `${config} is written already. Set this box up anew? What is not asked for stays`;
+    const goOn = before === undefined || options.replace || (await asker.yes(anew, "no"));
+    const parts = { asker, terminal, clock, configuration: config, before: before ?? {}, ports: pluggedIn() };
+    const wanted = goOn ? await askForAll(parts) : undefined;
+    if (wanted === undefined || !(await asker.yes(`Write ${config} and start the gateway?`, "yes")))
+      terminal.print("Nothing was changed.");
+    else await setUp(wanted, { ...options, tried: true }, context);
+  } finally {
+    asker.close();
+  }
+}
+
 function sayFaults(
   faults: readonly OperatorError[],
-  { file, once }: SetupOptions,
+  { file, once }: { file: string; once: true | undefined },
   context: CommandContext,
 ): void {
   const { terminal } = context;
@@ -80,11 +117,15 @@ function sayFaults(
 }
 
 /** Writes what is wanted and starts it. @throws OperatorError, with nothing changed, where that may not be */
-async function setUp(wanted: Wanted, options: SetupOptions, context: CommandContext): Promise<void> {
+async function setUp(
+  wanted: Wanted,
+  options: SetupOptions & { tried?: true },
+  context: CommandContext,
+): Promise<void> {
   const { config, file, once } = options;
   const warnings: string[] = [];
   const changes = changesFor(config, wanted, options.replace ?? wanted.replace);
-  const untried = await tryToken(wanted, context);
+  const untried = options.tried ? undefined : await tryToken(wanted, context);
   if (untried !== undefined)
     warnings.push(`${untried}: the token is kept untried, and the next upload says more`);
   writeChanges(changes);
@@ -92,7 +133,7 @@ async function setUp(wanted: Wanted, options: SetupOptions, context: CommandCont
   const { upload } = loadConfig(config, new Map(drivers.map(({ name, section }) => [name, section])));
   const why = whyNoService(config);
   if (why === undefined) await enableServices(upload?.at);
-  if (once) putAway(file, wanted.token);
+  if (once && file !== undefined) putAway(file, wanted.token);
   if (why === undefined) await startServices(upload !== undefined, changed);
   warnings.push(...(await shortcomings(config, context)));
   const { terminal } = context;

@@ -243,7 +243,7 @@ function parseListen(listen: string): { hostname: string; port: number } | undef
 }
 
 /** A path, or `tcp://host:port` as ser2net offers. */
-function isPort(port: string): boolean {
+export function isPort(port: string): boolean {
   if (!port.includes("://")) return port !== "";
   const match = /^tcp:\/\/(?:\[[\da-fA-F:.]+\]|[\w.-]+):(\d{1,5})$/.exec(port);
   return match !== null && Number(match[1]) >= 1 && Number(match[1]) <= port_max;

@@ -14,9 +14,9 @@ export interface Wanted {
   /** Of the configuration. */
   readonly values: Values;
   /** The token for central, where it is given. */
-  readonly token?: string;
+  readonly token?: string | undefined;
   /** Central's certificate in PEM, where it is given. */
-  readonly certificate?: string;
+  readonly certificate?: string | undefined;
   /** Whether a box that is set up otherwise may be set up anew. */
   readonly replace: boolean;
 }

@@ -1,0 +1,204 @@
+import { X509Certificate } from "node:crypto";
+import { isIP } from "node:net";
+import { dirname, join, resolve } from "node:path";
+import { connect } from "node:tls";
+import { adapterNames } from "../../../drivers/zigbee/adapters.ts";
+import type { Clock } from "../../clock.ts";
+import { isPort } from "../../config/config.ts";
+import { isToken } from "../../config/credential-files.ts";
+import { isServerAddress } from "../../config/server-address.ts";
+import { readIfThere } from "../../disk/durable-file.ts";
+import { messageOf, OperatorError } from "../../errors.ts";
+import { isTimezone, machineTimezone } from "../../timezone.ts";
+import type { Terminal } from "../terminal.ts";
+import type { Asker } from "./asker.ts";
+import type { Values } from "./configuration-text.ts";
+import { type Wanted, withDefaults } from "./home-file.ts";
+import { type Port, portText } from "./ports.ts";
+import { tryCentral } from "./trial.ts";
+
+export interface Conversation {
+  readonly asker: Asker;
+  readonly terminal: Terminal;
+  readonly clock: Clock;
+  /** The file that is to be written. */
+  readonly configuration: string;
+  /** Its values where the box is set up: the usual answers, and what is not asked for. */
+  readonly before: Values;
+  readonly ports: readonly Port[];
+}
+
+/** Asks for all that a set-up needs. @throws OperatorError where the answers end */
+export async function askForAll(conversation: Conversation): Promise<Wanted> {
+  const { asker, before, configuration } = conversation;
+  const { id: old, timezone: zone = machineTimezone(), ...home } = tableIn(before, "home");
+  const id = await asker.ask("The number of the home in the programme", wholeNumber, {
+    usual: old?.toString(),
+  });
+  const timezone = await asker.ask(
+    "Its time zone",
+    (text) =>
+      isTimezone(text) ? text : { why: 'there is no such time zone: a name such as "Europe/Berlin"' },
+    { usual: String(zone) },
+  );
+  const drivers = await askForPorts(conversation);
+  const { upload, token, certificate } = await askForCentral(conversation, id);
+  const { upload: _, ...kept } = before;
+  const others = Object.fromEntries(Object.entries(kept).filter(([name]) => !asked.has(name)));
+  const given = { ...others, home: { ...home, id, timezone }, ...drivers, ...(upload && { upload }) };
+  const values = withDefaults(
+    given,
+    certificate === undefined ? {} : { upload_certificate: certificate },
+    configuration,
+  );
+  return { values, token, certificate, replace: true };
+}
+
+/** Which stick is which: sections of drivers with their ports. */
+async function askForPorts({ asker, terminal, ports, before }: Conversation): Promise<Values> {
+  if (ports.length > 0) terminal.print("Plugged in:");
+  for (const [index, port] of ports.entries()) terminal.print(`  ${index + 1}  ${portText(port)}`);
+  const sections: Record<string, Values> = {};
+  const old = tableIn(before, "zigbee");
+  const known = ports.findIndex(({ stick }) => stick?.driver === "zigbee") + 1;
+  const path = await asker.ask(
+    `The Zigbee stick: ${ports.length > 0 ? "its number above, " : ""}a path, tcp://host:port, or none`,
+    (text) => portIn(text, ports),
+    { usual: old["port"]?.toString() ?? (known > 0 ? String(known) : "none") },
+  );
+  if (path !== undefined) {
+    const { adapter: told } = ports.find((port) => port.path === path)?.stick ?? {};
+    const usual = old["adapter"]?.toString() ?? "zstack";
+    const adapter = told ?? (await asker.ask(`Its type: ${adapterNames.join(", ")}`, adapterIn, { usual }));
+    sections["zigbee"] = { ...old, port: path, adapter };
+  }
+  for (const port of ports) {
+    if (port.path === path) continue;
+    const taken = Object.keys(before).find((name) => tableIn(before, name)["port"] === port.path);
+    const driver = await asker.ask(
+      `${port.path}: ${otherDrivers.join(", ")} or none`,
+      (text) => (text === "none" || isOther(text) ? text : { why: `${otherDrivers.join(", ")} or none` }),
+      { usual: taken ?? (port.stick?.driver === "ble" ? "ble" : "none") },
+    );
+    if (driver !== "none") sections[driver] = { ...tableIn(before, driver), port: port.path };
+  }
+  return sections;
+}
+
+interface CentralAnswer {
+  readonly upload?: Values;
+  readonly token?: string;
+  readonly certificate?: string | undefined;
+}
+
+/** Central's address and the token for it, tried until it takes that, or the person goes on without. */
+async function askForCentral(conversation: Conversation, home: number): Promise<CentralAnswer> {
+  const { asker, terminal, clock, before, configuration } = conversation;
+  const old = tableIn(before, "upload");
+  const token_file = resolve(
+    dirname(configuration),
+    String(old["token_file"] ?? join(resolve(dirname(configuration)), "upload-token")),
+  );
+  const keptToken = readIfThere(token_file)?.trim();
+  let certificate = typeof old["certificate"] === "string" ? readIfThere(old["certificate"]) : undefined;
+  for (let tries = 0; tries < tries_max; tries++) {
+    const url = await asker.ask("Central's address, such as https://central.example, or none", addressIn, {
+      usual: old["url"]?.toString() ?? "none",
+    });
+    if (url === undefined) return {};
+    const token = await asker.ask(
+      `The token that central made for this home${keptToken === undefined ? "" : " (Enter: the one that is kept)"}`,
+      (text) =>
+        isToken(text || (keptToken ?? "")) ? text || (keptToken ?? "") : { why: "that is no token" },
+      { hidden: true },
+    );
+    const answer = () => ({
+      upload: { ...old, url },
+      token,
+      certificate,
+    });
+    try {
+      const untried = await tryCentral({ url, token, home, certificate }, clock);
+      if (untried === undefined) terminal.print(terminal.colours.green("  central takes it"));
+      if (untried === undefined || (await asker.yes(`${untried}. Keep it untried?`, "no"))) return answer();
+    } catch (thrown) {
+      if (!(thrown instanceof OperatorError)) throw thrown;
+      terminal.print(terminal.colours.yellow(`  ${messageOf(thrown, 500)}`));
+      if (thrown.what.includes("that no authority vouches for"))
+        certificate = await askToTrust(conversation, url);
+    }
+  }
+  throw new OperatorError("central takes no token that was given", "nothing was changed: run this again");
+}
+
+/** The certificate that central shows, where the person finds it to be central's. */
+async function askToTrust(
+  { asker, terminal, clock }: Conversation,
+  url: string,
+): Promise<string | undefined> {
+  const shown = await certificateAt(new URL(url), clock);
+  if (shown === undefined) return undefined;
+  terminal.print(`  Its SHA-256 fingerprint is ${shown.fingerprint256}`);
+  const same = await asker.yes(
+    "Does lintel status at central show the same one? It is then trusted, and no other",
+    "no",
+  );
+  return same ? shown.toString() : undefined;
+}
+
+/** The certificate that a server shows; undefined where it shows none within `show_ms_max`. */
+function certificateAt({ hostname, port }: URL, clock: Clock): Promise<X509Certificate | undefined> {
+  return new Promise((resolve) => {
+    const host = hostname.replace(/^\[(.*)\]$/, "$1");
+    const named = isIP(host) === 0 ? { servername: host } : {};
+    const socket = connect({ host, port: Number(port || 443), rejectUnauthorized: false, ...named }, () => {
+      const { raw } = socket.getPeerCertificate();
+      resolve(raw === undefined ? undefined : new X509Certificate(raw));
+      socket.destroy();
+    });
+    const cancel = clock.after(show_ms_max, () => socket.destroy());
+    socket.on("error", () => resolve(undefined));
+    socket.on("close", () => {
+      cancel();
+      resolve(undefined);
+    });
+  });
+}
+
+function wholeNumber(text: string) {
+  return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : { why: "a whole number, 1 or above" };
+}
+
+/** The path of a port; undefined where there shall be none. */
+function portIn(text: string, ports: readonly Port[]) {
+  if (text === "none") return undefined;
+  const numbered = /^\d+$/.test(text) ? ports[Number(text) - 1] : undefined;
+  if (numbered !== undefined) return numbered.path;
+  if (/^(\/|tcp:)/.test(text) && isPort(text)) return text;
+  return { why: "a number of the list, a path that begins with /, tcp://host:port, or none" };
+}
+
+function adapterIn(text: string) {
+  return adapterNames.find((name) => name === text) ?? { why: `one of ${adapterNames.join(", ")}` };
+}
+
+function addressIn(text: string) {
+  if (text === "none") return undefined;
+  return isServerAddress(text) ? text : { why: 'an address such as "https://central.example", or none' };
+}
+
+function isOther(text: string): text is (typeof otherDrivers)[number] {
+  return (otherDrivers as readonly string[]).includes(text);
+}
+
+function tableIn(values: Values, name: string): Values {
+  const table = values[name];
+  return typeof table === "object" && table !== null && !Array.isArray(table) ? (table as Values) : {};
+}
+
+/** Drivers of the other sticks: a Bluetooth controller, the bridge of polled pill boxes, a watch on a wire. */
+const otherDrivers = ["ble", "pillbox", "watch"] as const;
+/** Sections that the answers alone decide on. */
+const asked = new Set<string>(["zigbee", ...otherDrivers]);
+const tries_max = 20;
+const show_ms_max = 10_000;

@@ -1,0 +1,128 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "smol-toml";
+import { eventually, Site } from "../shipped/front-door.ts";
+
+let site: Site;
+let config: string;
+beforeEach(() => {
+  site = new Site();
+  config = join(site.directory, "etc/lintel.toml");
+});
+afterEach(() => site.remove());
+
+/**
+ * `lintel setup` at a terminal, a real one. Each answer is typed once its question, of which a part is given, is shown.
+ *
+ * @returns all that was shown, and the exit code
+ */
+async function answered(
+  ...answers: [question: string, text: string][]
+): Promise<{ shown: string; code: number }> {
+  const command = [...site.program, "setup", "--config", config].map((word) => `'${word}'`).join(" ");
+  const run = Bun.spawn(
+    ["script", "--quiet", "--return", "--command", `stty cols 300; ${command}`, "/dev/null"],
+    {
+      env: { PATH: "/usr/bin:/bin", HOME: site.home, TERM: "xterm" },
+      stdin: "pipe",
+      stdout: "pipe",
+    },
+  );
+  let shown = "";
+  const reading = (async () => {
+    for await (const bytes of run.stdout) shown += new TextDecoder().decode(bytes);
+  })();
+  let from = 0;
+  for (const [question, text] of answers) {
+    await eventually(() => {
+      const at = shown.indexOf(question, from);
+      const prompt = at < 0 ? -1 : shown.indexOf("> ", at);
+      if (prompt < 0)
+        return run.exitCode === null ? undefined : Promise.reject(new Error(`${question}:\n${shown}`));
+      from = prompt;
+      return true;
+    }, question);
+    run.stdin.write(`${text}\n`);
+    run.stdin.flush();
+  }
+  const code = await run.exited;
+  await reading;
+  return { shown, code };
+}
+
+test("a terminal is asked for all that is needed, again where an answer is of no use, and the token is tried", async () => {
+  const data = join(site.directory, "central");
+  const { origin } = await site.central("--data", data, "--tls", "self-signed");
+  const made = await site.answer(
+    "token",
+    "create",
+    "home",
+    "--scope",
+    "sync",
+    "--home",
+    "12",
+    "--json",
+    "--data",
+    data,
+  );
+  const { tls } = await site.answer("status", "--json", "--data", data);
+  const { shown, code } = await answered(
+    ["number of the home", "twelve"],
+    ["a whole number, 1 or above", "12"],
+    ["time zone", "Berlin"],
+    ["there is no such time zone", "Europe/Berlin"],
+    ["Zigbee stick", "the blue one"],
+    ["none", "tcp://127.0.0.1:1"],
+    ["Its type", "ember"],
+    ["Central's address", origin],
+    ["The token", "nobody.knows-it"],
+    [`Its SHA-256 fingerprint is ${tls.fingerprint}`, "yes"],
+    ["Central's address", origin],
+    ["The token", "nobody.knows-it"],
+    ["refuses the token", origin],
+    ["The token", made.token],
+    ["central takes it", "yes"],
+  );
+  expect([code, shown.includes(made.token)]).toEqual([0, false]);
+  expect(parse(readFileSync(config, "utf8"))).toEqual({
+    data: "/var/lib/lintel",
+    home: { id: 12, timezone: "Europe/Berlin" },
+    api: { listen: "0.0.0.0:8080", tls: "self-signed" },
+    zigbee: { port: "tcp://127.0.0.1:1", adapter: "ember" },
+    upload: {
+      url: origin,
+      token_file: join(site.directory, "etc/upload-token"),
+      certificate: join(site.directory, "etc/central.pem"),
+    },
+  });
+  expect(readFileSync(join(site.directory, "etc/upload-token"), "utf8").trim()).toBe(made.token);
+}, 30_000);
+
+test("a box that is set up is asked about first, with what it has as the usual answers", async () => {
+  const first: [string, string][] = [
+    ["number of the home", "12"],
+    ["time zone", ""],
+    ["Zigbee stick", "none"],
+    ["Central's address", "none"],
+  ];
+  const no = await answered(...first, ["Write", "no"]);
+  expect([no.code, existsSync(config)]).toEqual([0, false]);
+  await answered(...first, ["Write", ""]);
+  const before = readFileSync(config, "utf8");
+  expect((await answered(["Set this box up anew", ""])).shown).toContain("Nothing was changed.");
+  const again = await answered(
+    ["Set this box up anew", "yes"],
+    ["number of the home", ""],
+    ...first.slice(1),
+    ["Write", "yes"],
+  );
+  expect([again.code, readFileSync(config, "utf8")]).toEqual([0, before]);
+  expect(again.shown).toContain("was so already: nothing changed");
+}, 30_000);
+
+test("without a terminal it asks nothing and says what to give", async () => {
+  const { code, said } = await site.lintel("setup", "--config", config);
+  expect([code, existsSync(config)]).toEqual([2, false]);
+  expect(said).toContain("there is no terminal to ask at: give --file FILE");
+});
