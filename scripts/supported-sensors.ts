@@ -48,7 +48,7 @@ ${table(
     `\`${name}\``,
     String(bit),
     inverted ? "false" : "true",
-    happens ? "where set" : "no, on a change alone",
+    happens ? "where set, until the sensor has told an end" : "no, on a change alone",
   ]),
 )}
 

@@ -11,7 +11,7 @@ export interface EventWord {
   readonly bit: EventBit;
   /** The bit is set where it is not so, as of `contact`. */
   readonly inverted?: true;
-  /** Says that something happens, rather than how it is: told twice it happened twice. */
+  /** Says that something happens, rather than how it is, of a sensor that tells no end of it: told twice it happened twice. */
   readonly happens?: true;
 }
 

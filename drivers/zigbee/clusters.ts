@@ -2,6 +2,7 @@ import type { Events, Models } from "zigbee-herdsman";
 import { batteryMillivolts, batteryPercent, type SensorModel } from "./models.ts";
 import type { Payload, Property } from "./properties.ts";
 import type { Translator } from "./translator.ts";
+import { motionZone, zoneTypeOf } from "./zone-status.ts";
 
 interface AttributeRow {
   readonly cluster: string;
@@ -27,6 +28,8 @@ export const attributeRows: readonly AttributeRow[] = [
     property: "occupancy",
     value: (raw) => (raw & 1) === 1,
     change: 0,
+    // Its zone tells each movement already.
+    unless: (device) => zoneTypeOf(device) === motionZone,
   },
   // 4.4: hundredths of a degree.
   {

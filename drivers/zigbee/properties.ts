@@ -24,12 +24,21 @@ export type Properties = ReadonlyMap<string, Property>;
 
 /** The records that a payload makes. */
 export interface Told {
-  /** The bits of the event that it tells, their values, and whether that is an event though nothing changed; absent where it tells none. */
-  readonly event?: { readonly mask: number; readonly bits: number; readonly again: boolean };
+  /** The bits of the event that it tells; absent where it tells none. */
+  readonly event?: ToldEvent;
   readonly measures: readonly MeasureValues[];
   readonly battery: { readonly battery_percent?: number; readonly battery_mv?: number };
   /** Values that are neither numbers nor words of a few. */
   readonly unrecorded: number;
+}
+
+export interface ToldEvent {
+  /** The bits that it tells, and their values. */
+  readonly mask: number;
+  readonly bits: number;
+  /** Of these, those by words that say that something happens: where it begins, and where it is told to be over. */
+  readonly begins: number;
+  readonly ends: number;
 }
 
 /** A word that may stand in the name of a quantity. */
@@ -39,7 +48,8 @@ const word = /^[\w.+-]{1,40}$/;
 export function toldBy(payload: Payload, properties: Properties): Told {
   let mask = 0;
   let bits = 0;
-  let again = false;
+  let begins = 0;
+  let ends = 0;
   const measures: MeasureValues[] = [];
   const battery: { battery_percent?: number; battery_mv?: number } = {};
   let unrecorded = 0;
@@ -52,9 +62,11 @@ export function toldBy(payload: Payload, properties: Properties): Told {
     const text = spoken && typeof value === "string" && word.test(value) ? value : undefined;
     if (row !== undefined) {
       const set = value !== (row.inverted ?? false);
-      mask |= 1 << row.bit;
-      if (set) bits |= 1 << row.bit;
-      again ||= set && row.happens === true;
+      const bit = 1 << row.bit;
+      mask |= bit;
+      if (set) bits |= bit;
+      if (row.happens && set) begins |= bit;
+      else if (row.happens) ends |= bit;
     } else if (name === "battery" && typeof value === "number" && number !== undefined) {
       battery.battery_percent = Math.min(100, Math.max(0, Math.round(number)));
     } else if (name === "voltage" && property?.unit === "mV" && number !== undefined) {
@@ -64,7 +76,7 @@ export function toldBy(payload: Payload, properties: Properties): Told {
     } else if (text !== undefined) measures.push(measureOf(`${name}_${text}`, 1));
     else unrecorded += 1;
   }
-  return { ...(mask === 0 ? {} : { event: { mask, bits, again } }), measures, battery, unrecorded };
+  return { ...(mask === 0 ? {} : { event: { mask, bits, begins, ends } }), measures, battery, unrecorded };
 }
 
 /** The row of a property that is a bit of its device's events; undefined where another property has the bit. */

@@ -6,6 +6,7 @@ import type { Host } from "../driver.ts";
 import { ClusterTranslator } from "./clusters.ts";
 import { converterTranslator, isListed } from "./converters.ts";
 import { factsOf } from "./facts.ts";
+import { Happenings } from "./happenings.ts";
 import type { HerdsmanLog } from "./herdsman-log.ts";
 import type { LastStatuses } from "./last-status.ts";
 import { type SensorModel, sensorModel, zoneSubtypes } from "./models.ts";
@@ -24,6 +25,7 @@ interface Sensor {
   tail: Promise<void>;
   configure_tries: number;
   configuring: boolean;
+  readonly happenings: Happenings;
 }
 
 /** Turns what zigbee-herdsman hears from sensors into readings and states. */
@@ -58,6 +60,7 @@ export class Sensors {
     if (sensor !== undefined && device.meta["configured"] !== true) void this.configure(device);
     if (zone !== undefined) {
       this.#zone(sensor?.device ?? describe(device, undefined), zone, moment, message.linkquality);
+      sensor?.happenings.takeZone(zone.zonestatus, { cluster: message.cluster, moment });
       return;
     }
     if (sensor !== undefined) this.#translate(sensor, message, moment);
@@ -146,6 +149,7 @@ export class Sensors {
           tail: Promise.resolve(),
           configure_tries: 0,
           configuring: false,
+          happenings: new Happenings(),
         }
       : undefined;
     this.#known.set(device.ieeeAddr, sensor);
@@ -189,19 +193,25 @@ export class Sensors {
       const told = toldBy(payload, sensor.translator.properties);
       if (told.unrecorded > 0)
         this.#host.dropped("zigbee values that are neither numbers nor known words", told.unrecorded);
-      this.#record(sensor.device, told, moment);
+      this.#record(sensor, told, { cluster: message.cluster, moment });
       const heard = { device: sensor.device, heard_ms: moment.unix_ms, ...told.battery };
       this.#host.heard({ ...heard, ...linkqualityOf(message.linkquality) });
     };
     sensor.tail = sensor.tail.then(take);
   }
 
-  #record(device: Device, { event, measures }: Told, moment: Moment): void {
+  #record(
+    sensor: Sensor,
+    { event, measures }: Told,
+    { cluster, moment }: { cluster: string | number; moment: Moment },
+  ): void {
+    const { device } = sensor;
     if (event !== undefined) {
+      const { mask, again } = sensor.happenings.take(event, { cluster, moment });
       const last = this.#statuses.get(device.address)?.zonestatus;
-      const zonestatus = ((last ?? 0) & ~event.mask) | event.bits;
-      this.#status(device, zonestatus, moment);
-      if (last !== zonestatus || event.again)
+      const zonestatus = ((last ?? 0) & ~mask) | (event.bits & mask);
+      if (mask !== 0) this.#status(device, zonestatus, moment);
+      if ((mask !== 0 && last !== zonestatus) || again !== 0)
         this.#accept({
           ...readingAt(device, moment),
           series: "wirelesssensor_events",

@@ -4,6 +4,9 @@ import { age_ms, type LastStatus } from "./last-status.ts";
 
 const iasZoneCluster = 0x0500;
 
+/** Zone type of a motion sensor (ZCL 8.2.2.2.1.2). */
+export const motionZone = 0x000d;
+
 /** ZoneStatus bits (ZCL 8.2.2.2.1.3). */
 const zoneBit = { supervision: 1 << 4, restore: 1 << 5 } as const;
 

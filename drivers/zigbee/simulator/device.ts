@@ -1,5 +1,10 @@
 import { batteryAttributes, readRecords } from "./attributes.ts";
-import { type SimulatedModel, type SimulatedModelName, simulatedModels } from "./models.ts";
+import {
+  type SimulatedMessage,
+  type SimulatedModel,
+  type SimulatedModelName,
+  simulatedModels,
+} from "./models.ts";
 import { reversed } from "./nv.ts";
 import {
   type AttributeValue,
@@ -193,8 +198,13 @@ export class SimulatedDevice {
   say(what: string): boolean {
     const message = this.model.says?.[what];
     if (message === undefined) throw new RangeError(`a ${this.modelName} does not say ${what}`);
-    const zcl = withSequence(Buffer.from(message.zcl.replaceAll(" ", ""), "hex"), this.#nextSequence());
-    return this.#air.send(this, message.endpoint, message.cluster, zcl);
+    const sent = this.#sendWhole(message);
+    return message.also === undefined ? sent : this.#sendWhole(message.also) && sent;
+  }
+
+  #sendWhole({ endpoint, cluster, zcl }: Omit<SimulatedMessage, "gives">): boolean {
+    const frame = withSequence(Buffer.from(zcl.replaceAll(" ", ""), "hex"), this.#nextSequence());
+    return this.#air.send(this, endpoint, cluster, frame);
   }
 
   /** Takes a ZCL frame that the coordinator sent to an endpoint of it. False when the device is asleep for good. */

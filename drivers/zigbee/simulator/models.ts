@@ -32,6 +32,8 @@ export interface SimulatedMessage {
   readonly cluster: number;
   /** The ZCL frame in hex; its sequence number is the device's next one. */
   readonly zcl: string;
+  /** Another that it sends at once behind it. */
+  readonly also?: Omit<SimulatedMessage, "gives">;
   /** All that a gateway must record of it. */
   readonly gives: {
     readonly event?: number;
@@ -229,15 +231,15 @@ export const simulatedModels = {
       },
     ],
     says: {
-      somebody: { endpoint: 1, cluster: 0x0406, zcl: "18 01 0a 0000 18 01", gives: { event: 0b10 } },
-      again: { endpoint: 1, cluster: 0x0406, zcl: "18 02 0a 0000 18 01", gives: { event: 0b10 } },
-      // Its definition takes light for a movement too: it tells light when it sees one.
-      light: {
+      // It measures light when it sees somebody: its definition takes either for a movement.
+      somebody: {
         endpoint: 1,
-        cluster: 0x0400,
-        zcl: "18 04 0a 0000 21 1900",
+        cluster: 0x0406,
+        zcl: "18 01 0a 0000 18 01",
+        also: { endpoint: 1, cluster: 0x0400, zcl: "18 04 0a 0000 21 1900" },
         gives: { event: 0b10, measures: { illuminance: [25, "lx"] } },
       },
+      again: { endpoint: 1, cluster: 0x0406, zcl: "18 02 0a 0000 18 01", gives: { event: 0b10 } },
       state: {
         endpoint: 1,
         cluster: 0x0000,

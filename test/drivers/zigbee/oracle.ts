@@ -45,7 +45,9 @@ export function allDefinitions(): readonly Definition[] {
 const silent = { debug: () => {}, info: () => {}, warning: () => {}, error: () => {} };
 setLogger(silent);
 
-const moment = { unix_ms: 1_800_000_000_000, monotonic_ms: 5_000_000, quality: clockQuality.synchronised };
+const began = { unix_ms: 1_800_000_000_000, monotonic_ms: 5_000_000, quality: clockQuality.synchronised };
+/** So far apart that no two messages tell of the same. */
+const between_ms = 2_000;
 /** Sequence numbers, by which converters know a message that was repeated. */
 const sequences = 256;
 const endpoints_max = 4;
@@ -97,12 +99,13 @@ async function compare(host: RecordingHost, definition: Definition, index: numbe
   });
   const generated = distinct(own.fromZigbee.flatMap((one) => messagesFor(one, own, asked)));
   let sequence = 0;
+  let messages = 0;
   for (const id of [...new Set(ids)]) {
     for (const message of generated) {
       sequence = (sequence + 1) % sequences;
       const of = (device: StandInDevice) =>
         whole(message, device, id, sequence) as unknown as Events.MessagePayload;
-      sensors.message(of(heard), moment);
+      sensors.message(of(heard), later(messages++ * between_ms));
       await sensors.settled();
       await oracle.ask(of(asked));
     }
@@ -138,6 +141,8 @@ class Oracle {
   >;
   readonly #state: Record<string, unknown> = {};
   #event: number | undefined;
+  /** It has told an end of this: it repeats how it is. */
+  readonly #endings = new Set<string>();
 
   constructor(definition: Definition, device: StandInDevice) {
     this.#definition = definition;
@@ -207,8 +212,9 @@ class Oracle {
         measures.push(JSON.stringify(measureOf(name, 0, unit)));
       else if ((type === "enum" || name === "action") && /^[\w.+-]{1,40}$/.test(String(value)))
         measures.push(JSON.stringify(measureOf(`${name}_${value}`, 1)));
-      if (value === true && ((isMotion && name === "occupancy") || (isDoor && name === "vibration")))
-        motion = true;
+      const happens = (isMotion && name === "occupancy") || (isDoor && name === "vibration");
+      if (happens && value === false) this.#endings.add(name);
+      if (happens && value === true && !this.#endings.has(name)) motion = true;
     }
     if (bits.length > 0) {
       let event = this.#event ?? 0;
@@ -218,6 +224,10 @@ class Oracle {
     }
     this.expected.push(...measures);
   }
+}
+
+function later(by_ms: number) {
+  return { ...began, unix_ms: began.unix_ms + by_ms, monotonic_ms: began.monotonic_ms + by_ms };
 }
 
 function sameDefinition(found: Definition, wanted: Definition): boolean {

@@ -5,19 +5,20 @@ const properties = (...names: string[]): Properties => new Map(names.map((name) 
 
 test("occupancy and presence are bit 1, a door, water and vibration bit 0, tamper bit 2, a low battery bit 3", () => {
   const bitsOf = (name: string, value: boolean) => toldBy({ [name]: value }, properties(name)).event;
-  expect(bitsOf("occupancy", true)).toEqual({ mask: 0b10, bits: 0b10, again: true });
-  expect(bitsOf("presence", true)).toEqual({ mask: 0b10, bits: 0b10, again: false });
-  expect(bitsOf("contact", false)).toEqual({ mask: 0b1, bits: 0b1, again: false });
-  expect(bitsOf("contact", true)).toEqual({ mask: 0b1, bits: 0, again: false });
-  expect(bitsOf("water_leak", true)).toEqual({ mask: 0b1, bits: 0b1, again: false });
-  expect(bitsOf("vibration", true)).toEqual({ mask: 0b1, bits: 0b1, again: true });
-  expect(bitsOf("tamper", true)).toEqual({ mask: 0b100, bits: 0b100, again: false });
-  expect(bitsOf("battery_low", true)).toEqual({ mask: 0b1000, bits: 0b1000, again: false });
+  expect(bitsOf("occupancy", true)).toEqual({ mask: 0b10, bits: 0b10, begins: 0b10, ends: 0 });
+  expect(bitsOf("occupancy", false)).toEqual({ mask: 0b10, bits: 0, begins: 0, ends: 0b10 });
+  expect(bitsOf("presence", true)).toEqual({ mask: 0b10, bits: 0b10, begins: 0, ends: 0 });
+  expect(bitsOf("contact", false)).toEqual({ mask: 0b1, bits: 0b1, begins: 0, ends: 0 });
+  expect(bitsOf("contact", true)).toEqual({ mask: 0b1, bits: 0, begins: 0, ends: 0 });
+  expect(bitsOf("water_leak", true)).toEqual({ mask: 0b1, bits: 0b1, begins: 0, ends: 0 });
+  expect(bitsOf("vibration", true)).toEqual({ mask: 0b1, bits: 0b1, begins: 0b1, ends: 0 });
+  expect(bitsOf("tamper", true)).toEqual({ mask: 0b100, bits: 0b100, begins: 0, ends: 0 });
+  expect(bitsOf("battery_low", true)).toEqual({ mask: 0b1000, bits: 0b1000, begins: 0, ends: 0 });
 });
 
 test("two properties for one bit are told apart: the first in the table has the bit, the other is a measure", () => {
   const told = toldBy({ contact: false, vibration: true }, properties("vibration", "contact"));
-  expect(told.event).toEqual({ mask: 0b1, bits: 0b1, again: false });
+  expect(told.event).toEqual({ mask: 0b1, bits: 0b1, begins: 0, ends: 0 });
   expect(told.measures).toEqual([{ quantity: "vibration", value: 1, unit: "" }]);
 });
 
