@@ -8,7 +8,7 @@ import { requireDevice } from "./pages/device/device-store.ts";
 import { usualSpans } from "./pages/device/facts.ts";
 import { type DaySpan, readSpan } from "./pages/device/span.ts";
 import { encodePlot, type PlotData } from "./plot-format.ts";
-import { doubtsIn, hereUntil_ms, uncoveredOf } from "./uncovered.ts";
+import { doubtsIn, hereUntil_ms, readUntil_ms, uncoveredOf } from "./uncovered.ts";
 
 /**
  * A measure of a device in a span of days, thinned for a plot, as the bytes of `plot-format.ts`.
@@ -26,7 +26,8 @@ export async function plotOf(asked: Asked, acceptEncoding: string | null): Promi
   const home = item.record.currenthomeid ?? undefined;
   const zone = await site.zoneOf(home);
   const span = readSpan(query, { zone, now_ms, usual: usualSpans[kind] });
-  const bytes = encodePlot(await plotData(asked, { item: item.key, home, measure, span }));
+  const of = { item: item.key, subtype: item.record.subtypename, home, measure, span };
+  const bytes = encodePlot(await plotData(asked, of));
   const { coding } = readAcceptEncoding(acceptEncoding ?? undefined);
   return new Response(coding === undefined ? bytes : codings[coding](bytes), {
     headers: {
@@ -41,9 +42,15 @@ export async function plotOf(asked: Asked, acceptEncoding: string | null): Promi
 
 async function plotData(
   { site, store, now_ms }: Asked,
-  { item, home, measure, span }: { item: number; home: number | undefined; measure: Measure; span: DaySpan },
+  {
+    item,
+    subtype,
+    home,
+    measure,
+    span,
+  }: { item: number; subtype: string; home: number | undefined; measure: Measure; span: DaySpan },
 ): Promise<PlotData> {
-  const { series, field, mask } = measure;
+  const { kind, series, field, mask } = measure;
   const { from_ms, to_ms } = span;
   const finest_ms = measure.step_ms ?? (await epoch_ms({ store, item, series }));
   const step_ms = finest_ms * stepsAtOnce((to_ms - from_ms) / finest_ms);
@@ -51,7 +58,8 @@ async function plotData(
   const request = { series, item, field, from_ms, before_ms: to_ms, step_ms };
   const thinned = await store.thinned(mask === undefined ? request : { ...request, mask });
   const here_ms = hereUntil_ms(await sentBy(site, home));
-  const uncovered = await uncoveredOf(store, { item, from_ms, to_ms: until_ms, here_ms });
+  const read_ms = await readUntil_ms(store, { item, kind, subtype, now_ms });
+  const uncovered = await uncoveredOf(store, { item, from_ms, to_ms: until_ms, here_ms, read_ms });
   const { count: counts } = thinned;
   const levels = mask === undefined ? levelsOf(thinned, measure) : statesOf(thinned);
   unbridge(levels, { counts, uncovered, from_ms, step_ms });

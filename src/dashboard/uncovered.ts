@@ -1,12 +1,16 @@
+import type { Kind } from "../kinds.ts";
+import { seriesNames, seriesOf } from "../series.ts";
+import { cadenceOf } from "../store/cadence.ts";
 import type { SeenStore } from "../store/seen-store.ts";
 import type { SentBy } from "./fleet.ts";
 import type { Site } from "./page.ts";
 
 /**
  * Why nothing is known of a time: nobody was listening (the gateway or its driver was down, the device was not worn, or kept nothing), the device was silent
- * although somebody listened, its readings have times that are in doubt, or its home has not sent them to central yet.
+ * although somebody listened, its readings have times that are in doubt, its readings have not come here yet (the device keeps them until it is read, or its home has not
+ * sent them to central), or the device was not there (it had not been heard yet, or another one had its place).
  */
-export type UncoveredWhy = "not_listening" | "silent" | "doubt" | "away";
+export type UncoveredWhy = "not_listening" | "silent" | "doubt" | "away" | "absent";
 
 /** A stretch of time, unix milliseconds, of which it is not known that nothing happened. */
 export interface Uncovered {
@@ -15,48 +19,78 @@ export interface Uncovered {
   readonly why: UncoveredWhy;
 }
 
+/** An item and a span, unix milliseconds. */
+export interface Covering {
+  /** The key of the item. */
+  readonly item: number;
+  readonly homes?: readonly number[] | undefined;
+  readonly from_ms: number;
+  readonly to_ms: number;
+  /** See `hereUntil_ms`. */
+  readonly here_ms?: number | undefined;
+  /** See `readUntil_ms`. */
+  readonly read_ms?: number | undefined;
+}
+
 /**
- * Stretches of a span, in order of time, in which an item was not covered: what `Store.coverage` says, and the time before its first sign of life. The time after its
- * latest is covered as long as the item is not overdue.
- *
- * @param item the key of the item
- * @param here_ms see `hereUntil_ms`
+ * Stretches of a span, in order of time, in which an item was not covered: what `Store.coverage` says, the time before its first sign of life, and what has not come
+ * here yet. The time after its latest is covered as long as the item is not overdue.
  */
 export async function uncoveredOf(
   store: Pick<SeenStore, "coverage">,
-  {
-    item,
-    homes,
-    from_ms,
-    to_ms: end_ms,
-    here_ms = end_ms,
-  }: {
-    item: number;
-    homes?: readonly number[];
-    from_ms: number;
-    to_ms: number;
-    here_ms?: number | undefined;
-  },
+  { item, homes, from_ms, to_ms: end_ms, here_ms = end_ms, read_ms }: Covering,
 ): Promise<Uncovered[]> {
   const to_ms = Math.min(end_ms, Math.max(from_ms, here_ms));
-  const found: Uncovered[] = to_ms < end_ms ? [{ from_ms: to_ms, to_ms: end_ms, why: "away" }] : [];
-  if (to_ms === from_ms) return found;
-  let first_ms = to_ms;
-  for (let skip = 0; skip < intervals_max; skip += intervalsAtOnce) {
+  const away = (since_ms: number, until_ms: number): Uncovered[] =>
+    since_ms < until_ms ? [{ from_ms: since_ms, to_ms: until_ms, why: "away" }] : [];
+  if (to_ms === from_ms) return away(to_ms, end_ms);
+  const found: Uncovered[] = [];
+  let [first_ms, known_ms] = [to_ms, read_ms ?? to_ms];
+  let isAll = false;
+  for (let skip = 0; skip < intervals_max && first_ms > from_ms && !isAll; skip += intervalsAtOnce) {
     const cut = homes === undefined ? {} : { homes };
-    const request = { item, before_ms: to_ms, skip, limit: intervalsAtOnce, ...cut };
-    const intervals = await store.coverage(request);
-    for (const { start_ms, stop_ms, state } of intervals) {
-      if (stop_ms <= from_ms) return inOrder(found);
+    const intervals = await store.coverage({ item, before_ms: to_ms, skip, limit: intervalsAtOnce, ...cut });
+    isAll = intervals.length < intervalsAtOnce;
+    for (const { start_ms, stop_ms, state, reason } of intervals) {
       first_ms = Math.min(first_ms, start_ms);
-      if (state === "covered") continue;
+      // A window that was missed is read in the next one, from what the device keeps.
+      if (stop_ms <= from_ms || state === "covered" || (read_ms !== undefined && reason === "missed_window"))
+        continue;
       const why = state === "silent" ? "silent" : "not_listening";
       found.push({ from_ms: Math.max(start_ms, from_ms), to_ms: Math.min(stop_ms, to_ms), why });
+      if (state === "gap") known_ms = Math.max(known_ms, Math.min(stop_ms, to_ms));
     }
-    if (intervals.length < intervalsAtOnce) break;
   }
-  if (first_ms > from_ms) found.push({ from_ms, to_ms: first_ms, why: "not_listening" });
-  return inOrder(found);
+  if (first_ms > from_ms) found.push({ from_ms, to_ms: first_ms, why: isAll ? "absent" : "not_listening" });
+  found.reverse();
+  const unread = holesIn(found, Math.max(from_ms, known_ms), to_ms);
+  return joined([...found, ...unread.flatMap((hole) => away(...hole)), ...away(to_ms, end_ms)]);
+}
+
+/**
+ * Until when it has been read what a device kept that tells nothing by itself, unix milliseconds: the end of its newest reading. Undefined of one that tells at once
+ * what happens.
+ */
+export async function readUntil_ms(
+  store: Pick<SeenStore, "page">,
+  of: {
+    readonly item: number;
+    readonly kind: Kind;
+    readonly subtype: string;
+    readonly homes?: readonly number[] | undefined;
+    readonly now_ms: number;
+  },
+): Promise<number | undefined> {
+  const { item, kind, subtype, homes, now_ms } = of;
+  if (!cadenceOf(kind, subtype).buffered) return undefined;
+  let until_ms = 0;
+  for (const series of seriesNames.filter((name) => seriesOf(name).kind === kind)) {
+    const request = { series, item, before_ms: now_ms + 1_000, skip: 0, limit: 1, precision: "ms" } as const;
+    const [newest] = (await store.page({ ...request, ...(homes && { homes }) })).records;
+    if (newest !== undefined)
+      until_ms = Math.max(until_ms, newest.stamp + 1_000 * Number(newest["duration"] ?? 0));
+  }
+  return until_ms;
 }
 
 /** Stretches of a span, in order of time, in which the clock of a home was in doubt: what was recorded has times then, and those may be wrong. */
@@ -86,10 +120,21 @@ export function hereUntil_ms(sent: SentBy): number | undefined {
   return Math.max(last_upload_ms ?? 0, backlog === 0 ? (last_report_ms ?? 0) : 0);
 }
 
-/** From the newest first to the oldest first, with what touches and is alike in one. */
-function inOrder(found: readonly Uncovered[]): Uncovered[] {
+/** The stretches between two moments that none of these spans covers, which are in order of time. */
+function holesIn(spans: readonly Uncovered[], from_ms: number, to_ms: number): [number, number][] {
+  const holes: [number, number][] = [];
+  let at_ms = from_ms;
+  for (const span of spans) {
+    if (span.from_ms > at_ms) holes.push([at_ms, span.from_ms]);
+    at_ms = Math.max(at_ms, span.to_ms);
+  }
+  return [...holes, [at_ms, to_ms]];
+}
+
+/** In order of time, with what touches and is alike in one. */
+function joined(found: readonly Uncovered[]): Uncovered[] {
   const all: Uncovered[] = [];
-  for (const span of found.toReversed()) {
+  for (const span of found.toSorted((one, other) => one.from_ms - other.from_ms)) {
     const last = all.at(-1);
     if (last !== undefined && last.why === span.why && last.to_ms >= span.from_ms)
       all[all.length - 1] = { ...last, to_ms: span.to_ms };

@@ -24,6 +24,8 @@ describe.skipIf(chromiumPath === undefined)(`a plot of a device in Chromium (els
     const said = () => page.textContent(".plot [role=status]");
     const readings = () => page.getAttribute(".plot [role=application]", "aria-label");
     expect(await readings()).toContain("in 14 days");
+    expect(await said()).toStartWith("Friday 6 November to Thursday 19 November: ");
+    expect(await page.textContent(".span > p")).toEndWith("Of these the spiral shows 14 days at a time.");
     await page.focus(".plot [role=application]");
     await page.keyboard.press("ArrowDown");
     expect(await said()).toBe("Thursday 19 November, 00:00: nothing happened");

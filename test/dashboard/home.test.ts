@@ -113,14 +113,14 @@ describe.skipIf(chromiumPath === undefined)(`the page of a home (${noChromium})`
     expect(await marksOf(name)).toEqual(await columnsByApi(name));
   });
 
-  test("the time in which nobody listened is drawn as such, as the API has it, and no longer", async () => {
+  test("the time before a device was there is no part of its strip, and ends as the API has it", async () => {
     const { page } = visit;
     const [name = ""] = names();
     const rows = page.locator(".device-row", { hasText: name });
-    // Nobody knows anything of before it joined: nearly all of the day.
+    // It joined a moment ago: that is nearly all of the day.
     const before = rows.locator(".nothing").first();
-    expect(await before.getAttribute("data-why")).toBe("not_listening");
-    expect(await before.getAttribute("fill")).toBe("url(#nothing-not-listening)");
+    expect(await before.getAttribute("data-why")).toBe("absent");
+    expect(await page.locator(".legend").textContent()).toContain("the device was not there");
     const [interval] = await gateway.records<{ start: number }[]>(
       `/items/wirelesssensors/${name}/coverage`,
       token,

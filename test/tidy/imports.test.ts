@@ -64,7 +64,7 @@ const rules: readonly { of: RegExp; may: RegExp; why: string }[] = [
   {
     of: /^src\/dashboard\//,
     may: new RegExp(
-      `${foundation.source}|^src/store/(store|seen-store|given-names)\\.ts$|^src/(http|meaning)/|^src/download/(column|text-formats)\\.ts$`,
+      `${foundation.source}|^src/store/(store|seen-store|given-names|cadence)\\.ts$|^src/(http|meaning)/|^src/download/(column|text-formats)\\.ts$`,
     ),
     why: "pages show what the store has and what readings mean, and hand it out in the files that downloads write",
   },

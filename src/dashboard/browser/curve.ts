@@ -188,9 +188,16 @@ function made(
             const [top, height] = [u.bbox.top, u.bbox.height].map((px) => px / devicePixelRatio);
             const x = (at_ms: number) => u.valToPos(at_ms / 1_000, "x", true) / devicePixelRatio;
             const edge = (at_ms: number) => x(Math.min(to_ms, Math.max(from_ms, at_ms)));
+            u.ctx.fillStyle = ink.raised;
+            const now = edge(times.now_ms);
+            u.ctx.fillRect(edge(from_ms), top ?? 0, now - edge(from_ms), height ?? 0);
             for (const span of uncovered) {
               const [left, right] = [edge(span.from_ms), edge(span.to_ms)];
               fillNothing(u.ctx, ink, span.why, [left, top ?? 0, right - left, height ?? 0]);
+              if (span.why !== "absent") continue;
+              u.ctx.fillStyle = ink.quiet;
+              for (const at_ms of [span.from_ms, span.to_ms].filter((one) => one > from_ms && one < to_ms))
+                u.ctx.fillRect(x(at_ms), top ?? 0, 1, height ?? 0);
             }
             u.ctx.restore();
           },
@@ -249,7 +256,7 @@ function wordsAt(index: number, { curve, times }: CurveOptions): string {
   const when =
     week_ms === undefined
       ? preciseText(curve.at_ms[index] ?? 0, times)
-      : `Week of ${yearDateText(week_ms, times)}`;
+      : [`Week of ${yearDateText(week_ms, times)}`, curve.known?.[index]].filter(Boolean).join(", ");
   return parts.length === 0 ? `${when}: not known` : `${when}: ${parts.join(", ")}`;
 }
 

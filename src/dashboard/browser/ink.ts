@@ -8,6 +8,7 @@ export interface Ink {
   readonly text: string;
   readonly quiet: string;
   readonly line: string;
+  readonly night: string;
   readonly accent: string;
   /** Fills of the kinds of nothing that have a pattern. */
   readonly patterns: Readonly<Record<Exclude<UncoveredWhy, "doubt">, CanvasPattern | string>>;
@@ -36,6 +37,7 @@ export function inkOf(context: CanvasRenderingContext2D, scale: number): Ink {
     text: colour("ink"),
     quiet,
     line: colour("line"),
+    night: colour("night"),
     accent: colour("accent"),
     patterns: {
       not_listening: pattern(hatch.degrees, (on) => on.fillRect(0, 0, hatch.width, tile)),
@@ -46,6 +48,7 @@ export function inkOf(context: CanvasRenderingContext2D, scale: number): Ink {
           on.fill();
         }
       }),
+      absent: "transparent",
       away: pattern(0, (on) => on.fillRect(0, (tile - dash.width) / 2, dash.length, dash.width)),
     },
   };

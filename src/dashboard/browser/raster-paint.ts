@@ -1,4 +1,5 @@
 import { hour_ms } from "../../durations.ts";
+import { night_h } from "../parts/nothing-look.ts";
 import { monthDateText, shortDateText } from "../time-text.ts";
 import type { UncoveredWhy } from "../uncovered.ts";
 import type { Painted } from "./day-form.ts";
@@ -28,8 +29,13 @@ function paintNothing(
       if (span.to_ms <= start_ms || span.from_ms >= end_ms) continue;
       const left = layout.x(Math.max(span.from_ms, start_ms) - start_ms);
       const right = layout.x(Math.min(span.to_ms, end_ms) - start_ms);
-      if (left < right)
-        fillNothing(context, ink, span.why, [left, layout.rowTop(row), right - left, gapless(layout)]);
+      if (left >= right) continue;
+      const [top, height] = [layout.rowTop(row), gapless(layout)];
+      fillNothing(context, ink, span.why, [left, top, right - left, height]);
+      if (span.why !== "absent") continue;
+      context.fillStyle = ink.quiet;
+      for (const edge_ms of [span.from_ms, span.to_ms].filter((at_ms) => at_ms > start_ms && at_ms < end_ms))
+        context.fillRect(layout.x(edge_ms - start_ms), top, 1, height);
     }
 }
 
@@ -49,10 +55,9 @@ function paintGround(
     };
     span(0, end_ms - start_ms, ink.raised);
     // Where the clocks change the night is longer or shorter by that.
-    context.globalAlpha = night.depth;
-    span(0, night.until_ms + (end_ms - start_ms - 24 * hour_ms), ink.line);
-    span(end_ms - start_ms - night.before_end_ms, end_ms - start_ms, ink.line);
-    context.globalAlpha = 1;
+    const length_ms = end_ms - start_ms;
+    span(0, length_ms - (24 - night_h.to) * hour_ms, ink.night);
+    span(length_ms - (24 - night_h.from) * hour_ms, length_ms, ink.night);
   }
 }
 
@@ -173,7 +178,6 @@ function gapless({ rowHeight }: RasterLayout): number {
   return rowHeight >= 6 ? rowHeight - 1 : rowHeight;
 }
 
-const night = { until_ms: 6 * hour_ms, before_end_ms: 2 * hour_ms, depth: 0.4 };
 /** With more days than these a weekday would not say which one it is. */
 const weekdays_max = 31;
 /** From one label of a day to the next. */

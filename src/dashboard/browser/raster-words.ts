@@ -1,8 +1,8 @@
 import type { Measure } from "../measures.ts";
+import { isMissing, nothingWords } from "../parts/nothing-look.ts";
 import type { DrawnDay } from "../parts/plots.ts";
 import type { PlotData } from "../plot-format.ts";
 import { clockText, dateText, type Times } from "../time-text.ts";
-import type { UncoveredWhy } from "../uncovered.ts";
 
 /** A moment of a raster as a person would say it. */
 export function wordsAt(
@@ -16,24 +16,26 @@ export function wordsAt(
   const when = `${dateText(at_ms, times)}, ${clockText(start_ms, times)}`;
   const readings = count === 0 ? "" : `, ${count} ${count === 1 ? "reading" : "readings"}`;
   const whys = uncovered.filter((span) => at_ms >= span.from_ms && at_ms < span.to_ms).map(({ why }) => why);
-  const doubt = whys.includes("doubt") ? `; ${unknown.doubt}` : "";
+  const doubt = whys.includes("doubt") ? `; ${nothingWords.doubt}` : "";
   if (level > 0) return `${when}: ${measure.levels[level - 1]}${readings}${doubt}`;
   if (count > 0) return `${when}: at rest${readings}${doubt}`;
   const [why] = whys;
-  if (why !== undefined) return `${when}: ${unknown[why]}`;
+  if (why !== undefined) return `${when}: ${nothingWords[why]}`;
   return start_ms > times.now_ms ? `${when}: not yet` : `${when}: nothing happened`;
 }
 
-/** The days of a raster in numbers, the newest first. */
+/** The days of a raster on which the device was there in numbers, the newest first. */
 export function drawnDays(
   { from_ms, step_ms, counts, levels, uncovered }: PlotData,
   edges_ms: readonly number[],
   depths: number,
 ): DrawnDay[] {
-  return edges_ms
-    .slice(1)
-    .map((to_ms, day): DrawnDay => {
-      const start_ms = edges_ms[day] ?? 0;
+  const days = edges_ms.slice(1).map((to_ms, day) => [edges_ms[day] ?? 0, to_ms] as const);
+  const isThere = ([start_ms, to_ms]: readonly [number, number]) =>
+    !uncovered.some((span) => span.why === "absent" && span.from_ms <= start_ms && span.to_ms >= to_ms);
+  return days
+    .filter(isThere)
+    .map(([start_ms, to_ms]): DrawnDay => {
       const [first, end] = [start_ms, to_ms].map((edge_ms) => Math.round((edge_ms - from_ms) / step_ms));
       const lasted_ms = Array.from({ length: depths }, () => 0);
       let readings = 0;
@@ -42,22 +44,13 @@ export function drawnDays(
         const level = levels[step] ?? 0;
         if (level > 0) lasted_ms[level - 1] = (lasted_ms[level - 1] ?? 0) + step_ms;
       }
-      // What was recorded while the time was in doubt is known, though not to the minute.
-      const uncovered_ms = uncovered.reduce(
-        (sum, span) =>
-          sum +
-          (span.why === "doubt" ? 0 : 1) *
-            Math.max(0, Math.min(span.to_ms, to_ms) - Math.max(span.from_ms, start_ms)),
-        0,
-      );
+      const uncovered_ms = uncovered
+        .filter(isMissing)
+        .reduce(
+          (sum, span) => sum + Math.max(0, Math.min(span.to_ms, to_ms) - Math.max(span.from_ms, start_ms)),
+          0,
+        );
       return { from_ms: start_ms, to_ms, readings, lasted_ms, uncovered_ms };
     })
     .reverse();
 }
-
-const unknown: Readonly<Record<UncoveredWhy, string>> = {
-  not_listening: "nobody was listening",
-  silent: "the device was silent",
-  doubt: "the time is in doubt",
-  away: "not here yet",
-};

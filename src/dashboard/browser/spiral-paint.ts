@@ -1,5 +1,5 @@
-import { day_ms, hour_ms } from "../../durations.ts";
-import { nothingLook } from "../parts/nothing-look.ts";
+import { hour_ms } from "../../durations.ts";
+import { night_h, nothingLook } from "../parts/nothing-look.ts";
 import { monthDateText } from "../time-text.ts";
 import type { Painted } from "./day-form.ts";
 import type { Ink } from "./ink.ts";
@@ -39,8 +39,8 @@ export function paintSpiral(context: CanvasRenderingContext2D, of: Painted & { l
   stroke(first_ms, end_ms, ink.raised);
   for (let day = 0; day < days; day++) {
     const [start_ms, stop_ms] = [edges_ms[day] ?? 0, edges_ms[day + 1] ?? 0];
-    stroke(start_ms, stop_ms - (day_ms - 6 * hour_ms), ink.line, 0.4);
-    stroke(stop_ms - 2 * hour_ms, stop_ms, ink.line, 0.4);
+    stroke(start_ms, stop_ms - (24 - night_h.to) * hour_ms, ink.night);
+    stroke(stop_ms - (24 - night_h.from) * hour_ms, stop_ms, ink.night);
   }
   for (const { from_ms, to_ms, why } of data.uncovered) {
     if (why === "doubt") continue;

@@ -1,4 +1,5 @@
 import { day_ms, hour_ms } from "../../durations.ts";
+import { spiralDays_max } from "../pages/device/span-titles.ts";
 import { dateText } from "../time-text.ts";
 import type { DayForm, DayLayout, Painted } from "./day-form.ts";
 import type { Ink } from "./ink.ts";
@@ -6,7 +7,7 @@ import { wholeDay } from "./raster-layout.ts";
 import { SpiralLayout } from "./spiral-layout.ts";
 import { paintSpiral, paintSpiralCursor } from "./spiral-paint.ts";
 
-/** Days as turns of a spiral, the newest outermost: a view of them is some days in full, two weeks of them at most. */
+/** Days as turns of a spiral, the newest outermost: a view of them is some days in full. */
 export function turnsOf(edges_ms: readonly number[]): DayForm {
   const days = edges_ms.length - 1;
   const edge = (at: number) => edges_ms[Math.min(days, Math.max(0, at))] ?? 0;
@@ -22,14 +23,14 @@ export function turnsOf(edges_ms: readonly number[]): DayForm {
   };
   return {
     whole: { from_ms: edge(0), to_ms: edge(days) },
-    usual: daysFrom(days, turns_max),
-    place: { name: "turns", unit_ms: 1_000, least_ms, most_ms: turns_max * day_ms },
+    usual: daysFrom(days, spiralDays_max),
+    place: { name: "turns", unit_ms: 1_000, least_ms, most_ms: spiralDays_max * day_ms },
     timeOf: (at_ms) => at_ms,
     // A view moves by the days that it begins in the middle of; closer, it has at least one.
     drawable: ({ from_ms, to_ms }) => {
       const turns = Math.round((to_ms - from_ms) / day_ms);
       const first = dayOf(from_ms + day_ms / 2);
-      return daysFrom(first, Math.min(turns_max, Math.max(1, turns)));
+      return daysFrom(first, Math.min(spiralDays_max, Math.max(1, turns)));
     },
     layout: (width, { from_ms, to_ms }) =>
       new Turns(
@@ -55,5 +56,3 @@ class Turns extends SpiralLayout implements DayLayout {
 
 /** A day on which clocks are put forward. */
 const least_ms = 23 * hour_ms;
-/** Two weeks: a weekday stands twice in a spiral. */
-const turns_max = 14;

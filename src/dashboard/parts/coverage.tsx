@@ -1,9 +1,9 @@
 import type { Uncovered, UncoveredWhy } from "../uncovered.ts";
-import { nothingLook } from "./nothing-look.ts";
+import { night_h, nothingLook, nothingWords } from "./nothing-look.ts";
 
 /**
  * The kinds of nothing, drawn alike in every plot: where nothing happened the ground is plain, where nobody listened it is hatched, where a device was silent it is
- * dotted, where the time of readings is in doubt it is veiled with blurred edges, and what central has not been sent yet is dashed. Each is told from the others by its form, so also without colour and on paper.
+ * dotted, where the time of readings is in doubt it is veiled with blurred edges, what has not been received yet is dashed, and where no device was there is no plot. Each is told from the others by its form, so also without colour and on paper.
  */
 
 /** The definitions that `Nothing` fills with: once in a page, before the first plot. */
@@ -48,7 +48,7 @@ export function Patterns() {
 }
 
 /** The fill of a shape of SVG, for plots that draw their own. */
-export function fillOf(why: UncoveredWhy): string {
+export function fillOf(why: Exclude<UncoveredWhy, "absent">): string {
   return `url(#nothing-${why === "not_listening" ? "not-listening" : why})`;
 }
 
@@ -60,13 +60,19 @@ export function Nothing({ spans, from_ms, to_ms }: NothingOf) {
       {spans.map((span) => {
         const [left, right] = [share(Math.max(span.from_ms, from_ms)), share(Math.min(span.to_ms, to_ms))];
         if (!(left < right)) return null;
+        const [x, width] = [`${left.toFixed(3)}%`, `${(right - left).toFixed(3)}%`];
+        if (span.why === "absent") {
+          const inside = [left, right].filter((edge) => edge > 0 && edge < 100);
+          const edges = inside.map((edge) => `${edge.toFixed(3)}%`);
+          return <Absent key={`absent ${span.from_ms}`} {...{ x, width, edges }} />;
+        }
         return (
           <rect
             key={`${span.why} ${span.from_ms}`}
             class="nothing"
             data-why={span.why}
-            x={`${left.toFixed(3)}%`}
-            width={`${(right - left).toFixed(3)}%`}
+            x={x}
+            width={width}
             y="0"
             height="100%"
             fill={fillOf(span.why)}
@@ -84,35 +90,57 @@ interface NothingOf {
   readonly to_ms: number;
 }
 
-/** One line that says how each kind of nothing is drawn; `away`: also what is not here yet, which a gateway does not have. */
-export function Legend({ away = false }: { away?: boolean }) {
-  const whys = Object.entries(meanings).filter(([why]) => away || why !== "away");
+/** One line that says how each kind of nothing is drawn, of those that not every plot has only what this one has; `night`: also how the hours of night are. */
+export function Legend({ spans, night = false }: { spans: readonly Uncovered[]; night?: boolean }) {
+  const some = new Set(spans.map(({ why }) => why));
+  const whys = (["not_listening", "silent", "doubt", "away", "absent"] as const).filter(
+    (why) => (why !== "away" && why !== "absent") || some.has(why),
+  );
   return (
     <ul class="legend" aria-label="How nothing is drawn">
       <li>
         <Swatch /> nothing happened
       </li>
-      {whys.map(([why, meaning]) => (
+      {night ? (
+        <li>
+          <Swatch why="night" /> night, {night_h.from}:00 to {night_h.to}:00
+        </li>
+      ) : null}
+      {whys.map((why) => (
         <li key={why}>
-          <Swatch why={why as UncoveredWhy} /> {meaning}
+          <Swatch why={why} /> {nothingWords[why]}
         </li>
       ))}
     </ul>
   );
 }
 
-function Swatch({ why }: { why?: UncoveredWhy }) {
+function Swatch({ why }: { why?: UncoveredWhy | "night" }) {
+  if (why === "absent")
+    return (
+      <svg class="swatch" width="32" height="14" aria-hidden="true" focusable="false">
+        <Absent x="0" width="50%" edges={["50%"]} />
+      </svg>
+    );
   return (
     <svg class="swatch" width="32" height="14" aria-hidden="true" focusable="false">
-      {why === undefined ? null : <rect width="100%" height="100%" fill={fillOf(why)} />}
+      {why === undefined ? null : why === "night" ? (
+        <rect class="bedtime" width="100%" height="100%" />
+      ) : (
+        <rect width="100%" height="100%" fill={fillOf(why)} />
+      )}
     </svg>
   );
 }
 
-/** The words of the legend. */
-export const meanings: Readonly<Record<UncoveredWhy, string>> = {
-  not_listening: "nobody was listening",
-  silent: "the device was silent",
-  doubt: "the time is in doubt",
-  away: "not here yet",
-};
+/** Time without a device is no part of the plot: bare ground, and a line where that ends. */
+function Absent({ x, width, edges }: { x: string; width: string; edges: readonly string[] }) {
+  return (
+    <>
+      <rect class="nothing absent" data-why="absent" x={x} width={width} y="0" height="100%" />
+      {edges.map((edge) => (
+        <line key={edge} class="nothing-line" x1={edge} x2={edge} y1="0" y2="100%" />
+      ))}
+    </>
+  );
+}

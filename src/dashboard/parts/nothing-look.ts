@@ -1,3 +1,22 @@
+import type { Uncovered, UncoveredWhy } from "../uncovered.ts";
+
+/** The kinds of nothing in words. */
+export const nothingWords: Readonly<Record<UncoveredWhy, string>> = {
+  not_listening: "nobody was listening",
+  silent: "the device was silent",
+  doubt: "the time is in doubt",
+  away: "not received yet",
+  absent: "the device was not there",
+};
+
+/** Whether something is missing that was to be recorded: nothing is where no device was, and what was recorded with a doubtful time is known, though not to the minute. */
+export function isMissing({ why }: Uncovered): boolean {
+  return why !== "absent" && why !== "doubt";
+}
+
+/** When people are in bed, for the shading alone: hours of the clock. */
+export const night_h = { from: 22, to: 6 } as const;
+
 /** How the kinds of nothing look, in CSS pixels: what draws them in SVG and on a canvas draws the same. */
 export const nothingLook = {
   /** Side of the square that is repeated. */

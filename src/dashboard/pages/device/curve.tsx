@@ -46,7 +46,7 @@ export function CurveFigure({ curve, ...data }: DeviceData & Frame & { curve: Cu
         aria-roledescription="plot"
         aria-label={`${title}: ${summary} Arrows move from value to value, plus and minus come closer and go away, Shift with arrows moves on, 0 shows all.`}
       />
-      <Legend away={uncovered.some(({ why }) => why === "away")} />
+      <Legend spans={uncovered} />
       <details>
         <summary>The same as a table</summary>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table is scrolled in its own box */}
@@ -63,9 +63,12 @@ export function CurveFigure({ curve, ...data }: DeviceData & Frame & { curve: Cu
               </tr>
             </thead>
             <tbody>
-              {rowsOf(curve).map(({ at_ms, values }, index) => (
+              {rowsOf(curve).map(({ at_ms, known, values }, index) => (
                 <tr key={`${at_ms} ${index}`}>
-                  <th scope="row">{dateText(at_ms, data)}</th>
+                  <th scope="row">
+                    {dateText(at_ms, data)}
+                    {known === null ? "" : `, ${known}`}
+                  </th>
                   {values.map((value, at) => (
                     <td key={columns[at]} class="number">
                       {value === null ? "" : numberText(value, locale, digits)}
@@ -82,13 +85,17 @@ export function CurveFigure({ curve, ...data }: DeviceData & Frame & { curve: Cu
 }
 
 /** The newest first, as many as somebody reads; all of them are in the files. */
-function rowsOf({ at_ms, weeks_ms = at_ms, lines, trend }: Curve) {
+function rowsOf({ at_ms, weeks_ms = at_ms, known, lines, trend }: Curve) {
   const all = [
     ...lines.map(({ values }) => values),
     ...(trend === undefined ? [] : [trend.lower, trend.upper]),
   ];
   return weeks_ms
-    .map((one, at) => ({ at_ms: one, values: all.map((values) => values[at] ?? null) }))
+    .map((one, at) => ({
+      at_ms: one,
+      known: known?.[at] ?? null,
+      values: all.map((values) => values[at] ?? null),
+    }))
     .filter(({ values }) => values.some((value) => value !== null))
     .slice(-rows_max)
     .reverse();

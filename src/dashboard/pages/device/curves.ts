@@ -16,6 +16,8 @@ export interface Curve {
   readonly at_ms: readonly number[];
   /** When the weeks began that the points are of; absent: each is of its moment. */
   readonly weeks_ms?: readonly number[];
+  /** Of each week how many of its days are known; null where all are. */
+  readonly known?: readonly (string | null)[];
   readonly lines: readonly { readonly title: string; readonly values: readonly (number | null)[] }[];
   /** Median and quartiles around each point, of its week or of the four weeks up to it; of the first line. */
   readonly trend?: Readonly<Record<"lower" | "median" | "upper", readonly (number | null)[]>>;
@@ -164,7 +166,9 @@ async function pointsIn(
 /** Points with one without values in each stretch that was not covered, so that no line crosses it. */
 function broken(points: readonly Point[], uncovered: readonly Uncovered[]): Point[] {
   const none = (points[0]?.values ?? []).map(() => null);
-  const breaks = uncovered.map(({ from_ms, to_ms }) => ({ at_ms: (from_ms + to_ms) / 2, values: none }));
+  const breaks = uncovered
+    .filter(({ why }) => why !== "absent")
+    .map(({ from_ms, to_ms }) => ({ at_ms: (from_ms + to_ms) / 2, values: none }));
   return [...points, ...breaks].sort((one, other) => one.at_ms - other.at_ms);
 }
 

@@ -8,7 +8,7 @@ import { sentBy } from "../../fleet.ts";
 import type { Asked, Show } from "../../page.ts";
 import type { PlotForm } from "../../parts/plots.ts";
 import { trailTo } from "../../trail.ts";
-import { doubtsIn, hereUntil_ms, type Uncovered, uncoveredOf } from "../../uncovered.ts";
+import { doubtsIn, hereUntil_ms, readUntil_ms, type Uncovered, uncoveredOf } from "../../uncovered.ts";
 import { type Curve, curvesIn } from "./curves.ts";
 import { firstOf, readingsIn, requireDevice } from "./device-store.ts";
 import { type Doses, dosesIn } from "./doses.ts";
@@ -106,7 +106,8 @@ export const showDevice: Show<DeviceData> = async (asked) => {
   const href = `/devices/${kind}/${encodeURIComponent(name)}`;
   const shownTime = { from_ms: span.from_ms, to_ms: until_ms };
   const here_ms = hereUntil_ms(await sentBy(site, home));
-  const uncovered = await uncoveredOf(store, { item: item.key, here_ms, ...shownTime });
+  const read_ms = await readUntil_ms(store, { item: item.key, kind, subtype, now_ms });
+  const uncovered = await uncoveredOf(store, { item: item.key, here_ms, read_ms, ...shownTime });
   const doubts = await doubtsIn(site, { home, ...shownTime });
   const data: DeviceData = {
     kind,
@@ -125,7 +126,8 @@ export const showDevice: Show<DeviceData> = async (asked) => {
     day: series === undefined ? null : await openedDay(of, series, { span, zone }),
     uncovered: [...uncovered, ...doubts],
     curves: series === undefined ? [] : await curvesIn(store, { series, item: item.key, span, uncovered }),
-    walking: series === "wirelesssensor_events" ? await walkingIn(asked, { name, home, span }) : [],
+    walking:
+      series === "wirelesssensor_events" ? await walkingIn(asked, { name, home, span, uncovered }) : [],
     doses:
       series === "pillbox_events" ? await dosesIn(asked, { item: item.key, span, zone, uncovered }) : null,
     request: series === undefined ? "" : requestOf(asked, { series, name, span }),

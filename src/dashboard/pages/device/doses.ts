@@ -1,5 +1,6 @@
 import type { DoorState } from "../../../meaning/doors.ts";
-import { type Dose, type DoseFindings, dosesOf, late_ms_max } from "../../../meaning/doses.ts";
+import { type Dose, type DoseFindings, late_ms_max } from "../../../meaning/doses.ts";
+import { dosesWithin } from "../../box-doses.ts";
 import type { Asked } from "../../page.ts";
 import type { Uncovered } from "../../uncovered.ts";
 import { readingsIn } from "./device-store.ts";
@@ -33,12 +34,12 @@ export async function dosesIn(
   const read = { from_ms, to_ms: to_ms + late_ms_max };
   for await (const rows of readingsIn(store, { series, item, span: read }))
     for (const [stamp_ms, event] of rows) states.push({ stamp_ms, event: Number(event) });
-  const findings = dosesOf({
+  const findings = dosesWithin({
     states,
     before: Number(before.records[0]?.["event"] ?? 0),
     zone,
     span: { from_ms, to_ms },
-    unknown: uncovered,
+    uncovered,
     now_ms,
   });
   const { doors, reloads, leftOpen } = findings;

@@ -35,7 +35,9 @@ export function Raster({ name, ...data }: DeviceData & Frame & { name: MeasureNa
   useEffect(() => {
     if (days !== undefined) drawing.current?.refresh();
   }, [health.newest_ms]);
-  const summary = summaryOf(days, { measure, locale });
+  const isPart = Array.isArray(days) && form === "spiral" && days.length < span.edges_ms.length - 1;
+  const shown = isPart ? daysText(days, { locale, zone, now_ms }) : "";
+  const summary = `${shown}${summaryOf(days, { measure, locale })}`;
   return (
     <figure class="plot">
       <Patterns />
@@ -66,7 +68,7 @@ export function Raster({ name, ...data }: DeviceData & Frame & { name: MeasureNa
           ))}
         </ul>
       )}
-      <Legend away={uncovered.some(({ why }) => why === "away")} />
+      <Legend spans={uncovered} night />
       {Array.isArray(days) ? (
         <details>
           <summary>The same as a table</summary>
@@ -127,6 +129,13 @@ function Days({
       </table>
     </section>
   );
+}
+
+/** The days that a spiral shows, which are not all of the span: `Monday 9 November to Sunday 22 November: `. */
+function daysText(days: readonly DrawnDay[], times: Parameters<typeof dateText>[1]): string {
+  const [newest, oldest] = [days[0], days.at(-1)];
+  if (newest === undefined || oldest === undefined) return "";
+  return `${dateText(oldest.from_ms, times)} to ${dateText(newest.from_ms, times)}: `;
 }
 
 function summaryOf(

@@ -3,7 +3,7 @@ import type { Frame } from "../../page.ts";
 import { yearDateText } from "../../time-text.ts";
 import { addressOf } from "./address.ts";
 import type { DeviceData } from "./data.ts";
-import { spanTitles } from "./span-titles.ts";
+import { spanTitles, spiralDays_max } from "./span-titles.ts";
 
 /** Chooses the days that the page is about, and which of the device's series. */
 export function SpanControl(data: DeviceData & Frame) {
@@ -62,6 +62,9 @@ export function SpanControl(data: DeviceData & Frame) {
       </details>
       <p>
         {yearDateText(first_ms, data)} to {yearDateText(last_ms, data)}, time of {zone.replaceAll("_", " ")}.
+        {data.form === "spiral" && span.edges_ms.length - 1 > spiralDays_max
+          ? ` Of these the spiral shows ${spiralDays_max} days at a time.`
+          : null}
       </p>
     </section>
   );

@@ -8,3 +8,6 @@ export const spanTitles = {
 } as const;
 
 export type SpanName = keyof typeof spanTitles;
+
+/** Days that a spiral shows: two weeks, so that a weekday stands twice in it. */
+export const spiralDays_max = 14;

@@ -1,10 +1,12 @@
 import type { WalkingLine } from "../../../config/walking-line.ts";
+import { day_ms } from "../../../durations.ts";
 import { linesOf } from "../../../meaning/measured-lines.ts";
 import { quartilesOf } from "../../../meaning/quartiles.ts";
 import type { Span } from "../../../meaning/span.ts";
 import { type Sighting, walksOf } from "../../../meaning/walks.ts";
 import { RecentlyUsed } from "../../../recently-used.ts";
 import type { Asked, Site } from "../../page.ts";
+import type { Uncovered } from "../../uncovered.ts";
 import { presence } from "../home/strip.ts";
 import type { Curve } from "./curves.ts";
 import { readingsIn } from "./device-store.ts";
@@ -13,8 +15,9 @@ import type { DaySpan } from "./span.ts";
 /** Walking speed of each week on the lines that a sensor is one of: median and quartiles, as far as the token may see the others of the line. */
 export async function walkingIn(
   asked: Asked,
-  { name, home, span }: { name: string; home: number | undefined; span: DaySpan },
+  of: { name: string; home: number | undefined; span: DaySpan; uncovered: readonly Uncovered[] },
 ): Promise<Curve[]> {
+  const { name, home, span, uncovered } = of;
   const { store, site } = asked;
   const records = (await store.itemOverviews(home === undefined ? undefined : [home])).map(
     ({ record }) => record,
@@ -22,24 +25,59 @@ export async function walkingIn(
   const all = linesOf(site.walking ?? [], await store.givenNames(home), records);
   const lines = all.filter(({ sensors }) => sensors.some(({ item }) => item === name));
   const curves: Curve[] = [];
-  for (const line of lines) curves.push(await curveOf(asked, line, weeksOf(span)));
+  for (const line of lines) curves.push(await curveOf(asked, line, { weeks: weeksOf(span), uncovered }));
   return curves.filter(({ spread }) => spread !== null);
 }
 
-async function curveOf(asked: Asked, line: WalkingLine, weeks: readonly Span[]): Promise<Curve> {
+async function curveOf(
+  asked: Asked,
+  line: WalkingLine,
+  { weeks, uncovered }: { weeks: readonly Span[]; uncovered: readonly Uncovered[] },
+): Promise<Curve> {
   const speeds: (readonly number[])[] = [];
   for (const week of weeks) speeds.push(week.from_ms < asked.now_ms ? await speedsIn(asked, line, week) : []);
   const found = speeds.map((of) => quartilesOf(of));
   const values = (name: "lower" | "median" | "upper") => found.map((one) => one?.[name] ?? null);
+  const known = weeks.map((week) => knownIn(week, uncovered));
   return {
     title: `Walking speed on the line ${line.name}`,
     unit: "m/s",
     digits: 2,
-    at_ms: weeks.map(({ from_ms, to_ms }) => (from_ms + to_ms) / 2),
+    at_ms: known.map(({ middle_ms }) => middle_ms),
     weeks_ms: weeks.map(({ from_ms }) => from_ms),
+    known: known.map(({ words }) => words),
     lines: [{ title: "median", values: values("median") }],
     trend: { lower: values("lower"), median: values("median"), upper: values("upper") },
     spread: quartilesOf(speeds.flat()) ?? null,
+  };
+}
+
+/**
+ * The middle of what is known of a week, so that its point stands where somebody listened, and how many of its days are known, `3 of 7 days`: null where all are.
+ */
+export function knownIn(
+  week: Span,
+  uncovered: readonly Uncovered[],
+): { middle_ms: number; words: string | null } {
+  const pieces: Span[] = [];
+  let at_ms = week.from_ms;
+  for (const { why, from_ms, to_ms } of uncovered) {
+    if (why === "doubt" || to_ms <= at_ms || from_ms >= week.to_ms) continue;
+    if (from_ms > at_ms) pieces.push({ from_ms: at_ms, to_ms: from_ms });
+    at_ms = to_ms;
+  }
+  if (at_ms < week.to_ms) pieces.push({ from_ms: at_ms, to_ms: week.to_ms });
+  const known_ms = pieces.reduce((sum, { from_ms, to_ms }) => sum + to_ms - from_ms, 0);
+  const [days, all] = [known_ms, week.to_ms - week.from_ms].map((ms) => Math.round(ms / day_ms));
+  let left_ms = known_ms / 2;
+  const middle = pieces.find(({ from_ms, to_ms }) => {
+    if (left_ms < to_ms - from_ms) return true;
+    left_ms -= to_ms - from_ms;
+    return false;
+  });
+  return {
+    middle_ms: middle === undefined ? (week.from_ms + week.to_ms) / 2 : middle.from_ms + left_ms,
+    words: days === all ? null : `${days} of ${all} days`,
   };
 }
 

@@ -1,11 +1,12 @@
 import { isBatteryLow } from "../../../battery.ts";
 import { day_ms } from "../../../durations.ts";
 import type { Kind } from "../../../kinds.ts";
-import { type Dose, dosesOf } from "../../../meaning/doses.ts";
+import type { Dose } from "../../../meaning/doses.ts";
 import { localDays } from "../../../meaning/local-day.ts";
 import type { SeenStore } from "../../../store/seen-store.ts";
 import type { ItemOverview, SeriesRecord } from "../../../store/store.ts";
-import { type Uncovered, uncoveredOf } from "../../uncovered.ts";
+import { dosesWithin } from "../../box-doses.ts";
+import { type Covering, readUntil_ms, type Uncovered, uncoveredOf } from "../../uncovered.ts";
 import { happened, open, type ShownItem, type StripMemory, seriesOfStrip, shownOf } from "./strip.ts";
 import type { TimeWindow } from "./window.ts";
 
@@ -60,13 +61,16 @@ export interface RowSources {
   readonly inLine: ReadonlySet<string>;
 }
 
+/** See `readUntil_ms`. */
+type Read = Pick<Covering, "read_ms">;
+
 /** A row, and the sightings of a curtain sensor in the window. */
 export async function rowOf(
   overview: ItemOverview,
   sources: RowSources,
 ): Promise<{ row: Omit<DeviceRow, "room">; sightings: readonly number[] }> {
   const { record, heard_ms, overdue, linkquality } = overview;
-  const { store, homes, window, memory, doubts, inLine, here_ms } = sources;
+  const { store, homes, window, memory, doubts, inLine, here_ms, now_ms } = sources;
   const { itemname: name, subtypename: subtype } = record;
   const kind = record.typename as Kind;
   const found = seriesOfStrip[kind] && (await store.item(kind, name, homes));
@@ -76,7 +80,7 @@ export async function rowOf(
     subtype,
     heard_ms: heard_ms ?? null,
     overdue,
-    battery: batteryOf(overview, sources.now_ms),
+    battery: batteryOf(overview, now_ms),
     linkquality: linkquality ?? null,
   };
   if (found === undefined)
@@ -84,18 +88,19 @@ export async function rowOf(
   const item: ShownItem = { key: found.key, kind, inLine: inLine.has(name), ...(homes && { homes }) };
   const { marks, often, steps, sightings } = await shownOf(store, { item, window, memory });
   const { from_ms } = window;
-  const to_ms = Math.min(window.to_ms, sources.now_ms);
-  const covering = { item: found.key, from_ms, to_ms, here_ms, ...(homes && { homes }) };
+  const to_ms = Math.min(window.to_ms, now_ms);
+  const read_ms = await readUntil_ms(store, { item: found.key, kind, subtype, homes, now_ms });
+  const covering = { item: found.key, homes, from_ms, to_ms, here_ms, read_ms };
   const uncovered = [...(await uncoveredOf(store, covering)), ...doubts];
-  const latest = await latestOf({ item, subtype, steps }, sources);
+  const latest = await latestOf({ item, subtype, steps, read_ms }, sources);
   return { row: { ...facts, marks, often, uncovered, latest }, sightings };
 }
 
 async function latestOf(
-  { item, subtype, steps }: { item: ShownItem; subtype: string; steps: number },
+  { item, subtype, steps, read_ms }: { item: ShownItem; subtype: string; steps: number } & Read,
   sources: RowSources,
 ): Promise<Latest | null> {
-  if (item.kind === "pillboxes") return dosesOfBox(item, sources);
+  if (item.kind === "pillboxes") return dosesOfBox(item, { ...sources, read_ms });
   const [last, ...earlier] = await newest(item, sources, latest_max);
   if (last === undefined) return null;
   const at_ms = last.stamp;
@@ -116,18 +121,18 @@ function doorOf(records: readonly [SeriesRecord, ...SeriesRecord[]]): Latest {
 }
 
 /** Doses of today and the six days before. */
-async function dosesOfBox(item: ShownItem, sources: RowSources): Promise<Latest | null> {
-  const { store, zone, now_ms, here_ms } = sources;
+async function dosesOfBox(item: ShownItem, sources: RowSources & Read): Promise<Latest | null> {
+  const { store, zone, now_ms, here_ms, read_ms } = sources;
   const records = await newest(item, sources, boxEvents_max);
   if (records[0] === undefined) return null;
   const days = localDays(zone, { from_ms: now_ms - 7 * day_ms, to_ms: now_ms + 1 }).slice(-7);
   const span = { from_ms: days[0]?.from_ms ?? now_ms, to_ms: days.at(-1)?.to_ms ?? now_ms };
-  const covering = { item: item.key, from_ms: span.from_ms, to_ms: now_ms, here_ms };
-  const unknown = await uncoveredOf(store, { ...covering, ...(item.homes && { homes: item.homes }) });
+  const covering = { item: item.key, homes: item.homes, from_ms: span.from_ms, to_ms: now_ms };
+  const uncovered = await uncoveredOf(store, { ...covering, here_ms, read_ms });
   const states = records.map(({ stamp, event }) => ({ stamp_ms: stamp, event: Number(event) }));
   const before = states.find(({ stamp_ms }) => stamp_ms < span.from_ms)?.event ?? 0;
   const inSpan = states.filter(({ stamp_ms }) => stamp_ms >= span.from_ms);
-  const { doses } = dosesOf({ states: inSpan, before, zone, span, unknown, now_ms });
+  const { doses } = dosesWithin({ states: inSpan, before, zone, span, uncovered, now_ms });
   return { type: "doses", at_ms: records[0].stamp, doses };
 }
 

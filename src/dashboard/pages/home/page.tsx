@@ -76,7 +76,7 @@ export function HomePage(data: HomeData & FrameData) {
                 </ul>
               </section>
             ))}
-            <Legend away={path !== "/"} />
+            <Legend spans={devices.flatMap(({ uncovered }) => uncovered)} night={window.nights.length > 0} />
             {devices.some(({ latest }) => latest?.type === "doses") ? <DoseLegend /> : null}
             <Proposals names={proposals} />
             <p>

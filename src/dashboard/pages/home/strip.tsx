@@ -1,4 +1,5 @@
-import { meanings, Nothing } from "../../parts/coverage.tsx";
+import { Nothing } from "../../parts/coverage.tsx";
+import { nothingWords } from "../../parts/nothing-look.ts";
 import { clockText, durationText, monthText, shortDateText, type Times } from "../../time-text.ts";
 import type { Uncovered } from "../../uncovered.ts";
 import type { Tick, TimeWindow } from "./window.ts";
@@ -8,8 +9,13 @@ export function Axis({ window, times }: { window: TimeWindow; times: Times }) {
   const share = sharesOf(window);
   return (
     <svg class="axis" aria-hidden="true" focusable="false">
-      {window.ticks.map(({ at_ms, label }) => (
-        <text key={at_ms} x={share(at_ms)} y="1em" text-anchor={anchorOf(at_ms, window)}>
+      {window.ticks.filter(isLabelled(window)).map(({ at_ms, label }) => (
+        <text
+          key={at_ms}
+          x={share(at_ms)}
+          y="1em"
+          text-anchor={label === "month" ? "start" : anchorOf(at_ms, window)}
+        >
           {tickTexts[label](at_ms, times)}
         </text>
       ))}
@@ -96,6 +102,11 @@ function sharesOf({ from_ms, to_ms }: TimeWindow): (at_ms: number) => string {
   return (at_ms) => `${((100 * (at_ms - from_ms)) / (to_ms - from_ms)).toFixed(3)}%`;
 }
 
+/** Months stand so close that a label before its line would lie on the one before: the last one is left out where there is no room behind it. */
+function isLabelled({ from_ms, to_ms }: TimeWindow): (tick: Tick) => boolean {
+  return ({ at_ms, label }) => label !== "month" || (to_ms - at_ms) / (to_ms - from_ms) > 1 / 24;
+}
+
 /** A label stands behind its line, as far as there is room for it. */
 function anchorOf(at_ms: number, { from_ms, to_ms }: TimeWindow): "start" | "middle" | "end" {
   const left = (to_ms - at_ms) / (to_ms - from_ms);
@@ -109,7 +120,7 @@ function wordsOf({ window, marks, uncovered }: Pick<StripOf, "window" | "marks" 
   const happened = `something happened in ${marks.length} of ${columns} columns of ${column}`;
   const missing = [...Map.groupBy(uncovered, ({ why }) => why)].map(([why, spans]) => {
     const length_ms = spans.reduce((sum, { from_ms, to_ms }) => sum + to_ms - from_ms, 0);
-    return `${meanings[why]} for ${durationText(length_ms)}`;
+    return `${nothingWords[why]} for ${durationText(length_ms)}`;
   });
   return [happened, ...missing].join(", ");
 }

@@ -1,6 +1,7 @@
 import { day_ms, hour_ms } from "../../../durations.ts";
 import { localDate, localDays } from "../../../meaning/local-day.ts";
 import type { Span } from "../../../meaning/span.ts";
+import { night_h } from "../../parts/nothing-look.ts";
 
 /** How much time the strips of a page show, by its name in the address, and in how many columns; a column of a year is 24 hours from midnight, as clocks are today. */
 export const spans = {
@@ -50,8 +51,8 @@ export function windowAt(now_ms: number, span: SpanName, zone: string): TimeWind
   }
   const nights = days
     .map(({ date }) => ({
-      from_ms: hourOf(zone, date, nightBegins_h),
-      to_ms: hourOf(zone, nextDate(date), nightEnds_h),
+      from_ms: hourOf(zone, date, night_h.from),
+      to_ms: hourOf(zone, nextDate(date), night_h.to),
     }))
     .filter((night) => night.from_ms < to_ms && night.to_ms > from_ms)
     .map((night) => ({ from_ms: Math.max(night.from_ms, from_ms), to_ms: Math.min(night.to_ms, to_ms) }));
@@ -76,8 +77,5 @@ function nextDate(date: string): string {
   return Temporal.PlainDate.from(date).add({ days: 1 }).toString();
 }
 
-/** When most people are in bed, for the shading alone. */
-const nightBegins_h = 22;
-const nightEnds_h = 6;
 const tickHours = [0, 6, 12, 18];
 const monday = 1;

@@ -1,4 +1,5 @@
-import { fillOf, meanings, Patterns } from "../../parts/coverage.tsx";
+import { fillOf, Patterns } from "../../parts/coverage.tsx";
+import { nothingWords } from "../../parts/nothing-look.ts";
 import { calendarText } from "../../time-text.ts";
 import type { MissingRow } from "./missing.ts";
 import { Table } from "./tables.tsx";
@@ -22,16 +23,16 @@ export function MissingMap({
           <Swatch height={0} /> nothing is missing
         </li>
         <li>
-          <Swatch height={10} fill={fillOf("not_listening")} /> {meanings.not_listening}
+          <Swatch height={10} fill={fillOf("not_listening")} /> {nothingWords.not_listening}
         </li>
         <li>
-          <Swatch height={10} fill={fillOf("silent")} /> {meanings.silent}
+          <Swatch height={10} fill={fillOf("silent")} /> {nothingWords.silent}
         </li>
         <li>
           <Swatch height={10} /> events were lost
         </li>
         <li>
-          <Swatch height={10} fill={fillOf("away")} /> {meanings.away}
+          <Swatch height={10} fill={fillOf("away")} /> {nothingWords.away}
         </li>
       </ul>
       <p class="quiet">The higher a mark, the more of the time of a home's devices is missing on that day.</p>
@@ -143,7 +144,7 @@ function rowText(
   return [
     known === 0 ? "nothing is known" : `${percent} % missing of ${known} days`,
     ...worst,
-    ...(away.length === 0 ? [] : [`${away.length} days not here yet`]),
+    ...(away.length === 0 ? [] : [`${away.length} days ${nothingWords.away}`]),
   ].join("; ");
 }
 
@@ -153,8 +154,8 @@ function lossOf([, ...percents]: readonly number[]): number {
 
 function dayWords(not_listening: number, silent: number, lost: number): string {
   return [
-    ...(not_listening === 0 ? [] : [`${not_listening} % ${meanings.not_listening}`]),
-    ...(silent === 0 ? [] : [`${silent} % ${meanings.silent}`]),
+    ...(not_listening === 0 ? [] : [`${not_listening} % ${nothingWords.not_listening}`]),
+    ...(silent === 0 ? [] : [`${silent} % ${nothingWords.silent}`]),
     ...(lost === 0 ? [] : [`${lost} % events were lost`]),
   ].join(", ");
 }
