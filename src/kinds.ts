@@ -14,6 +14,9 @@ export type Kind = keyof typeof kinds;
 
 export const kindNames = Object.keys(kinds) as Kind[];
 
+/** Kinds of item that record something. */
+export const recordingKinds = ["pillboxes", "wirelesssensors", "scales", "watches"] as const satisfies Kind[];
+
 export function isKind(name: string): name is Kind {
   return Object.hasOwn(kinds, name);
 }

@@ -1,9 +1,9 @@
 import { Type } from "@sinclair/typebox";
 import { HttpError } from "../http/errors.ts";
-import { isKind, type Kind } from "../kinds.ts";
+import { isKind, type Kind, recordingKinds } from "../kinds.ts";
 import { Item, ItemType } from "../records/items.ts";
 import { seriesNames } from "../series.ts";
-import { coverageEndpoint, coveredKinds } from "./coverage-endpoint.ts";
+import { coverageEndpoint } from "./coverage-endpoint.ts";
 import { deviceEndpoint } from "./device-endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { endpoint } from "./endpoint.ts";
@@ -62,8 +62,8 @@ export const endpoints: readonly Endpoint[] = [
     }),
   }),
   ...seriesNames.map(seriesEndpoint),
-  ...coveredKinds.map(coverageEndpoint),
-  ...coveredKinds.map(deviceEndpoint),
+  ...recordingKinds.map(coverageEndpoint),
+  ...recordingKinds.map(deviceEndpoint),
   ...recordEndpoints,
   ...homeEndpoints,
 ];

@@ -113,7 +113,7 @@ function sourceOf(store: Store, series: SeriesName, record: Item, options: Expor
       read = await store.oldestFirst({ ...request, after: read.next });
     }
   }
-  return { itemname: record.itemname, readings };
+  return { itemid: record.itemid, itemname: record.itemname, readings };
 }
 
 /** Path of a series' file without its ending. */

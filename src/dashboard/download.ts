@@ -1,4 +1,4 @@
-import { columnsOfSeries, type Encoder } from "../download/column.ts";
+import { columnsOfSeries, type Encoder, type RowItem, readingRows } from "../download/column.ts";
 import { csv } from "../download/text-formats.ts";
 import { HttpError } from "../http/errors.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../series.ts";
@@ -24,7 +24,7 @@ export async function downloadOf(asked: Asked): Promise<Response> {
   const { itemname, currenthomeid } = item.record;
   const zone = await site.zoneOf(currenthomeid ?? undefined);
   const span = readSpan(query, { zone, now_ms, usual: usualSpans[kind] });
-  const encoder = ending === "csv" ? csvOf(series, itemname) : jsonOf(series);
+  const encoder = ending === "csv" ? csvOf(series, item.record) : jsonOf(series);
   const name = `${itemname}-${path}-${span.from}-${span.until}.${ending}`;
   const plainName = name.replaceAll(/[^A-Za-z0-9._-]/g, "_");
   return new Response(streamOf(encoder, readingsIn(store, { series, item: item.key, span })), {
@@ -57,9 +57,10 @@ interface RowsEncoder extends Pick<Encoder, "head" | "tail"> {
   encode(rows: readonly ReadingRow[]): Uint8Array;
 }
 
-function csvOf(series: SeriesName, itemname: string): RowsEncoder {
+function csvOf(series: SeriesName, item: RowItem): RowsEncoder {
   const { head, encode, tail } = csv(columnsOfSeries(series), "iso");
-  return { head, tail, encode: (rows) => encode(rows.map((row) => [itemname, ...row])) };
+  const rowOf = readingRows(series);
+  return { head, tail, encode: (rows) => encode(rows.map((row) => rowOf(item, row))) };
 }
 
 function jsonOf(series: SeriesName): RowsEncoder {

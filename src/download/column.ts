@@ -1,11 +1,16 @@
 import type { TObject, TSchema } from "@sinclair/typebox";
 import { type SeriesName, seriesOf } from "../series.ts";
+import { isUnixTime } from "../unix-time.ts";
 
 /** A column of a file: what its values are, in every format. */
 export interface Column {
   readonly name: string;
   readonly type: ColumnType;
   readonly nullable: boolean;
+  /** In words, for whoever reads the file. */
+  readonly meaning: string;
+  /** Empty where it has none. */
+  readonly unit: string;
 }
 
 /** `moment` values are unix milliseconds; a file shows them in the form that was asked for. */
@@ -27,15 +32,45 @@ export interface Encoder {
   tail(): Uint8Array;
 }
 
-/** Columns of a series over many items: the item's name, the stamp, then the fields of the series table. */
+/** Columns of a series over many items: the item, the stamp, then the fields of the series table. */
 export function columnsOfSeries(series: SeriesName): Column[] {
   const fields = Object.entries(seriesOf(series).fields);
   return [
-    { name: "itemname", type: "text", nullable: false },
-    { name: "stamp", type: "moment", nullable: false },
-    ...fields.map(([name, { schema }]) => columnOf(name, schema)),
+    ...columnsOfItem.slice(0, 2),
+    column("stamp", "moment", seriesOf(series).stampMeaning),
+    ...fields.map(([name, { schema, meaning, unit }]) => {
+      const column = columnOf(name, schema);
+      return { ...column, meaning, unit: column.type === "moment" ? "" : unit };
+    }),
   ];
 }
+
+/** The item that a row is of. */
+export interface RowItem {
+  readonly itemid: number;
+  readonly itemname: string;
+}
+
+/** Makes rows of the readings of a series: stamp in unix milliseconds, then the values in the order of its fields. */
+export function readingRows(
+  series: SeriesName,
+): (item: RowItem, reading: readonly [number, ...Cell[]]) => Row {
+  const times = Object.values(seriesOf(series).fields).map(({ schema }) => isUnixTime(schema));
+  if (!times.includes(true)) return ({ itemid, itemname }, reading) => [itemid, itemname, ...reading];
+  return ({ itemid, itemname }, [stamp_ms, ...values]) => [
+    itemid,
+    itemname,
+    stamp_ms,
+    ...values.map((value, at) => (times[at] && typeof value === "number" ? value * 1000 : value)),
+  ];
+}
+
+/** Columns of the item that a row is of. */
+export const columnsOfItem: readonly Column[] = [
+  column("itemid", "integer", "the item"),
+  column("itemname", "text", "its name"),
+  column("typename", "text", "its type, as paths of the interface have it"),
+];
 
 /** Columns of a record's schema; the fields of a record within it get that field's name in front: `item_itemid`. */
 export function columnsOfSchema(schema: TObject): Column[] {
@@ -49,18 +84,36 @@ export function columnsOfSchema(schema: TObject): Column[] {
 /** The values of a record in the order of `columnsOfSchema`. */
 export function rowOf(schema: TObject, record: Readonly<Record<string, unknown>>): Cell[] {
   return Object.entries(schema.properties).flatMap(([name, field]) =>
-    isObject(field) ? rowOf(field, record[name] as Record<string, unknown>) : [record[name] as Cell],
+    isObject(field)
+      ? rowOf(field, record[name] as Record<string, unknown>)
+      : [cellOf(field, record[name] as Cell)],
   );
 }
 
+/** A value as a file has it: times are moments, in milliseconds. */
+export function cellOf(schema: TSchema, value: Cell): Cell {
+  return typeof value === "number" && choicesOf(schema).some(isUnixTime) ? value * 1000 : value;
+}
+
+/** A column that always has a value. */
+export function column(name: string, type: ColumnType, meaning: string, unit = ""): Column {
+  return { name, type, nullable: false, meaning, unit };
+}
+
 function columnOf(name: string, schema: TSchema): Column {
-  const choices: readonly TSchema[] = schema["anyOf"] ?? [schema];
+  const choices = choicesOf(schema);
+  const time = choices.some(isUnixTime);
   const types = new Set(choices.map((choice) => String(choice["type"])));
   const nullable = types.delete("null");
   const [type, ...others] = types;
-  const known = type === undefined || others.length > 0 ? undefined : columnTypes[type];
+  const single = type === undefined || others.length > 0 ? undefined : columnTypes[type];
+  const known = time ? "moment" : single;
   if (known === undefined) throw new Error(`a file has no column type for ${name}: ${[...types].join(", ")}`);
-  return { name, type: known, nullable };
+  return { name, type: known, nullable, meaning: schema.description ?? "", unit: "" };
+}
+
+function choicesOf(schema: TSchema): readonly TSchema[] {
+  return schema["anyOf"] ?? [schema];
 }
 
 const columnTypes: Readonly<Record<string, ColumnType>> = {

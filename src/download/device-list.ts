@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { DeviceRecord } from "../records/device.ts";
-import { type Cell, type Column, columnsOfSchema, rowOf } from "./column.ts";
+import { type Cell, type Column, column, columnsOfSchema, rowOf } from "./column.ts";
 import type { Format } from "./format.ts";
 import type { InterfaceClient } from "./interface-client.ts";
 import { fileOf } from "./series-file.ts";
@@ -33,7 +33,7 @@ export async function fetchDevices(options: {
       if (answer !== undefined && answer !== "gone") yield [[itemname, typename, ...cellsOf(answer.body)]];
     }
   }
-  return writeTable({ path: fileOf(options.path, format), format, columns, stamp }, rows());
+  return writeTable({ path: fileOf(options.path, format), format, columns: deviceColumns, stamp }, rows());
 }
 
 const lists = ["measures", "nevertells"] as const;
@@ -45,5 +45,12 @@ function cellsOf(device: DeviceRecord): Cell[] {
   return [...rowOf(single, device), measures.join(", "), device.nevertells.join(", ")];
 }
 
-const text = (name: string): Column => ({ name, type: "text", nullable: false });
-const columns = [text("itemname"), text("typename"), ...columnsOfSchema(single), ...lists.map(text)];
+const listed = (name: (typeof lists)[number]) =>
+  column(name, "text", DeviceRecord.properties[name].description ?? "");
+/** Columns of the file of devices. */
+export const deviceColumns: readonly Column[] = [
+  column("itemname", "text", "the item"),
+  column("typename", "text", "its type, as paths of the interface have it"),
+  ...columnsOfSchema(single),
+  ...lists.map(listed),
+];

@@ -6,14 +6,20 @@ import { OperatorError } from "../errors.ts";
 import { kindNames } from "../kinds.ts";
 import { Item, ItemType } from "../records/items.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../series.ts";
+import { version } from "../version.ts";
+import { coverageRows, missingnessRows } from "./coverage-list.ts";
 import { deviceList, fetchDevices } from "./device-list.ts";
 import type { Format } from "./format.ts";
 import { HeldReadings } from "./held-readings.ts";
 import { InterfaceClient } from "./interface-client.ts";
+import { writeDescription } from "./package/description.ts";
+import { type WrittenTable, writtenTable } from "./package/written.ts";
 import { fetchList, pagesOf, recordLists } from "./record-lists.ts";
 import { bringUpToDate, type Span } from "./series-download.ts";
 import { fileOf, writeSeries } from "./series-file.ts";
 import type { StampForm } from "./stamp-form.ts";
+import { writeTable } from "./table-file.ts";
+import { coverageList, missingnessList, tableNamed, tables } from "./tables.ts";
 
 export interface DownloadOptions {
   readonly url: string;
@@ -93,16 +99,48 @@ export async function download(options: DownloadOptions): Promise<Downloaded> {
     const devices = await fetchDevices({ ...options, server, items, path: join(directory, deviceList) });
     if (devices === undefined) absent.push(deviceList);
     else files[deviceList] = { rows: devices, written: true };
+    for (const [name, rows] of [
+      [coverageList, coverageRows],
+      [missingnessList, missingnessRows],
+    ] as const) {
+      options.onProgress({ ...received, now: name });
+      const { columns } = tableNamed(name);
+      const { format, stamp } = options;
+      const path = fileOf(join(directory, name), format);
+      const written = await writeTable(
+        { path, format, columns, stamp },
+        rows({ ...options, server, held, items }),
+      );
+      files[name] = { rows: written ?? 0, written: true };
+    }
     for (const series of options.series ?? seriesNames) {
       const sources = items.filter(({ typename }) => typename === seriesOf(series).kind);
       if (sources.length === 0 && options.series === undefined) continue;
       options.onProgress({ ...received, now: `writing ${series}` });
       files[series] = await assemble(held, series, sources, options);
     }
+    options.onProgress({ ...received, now: "describing it all" });
+    await describe(server.url, files, options);
     return { directory, received: received.received, files, absent };
   } finally {
     held.close();
   }
+}
+
+/** Writes the files that say what the others are. */
+async function describe(
+  url: string,
+  files: Downloaded["files"],
+  { directory, format, stamp, clock }: DownloadOptions,
+): Promise<void> {
+  const written: WrittenTable[] = [];
+  for (const table of tables) {
+    const rows = files[table.name]?.rows;
+    if (rows !== undefined)
+      written.push(await writtenTable(table, { directory, path: fileOf(table.name, format), rows }));
+  }
+  const made_ms = clock.now().unix_ms;
+  writeDescription(directory, { tables: written, format, stamp, url, made_ms, version });
 }
 
 /**
@@ -163,6 +201,7 @@ async function assemble(
   if (before.content === content && existsSync(fileOf(path, format)))
     return { rows: before.rows, written: false };
   const sources = items.map(({ itemid, itemname }) => ({
+    itemid,
     itemname,
     readings: () => held.oldestFirst({ series, item: itemid }),
   }));

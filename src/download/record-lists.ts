@@ -13,6 +13,8 @@ import { writeTable } from "./table-file.ts";
 export interface RecordList {
   /** The name of its file, without ending. */
   readonly name: string;
+  /** Its contents in words. */
+  readonly title: string;
   readonly schema: TObject;
   readonly paths: readonly string[];
   readonly owner?: { readonly path: string; readonly field: string };
@@ -20,12 +22,18 @@ export interface RecordList {
 
 /** Every list, in the order in which they are downloaded. */
 export const recordLists: readonly RecordList[] = [
-  { name: "item_types", schema: ItemType, paths: ["/items"] },
-  { name: "items", schema: recordTable.items.schema, paths: kindNames.map((kind) => `/inventory/${kind}`) },
+  { name: "item_types", title: "Types of item", schema: ItemType, paths: ["/items"] },
+  {
+    name: "items",
+    title: recordTable.items.title,
+    schema: recordTable.items.schema,
+    paths: kindNames.map((kind) => `/inventory/${kind}`),
+  },
   ...(Object.keys(recordPaths) as (keyof typeof recordPaths)[]).map((type) => {
     const { owner } = definitionOf(type);
     return {
       name: type,
+      title: recordTable[type].title,
       schema: recordTable[type].schema,
       paths: [recordPaths[type]],
       owner: owner && { path: recordPaths[owner], field: ownerField[owner] },
@@ -60,14 +68,15 @@ export async function fetchList(options: {
   return writeTable({ path, format, columns: columnsOfSchema(list.schema), stamp }, batches());
 }
 
-/** Pages of a list; none where there is no such path. */
+/** Pages of a list, from the one with this query on; none where there is no such path. */
 export async function* pagesOf(
   server: InterfaceClient,
   path: string,
   schema: TObject,
+  first = "",
 ): AsyncGenerator<readonly ListRecord[]> {
   const array = arrayOf(schema);
-  for (let query: string | undefined = ""; query !== undefined; ) {
+  for (let query: string | undefined = first; query !== undefined; ) {
     const answer: Awaited<ReturnType<typeof server.get<readonly ListRecord[]>>> = await server.get(
       path,
       query,

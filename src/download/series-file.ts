@@ -1,12 +1,11 @@
 import type { SeriesName } from "../series.ts";
-import { type Cell, columnsOfSeries } from "./column.ts";
+import { type Cell, columnsOfSeries, type RowItem, readingRows } from "./column.ts";
 import type { Format } from "./format.ts";
 import type { StampForm } from "./stamp-form.ts";
 import { writeTable } from "./table-file.ts";
 
 /** An item's readings in a file: oldest first, a bounded number at a time. */
-export interface Source {
-  readonly itemname: string;
+export interface Source extends RowItem {
   readings(): Iterable<readonly SourceRow[]> | AsyncIterable<readonly SourceRow[]>;
 }
 
@@ -33,10 +32,11 @@ export async function writeSeries(options: {
   async function* batches() {
     // A series without readings has a file too.
     yield [];
-    for (const { itemname, readings } of options.sources)
+    const rowOf = readingRows(series);
+    for (const { itemid, itemname, readings } of options.sources)
       for await (const rows of readings()) {
         options.stop.throwIfAborted();
-        yield rows.map((row) => [itemname, ...row] as const);
+        yield rows.map((row) => rowOf({ itemid, itemname }, row));
         options.onRows?.(rows.length);
       }
   }

@@ -23,7 +23,7 @@ export async function writeTable(
   const encoder = formats[format](columns, stamp);
   const file = await writing(path, async () => {
     await mkdir(dirname(path), { recursive: true });
-    return open(part, "w");
+    return open(part, "w", 0o600);
   });
   const put = (bytes: Uint8Array) =>
     writing(path, async () => {

@@ -9,6 +9,8 @@ export interface FieldCheck {
   readonly accepts: (value: unknown) => boolean;
   /** The value of a text cell for this field; the text itself where it is no such value. */
   readonly fromText: (text: string) => unknown;
+  /** Whether JSON may have its value as text too, as downloads write times. */
+  readonly isTime: boolean;
   /** Allowed values, in words. */
   readonly expected: string;
 }
@@ -19,9 +21,11 @@ export function fieldCheck(schema: TSchema): FieldCheck {
   const compiled = TypeCompiler.Compile(inner);
   const kind = kinds[inner[Kind]];
   if (kind === undefined) throw new TypeError(`no import knows how to read a field of kind ${inner[Kind]}`);
+  const isTime = isUnixTime(inner);
   return {
     accepts: (value) => compiled.Check(value) && kind.keeps(value),
-    fromText: kind.fromText,
+    fromText: isTime ? unixTimeIn : kind.fromText,
+    isTime,
     expected: kind.expected(inner),
   };
 }
@@ -38,6 +42,7 @@ export function embeddedCheck(idField: string): FieldCheck {
       (typeof value === "string" && value !== "" && keepsText(value)) ||
       (typeof value === "object" && value !== null && isNumber((value as Record<string, unknown>)[idField])),
     fromText: (text) => text,
+    isTime: false,
     expected: `${idField}, name, or an object with its ${idField}`,
   };
 }
@@ -51,11 +56,12 @@ interface KindOfField {
 
 const kinds: Readonly<Record<string, KindOfField>> = {
   Integer: {
-    fromText: (text) => (/^-?\d{1,16}$/.test(text) ? Number(text) : text),
+    fromText: wholeNumberIn,
     // Beyond 2^53 a JSON number is no longer the number that was written.
     keeps: Number.isSafeInteger,
     expected: (schema) => {
-      if (isUnixTime(schema)) return "a unix timestamp in whole seconds";
+      if (isUnixTime(schema))
+        return "a unix timestamp in whole seconds, or text of ISO 8601 such as 2026-01-31T08:00:00Z";
       const { minimum, maximum } = schema;
       return minimum === 0 && maximum === 1 ? "0 or 1" : `a whole number${rangeText(minimum, maximum)}`;
     },
@@ -82,6 +88,24 @@ const kinds: Readonly<Record<string, KindOfField>> = {
     expected: ({ anyOf }) => valuesText((anyOf as TSchema[]).map((member) => String(member["const"]))),
   },
 };
+
+function wholeNumberIn(text: string): number | string {
+  return /^-?\d{1,16}$/.test(text) ? Number(text) : text;
+}
+
+/** Unix seconds of a time as a download writes it: whole seconds, with an offset. */
+function unixTimeIn(text: string): number | string {
+  const written = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d:\d\d(\.0{1,3})?(Z|[+-]\d\d:\d\d)$/.exec(text);
+  if (written === null || !isDate(written[1] ?? "")) return wholeNumberIn(text);
+  const unix_ms = Date.parse(text);
+  return Number.isNaN(unix_ms) ? text : unix_ms / 1000;
+}
+
+/** There is no 30 February, however the text looks. */
+function isDate(text: string): boolean {
+  const date = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
+}
 
 /** `"polled" or "broadcasting"`. */
 export function valuesText(values: readonly string[]): string {

@@ -51,7 +51,8 @@ export function recordCheck(type: RecordType): (raw: RawRecord) => CheckedRecord
       }
       // Null says that there is no value; whether the record can do without is seen when it is filled in.
       if (written === null || (textual && written === "")) continue;
-      const value = textual ? check.fromText(exactText(String(written))) : written;
+      const asText = textual || (check.isTime && typeof written === "string");
+      const value = asText ? check.fromText(exactText(String(written))) : written;
       if (check.accepts(value)) given[field] = field === embeds ? embeddedId(value) : value;
       else faults.push({ line, field, given: givenText(written), expected: check.expected });
     }

@@ -1,7 +1,8 @@
 import type { Kind } from "../kinds.ts";
 import type { GapReason } from "../reading.ts";
+import type { CoverageReason, CoverageState } from "../records/coverage.ts";
 import { type Cadence, cadenceOf, silence_max_ms } from "./cadence.ts";
-import type { CoverageInterval, CoverageReason, CoverageRequest, CoverageState } from "./store.ts";
+import type { CoverageInterval, CoverageRequest } from "./store.ts";
 
 /** Stored facts of an item that has been heard; times are unix milliseconds. */
 export interface CoverageFacts {

@@ -1,7 +1,8 @@
 import type { DeviceFacts } from "../device-facts.ts";
 import { OperatorError } from "../errors.ts";
 import type { Kind } from "../kinds.ts";
-import type { Device, DeviceState, Gap, GapReason, Reading } from "../reading.ts";
+import type { Device, DeviceState, Gap, Reading } from "../reading.ts";
+import type { CoverageReason, CoverageState } from "../records/coverage.ts";
 import type { Item, ItemType } from "../records/items.ts";
 import type { SeriesName, Value } from "../series.ts";
 import type { Token } from "../token.ts";
@@ -410,10 +411,6 @@ export interface CoverageInterval {
   /** How many events are missing, where the device tells. */
   readonly lost?: number;
 }
-
-/** `covered`: the driver was listening and the device alive, so that no event means that nothing happened. */
-export type CoverageState = "covered" | "silent" | "not_listening" | "gap";
-export type CoverageReason = "device_silent" | "gateway_down" | "driver_down" | GapReason;
 
 export interface Appended {
   readonly first_seq: number;

@@ -46,9 +46,10 @@ describe("a device's files", () => {
     expect(records).toHaveLength(12 * 2 + 4);
     expect(await (await serving.ask(`${file}.json?${span}`)).json()).toEqual(records);
     const csv = await (await serving.ask(`${file}.csv?${span}`)).text();
+    const doorId = (await serving.store.item("wirelesssensors", doorName))?.record.itemid;
     expect(csv).toBe(
-      `itemname,stamp,event\r\n${records
-        .map(({ stamp = 0, event }) => `${doorName},${new Date(stamp).toISOString()},${event}\r\n`)
+      `itemid,itemname,stamp,event\r\n${records
+        .map(({ stamp = 0, event }) => `${doorId},${doorName},${new Date(stamp).toISOString()},${event}\r\n`)
         .join("")}`,
     );
   });

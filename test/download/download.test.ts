@@ -14,7 +14,7 @@ import { mintToken } from "../../src/token.ts";
 import { now_ms, type Serving, serve } from "../api/serving.ts";
 import { startApi } from "../api/starting.ts";
 import { mountSmall, mountsAllowed } from "../store/sqlite/mount.ts";
-import { allOf, event, linesOf, oneOfEach, sensor } from "./filled.ts";
+import { allOf, event, linesOf, oneOfEach, sensor, timeFields } from "./filled.ts";
 
 /** Counts the pages that the interface reads, and lets a test act on one. */
 class Watched {
@@ -124,7 +124,7 @@ describe("a download", () => {
     const all = await allOf(serving.store, "wirelesssensor_events");
     const text = await Bun.file(join(directory, "wirelesssensor_events.csv")).text();
     expect(text.split("\r\n").slice(1, -1)).toEqual(
-      all.map(({ itemname, stamp_ms, values }) => [itemname, stamp_ms, ...values].join(",")),
+      all.map(({ itemid, itemname, stamp_ms, values }) => [itemid, itemname, stamp_ms, ...values].join(",")),
     );
     for (const series of seriesNames) {
       const names = columnsOfSeries(series).map(({ name }) => name);
@@ -133,10 +133,11 @@ describe("a download", () => {
       });
       const cells = read.map((row) => names.map((name) => plain(row[name])));
       expect(cells).toEqual(
-        (await allOf(serving.store, series)).map(({ itemname, stamp_ms, values }) => [
+        (await allOf(serving.store, series)).map(({ itemid, itemname, stamp_ms, values }) => [
+          itemid,
           itemname,
           stamp_ms,
-          ...values,
+          ...values.map((value, at) => (timeFields.has(names[at + 3] ?? "") ? Number(value) * 1000 : value)),
         ]),
       );
     }

@@ -64,10 +64,10 @@ export async function allOf(
   store: Store,
   series: SeriesName,
   before_ms = Date.UTC(2100, 0, 1),
-): Promise<{ itemname: string; stamp_ms: number; values: Value[] }[]> {
+): Promise<{ itemid: number; itemname: string; stamp_ms: number; values: Value[] }[]> {
   const { kind } = seriesOf(series);
-  const all: { itemname: string; stamp_ms: number; values: Value[] }[] = [];
-  for (const { itemname } of await store.items(kind, { skip: 0, limit: 10_000 })) {
+  const all: Awaited<ReturnType<typeof allOf>> = [];
+  for (const { itemid, itemname } of await store.items(kind, { skip: 0, limit: 10_000 })) {
     const item = await store.item(kind, itemname);
     if (item === undefined) throw new Error(`the store lost ${itemname}`);
     let after: ReadingPosition | undefined;
@@ -75,7 +75,7 @@ export async function allOf(
       const span = { from_ms: 0, before_ms, limit: 5_000 };
       const given = after === undefined ? {} : { after };
       const read = await store.oldestFirst({ series, item: item.key, ...span, ...given });
-      all.push(...read.rows.map(([stamp_ms, ...values]) => ({ itemname, stamp_ms, values })));
+      all.push(...read.rows.map(([stamp_ms, ...values]) => ({ itemid, itemname, stamp_ms, values })));
       if (read.next === undefined) break;
       after = read.next;
     }
@@ -86,11 +86,20 @@ export async function allOf(
 /** The same as the lines of the NDJSON file that holds them. */
 export async function linesOf(store: Store, series: SeriesName, before_ms?: number): Promise<string[]> {
   const names = Object.keys(seriesOf(series).fields);
-  return (await allOf(store, series, before_ms)).map(({ itemname, stamp_ms, values }) =>
+  const shown = (name: string, value: Value) => (timeFields.has(name) ? isoOf(Number(value) * 1000) : value);
+  return (await allOf(store, series, before_ms)).map(({ itemid, itemname, stamp_ms, values }) =>
     JSON.stringify({
+      itemid,
       itemname,
-      stamp: new Date(stamp_ms).toISOString(),
-      ...Object.fromEntries(names.map((name, at) => [name, values[at] ?? null])),
+      stamp: isoOf(stamp_ms),
+      ...Object.fromEntries(names.map((name, at) => [name, shown(name, values[at] ?? null)])),
     }),
   );
+}
+
+/** Fields of series that are times, which files have as every time. */
+export const timeFields: ReadonlySet<string> = new Set(["devicestamp", "nextpanicstart", "nextpanicstop"]);
+
+function isoOf(unix_ms: number): string {
+  return new Date(unix_ms).toISOString();
 }

@@ -131,8 +131,7 @@ test("a gateway that holds less and less leaves every reading once in the files,
     seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
     return (seed >>> 8) % below;
   };
-  const itemname = async () =>
-    (await serving.store.items("wirelesssensors", { skip: 0, limit: 1 }))[0]?.itemname;
+  const only = async () => (await serving.store.items("wirelesssensors", { skip: 0, limit: 1 }))[0];
   let interrupted = 0;
   for (let round = 0; round < 16; round += 1) {
     const from_ms = begin_ms + round * 400_000;
@@ -140,10 +139,10 @@ test("a gateway that holds less and less leaves every reading once in the files,
       event(sensor(0), from_ms + random(400_000) - (random(9) === 0 ? random(3_000_000) : 0), random(4)),
     );
     await serving.store.append(readings);
-    const name = await itemname();
+    const { itemid, itemname } = (await only()) ?? {};
     all.push(
       ...readings.map(({ stamp_ms, values }) =>
-        JSON.stringify({ itemname: name, stamp: new Date(stamp_ms).toISOString(), ...values }),
+        JSON.stringify({ itemid, itemname, stamp: new Date(stamp_ms).toISOString(), ...values }),
       ),
     );
     for (let left = 1 + random(9); left < 6; left = 1 + random(9)) {

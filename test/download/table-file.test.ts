@@ -4,7 +4,7 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parquetMetadata, parquetReadObjects } from "hyparquet";
-import { columnsOfSchema, columnsOfSeries, type Row } from "../../src/download/column.ts";
+import { column, columnsOfSchema, columnsOfSeries, type Row } from "../../src/download/column.ts";
 import { type Format, formatNames } from "../../src/download/format.ts";
 import type { StampForm } from "../../src/download/stamp-form.ts";
 import { writeTable } from "../../src/download/table-file.ts";
@@ -21,9 +21,9 @@ afterAll(() => rm(directory, { recursive: true, force: true }));
 const weights = columnsOfSeries("scale_weights");
 const stamp_ms = Date.UTC(2026, 10, 20, 12, 0, 0) + 250;
 const rows: Row[] = [
-  ["hall, scale", stamp_ms, 70_123, null, 0, -1, 9_007_199_254_740_991, 77],
-  ['the "new" one\nupstairs', stamp_ms + 1, 1, 2, 3, 4, 5, null],
-  ["", stamp_ms + 1, 0, null, null, null, null, null],
+  [1, "hall, scale", stamp_ms, 70_123, null, 0, -1, 9_007_199_254_740_991, 77],
+  [2, 'the "new" one\nupstairs', stamp_ms + 1, 1, 2, 3, 4, 5, null],
+  [3, "", stamp_ms + 1, 0, null, null, null, null, null],
 ];
 
 async function written(format: Format, given = rows, stamp: StampForm = "iso", columns = weights) {
@@ -40,10 +40,10 @@ describe("CSV", () => {
   test("is RFC 4180: names first, CRLF, quotes where they are needed, nothing for null", async () => {
     expect(await (await written("csv")).text()).toBe(
       [
-        "itemname,stamp,weight,fatMass,waterMass,boneMass,muscleMass,batteryLevel",
-        '"hall, scale",2026-11-20T12:00:00.250Z,70123,,0,-1,9007199254740991,77',
-        '"the ""new"" one\nupstairs",2026-11-20T12:00:00.251Z,1,2,3,4,5,',
-        '"",2026-11-20T12:00:00.251Z,0,,,,,',
+        "itemid,itemname,stamp,weight,fatMass,waterMass,boneMass,muscleMass,batteryLevel",
+        '1,"hall, scale",2026-11-20T12:00:00.250Z,70123,,0,-1,9007199254740991,77',
+        '2,"the ""new"" one\nupstairs",2026-11-20T12:00:00.251Z,1,2,3,4,5,',
+        '3,"",2026-11-20T12:00:00.251Z,0,,,,,',
         "",
       ].join("\r\n"),
     );
@@ -59,10 +59,7 @@ describe("CSV", () => {
       "a\r\n\tb",
       '=HYPERLINK("x")',
     ];
-    const columns = [
-      { name: "text", type: "text", nullable: false },
-      { name: "number", type: "real", nullable: false },
-    ] as const;
+    const columns = [column("text", "text", ""), column("number", "real", "")];
     const file = await written(
       "csv",
       given.map((text) => [text, -1.5]),
@@ -97,14 +94,15 @@ test("NDJSON is one object a line, null included", async () => {
   expect(lines.pop()).toBe("");
   expect(lines.map((line) => JSON.parse(line))).toEqual(
     rows.map((row) => ({
-      itemname: row[0],
-      stamp: new Date(Number(row[1])).toISOString(),
-      weight: row[2],
-      fatMass: row[3],
-      waterMass: row[4],
-      boneMass: row[5],
-      muscleMass: row[6],
-      batteryLevel: row[7],
+      itemid: row[0],
+      itemname: row[1],
+      stamp: new Date(Number(row[2])).toISOString(),
+      weight: row[3],
+      fatMass: row[4],
+      waterMass: row[5],
+      boneMass: row[6],
+      muscleMass: row[7],
+      batteryLevel: row[8],
     })),
   );
 });
@@ -112,10 +110,7 @@ test("NDJSON is one object a line, null included", async () => {
 test("NDJSON and Parquet have every text exactly, NDJSON without a character that a terminal obeys", async () => {
   const text = "=1+1 \u001b[2J\u009b31m\u202e\u2028";
   const given: Row[] = [[text, 1]];
-  const columns = [
-    { name: "text", type: "text", nullable: false },
-    { name: "number", type: "real", nullable: false },
-  ] as const;
+  const columns = [column("text", "text", ""), column("number", "real", "")];
   const ndjson = await (await written("ndjson", given, "iso", [...columns])).text();
   expect(ndjson.trimEnd()).not.toMatch(/[\p{Cc}\u2028\u202e]/u);
   expect(JSON.parse(ndjson)).toEqual({ text, number: 1 });
@@ -140,7 +135,7 @@ describe("Parquet", () => {
   });
 
   test("splits many rows into groups, and says so in what stands at its end", async () => {
-    const many = Array.from({ length: 70_000 }, (_, at): Row => ["door", stamp_ms + at, at % 64]);
+    const many = Array.from({ length: 70_000 }, (_, at): Row => [7, "door", stamp_ms + at, at % 64]);
     const columns = columnsOfSeries("wirelesssensor_events");
     const file = await (await written("parquet", many, "iso", columns)).arrayBuffer();
     const metadata = parquetMetadata(file);
@@ -160,6 +155,7 @@ describe("Parquet", () => {
 test("every series and every record has columns, in the order in which its fields are served", async () => {
   for (const series of seriesNames)
     expect(columnsOfSeries(series).map(({ name }) => name)).toEqual([
+      "itemid",
       "itemname",
       "stamp",
       ...Object.keys(seriesOf(series).fields),
@@ -195,7 +191,7 @@ test("a file takes its name only when it is whole, and until then what stood the
     expect(await Bun.file(path).text()).toBe("before");
   }
   expect(await writeTable(options, whole())).toBe(rows.length);
-  expect(await Bun.file(path).text()).toStartWith("itemname,");
+  expect(await Bun.file(path).text()).toStartWith("itemid,itemname,");
   expect(existsSync(`${path}.part`)).toBe(false);
 });
 

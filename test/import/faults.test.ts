@@ -51,7 +51,7 @@ const wrong: readonly [
     [
       "all.json:4: subjects genderid: 1 is given, true or false expected",
       'all.json:5: subjects oadc: "7" is given, a whole number expected',
-      "all.json:6: subjects dob: 1763640000000 is given, a unix timestamp in whole seconds expected",
+      "all.json:6: subjects dob: 1763640000000 is given, a unix timestamp in whole seconds, or text of ISO 8601 such as 2026-01-31T08:00:00Z expected",
     ],
   ],
   [

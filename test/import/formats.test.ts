@@ -149,3 +149,29 @@ test("references may lead into the store, by number or by name", async () => {
     }),
   ).toEqual([]);
 });
+
+test("a time may stand as downloads write it, in every format", async () => {
+  const born = "1957-03-02T01:00:00.000+01:00";
+  const written: readonly Record<string, string | object>[] = [
+    { "subjects.csv": `subjectid,dob\r\n3,${born}\r\n` },
+    { "all.ndjson": `{"record":"subjects","subjectid":3,"dob":"${born}"}` },
+    { "all.json": { subjects: [{ subjectid: 3, dob: born }] } },
+  ];
+  for (const files of written) {
+    await using programme = await Programme.open();
+    await programme.take(files);
+    expect((await programme.store.records("subjects"))[0]?.dob).toBe(Date.UTC(1957, 2, 2) / 1000);
+    for (const none of [
+      "1957-02-30T00:00:00Z",
+      "1957-03-02",
+      "1957-03-02T00:00:00",
+      "1957-03-02T00:00:00.500Z",
+    ]) {
+      const faults = await programme.faults({ "subjects.csv": `subjectid,dob\n3,${none}\n` });
+      expect(faults).toHaveLength(1);
+      expect(faults[0]).toContain(
+        `dob: "${none}" is given, a unix timestamp in whole seconds, or text of ISO 8601`,
+      );
+    }
+  }
+});

@@ -1,0 +1,90 @@
+import { quantities } from "../../quantities.ts";
+import type { Column, ColumnType } from "../column.ts";
+import type { StampForm } from "../stamp-form.ts";
+import { missingnessList } from "../tables.ts";
+import type { Contents, WrittenTable } from "./written.ts";
+
+/** The meaning of every field of every file, as Markdown for people. */
+export function codebook({ tables, stamp }: Contents): string {
+  return [
+    "# Codebook",
+    "What every field of every file here means. `datapackage.json` says the same to programs.",
+    "## Before anything is counted",
+    rules(stamp),
+    "## Events of wireless sensors",
+    bits,
+    ...tables.flatMap((table) => section(table, stamp)),
+    "## Quantities",
+    "`quantity` of `wirelesssensor_measures`. What is not listed here is kept under the name and in the unit that the sensor tells.",
+    tableText(
+      ["quantity", "unit", "meaning"],
+      Object.entries(quantities).map(([name, { unit, meaning }]) => [`\`${name}\``, unit, meaning]),
+    ),
+    "",
+  ].join("\n\n");
+}
+
+function rules(stamp: StampForm): string {
+  return [
+    `- **Time.** ${stampTexts[stamp]}`,
+    `- **No event is not no data.** A sensor that is silent says nothing by that, unless somebody was listening and the device alive: \`coverage\` has when, and \`${missingnessList}\` adds it up for each item and day. Days with many missing minutes are no quiet days.`,
+    "- **Nothing is made up.** Readings are what devices told: no value is interpolated, and no end of a movement is added by a timer. `devices` says of each how its readings are made.",
+    "- **An empty field** is a value that is not there. Some texts of the inventory have the word `null` in its place, as the interface serves them.",
+  ].join("\n");
+}
+
+const stampTexts: Readonly<Record<StampForm, string>> = {
+  iso: "All times are ISO 8601 in UTC, `2026-11-20T12:00:00.250Z`.",
+  unix: "All times are unix seconds: whole seconds since 1970 in UTC.",
+  unix_ms: "All times are unix milliseconds since 1970 in UTC.",
+};
+
+const bits = [
+  "`event` of `wirelesssensor_events` is a number whose bits each say yes or no, as the zone status of Zigbee has them. Bit 0 counts 1, bit 1 counts 2, bit 2 counts 4, bit 3 counts 8, so that 9 is an open door with a battery that is nearly empty.",
+  tableText(
+    ["bit", "set where"],
+    [
+      ["0", "open (a door, a window), vibration, water, smoke"],
+      ["1", "movement or presence"],
+      ["2", "the sensor was opened or taken off"],
+      ["3", "its battery is low"],
+      ["4 to 15", "supervision, restore, trouble and test, as the sensor sent them"],
+    ],
+  ),
+  "`event` of `pillbox_events` has a bit for each door: bit 0 Sunday to bit 6 Saturday, set while that door is open.",
+].join("\n\n");
+
+function section({ name, title, path, rows, columns }: WrittenTable, stamp: StampForm): string[] {
+  return [
+    `## ${name}`,
+    `${title}. \`${path}\`, ${rows.toLocaleString("en")} rows.`,
+    tableText(
+      ["field", "type", "unit", "meaning"],
+      columns.map((column) => [`\`${column.name}\``, typeText(column, stamp), column.unit, column.meaning]),
+    ),
+  ];
+}
+
+function typeText({ type, nullable }: Column, stamp: StampForm): string {
+  const text = type === "moment" ? momentTexts[stamp] : typeTexts[type];
+  return nullable ? `${text}, or empty` : text;
+}
+
+const momentTexts: Readonly<Record<StampForm, string>> = {
+  iso: "time",
+  unix: "time (unix s)",
+  unix_ms: "time (unix ms)",
+};
+
+const typeTexts: Readonly<Record<Exclude<ColumnType, "moment">, string>> = {
+  text: "text",
+  integer: "whole number",
+  real: "number",
+  boolean: "true or false",
+};
+
+function tableText(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+  return [line(heads), line(heads.map(() => "---")), ...rows.map(line)].join("\n");
+}

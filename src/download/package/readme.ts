@@ -1,0 +1,73 @@
+import type { Format } from "../format.ts";
+import type { Contents } from "./written.ts";
+
+/** For whoever finds the directory: its purpose, and a first plot. */
+export function readme({ format, url, made_ms, version }: Contents): string {
+  const { r, python, duckdb } = readers[format];
+  return `# Readings and records of homes
+
+Downloaded from ${url} by Lintel ${version} at ${new Date(made_ms).toISOString()}. It may hold what is personal: keep it as your study says.
+
+- \`codebook.md\` says what every field means, and what to mind before anything is counted.
+- \`missingness\` says for each item and day how long somebody was listening. Plot it beside the events: a day without events may be one without data.
+- \`datapackage.json\` (Frictionless) and \`ro-crate-metadata.json\` (RO-Crate) say the same to programs, with a digest of each file.
+
+## The first plot
+
+Events of each sensor by day, and the days of which more than an hour is missing.
+
+R:
+
+\`\`\`r
+events <- ${r("wirelesssensor_events")}
+missing <- ${r("missingness")}
+events$day <- as.Date(events$stamp)
+counts <- aggregate(event ~ itemname + day, events, length)
+known <- subset(missing, minutes - listened < 60)
+merged <- merge(counts, transform(known, day = as.Date(day)), by = c("itemname", "day"))
+boxplot(event ~ itemname, merged, las = 2, ylab = "events a day")
+\`\`\`
+
+Python:
+
+\`\`\`python
+import pandas as pd
+events = ${python("wirelesssensor_events")}
+missing = ${python("missingness")}
+events["day"] = pd.to_datetime(events["stamp"]).dt.date.astype(str)
+counts = events.groupby(["itemname", "day"]).size().rename("events").reset_index()
+known = missing[missing["minutes"] - missing["listened"] < 60]
+counts.merge(known, on=["itemname", "day"]).pivot(index="day", columns="itemname", values="events").plot()
+\`\`\`
+
+DuckDB:
+
+\`\`\`sql
+SELECT itemname, stamp::DATE AS day, count(*) AS events FROM ${duckdb("wirelesssensor_events")} GROUP BY ALL ORDER BY ALL;
+\`\`\`
+
+Days are those of UTC in these lines; \`missingness\` has those of each home's time zone, which it names.
+`;
+}
+
+type Reader = (table: string) => string;
+
+const readers: Readonly<
+  Record<Format, { readonly r: Reader; readonly python: Reader; readonly duckdb: Reader }>
+> = {
+  csv: {
+    r: (table) => `read.csv("${table}.csv")`,
+    python: (table) => `pd.read_csv("${table}.csv")`,
+    duckdb: (table) => `'${table}.csv'`,
+  },
+  ndjson: {
+    r: (table) => `jsonlite::stream_in(file("${table}.ndjson"))`,
+    python: (table) => `pd.read_json("${table}.ndjson", lines=True)`,
+    duckdb: (table) => `read_json_auto('${table}.ndjson')`,
+  },
+  parquet: {
+    r: (table) => `as.data.frame(arrow::read_parquet("${table}.parquet"))`,
+    python: (table) => `pd.read_parquet("${table}.parquet")`,
+    duckdb: (table) => `'${table}.parquet'`,
+  },
+};

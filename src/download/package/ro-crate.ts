@@ -1,0 +1,55 @@
+import { mediaTypes } from "./data-package.ts";
+import type { Contents } from "./written.ts";
+
+/** An RO-Crate 1.1 of a download: what its files are, who made them, when and from where. */
+export function roCrate(
+  { tables, format, url, made_ms, version }: Contents,
+  others: readonly string[],
+): object {
+  const made = new Date(made_ms).toISOString();
+  const files = [
+    ...tables.map(({ path, title, bytes, sha256, rows }) => ({
+      "@id": path,
+      "@type": "File",
+      name: path,
+      description: `${title}: ${rows} rows`,
+      encodingFormat: mediaTypes[format],
+      contentSize: String(bytes),
+      sha256,
+    })),
+    ...others.map((path) => ({ "@id": path, "@type": "File", name: path })),
+  ];
+  return {
+    "@context": "https://w3id.org/ro/crate/1.1/context",
+    "@graph": [
+      {
+        "@id": "ro-crate-metadata.json",
+        "@type": "CreativeWork",
+        conformsTo: { "@id": "https://w3id.org/ro/crate/1.1" },
+        about: { "@id": "./" },
+      },
+      {
+        "@id": "./",
+        "@type": "Dataset",
+        name: "Readings and records of homes, by Lintel",
+        description: `Downloaded from ${url} at ${made}. codebook.md says what every number means.`,
+        datePublished: made.slice(0, 10),
+        license: "The terms of the study that the readings belong to: ask whoever made the access token.",
+        hasPart: files.map(({ "@id": id }) => ({ "@id": id })),
+        mentions: { "@id": "#made" },
+      },
+      ...files,
+      {
+        "@id": "#made",
+        "@type": "CreateAction",
+        name: "lintel fetch",
+        endTime: made,
+        instrument: { "@id": "#lintel" },
+        object: { "@id": url },
+        result: { "@id": "./" },
+      },
+      { "@id": "#lintel", "@type": "SoftwareApplication", name: "Lintel", version, softwareVersion: version },
+      { "@id": url, "@type": "WebSite", name: "The interface that it was downloaded from", url },
+    ],
+  };
+}

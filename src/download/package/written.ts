@@ -1,0 +1,41 @@
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Format } from "../format.ts";
+import type { StampForm } from "../stamp-form.ts";
+import type { Table } from "../tables.ts";
+
+/** A file of a download as it lies there. */
+export interface WrittenTable extends Table {
+  /** Beside the files that describe it. */
+  readonly path: string;
+  readonly rows: number;
+  readonly bytes: number;
+  /** In hexadecimal digits. */
+  readonly sha256: string;
+}
+
+/** A whole download, for those who describe it. */
+export interface Contents {
+  readonly tables: readonly WrittenTable[];
+  readonly format: Format;
+  readonly stamp: StampForm;
+  /** The interface that it is from. */
+  readonly url: string;
+  /** When it was made, unix milliseconds. */
+  readonly made_ms: number;
+  /** The Lintel that made it. */
+  readonly version: string;
+}
+
+/** Reads a file once for its length and digest. */
+export async function writtenTable(
+  table: Table,
+  { directory, path, rows }: { directory: string; path: string; rows: number },
+): Promise<WrittenTable> {
+  const digest = new Bun.CryptoHasher("sha256");
+  const file = join(directory, path);
+  for await (const chunk of createReadStream(file)) digest.update(chunk);
+  const { size } = await stat(file);
+  return { ...table, path, rows, bytes: size, sha256: digest.digest("hex") };
+}

@@ -1,0 +1,45 @@
+import { type SeriesName, seriesNames, seriesOf } from "../series.ts";
+import { type Column, columnsOfSchema, columnsOfSeries } from "./column.ts";
+import { coverageColumns, missingnessColumns } from "./coverage-list.ts";
+import { deviceColumns, deviceList } from "./device-list.ts";
+import { recordLists } from "./record-lists.ts";
+
+/** A table of a download: a file of that name. */
+export interface Table {
+  readonly name: string;
+  /** Its contents in words. */
+  readonly title: string;
+  readonly columns: readonly Column[];
+}
+
+/** Names of the tables that tell when there was somebody to listen. */
+export const coverageList = "coverage";
+export const missingnessList = "missingness";
+
+/** Every table that a download can have, series first. */
+export const tables: readonly Table[] = [
+  ...seriesNames.map(tableOf),
+  {
+    name: coverageList,
+    title: "When each item was listened to and alive, so that no event can be told from no data",
+    columns: coverageColumns,
+  },
+  {
+    name: missingnessList,
+    title: "What is missing of each item on each day of the calendar at its home",
+    columns: missingnessColumns,
+  },
+  { name: deviceList, title: "Each device, and how its readings are made", columns: deviceColumns },
+  ...recordLists.map(({ name, schema, title }) => ({ name, title, columns: columnsOfSchema(schema) })),
+];
+
+/** The table of this name. @throws TypeError where there is none */
+export function tableNamed(name: string): Table {
+  const table = tables.find((one) => one.name === name);
+  if (table === undefined) throw new TypeError(`no download has a table ${name}`);
+  return table;
+}
+
+function tableOf(series: SeriesName): Table {
+  return { name: series, title: seriesOf(series).title, columns: columnsOfSeries(series) };
+}
