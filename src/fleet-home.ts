@@ -32,6 +32,14 @@ export interface FleetHome {
     readonly percent: number | null;
     readonly millivolts: number | null;
   }[];
+  /** Items that another device took the place of in the home, and that the inventory still has there. */
+  readonly replaced: readonly {
+    readonly typename: string;
+    readonly itemname: string;
+    /** Address of the other device. */
+    readonly by: string;
+    readonly at_ms: number;
+  }[];
   /** Items that the home hears although they live elsewhere by the inventory: their readings are kept, and served as nobody's until they do. */
   readonly strays: readonly {
     readonly itemname: string;

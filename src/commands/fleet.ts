@@ -63,6 +63,13 @@ function printFleet(
           `  home ${homeid} hears ${itemname}, which lives elsewhere by the inventory: ${readings} readings are kept apart (if it was there, import its home_inventory record)`,
         ),
       );
+  for (const { homeid, replaced } of homes)
+    for (const { itemname, by, at_ms } of replaced)
+      print(
+        colours.dim(
+          `  home ${homeid}: ${itemname} was replaced by ${by} on ${new Date(at_ms).toISOString().slice(0, 10)}, and still is in the inventory (import its item as Decommissioned)`,
+        ),
+      );
   const well = homes.length - needing.length;
   const hidden = all || well === 0 ? "" : colours.dim(" (--all lists them)");
   print(`${well} of ${homes.length} ${homes.length === 1 ? "home needs" : "homes need"} nothing${hidden}`);

@@ -197,8 +197,10 @@ function columnsAt(now_ms: number): Columns<ItemOverview> {
   return {
     item: itemName,
     subtype: subtypeOf,
-    "last heard": ({ heard_ms, overdue }) =>
-      heard_ms === undefined ? "never" : `${spanText(now_ms - heard_ms)} ago${overdue ? ", overdue" : ""}`,
+    "last heard": ({ heard_ms, overdue, replaced }) =>
+      heard_ms === undefined
+        ? "never"
+        : `${spanText(now_ms - heard_ms)} ago${replaced === undefined ? (overdue ? ", overdue" : "") : ", replaced"}`,
     expected: ({ expected_ms }) =>
       expected_ms === undefined ? "when used" : `every ${spanText(expected_ms)}`,
     "last event": (item) => {

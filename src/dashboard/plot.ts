@@ -59,7 +59,16 @@ async function plotData(
   const thinned = await store.thinned(mask === undefined ? request : { ...request, mask });
   const here_ms = hereUntil_ms(await sentBy(site, home));
   const read_ms = await readUntil_ms(store, { item, kind, subtype, now_ms });
-  const uncovered = await uncoveredOf(store, { item, from_ms, to_ms: until_ms, here_ms, read_ms });
+  const state = await store.itemState(item, home === undefined ? undefined : [home]);
+  const replaced_ms = state?.replaced?.at_ms;
+  const uncovered = await uncoveredOf(store, {
+    item,
+    from_ms,
+    to_ms: until_ms,
+    here_ms,
+    read_ms,
+    replaced_ms,
+  });
   const { count: counts } = thinned;
   const levels = mask === undefined ? levelsOf(thinned, measure) : statesOf(thinned);
   unbridge(levels, { counts, uncovered, from_ms, step_ms });

@@ -30,6 +30,8 @@ export interface Covering {
   readonly here_ms?: number | undefined;
   /** See `readUntil_ms`. */
   readonly read_ms?: number | undefined;
+  /** When another device took its place. */
+  readonly replaced_ms?: number | undefined;
 }
 
 /**
@@ -37,6 +39,16 @@ export interface Covering {
  * here yet. The time after its latest is covered as long as the item is not overdue.
  */
 export async function uncoveredOf(
+  store: Pick<SeenStore, "coverage">,
+  { replaced_ms = Number.POSITIVE_INFINITY, ...of }: Covering,
+): Promise<Uncovered[]> {
+  const { from_ms, to_ms } = of;
+  if (replaced_ms >= to_ms) return coveredUntil(store, of);
+  const before = replaced_ms > from_ms ? await coveredUntil(store, { ...of, to_ms: replaced_ms }) : [];
+  return joined([...before, { from_ms: Math.max(from_ms, replaced_ms), to_ms, why: "absent" }]);
+}
+
+async function coveredUntil(
   store: Pick<SeenStore, "coverage">,
   { item, homes, from_ms, to_ms: end_ms, here_ms = end_ms, read_ms }: Covering,
 ): Promise<Uncovered[]> {

@@ -39,8 +39,30 @@ export const GivenName = Type.Object(
 export type GivenName = Readonly<Static<typeof GivenName>>;
 
 /** Whether a name was given to the device of a record. */
-export function isNameOf({ kind, address }: GivenName, record: Item): boolean {
+export function isNameOf(name: GivenName, record: Item): boolean {
+  return isDevice(name, record);
+}
+
+/** Whether a record is of the device of a kind and an address, in its normal form. */
+export function isDevice({ kind, address }: Pick<GivenName, "kind" | "address">, record: Item): boolean {
   return record.typename === kind && normalAddress(record.macaddress ?? "") === address;
+}
+
+/** A device that another one took the place of. */
+export interface Replaced {
+  /** Address of the other one. */
+  readonly by: string;
+  /** When that was said, unix milliseconds. */
+  readonly at_ms: number;
+}
+
+/** Whether another device took the place of that of a record, by the names of its home; one that was named again is in use again. */
+export function replacedIn(names: readonly GivenName[], record: Item): Replaced | undefined {
+  const other = names.find(
+    ({ kind, replaces }) => replaces !== undefined && isDevice({ kind, address: replaces }, record),
+  );
+  if (other === undefined || names.some((one) => isNameOf(one, record))) return undefined;
+  return { by: other.address, at_ms: other.given_ms };
 }
 
 /** Names and places that devices were given, in order of kind and address. */

@@ -1,6 +1,7 @@
 import type { DeviceFacts } from "../device-facts.ts";
 import type { Item } from "../records/items.ts";
 import type { SeriesName } from "../series.ts";
+import type { Replaced } from "./given-names.ts";
 
 /** An item, what is known of its device, and what is counted of it. */
 export interface ItemOverview {
@@ -17,8 +18,10 @@ export interface ItemOverview {
   readonly facts?: DeviceFacts;
   /** How often it is heard although nothing happens, milliseconds; absent where it is silent until it is used. */
   readonly expected_ms?: number;
-  /** Its driver has listened for more than one and a half times that long since it was heard. */
+  /** Its driver has listened for more than one and a half times that long since it was heard, and no other device took its place. */
   readonly overdue: boolean;
+  /** Another device took its place, as was said in its home. */
+  readonly replaced?: Replaced;
   /** Stretches known to be incomplete, and how many events are known to be missing in them. */
   readonly gaps: number;
   readonly lost: number;

@@ -10,6 +10,7 @@ const well: DeviceRow = {
   subtype: "wall",
   heard_ms: 1_000,
   overdue: false,
+  replaced: null,
   battery: { percent: 100, millivolts: null, low: false, left_ms: null },
   linkquality: 200,
   marks: [],
@@ -54,6 +55,16 @@ test("needs come worst first: the box, then who is silent, was never heard, runs
     ["battery", "bedroom-wall"],
     ["missed", "pills"],
   ]);
+});
+
+test("a device that another one took the place of needs nobody", () => {
+  const replaced = { by: "hall-new", at_ms: 2_000 };
+  const rows = [
+    { ...well, heard_ms: null, replaced },
+    { ...well, battery: low, replaced },
+    { ...box("pills", "missed"), replaced },
+  ];
+  expect(needsOf([], rows, days)).toEqual([]);
 });
 
 test("devices that were never heard are one need together, and none while nothing has a date", () => {

@@ -89,6 +89,20 @@ test("what a watch or a polled box kept has been read until the end of its newes
   expect(await until("wirelesssensors", "door")).toBeUndefined();
 });
 
+test("a device is not there any more once another one took its place", async () => {
+  const silent = { start_ms: 1_200, stop_ms: 2_500, state: "silent", reason: "device_silent" } as const;
+  const store = storeOf([silent, { start_ms: 500, stop_ms: 1_200, state: "covered" }]);
+  expect(await uncoveredOf(store, { ...span, replaced_ms: 1_700 })).toEqual([
+    { from_ms: 1_200, to_ms: 1_700, why: "silent" },
+    { from_ms: 1_700, to_ms: 2_000, why: "absent" },
+  ]);
+  const gone = [{ from_ms: 1_000, to_ms: 2_000, why: "absent" } as const];
+  expect(await uncoveredOf(store, { ...span, replaced_ms: 900 })).toEqual(gone);
+  expect(await uncoveredOf(store, { ...span, replaced_ms: 2_100 })).toEqual([
+    { from_ms: 1_200, to_ms: 2_000, why: "silent" },
+  ]);
+});
+
 test("what has not been sent yet is not here, and was not quiet", async () => {
   const covered = storeOf([{ start_ms: 500, stop_ms: 1_400, state: "covered" }]);
   const away = (from_ms: number) => [{ from_ms, to_ms: 2_000, why: "away" } as const];

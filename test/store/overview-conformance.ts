@@ -5,6 +5,7 @@ import { itemStatus } from "../../src/records/items.ts";
 import type { SeriesName } from "../../src/series.ts";
 import type { CentralStore } from "../../src/store/central-store.ts";
 import type { DeviceHealth } from "../../src/store/device-health.ts";
+import { type GivenName, givenNamesBytes, givenNamesFile } from "../../src/store/given-names.ts";
 import type { ItemOverview } from "../../src/store/store.ts";
 import { events, type MakeCentral, stay, take } from "./central-sample.ts";
 import type { MakeStore } from "./make-store.ts";
@@ -79,6 +80,33 @@ export function overviewsAgree(make: MakeCentral): void {
     const missed = (await store.itemOverviews([5])).filter(({ overdue }) => overdue);
     expect(missed).toEqual([]);
     expect((await store.itemHealth([5])).doubtful.filter(({ overdue }) => overdue)).toEqual([]);
+  });
+
+  test("of an item that another one took the place of say so, by the word of its home, and that nobody misses it", async () => {
+    await using made = await make();
+    const { store } = made;
+    await threeHomes(store);
+    const kind = "wirelesssensors" as const;
+    const put = { kind, address: sensor(9).address, name: "Hall", given_ms: start_ms };
+    const replacing = { ...put, replaces: sensor(2).address };
+    const say = (home: number, ...names: GivenName[]) =>
+      store.putBackup(home, givenNamesFile, givenNamesBytes(names));
+    const found = async () => {
+      const answers = [await store.itemOverviews(), (await store.itemHealth()).doubtful];
+      const [overview, health] = answers.map((all) => all.find(({ record }) => record.itemid === 2));
+      const state = await store.itemState((await store.item(kind, "2"))?.key ?? 0);
+      const all = [overview, health, state].map((one) => [one?.overdue, one?.replaced]);
+      for (const one of all) expect(one).toEqual(all[0] ?? []);
+      return all[0];
+    };
+    await say(5, put);
+    await say(4, replacing);
+    expect(await found()).toEqual([true, undefined]);
+    await say(5, replacing);
+    expect(await found()).toEqual([false, { by: put.address, at_ms: start_ms }]);
+    // Whoever names it uses it again.
+    await say(5, replacing, { ...put, address: sensor(2).address, name: "Attic" });
+    expect(await found()).toEqual([true, undefined]);
   });
 
   test("without those of items that are well are their health", async () => {

@@ -4,6 +4,7 @@ import { hour_ms } from "../../src/durations.ts";
 import type { FleetHome } from "../../src/fleet-home.ts";
 import { itemStatus } from "../../src/records/items.ts";
 import type { CentralStore } from "../../src/store/central-store.ts";
+import { givenNamesBytes, givenNamesFile } from "../../src/store/given-names.ts";
 import { openCentralStore } from "../../src/store/sqlite/central-open.ts";
 import { AlertKeeper } from "../../src/sync/fleet/alert-keeper.ts";
 import { fleetOf, upload_overdue_ms } from "../../src/sync/fleet/fleet.ts";
@@ -65,6 +66,20 @@ test("an item that is decommissioned needs nobody, silent and with an empty batt
   await told(12, {}, { heard_ms: start_ms, last_ms: start_ms + 5 * hour_ms, battery_percent: 3 });
   await take(store, item(1, { currenthomeid: 12, currenthomestart: 1, ...itemStatus.decommissioned }));
   expect(await home(start_ms)).toMatchObject({ needs: [], silent: [], low_batteries: [] });
+});
+
+test("an item that was replaced in its home needs nobody, and is listed as long as the inventory has it there", async () => {
+  await told(12, {}, { heard_ms: start_ms, last_ms: start_ms + 5 * hour_ms, battery_percent: 3 });
+  expect((await home(start_ms)).needs).toHaveLength(2);
+  const { address } = sensor(9);
+  const name = { kind: "wirelesssensors", name: "Hall", address, replaces: sensor(1).address } as const;
+  await store.putBackup(12, givenNamesFile, givenNamesBytes([{ ...name, given_ms: start_ms }]));
+  const nothing = { needs: [], silent: [], low_batteries: [] };
+  const { typename, itemname } = item(1);
+  const replaced = [{ typename, itemname, by: address, at_ms: start_ms }];
+  expect(await home(start_ms)).toMatchObject({ ...nothing, replaced });
+  await take(store, item(1, { currenthomeid: 12, currenthomestart: 1, ...itemStatus.decommissioned }));
+  expect(await home(start_ms)).toMatchObject({ ...nothing, replaced: [] });
 });
 
 test("a home lists the readings that are still on its gateway", async () => {

@@ -87,7 +87,7 @@ export function centralStoreOn(parts: CentralParts): CentralStore {
     seal,
     replaceAlerts: (home, alerts) => writer.write("replaceAlerts", home, alerts),
     erasedIn: erased,
-    itemHealth: snapshot(itemHealth),
+    itemHealth: snapshot((of?: readonly number[]) => itemHealth(homes, of)),
     strays: snapshot(() => strays(homes)),
     noteCompared: async (...given) => {
       // Nearly always all is equal, and was.

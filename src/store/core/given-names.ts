@@ -27,6 +27,23 @@ export function* givenNames(homes: Homes, home?: number): Work<readonly GivenNam
   return givenNamesIn((yield* fileOf(home)) ?? undefined);
 }
 
+/** Names of several homes, by home; at a gateway those of its own, under 0. Homes in which nothing was replaced may be left out. */
+export function* namesWithReplaced(
+  homes: Homes,
+  of: readonly number[],
+): Work<ReadonlyMap<number, readonly GivenName[]>> {
+  if (homes.one) return new Map([[0, yield* namesHere()]]);
+  const rows = yield* rowsOf(
+    arrays<[number, Uint8Array]>(
+      "SELECT home, content FROM backups WHERE name = $1 AND home = ANY ($2::bigint[])",
+      givenNamesFile,
+      of,
+    ),
+  );
+  const replacing = rows.filter(([, content]) => Buffer.from(content).includes('"replaces"'));
+  return new Map(replacing.map(([home, content]) => [home, givenNamesIn(new Uint8Array(content))]));
+}
+
 /** See `NameStore.nameItem`. */
 export function* nameItem({
   address: device,

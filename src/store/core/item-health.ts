@@ -2,25 +2,26 @@ import { coin_cell_low_mv, low_percent } from "../../battery.ts";
 import { silence_least_ms } from "../cadence.ts";
 import type { ItemHealth } from "../central-store.ts";
 import type { ItemState } from "../store.ts";
+import type { Homes } from "./homes.ts";
 import { type ItemRow, type ItemStay, statesOf, staysText, withRecords } from "./item-overviews.ts";
 import { stayed } from "./run.ts";
 import { objects, rowsOfAll, type Statement, type Work } from "./work.ts";
 
 /** See `CentralStore.itemHealth`. Of the many items that are well nothing is read but their number. */
-export function* itemHealth(of?: readonly number[]): Work<ItemHealth> {
+export function* itemHealth(homes: Homes, of?: readonly number[]): Work<ItemHealth> {
   const [counts, doubtful] = yield* rowsOfAll(itemsCounted(of), itemsInDoubt(of));
   const keys = doubtful.map(({ item }) => item);
   const [rows, stays] = yield* rowsOfAll(itemsOf(keys), staysOfKeys(keys, of));
   return {
     items: new Map(counts.map(({ home, items }) => [home, items])),
-    doubtful: yield* statesOf(withRecords(rows, stays)),
+    doubtful: yield* statesOf(homes, withRecords(rows, stays), of),
   };
 }
 
 /** See `Store.itemState`. To be read at one moment. */
-export function* itemState(key: number, of?: readonly number[]): Work<ItemState | undefined> {
+export function* itemState(homes: Homes, key: number, of?: readonly number[]): Work<ItemState | undefined> {
   const [rows, stays] = yield* rowsOfAll(itemsOf([key]), staysOfKeys([key], of));
-  return (yield* statesOf(withRecords(rows, stays)))[0];
+  return (yield* statesOf(homes, withRecords(rows, stays), of))[0];
 }
 
 function itemsOf(keys: readonly number[]): Statement<ItemRow> {

@@ -4,8 +4,10 @@ import { type Item, itemStatus } from "../../records/items.ts";
 import type { SeriesName } from "../../series.ts";
 import { cadenceOf } from "../cadence.ts";
 import type { Stray } from "../central-store.ts";
+import { replacedIn } from "../given-names.ts";
 import type { ItemOverview, ItemState } from "../store.ts";
 import { type LatestStay, overdueItems } from "./coverage-reads.ts";
+import { namesWithReplaced } from "./given-names.ts";
 import type { Homes } from "./homes.ts";
 import { between } from "./ranks.ts";
 import { newestBetween } from "./readings.ts";
@@ -22,7 +24,7 @@ export function* itemOverviews(homes: Homes, of?: readonly number[]): Work<ItemO
   yield* reach(of ?? []);
   const series = yield* totalsOf(homes, living.stays, of);
   const missed = yield* missedOf(living.stays, of);
-  const states = yield* statesOf(living);
+  const states = yield* statesOf(homes, living, of);
   return living.rows.map(({ key }, place) => ({
     ...(states[place] as ItemState),
     ...(missed.get(key) ?? nothingMissed),
@@ -47,19 +49,29 @@ export function withRecords(rows: readonly ItemRow[], all: readonly ItemStay[]):
   return { rows, items, stays: all.filter(({ item }) => items.has(item)) };
 }
 
-export function* statesOf({ rows, items, stays }: ItemsWithStays): Work<ItemState[]> {
+/** States of items; `of`: the homes that are asked for. Of all homes it is looked up what was replaced in those where something is silent. */
+export function* statesOf(
+  homes: Homes,
+  { rows, items, stays }: ItemsWithStays,
+  of: readonly number[] | undefined,
+): Work<ItemState[]> {
   const overdue = yield* overdueItems(stays.flatMap((stay) => latestStay(stay, items)));
+  const inDoubt = stays.filter(({ item }) => overdue.has(item)).map(({ home }) => home);
+  const names = yield* namesWithReplaced(homes, of ?? [...new Set(inDoubt)]);
+  const homeOf = new Map(stays.map(({ item, home }) => [item, homes.one ? 0 : home]));
   // The latest stay in which it was heard.
   const heard = new Map(stays.filter(isHeard).map((stay) => [stay.item, stay]));
   return rows.map(({ key, provisional }) => {
     const item = items.get(key) as Item;
     const state = heard.get(key);
+    const replaced = replacedIn(names.get(homeOf.get(key) ?? 0) ?? [], item);
     return {
       record: item,
       provisional: Boolean(provisional),
       ...(state === undefined ? {} : stateOf(state)),
       expected_ms: cadenceOf(item.typename as Kind, item.subtypename).expected_ms,
-      overdue: overdue.has(key),
+      overdue: overdue.has(key) && replaced === undefined,
+      ...(replaced && { replaced }),
     };
   });
 }

@@ -80,7 +80,7 @@ export function storeOn({ database, writer, homes, epoch }: StoreParts): Store {
     },
     givenNames: read((home?: number) => givenNames(homes, home)),
     itemState: async (item, of) => {
-      const state = await database.snapshot(() => itemState(item, homes.seen(of)));
+      const state = await database.snapshot(() => itemState(homes, item, homes.seen(of)));
       return state && { ...state, record: itemSeenFrom(of, state.record) };
     },
     page: (request) => database.page(() => page(homes, memory, seen(request))),

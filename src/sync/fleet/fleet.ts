@@ -79,6 +79,11 @@ function fleetHome(
       percent: battery_percent ?? null,
       millivolts: battery_mv ?? null,
     })),
+    replaced: doubtful
+      .filter(isInInventory)
+      .flatMap(({ record: { typename, itemname }, replaced }) =>
+        replaced === undefined ? [] : [{ typename, itemname, ...replaced }],
+      ),
     strays: strays.map(({ record, readings, newest_ms }) => ({
       itemname: record.itemname,
       readings,
@@ -126,8 +131,14 @@ function needsOf(home: Omit<FleetHome, "needs">, now_ms: number): Need[] {
   return needs;
 }
 
-function isLow({ record, battery_percent, battery_mv }: ItemState): boolean {
-  if (record.statusname === itemStatus.decommissioned.statusname) return false;
+/** Nobody misses what is decommissioned. */
+function isInInventory({ record }: ItemState): boolean {
+  return record.statusname !== itemStatus.decommissioned.statusname;
+}
+
+function isLow(state: ItemState): boolean {
+  const { record, battery_percent, battery_mv, replaced } = state;
+  if (!isInInventory(state) || replaced !== undefined) return false;
   const kind = record.typename as Kind;
   return isBatteryLow({ kind, percent: battery_percent, millivolts: battery_mv });
 }

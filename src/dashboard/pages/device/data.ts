@@ -58,6 +58,8 @@ export interface Health {
   readonly newest_ms: number | null;
   readonly expected_ms: number | null;
   readonly overdue: boolean;
+  /** Another device took its place: its address, and when that was said. */
+  readonly replaced: { readonly by: string; readonly at_ms: number } | null;
   readonly battery_percent: number | null;
   readonly count: number;
 }
@@ -107,7 +109,8 @@ export const showDevice: Show<DeviceData> = async (asked) => {
   const shownTime = { from_ms: span.from_ms, to_ms: until_ms };
   const here_ms = hereUntil_ms(await sentBy(site, home));
   const read_ms = await readUntil_ms(store, { item: item.key, kind, subtype, now_ms });
-  const uncovered = await uncoveredOf(store, { item: item.key, here_ms, read_ms, ...shownTime });
+  const replaced_ms = overview?.replaced?.at_ms;
+  const uncovered = await uncoveredOf(store, { item: item.key, here_ms, read_ms, replaced_ms, ...shownTime });
   const doubts = await doubtsIn(site, { home, ...shownTime });
   const data: DeviceData = {
     kind,
@@ -205,13 +208,21 @@ async function overviewOf({ store, site, params }: Asked, itemid: number): Promi
 }
 
 function healthOf(overview: ItemOverview | undefined): Health {
-  const { heard_ms, expected_ms, battery_percent, overdue = false, series = [] } = overview ?? {};
+  const {
+    heard_ms,
+    expected_ms,
+    battery_percent,
+    overdue = false,
+    replaced = null,
+    series = [],
+  } = overview ?? {};
   const newest = Math.max(...series.map(({ newest_ms }) => newest_ms));
   return {
     heard_ms: heard_ms ?? null,
     newest_ms: Number.isFinite(newest) ? newest : null,
     expected_ms: expected_ms ?? null,
     overdue,
+    replaced,
     battery_percent: battery_percent ?? null,
     count: series.reduce((sum, { count }) => sum + count, 0),
   };

@@ -6,7 +6,7 @@ import type { DeviceData } from "./data.ts";
 
 /** The answer: whether the device is heard, when it last told something, and what is to be done. */
 export function Sentence({ facts, health, locale, now_ms, zone }: DeviceData & Frame) {
-  const { heard_ms, newest_ms, expected_ms, overdue, battery_percent, count } = health;
+  const { heard_ms, newest_ms, expected_ms, overdue, replaced, battery_percent, count } = health;
   const times = { locale, zone, now_ms };
   const moment = (at_ms: number) => (
     <ExactMoment
@@ -15,7 +15,7 @@ export function Sentence({ facts, health, locale, now_ms, zone }: DeviceData & F
       exact={preciseText(at_ms, times)}
     />
   );
-  const low = battery_percent !== null && battery_percent <= low_percent;
+  const low = replaced === null && battery_percent !== null && battery_percent <= low_percent;
   return (
     <>
       <p class="answer">
@@ -37,6 +37,12 @@ export function Sentence({ facts, health, locale, now_ms, zone }: DeviceData & F
           </>
         )}
       </p>
+      {replaced === null ? null : (
+        <p>
+          Another one, {replaced.by}, took its place {moment(replaced.at_ms)}: nobody waits for this one any
+          more.
+        </p>
+      )}
       {overdue && expected_ms !== null ? (
         <p class="person">
           It should be heard every {durationText(expected_ms)}: see whether its battery is empty, and whether

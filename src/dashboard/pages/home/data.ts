@@ -1,11 +1,13 @@
 import { day_ms } from "../../../durations.ts";
 import { HttpError } from "../../../http/errors.ts";
+import type { Kind } from "../../../kinds.ts";
 import { localDays } from "../../../meaning/local-day.ts";
 import { linesOf } from "../../../meaning/measured-lines.ts";
 import { type Quartiles, quartilesOf } from "../../../meaning/quartiles.ts";
 import { walksOf } from "../../../meaning/walks.ts";
 import { RecentlyUsed } from "../../../recently-used.ts";
-import { isNameOf } from "../../../store/given-names.ts";
+import type { Item } from "../../../records/items.ts";
+import { isDevice, isNameOf } from "../../../store/given-names.ts";
 import type { ItemOverview } from "../../../store/store.ts";
 import { type SentBy, sentBy } from "../../fleet.ts";
 import { toBring, whyOf } from "../../fleet-needs.ts";
@@ -79,7 +81,7 @@ export const showHome: Show<HomeData> = async (asked) => {
   for (const overview of overviews) {
     const found = await rowOf(overview, sources);
     const room = names.find((given) => isNameOf(given, overview.record))?.room ?? null;
-    devices.push({ ...found.row, room });
+    devices.push({ ...found.row, room, replaced: replacedBy(overview, records) });
     sightings.set(found.row.name, found.sightings);
   }
   const walking = lines.flatMap(({ name, sensors }) => {
@@ -162,6 +164,14 @@ async function troublesOf(
     const bring = toBring(of);
     return bring.length === 0 ? { what } : { what, remedy: `Bring ${listText(bring, times.locale)}.` };
   });
+}
+
+/** The device that took the place of another, by its name where that is shown. */
+function replacedBy({ record, replaced }: ItemOverview, records: readonly Item[]): DeviceRow["replaced"] {
+  if (replaced === undefined) return null;
+  const kind = record.typename as Kind;
+  const other = records.find((one) => isDevice({ kind, address: replaced.by }, one));
+  return { by: other?.itemname ?? replaced.by, at_ms: replaced.at_ms };
 }
 
 function isShown({ record }: ItemOverview): boolean {

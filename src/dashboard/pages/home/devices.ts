@@ -19,6 +19,8 @@ export interface DeviceRow {
   readonly room: string | null;
   readonly heard_ms: number | null;
   readonly overdue: boolean;
+  /** The device that took its place, by its name where that is shown, and when. */
+  readonly replaced: { readonly by: string; readonly at_ms: number } | null;
   readonly battery: Battery | null;
   /** Zigbee link quality, 0 to 255. */
   readonly linkquality: number | null;
@@ -61,14 +63,13 @@ export interface RowSources {
   readonly inLine: ReadonlySet<string>;
 }
 
-/** See `readUntil_ms`. */
-type Read = Pick<Covering, "read_ms">;
+type Kept = Pick<Covering, "read_ms" | "replaced_ms">;
 
 /** A row, and the sightings of a curtain sensor in the window. */
 export async function rowOf(
   overview: ItemOverview,
   sources: RowSources,
-): Promise<{ row: Omit<DeviceRow, "room">; sightings: readonly number[] }> {
+): Promise<{ row: Omit<DeviceRow, "room" | "replaced">; sightings: readonly number[] }> {
   const { record, heard_ms, overdue, linkquality } = overview;
   const { store, homes, window, memory, doubts, inLine, here_ms, now_ms } = sources;
   const { itemname: name, subtypename: subtype } = record;
@@ -90,17 +91,18 @@ export async function rowOf(
   const { from_ms } = window;
   const to_ms = Math.min(window.to_ms, now_ms);
   const read_ms = await readUntil_ms(store, { item: found.key, kind, subtype, homes, now_ms });
-  const covering = { item: found.key, homes, from_ms, to_ms, here_ms, read_ms };
+  const replaced_ms = overview.replaced?.at_ms;
+  const covering = { item: found.key, homes, from_ms, to_ms, here_ms, read_ms, replaced_ms };
   const uncovered = [...(await uncoveredOf(store, covering)), ...doubts];
-  const latest = await latestOf({ item, subtype, steps, read_ms }, sources);
+  const latest = await latestOf({ item, subtype, steps, read_ms, replaced_ms }, sources);
   return { row: { ...facts, marks, often, uncovered, latest }, sightings };
 }
 
 async function latestOf(
-  { item, subtype, steps, read_ms }: { item: ShownItem; subtype: string; steps: number } & Read,
+  { item, subtype, steps, ...kept }: { item: ShownItem; subtype: string; steps: number } & Kept,
   sources: RowSources,
 ): Promise<Latest | null> {
-  if (item.kind === "pillboxes") return dosesOfBox(item, { ...sources, read_ms });
+  if (item.kind === "pillboxes") return dosesOfBox(item, { ...sources, ...kept });
   const [last, ...earlier] = await newest(item, sources, latest_max);
   if (last === undefined) return null;
   const at_ms = last.stamp;
@@ -121,14 +123,14 @@ function doorOf(records: readonly [SeriesRecord, ...SeriesRecord[]]): Latest {
 }
 
 /** Doses of today and the six days before. */
-async function dosesOfBox(item: ShownItem, sources: RowSources & Read): Promise<Latest | null> {
-  const { store, zone, now_ms, here_ms, read_ms } = sources;
+async function dosesOfBox(item: ShownItem, sources: RowSources & Kept): Promise<Latest | null> {
+  const { store, zone, now_ms, here_ms, read_ms, replaced_ms } = sources;
   const records = await newest(item, sources, boxEvents_max);
   if (records[0] === undefined) return null;
   const days = localDays(zone, { from_ms: now_ms - 7 * day_ms, to_ms: now_ms + 1 }).slice(-7);
   const span = { from_ms: days[0]?.from_ms ?? now_ms, to_ms: days.at(-1)?.to_ms ?? now_ms };
   const covering = { item: item.key, homes: item.homes, from_ms: span.from_ms, to_ms: now_ms };
-  const uncovered = await uncoveredOf(store, { ...covering, here_ms, read_ms });
+  const uncovered = await uncoveredOf(store, { ...covering, here_ms, read_ms, replaced_ms });
   const states = records.map(({ stamp, event }) => ({ stamp_ms: stamp, event: Number(event) }));
   const before = states.find(({ stamp_ms }) => stamp_ms < span.from_ms)?.event ?? 0;
   const inSpan = states.filter(({ stamp_ms }) => stamp_ms >= span.from_ms);

@@ -18,9 +18,10 @@ export interface NamedDevice {
 /** Needs of a home, worst first: without its box nothing is heard, and a silent device records nothing. */
 export function needsOf(
   troubles: readonly Trouble[],
-  rows: readonly DeviceRow[],
+  all: readonly DeviceRow[],
   days: ReadonlyMap<string, number>,
 ): Need[] {
+  const rows = all.filter(({ replaced }) => replaced === null);
   const of = ({ kind, name }: DeviceRow) => ({ kind, name });
   const isUndated = troubles.some(({ undated }) => undated);
   const unheard = isUndated ? [] : rows.filter(({ heard_ms }) => heard_ms === null).map(of);

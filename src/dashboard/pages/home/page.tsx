@@ -122,7 +122,7 @@ function Spans({ path, span }: { path: string; span: SpanName }) {
 }
 
 function Device({ row, window, times }: { row: DeviceRow; window: TimeWindow; times: Times }) {
-  const { kind, name, heard_ms, latest, battery, linkquality, overdue } = row;
+  const { kind, name, heard_ms, latest, battery, linkquality, overdue, replaced } = row;
   return (
     <li class="device-row">
       <a class="name" href={`/devices/${kind}/${encodeURIComponent(name)}`}>
@@ -145,6 +145,11 @@ function Device({ row, window, times }: { row: DeviceRow; window: TimeWindow; ti
         />
       </div>
       <ul class="device-facts">
+        {replaced === null ? null : (
+          <li>
+            replaced by <bdi>{replaced.by}</bdi>, <Moment at_ms={replaced.at_ms} times={times} as="day" />
+          </li>
+        )}
         <li class={overdue ? "needed" : undefined}>
           {heard_ms === null ? (
             "not heard yet"
@@ -155,7 +160,9 @@ function Device({ row, window, times }: { row: DeviceRow; window: TimeWindow; ti
           )}
         </li>
         {battery === null ? null : (
-          <li class={battery.low ? "needed" : undefined}>battery {batteryText(battery, times)}</li>
+          <li class={battery.low && replaced === null ? "needed" : undefined}>
+            battery {batteryText(battery, times)}
+          </li>
         )}
         {linkquality === null ? null : <li>signal {signalText(linkquality)}</li>}
       </ul>

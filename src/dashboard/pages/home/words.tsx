@@ -111,7 +111,8 @@ const strong = 100;
 const enough = 40;
 
 /** The answer to what a reader wants to know first. */
-export function answerOf({ needs, devices: { length: devices }, isWhole }: Answered): string {
+export function answerOf({ needs, devices: all, isWhole }: Answered): string {
+  const devices = all.filter(({ replaced }) => replaced === null).length;
   if (devices === 0 && !isWhole) return "There is nothing here that your token may see.";
   if (devices === 0 && needs.length === 0) return "No device has been heard here yet.";
   if (needs.length === 1) return "One thing to do:";

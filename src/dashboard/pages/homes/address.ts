@@ -13,7 +13,7 @@ export const views = {
   homes: "All homes",
   missing: "Missing data",
   silent: "Silent devices",
-  batteries: "Batteries due",
+  batteries: "Batteries nearly empty",
   versions: "Versions",
 } as const;
 export type View = keyof typeof views;

@@ -28,7 +28,7 @@ export interface HomesData {
 export type HomesView =
   | { readonly rows: readonly HomeRow[] }
   | { readonly map: readonly MissingRow[]; readonly days: readonly string[] }
-  | { readonly silent: readonly SilentRow[] }
+  | { readonly silent: readonly SilentRow[]; readonly replaced: readonly ReplacedRow[] }
   | { readonly batteries: readonly BatteryRow[] }
   | { readonly versions: readonly VersionRow[] };
 
@@ -52,6 +52,16 @@ export interface SilentRow {
   readonly typename: string;
   readonly itemname: string;
   readonly heard_ms: number | null;
+}
+
+/** A device that another one took the place of, and that the inventory still has there: some of them. */
+export interface ReplacedRow {
+  readonly homeid: number;
+  readonly zone: string;
+  readonly typename: string;
+  readonly itemname: string;
+  readonly by: string;
+  readonly at_ms: number;
 }
 
 export interface BatteryRow {
@@ -144,7 +154,12 @@ async function viewOf(
         home.silent.map((one): SilentRow => ({ homeid: home.homeid, zone: zoneOf(home), ...one })),
       );
       found.sort((one, other) => (one.heard_ms ?? 0) - (other.heard_ms ?? 0));
-      return { view: { silent: cut(found) }, found: found.length };
+      const replaced = all.flatMap((home) =>
+        home.replaced.map((one): ReplacedRow => ({ homeid: home.homeid, zone: zoneOf(home), ...one })),
+      );
+      replaced.sort((one, other) => other.at_ms - one.at_ms);
+      const view = { silent: cut(found), replaced: replaced.slice(0, rows_shown) };
+      return { view, found: found.length };
     }
     case "batteries": {
       const found = all.flatMap((home) =>

@@ -5,7 +5,7 @@ import { listText, momentText, numberText, type Times } from "../../time-text.ts
 import { hrefTo, shown_id, type View, views } from "./address.ts";
 import type { HomesData, HomesView } from "./data.ts";
 import { MissingMap } from "./map.tsx";
-import { BatteryTable, HomeTable, SilentTable, VersionTable } from "./tables.tsx";
+import { BatteryTable, HomeTable, ReplacedTable, SilentTable, VersionTable } from "./tables.tsx";
 
 /** All homes: what needs somebody first, then what has arrived of each. */
 export function HomesPage(data: HomesData & FrameData) {
@@ -158,7 +158,13 @@ function Shown({ view, data }: { view: HomesView; data: HomesData & FrameData })
   const of = { locale, now_ms };
   if ("rows" in view) return <HomeTable rows={view.rows} address={address} {...of} />;
   if ("map" in view) return <MissingMap {...view} locale={locale} />;
-  if ("silent" in view) return view.silent.length === 0 ? null : <SilentTable rows={view.silent} {...of} />;
+  if ("silent" in view)
+    return (
+      <>
+        {view.silent.length === 0 ? null : <SilentTable rows={view.silent} {...of} />}
+        {view.replaced.length === 0 ? null : <ReplacedTable rows={view.replaced} {...of} />}
+      </>
+    );
   if ("batteries" in view)
     return view.batteries.length === 0 ? null : <BatteryTable rows={view.batteries} {...of} />;
   return <VersionTable rows={view.versions} {...of} />;

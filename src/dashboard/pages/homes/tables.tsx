@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { day_ms } from "../../../durations.ts";
 import { agoText, calendarText, exactText, momentText, numberText } from "../../time-text.ts";
 import { type HomesAddress, hrefTo, type Sort, sorts } from "./address.ts";
-import type { BatteryRow, HomeRow, SilentRow, VersionRow } from "./data.ts";
+import type { BatteryRow, HomeRow, ReplacedRow, SilentRow, VersionRow } from "./data.ts";
 import type { NightState } from "./nights.ts";
 
 interface Of<Row> {
@@ -215,9 +215,40 @@ export function SilentTable({ rows, locale, now_ms }: Of<SilentRow>) {
   );
 }
 
+/** Devices that nobody waits for any more, for who keeps the inventory. */
+export function ReplacedTable({ rows, locale, now_ms }: Of<ReplacedRow>) {
+  return (
+    <>
+      <h2>Replaced, and still in the inventory: import their items as Decommissioned</h2>
+      <Table name="Replaced devices" stacked>
+        <thead>
+          <tr>
+            <th scope="col">Home</th>
+            <th scope="col">Device</th>
+            <th scope="col">Replaced by</th>
+            <th scope="col">When</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ homeid, zone, typename, itemname, by, at_ms }) => (
+            <tr key={`${homeid} ${itemname}`}>
+              <HomeCell homeid={homeid} />
+              <td>
+                <DeviceLink typename={typename} itemname={itemname} />
+              </td>
+              <td data-label="Replaced by">{by}</td>
+              <td data-label="When">{momentText(at_ms, { locale, zone, now_ms })}</td>
+            </tr>
+          ))}
+        </tbody>
+      </Table>
+    </>
+  );
+}
+
 export function BatteryTable({ rows, locale }: Of<BatteryRow>) {
   return (
-    <Table name="Batteries due" stacked>
+    <Table name="Batteries nearly empty" stacked>
       <thead>
         <tr>
           <th scope="col">Home</th>
