@@ -220,6 +220,7 @@ async function assemble(
     disk_free_bytes: await freeBytes(config.data),
     clock_synchronised: clock.now().quality === clockQuality.synchronised,
     joining: joining.isOpen,
+    ...(joining.opened && { opened: joining.opened }),
     connections_closed: server.connectionsClosed(),
     drivers: driversNow(),
     ingest: { ...ingest.status() },

@@ -1,6 +1,14 @@
+/** Who let devices in, and until when they are, unix milliseconds. */
+export interface Opened {
+  readonly by: "page" | "command" | "button";
+  readonly until_ms: number;
+}
+
 /** The state of letting devices in, for who looks at it on a page. */
 export interface WalkState {
   readonly joining: "closed" | "waiting" | "open";
+  /** Null while none is let in. */
+  readonly opened: Opened | null;
   /** Addresses of those that have begun to join, and are not in yet. */
   readonly started: readonly string[];
   readonly failed: readonly { readonly address: string; readonly reason: string; readonly remedy: string }[];

@@ -6,6 +6,7 @@ import { storedRole } from "../store/sqlite/role.ts";
 import type { ItemOverview, Overview } from "../store/store.ts";
 import type { UploadState } from "../store/upload-store.ts";
 import { ownCertificateIn } from "../tls/self-signed.ts";
+import type { Opened } from "../walk-state.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { folding } from "./fold.ts";
 import { itemName, newest_ms, readingsOf, subtypeOf } from "./items.ts";
@@ -109,6 +110,11 @@ function printTls(
   }
 }
 
+function joiningText({ by, until_ms }: Opened): string {
+  const whom = { page: "on a page", command: "by lintel pair", button: "by the button on the box" }[by];
+  return `joining open until ${momentText(until_ms)} (${whom})`;
+}
+
 function printGateway(gateway: GatewayStatus, { print, colours }: Terminal): void {
   const up = spanText(gateway.now_ms - gateway.started_ms);
   print(colours.bold(`Lintel ${gateway.version} at ${gateway.url}, up ${up} (process ${gateway.pid})`));
@@ -116,7 +122,7 @@ function printGateway(gateway: GatewayStatus, { print, colours }: Terminal): voi
     `memory ${bytesText(gateway.memory_bytes)}`,
     `disk free ${bytesText(gateway.disk_free_bytes)}`,
     gateway.clock_synchronised ? "clock synchronised" : colours.yellow("clock not synchronised"),
-    gateway.joining ? colours.yellow("joining open") : "joining closed",
+    gateway.opened ? colours.yellow(joiningText(gateway.opened)) : "joining closed",
   ];
   print(`  ${facts.join("   ")}`);
   for (const warning of gateway.warnings) print(colours.yellow(`  ! ${warning}`));

@@ -2,6 +2,7 @@ import { type JoinEvent, type PairingPerson, question_max_ms } from "../../drive
 import type { Clock } from "../clock.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import type { Log } from "../log.ts";
+import type { Opened } from "../walk-state.ts";
 import type { AttachedDriver } from "./attached-driver.ts";
 
 /** A step of a joining, as its caller gets it; `lintel pair --json` prints them from `open` on. */
@@ -74,6 +75,11 @@ export class Joining {
     return this.#opening?.open === true;
   }
 
+  /** Undefined while it is not open. */
+  get opened(): Opened | undefined {
+    return this.#opening?.opened;
+  }
+
   /**
    * Opens joining for `seconds`, once the drivers that are starting are ready; `report` gets every step, the last is
    * `closed`. With `newNetwork` an adapter that holds a network of its own gives it up first. With `person` somebody reads the
@@ -83,7 +89,11 @@ export class Joining {
   async open(
     seconds: number,
     report: (step: JoiningStep) => void,
-    { newNetwork = false, person }: { newNetwork?: boolean; person?: PairingAbility | undefined } = {},
+    {
+      newNetwork = false,
+      person,
+      by = "command",
+    }: { newNetwork?: boolean; person?: PairingAbility | undefined; by?: Opened["by"] } = {},
   ): Promise<void> {
     if (this.#opening !== undefined) {
       throw new OperatorError(
@@ -142,6 +152,7 @@ export class Joining {
       );
     }
     opening.open = true;
+    opening.opened = { by, until_ms: this.#clock.now().unix_ms + seconds * 1000 };
     opening.cancelTimer = this.#clock.after(seconds * 1000, () => void this.close());
     this.#changed("opened");
     this.#log.info(`joining is open for ${seconds} s`);
@@ -223,7 +234,8 @@ export class Joining {
 
   /** A button was pressed: opens joining, or closes it where it is open. */
   press(): void {
-    const done = this.#opening === undefined ? this.open(button_seconds, () => {}) : this.close();
+    const done =
+      this.#opening === undefined ? this.open(button_seconds, () => {}, { by: "button" }) : this.close();
     done.catch((error) => this.#log.warn(messageOf(error)));
   }
 
@@ -262,6 +274,7 @@ interface Opening {
   readonly report: (step: JoiningStep) => void;
   /** Whether devices are let in; before that it waits for drivers. */
   open: boolean;
+  opened?: Opened;
   readonly drivers: AttachedDriver[];
   joined: number;
   failed: number;

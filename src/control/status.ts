@@ -1,6 +1,7 @@
 import type { DriverStatus } from "../../drivers/driver.ts";
 import type { Stranger } from "../reading.ts";
 import type { Overview } from "../store/store.ts";
+import type { Opened } from "../walk-state.ts";
 
 /** Status of a running gateway: the answer to `lintel status`. Times are unix milliseconds. */
 export interface GatewayStatus {
@@ -21,6 +22,8 @@ export interface GatewayStatus {
   /** Whether the system clock is known to be right. */
   readonly clock_synchronised: boolean;
   readonly joining: boolean;
+  /** While it is open. */
+  readonly opened?: Opened;
   /** Connections closed since the start because there were too many at once. */
   readonly connections_closed: number;
   readonly drivers: readonly ({ readonly name: string } & DriverStatus)[];

@@ -11,7 +11,13 @@ export class Walk {
   readonly #store: NameStore;
   readonly #clock: Clock;
   readonly #lines: readonly WalkingLine[];
-  #state: WalkState = { joining: "closed", started: [], failed: [], problem: null, unnamed: null };
+  #state: Omit<WalkState, "opened"> = {
+    joining: "closed",
+    started: [],
+    failed: [],
+    problem: null,
+    unnamed: null,
+  };
   #changes = 0;
   #wasOpen = false;
 
@@ -36,7 +42,8 @@ export class Walk {
   }
 
   get state(): WalkState {
-    return this.#joining.isOpen ? { ...this.#state, joining: "open" } : this.#state;
+    const opened = this.#joining.opened ?? null;
+    return { ...this.#state, ...(opened && { joining: "open" }), opened };
   }
 
   get isTimeKnown(): boolean {
@@ -48,7 +55,7 @@ export class Walk {
     if (this.state.joining !== "closed") return;
     this.#become({ joining: "waiting", started: [], failed: [], problem: null });
     this.#joining
-      .open(open_seconds, (step) => this.#note(step))
+      .open(open_seconds, (step) => this.#note(step), { by: "page" })
       .catch((thrown) => this.#become({ joining: "closed", problem: messageOf(thrown) }));
   }
 

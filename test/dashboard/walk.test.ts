@@ -64,7 +64,11 @@ describe.skipIf(chromiumPath === undefined)(`setting up a home, page by page (${
     sensors.push(ieee);
     await stick.tell({ do: "join", ieee });
     let joined = { state: "", address: "" };
-    while (joined.state !== "joined") joined = JSON.parse((await pairing.line()) ?? "{}");
+    while (joined.state !== "joined") {
+      const line = await pairing.line();
+      if (line === undefined) throw new Error("lintel pair ended before the sensor had joined");
+      joined = JSON.parse(line);
+    }
     await eventually(async () => {
       const known = await gateway.records<object[]>("/inventory/wirelesssensors", reading);
       return known.length === items ? true : undefined;
@@ -80,6 +84,7 @@ describe.skipIf(chromiumPath === undefined)(`setting up a home, page by page (${
     expect(await faultsOfLoad(page)).toEqual([]);
     await page.getByRole("button", { name: "Let devices in" }).click();
     await page.getByRole("button", { name: "Let no more in" }).waitFor();
+    await page.getByText(/^Devices are let in until \d\d:\d\d, for about [34] minutes more\. /).waitFor();
     for (const model of ["3041", "3011"]) {
       const { ieee } = (await stick.tell({ do: "add", model })) as { ieee: string };
       sensors.push(ieee);
@@ -100,7 +105,9 @@ describe.skipIf(chromiumPath === undefined)(`setting up a home, page by page (${
     await page.getByRole("button", { name: "Let no more in" }).click();
     await page.getByText("The door is closed").waitFor();
     const pair = site.spawn(["pair", "--seconds", "60", "--json", "--data", site.data]);
-    await page.getByText("Devices are let in now").waitFor({ timeout: 10_000 });
+    await page
+      .getByText(/^Devices are let in until .*less than a minute more: lintel pair runs on the gateway\./)
+      .waitFor({ timeout: 10_000 });
     pair.kill("SIGINT");
     await pair.exited;
     await page.getByText("The door is closed").waitFor({ timeout: 10_000 });

@@ -6,7 +6,7 @@ import { Line } from "./line.tsx";
 import { Naming } from "./naming.tsx";
 import { Facts, Next, type Shown, ToTest, titleOf, Where } from "./parts.tsx";
 import { AcceptanceRecord } from "./record.tsx";
-import { byRoom, countText, sentence } from "./words.ts";
+import { byRoom, countText, openedText, sentence } from "./words.ts";
 
 /** The installer's walk: one step a screen. */
 export function WalkPage(data: Shown) {
@@ -24,7 +24,7 @@ const stepsOf = { find: Find, name: Naming, line: Line, test: Test, record: Acce
 
 function Find(data: Shown) {
   const { devices, state } = data;
-  const { joining, started, failed, problem } = state;
+  const { joining, opened, started, failed, problem } = state;
   return (
     <>
       <Where data={data}>find the devices</Where>
@@ -34,8 +34,8 @@ function Find(data: Shown) {
       {problem === null ? null : <p class="needed">{problem}.</p>}
       <form method="post" action="/walk/joining">
         <p>
-          {joining === "open"
-            ? "Devices are let in now. Put a battery in one, or press its button, and wait until it stands here."
+          {opened !== null
+            ? `${openedText(opened, data)} Put a battery in one, or press its button, and wait until it stands here.`
             : joining === "waiting"
               ? "The radio is starting."
               : "The door is closed: no device comes in."}

@@ -1,3 +1,5 @@
+import type { Opened } from "../../../walk-state.ts";
+import { clockText, durationText, type Times } from "../../time-text.ts";
 import type { WalkDevice } from "./data.ts";
 
 /** Kind of a device in words. */
@@ -34,3 +36,17 @@ export function byRoom(devices: readonly WalkDevice[]): WalkDevice[] {
   const of = ({ room, name }: WalkDevice) => [room ?? "\uffff", name].join("\n");
   return devices.toSorted((one, other) => of(one).localeCompare(of(other)));
 }
+
+/** Until when devices are let in, and who said so where that was not here; without a known time how long that still is. */
+export function openedText({ by, until_ms }: Opened, of: Times & { readonly timeKnown: boolean }): string {
+  const left_ms = until_ms - of.now_ms;
+  const left = left_ms < 60_000 ? "less than a minute" : `about ${durationText(left_ms + 30_000)}`;
+  const when = of.timeKnown ? `until ${clockText(until_ms, of)}, for ${left} more` : `for ${left} more`;
+  return `Devices are let in ${when}${openers[by]}.`;
+}
+
+const openers: Readonly<Record<Opened["by"], string>> = {
+  page: "",
+  command: ": lintel pair runs on the gateway",
+  button: ": somebody pressed the button on the box",
+};
