@@ -45,7 +45,7 @@ const ofItself = new Set(["battery", "linkquality"]);
 
 function batteryOf(properties: Properties, model: SensorModel | undefined): string | undefined {
   const volts = properties.get("voltage")?.unit === "mV" ? ["mV"] : [];
-  const percent = model?.battery === "percent" ? "per cent, not halved" : "half per cent";
+  const percent = model?.battery === "percent" ? "whole per cent" : "half per cent";
   const told = [...(properties.has("battery") ? [percent] : []), ...volts];
   if (told.length > 0) return told.join(", and ");
   return properties.has("battery_low") ? "only that it is low" : undefined;

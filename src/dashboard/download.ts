@@ -4,8 +4,8 @@ import { HttpError } from "../http/errors.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../series.ts";
 import type { ReadingRow } from "../store/store.ts";
 import type { Asked } from "./page.ts";
+import { usualSpans } from "./pages/device/device-series.ts";
 import { readingsIn, requireDevice } from "./pages/device/device-store.ts";
-import { usualSpans } from "./pages/device/facts.ts";
 import { recordOf } from "./pages/device/record.ts";
 import { readSpan } from "./pages/device/span.ts";
 

@@ -4,8 +4,8 @@ import type { Thinned } from "../store/store.ts";
 import { sentBy } from "./fleet.ts";
 import { type Measure, measures } from "./measures.ts";
 import type { Asked } from "./page.ts";
+import { usualSpans } from "./pages/device/device-series.ts";
 import { requireDevice } from "./pages/device/device-store.ts";
-import { usualSpans } from "./pages/device/facts.ts";
 import { type DaySpan, readSpan } from "./pages/device/span.ts";
 import { encodePlot, type PlotData } from "./plot-format.ts";
 import { doubtsIn, hereUntil_ms, readUntil_ms, uncoveredOf } from "./uncovered.ts";
@@ -63,6 +63,7 @@ async function plotData(
   const replaced_ms = state?.replaced?.at_ms;
   const uncovered = await uncoveredOf(store, {
     item,
+    kind,
     from_ms,
     to_ms: until_ms,
     here_ms,

@@ -1,5 +1,5 @@
 import type { Kind } from "../kinds.ts";
-import { seriesNames, seriesOf } from "../series.ts";
+import { type SeriesName, seriesNames, seriesOf } from "../series.ts";
 import { cadenceOf } from "../store/cadence.ts";
 import type { SeenStore } from "../store/seen-store.ts";
 import type { SentBy } from "./fleet.ts";
@@ -23,6 +23,7 @@ export interface Uncovered {
 export interface Covering {
   /** The key of the item. */
   readonly item: number;
+  readonly kind: Kind;
   readonly homes?: readonly number[] | undefined;
   readonly from_ms: number;
   readonly to_ms: number;
@@ -34,12 +35,14 @@ export interface Covering {
   readonly replaced_ms?: number | undefined;
 }
 
+type CoverageStore = Pick<SeenStore, "coverage" | "oldestFirst">;
+
 /**
  * Stretches of a span, in order of time, in which an item was not covered: what `Store.coverage` says, the time before its first sign of life, and what has not come
  * here yet. The time after its latest is covered as long as the item is not overdue.
  */
 export async function uncoveredOf(
-  store: Pick<SeenStore, "coverage">,
+  store: CoverageStore,
   { replaced_ms = Number.POSITIVE_INFINITY, ...of }: Covering,
 ): Promise<Uncovered[]> {
   const { from_ms, to_ms } = of;
@@ -48,10 +51,8 @@ export async function uncoveredOf(
   return joined([...before, { from_ms: Math.max(from_ms, replaced_ms), to_ms, why: "absent" }]);
 }
 
-async function coveredUntil(
-  store: Pick<SeenStore, "coverage">,
-  { item, homes, from_ms, to_ms: end_ms, here_ms = end_ms, read_ms }: Covering,
-): Promise<Uncovered[]> {
+async function coveredUntil(store: CoverageStore, of: Covering): Promise<Uncovered[]> {
+  const { item, homes, from_ms, to_ms: end_ms, here_ms = end_ms, read_ms } = of;
   const to_ms = Math.min(end_ms, Math.max(from_ms, here_ms));
   const away = (since_ms: number, until_ms: number): Uncovered[] =>
     since_ms < until_ms ? [{ from_ms: since_ms, to_ms: until_ms, why: "away" }] : [];
@@ -73,7 +74,12 @@ async function coveredUntil(
       if (state === "gap") known_ms = Math.max(known_ms, Math.min(stop_ms, to_ms));
     }
   }
-  if (first_ms > from_ms) found.push({ from_ms, to_ms: first_ms, why: isAll ? "absent" : "not_listening" });
+  // A watch that is read for the first time has kept what was before.
+  const began_ms = first_ms > from_ms && isAll ? await firstReading_ms(store, of, first_ms) : from_ms;
+  const deaf_ms = Math.max(from_ms, began_ms);
+  if (deaf_ms < first_ms && read_ms === undefined)
+    found.push({ from_ms: deaf_ms, to_ms: first_ms, why: "not_listening" });
+  if (began_ms > from_ms) found.push({ from_ms, to_ms: began_ms, why: "absent" });
   found.reverse();
   const unread = holesIn(found, Math.max(from_ms, known_ms), to_ms);
   return joined([...found, ...unread.flatMap((hole) => away(...hole)), ...away(to_ms, end_ms)]);
@@ -96,7 +102,7 @@ export async function readUntil_ms(
   const { item, kind, subtype, homes, now_ms } = of;
   if (!cadenceOf(kind, subtype).buffered) return undefined;
   let until_ms = 0;
-  for (const series of seriesNames.filter((name) => seriesOf(name).kind === kind)) {
+  for (const series of seriesOfKind(kind)) {
     const request = { series, item, before_ms: now_ms + 1_000, skip: 0, limit: 1, precision: "ms" } as const;
     const [newest] = (await store.page({ ...request, ...(homes && { homes }) })).records;
     if (newest !== undefined)
@@ -130,6 +136,25 @@ export function hereUntil_ms(sent: SentBy): number | undefined {
   if (sent === undefined) return undefined;
   const { last_upload_ms = null, last_report_ms = null, backlog = 0 } = sent ?? {};
   return Math.max(last_upload_ms ?? 0, backlog === 0 ? (last_report_ms ?? 0) : 0);
+}
+
+/** When the first reading of an item is of, unix milliseconds, where that is before a moment; else that moment. */
+async function firstReading_ms(
+  store: CoverageStore,
+  { item, kind, homes }: Covering,
+  before_ms: number,
+): Promise<number> {
+  let first_ms = before_ms;
+  for (const series of seriesOfKind(kind)) {
+    const request = { series, item, from_ms: 0, before_ms, limit: 1, ...(homes && { homes }) };
+    const { rows } = await store.oldestFirst(request);
+    first_ms = Math.min(first_ms, rows[0]?.[0] ?? first_ms);
+  }
+  return first_ms;
+}
+
+function seriesOfKind(kind: Kind): SeriesName[] {
+  return seriesNames.filter((name) => seriesOf(name).kind === kind);
 }
 
 /** The stretches between two moments that none of these spans covers, which are in order of time. */

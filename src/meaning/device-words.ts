@@ -5,7 +5,7 @@ export function deviceWords(device: DeviceRecord): { readonly title: string; rea
   const { description, driver, events, eventsfrom, measures, nevertells, blind, cadence } = device;
   const lines: Readonly<Record<string, string | undefined>> = {
     Device: description ?? undefined,
-    "Heard by": driver ?? undefined,
+    "Heard by": driver === null ? undefined : (radios[driver] ?? driver),
     Recorded:
       events === null ? undefined : `${events === "received" ? "as received" : "translated"}: ${eventsfrom}`,
     Measures: some(measures.map(({ quantity, unit }) => (unit === "" ? quantity : `${quantity} (${unit})`))),
@@ -17,11 +17,20 @@ export function deviceWords(device: DeviceRecord): { readonly title: string; rea
   return Object.entries(lines).flatMap(([title, value]) => (value === undefined ? [] : [{ title, value }]));
 }
 
+/** What a driver listens to, in the words of who set it up. */
+const radios: Readonly<Record<string, string>> = {
+  zigbee: "Zigbee",
+  ble: "Bluetooth",
+  pillbox: "the radio of polled pill boxes",
+  watch: "a wire",
+  mqtt: "another hub, by MQTT",
+};
+
 function batteryText({ battery, batteryvoltage, batteryunit }: DeviceRecord): string | undefined {
   return some([
     ...(battery === null ? [] : [`${Math.round(battery)} %`]),
     ...(batteryvoltage === null ? [] : [`${Math.round(batteryvoltage)} mV`]),
-    ...(batteryunit === null ? [] : [`told as ${batteryunit}`]),
+    ...(batteryunit === null ? [] : [`told in ${batteryunit}`]),
   ]);
 }
 

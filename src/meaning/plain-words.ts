@@ -1,13 +1,18 @@
+import type { Kind } from "../kinds.ts";
 import { type SeriesName, seriesNames, seriesTable } from "../series.ts";
 
 /** A device in the words of somebody who lives with it. */
 export interface DeviceWords {
-  /** Several of them: `Motion sensors`. */
+  /** One of them: `motion sensor`. Several: `Motion sensors`. */
+  readonly noun: string;
   readonly name: string;
-  /** When it writes something down, in whole sentences. */
+  /** Everything that it tells, and something more to know of that, in whole sentences. */
   readonly tells: string;
-  /** How little that says, in whole sentences. */
+  readonly more?: string;
+  /** How little that says. */
   readonly tellsNot: string;
+  /** How it is heard although nothing happens, in whole sentences. */
+  readonly heard: string;
 }
 
 /** Kinds of device that write something down. */
@@ -18,51 +23,87 @@ export function isRecording(kind: string): kind is RecordingKind {
 }
 
 /** The words for a device of a kind and subtype; `null`, the interface's word for none, is a subtype like one that nobody knows. */
-export function deviceWords(kind: RecordingKind, subtype: string): DeviceWords {
+export function deviceWords(kind: Kind, subtype: string): DeviceWords {
   return bySubtype[`${kind} ${subtype}`] ?? byKind[kind];
 }
 
-const byKind: Readonly<Record<RecordingKind, DeviceWords>> = {
+/** Several devices that go by one name, in whole sentences. */
+export function severalWords(kind: RecordingKind, subtype: string) {
+  const { name, tells, more, tellsNot } = deviceWords(kind, subtype);
+  const sentences = [`They write down ${tells}.`, ...(more === undefined ? [] : [more])];
+  return { name, tells: sentences.join(" "), tellsNot: `They do not know ${tellsNot}.` };
+}
+
+const byKind: Readonly<Record<Kind, DeviceWords>> = {
   wirelesssensors: {
+    noun: "sensor",
     name: "Sensors",
-    tells: "They write down when something happens in front of them, and when it is over.",
-    tellsNot: "They do not know who it was.",
+    tells: "when something happens near by, and when it is over",
+    tellsNot: "who it was",
+    heard: "Speaks when something happens, and about every hour besides.",
   },
   pillboxes: {
+    noun: "pill box",
     name: "Pill boxes",
-    tells: "They write down when one of their doors is opened or closed.",
-    tellsNot: "They do not know which pills are inside, or whether anybody took them.",
+    tells: "when a door is opened or closed, and which one",
+    tellsNot: "which pills are inside, or whether anybody took them",
+    heard: "Keeps what happens until it is asked, about every hour.",
   },
   scales: {
+    noun: "scale",
     name: "Scales",
-    tells: "They write down a weight when somebody steps on them.",
-    tellsNot: "They do not know who it was: a guest who steps on one is written down too.",
+    tells:
+      "a weight when somebody steps on, and with bare feet what that is made of and how fast the heart beats",
+    tellsNot: "who it was: a guest who steps on is written down too",
+    heard: "Speaks when somebody has stepped on it, and never otherwise.",
   },
   watches: {
+    noun: "watch",
     name: "Watches",
-    tells: "They write down how much their wearer moves, and whether they seem to be asleep.",
-    tellsNot: "They do not know where their wearer is, or who wears them.",
+    tells: "how much the wearer moves, and whether they seem to be asleep",
+    tellsNot: "where the wearer is, who it is, or anything of the time in which nobody wears it",
+    heard: "Keeps what happens until it is read, about once a day.",
+  },
+  gateways: {
+    noun: "gateway",
+    name: "Gateways",
+    tells: "nothing of its own: it keeps what the other devices tell",
+    tellsNot: "anything of sound, of pictures, or of what is said",
+    heard: "Speaks to central each night.",
   },
 };
 
 /** Devices of a kind that differ in what they tell, by kind and subtype. */
 const bySubtype: Readonly<Record<string, DeviceWords>> = {
   "wirelesssensors wall": {
+    noun: "motion sensor",
     name: "Motion sensors",
-    tells: "They write down when somebody moves in the room.",
-    tellsNot:
-      "They feel the warmth of a body that moves. They do not know who it is, how many there are, or what they do.",
+    tells: "when somebody moves in the room, and when nobody has for a while",
+    more: "They feel the warmth of a body that moves.",
+    tellsNot: "who it is, how many there are, what they do, or whether somebody sits or lies still",
+    heard: "Speaks when something moves, and about every hour besides.",
   },
   "wirelesssensors door": {
+    noun: "door sensor",
     name: "Door sensors",
-    tells: "They write down when a door, a window or a drawer is opened, and when it is closed.",
-    tellsNot: "They do not know who opened it, or whether anybody went in or out.",
+    tells: "when a door, a window or a drawer is opened, and when it is closed",
+    tellsNot: "who opened it, or whether anybody went in or out",
+    heard: "Speaks when the door moves, and about every hour besides.",
   },
   "wirelesssensors curtain": {
-    name: "Passage sensors",
-    tells:
-      "They write down when somebody walks past below them. Several in a row show how fast somebody walks.",
-    tellsNot: "They do not know who it is, or how many there are.",
+    noun: "curtain sensor",
+    name: "Curtain sensors",
+    tells: "when somebody walks past below",
+    more: "They see as far as a thin curtain would hang. Several in a row show how fast somebody walks.",
+    tellsNot: "who it is, how many there are, or, alone, which way they walk",
+    heard: "Speaks when somebody passes, and about every hour besides.",
+  },
+  "pillboxes broadcasting": {
+    noun: "pill box",
+    name: "Pill boxes",
+    tells: "when a door is opened or closed, and which one",
+    tellsNot: "which pills are inside, or whether anybody took them",
+    heard: "Speaks when a door moves, and a few times a day besides; what is not heard then is lost.",
   },
 };
 

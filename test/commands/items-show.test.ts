@@ -42,13 +42,13 @@ test("a device is shown with all that its driver knows of it, a line each", asyn
       "Made by       Aqara",
       "Model         RTCGQ11LM",
       "Device        Motion sensor",
-      "Heard by      zigbee",
+      "Heard by      Zigbee",
       "Recorded      translated: occupancy, by its definition",
       "Measures      illuminance (lx), action_…",
       "Never tells   the end of a movement",
       "Sees nothing  for 60 s after an event",
       "Is heard      at least every 2 h",
-      "Battery       3005 mV, told as mV",
+      "Battery       3005 mV, told in mV",
     ],
   ]);
 });

@@ -95,7 +95,7 @@ describe.skipIf(chromiumPath === undefined)(`a plot of a device in Chromium (els
     expect(Number(await plot.getAttribute("data-last"))).toBe((records[0]?.["weight"] ?? 0) / 1_000);
     expect(Number(await plot.getAttribute("data-breaks"))).toBe(1);
     expect(await page.textContent(".plot [role=status]")).toStartWith(
-      "Half of 14 between 68.3 kg and 69.0 kg",
+      "Half of 14 values lie between 68.3 kg and 69.0 kg",
     );
     await plot.focus();
     await page.keyboard.press("ArrowLeft");

@@ -66,16 +66,16 @@ test("a day of a sensor that only measures is a curve for each quantity, of the 
     const spread = quartilesOf(values);
     const [lowest, highest] = [spread?.minimum.toFixed(1), spread?.maximum.toFixed(1)];
     expect(values).toHaveLength(144);
-    expect(page).toContain(`${title}. Half of 144 between`);
-    expect(page).toContain(`all between ${lowest} ${unit} and ${highest} ${unit}`);
+    expect(page).toContain(`${title}. Half of 144 values lie between`);
+    expect(page).toContain(`all lie between ${lowest} ${unit} and ${highest} ${unit}`);
   }
   expect(page).toContain("MeasuresEvents");
 });
 
 test("eight weeks are the least and the greatest of each stretch, of one quantity alone", async () => {
   const page = await pageOf(1);
-  expect(page).toContain("Temperature. All between 16.0 °C and 24.0 °C.");
-  expect(page).toContain("Humidity. All between 40.0 % and 56.0 %.");
+  expect(page).toContain("Temperature. All lie between 16.0 °C and 24.0 °C.");
+  expect(page).toContain("Humidity. All lie between 40.0 % and 56.0 %.");
 });
 
 test("a sensor that sees and measures has both, and what it told in words; one that only sees has no measures", async () => {

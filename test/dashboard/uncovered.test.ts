@@ -4,12 +4,15 @@ import type { CoverageInterval, CoverageRequest } from "../../src/store/store.ts
 import { reading, sensor, sensorEvent, start_ms } from "../store/sample.ts";
 import { servePages } from "./pages-server.ts";
 
-/** A store that has these intervals of an item, newest first. */
-const storeOf = (intervals: readonly CoverageInterval[]) => ({
+/** A store that has these intervals of an item, newest first, and a first reading of it. */
+const storeOf = (intervals: readonly CoverageInterval[], reading_ms = Number.POSITIVE_INFINITY) => ({
   coverage: async ({ skip, limit, before_ms }: CoverageRequest) =>
     intervals.filter(({ start_ms }) => start_ms < before_ms).slice(skip, skip + limit),
+  oldestFirst: async ({ before_ms }: { before_ms: number }) => ({
+    rows: reading_ms < before_ms ? [[reading_ms] as const] : [],
+  }),
 });
-const span = { item: 1, from_ms: 1_000, to_ms: 2_000 };
+const span = { kind: "wirelesssensors" as const, item: 1, from_ms: 1_000, to_ms: 2_000 };
 
 test("a device that was never heard was not there", async () => {
   expect(await uncoveredOf(storeOf([]), span)).toEqual([{ from_ms: 1_000, to_ms: 2_000, why: "absent" }]);
@@ -30,6 +33,19 @@ test("interruptions are in order of time, cut to the span, with the time before 
     { from_ms: 1_000, to_ms: 1_200, why: "absent" },
     { from_ms: 1_300, to_ms: 1_500, why: "not_listening" },
     { from_ms: 1_900, to_ms: 2_000, why: "silent" },
+  ]);
+});
+
+test("a device was there since its first reading, also where nobody had heard it: what it keeps is known since then, and of another nobody listened", async () => {
+  const store = storeOf([{ start_ms: 1_500, stop_ms: 3_000, state: "covered" }], 1_200);
+  const absent = { from_ms: 1_000, to_ms: 1_200, why: "absent" } as const;
+  expect(await uncoveredOf(store, { ...span, read_ms: 2_000 })).toEqual([absent]);
+  expect(await uncoveredOf(store, span)).toEqual([
+    absent,
+    { from_ms: 1_200, to_ms: 1_500, why: "not_listening" },
+  ]);
+  expect(await uncoveredOf(storeOf([], 900), span)).toEqual([
+    { from_ms: 1_000, to_ms: 2_000, why: "not_listening" },
   ]);
 });
 

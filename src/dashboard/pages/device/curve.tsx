@@ -27,10 +27,10 @@ export function CurveFigure({ curve, ...data }: DeviceData & Frame & { curve: Cu
   const number = (value: number) => `${numberText(value, locale, digits)} ${unit}`;
   const summary =
     range !== undefined && lines.length === 1
-      ? `All between ${number(range[0])} and ${number(range[1])}.`
+      ? `All lie between ${number(range[0])} and ${number(range[1])}.`
       : spread === null || lines.length > 1
         ? `${lines.map((line, at) => `${line.title} ${dashWords[at]}`).join(", ")}, in ${unit}.`
-        : `Half of ${numberText(spread.count, locale)} between ${number(spread.lower)} and ${number(spread.upper)}, the middle ${number(spread.median)}; all between ${number(spread.minimum)} and ${number(spread.maximum)}.${farWords(curve, locale)}`;
+        : `Half of ${numberText(spread.count, locale)} values lie between ${number(spread.lower)} and ${number(spread.upper)}, the middle one is ${number(spread.median)}; all lie between ${number(spread.minimum)} and ${number(spread.maximum)}.${farWords(curve, locale)}`;
   return (
     <figure class="plot">
       <Patterns />

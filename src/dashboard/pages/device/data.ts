@@ -1,6 +1,7 @@
 import type { Kind } from "../../../kinds.ts";
-import { deviceWords } from "../../../meaning/device-words.ts";
+import { deviceWords as recordingWords } from "../../../meaning/device-words.ts";
 import { localDays } from "../../../meaning/local-day.ts";
+import { type DeviceWords, deviceWords } from "../../../meaning/plain-words.ts";
 import { deviceRecord } from "../../../records/device.ts";
 import { type SeriesName, seriesOf } from "../../../series.ts";
 import type { ItemOverview, SeriesRecord } from "../../../store/store.ts";
@@ -10,9 +11,9 @@ import type { PlotForm } from "../../parts/plots.ts";
 import { trailTo } from "../../trail.ts";
 import { doubtsIn, hereUntil_ms, readUntil_ms, type Uncovered, uncoveredOf } from "../../uncovered.ts";
 import { type Curve, curvesIn } from "./curves.ts";
+import { seriesOfDevice, seriesTitles, usualSpans } from "./device-series.ts";
 import { firstOf, readingsIn, requireDevice } from "./device-store.ts";
 import { type Doses, dosesIn } from "./doses.ts";
-import { type Facts, factsOf, seriesOfDevice, seriesTitles, usualSpans } from "./facts.ts";
 import { plotAddresses } from "./plot-addresses.ts";
 import { readingWords } from "./reading-words.ts";
 import { recordOf } from "./record.ts";
@@ -24,10 +25,12 @@ export interface DeviceData {
   readonly kind: Kind;
   readonly name: string;
   readonly subtype: string;
-  readonly facts: Facts;
+  readonly words: DeviceWords;
   /** The home's time zone, an IANA name. */
   readonly zone: string;
   readonly origin: string;
+  /** How its readings are made, for who works with them. */
+  readonly made: readonly { readonly title: string; readonly value: string }[];
   /** Facts of the inventory, by the names that people give them. */
   readonly known: readonly { readonly title: string; readonly value: string }[];
   readonly health: Health;
@@ -110,16 +113,24 @@ export const showDevice: Show<DeviceData> = async (asked) => {
   const here_ms = hereUntil_ms(await sentBy(site, home));
   const read_ms = await readUntil_ms(store, { item: item.key, kind, subtype, now_ms });
   const replaced_ms = overview?.replaced?.at_ms;
-  const uncovered = await uncoveredOf(store, { item: item.key, here_ms, read_ms, replaced_ms, ...shownTime });
+  const uncovered = await uncoveredOf(store, {
+    item: item.key,
+    kind,
+    here_ms,
+    read_ms,
+    replaced_ms,
+    ...shownTime,
+  });
   const doubts = await doubtsIn(site, { home, ...shownTime });
   const data: DeviceData = {
     kind,
     name,
     subtype,
-    facts: factsOf(kind, subtype),
+    words: deviceWords(kind, subtype),
     zone,
     origin: asked.origin,
-    known: [...knownOf(record), ...(await told(asked, item.key))],
+    made: await told(asked, item.key),
+    known: knownOf(record),
     health: healthOf(overview),
     span: shownSpan(span, now_ms),
     form: query.get("as") === "spiral" ? "spiral" : "rows",
@@ -236,9 +247,9 @@ function knownOf(record: Readonly<Record<string, unknown>>): DeviceData["known"]
 }
 
 /** Facts of the device that its driver knows. */
-async function told({ store }: Asked, item: number): Promise<DeviceData["known"]> {
+async function told({ store }: Asked, item: number): Promise<DeviceData["made"]> {
   const state = await store.itemState(item);
-  return state === undefined ? [] : deviceWords(deviceRecord(state));
+  return state === undefined ? [] : recordingWords(deviceRecord(state));
 }
 
 const knownFields = [
@@ -246,10 +257,10 @@ const knownFields = [
   ["modelname", "Model"],
   ["serialnum", "Serial number"],
   ["macaddress", "Address"],
-  ["itemid", "Item"],
-  ["subtypename", "Type"],
+  ["itemid", "Number"],
+  ["subtypename", "Kind"],
   ["currenthomeid", "Home"],
-  ["statusname", "Status"],
+  ["statusname", "In the inventory"],
   ["lastbatterychange", "Last battery change"],
 ] as const;
 

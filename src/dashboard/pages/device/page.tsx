@@ -11,7 +11,7 @@ import { SpanControl } from "./span-control.tsx";
 import { Take } from "./take.tsx";
 
 export function DevicePage(data: DeviceData & FrameData) {
-  const { locale, now_ms, trail, facts, known, day, shown } = data;
+  const { locale, now_ms, trail, words, known, made, day, shown } = data;
   return (
     <Frame {...{ locale, now_ms, trail }}>
       <article class="device">
@@ -38,20 +38,36 @@ export function DevicePage(data: DeviceData & FrameData) {
           <h2 id="facts">What it tells</h2>
           <dl class="facts">
             <dt>It tells</dt>
-            <dd>{facts.tells}</dd>
-            <dt>It does not tell</dt>
-            <dd>{facts.silent}</dd>
+            <dd>{words.tells}</dd>
+            <dt>It does not know</dt>
+            <dd>{words.tellsNot}</dd>
             <dt>When it is heard</dt>
-            <dd>{facts.heard}</dd>
-            {known.flatMap(({ title, value }) => [
-              <dt key={`${title} is`}>{title}</dt>,
-              <dd key={title}>
-                <bdi>{value}</bdi>
-              </dd>,
-            ])}
+            <dd>{words.heard}</dd>
+            <Lines lines={known} />
           </dl>
+          {made.length === 0 ? null : (
+            <details>
+              <summary>How its readings are made, for a methods section</summary>
+              <dl class="facts">
+                <Lines lines={made} />
+              </dl>
+            </details>
+          )}
         </section>
       </article>
     </Frame>
+  );
+}
+
+function Lines({ lines }: { lines: DeviceData["known"] }) {
+  return (
+    <>
+      {lines.flatMap(({ title, value }) => [
+        <dt key={`${title} is`}>{title}</dt>,
+        <dd key={title}>
+          <bdi>{value}</bdi>
+        </dd>,
+      ])}
+    </>
   );
 }

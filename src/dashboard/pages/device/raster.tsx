@@ -104,11 +104,11 @@ function Days({
             </th>
             {levels.map((level) => (
               <th key={level} scope="col" class="number">
-                Hours of {level}
+                {level}, hours
               </th>
             ))}
             <th scope="col" class="number">
-              Hours not known
+              not known, hours
             </th>
           </tr>
         </thead>

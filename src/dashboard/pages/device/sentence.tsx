@@ -5,7 +5,7 @@ import { clockText, dayText, durationText, numberText, preciseText } from "../..
 import type { DeviceData } from "./data.ts";
 
 /** The answer: whether the device is heard, when it last told something, and what is to be done. */
-export function Sentence({ facts, health, locale, now_ms, zone }: DeviceData & Frame) {
+export function Sentence({ words, health, locale, now_ms, zone }: DeviceData & Frame) {
   const { heard_ms, newest_ms, expected_ms, overdue, replaced, battery_percent, count } = health;
   const times = { locale, zone, now_ms };
   const moment = (at_ms: number) => (
@@ -19,7 +19,7 @@ export function Sentence({ facts, health, locale, now_ms, zone }: DeviceData & F
   return (
     <>
       <p class="answer">
-        This {facts.noun}{" "}
+        This {words.noun}{" "}
         {heard_ms === null ? (
           "has not been heard yet."
         ) : (

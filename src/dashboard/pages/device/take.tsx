@@ -17,7 +17,9 @@ export function Take({
         What is shown, as it was recorded: <a href={`${file}.csv?${days}`}>as CSV</a>, or{" "}
         <a href={`${file}.json?${days}`}>as JSON</a>
       </p>
-      <p>The same by the interface, with a token of yours; follow the links of its answers to the end.</p>
+      <p>
+        A program gets the same by this request, with a token of yours; each answer links to the next one.
+      </p>
       <pre class="request">
         <code>{`curl -H "Authorization: Bearer $TOKEN" -H "Accept: application/json" '${request}'`}</code>
       </pre>

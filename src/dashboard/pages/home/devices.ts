@@ -92,7 +92,7 @@ export async function rowOf(
   const to_ms = Math.min(window.to_ms, now_ms);
   const read_ms = await readUntil_ms(store, { item: found.key, kind, subtype, homes, now_ms });
   const replaced_ms = overview.replaced?.at_ms;
-  const covering = { item: found.key, homes, from_ms, to_ms, here_ms, read_ms, replaced_ms };
+  const covering = { item: found.key, kind, homes, from_ms, to_ms, here_ms, read_ms, replaced_ms };
   const uncovered = [...(await uncoveredOf(store, covering)), ...doubts];
   const latest = await latestOf({ item, subtype, steps, read_ms, replaced_ms }, sources);
   return { row: { ...facts, marks, often, uncovered, latest }, sightings };
@@ -129,7 +129,8 @@ async function dosesOfBox(item: ShownItem, sources: RowSources & Kept): Promise<
   if (records[0] === undefined) return null;
   const days = localDays(zone, { from_ms: now_ms - 7 * day_ms, to_ms: now_ms + 1 }).slice(-7);
   const span = { from_ms: days[0]?.from_ms ?? now_ms, to_ms: days.at(-1)?.to_ms ?? now_ms };
-  const covering = { item: item.key, homes: item.homes, from_ms: span.from_ms, to_ms: now_ms };
+  const { key, kind, homes } = item;
+  const covering = { item: key, kind, homes, from_ms: span.from_ms, to_ms: now_ms };
   const uncovered = await uncoveredOf(store, { ...covering, here_ms, read_ms, replaced_ms });
   const states = records.map(({ stamp, event }) => ({ stamp_ms: stamp, event: Number(event) }));
   const before = states.find(({ stamp_ms }) => stamp_ms < span.from_ms)?.event ?? 0;

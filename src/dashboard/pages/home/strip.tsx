@@ -117,7 +117,7 @@ function anchorOf(at_ms: number, { from_ms, to_ms }: TimeWindow): "start" | "mid
 function wordsOf({ window, marks, uncovered }: Pick<StripOf, "window" | "marks" | "uncovered">): string {
   const { columns } = window;
   const column = durationText((window.to_ms - window.from_ms) / columns);
-  const happened = `something happened in ${marks.length} of ${columns} columns of ${column}`;
+  const happened = `something happened in ${marks.length} of ${columns} stretches of ${column}`;
   const missing = [...Map.groupBy(uncovered, ({ why }) => why)].map(([why, spans]) => {
     const length_ms = spans.reduce((sum, { from_ms, to_ms }) => sum + to_ms - from_ms, 0);
     return `${nothingWords[why]} for ${durationText(length_ms)}`;

@@ -1,11 +1,5 @@
 import { HttpError } from "../../../http/errors.ts";
-import {
-  type DeviceWords,
-  deviceWords,
-  isRecording,
-  type RecordingKind,
-  seriesWords,
-} from "../../../meaning/plain-words.ts";
+import { isRecording, type RecordingKind, seriesWords, severalWords } from "../../../meaning/plain-words.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../../../series.ts";
 import type { ItemOverview } from "../../../store/store.ts";
 import type { Binding } from "../../../token.ts";
@@ -27,7 +21,7 @@ export interface RecordedData {
 }
 
 export interface DeviceGroup {
-  readonly words: DeviceWords;
+  readonly words: ReturnType<typeof severalWords>;
   /** Everything that is written down, and when, of each of its series. */
   readonly notes: readonly { readonly when: string; readonly quantities: readonly string[] }[];
   readonly devices: readonly RecordedDevice[];
@@ -110,12 +104,12 @@ async function sees({ store }: Site, binding: Binding, home: number | undefined)
 function groupsOf(items: readonly ItemOverview[]): DeviceGroup[] {
   const groups = new Map<
     string,
-    { words: DeviceWords; series: Set<SeriesName>; devices: RecordedDevice[] }
+    { words: ReturnType<typeof severalWords>; series: Set<SeriesName>; devices: RecordedDevice[] }
   >();
   for (const { record, heard_ms = null, series } of items) {
     const kind = record.typename;
     if (!isRecording(kind)) continue;
-    const words = deviceWords(kind, record.subtypename);
+    const words = severalWords(kind, record.subtypename);
     const group = groups.get(words.name) ?? { words, series: new Set(), devices: [] };
     groups.set(words.name, group);
     const held = new Set(series.map((one) => one.series));

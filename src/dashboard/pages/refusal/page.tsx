@@ -3,8 +3,8 @@ export function RefusalPage({ status, message, retry_s }: RefusalData) {
   return (
     <main class="refusal">
       <h1>{refusalTitle(status)}</h1>
-      {/* The remedy says when. */}
-      <p>{message.replace(/: try again in \d+ s$/, "")}.</p>
+      {/* Of what is not there the error says no more, in words of the interface; the remedy says when to try again. */}
+      {status === 404 ? null : <p>{message.replace(/: try again in \d+ s$/, "")}.</p>}
       <p>{remedyOf(status, retry_s)}</p>
       <p>
         <a href="/">To the first page</a>
@@ -29,7 +29,7 @@ export function refusalTitle(status: number): string {
 
 function remedyOf(status: number, retry_s: number | undefined): string {
   if (status === 404)
-    return "The address may be mistyped, what it showed may be gone, or your token may not see it.";
+    return "The address may be mistyped, the device or home that it names may be gone or have another name, or your token may not see it.";
   if (status === 429)
     return `Wait ${waitText(retry_s)}, and look at the token again: a right one is let in at any time.`;
   if (retry_s !== undefined) return `Wait ${waitText(retry_s)}, then load this page again.`;
