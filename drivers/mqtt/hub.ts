@@ -1,6 +1,7 @@
 import type { EventBit } from "../../src/event-words.ts";
 import type { MeasureValues } from "../../src/quantities.ts";
 import type { Device } from "../../src/reading.ts";
+import type { Properties } from "../wire/properties.ts";
 
 /**
  * A table of topics: a kind of hub whose messages are understood. One entry of the list in `hubs.ts`; nothing else names it. Hubs know nothing
@@ -40,6 +41,8 @@ export type Directory = ReadonlyMap<string, Entry>;
 /** An entry of a directory. */
 export interface Entry {
   readonly device?: Device;
+  /** All that it can tell, where the hub has told that. */
+  readonly properties?: Properties;
   /** Units by quantity, where the hub has told them. */
   readonly units?: Readonly<Record<string, string>>;
   /** The word or quantity that the messages of this name tell. */
@@ -64,6 +67,8 @@ export interface Told {
   readonly device: Device;
   readonly signs: readonly Sign[];
   readonly measures: readonly MeasureValues[];
+  /** Of the measures that are words, the property that each is a state of, by its quantity. */
+  readonly words?: ReadonlyMap<string, string>;
   /**
    * `changes`: the message repeats what was known, so that an equal value says nothing. `all`: each value was measured for this message.
    */
@@ -86,6 +91,11 @@ export interface Sign {
   readonly key: string;
   readonly bit: EventBit;
   readonly on: boolean;
+  /**
+   * Whether it is news when it is said again, though each value was measured for this message: `never` where it says how it is, `until ended` where it
+   * says that something happens, as long as the device has told no end of that. Absent: always.
+   */
+  readonly again?: "never" | "until ended";
 }
 
 export const entries_max = 4_000;

@@ -26,11 +26,10 @@ export function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A text that is not empty, shortened to what a device may be called. */
+/** A text that is not empty, shortened to what a device may be called; some makes fill their names with zeros or blanks. */
 export function named(value: unknown): string | undefined {
-  return typeof value === "string" && value.trim() !== ""
-    ? value.trim().slice(0, name_length_max)
-    : undefined;
+  const name = typeof value === "string" ? value.replace(/[\0\s]+$/, "") : "";
+  return name === "" ? undefined : name.slice(0, name_length_max);
 }
 
 /** `00:15:8d:…` of `0x00158d…`, `00158D…` and `00:15:8D:…`; undefined of anything else. */
@@ -72,14 +71,13 @@ export interface Fields {
   readonly refused: string[];
 }
 
-/** The fields of an object that are words or quantities, or in `units`: those that were told, by quantity. */
-export function fieldsOf(values: Json, units: Readonly<Record<string, string>> = {}): Fields {
+/** The fields of an object that are words or quantities. */
+export function fieldsOf(values: Json): Fields {
   const fields: Fields = { signs: [], measures: [], refused: [] };
   for (const [name, value] of Object.entries(values).slice(0, fields_max)) {
     if (value === null) continue;
     if (Object.hasOwn(signWords, name)) addSign(fields, name, value);
-    if (quantityOf(name) !== undefined || Object.hasOwn(units, name))
-      addMeasure(fields, name, value, { unit: units[name] });
+    if (quantityOf(name) !== undefined) addMeasure(fields, name, value);
   }
   return fields;
 }

@@ -25,8 +25,12 @@ export interface News {
 export class Sensor {
   /** Whether each sign is on, and its bit, by key. */
   readonly #signs = new Map<string, Pick<Sign, "bit" | "on">>();
-  /** Last value by quantity. */
-  readonly #values = new Map<string, number>();
+  /** Keys of signs of which the device has told an end: what it says of them then is how it is. */
+  readonly #ended = new Set<string>();
+  /** The hub's time of the last movement; two messages of one device that come together tell of one. */
+  #happened_ms = 0;
+  /** Last value by quantity, and last word by property. */
+  readonly #values = new Map<string, number | string>();
   /** Of the last messages with a stamp, oldest first. */
   #recent: readonly Identity[] = [];
   /** The last event, or what the hub has said since; undefined: the next message is one. */
@@ -35,7 +39,7 @@ export class Sensor {
 
   /** @param cursor of the newest reading on disk; a damaged one is none */
   constructor(cursor?: string) {
-    const state = stateOf(cursor);
+    const state = cursorStateOf(cursor);
     if (state === undefined) return;
     for (const [key, bit, on] of state.signs) this.#signs.set(key, { bit: bit as Sign["bit"], on });
     this.#recent = state.recent.map((text) => identityOf(text));
@@ -80,9 +84,9 @@ export class Sensor {
   }
 
   /** Takes in a state that is no news. */
-  #know({ signs, measures }: Told): void {
+  #know({ signs, measures, words }: Told): void {
     if (signs.length > 0) this.#event = this.#set(signs);
-    for (const { quantity, value } of measures) this.#keep(quantity, value);
+    for (const measure of measures) this.#keep(...stateOf(measure, words));
   }
 
   /** Whether a hub has changed a sign since the device's last message: no event, but the device's next one may differ from it. */
@@ -94,13 +98,26 @@ export class Sensor {
     return true;
   }
 
-  #eventOf({ signs, says }: Told): { event?: number } {
+  #eventOf({ signs, says, stamp_ms }: Told): { event?: number } {
     if (signs.length === 0) return {};
     const before = this.#event;
     const event = this.#set(signs);
     this.#event = event;
     this.#recorded = event;
-    return says === "changes" && event === before ? {} : { event };
+    const isNews = says === "all" && this.#isNewsAgain(signs, stamp_ms);
+    return event === before && !isNews ? {} : { event };
+  }
+
+  /** Whether signs are news though they are as they were. */
+  #isNewsAgain(signs: readonly Sign[], stamp_ms = 0): boolean {
+    for (const { key, on, again } of signs)
+      if (!on && again === "until ended" && this.#signs.has(key)) this.#ended.add(key);
+    const happening = signs.some(
+      ({ key, on, again }) => on && again === "until ended" && !this.#ended.has(key),
+    );
+    const isSame = stamp_ms > 0 && Math.abs(stamp_ms - this.#happened_ms) <= one_movement_ms;
+    if (happening) this.#happened_ms = stamp_ms;
+    return (happening && !isSame) || signs.some(({ again }) => again === undefined);
   }
 
   /** Notes the signs, and answers the bits of all. */
@@ -112,17 +129,18 @@ export class Sensor {
     return bits;
   }
 
-  #newMeasures({ measures, says }: Told): MeasureValues[] {
-    return measures.filter(({ quantity, value }) => {
+  #newMeasures({ measures, words, says }: Told): MeasureValues[] {
+    return measures.filter((measure) => {
+      const [key, value] = stateOf(measure, words);
       // The press of a button is never a state.
-      const same = !quantity.startsWith(action_prefix) && this.#values.get(quantity) === value;
-      this.#keep(quantity, value);
+      const same = !measure.quantity.startsWith(action_prefix) && this.#values.get(key) === value;
+      this.#keep(key, value);
       return says === "all" || !same;
     });
   }
 
-  #keep(quantity: string, value: number): void {
-    if (this.#values.has(quantity) || this.#values.size < quantities_max) this.#values.set(quantity, value);
+  #keep(key: string, value: number | string): void {
+    if (this.#values.has(key) || this.#values.size < quantities_max) this.#values.set(key, value);
   }
 
   #isRepeated({ stamp_ms, part }: Identity, delivery: Delivery): boolean {
@@ -147,9 +165,18 @@ const stateSchema = Type.Object({
 });
 type State = Static<typeof stateSchema>;
 
-function stateOf(cursor: string | undefined): State | undefined {
+function cursorStateOf(cursor: string | undefined): State | undefined {
   const state = parseIfWhole(cursor);
   return Value.Check(stateSchema, state) ? state : undefined;
+}
+
+/** The state that a measure tells of: of a word, which one it is. */
+function stateOf(
+  { quantity, value }: MeasureValues,
+  words: Told["words"],
+): [key: string, value: number | string] {
+  const property = words?.get(quantity);
+  return property === undefined ? [quantity, value] : [property, quantity];
 }
 
 function identityOf(text: string): Identity {
@@ -166,5 +193,6 @@ function partOf({ part }: Told): string {
 const alarms = 0b11;
 /** Messages of a sensor that are known again: a broker sends twenty before the first is acknowledged, unless it is told otherwise. */
 export const recent_max = 64;
+const one_movement_ms = 1_000;
 const signs_max = 24;
 const quantities_max = 64;

@@ -1,16 +1,9 @@
-import { pressOf } from "../../src/quantities.ts";
+import { eventWords } from "../../src/event-words.ts";
+import { quantityOf } from "../../src/quantities.ts";
+import { exposesIn, propertiesOf, senses, subtypeOf } from "../wire/exposes.ts";
+import { type Properties, toldBy } from "../wire/properties.ts";
 import type { Directory, Entry, Heard, Hub, HubMessage, Told } from "./hub.ts";
-import {
-  addressOf,
-  fieldsOf,
-  isObject,
-  type Json,
-  jsonOf,
-  named,
-  sensor,
-  stampOf,
-  wholeOf,
-} from "./payload.ts";
+import { addressOf, isObject, type Json, jsonOf, named, sensor, stampOf, wholeOf } from "./payload.ts";
 
 /**
  * Zigbee2MQTT: https://www.zigbee2mqtt.io/guide/usage/mqtt_topics_and_messages.html. A message has all that is known of its device, unless
@@ -64,50 +57,33 @@ function entryOf(device: Json): Entry {
   const address = addressOf(device["ieee_address"], 8);
   if (address === undefined || device["type"] === "Coordinator") return {};
   const definition = isObject(device["definition"]) ? device["definition"] : {};
+  const exposes = exposesIn(definition["exposes"]);
+  // A lamp, a lock or a switch.
+  if (exposes.length > 0 && !senses(exposes)) return {};
+  const properties = propertiesOf(exposes);
   return {
     device: sensor(address, {
       model: named(device["model_id"]) ?? definition["model"],
       vendor: named(definition["vendor"]) ?? device["manufacturer"],
     }),
-    units: unitsOf(definition["exposes"]),
+    ...(exposes.length === 0 ? {} : { properties }),
   };
 }
-
-/**
- * Numbers that a device measures, with their units: https://www.zigbee2mqtt.io/guide/usage/exposes.html. What can be set, and what only tells how the device
- * is, is none.
- */
-function unitsOf(exposes: unknown): Record<string, string> {
-  const units: Record<string, string> = {};
-  for (const one of Array.isArray(exposes) ? exposes.slice(0, exposes_max) : []) {
-    if (!isObject(one) || one["type"] !== "numeric" || one["category"] !== undefined) continue;
-    const { property, unit, access } = one;
-    const isSet = typeof access === "number" && (access & settable) !== 0;
-    if (typeof property === "string" && !isSet && !states.has(property))
-      units[property] = typeof unit === "string" ? unit : "";
-  }
-  return units;
-}
-
-/** Bit of `access` of what can be set. */
-const settable = 0b010;
-const exposes_max = 100;
-/** Numbers of the device itself, whatever else earlier versions say of them. */
-const states: ReadonlySet<string> = new Set(["battery", "linkquality"]);
 
 function readDevice(name: string, { payload }: HubMessage, known: Directory): Heard {
   const values = payload.length === 0 ? undefined : jsonOf(payload);
   if (payload.length === 0) return "nothing";
   if (!isObject(values)) return { fault: "that are no JSON objects" };
   const entry = known.get(name);
+  if (entry !== undefined && entry.device === undefined) return "nothing";
   // `mqtt.include_device_information` has the address in each message, and a device without a name of its own is called by it.
   const told = isObject(values["device"]) ? values["device"] : {};
   const address = addressOf(told["ieeeAddr"] ?? told["ieee_address"] ?? name, 8);
   const device =
     entry?.device ?? (address === undefined ? undefined : sensor(address, { model: told["model"] }));
-  if (device === undefined) return entry === undefined ? { fault: "of unknown devices" } : "nothing";
+  if (device === undefined) return { fault: "of unknown devices" };
   return toldOf(device, values, {
-    units: entry?.units,
+    properties: entry?.properties,
     says: known.get(infoName)?.word === "all" ? "all" : "changes",
   });
 }
@@ -115,31 +91,53 @@ function readDevice(name: string, { payload }: HubMessage, known: Directory): He
 function toldOf(
   device: Told["device"],
   values: Json,
-  { units = {}, says }: { units: Entry["units"]; says: Told["says"] },
+  { properties, says }: { properties: Properties | undefined; says: Told["says"] },
 ): Told {
-  const { voltage, ...others } = values;
-  // Volts of a plug, but millivolts of a battery: where the hub has not told which, it is taken for a battery's.
-  const mains = units["voltage"] === "V";
-  const fields = fieldsOf(mains ? values : others, units);
-  const action = named(values["action"]);
-  // An action is never repeated, whatever else is.
-  if (action !== undefined) fields.measures.push(pressOf(action));
+  const payload = payloadOf(values, properties);
+  const { signs, measures, words, battery, unrecorded } = toldBy(payload, properties ?? new Map());
   const stamp_ms = stampOf(values["last_seen"]);
-  const battery_percent = wholeOf(values["battery"], 0, 100);
-  const battery_mv = mains ? undefined : wholeOf(voltage, 100, 100_000);
   const linkquality = wholeOf(values["linkquality"], 0, 255);
+  const subtype = subtypeOf(properties ?? new Map(signs.map(({ name }) => [name, true])));
   return {
-    device: subtyped(device, values),
-    ...fields,
+    device: subtype === undefined ? device : { ...device, subtype },
+    signs: signs.map(({ name, bit, on, happens }) => ({
+      key: name,
+      bit,
+      on,
+      again: happens ? "until ended" : "never",
+    })),
+    measures,
+    words,
     says,
     ...(stamp_ms === undefined ? {} : { stamp_ms }),
-    ...(battery_percent === undefined ? {} : { battery_percent }),
-    ...(battery_mv === undefined ? {} : { battery_mv }),
+    ...battery,
     ...(linkquality === undefined ? {} : { linkquality }),
+    ...(unrecorded === 0 ? {} : { refused: Array(unrecorded).fill(unrecordedValues) }),
   };
 }
 
-function subtyped(device: Told["device"], values: Json): Told["device"] {
-  if (typeof values["contact"] === "boolean") return { ...device, subtype: "door" };
-  return typeof values["occupancy"] === "boolean" ? { ...device, subtype: "wall" } : device;
+/**
+ * The values of a message that the device has told: without what the hub adds, and without settings, which it repeats though the device has not told
+ * them. Of a device that it does not describe, what can be known by its name.
+ */
+function payloadOf(values: Json, properties: Properties | undefined): Json {
+  const names = Object.keys(values).filter((name) =>
+    properties === undefined
+      ? Object.hasOwn(eventWords, name) || quantityOf(name) !== undefined || undescribed.has(name)
+      : !hubsOwn.has(name) && properties.get(name)?.isSetting !== true,
+  );
+  return Object.fromEntries(names.slice(0, values_max).map((name) => [name, values[name]]));
 }
+
+const values_max = 200;
+const hubsOwn: ReadonlySet<string> = new Set([
+  "device",
+  "elapsed",
+  "last_seen",
+  "linkquality",
+  "no_occupancy_since",
+  "update",
+  "update_available",
+]);
+const undescribed: ReadonlySet<string> = new Set(["voltage", "battery", "action"]);
+const unrecordedValues = "whose values are neither numbers nor known words";

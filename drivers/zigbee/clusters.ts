@@ -1,6 +1,6 @@
 import type { Events, Models } from "zigbee-herdsman";
+import type { Payload, Property } from "../wire/properties.ts";
 import { batteryMillivolts, batteryPercent, type SensorModel } from "./models.ts";
-import type { Payload, Property } from "./properties.ts";
 import type { Translator } from "./translator.ts";
 import { motionZone, zoneTypeOf } from "./zone-status.ts";
 

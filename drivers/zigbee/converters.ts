@@ -3,11 +3,11 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { Events, Models } from "zigbee-herdsman";
 import type * as Library from "zigbee-herdsman-converters";
-import type { Definition, Expose, Fz, OnEvent } from "zigbee-herdsman-converters/lib/types";
-import { eventWords } from "../../src/event-words.ts";
+import type { Definition, Fz, OnEvent } from "zigbee-herdsman-converters/lib/types";
+import { type Expose, exposesIn, propertiesOf, senses, subtypeOf } from "../wire/exposes.ts";
+import type { Payload, Properties } from "../wire/properties.ts";
 import type { HerdsmanLog } from "./herdsman-log.ts";
 import type { Subtype } from "./models.ts";
-import type { Payload, Properties, Property } from "./properties.ts";
 import type { Step, Translator } from "./translator.ts";
 
 /**
@@ -77,9 +77,9 @@ export class ConverterTranslator implements Translator {
     this.source = `zigbee-herdsman-converters ${load("zigbee-herdsman-converters/package.json").version}`;
     this.never = neverTold(definition);
     const exposed = exposesOf(definition, device);
-    this.properties = new Map(exposed.map((expose) => [expose.property, propertyOf(expose)]));
-    this.senses = exposed.some(isReading);
-    const subtype = subtypes.find(([name]) => this.properties.has(name))?.[1];
+    this.properties = propertiesOf(exposed);
+    this.senses = senses(exposed);
+    const subtype = subtypeOf(this.properties);
     if (subtype !== undefined) this.subtype = subtype;
   }
 
@@ -138,57 +138,8 @@ export function neverTold(definition: Definition): string[] {
   return (definition.options ?? []).flatMap(({ name }) => untoldEnds[name] ?? []);
 }
 
-const subtypes: readonly (readonly [property: string, subtype: Subtype])[] = [
-  ["presence", "wall"],
-  ["occupancy", "wall"],
-  ["contact", "door"],
-];
-
-/** An expose that has one value, whatever it is part of. */
-type Single = Expose & { readonly property: string };
-
-function exposesOf(definition: Definition, device: Models.Device): Single[] {
-  const exposes =
-    typeof definition.exposes === "function" ? definition.exposes(device, {}) : definition.exposes;
-  return exposes.flatMap(flat);
-}
-
-function flat(expose: Expose): Single[] {
-  const single = typeof expose.property === "string" && expose.property !== "" ? [expose as Single] : [];
-  return [...single, ...(expose.features ?? []).flatMap(flat)];
-}
-
-function propertyOf(expose: Single): Property {
-  return {
-    ...("unit" in expose && typeof expose.unit === "string" ? { unit: expose.unit } : {}),
-    ...(expose.type === "enum" ? { words: true } : {}),
-    ...("value_on" in expose ? { on: expose.value_on, off: expose.value_off } : {}),
-    ...(isSet(expose) ? { isSetting: true } : {}),
-    ...(expose.type === "numeric" || expose.type === "binary" ? {} : { isText: true }),
-  };
-}
-
-/** Set from here (`access` of converters: bit 1), rather than only told. */
-function isSet({ access }: Single): boolean {
-  return access !== undefined && (access & 0b010) !== 0;
-}
-
-/** Told by the device and set by nobody (`access` of converters: bit 0 tells, bit 1 is set), and no news of itself. */
-function isReading({ property, access, category, type }: Single): boolean {
-  if (property === "action" || isEvent(property)) return true;
-  const told = access !== undefined && (access & 0b001) !== 0 && (access & 0b010) === 0;
-  const single = type === "numeric" || type === "binary" || type === "enum";
-  return told && single && category === undefined && !ofItself.has(property);
-}
-const ofItself = new Set([
-  "battery",
-  "voltage",
-  "battery_low",
-  "tamper",
-  "linkquality",
-  "device_temperature",
-]);
-
-function isEvent(property: string): boolean {
-  return Object.hasOwn(eventWords, property) && !ofItself.has(property);
+function exposesOf(definition: Definition, device: Models.Device): Expose[] {
+  return exposesIn(
+    typeof definition.exposes === "function" ? definition.exposes(device, {}) : definition.exposes,
+  );
 }

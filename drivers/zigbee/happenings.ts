@@ -1,5 +1,5 @@
 import type { Moment } from "../../src/clock.ts";
-import type { ToldEvent } from "./properties.ts";
+import type { ToldEvent } from "../wire/properties.ts";
 
 /** A message as far as it matters here: by which cluster it came, and when. */
 interface Arrived {

@@ -3,6 +3,7 @@ import type { Moment } from "../../src/clock.ts";
 import { messageOf } from "../../src/errors.ts";
 import type { Device, Reading } from "../../src/reading.ts";
 import type { Host } from "../driver.ts";
+import { eventOf, type Payload, type Told, toldBy } from "../wire/properties.ts";
 import { ClusterTranslator } from "./clusters.ts";
 import { converterTranslator, isListed } from "./converters.ts";
 import { factsOf } from "./facts.ts";
@@ -10,7 +11,6 @@ import { Happenings } from "./happenings.ts";
 import type { HerdsmanLog } from "./herdsman-log.ts";
 import type { LastStatuses } from "./last-status.ts";
 import { type SensorModel, sensorModel, zoneSubtypes } from "./models.ts";
-import { type Payload, type Told, toldBy } from "./properties.ts";
 import type { Step, Translator } from "./translator.ts";
 import { isSilent, type ZoneReport, zoneEndpoint, zoneReport, zoneTypeOf } from "./zone-status.ts";
 
@@ -202,10 +202,11 @@ export class Sensors {
 
   #record(
     sensor: Sensor,
-    { event, measures }: Told,
+    { signs, measures }: Told,
     { cluster, moment }: { cluster: string | number; moment: Moment },
   ): void {
     const { device } = sensor;
+    const event = eventOf(signs);
     if (event !== undefined) {
       const { mask, again } = sensor.happenings.take(event, { cluster, moment });
       const last = this.#statuses.get(device.address)?.zonestatus;

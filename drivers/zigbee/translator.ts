@@ -1,6 +1,6 @@
 import type { Events, Models } from "zigbee-herdsman";
+import type { Payload, Properties } from "../wire/properties.ts";
 import type { Subtype } from "./models.ts";
-import type { Payload, Properties } from "./properties.ts";
 
 export type Step = "start" | "deviceAnnounce" | "deviceNetworkAddressChanged" | "stop";
 

@@ -189,8 +189,10 @@ class Oracle {
     const measures: string[] = [];
     const has = (name: string) => this.#exposes.has(name);
     const doors = ["contact", "water_leak", "vibration", "smoke", "gas", "carbon_monoxide"];
-    for (const [name, value] of Object.entries(payload)) {
+    for (const [name, said] of Object.entries(payload)) {
       const { unit, type, value_on, value_off } = this.#exposes.get(name) ?? {};
+      const value =
+        typeof said !== "string" ? said : said === value_on ? true : said === value_off ? false : said;
       if (value === null || value === undefined || value === "" || name === "linkquality") continue;
       const isDoor = doors.includes(name) && (doors.find(has) ?? name) === name;
       const isMotion = name === "presence" || (name === "occupancy" && !has("presence"));
@@ -201,7 +203,7 @@ class Oracle {
       else if (name === "battery" && typeof value === "number") {
         if (Number.isFinite(value))
           this.batteries.push(String(Math.min(100, Math.max(0, Math.round(value)))));
-      } else if (name === "voltage" && unit === "mV" && typeof value === "number") continue;
+      } else if (name === "voltage" && (unit ?? "mV") === "mV" && typeof value === "number") continue;
       else if (typeof value === "number") {
         if (Number.isFinite(value)) measures.push(JSON.stringify(measureOf(name, value, unit)));
       } else if (typeof value === "boolean")

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { type Properties, toldBy } from "../../../drivers/zigbee/properties.ts";
+import { eventOf, type Properties, toldBy } from "../../../drivers/wire/properties.ts";
 
 const properties = (...names: string[]): Properties => new Map(names.map((name) => [name, {}]));
 
 test("occupancy and presence are bit 1, a door, water and vibration bit 0, tamper bit 2, a low battery bit 3", () => {
-  const bitsOf = (name: string, value: boolean) => toldBy({ [name]: value }, properties(name)).event;
+  const bitsOf = (name: string, value: boolean) => eventOf(toldBy({ [name]: value }, properties(name)).signs);
   expect(bitsOf("occupancy", true)).toEqual({ mask: 0b10, bits: 0b10, begins: 0b10, ends: 0 });
   expect(bitsOf("occupancy", false)).toEqual({ mask: 0b10, bits: 0, begins: 0, ends: 0b10 });
   expect(bitsOf("presence", true)).toEqual({ mask: 0b10, bits: 0b10, begins: 0, ends: 0 });
@@ -18,8 +18,15 @@ test("occupancy and presence are bit 1, a door, water and vibration bit 0, tampe
 
 test("two properties for one bit are told apart: the first in the table has the bit, the other is a measure", () => {
   const told = toldBy({ contact: false, vibration: true }, properties("vibration", "contact"));
-  expect(told.event).toEqual({ mask: 0b1, bits: 0b1, begins: 0, ends: 0 });
+  expect(told.signs).toEqual([{ name: "contact", bit: 0, on: true, happens: false }]);
   expect(told.measures).toEqual([{ quantity: "vibration", value: 1, unit: "" }]);
+});
+
+test("what a definition tells by two words of its own is as true or false as what is told so", () => {
+  const spoken: Properties = new Map([["carbon_monoxide", { on: "ON", off: "OFF" }]]);
+  expect(eventOf(toldBy({ carbon_monoxide: "ON" }, spoken).signs)).toMatchObject({ mask: 1, bits: 1 });
+  expect(eventOf(toldBy({ carbon_monoxide: "OFF" }, spoken).signs)).toMatchObject({ mask: 1, bits: 0 });
+  expect(toldBy({ carbon_monoxide: "perhaps" }, spoken)).toMatchObject({ signs: [], unrecorded: 1 });
 });
 
 test("numbers are measures in their unit, words and presses are measures of 1, on and off are 1 and 0", () => {
