@@ -16,6 +16,13 @@ export interface FleetHome {
   /** How far the gateway's clock was ahead of central's at its last report. */
   readonly clock_offset_ms: number | null;
   readonly disk_free_bytes: number | null;
+  /** Bytes written to its disk in a day; at most so much of the disk's life is used; the hottest part of the machine, °C; whether its power supply is, or was of late, too weak. */
+  readonly disk_written_a_day_bytes: number | null;
+  readonly disk_life_used_percent: number | null;
+  readonly temperature_c: number | null;
+  readonly power_low: boolean | null;
+  /** Whether the disk should be replaced by what it tells itself. */
+  readonly disk_worn: boolean | null;
   /** Days that differed at the last comparison. */
   readonly differing_days: number | null;
   /** The error of the last failed upload, or the reason why central cannot read the gateway now. */
@@ -71,6 +78,9 @@ export const needTypes = {
   two_gateways: { alerttypeid: 90_002, title: "Two gateways" },
   data_differ: { alerttypeid: 90_003, title: "Data differ" },
   disk_nearly_full: { alerttypeid: 90_004, title: "Disk nearly full" },
+  power_low: { alerttypeid: 90_011, title: "Power supply too weak" },
+  disk_worn: { alerttypeid: 90_012, title: "Disk worn" },
+  gateway_hot: { alerttypeid: 90_013, title: "Gateway too hot" },
   clock_wrong: { alerttypeid: 90_005, title: "Clock wrong" },
   item_silent: { alerttypeid: 90_006, title: "Item silent" },
   erased_there: { alerttypeid: 90_008, title: "Erased at the gateway" },

@@ -20,6 +20,7 @@ import { Admission } from "./ingest/admission.ts";
 import { Ingest } from "./ingest/ingest.ts";
 import { keepListening } from "./ingest/keep-listening.ts";
 import type { Log } from "./log.ts";
+import { machineHealth, PowerWatch } from "./machine-health.ts";
 import { metricsApp } from "./metrics/app.ts";
 import { commitSteps_s, gatewayFamilies } from "./metrics/gateway.ts";
 import { Histogram } from "./metrics/histogram.ts";
@@ -128,6 +129,8 @@ async function assemble(
   const walk = new Walk({ joining, store, clock, lines: config.walking });
   const { hostname, port, realm } = config.api;
   const tls = await tlsOf(config, clock, log);
+  const power = new PowerWatch(clock);
+  started.push({ name: "watch of the power supply", stop: async () => power.stop() });
   const uploads = uploadsOf({ config, clock, log, started });
   const server = await startServer({
     store,
@@ -138,7 +141,7 @@ async function assemble(
     tls,
     apps: [
       apiApp({ store }),
-      sourceOf({ config, clock, store, uploads, strangers: () => admission.strangers().length }),
+      sourceOf({ config, clock, store, uploads, strangers: () => admission.strangers().length, power }),
       ...(config.api.metrics ? [metricsApp(async () => familiesOf(await status(), commits))] : []),
       dashboardApp({
         role: "gateway",
@@ -196,6 +199,7 @@ async function assemble(
   started.push({ name: "listening", stop: async () => endListening() });
 
   const url = apiUrl(server);
+  const machineNow = () => ({ ...machineHealth(config.data), ...power.seen() });
   const driversNow = () => attached.map((driver) => ({ name: driver.name, ...driver.status() }));
   const health = async (): Promise<GatewayHealth> => ({
     now_ms: clock.now().unix_ms,
@@ -203,6 +207,7 @@ async function assemble(
     drivers: driversNow(),
     problem: ingest.status().problem,
     disk_free_bytes: await freeBytes(config.data),
+    machine: machineNow(),
     ...(config.upload && {
       upload: { since_ms: started_ms, ...(await (await uploads()).uploadState()) },
     }),
@@ -218,6 +223,7 @@ async function assemble(
     now_ms: clock.now().unix_ms,
     memory_bytes: process.memoryUsage.rss(),
     disk_free_bytes: await freeBytes(config.data),
+    machine: machineNow(),
     clock_synchronised: clock.now().quality === clockQuality.synchronised,
     joining: joining.isOpen,
     ...(joining.opened && { opened: joining.opened }),
@@ -292,8 +298,9 @@ function sourceOf(options: {
   store: GatewayStore;
   uploads: () => Promise<UploadStore>;
   strangers: () => number;
+  power: PowerWatch;
 }): App {
-  const { config, clock, store, uploads, strangers } = options;
+  const { config, clock, store, uploads, strangers, power } = options;
   const directory = config.data;
   return sourceApp({
     store: uploads,
@@ -305,6 +312,7 @@ function sourceOf(options: {
         version,
         timezone: config.home.timezone,
         strangers: strangers(),
+        machine: { ...machineHealth(directory), ...power.seen() },
       })),
       differing_days: 0,
     }),

@@ -7,6 +7,7 @@ import { storedRole } from "../store/sqlite/role.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { type Finding, type Found, fault, fine, note, type Surroundings } from "./doctor/check.ts";
 import { checkDrivers, checkPins, checkPorts } from "./doctor/hardware.ts";
+import { checkMachine } from "./doctor/machine.ts";
 import { checkListen, checkTls } from "./doctor/network.ts";
 import { checkDatabase, checkDirectory, checkDiskSpace, checkTokens } from "./doctor/storage.ts";
 import { checkClock, checkLibc, checkService } from "./doctor/system.ts";
@@ -20,6 +21,7 @@ const checks: readonly Check[] = [
   checkLibc,
   checkDirectory,
   checkDiskSpace,
+  checkMachine,
   checkDatabase,
   checkClock,
   checkDrivers,
@@ -39,6 +41,7 @@ const checksOfCentral: readonly Check[] = [
   checkLibc,
   checkDirectory,
   checkDiskSpace,
+  checkMachine,
   checkDatabase,
   checkClock,
   checkTokens,

@@ -76,7 +76,16 @@ function printFleet(
 }
 
 /** Can be done without, the first first. */
-const least = ["strangers", "version", "disk free", "clock off", "backlog"];
+const least = [
+  "strangers",
+  "life used",
+  "°C",
+  "written a day",
+  "version",
+  "disk free",
+  "clock off",
+  "backlog",
+];
 
 function columnsAt(now_ms: number): Columns<FleetHome> {
   return {
@@ -88,6 +97,9 @@ function columnsAt(now_ms: number): Columns<FleetHome> {
     silent: ({ silent, items }) => (silent.length === 0 ? undefined : `${silent.length} of ${items}`),
     low: ({ low_batteries: low }) => (low.length === 0 ? undefined : String(low.length)),
     "disk free": ({ disk_free_bytes: bytes }) => (bytes === null ? undefined : bytesText(bytes)),
+    "written a day": ({ disk_written_a_day_bytes: bytes }) => (bytes === null ? undefined : bytesText(bytes)),
+    "life used": ({ disk_life_used_percent: percent }) => (percent === null ? undefined : `${percent} %`),
+    "°C": ({ temperature_c }) => (temperature_c === null ? undefined : Math.round(temperature_c)),
     strangers: ({ strangers }) => strangers || undefined,
     version: ({ version }) => version ?? undefined,
   };

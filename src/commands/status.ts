@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { ControlClient } from "../control/client.ts";
 import type { GatewayStatus } from "../control/status.ts";
 import { onReadOnlyDisk, readOnlyDisk } from "../disk/read-only-disk.ts";
+import { type MachineHealth, machineHealth } from "../machine-health.ts";
 import { storedRole } from "../store/sqlite/role.ts";
 import type { ItemOverview, Overview } from "../store/store.ts";
 import type { UploadState } from "../store/upload-store.ts";
@@ -10,6 +11,7 @@ import type { Opened } from "../walk-state.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { folding } from "./fold.ts";
 import { itemName, newest_ms, readingsOf, subtypeOf } from "./items.ts";
+import { machineRemedies, machineText } from "./machine-text.ts";
 import { bytesText, momentText, spanText } from "./spans.ts";
 import { addDirectoryOptions, dataDirectory, type StoreOptions } from "./store-options.ts";
 import { type Columns, printTable } from "./table.ts";
@@ -49,8 +51,9 @@ async function status(options: StoreOptions, context: CommandContext): Promise<v
   }));
   const tls = running === undefined ? ownCertificateIn(directory) : running.tls;
   const disk_read_only = onReadOnlyDisk(directory);
+  const machine = running?.machine ?? machineHealth(directory);
   if (options.json) {
-    const known = { running: running !== undefined, directory, disk_read_only };
+    const known = { running: running !== undefined, directory, disk_read_only, machine };
     terminal.printJson({ ...known, ...running, tls, store, upload });
     return;
   }
@@ -60,6 +63,7 @@ async function status(options: StoreOptions, context: CommandContext): Promise<v
   } else printGateway(running, terminal);
   if (disk_read_only)
     terminal.print(terminal.colours.red(`✗ ${directory} ${readOnlyDisk.what}: ${readOnlyDisk.remedy}`));
+  printMachine(machine, running?.now_ms ?? clock.now().unix_ms, terminal);
   // A path or fingerprint stays on one line, so that it can be copied.
   printTls(tls, context.terminal);
   const now_ms = running?.now_ms ?? clock.now().unix_ms;
@@ -94,6 +98,16 @@ async function centralStatus(
       `${terminal.colours.bold("Erased")}  ${erased.times} times of homes; ${erased.refused} readings of them came later and were refused (lintel erase --list)`,
     );
   printTls(tls, terminal);
+}
+
+/** Disk, temperature and power supply, as far as the machine tells; what is amiss with its remedy. */
+function printMachine(machine: MachineHealth, now_ms: number, { print, colours }: Terminal): void {
+  const texts = machineText(machine, now_ms);
+  const remedies = Object.entries(machineRemedies(machine, now_ms));
+  print("");
+  print(`${colours.bold("Machine")}  ${texts.wear}   ${texts.temperature}   ${texts.power}`);
+  for (const [part, remedy] of remedies)
+    print(`  ${colours.red(`✗ ${texts[part as keyof typeof texts]}: ${remedy}`)}`);
 }
 
 /** Prints the certificate's fingerprint, for people to compare before they trust it. */

@@ -1,4 +1,5 @@
 import type { DriverStatus } from "../../drivers/driver.ts";
+import type { MachineHealth } from "../machine-health.ts";
 import type { Stranger } from "../reading.ts";
 import type { Overview } from "../store/store.ts";
 import type { Opened } from "../walk-state.ts";
@@ -19,6 +20,7 @@ export interface GatewayStatus {
   /** Resident memory of the process. */
   readonly memory_bytes: number;
   readonly disk_free_bytes: number;
+  readonly machine: MachineHealth;
   /** Whether the system clock is known to be right. */
   readonly clock_synchronised: boolean;
   readonly joining: boolean;

@@ -2,6 +2,7 @@ import type { DriverStatus } from "../../drivers/driver.ts";
 import { upload_late_ms } from "../config/upload-section.ts";
 import { disk_low_bytes } from "../disk/free-bytes.ts";
 import { day_ms } from "../durations.ts";
+import { isHot, isPowerLow, isWorn, type MachineHealth } from "../machine-health.ts";
 
 /** A fault of the gateway, and the remedy, a sentence each. */
 export interface Trouble {
@@ -19,6 +20,7 @@ export interface GatewayHealth {
   /** Why readings cannot be written. */
   readonly problem?: string | undefined;
   readonly disk_free_bytes: number;
+  readonly machine: MachineHealth;
   /** How uploads have ended; absent where there is nowhere to send to. */
   readonly upload?: {
     readonly since_ms: number;
@@ -44,6 +46,7 @@ export function troublesOf(gateway: GatewayHealth): Trouble[] {
             remedy: "Have it upload, with keep_days in [upload], or put in a larger card.",
           },
         ]),
+    ...machineTroubles(gateway),
     ...(clock_synchronised
       ? []
       : [
@@ -54,6 +57,31 @@ export function troublesOf(gateway: GatewayHealth): Trouble[] {
           },
         ]),
     ...uploadTroubles(gateway),
+  ];
+}
+
+function machineTroubles({ machine, now_ms }: GatewayHealth): Trouble[] {
+  const { disk = "The disk", temperature_c = 0 } = machine;
+  return [
+    ...(isPowerLow(machine, now_ms)
+      ? [
+          {
+            what: "The power supply of the gateway is too weak.",
+            remedy: "Use the one that is made for this Raspberry Pi, and a short cable.",
+          },
+        ]
+      : []),
+    ...(isHot(machine)
+      ? [
+          {
+            what: `The gateway is ${Math.round(temperature_c)} °C hot, and slows itself down.`,
+            remedy: "Put it where air comes to it, out of the sun and away from heating.",
+          },
+        ]
+      : []),
+    ...(isWorn(machine)
+      ? [{ what: `${disk} is nearly worn out, as it says itself.`, remedy: "Make a backup, and replace it." }]
+      : []),
   ];
 }
 

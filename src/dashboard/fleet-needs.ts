@@ -46,6 +46,11 @@ const sayings: Readonly<Record<string, (home: FleetHome) => Why>> = {
   }),
   data_differ: () => ({ text: "central holds readings that the gateway has lost" }),
   disk_nearly_full: () => ({ text: "the disk of the gateway is nearly full" }),
+  power_low: () => ({ text: "the power supply of the gateway is too weak" }),
+  disk_worn: () => ({ text: "the memory card of the gateway is nearly worn out" }),
+  gateway_hot: ({ temperature_c }) => ({
+    text: `the gateway is too hot${temperature_c === null ? "" : `: ${Math.round(temperature_c)} °C`}`,
+  }),
   clock_wrong: () => ({ text: "the clock of the gateway is wrong" }),
   item_silent: ({ silent }) => {
     const heard = silent.flatMap(({ heard_ms }) => heard_ms ?? []);
@@ -69,6 +74,8 @@ export function toBring(home: FleetHome): string[] {
   return [
     ...(types.has("upload_overdue") ? ["a spare gateway", "a network cable"] : []),
     ...(types.has("disk_nearly_full") ? ["a larger memory card"] : []),
+    ...(types.has("power_low") ? ["a power supply and a short cable for the gateway"] : []),
+    ...(types.has("disk_worn") ? ["a new memory card"] : []),
     ...(types.has("clock_wrong") ? ["a battery for the clock of the gateway"] : []),
     ...(types.has("two_gateways") ? ["the token of this home"] : []),
     ...(batteries === 0 ? [] : [batteries === 1 ? "a battery" : `${batteries} batteries`]),

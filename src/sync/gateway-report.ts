@@ -1,5 +1,6 @@
 import { type Clock, clockQuality } from "../clock.ts";
 import { freeBytes } from "../disk/free-bytes.ts";
+import { type MachineHealth, machineHealth } from "../machine-health.ts";
 import type { Store } from "../store/store.ts";
 import type { UploadStore } from "../store/upload-store.ts";
 import { doubts_reported_max, dropped_max, erasures_reported_max, type GatewayReport } from "./protocol.ts";
@@ -16,6 +17,8 @@ export async function describeGateway(options: {
   readonly timezone: string;
   /** How many strangers the gateway hears, where it runs. */
   readonly strangers?: number | undefined;
+  /** The machine as the running gateway sees it; absent: it is asked now. */
+  readonly machine?: MachineHealth | undefined;
 }): Promise<GatewayDescription> {
   const { store, clock, directory, version, timezone, strangers } = options;
   const { last_seq, waiting, bytesOnDisk, dropped } = await store.overview();
@@ -33,6 +36,7 @@ export async function describeGateway(options: {
     waiting,
     disk_free_bytes,
     bytes_on_disk: bytesOnDisk,
+    machine: options.machine ?? machineHealth(directory),
     dropped: Object.fromEntries(Object.entries(dropped).slice(0, dropped_max)),
     strangers,
     ...(doubts.length === 0 ? {} : { doubts: doubts.slice(-doubts_reported_max) }),

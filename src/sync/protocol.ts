@@ -50,6 +50,22 @@ export const dropped_max = 300;
 export const erasures_reported_max = 100;
 export const doubts_reported_max = 100;
 
+/** `MachineHealth` of src/machine-health.ts. */
+const MachineReport = Type.Object(
+  {
+    disk: Type.Optional(Word),
+    written_bytes: Type.Optional(number),
+    written_a_day_bytes: Type.Optional(number),
+    life_used_percent: Type.Optional(number),
+    spare_low: Type.Optional(Type.Boolean()),
+    temperature_c: Type.Optional(Type.Number({ minimum: -273, maximum: 1_000 })),
+    power_low: Type.Optional(Type.Boolean()),
+    slowed: Type.Optional(Type.Boolean()),
+    power_low_ms: Type.Optional(time_ms),
+  },
+  closed,
+);
+
 /** A gateway's report of itself: stored at central and shown by `lintel fleet`. */
 export const GatewayReport = Type.Object(
   {
@@ -63,6 +79,8 @@ export const GatewayReport = Type.Object(
     waiting: number,
     disk_free_bytes: number,
     bytes_on_disk: number,
+    /** The machine that it runs on, as far as that tells. */
+    machine: Type.Optional(MachineReport),
     /** Counts of dropped data, by name. */
     dropped: Type.Record(Type.String({ pattern: "^[\\s\\S]{0,200}$" }), number, {
       ...closed,

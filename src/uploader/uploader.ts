@@ -56,7 +56,8 @@ export async function uploadFrom(
         describe: async () => {
           const running = await new ControlClient(data).statusIfRunning().catch(() => undefined);
           const strangers = running?.strangers.length;
-          return describeGateway({ store, clock, directory: data, version, timezone, strangers });
+          const machine = running?.machine;
+          return describeGateway({ store, clock, directory: data, version, timezone, strangers, machine });
         },
         homeFiles,
         takeHomeRecords: (document) => takeHomeRecords({ store, directory: data, document }),

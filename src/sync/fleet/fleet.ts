@@ -3,6 +3,7 @@ import { disk_low_bytes } from "../../disk/free-bytes.ts";
 import { hour_ms } from "../../durations.ts";
 import type { FleetHome, Need, NeedType } from "../../fleet-home.ts";
 import type { Kind } from "../../kinds.ts";
+import { isHot, isPowerLow, isWorn } from "../../machine-health.ts";
 import { itemStatus } from "../../records/items.ts";
 import type { CentralStore, GatewayRecord, Stray } from "../../store/central-store.ts";
 import type { ItemState } from "../../store/store.ts";
@@ -63,6 +64,7 @@ function fleetHome(
     waiting: report.waiting ?? null,
     clock_offset_ms: theirs_ms === undefined || reported_ms === undefined ? null : theirs_ms - reported_ms,
     disk_free_bytes: report.disk_free_bytes ?? null,
+    ...machineOf(report),
     differing_days: report.differing_days ?? null,
     failure: report.failure ?? null,
     items,
@@ -96,6 +98,18 @@ function fleetHome(
   return { ...told, needs: needsOf(told, now_ms) };
 }
 
+/** Figures of the machine, as its last report has them; null where it does not tell. */
+function machineOf({ machine = {}, now_ms = 0 }: Partial<GatewayReport>) {
+  const { life_used_percent, spare_low, power_low } = machine;
+  return {
+    disk_written_a_day_bytes: machine.written_a_day_bytes ?? null,
+    disk_life_used_percent: life_used_percent ?? null,
+    disk_worn: (life_used_percent ?? spare_low) === undefined ? null : isWorn(machine),
+    temperature_c: machine.temperature_c ?? null,
+    power_low: power_low === undefined ? null : isPowerLow(machine, now_ms),
+  };
+}
+
 function needsOf(home: Omit<FleetHome, "needs">, now_ms: number): Need[] {
   const needs: Need[] = [];
   const need = (type: NeedType, message: string) => needs.push({ type, message });
@@ -114,6 +128,10 @@ function needsOf(home: Omit<FleetHome, "needs">, now_ms: number): Need[] {
     need("data_differ", `Central holds readings of home ${home.homeid} that its gateway has lost`);
   if (home.disk_free_bytes !== null && home.disk_free_bytes < disk_low_bytes)
     need("disk_nearly_full", `The disk of the gateway of home ${home.homeid} is nearly full`);
+  if (home.power_low) need("power_low", `The power supply of the gateway of home ${home.homeid} is too weak`);
+  if (home.disk_worn) need("disk_worn", `The disk of the gateway of home ${home.homeid} is nearly worn out`);
+  if (isHot({ temperature_c: home.temperature_c ?? undefined }))
+    need("gateway_hot", `The gateway of home ${home.homeid} is too hot`);
   if (home.clock_offset_ms !== null && Math.abs(home.clock_offset_ms) > clock_off_max_ms)
     need("clock_wrong", `The clock of the gateway of home ${home.homeid} is wrong`);
   for (const subject of home.erased_there)
