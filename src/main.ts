@@ -46,6 +46,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: "check everything a gateway needs, one by one",
     load: () => import("./commands/doctor.ts"),
   },
+  "report-fault": {
+    summary: "write one file for the developers, with nothing in it that names anybody",
+    load: () => import("./commands/report-fault.ts"),
+  },
   fleet: {
     summary: "show which homes need a visit, from central's copy",
     load: () => import("./commands/fleet.ts"),

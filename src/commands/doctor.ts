@@ -67,10 +67,25 @@ export function define(command: Command, context: CommandContext): void {
 
 async function doctor(options: StoreOptions, context: CommandContext): Promise<void> {
   const { terminal } = context;
+  const findings = await examine(options, context, (finding) => {
+    if (!options.json) for (const line of linesOf(finding, context)) terminal.print(line);
+  });
+  if (options.json) terminal.printJson(findings);
+  const faults = findings.filter(({ state }) => state === "fault").length;
+  if (!options.json) terminal.print(faults === 0 ? "All is fine." : `${faults} to correct.`);
+  if (faults > 0) context.exitWith(1);
+}
+
+/** Runs every check of the gateway or central that the options name; each finding is handed to `onFinding` as it comes. */
+export async function examine(
+  options: StoreOptions,
+  context: Pick<CommandContext, "clock">,
+  onFinding: (finding: Finding) => void = () => {},
+): Promise<Finding[]> {
   const findings: Finding[] = [];
   const say = (finding: Finding) => {
     findings.push(finding);
-    if (!options.json) for (const line of linesOf(finding, context)) terminal.print(line);
+    onFinding(finding);
   };
   const surroundings = await survey(options, context, say);
   if (surroundings !== undefined) {
@@ -78,10 +93,7 @@ async function doctor(options: StoreOptions, context: CommandContext): Promise<v
       for (const finding of await foundBy(check, surroundings)) say(finding);
     }
   }
-  if (options.json) terminal.printJson(findings);
-  const faults = findings.filter(({ state }) => state === "fault").length;
-  if (!options.json) terminal.print(faults === 0 ? "All is fine." : `${faults} to correct.`);
-  if (faults > 0) context.exitWith(1);
+  return findings;
 }
 
 function keptByCentral(directory: string): boolean {
@@ -96,7 +108,7 @@ function keptByCentral(directory: string): boolean {
 /** Reads the configuration and asks the running gateway; undefined where no data directory is known. */
 async function survey(
   options: StoreOptions,
-  { clock }: CommandContext,
+  { clock }: Pick<CommandContext, "clock">,
   say: (finding: Finding) => void,
 ): Promise<Surroundings | undefined> {
   const file = options.data === undefined ? (options.config ?? findConfig()) : undefined;

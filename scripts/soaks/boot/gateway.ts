@@ -98,6 +98,12 @@ export async function installGateway(trial: Trial): Promise<void> {
     expect(out.includes(trial.item), `the item ${trial.item}`, out);
     return undefined;
   });
+  await step("lintel report-fault names no item", async () => {
+    const file = (await box.must(`cd /tmp && ${command("reportFault")}`)).trim();
+    const report = await box.must(`cat ${file}`, { as: "root" });
+    expect(report.includes("lintel.service") && !report.includes(trial.item), "units, and no item", report);
+    return `${report.length} bytes`;
+  });
   await step("lintel doctor is content", async () =>
     (await box.must(command("doctor"))).trim().split("\n").at(-1),
   );

@@ -24,6 +24,7 @@ export const printed = {
   uploadUnits: ["README.md", "To a central server", "sudo install -m 644"],
   uploadEnable: ["README.md", "To a central server", "sudo systemctl daemon-reload"],
   upload: ["README.md", "To a central server", "sudo -u lintel lintel upload"],
+  reportFault: ["README.md", "When something is wrong", "sudo lintel report-fault"],
   backup: ["README.md", "When a box is lost", "sudo -u lintel lintel backup"],
   restoreFromCentral: ["README.md", "When a box is lost", "sudo -u lintel lintel restore"],
   centralByHand: ["README.md", "Run a central server", "./scripts/lintel central --data "],
