@@ -40,7 +40,8 @@ beforeEach(() => {
   ]) {
     cpSync(join(root, name), join(checkout, name));
   }
-  for (const name of ["src", "drivers", "tsconfig.json"]) symlinkSync(join(root, name), join(checkout, name));
+  for (const name of ["src", "drivers", "systemd", "tsconfig.json"])
+    symlinkSync(join(root, name), join(checkout, name));
   for (const name of readdirSync(join(root, "node_modules"))) {
     if (!name.startsWith(".lintel-"))
       symlinkSync(join(root, "node_modules", name), join(checkout, "node_modules", name));
