@@ -40,6 +40,9 @@ export type PairingAbility = "reads" | "types";
 
 export type JoiningChange = "opened" | "joined" | "closed";
 
+/** The fault of whoever opens joining while somebody else does. */
+export const openAlready = "joining is open already";
+
 /** The longest time that Zigbee's own timer can hold. */
 export const joining_seconds_max = 254;
 
@@ -57,6 +60,8 @@ export class Joining {
   readonly #log: Log;
   readonly #changed: (change: JoiningChange) => void;
   #opening: Opening | undefined;
+  /** The end of the last closing: a radio is told in several steps, between which nothing is to be opened. */
+  #closed: Promise<unknown> = Promise.resolve();
   #stopping = false;
 
   constructor(options: {
@@ -72,7 +77,13 @@ export class Joining {
   }
 
   get isOpen(): boolean {
-    return this.#opening?.open === true;
+    return this.state === "open";
+  }
+
+  /** While it is being opened it waits for drivers. */
+  get state(): "closed" | "waiting" | "open" {
+    if (this.#opening === undefined) return "closed";
+    return this.#opening.open ? "open" : "waiting";
   }
 
   /** Undefined while it is not open. */
@@ -96,10 +107,7 @@ export class Joining {
     }: { newNetwork?: boolean; person?: PairingAbility | undefined; by?: Opened["by"] } = {},
   ): Promise<void> {
     if (this.#opening !== undefined) {
-      throw new OperatorError(
-        "joining is open already",
-        "wait until it closes, or stop the other lintel pair",
-      );
+      throw new OperatorError(openAlready, "wait until it closes, or stop the other lintel pair");
     }
     const able = this.#drivers().filter((driver) => driver.joins);
     if (able.length === 0) {
@@ -120,6 +128,7 @@ export class Joining {
     this.#opening = opening;
     const refusals: string[] = [];
     try {
+      await this.#closed;
       await this.#started(able, opening);
       if (newNetwork && this.#opening === opening) {
         for (const driver of able) driver.formNewNetwork();
@@ -206,7 +215,8 @@ export class Joining {
     this.#opening = undefined;
     opening.cancelTimer();
     opening.giveUp();
-    await Promise.all(opening.drivers.map((driver) => driver.closeJoining()));
+    this.#closed = Promise.all(opening.drivers.map((driver) => driver.closeJoining()));
+    await this.#closed;
     if (opening.open) {
       this.#log.info(`joining is closed: ${opening.joined} joined, ${opening.failed} failed`);
       this.#changed("closed");

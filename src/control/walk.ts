@@ -11,15 +11,9 @@ export class Walk {
   readonly #store: NameStore;
   readonly #clock: Clock;
   readonly #lines: readonly WalkingLine[];
-  #state: Omit<WalkState, "opened"> = {
-    joining: "closed",
-    started: [],
-    failed: [],
-    problem: null,
-    unnamed: null,
-  };
+  #state: Omit<WalkState, "joining" | "opened"> = { started: [], failed: [], problem: null, unnamed: null };
   #changes = 0;
-  #wasOpen = false;
+  #joiningWas: WalkState["joining"] = "closed";
 
   constructor(options: {
     joining: Joining;
@@ -36,27 +30,26 @@ export class Walk {
   /** Grows with each change of the state. */
   get changes(): number {
     // The button on the box and `lintel pair` open it too.
-    if (this.#joining.isOpen !== this.#wasOpen) this.#changes += 1;
-    this.#wasOpen = this.#joining.isOpen;
+    if (this.#joining.state !== this.#joiningWas) this.#changes += 1;
+    this.#joiningWas = this.#joining.state;
     return this.#changes;
   }
 
   get state(): WalkState {
-    const opened = this.#joining.opened ?? null;
-    return { ...this.#state, ...(opened && { joining: "open" }), opened };
+    return { ...this.#state, joining: this.#joining.state, opened: this.#joining.opened ?? null };
   }
 
   get isTimeKnown(): boolean {
     return this.#clock.now().quality === clockQuality.synchronised;
   }
 
-  /** Lets devices in; whatever hinders that is in the state then. */
+  /** Lets devices in, where nobody else does already; whatever hinders that is in the state then. */
   open(): void {
-    if (this.state.joining !== "closed") return;
-    this.#become({ joining: "waiting", started: [], failed: [], problem: null });
+    if (this.#joining.state !== "closed") return;
+    this.#become({ started: [], failed: [], problem: null });
     this.#joining
       .open(open_seconds, (step) => this.#note(step), { by: "page" })
-      .catch((thrown) => this.#become({ joining: "closed", problem: messageOf(thrown) }));
+      .catch((thrown) => this.#become({ problem: messageOf(thrown) }));
   }
 
   async close(): Promise<void> {
@@ -115,8 +108,8 @@ export class Walk {
   #note(step: JoiningStep): void {
     const { started, failed } = this.#state;
     const others = (address: string) => started.filter((one) => one !== address);
-    if (step.state === "open") this.#become({ joining: "open", problem: step.problems?.join("; ") ?? null });
-    else if (step.state === "closed") this.#become({ joining: "closed", started: [] });
+    if (step.state === "open") this.#become({ problem: step.problems?.join("; ") ?? null });
+    else if (step.state === "closed") this.#become({ started: [] });
     else if (step.state === "started")
       this.#become({ started: [...others(step.address), step.address].slice(-shown_max) });
     else if (step.state === "joined")
@@ -134,7 +127,7 @@ export class Walk {
     }
   }
 
-  #become(changed: Partial<WalkState>): void {
+  #become(changed: Partial<Omit<WalkState, "joining" | "opened">>): void {
     this.#state = { ...this.#state, ...changed };
     this.#changes += 1;
   }

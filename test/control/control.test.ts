@@ -10,8 +10,10 @@ import { ControlClient } from "../../src/control/client.ts";
 import { Joining, type JoiningStep } from "../../src/control/joining.ts";
 import { startControl } from "../../src/control/server.ts";
 import type { GatewayStatus } from "../../src/control/status.ts";
+import { Walk } from "../../src/control/walk.ts";
 import { OperatorError } from "../../src/errors.ts";
 import { lineLog } from "../../src/log.ts";
+import type { NameStore } from "../../src/store/given-names.ts";
 import { eventually } from "../shipped/front-door.ts";
 
 const clock = new SystemClock();
@@ -187,6 +189,44 @@ test("a second pairing is refused while the first is open", async () => {
     await second.catch(() => {});
     break;
   }
+});
+
+test("joining that is opened while it is still being closed is open afterwards", async () => {
+  const keeper = new Doorkeeper();
+  const { joining } = control([attach(keeper)]);
+  const asked = Promise.withResolvers<void>();
+  const shut = Promise.withResolvers<void>();
+  keeper.closeJoining = async () => {
+    asked.resolve();
+    // A radio is told in several steps, the last of which shuts it.
+    await shut.promise;
+    keeper.open = false;
+  };
+  await joining.open(60, () => {});
+  const closed = joining.close();
+  await asked.promise;
+  const opened = joining.open(60, () => {});
+  shut.resolve();
+  await Promise.all([closed, opened]);
+  expect({ open: keeper.open, isOpen: joining.isOpen }).toEqual({ open: true, isOpen: true });
+});
+
+test("a tap on a page while somebody else is letting devices in is no fault, and the page says what is going on", async () => {
+  const keeper = new Doorkeeper();
+  keeper.state = "starting";
+  const { joining } = control([attach(keeper)]);
+  const store = {} as NameStore;
+  const walk = new Walk({ joining, store, clock, lines: [] });
+  const opened = joining.open(60, () => {});
+  const before = walk.changes;
+  walk.open();
+  expect(walk.state).toMatchObject({ joining: "waiting", problem: null });
+  keeper.state = "listening";
+  await opened;
+  expect(walk.state).toMatchObject({ joining: "open", problem: null });
+  expect(walk.changes).toBeGreaterThan(before);
+  await walk.close();
+  expect(walk.state.joining).toBe("closed");
 });
 
 test("a pairing that no driver can open says what stands in the way", async () => {
