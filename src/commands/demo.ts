@@ -1,8 +1,10 @@
+import { existsSync } from "node:fs";
+import { join, relative } from "node:path";
 import type { Command } from "commander";
 import { drivers } from "../../drivers/index.ts";
 import { type Clock, clockQuality } from "../clock.ts";
 import { type Demo, type DemoTeller, startDemo } from "../demo/demo.ts";
-import { sensors } from "../demo/devices.ts";
+import { sensors, unpacked } from "../demo/devices.ts";
 import { ReadingTexts } from "../demo/reading-text.ts";
 import { requireListenable } from "../http/listening.ts";
 import type { Reading } from "../reading.ts";
@@ -23,7 +25,8 @@ export function define(command: Command, context: CommandContext): void {
     notes: [
       "Real drivers and libraries, simulated radios: a Zigbee stick, a bridge of pill boxes and a Bluetooth",
       "controller on pseudo-terminals. A dozen sensors join, somebody walks through the flat, takes her",
-      "pills, steps on the scale, and wears a watch. Every 15 seconds it uploads to a central server.",
+      "pills, steps on the scale, and wears a watch. Every 15 seconds it uploads to a central server, which",
+      "three more homes have uploaded to. One sensor is broken, and five wait to be let in.",
     ],
     exits: { 0: "stopped by a signal", 1: "ended by a fault of the program" },
   });
@@ -147,7 +150,7 @@ class Stage implements DemoTeller {
     else drawBar(this.#terminal, { done, total: days, words: `${done} of ${days} days` });
   };
 
-  async ready({ gateway, token, central_url, admin_token }: Demo, listen: string): Promise<void> {
+  async ready({ gateway, directory, token, central_url, admin_token }: Demo, listen: string): Promise<void> {
     const { url, dashboard } = gateway;
     if (this.#json) {
       this.#terminal.printJson({ url, dashboard, token, central_url, admin_token });
@@ -163,7 +166,9 @@ class Stage implements DemoTeller {
     const who = opensHereAlone(home) ? "in a browser on this machine" : "in a browser or with a phone";
     this.#print(`Look at the home, ${who}:`, cyan(`  ${home}`));
     await printQrCode(this.#terminal, home, rows_below_code);
-    this.#print("and at the programme, by its central copy:", cyan(`  ${central}`), "");
+    this.#print("and at the programme's four homes, by its central copy:", cyan(`  ${central}`), "");
+    this.#print(`${unpacked.length} sensors lie unpacked. Let them in at /walk of the home, or by`);
+    this.#print(cyan(`  ${launcher()} pair --data ${directory}`), "");
     this.#print("Ask it, in another terminal:");
     this.#print(ask("/items/wirelesssensors/kitchen-wall/events?limit=5"));
     this.#print(ask("/items/pillboxes/pillbox-evening/events?limit=5"));
@@ -221,9 +226,15 @@ class Stage implements DemoTeller {
   }
 }
 
+/** The command by which this program was started, as it is typed here. */
+function launcher(): string {
+  const script = join(import.meta.dir, "../../scripts/lintel");
+  return existsSync(script) ? `./${relative(process.cwd(), script)}`.replace("./../", "../") : "lintel";
+}
+
 const lines_per_second_max = 8;
-/** Lines of the terminal below the code: the other link, the four to paste, most of them folded, and the first that is live. */
-const rows_below_code = 20;
+/** Lines of the terminal below the code: the other link, how to pair, the four to paste, most of them folded, and the first that is live. */
+const rows_below_code = 23;
 /** Older readings come from the memory of a device. */
 const buffered_least_ms = 60_000;
 

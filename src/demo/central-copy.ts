@@ -10,13 +10,17 @@ import { openCentralStore } from "../store/sqlite/central-open.ts";
 import { mintToken, type Token } from "../token.ts";
 import { uploadFrom } from "../uploader/uploader.ts";
 
-/** The demo's central server, and the uploads of its one gateway, whose nights are 15 seconds apart. */
+/** The demo's central server, and the uploads of the gateway that runs, whose nights are 15 seconds apart. */
 export interface DemoCentral {
   /** Where its API is. */
   readonly url: string;
   /** Where the gateway uploads to. */
   readonly target: UploadTarget;
-  /** Uploads now, and again after each of the demo's nights, until it is stopped. */
+  /** Lets the gateway of a home upload from its data directory. */
+  admit(home: number, data: string): Promise<void>;
+  /** Uploads from a data directory, absent the demo's own, and answers how many readings were new to central. A fault is logged. */
+  upload(data?: string): Promise<number>;
+  /** Uploads the demo's own data now, and again after each of the demo's nights, until it is stopped. */
   begin(): void;
   stop(): Promise<void>;
 }
@@ -38,7 +42,6 @@ export async function startDemoCentral(options: {
   onFailure: (fault: OperatorError) => void;
 }): Promise<DemoCentral> {
   const { directory, listen, home, timezone, tokens, clock, log, onFailure } = options;
-  const token_file = join(directory, tokenFile);
   const store = await openCentralStore({
     directory: join(directory, "central"),
     clock,
@@ -54,36 +57,50 @@ export async function startDemoCentral(options: {
     clock,
     log: log.named("central"),
   });
+  const admit = async (home: number, data: string) => {
+    const sync = mintToken({ name: `home ${home}`, scope: "sync", home, clock });
+    await store.addToken(sync.token);
+    mkdirSync(data, { recursive: true });
+    writeFileSync(join(data, tokenFile), `${sync.text}\n`, { mode: 0o600 });
+  };
   try {
     if (!(await store.keepsRecords("homes"))) await options.importProgramme(store);
-    const sync = mintToken({ name: `home ${home}`, scope: "sync", home, clock });
-    for (const token of [...tokens, sync.token]) await store.addToken(token);
-    mkdirSync(directory, { recursive: true });
-    writeFileSync(token_file, `${sync.text}\n`, { mode: 0o600 });
+    for (const token of tokens) await store.addToken(token);
+    await admit(home, directory);
   } catch (error) {
     await server.stop();
     throw error;
   }
-  const target = { url: server.origin, token_file, at: "", bytes_per_s };
-  const site = { data: directory, timezone, target };
+  const targetOf = (data: string) => ({
+    url: server.origin,
+    token_file: join(data, tokenFile),
+    at: "",
+    bytes_per_s,
+  });
   const stop = new AbortController();
   let uploading: Promise<void> = Promise.resolve();
   let cancel = () => {};
-  const upload = async () => {
+  const upload = async (data = directory) => {
     try {
       const settings = { everyDay: false, stop: stop.signal, clock, log: log.named("upload") };
-      options.uploaded((await uploadFrom(site, settings)).sent);
+      return (await uploadFrom({ data, timezone, target: targetOf(data) }, settings)).sent;
     } catch (thrown) {
       if (!stop.signal.aborted) log.warn(`upload: ${messageOf(thrown)}`);
+      return 0;
     }
+  };
+  const night = async () => {
+    options.uploaded(await upload());
     if (!stop.signal.aborted) cancel = clock.after(night_ms, begin);
   };
   const begin = () => {
-    uploading = upload();
+    uploading = night();
   };
   return {
     url: server.url,
-    target,
+    target: targetOf(directory),
+    admit,
+    upload,
     begin,
     stop: async () => {
       stop.abort(new Error("the demo ends"));

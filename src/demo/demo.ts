@@ -4,9 +4,9 @@ import { join, resolve } from "node:path";
 import type { DriverDefinition } from "../../drivers/driver.ts";
 import type { Clock } from "../clock.ts";
 import { ControlClient } from "../control/client.ts";
-import { joining_seconds_max } from "../control/joining.ts";
+import { joining_seconds_max, openAlready } from "../control/joining.ts";
 import { day_ms } from "../durations.ts";
-import type { OperatorError } from "../errors.ts";
+import { OperatorError } from "../errors.ts";
 import { type Gateway, startGateway } from "../gateway.ts";
 import type { ImportStore } from "../import/empty-store.ts";
 import type { Log } from "../log.ts";
@@ -15,12 +15,15 @@ import { openGatewayStore } from "../store/sqlite/open.ts";
 import { machineTimezone } from "../timezone.ts";
 import { mintToken } from "../token.ts";
 import { plugInBleDevices } from "./ble-devices.ts";
-import { startDemoCentral, tokenFile } from "./central-copy.ts";
+import { type DemoCentral, startDemoCentral, tokenFile } from "./central-copy.ts";
 import { curtains, demoHome, sensors } from "./devices.ts";
 import { appendHistory, type Buffers } from "./history.ts";
+import { neighbourRecords } from "./neighbours.ts";
+import { Nights } from "./nights.ts";
+import { PastClock } from "./past-clock.ts";
 import { Pauses } from "./peripherals.ts";
 import { plugInPillBoxBridge } from "./pill-box-bridge.ts";
-import { importProgramme } from "./programme.ts";
+import { type HomeRecords, importProgramme } from "./programme.ts";
 import { Random } from "./random.ts";
 import { type DemoZigbeeRadio, plugInZigbeeRadio } from "./zigbee-radio.ts";
 
@@ -38,6 +41,8 @@ export interface DemoTeller {
 
 export interface Demo {
   readonly gateway: Gateway;
+  /** The gateway's data directory. */
+  readonly directory: string;
   /** Where the API of the central copy is. */
   readonly central_url: string;
   /** Secrets that ask both APIs: one reads, the other may administer. */
@@ -85,25 +90,29 @@ export async function startDemo(options: {
     const now_ms = clock.now().unix_ms;
     const installed_ms = now_ms - options.days * day_ms;
     const timezone = machineTimezone();
-    const programme = (store: ImportStore) => importProgramme(store, { installed_ms, now_ms, timezone });
-    // Before the gateway is there to listen: what it hears comes after the history.
-    const buffers = await furnish({ ...options, directory, timezone, installed_ms, now_ms, programme });
+    const programme = (store: ImportStore, others?: HomeRecords) =>
+      importProgramme(store, { installed_ms, now_ms, timezone, others });
     const read = mintToken({ name: "demo", scope: "read", clock });
     const admin = mintToken({ name: "demo administration", scope: "admin", clock });
     const tokens = [read.token, admin.token];
+    const past = new PastClock(clock);
+    past.set(installed_ms);
     const central = await startDemoCentral({
       directory,
       listen: { hostname: options.hostname, port: options.centralPort },
       home: demoHome,
       timezone,
-      importProgramme: programme,
+      importProgramme: (store) => programme(store, neighbourRecords({ installed_ms, timezone })),
       tokens,
-      clock,
+      clock: past,
       log,
       uploaded: (sent) => teller.uploaded(sent),
       onFailure: options.onFailure,
     });
     ends.push(() => central.stop());
+    const furnishing = { ...options, directory, timezone, now_ms, programme };
+    // Before the gateway is there to listen: what it hears comes after the history.
+    const buffers = await furnish({ ...furnishing, installed_ms, central, past });
     describe(directory, timezone, central.target.url);
     const plugged = (file: string) => ({ clock, random, pauses, log, file: join(directory, file) });
     const radio = await plugInZigbeeRadio(plugged("demo-radio.json"));
@@ -139,12 +148,16 @@ export async function startDemo(options: {
     central.begin();
     return {
       gateway,
+      directory,
       central_url: central.url,
       token: read.text,
       admin_token: admin.text,
       play: async () => {
         const sensing = listening(gateway, pauses).then(() =>
-          Promise.all([radio.live(), radio.missing() > 0 ? letIn(directory, radio, teller) : undefined]),
+          Promise.all([
+            radio.live(),
+            letAllIn({ directory, gateway, radio, pauses, teller }).then(radio.unpack),
+          ]),
         );
         try {
           await Promise.all([sensing, bridge.live(), ble.live()]);
@@ -163,7 +176,7 @@ export async function startDemo(options: {
 
 /**
  * The records of the home, and its history from where an earlier demo on the same data ended. Resolves with what the
- * devices have still to tell.
+ * devices have still to tell. Central has each night of the history, of this home and of its neighbours.
  */
 async function furnish(options: {
   directory: string;
@@ -173,15 +186,26 @@ async function furnish(options: {
   installed_ms: number;
   now_ms: number;
   programme: (store: ImportStore) => Promise<void>;
+  central: DemoCentral;
+  past: PastClock;
   teller: DemoTeller;
 }): Promise<Buffers> {
-  const { directory, clock, timezone, installed_ms, now_ms } = options;
+  const { directory, clock, timezone, installed_ms, now_ms, central, past } = options;
   const log = options.log.named("store");
   const store = await openGatewayStore({ directory, clock, log, home: demoHome, timezone });
   try {
     const { items } = await store.overview();
     const newest = items.flatMap(({ series }) => series.map(({ newest_ms }) => newest_ms));
     if (items.length === 0) await options.programme(store);
+    await using nights = await Nights.open({
+      central,
+      past,
+      until_ms: now_ms,
+      directory,
+      timezone,
+      clock,
+      log,
+    });
     return await appendHistory({
       store,
       resumed: items.length > 0,
@@ -189,6 +213,7 @@ async function furnish(options: {
       until_ms: now_ms,
       seed,
       progress: options.teller.history,
+      evening: (midnight_ms) => nights.evening(midnight_ms),
     });
   } finally {
     await store.close();
@@ -217,6 +242,26 @@ function describe(directory: string, timezone: string, central: string): void {
     "",
   ];
   writeFileSync(join(directory, "lintel.toml"), lines.join("\n"));
+}
+
+/** Lets the sensors of the home in, also where somebody has opened joining before. */
+async function letAllIn(of: {
+  directory: string;
+  gateway: Gateway;
+  radio: DemoZigbeeRadio;
+  pauses: Pauses;
+  teller: DemoTeller;
+}): Promise<void> {
+  const { directory, gateway, radio, pauses, teller } = of;
+  for (let tries = 0; radio.missing() > 0 && !pauses.stopped && tries < openings_max; tries++) {
+    if ((await gateway.status()).joining)
+      await radio.joinAll(async () => void (await pauses.pause(interview_ms)));
+    else
+      await letIn(directory, radio, teller).catch((thrown) => {
+        if (!(thrown instanceof OperatorError) || thrown.what !== openAlready) throw thrown;
+        return pauses.pause(listening_poll_ms);
+      });
+  }
 }
 
 /** Lets the sensors join as a technician does with `lintel pair`. */
@@ -272,6 +317,10 @@ function tapped(definition: DriverDefinition, live: (reading: Reading) => void):
   };
 }
 
+/** Openings in which the sensors may come in: others may close them at once. */
+const openings_max = 100;
+/** A sensor is asked what it is for less than this. */
+const interview_ms = 500;
 /** Every demo is the same household. */
 const seed = 1942;
 const listening_poll_ms = 100;

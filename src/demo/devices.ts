@@ -59,6 +59,37 @@ export const sensors: readonly Sensor[] = sensorNames.map((name, index) => {
   };
 });
 
+/**
+ * A door sensor that fell silent before the demo begins, with a good battery: somebody is to put another in its place. No radio
+ * has it any more.
+ */
+export const brokenSensor: DemoDevice = {
+  itemid: 113,
+  name: "balcony-door",
+  kind: "wirelesssensors",
+  subtype: "door",
+  address: "00:0d:6f:00:0a:50:de:0d",
+  model: models.door,
+  vendor: "NYCE",
+  serialnum: "NY240173",
+  batterymonths: 24,
+};
+
+/** A sensor that nobody has put up yet: no record knows it. */
+export interface UnpackedSensor extends Pick<Sensor, "address" | "model" | "subtype"> {
+  readonly name: string;
+}
+
+/** Sensors that lie on the table, and join when somebody lets devices in: a door's, a room's, and a line of three curtain sensors. */
+export const unpacked: readonly UnpackedSensor[] = (
+  ["door", "wall", "curtain", "curtain", "curtain"] as const
+).map((subtype, index) => ({
+  name: `new-${subtype}-${index + 1}`,
+  subtype,
+  address: `00:0d:6f:00:0a:50:de:${(0xa1 + index).toString(16)}`,
+  model: models[subtype],
+}));
+
 export function sensorNamed(name: string): Sensor {
   const sensor = sensors.find((one) => one.name === name);
   if (sensor === undefined) throw new RangeError(`no sensor ${name}`);
@@ -130,6 +161,9 @@ export const watch: DemoDevice = {
 /** Devices that the person uses, in the order of the inventory. */
 export const personal: readonly DemoDevice[] = [boxes.breakfast, boxes.supper, scale, watch];
 
+/** Every device that the inventory of the home has. */
+export const installed: readonly DemoDevice[] = [...sensors, brokenSensor, ...personal];
+
 /** The device as its driver would report it. */
 export function deviceOf({ kind, address, subtype, model, vendor }: DemoDevice): Device {
   return { kind, address, subtype, model, vendor };
@@ -169,7 +203,7 @@ export function inventoryFields(device: DemoDevice, installed_ms: number) {
 
 /** The number of a name among those that the home's devices have. */
 function numbered(name: string, of: (device: DemoDevice) => string | undefined): number {
-  return 1 + [...new Set([...sensors, ...personal].map(of))].indexOf(name);
+  return 1 + [...new Set(installed.map(of))].indexOf(name);
 }
 
 export const demoHome = 1;

@@ -4,6 +4,7 @@ import { clockQuality } from "../clock.ts";
 import { day_ms, hour_ms } from "../durations.ts";
 import type { Gap, Reading } from "../reading.ts";
 import type { GatewayStore } from "../store/store.ts";
+import { brokenDoorOn } from "./broken-door.ts";
 import { climateOn } from "./climate.ts";
 import { boxes, deviceOf, readingOf, sensorNamed, watch } from "./devices.ts";
 import { heartbeatsOf } from "./heartbeats.ts";
@@ -28,7 +29,8 @@ export interface Buffers {
  * Appends to the store what the devices of the home told from `from_ms` up to `until_ms`, unix milliseconds, a day at a
  * time. A day is the same for the same `seed`, whatever the span. A new home's box was last polled a day ago and its watch
  * last read some hours ago, so that both have something to tell; with `resumed` an earlier history on the same store went on
- * to `from_ms`, and nobody has asked either since. `progress` is told how many days are on disk.
+ * to `from_ms`, and nobody has asked either since. `progress` is told how many days are on disk, `evening` of each midnight with which
+ * one of them was over, before more is appended.
  */
 export async function appendHistory(options: {
   store: GatewayStore;
@@ -37,8 +39,9 @@ export async function appendHistory(options: {
   seed: number;
   resumed?: boolean;
   progress: (done: number, days: number) => void;
+  evening?: (midnight_ms: number) => Promise<void>;
 }): Promise<Buffers> {
-  const { store, from_ms, until_ms, seed, resumed = false } = options;
+  const { store, from_ms, until_ms, seed, resumed = false, evening } = options;
   const midnights = midnightsOf(from_ms, until_ms);
   const outages = outagesBefore(until_ms);
   const watch_ms = resumed ? from_ms - read_within_ms : Math.max(from_ms, until_ms - watch_keeps_ms);
@@ -51,13 +54,19 @@ export async function appendHistory(options: {
   for (const [done, midnight_ms] of midnights.entries()) {
     options.progress(done, midnights.length);
     const told = telling.day(midnight_ms);
-    const readings = told.readings.filter(({ stamp_ms }) => stamp_ms >= from_ms);
+    // What had fallen silent by the end of the earlier demo stays so.
+    const broken = resumed ? [] : brokenDoorOn(midnight_ms, seed, outages);
+    const readings = [...told.readings, ...broken]
+      .filter(({ stamp_ms }) => stamp_ms >= from_ms)
+      .sort((one, other) => one.stamp_ms - other.stamp_ms);
     const gaps = told.gaps.filter((gap) => gap.from_ms >= from_ms);
     const span = {
       from_ms: Math.max(midnight_ms, from_ms),
       to_ms: Math.min(midnights[done + 1] ?? until_ms, until_ms),
     };
-    if (readings.length > 0) await store.append(readings, { gaps, ...heartbeatsOf(span, readings, outages) });
+    const heard = { ...outages, broken_ms: resumed ? from_ms : outages.broken_ms };
+    if (readings.length > 0) await store.append(readings, { gaps, ...heartbeatsOf(span, readings, heard) });
+    if (span.to_ms < until_ms) await evening?.(span.to_ms);
   }
   if (!resumed) await store.append([], { cursors: telling.cursors });
   options.progress(midnights.length, midnights.length);

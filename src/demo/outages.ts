@@ -7,6 +7,8 @@ export interface Outages {
   readonly powerCut: Span;
   /** A sensor whose battery was empty, until somebody came with a new one. */
   readonly deadBattery: Span & { readonly sensor: SensorName };
+  /** When `brokenSensor` was last heard. */
+  readonly broken_ms: number;
 }
 
 /** The outages of a history that ends at `until_ms`; with a short one some lie before its beginning. */
@@ -19,6 +21,7 @@ export function outagesBefore(until_ms: number): Outages {
   return {
     powerCut: { from_ms: at(9, 17.2), to_ms: at(9, 22.9) },
     deadBattery: { from_ms: at(19, 4.6), to_ms: at(15, 10.4), sensor: "fridge-door" },
+    broken_ms: at(2, 13.3),
   };
 }
 

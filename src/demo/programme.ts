@@ -1,7 +1,14 @@
 import type { ImportStore } from "../import/empty-store.ts";
 import { importDocument } from "../import/import.ts";
 import type { RecordType, StoredRecord } from "../records/record-table.ts";
-import { type DemoDevice, demoHome, inventoryFields, personal, sensorNamed, sensors } from "./devices.ts";
+import {
+  type DemoDevice,
+  demoHome,
+  installed as furniture,
+  inventoryFields,
+  personal,
+  sensorNamed,
+} from "./devices.ts";
 import { outagesBefore } from "./outages.ts";
 
 const subjectid = 1001;
@@ -18,17 +25,23 @@ const study = {
 
 /**
  * Imports the records that a programme would have for the demo's home: who lives there, in which project and study, what
- * she was given, and what people of the programme did and wrote. `installed_ms` is when the home was furnished.
+ * she was given, and what people of the programme did and wrote. `installed_ms` is when the home was furnished; `others` are records of more homes.
  */
 export async function importProgramme(
   store: ImportStore,
-  options: { installed_ms: number; now_ms: number; timezone: string },
+  options: { installed_ms: number; now_ms: number; timezone: string; others?: HomeRecords },
 ): Promise<void> {
-  const text = JSON.stringify(programmeDocument(options));
+  const document = programmeDocument(options);
+  for (const [type, records] of Object.entries(options.others ?? {}))
+    document[type as keyof HomeRecords].push(...records);
+  const text = JSON.stringify(document);
   await importDocument({ name: "the programme of the demo", text, store, dryRun: false });
 }
 
-type Document = Readonly<Partial<Record<RecordType, readonly StoredRecord[]>>>;
+/** Records of homes and of what is installed there. */
+export type HomeRecords = Record<"homes" | "items" | "home_inventory", StoredRecord[]>;
+
+type Document = Partial<Record<RecordType, readonly StoredRecord[]>> & HomeRecords;
 
 function programmeDocument(options: { installed_ms: number; now_ms: number; timezone: string }): Document {
   const { installed_ms, now_ms, timezone } = options;
@@ -44,28 +57,17 @@ function programmeDocument(options: { installed_ms: number; now_ms: number; time
   return {
     homes: [
       {
-        homeid: demoHome,
-        address: "14 Lark Lane",
-        cityname: "Fairview",
-        cityid: 1,
-        timezone,
+        ...homeFields({ home: demoHome, timezone, address: "14 Lark Lane" }),
         apartment: "3",
         homephones: "555-0142",
         homephoneids: 1,
-        locationid: 1,
-        locationname: "Fairview",
-        hometype: 1,
       },
     ],
     projects: [{ projectid, projectname: "Living well at home", start: ago(540), active: 1 }],
     studies: [{ ...study, studystart, active: 1 }],
-    items: [...sensors, ...personal].map((device) => ({
+    items: furniture.map((device) => ({
       ...fields(device),
-      serialnum: device.serialnum,
-      currenthomeid: demoHome,
-      currenthomestart: installed,
-      statusname: "Assigned",
-      batterymonths: device.batterymonths,
+      ...assignedFields(device, { home: demoHome, installed_ms }),
     })),
     subjects: [
       {
@@ -131,7 +133,7 @@ function programmeDocument(options: { installed_ms: number; now_ms: number; time
       serialnumber: device.serialnum,
       start: new Date(installed * 1000).toISOString().slice(0, 19).replace("T", " "),
     })),
-    home_inventory: [...sensors, ...personal].map(({ itemid }) => ({
+    home_inventory: furniture.map(({ itemid }) => ({
       homeid: demoHome,
       item: itemid,
       start: installed,
@@ -171,6 +173,34 @@ function programmeDocument(options: { installed_ms: number; now_ms: number; time
           },
         ]
       : [],
+  };
+}
+
+/** Fields that every record has of a home in the town of the demo. */
+export function homeFields(of: { home: number; timezone: string; address: string }) {
+  return {
+    homeid: of.home,
+    address: of.address,
+    cityname: "Fairview",
+    cityid: 1,
+    timezone: of.timezone,
+    locationid: 1,
+    locationname: "Fairview",
+    hometype: 1,
+  };
+}
+
+/** Fields that every record has of a device that lives in a home since `installed_ms`. */
+export function assignedFields(
+  { serialnum, batterymonths }: DemoDevice,
+  { home, installed_ms }: { home: number; installed_ms: number },
+) {
+  return {
+    serialnum,
+    currenthomeid: home,
+    currenthomestart: seconds(installed_ms),
+    statusname: "Assigned",
+    batterymonths,
   };
 }
 

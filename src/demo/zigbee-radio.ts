@@ -1,5 +1,5 @@
 import { type SimulatorExport, ZnpSimulator } from "../../drivers/zigbee/simulator/coordinator.ts";
-import { type SensorName, sensorNamed, sensors, zonestatus } from "./devices.ts";
+import { type SensorName, sensorNamed, sensors, unpacked, zonestatus } from "./devices.ts";
 import { type Peripherals, plugIn, save, saved } from "./peripherals.ts";
 import { type Place, walk } from "./walk.ts";
 
@@ -18,6 +18,11 @@ export async function plugInZigbeeRadio({ clock, random, pauses, log, file }: Pe
     const known = simulator.devices.find(({ ieee }) => ieee === address);
     return { name, device: known ?? simulator.addDevice({ model, ieee: address }) };
   });
+  const boxed = unpacked.map((sensor) => {
+    const { address: ieee, model } = sensor;
+    const known = simulator.devices.find((device) => device.ieee === ieee);
+    return { sensor, device: known ?? simulator.addDevice({ model, ieee }) };
+  });
   const notify = (sensor: SensorName, status: number) => {
     if (!pauses.stopped) devices.find(({ name }) => name === sensor)?.device.notify(status);
   };
@@ -28,7 +33,7 @@ export async function plugInZigbeeRadio({ clock, random, pauses, log, file }: Pe
     /** How many sensors belong to no network yet. */
     missing: () => devices.filter(({ device }) => device.network_key === undefined).length,
 
-    /** Those ask to join it, one after the other; call while joining is open. */
+    /** Those ask to join it, one after the other; call while joining is open. `joined` is waited for before the next one asks. */
     joinAll: async (joined: (address: string) => Promise<void>): Promise<void> => {
       for (const { device } of devices) {
         if (device.network_key !== undefined || pauses.stopped) continue;
@@ -62,6 +67,23 @@ export async function plugInZigbeeRadio({ clock, random, pauses, log, file }: Pe
       }
     },
 
+    /** Those that lie unpacked ask to join, one after the other, when somebody lets devices in; then somebody comes by them now and then. */
+    unpack: async (): Promise<void> => {
+      while (await pauses.pause(table_look_ms)) {
+        for (const { device } of boxed) {
+          if (device.network_key !== undefined || !simulator.joiningOpen) continue;
+          await pauses.pause(unpacking_ms);
+          if (!pauses.stopped) device.join();
+        }
+        for (const { sensor, device } of boxed) {
+          if (device.network_key === undefined) continue;
+          const { alarm, idle } = zonestatus[sensor.subtype];
+          if (await pauses.pause(step_ms)) device.notify(alarm);
+          if (await pauses.pause(step_ms)) device.notify(idle);
+        }
+      }
+    },
+
     unplug: async (): Promise<void> => {
       save(file, simulator.export());
       await simulator.close();
@@ -82,6 +104,12 @@ const seenIn: Readonly<Record<Place, readonly SensorName[]>> = {
 
 /** Time after which a sensor becomes quiet again; short, because an audience waits. */
 const quiet_ms = 2_500;
+
+const table_look_ms = 500;
+/** Between two sensors: somebody pulls out the strip of the battery of the next. */
+const unpacking_ms = 1_500;
+/** Half of the way from one curtain sensor to the next, which hang 75 cm apart, at 0.83 m/s. */
+const step_ms = 450;
 
 function alarmOf(sensor: SensorName): number {
   return zonestatus[sensorNamed(sensor).subtype].alarm;

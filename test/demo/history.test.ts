@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SystemClock } from "../../src/clock.ts";
-import { boxes, personal, sensors, watch } from "../../src/demo/devices.ts";
+import { boxes, brokenSensor, installed, personal, sensors, watch } from "../../src/demo/devices.ts";
 import { appendHistory, type Buffers, midnightsOf, Telling } from "../../src/demo/history.ts";
 import { during, outagesBefore } from "../../src/demo/outages.ts";
 import { importProgramme } from "../../src/demo/programme.ts";
-import { day_ms } from "../../src/durations.ts";
+import { day_ms, hour_ms } from "../../src/durations.ts";
 import { faultOfGap, faultOfReading } from "../../src/ingest/validity.ts";
 import { lineLog } from "../../src/log.ts";
 import type { Reading } from "../../src/reading.ts";
@@ -139,7 +139,7 @@ afterAll(async () => {
 
 test("on disk it is the inventory's own: no device is provisional, none has a reading from after the end", async () => {
   const { items } = await store.overview();
-  expect(items).toHaveLength(sensors.length + personal.length);
+  expect(items).toHaveLength(installed.length);
   for (const { record, provisional, series } of items) {
     expect([record.itemname, provisional, series.length > 0]).toEqual([record.itemname, false, true]);
     for (const { series: name, newest_ms } of series) {
@@ -178,7 +178,7 @@ test("its subjects, homes and the rest are there to be asked for", async () => {
   expect(await store.recordsOf("project_enrollments", subjectid)).toHaveLength(1);
   expect(await store.recordsOf("study_enrollments", subjectid)).toHaveLength(1);
   expect(await store.recordsOf("subject_inventory", subjectid)).toHaveLength(personal.length);
-  expect(await store.recordsOf("home_inventory", 1)).toHaveLength(sensors.length + personal.length);
+  expect(await store.recordsOf("home_inventory", 1)).toHaveLength(installed.length);
   expect(await store.recordsOf("alerts", subjectid)).toHaveLength(1);
   expect(await store.records("issues")).toMatchObject([{ statusname: "Closed" }]);
 });
@@ -195,4 +195,13 @@ test("coverage shows the power cut and the dead battery, and nothing else amiss 
     ]);
     expect(amiss.at(-1)).toMatchObject({ start_ms: powerCut.from_ms, stop_ms: powerCut.to_ms });
   }
+});
+
+test("one sensor was heard until it broke, and is overdue", async () => {
+  const all = (await store.itemOverviews()).filter(({ record }) => record.typename === "wirelesssensors");
+  const broken = all.find(({ record }) => record.itemname === brokenSensor.name);
+  expect(broken?.overdue).toBe(true);
+  expect(broken?.heard_ms).toBeLessThan(outages.broken_ms);
+  expect(broken?.heard_ms).toBeGreaterThan(outages.broken_ms - 2 * hour_ms);
+  expect(all.filter(({ overdue }) => overdue)).toEqual(broken === undefined ? [] : [broken]);
 });

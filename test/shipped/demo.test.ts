@@ -10,7 +10,7 @@ const sensors = [
   ...[1, 2, 3, 4].map((place) => `hall-curtain-${place}`),
 ];
 const items = {
-  wirelesssensors: sensors,
+  wirelesssensors: [...sensors, "balcony-door"],
   pillboxes: ["pillbox-morning", "pillbox-evening"],
   scales: ["scale-bathroom"],
   watches: ["watch-1"],
@@ -37,7 +37,7 @@ test("the demo serves a furnished flat with history, then live events, and leave
 
   // Furnished from the first answer on.
   const inventory = await gateway.records<unknown[]>("/inventory/wirelesssensors", ready.token);
-  expect(inventory).toHaveLength(sensors.length);
+  expect(inventory).toHaveLength(items.wirelesssensors.length);
 
   const history = await gateway.events("kitchen-wall", ready.token);
   expect(history.length).toBeGreaterThan(100);
@@ -146,6 +146,44 @@ test("a demo on kept data goes on where the last one ended: no event twice, noth
   }
 }, 60_000);
 
+test("sensors that lie unpacked join when somebody lets devices in, and are heard; central has four homes, three of which need a visit", async () => {
+  const data = join(site.directory, "unpacked");
+  const demo = site.spawn(demoWords("--days", "8", "--data", data, "--json"));
+  const gateway = new RunningServer(demo, JSON.parse((await demo.line()) ?? ""));
+  const { token, central_url } = gateway.ready as unknown as { token: string; central_url: string };
+  const sensorsOf = () => gateway.records<{ itemname: string }[]>("/inventory/wirelesssensors", token);
+  const { origin, port } = new URL(central_url);
+  const homes = await fetch(origin, { headers: { accept: "text/html", cookie: `lintel-${port}=${token}` } });
+  const page = await homes.text();
+  expect(page).toContain("3 of 4 homes need a visit.");
+  for (const name of ["balcony-door", "front-door-2", "bathroom-wall-2", "a spare gateway"])
+    expect(page).toContain(name);
+  expect(await sensorsOf()).toHaveLength(items.wirelesssensors.length);
+  // The demo lets its own sensors in first, and no two open joining at once.
+  const pairing = await eventually(async () => {
+    const pair = site.spawn(["pair", "--seconds", "100", "--json", "--data", data]);
+    return (await pair.line())?.includes('"open"') ? pair : undefined;
+  }, "joining is open");
+  const all = await eventually(
+    async () => {
+      const found = await sensorsOf();
+      return found.length === items.wirelesssensors.length + 5 ? found : undefined;
+    },
+    "five more sensors",
+    { pause_ms: 200 },
+  );
+  pairing.kill("SIGINT");
+  await pairing.exited;
+  for (const { itemname } of all.slice(-5))
+    await eventually(
+      async () => ((await gateway.events(itemname, token)).length > 0 ? true : undefined),
+      `an event of ${itemname}`,
+      { pause_ms: 100 },
+    );
+  expect(await gateway.stop()).toBe(0);
+  expect(await demo.said()).toBe("");
+}, 60_000);
+
 test("on a terminal's pipe it says how to look and ask, with links and a line that works when pasted", async () => {
   const demo = site.spawn(demoWords("--days", "1", "--data", join(site.directory, "kept")));
   const before: string[] = [];
@@ -157,6 +195,7 @@ test("on a terminal's pipe it says how to look and ask, with links and a line th
   const links = before.flatMap((text) => text.match(/http:\/\/127\.0\.0\.1:\d+\/#token=\S+$/) ?? []);
   expect(links).toHaveLength(2);
   expect(line).toContain(new URL(links[0] ?? "").origin);
+  expect(before.join("\n")).toContain(`pair --data ${join(site.directory, "kept")}`);
   for (const link of links.map((text) => new URL(text))) {
     const authorization = `bearer ${link.hash.replace("#token=", "")}`;
     const headers = { authorization, accept: "application/json" };

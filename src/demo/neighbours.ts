@@ -1,0 +1,154 @@
+import { join } from "node:path";
+import type { Clock } from "../clock.ts";
+import { day_ms } from "../durations.ts";
+import type { Log } from "../log.ts";
+import { openGatewayStore } from "../store/sqlite/open.ts";
+import type { GatewayStore } from "../store/store.ts";
+import { type DemoDevice, inventoryFields, type Sensor, type SensorName, sensorNamed } from "./devices.ts";
+import { sensorBeats } from "./heartbeats.ts";
+import { Telling } from "./history.ts";
+import { during, type Outages } from "./outages.ts";
+import { assignedFields, type HomeRecords, homeFields } from "./programme.ts";
+
+/** A home of the programme that nobody looks at from within: what its gateway heard, and which nights it could send it. Days are counted back from the start of the demo. */
+export interface Neighbour {
+  readonly home: number;
+  readonly address: string;
+  /** Nights in which nothing could be sent. */
+  readonly missed: readonly number[];
+  /** Days since a sensor fell silent. */
+  readonly silent?: { readonly sensor: SensorName; readonly days: number };
+  readonly empty?: SensorName;
+}
+
+/** One in which something is to be done, one whose gateway is away, and one in which all is well. */
+export const neighbours: readonly Neighbour[] = [
+  {
+    home: 2,
+    address: "3 Heron Street",
+    missed: [3],
+    silent: { sensor: "front-door", days: 4 },
+    empty: "bathroom-wall",
+  },
+  { home: 3, address: "27 Mill Road", missed: [0, 1, 2, 3, 4] },
+  { home: 4, address: "8 Orchard Close", missed: [] },
+];
+
+const furniture: readonly SensorName[] = ["bedroom-wall", "bathroom-wall", "kitchen-wall", "front-door"];
+
+/** A sensor of the first home as another home has it. */
+function sensorIn(home: number, name: SensorName): DemoDevice & Pick<Sensor, "subtype"> {
+  const { itemid, address, serialnum, ...sensor } = sensorNamed(name);
+  return {
+    ...sensor,
+    itemid: home * 1_000 + itemid,
+    name: `${name}-${home}`,
+    address: address.replace(/:50:/, `:5${home}:`),
+    serialnum: `${serialnum}-${home}`,
+  };
+}
+
+/** Records that the programme has of these homes. */
+export function neighbourRecords({
+  installed_ms,
+  timezone,
+}: {
+  installed_ms: number;
+  timezone: string;
+}): HomeRecords {
+  const start = Math.floor(installed_ms / 1000);
+  return {
+    homes: neighbours.map(({ home, address }) => homeFields({ home, address, timezone })),
+    items: neighbours.flatMap(({ home }) =>
+      furniture
+        .map((name) => sensorIn(home, name))
+        .map((device) => ({
+          ...inventoryFields(device, installed_ms),
+          ...assignedFields(device, { home, installed_ms }),
+        })),
+    ),
+    home_inventory: neighbours.flatMap(({ home }) =>
+      furniture.map((name) => ({ homeid: home, item: sensorIn(home, name).itemid, start })),
+    ),
+  };
+}
+
+/** The gateway of such a home: a store, and what somebody's days leave in it. */
+export class NeighbourGateway {
+  readonly directory: string;
+  readonly neighbour: Neighbour;
+  readonly #store: GatewayStore;
+  readonly #telling: Telling;
+  readonly #until_ms: number;
+
+  private constructor(of: {
+    neighbour: Neighbour;
+    directory: string;
+    store: GatewayStore;
+    until_ms: number;
+  }) {
+    this.neighbour = of.neighbour;
+    this.directory = of.directory;
+    this.#store = of.store;
+    this.#until_ms = of.until_ms;
+    this.#telling = new Telling(of.neighbour.home * seeds_apart, uneventful);
+  }
+
+  /** Opens it below `directory`, the demo's; `until_ms` is when the demo starts. */
+  static async open(options: {
+    neighbour: Neighbour;
+    directory: string;
+    timezone: string;
+    until_ms: number;
+    clock: Clock;
+    log: Log;
+  }): Promise<NeighbourGateway> {
+    const { neighbour, clock, log, timezone, until_ms } = options;
+    const { home } = neighbour;
+    const directory = join(options.directory, "homes", String(home));
+    const store = await openGatewayStore({ directory, clock, log, home, timezone });
+    return new NeighbourGateway({ neighbour, directory, store, until_ms });
+  }
+
+  /** Puts on disk what was heard in a day, from midnight on. */
+  async live({ from_ms, to_ms }: { from_ms: number; to_ms: number }): Promise<void> {
+    const { home, silent, empty } = this.neighbour;
+    const silent_ms = silent === undefined ? Infinity : this.#until_ms - silent.days * day_ms;
+    const span = { from_ms, to_ms };
+    const told = this.#telling.day(from_ms).readings;
+    const heard = furniture.map((name, index) => {
+      const { address } = sensorIn(home, name);
+      const lived = { from_ms, to_ms: name === silent?.sensor ? Math.min(to_ms, silent_ms) : to_ms };
+      const nearlyEmpty = (at_ms: number) => 9 + Math.max(0, Math.floor((this.#until_ms - at_ms) / day_ms));
+      return {
+        states: sensorBeats({ address }, lived, {
+          index: index + home,
+          chargeAt: name === empty ? nearlyEmpty : () => 92 - ((index * 13) % 30),
+        }),
+        readings: told.flatMap((reading) =>
+          reading.device.address === sensorNamed(name).address && during(reading.stamp_ms, lived)
+            ? [{ ...reading, device: { ...reading.device, address } }]
+            : [],
+        ),
+      };
+    });
+    const byTime = heard
+      .flatMap(({ readings }) => readings)
+      .sort((one, other) => one.stamp_ms - other.stamp_ms);
+    await this.#store.append(byTime, {
+      listening: ["gateway", "zigbee"].map((listener) => ({ listener, ...span })),
+      states: heard.flatMap(({ states }) => states).sort((one, other) => one.heard_ms - other.heard_ms),
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#store.close();
+  }
+}
+
+const uneventful: Outages = {
+  powerCut: { from_ms: Infinity, to_ms: Infinity },
+  deadBattery: { from_ms: Infinity, to_ms: Infinity, sensor: "fridge-door" },
+  broken_ms: Infinity,
+};
+const seeds_apart = 1_000;
