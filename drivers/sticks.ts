@@ -17,7 +17,7 @@ export function stickNamed(name: string): Stick | undefined {
 }
 
 /** The first that matches holds: what is more exact stands above. */
-const sticks: readonly (Stick & { readonly named: RegExp })[] = [
+export const sticks: readonly (Stick & { readonly named: RegExp })[] = [
   {
     named: /sonoff.*plus.*cc2674p10/i,
     title: "Sonoff Dongle Plus PP10",

@@ -1,93 +1,10 @@
 import { Command, CommanderError } from "commander";
 import { SystemClock } from "./clock.ts";
-import type { CommandContext, CommandModule } from "./commands/command.ts";
+import type { CommandContext } from "./commands/command.ts";
+import { commands } from "./commands/command-table.ts";
 import { processTerminal } from "./commands/terminal.ts";
 import { messageOf, OperatorError } from "./errors.ts";
 import { version } from "./version.ts";
-
-interface Entry {
-  readonly summary: string;
-  readonly load: () => Promise<CommandModule>;
-  /** Runs until a signal ends it, with 0. */
-  readonly serves?: true;
-}
-
-/**
- * Every command. A module is loaded only when its command is named, so that `lintel token list` does not
- * wait for the radio libraries.
- */
-const commands: Readonly<Record<string, Entry>> = {
-  run: { summary: "run a gateway", load: () => import("./commands/run.ts"), serves: true },
-  central: {
-    summary: "run a central server: take in the uploads of every home and serve them",
-    load: () => import("./commands/central.ts"),
-    serves: true,
-  },
-  demo: {
-    summary: "see it all at work with nothing plugged in",
-    load: () => import("./commands/demo.ts"),
-    serves: true,
-  },
-  setup: {
-    summary: "set up a gateway: write its configuration, and start it",
-    load: () => import("./commands/setup.ts"),
-  },
-  pair: { summary: "let new devices join the running gateway", load: () => import("./commands/pair.ts") },
-  import: {
-    summary: "take in the records of a programme: items, homes, subjects and so on",
-    load: () => import("./commands/import.ts"),
-  },
-  items: { summary: "list the items of the inventory", load: () => import("./commands/items.ts") },
-  status: {
-    summary: "show what a gateway is doing and when each item was last heard",
-    load: () => import("./commands/status.ts"),
-  },
-  doctor: {
-    summary: "check everything a gateway needs, one by one",
-    load: () => import("./commands/doctor.ts"),
-  },
-  "report-fault": {
-    summary: "write one file for the developers, with nothing in it that names anybody",
-    load: () => import("./commands/report-fault.ts"),
-  },
-  fleet: {
-    summary: "show which homes need a visit, from central's copy",
-    load: () => import("./commands/fleet.ts"),
-  },
-  upload: {
-    summary: "send to central what it has not confirmed",
-    load: () => import("./commands/upload.ts"),
-  },
-  verify: {
-    summary: "compare every day with central, and send again what differs",
-    load: () => import("./commands/verify.ts"),
-  },
-  token: { summary: "create, list and revoke access tokens", load: () => import("./commands/token.ts") },
-  fetch: {
-    summary: "download everything that a token can see, as files",
-    load: () => import("./commands/fetch.ts"),
-  },
-  export: {
-    summary: "write series straight from a store into files",
-    load: () => import("./commands/export.ts"),
-  },
-  backup: {
-    summary: "copy a store and its files, while a server runs on it or not",
-    load: () => import("./commands/backup.ts"),
-  },
-  erase: {
-    summary: "take away what a home has sent, or all of a participant, for ever",
-    load: () => import("./commands/erase.ts"),
-  },
-  restore: {
-    summary: "make a spare box the one that was lost, from a backup or from central",
-    load: () => import("./commands/restore.ts"),
-  },
-  report: {
-    summary: "show doses taken and missed, and walking speed, day by day",
-    load: () => import("./commands/report.ts"),
-  },
-};
 
 const exit_unexpected = 1;
 const exit_operator = 2;

@@ -3,7 +3,7 @@
  *
  *   main.ts --release DIR --package DIR --architecture amd64 --version 0.1.0 --commit 1a2b3c4d5e
  *
- * The release has its program, Bun and launcher already.
+ * The release has its program, Bun and launcher already. SOURCE_DATE_EPOCH is the time that all of it bears.
  */
 import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -33,7 +33,8 @@ for (const name of ["lintel", "bun"]) chmodSync(join(release, name), 0o755);
 rmSync(tree, { recursive: true, force: true });
 mkdirSync(join(tree, "usr/lib"), { recursive: true });
 cpSync(release, join(tree, "usr/lib/lintel"), { recursive: true });
-makePackage({ tree, version, architecture });
+await makePackage({ tree, version, architecture, made_s: Number(process.env["SOURCE_DATE_EPOCH"]) });
+process.exit();
 
 /** The bundler lists the modules of the browser in another order each time. What the program reads of its list stays. */
 function sortOutputs(metafile: string): void {

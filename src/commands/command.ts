@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import type { Clock } from "../clock.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** A command of `lintel`: the module behind one row of the table in src/main.ts. */
+/** A command of `lintel`: the module behind one row of `command-table.ts`. */
 export interface CommandModule {
   /** Gives `command` its arguments, options, help and action. */
   define(command: Command, context: CommandContext): void;
@@ -16,28 +16,44 @@ export interface CommandContext {
   exitWith(code: number): void;
 }
 
-/** Adds help that follows the options: `examples` are lines to paste and their meanings, `exits` gives the meaning of each exit code. */
+/** Help that follows the options of a command. */
+export interface Help {
+  /** Lines to paste, and their meanings. */
+  readonly examples: Readonly<Record<string, string>>;
+  readonly notes?: readonly string[];
+  /** The meaning of each exit code. */
+  readonly exits: Readonly<Record<number, string>>;
+}
+
+const helps = new WeakMap<Command, Help>();
+
+/** Adds help that follows the options; exit codes that are not given have the meaning that they have for every command. */
 export function addHelp(
   command: Command,
-  help: {
-    readonly examples: Readonly<Record<string, string>>;
-    readonly notes?: readonly string[];
-    readonly exits?: Readonly<Record<number, string>>;
-  },
+  given: Omit<Help, "exits"> & { readonly exits?: Help["exits"] },
 ): void {
+  const help: Help = {
+    ...given,
+    exits: {
+      0: "all went well",
+      2: "bad arguments, configuration or input: nothing changed",
+      ...given.exits,
+    },
+  };
+  helps.set(command, help);
   const width = Math.max(...Object.keys(help.examples).map((line) => line.length));
   const lines = ["", "Examples:"];
   for (const [line, meaning] of Object.entries(help.examples))
     lines.push(`  ${line.padEnd(width)}  ${meaning}`);
   if (help.notes !== undefined) lines.push("", ...help.notes);
   lines.push("", "Exit codes:");
-  const exits = {
-    0: "all went well",
-    2: "bad arguments, configuration or input: nothing changed",
-    ...help.exits,
-  };
-  for (const [code, meaning] of Object.entries(exits)) lines.push(`  ${code}  ${meaning}`);
+  for (const [code, meaning] of Object.entries(help.exits)) lines.push(`  ${code}  ${meaning}`);
   command.addHelpText("after", lines.join("\n"));
+}
+
+/** The help that was added to a command. */
+export function helpOf(command: Command): Help | undefined {
+  return helps.get(command);
 }
 
 /** Names with commas between. */

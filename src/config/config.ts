@@ -74,6 +74,12 @@ const coreSchemas = {
   walking: walkingSection,
 } as const;
 
+/** The schema of each section of the file, and of what stands before them, by name: `sections` are those of the drivers. */
+export function configurationSections(sections: ReadonlyMap<string, TSchema>): ReadonlyMap<string, TSchema> {
+  const { data, ...core } = coreSchemas;
+  return new Map<string, TSchema>([["data", data], ...sections, ...Object.entries(core)]);
+}
+
 const configuration: DocumentKind = {
   name: "configuration",
   option: "--config",
@@ -142,8 +148,7 @@ function* keyFaults(
   document: Document,
   sections: ReadonlyMap<string, TSchema>,
 ): Generator<[key: string, fault: OperatorError]> {
-  const { data, ...core } = coreSchemas;
-  const known = new Map<string, TSchema>([["data", data], ...sections, ...Object.entries(core)]);
+  const known = configurationSections(sections);
   for (const key of Object.keys(document.values)) {
     const schema = known.get(key);
     if (schema === undefined) yield [key, unknownKey(document, [key], [...known.keys()])];
