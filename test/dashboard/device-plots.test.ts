@@ -60,6 +60,31 @@ describe.skipIf(chromiumPath === undefined)(`a plot of a device in Chromium (els
     expect(visit.faults).toEqual([]);
   });
 
+  test("goes to a printer in the colours of paper, also from a dark screen", async () => {
+    await using visit = await doorDrawn(serving, browser, "from=2026-11-09&until=2026-11-16", {
+      colorScheme: "dark",
+    });
+    const { page } = visit;
+    /** Of a noon at which nothing happened, from 0 to 255. */
+    const brightness = () =>
+      page.evaluate(() => {
+        const canvas = document.querySelector("canvas");
+        const pixel = document.createElement("canvas").getContext("2d");
+        if (canvas === null || pixel === null) throw new Error("nothing is drawn");
+        pixel.drawImage(canvas, -Math.round(canvas.width * 0.56), 8 - canvas.height);
+        return pixel.getImageData(0, 0, 1, 1).data[0] ?? 0;
+      });
+    const drawn = Number(await page.getAttribute("canvas", "data-drawn"));
+    expect(await brightness()).toBeLessThan(64);
+    await page.emulateMedia({ media: "print" });
+    await page.waitForFunction(
+      (before) => Number(document.querySelector("canvas")?.dataset["drawn"]) > before,
+      drawn,
+    );
+    expect(await brightness()).toBeGreaterThan(192);
+    expect(visit.faults).toEqual([]);
+  });
+
   test("is moved through by the keyboard, which says what is where, and opens a day", async () => {
     await using visit = await doorDrawn(serving, browser, "from=2026-11-09&until=2026-11-16");
     const { page } = visit;

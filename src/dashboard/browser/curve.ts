@@ -2,7 +2,7 @@ import UPlot from "uplot";
 import { hour_ms } from "../../durations.ts";
 import type { CurveOptions, Drawing } from "../parts/plots.ts";
 import { clockText, dateText, monthDateText, numberText, preciseText, yearDateText } from "../time-text.ts";
-import { fillNothing, inkOf } from "./ink.ts";
+import { fillNothing, inkOf, onOtherColours } from "./ink.ts";
 import { changeBy, changedView, keepView, movedView, type View, type ViewPlace, viewIn } from "./view.ts";
 
 /**
@@ -42,7 +42,7 @@ class Curves {
     });
     this.#resized.observe(box);
     const { signal } = this.#ended;
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.again(), { signal });
+    onOtherColours(() => this.again(), signal);
     box.addEventListener("keydown", (event) => this.#key(event), { signal });
     box.addEventListener("dblclick", () => this.#see(this.#whole), { signal });
   }

@@ -54,6 +54,12 @@ export function inkOf(context: CanvasRenderingContext2D, scale: number): Ink {
   };
 }
 
+/** Calls when the page has other colours from now on: it became dark or light, or goes to a printer. */
+export function onOtherColours(call: () => void, signal: AbortSignal): void {
+  for (const query of ["(prefers-color-scheme: dark)", "print"])
+    matchMedia(query).addEventListener("change", call, { signal });
+}
+
 /** Fills a rectangle with a kind of nothing. */
 export function fillNothing(
   context: CanvasRenderingContext2D,

@@ -1,7 +1,7 @@
 import type { Drawing, RasterOptions } from "../parts/plots.ts";
 import { decodePlot, type PlotData } from "../plot-format.ts";
 import type { DayForm, DayLayout } from "./day-form.ts";
-import { type Ink, inkOf } from "./ink.ts";
+import { type Ink, inkOf, onOtherColours } from "./ink.ts";
 import { drawnDays, wordsAt } from "./raster-words.ts";
 import { rowsOf } from "./rows.ts";
 import { turnsOf } from "./turns.ts";
@@ -43,7 +43,7 @@ class Raster implements Drawing {
     this.#resized = new ResizeObserver(() => this.#draw());
     this.#resized.observe(canvas);
     const { signal } = this.#ended;
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#draw(), { signal });
+    onOtherColours(() => this.#draw(), signal);
     // The box around the canvas is what the keyboard reaches.
     canvas.parentElement?.addEventListener("keydown", (event) => this.#key(event), { signal });
     canvas.addEventListener("pointerdown", (event) => this.#press(event), { signal });

@@ -150,7 +150,10 @@ function summaryOf(
     const lasted_ms = days.reduce((sum, day) => sum + (day.lasted_ms[at] ?? 0), 0);
     return lasted_ms === 0 ? [] : [`${level} for ${durationText(lasted_ms)}`];
   });
-  const told = [`${numberText(readings, locale)} readings in ${days.length} days`, ...parts].join(", ");
+  const told = [
+    `${numberText(readings, locale)} readings in ${days.length} ${days.length === 1 ? "day" : "days"}`,
+    ...parts,
+  ].join(", ");
   return uncovered_ms === 0 ? `${told}.` : `${told}; not known for ${durationText(uncovered_ms)}.`;
 }
 

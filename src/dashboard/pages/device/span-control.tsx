@@ -61,7 +61,9 @@ export function SpanControl(data: DeviceData & Frame) {
         </form>
       </details>
       <p>
-        {yearDateText(first_ms, data)} to {yearDateText(last_ms, data)}, time of {zone.replaceAll("_", " ")}.
+        {yearDateText(first_ms, data)}
+        {span.edges_ms.length > 2 ? ` to ${yearDateText(last_ms, data)}` : null}, time of{" "}
+        {zone.replaceAll("_", " ")}.
         {data.form === "spiral" && span.edges_ms.length - 1 > spiralDays_max
           ? ` Of these the spiral shows ${spiralDays_max} days at a time.`
           : null}
