@@ -1,8 +1,8 @@
 import type { Moment } from "../../src/clock.ts";
 import type { Device, Reading } from "../../src/reading.ts";
 import type { Host } from "../driver.ts";
+import { BroadcastQueue } from "../wire/broadcast-queue.ts";
 import { type BoxState, type Judgement, judge, parseState } from "./box.ts";
-import { BroadcastQueue } from "./broadcast-queue.ts";
 import { freshnessOf } from "./freshness.ts";
 import { boxFacts, lidFacts } from "./models.ts";
 import type { Sighting } from "./sighting.ts";
@@ -31,7 +31,7 @@ export class Box {
   constructor(options: { host: Host; address: string }) {
     this.#host = options.host;
     this.#cursor = `bthome ${options.address}`;
-    this.#queue = new BroadcastQueue(options.host);
+    this.#queue = new BroadcastQueue({ host: options.host, kind: "bthome" });
   }
 
   /** Takes a broadcast, in its turn. `bytes` tell it from others: a repeat of one that still waits says nothing new. */

@@ -1,7 +1,7 @@
 import type { Moment } from "../../src/clock.ts";
 import type { Device, Reading } from "../../src/reading.ts";
 import type { Host } from "../driver.ts";
-import { BroadcastQueue } from "./broadcast-queue.ts";
+import { BroadcastQueue } from "../wire/broadcast-queue.ts";
 import { sensorFacts } from "./models.ts";
 import { judgeSensor, parseSensorState, type SensorSighting, type SensorState } from "./sensor.ts";
 
@@ -26,7 +26,7 @@ export class Sensor {
   constructor(options: { host: Host; address: string }) {
     this.#host = options.host;
     this.#cursor = `bthome sensor ${options.address}`;
-    this.#queue = new BroadcastQueue(options.host);
+    this.#queue = new BroadcastQueue({ host: options.host, kind: "bthome" });
   }
 
   /** Takes a broadcast, in its turn. */

@@ -3,6 +3,7 @@ import { parseIfWhole } from "../../src/disk/durable-file.ts";
 import type { Device, Reading } from "../../src/reading.ts";
 import type { Host } from "../driver.ts";
 import { devices_max } from "../peripheral.ts";
+import { BroadcastQueue } from "../wire/broadcast-queue.ts";
 
 /** The result of a broadcast: the state to remember, and the weighings to record. */
 export interface Judged<State> {
@@ -16,6 +17,13 @@ export interface Judged<State> {
   })[];
 }
 
+interface Scale<State> {
+  readonly queue: BroadcastQueue;
+  /** As it was left on the disk, once that was asked. */
+  state: State | undefined;
+  loaded: boolean;
+}
+
 /**
  * Scales that only broadcast. Each broadcast is compared with the weighings recorded before it. What was recorded is
  * committed together with the readings. A weighing is live, so its time is the arrival.
@@ -23,10 +31,7 @@ export interface Judged<State> {
 export class BroadcastScales<State> {
   readonly #host: Host;
   readonly #parse: (value: unknown) => State | undefined;
-  readonly #scales = new Map<
-    string,
-    { state: State | undefined; loaded: boolean; queue: Promise<void>; queued: number }
-  >();
+  readonly #scales = new Map<string, Scale<State>>();
 
   constructor(options: { host: Host; parse: (value: unknown) => State | undefined }) {
     this.#host = options.host;
@@ -35,47 +40,39 @@ export class BroadcastScales<State> {
 
   /** Takes a broadcast in its turn: the one before it is on disk when `judge` is called. */
   take(device: Device, moment: Moment, judge: (last: State | undefined) => Judged<State>): void {
-    const scale = this.#scales.get(device.address) ?? {
-      state: undefined,
-      loaded: false,
-      queue: Promise.resolve(),
-      queued: 0,
-    };
-    if (
-      scale.queued >= queue_max ||
-      (this.#scales.size >= devices_max && !this.#scales.has(device.address))
-    ) {
-      this.#host.dropped("scale broadcasts that came too fast or from too many scales");
+    const scale = this.#scales.get(device.address) ?? this.#follow(device.address);
+    if (scale === undefined) {
+      this.#host.dropped("scale broadcasts of more scales than can be followed");
       return;
     }
-    this.#scales.set(device.address, scale);
-    scale.queued += 1;
     const cursor = `broadcasts ${device.address}`;
-    scale.queue = scale.queue
-      .then(async () => {
-        if (!scale.loaded) scale.state = this.#parse(parseIfWhole(await this.#host.cursor(cursor)));
-        scale.loaded = true;
-        const { state = scale.state, readings = [] } = judge(scale.state);
-        await Promise.all(
-          readings.map((one) => {
-            const reading = readingOf(device, moment, one);
-            return this.#host.accept(reading, { name: cursor, value: JSON.stringify(one.state) });
-          }),
-        );
-        scale.state = state;
-      })
-      // The disk could not be read or did not take it: it has been counted and said, and a repeat tries again.
-      .catch(() => this.#host.dropped("scale broadcasts that the disk had no answer for"))
-      .finally(() => {
-        scale.queued -= 1;
-      });
+    scale.queue.add(async () => {
+      if (!scale.loaded) scale.state = this.#parse(parseIfWhole(await this.#host.cursor(cursor)));
+      scale.loaded = true;
+      const { state = scale.state, readings = [] } = judge(scale.state);
+      await Promise.all(
+        readings.map((one) => {
+          const reading = readingOf(device, moment, one);
+          return this.#host.accept(reading, { name: cursor, value: JSON.stringify(one.state) });
+        }),
+      );
+      scale.state = state;
+    });
+  }
+
+  #follow(address: string): Scale<State> | undefined {
+    if (this.#scales.size >= devices_max) return undefined;
+    const queue = new BroadcastQueue({ host: this.#host, kind: "scale" });
+    const scale: Scale<State> = { queue, state: undefined, loaded: false };
+    this.#scales.set(address, scale);
+    return scale;
   }
 
   /** Resolves when all that was taken is on disk or given up. */
   async settled(): Promise<void> {
     await new Promise<void>((resolve) => {
       const cancel = this.#host.clock.after(stop_most_ms, resolve);
-      void Promise.all([...this.#scales.values()].map(({ queue }) => queue)).then(() => {
+      void Promise.all([...this.#scales.values()].map(({ queue }) => queue.settled())).then(() => {
         cancel();
         resolve();
       });
@@ -101,5 +98,4 @@ function readingOf(
   };
 }
 
-const queue_max = 64;
 const stop_most_ms = 1_500;
