@@ -13,6 +13,11 @@ export interface DriverDefinition<Section extends TSchema = TSchema> {
   readonly section: Section;
   create(options: { config: Static<Section>; host: Host }): Driver;
   /**
+   * Present on a driver whose section names more than a schema can check, such as files: throws an OperatorError for what a person must mend. The gateway
+   * then does not start, as with any other fault of its configuration. Asked before anything is opened; of hardware and networks it asks nothing.
+   */
+  check?(config: Static<Section>): void;
+  /**
    * Present on a driver with a library that asks devices by itself: whether a fault that nothing caught is of its making. Such a
    * one is logged and the server goes on, while any other ends it.
    */

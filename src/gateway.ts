@@ -50,7 +50,7 @@ export interface Gateway {
 
 /**
  * Puts a gateway together and starts it: store, ingest, API, drivers, control socket. What a person must
- * mend (port taken, data directory not writable, a second gateway on the same data, a newer database, TLS
+ * mend (a file that a driver's section names and that is not there, port taken, data directory not writable, a second gateway on the same data, a newer database, TLS
  * files) is thrown as an OperatorError before any driver starts, and what had started is stopped again.
  * Hardware that is missing is no fault of the start: drivers try again for ever.
  */
@@ -88,6 +88,8 @@ async function assemble(
   started: Started[],
 ): Promise<Gateway> {
   const started_ms = clock.now().unix_ms;
+  for (const driver of drivers)
+    if (config.drivers.has(driver.name)) driver.check?.(config.drivers.get(driver.name) as never);
   const store = await openGatewayStore({
     directory: config.data,
     clock,

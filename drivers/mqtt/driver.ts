@@ -61,6 +61,7 @@ type Section = Static<typeof section>;
 export const mqttDriver: DriverDefinition<typeof section> = {
   name: "mqtt",
   section,
+  check: (config) => void credentialsOf(config),
   create: ({ config, host }) => new MqttDriver({ config, host }),
 };
 
@@ -234,14 +235,22 @@ class Phase {
 }
 
 function brokerOf(config: Section, host: Host): Broker {
+  const credentials = credentialsOf(config);
+  const file = config.password_file;
+  if (file !== undefined && (statSync(file).mode & 0o007) !== 0)
+    host.log.warn(`everybody on this machine may read the password in ${file}: chmod 640 it`);
+  return { ...credentials, clientId: `lintel-${host.localAddress.replaceAll(":", "")}` };
+}
+
+/** @throws OperatorError where the section has no address, or names a file that is not there or holds something else */
+function credentialsOf(config: Section): Omit<Broker, "clientId"> {
   const { url, user, password } = addressIn(config.url);
-  const told = config.password_file === undefined ? undefined : passwordIn(config.password_file, host);
+  const told = config.password_file === undefined ? undefined : passwordIn(config.password_file);
   return {
     url,
     user: config.user ?? user,
     password: told ?? password,
-    ca: config.ca === undefined ? undefined : textIn(config.ca, "the certificate of [mqtt] ca"),
-    clientId: `lintel-${host.localAddress.replaceAll(":", "")}`,
+    ca: config.ca === undefined ? undefined : certificateIn(config.ca),
   };
 }
 
@@ -259,11 +268,22 @@ function addressIn(written: string): Pick<Broker, "url" | "user" | "password"> {
   }
 }
 
-function passwordIn(file: string, { log }: Host): string {
+function passwordIn(file: string): string {
   const password = textIn(file, "the password for the MQTT broker").trim();
-  if ((statSync(file).mode & 0o007) !== 0)
-    log.warn(`everybody on this machine may read the password in ${file}: chmod 640 it`);
-  return password;
+  if (password !== "") return password;
+  throw new OperatorError(
+    `[mqtt] password_file ${file} is empty`,
+    "write the password into it, or leave the key out",
+  );
+}
+
+function certificateIn(file: string): string {
+  const text = textIn(file, "the certificate of [mqtt] ca");
+  if (text.includes("-----BEGIN CERTIFICATE-----")) return text;
+  throw new OperatorError(
+    `[mqtt] ca ${file} holds no certificate`,
+    "name a file in PEM, which begins with -----BEGIN CERTIFICATE-----",
+  );
 }
 
 function textIn(file: string, what: string): string {

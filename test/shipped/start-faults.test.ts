@@ -77,6 +77,32 @@ const faults: readonly Fault[] = [
     },
     said: /^lintel: TLS key <site>\/tls\.key cannot be read \(.*\): let tls_key in \[api\] name a PEM file .*\n$/,
   },
+  {
+    named: "an address that no broker can have",
+    arrange: (site) => site.configure({ sections: '[mqtt]\nurl = "mqtt://localhost:99999"' }),
+    said: /^lintel: \[mqtt\] url is no address of a broker: write it as "mqtt:\/\/localhost:1883", .*\n$/,
+  },
+  {
+    named: "topics of a hub that nobody knows",
+    arrange: (site) =>
+      site.configure({ sections: '[mqtt]\nurl = "mqtt://localhost"\n[mqtt.topics]\nzigbee3mqtt = "z"' }),
+    said: /^lintel: <site>\/lintel\.toml line \d: mqtt\.topics is .*zigbee3mqtt.*: it must be a table of zigbee2mqtt, .*\n$/,
+  },
+  {
+    named: "a broker's password in a file that is not there",
+    arrange: (site) =>
+      site.configure({ sections: '[mqtt]\nurl = "mqtt://localhost"\npassword_file = "/nowhere"' }),
+    said: /^lintel: the password for the MQTT broker cannot be read from \/nowhere \(.*\): make it a file .*\n$/,
+  },
+  {
+    named: "a broker's authority in a file that holds no certificate",
+    arrange: (site) => {
+      const file = join(site.directory, "ca.pem");
+      writeFileSync(file, "none");
+      site.configure({ sections: `[mqtt]\nurl = "mqtts://localhost"\nca = "${file}"` });
+    },
+    said: /^lintel: \[mqtt\] ca <site>\/ca\.pem holds no certificate: name a file in PEM, .*\n$/,
+  },
 ];
 
 for (const { named, arrange, said } of faults) {
