@@ -1,4 +1,5 @@
-import { resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import { defaultConfigFiles, findConfig, loadParts } from "../config/config.ts";
 import { OperatorError } from "../errors.ts";
@@ -95,6 +96,27 @@ export function dataDirectory(options: StoreOptions): string {
     );
   }
   return loadParts(file, "data").data;
+}
+
+/**
+ * The configuration of the directory that the options name: with --data, the one in that directory, or the one that this machine's gateway uses where it has its
+ * data there. Undefined where there is none.
+ */
+export function configurationOf({ config, data }: StoreOptions): string | undefined {
+  if (data === undefined) return config ?? findConfig();
+  const local = join(data, "lintel.toml");
+  if (existsSync(local)) return local;
+  const usual = findConfig();
+  return usual !== undefined && dataOf(usual) === resolve(data) ? usual : undefined;
+}
+
+/** Undefined where the file cannot be read by this user, or is not right: the directory was named without it. */
+function dataOf(file: string): string | undefined {
+  try {
+    return loadParts(file, "data").data;
+  } catch {
+    return undefined;
+  }
 }
 
 /** An option wins over the environment. */

@@ -110,7 +110,12 @@ test("a sensor that [walking] names keeps its name, and a broken one gives up it
   box.configure(`[walking]\nhall = [${line.join(", ")}]`);
   const refused = await box.site.lintel("items", "name", first?.macaddress ?? "", "Hall 1", ...of);
   expect(refused).toMatchObject({ code: 2, out: "" });
-  expect(refused.said).toContain(`the line hall in [walking] of the configuration names ${first?.itemname}`);
+  const said = `the line hall in [walking] of the configuration names ${first?.itemname}`;
+  expect(refused.said).toContain(said);
+  // The configuration that a command finds by itself has its data there.
+  const byData = ["--data", box.site.data];
+  const refusedToo = await box.site.lintel("items", "name", first?.macaddress ?? "", "Hall 1", ...byData);
+  expect(refusedToo).toMatchObject({ code: 2, said: expect.stringContaining(said) });
   box.configure();
   await box.run(
     "items",

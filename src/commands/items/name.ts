@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { findConfig, loadParts } from "../../config/config.ts";
+import { loadParts } from "../../config/config.ts";
 import type { WalkingLine } from "../../config/walking-line.ts";
 import { OperatorError } from "../../errors.ts";
 import { normalAddress } from "../../store/address.ts";
 import { givenMetres, givenText, type NamedItem } from "../../store/given-names.ts";
 import { addHelp, type CommandContext } from "../command.ts";
-import { addDirectoryOptions, dataDirectory, type StoreOptions } from "../store-options.ts";
+import { addDirectoryOptions, configurationOf, dataDirectory, type StoreOptions } from "../store-options.ts";
 import { withUploadStore } from "../with-store.ts";
 
 /** `lintel items name` and `replace`: what the people of the home call a device, and which one stands in its place. */
@@ -106,8 +106,8 @@ function tell(named: NamedItem, options: StoreOptions, { terminal }: CommandCont
 }
 
 /** Lines of the configuration, as far as the options lead to one. */
-function linesFor({ config, data }: StoreOptions): readonly WalkingLine[] {
-  const file = data === undefined ? (config ?? findConfig()) : undefined;
+function linesFor(options: StoreOptions): readonly WalkingLine[] {
+  const file = configurationOf(options);
   return file === undefined ? [] : loadParts(file, "walking").walking;
 }
 
