@@ -180,11 +180,17 @@ describe("a box that is set up", () => {
     expect(refused.said).toContain("has the readings of home 12, and this box is to be set up for home 13");
   });
 
-  test("has the configuration that comes with the program: it was not set up yet", async () => {
-    mkdirSync(etc);
-    writeFileSync(join(etc, "lintel.toml"), readFileSync(join(import.meta.dir, "../../systemd/lintel.toml")));
-    expect((await setup(`${home()}${local}`)).code).toBe(0);
-  });
+  test.each(["systemd", "packaging"])(
+    "is not the one whose configuration is that of %s, as it comes",
+    async (of) => {
+      mkdirSync(etc);
+      writeFileSync(
+        join(etc, "lintel.toml"),
+        readFileSync(join(import.meta.dir, "../..", of, "lintel.toml")),
+      );
+      expect((await setup(`${home()}${local}`)).code).toBe(0);
+    },
+  );
 });
 
 describe("once, from a boot partition", () => {

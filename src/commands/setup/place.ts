@@ -65,7 +65,14 @@ export function valuesIn(file: string): Values | undefined {
     // Somebody has written it, and it is theirs.
     return {};
   }
-  return Bun.deepEquals(values, parse(template)) ? undefined : values;
+  return isAsItComes(values) ? undefined : values;
+}
+
+/** Whether nobody has said yet whose box it is and what it hears: as the package has it, or the example beside the units. */
+function isAsItComes(values: Values): boolean {
+  const { data: _, api: __, home, ...others } = values;
+  const numbered = (home as { id?: unknown } | undefined)?.id !== undefined;
+  return (!numbered && Object.keys(others).length === 0) || Bun.deepEquals(values, parse(template));
 }
 
 /** @throws OperatorError where it may not be read */
