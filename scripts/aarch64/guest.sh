@@ -13,7 +13,7 @@ step() { echo "step: $*"; }
 seen() { echo "seen: $*"; }
 
 # lintel COMMAND …, as README has an installer do it.
-lintel() { runuser -u lintel -- scripts/lintel "$@" --config "$config"; }
+lintel() { runuser -u lintel -- lintel "$@" --config "$config"; }
 
 # until_seen TRIES COMMAND …: repeats it, a second apart, until it succeeds.
 until_seen() {
@@ -35,7 +35,7 @@ install -D /dev/null /run/systemd/timesync/synchronized
 # Bun looks there when it is told to; curl does by itself.
 export NO_COLOR=1 NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt
 
-step "lintel --version, which fetches Bun and the dependencies"
+step "a checkout for the tests, which fetches Bun and the dependencies"
 scripts/lintel --version
 
 step "a serial adapter on USB"
@@ -43,13 +43,12 @@ port=$(echo /dev/serial/by-id/*)
 seen "$port is $(readlink -f "$port")"
 ADAPTER=$port .bun/*/bun test ./drivers/native/serialport/test/adapter.ts
 
-step "the service, as README installs it"
-systemd-sysusers systemd/lintel.sysusers
-install -D -m 640 -g lintel systemd/lintel.toml "$config"
+step "the package, as README installs it"
+dpkg --install lintel_*_arm64.deb
+command lintel --version
 printf '\n[zigbee]\nport = "%s"\nadapter = "zstack"\n' "$port" >>"$config"
-install -m 644 systemd/lintel.service systemd/lintel-clock.service /etc/systemd/system/
 started=$(uptime_ms)
-systemctl daemon-reload && systemctl enable --now lintel
+systemctl enable --now lintel
 seen "ready after $(($(uptime_ms) - started)) ms"
 
 step "lintel token, lintel doctor"

@@ -1,3 +1,4 @@
+import { basename, dirname } from "node:path";
 import { repositoryFiles, root } from "../../test/tidy/source.ts";
 import type { Disk } from "./disk.ts";
 import { run } from "./tools.ts";
@@ -6,14 +7,20 @@ import { run } from "./tools.ts";
 const trial_s_max = 3600;
 
 /**
- * Boots the machine: the processor of a Raspberry Pi 5, the memory of the smallest, this checkout as an archive on a second
+ * Boots the machine: the processor of a Raspberry Pi 5, the memory of the smallest, this checkout with the package `deb` as an archive on a second
  * disk, and on USB a serial adapter (FTDI) that leads to `stick`, a tcp address. Yields the lines of its console, which
  * goes to the file `log` as well, until it is switched off. Nothing of what it writes is kept.
  */
-export async function* boot(options: { disk: Disk; stick: URL; log: string }): AsyncGenerator<string> {
-  const { disk, stick, log } = options;
+export async function* boot(options: {
+  disk: Disk;
+  deb: string;
+  stick: URL;
+  log: string;
+}): AsyncGenerator<string> {
+  const { disk, deb, stick, log } = options;
   const checkout = `${log}.tar`;
   await run("tar", "-cf", checkout, "-C", root, ...(await repositoryFiles()));
+  await run("tar", "-rf", checkout, "-C", dirname(deb), basename(deb));
   const quiet = "quiet systemd.show_status=no systemd.mask=serial-getty@ttyAMA0.service";
   const machine = Bun.spawn(
     [

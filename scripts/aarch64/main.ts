@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { SimulatorProcess } from "../../test/shipped/simulator.ts";
 import { makeDisk } from "./disk.ts";
 import { boot } from "./machine.ts";
-import { requireTools } from "./tools.ts";
+import { requireTools, run } from "./tools.ts";
 
 /**
  * A trial of this checkout on an emulated aarch64 machine; scripts/test-aarch64 says what for. The machine runs
@@ -27,9 +27,15 @@ try {
   requireTools();
   mkdirSync(cache, { recursive: true, mode: 0o700 });
   const disk = await makeDisk(cache, say);
+  say("the package for arm64");
+  const built = await run(
+    ...["env", "DPKG_DEB_COMPRESSOR_TYPE=gzip", join(import.meta.dir, "../build"), "--arch", "arm64"],
+    ...["--out", join(cache, "packages")],
+  );
+  const deb = built.trim().split("\n").at(-1) ?? "";
   const stick = await SimulatorProcess.start("zigbee");
   const { ieee } = await stick.tell({ do: "add", model: "3041" });
-  const machine = boot({ disk, stick: new URL(stick.path), log: join(cache, "console.log") });
+  const machine = boot({ disk, deb, stick: new URL(stick.path), log: join(cache, "console.log") });
   let passed = false;
   for await (const line of machine) {
     const [word, rest = ""] = line.split(/: (.*)/s);

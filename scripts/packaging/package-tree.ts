@@ -54,7 +54,7 @@ export async function makePackage(options: {
   add("DEBIAN/control", `${own("control")}${control.join("")}`);
 }
 
-/** What changed stands in CHANGELOG.md, which the package has beside it: Debian's form of it names the version alone. */
+/** Debian's form of a changelog, which names the version alone: CHANGELOG.md is in the package beside it. */
 function changelog(version: string, made_s: number): string {
   const maintainer = /^Maintainer: (.*)$/m.exec(own("control"))?.[1];
   const date = new Date(made_s * 1000).toUTCString().replace("GMT", "+0000");

@@ -1,25 +1,27 @@
 /**
- * Installs Lintel by README's own lines in a fresh Debian, boots it, and tries what happens to a box in a home
+ * Builds the package, installs it by README's own lines in two fresh Debians, a gateway and a central server, boots them, and tries what
+ * happens to a box in a home
  *
  *   sudo ./scripts/soak boot [--cache DIR] [--hold]
  *
  * The Debian is this machine's own release, from the mirror that apt has here, and is kept in --cache for the next run. It is booted in a
- * container by systemd-nspawn, with systemd as its first process and no network but for the commands that fetch. With --hold the box
- * stays there after a fault, to be looked into, until Ctrl-C. Exits with 1 at the first step that does not hold, with 2 where it cannot run here.
+ * container by systemd-nspawn, with systemd as its first process and no network but one loopback for both. With --hold they
+ * stay there after a fault, to be looked into, until Ctrl-C. Exits with 1 at the first step that does not hold, with 2 where it cannot run here.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, normalize } from "node:path";
+import { dirname, join, normalize } from "node:path";
 import { parseArgs } from "node:util";
 import { Box, removeGroup } from "./boot/box.ts";
-import { tryByHand, tryCentral } from "./boot/central.ts";
+import { installCentral, tryByHand, tryCentral } from "./boot/central.ts";
 import { tryFaults } from "./boot/faults.ts";
 import { installGateway } from "./boot/gateway.ts";
+import { buildPackages, packagesPath, tryRepository } from "./boot/packages.ts";
 import { untried } from "./boot/readme.ts";
 import { makeRoot } from "./boot/root.ts";
-import { SimulatedStick } from "./boot/stick.ts";
+import { bunPath, checkoutPath, SimulatedStick } from "./boot/stick.ts";
 import { step, type Trial } from "./boot/trial.ts";
-import { Releases, tryUpgrade } from "./boot/upgrade.ts";
+import { tryRemoval, tryUpgrade } from "./boot/upgrade.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -70,30 +72,48 @@ async function runApart(): Promise<number> {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
     process.on(signal, () => child.kill("SIGKILL"));
   const code = await child.exited;
-  removeGroup(directory);
+  for (const name of ["gateway", "central"]) removeGroup(`${directory}-${name}`);
   rmSync(directory, { recursive: true });
   return child.signalCode === null ? code : 130;
 }
 
 async function runWithin(directory: string): Promise<number> {
-  const root = join(directory, "root");
   const checkout = normalize(join(import.meta.dir, "../.."));
-  const releases = new Releases({ checkout, directory: join(directory, "releases") });
-  await step("a fresh Debian", async () => makeRoot({ directory: root, cache: options.cache }));
-  const box = new Box({
-    directory: root,
-    repository: releases.repository,
-    console: join(directory, "console"),
-    group: directory,
-  });
+  const packages = join(directory, "packages");
+  await step("two versions of the package", async () => buildPackages({ checkout, directory: packages }));
+  const gateway = join(directory, "gateway");
+  await step("a fresh Debian", async () => makeRoot({ directory: gateway, cache: options.cache }));
+  makeRoot({ directory: join(directory, "central"), cache: options.cache });
+  const mounts = {
+    [packages]: packagesPath,
+    [checkout]: checkoutPath,
+    [dirname(process.execPath)]: dirname(bunPath),
+  };
+  const boxOf = (name: string, beside?: Box) =>
+    new Box({
+      name,
+      directory: join(directory, name),
+      mounts,
+      console: join(directory, `${name}.console`),
+      group: `${directory}-${name}`,
+      ...(beside && { beside }),
+    });
+  const central = boxOf("central");
+  // Its network is there as long as one of both is on.
+  const box = boxOf("gateway", central);
   try {
-    await step("it boots", () => box.boot());
-    const trial: Trial = { box, stick: new SimulatedStick(box), token: "", item: "", events: 0 };
+    await step("it boots", () => central.boot());
+    await step("and another one", () => box.boot());
+    const stick = new SimulatedStick(box);
+    const trial: Trial = { box, central, stick, token: "", atCentral: "", item: "", events: 0 };
+    await installCentral(trial);
     await installGateway(trial);
     await tryFaults(trial);
-    await tryUpgrade(trial, releases);
     await tryCentral(trial);
     await tryByHand(trial);
+    await tryUpgrade(trial);
+    await tryRemoval(trial);
+    await tryRepository(trial);
     const rest = untried();
     if (rest.length > 0) throw new Error(`no step runs the printed commands ${rest.join(", ")}`);
     console.log("soak boot: all of it holds");
@@ -105,6 +125,7 @@ async function runWithin(directory: string): Promise<number> {
     return 1;
   } finally {
     await box.close();
+    await central.close();
   }
 }
 

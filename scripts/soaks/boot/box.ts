@@ -1,6 +1,6 @@
 import { mkdirSync, openSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
-import { installer, lastLines, networkSettings, run } from "./root.ts";
+import { installer, lastLines, run } from "./root.ts";
 
 const boot_ms_max = 60_000;
 const command_ms_max = 300_000;
@@ -16,8 +16,6 @@ export interface Ended {
 interface RunOptions {
   /** Root does what the world does to the box; README's commands are the installer's. */
   readonly as?: "installer" | "root";
-  /** The network of this machine, for what fetches; without it there is none but the box's own loopback. */
-  readonly network?: boolean;
   readonly input?: string;
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -26,44 +24,53 @@ interface RunOptions {
 }
 
 /**
- * A Debian that systemd has booted in a container, with a network of its own that leads nowhere. It shares this
- * machine's kernel; devices, processes, mounts and names are its own.
+ * A Debian that systemd has booted in a container, with a network of its own that leads nowhere, or that of another box. It
+ * shares this machine's kernel; devices, processes, mounts and names are its own.
  */
 export class Box {
   readonly #directory: string;
-  readonly #repository: string;
+  readonly #name: string;
+  readonly #mounts: Readonly<Record<string, string>>;
+  readonly #beside: Box | undefined;
   readonly #console: number;
   readonly #group: string;
   #nspawn: Bun.Subprocess | undefined;
   #leader = 0;
 
-  /** @param options `group` names its control group, one of this machine's */
-  constructor(options: { directory: string; repository: string; console: string; group: string }) {
+  /**
+   * @param options `group` names its control group, one of this machine's; `mounts` are directories of this machine and their places in it;
+   * `beside` is the box whose network it shares
+   */
+  constructor(options: {
+    name: string;
+    directory: string;
+    mounts: Readonly<Record<string, string>>;
+    console: string;
+    group: string;
+    beside?: Box;
+  }) {
+    this.#name = options.name;
     this.#directory = options.directory;
-    this.#repository = options.repository;
+    this.#mounts = options.mounts;
+    this.#beside = options.beside;
     this.#console = openSync(options.console, "a");
     this.#group = groupOf(options.group);
     // One hierarchy of control groups, as a Raspberry Pi has; this machine's own may be of the older kind.
-    run(["sh", "-c", mountGroups]);
+    if (options.beside === undefined) run(["sh", "-c", mountGroups]);
     mkdirSync(this.#group);
   }
 
   /** Switches it on, and waits until everything that is enabled has been started. */
   async boot(): Promise<string> {
     const words = [
-      ...[
-        "systemd-nspawn",
-        "--quiet",
-        "--register=no",
-        "--keep-unit",
-        "--boot",
-        "--private-network",
-        "--link-journal=no",
-      ],
-      ...["--directory", this.#directory, "--machine", "gateway", "--console=pipe"],
+      ...["systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--boot", "--link-journal=no"],
+      this.#beside === undefined
+        ? "--private-network"
+        : `--network-namespace-path=/proc/${this.#beside.#leader}/ns/net`,
+      ...["--directory", this.#directory, "--machine", this.#name, "--console=pipe"],
       // systemd holds units to their devices by a program in the kernel.
       "--system-call-filter=bpf",
-      ...["--bind-ro", `${this.#repository}:/mnt/repository`],
+      ...Object.entries(this.#mounts).flatMap(([from, to]) => ["--bind-ro", `${from}:${to}`]),
     ];
     const join = 'echo $$ >"$0/cgroup.procs" && exec "$@"';
     this.#nspawn = Bun.spawn(["sh", "-c", join, this.#group, ...words], {
@@ -122,20 +129,18 @@ export class Box {
   }
 
   start(line: string, options: RunOptions = {}): Bun.Subprocess<"pipe", "pipe", "pipe"> {
-    const { as = "installer", network = false } = options;
+    const { as = "installer" } = options;
     const home = as === "root" ? "/root" : `/home/${installer.name}`;
     const user =
       as === "root" ? [] : ["setpriv", `--reuid=${installer.id}`, `--regid=${installer.id}`, "--init-groups"];
     const env = {
-      ...(network ? networkSettings : {}),
       HOME: home,
       PATH: paths,
       LANG: "C.UTF-8",
       ...options.env,
     };
     const words = [
-      ...["nsenter", "--target", String(this.#leader), "--mount", "--uts", "--ipc", "--pid"],
-      ...(network ? [] : ["--net"]),
+      ...["nsenter", "--target", String(this.#leader), "--mount", "--uts", "--ipc", "--pid", "--net"],
       ...[...user, "env", "--ignore-environment", `--chdir=${options.cwd ?? home}`],
       ...Object.entries(env).map(([name, value]) => `${name}=${value}`),
       ...["bash", "-c", line],

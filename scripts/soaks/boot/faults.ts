@@ -1,5 +1,6 @@
 import { type Box, until } from "./box.ts";
 import { hears, sees, served, walkAndSee } from "./gateway.ts";
+import { command } from "./readme.ts";
 import { expect, step, type Trial } from "./trial.ts";
 
 const restart_ms_max = 180_000;
@@ -32,11 +33,13 @@ export async function tryFaults(trial: Trial): Promise<void> {
   await step("without power for a moment, it has kept what it had taken", () =>
     startedAgain(trial, () => box.cutPower()),
   );
-  await step("with /opt read-only it starts and hears", async () => {
-    await box.must("mount --bind /opt /opt && mount -o remount,bind,ro /opt", { as: "root" });
+  await step("with /usr and /opt read-only it starts, hears and uploads", async () => {
+    for (const path of ["/usr", "/opt"])
+      await box.must(`mount --bind ${path} ${path} && mount -o remount,bind,ro ${path}`, { as: "root" });
     await box.must("systemctl restart lintel", { as: "root" });
     const seen = await heardAgain(trial);
-    await box.must("systemctl stop lintel && umount /opt && systemctl start lintel", { as: "root" });
+    await box.must(command("upload"));
+    await box.must("systemctl stop lintel && umount /opt /usr && systemctl start lintel", { as: "root" });
     return seen;
   });
   await tryFullDisk(trial);

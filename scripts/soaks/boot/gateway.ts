@@ -1,35 +1,43 @@
 import type { Box } from "./box.ts";
 import { until } from "./box.ts";
+import { install, versions } from "./packages.ts";
 import { command } from "./readme.ts";
 import { stickPath } from "./stick.ts";
 import { expect, step, type Trial } from "./trial.ts";
 
 const ready_s_max = 10;
+/** Of `systemd-analyze security`, with serial ports and GPIO pins: 10 is a unit without any hardening. */
+const gateway_exposure_max = 1.6;
 const answer_ms_max = 30_000;
-export const configuration = "/etc/lintel/lintel.toml";
 
-/** README, "On a Raspberry Pi": from an empty /opt to events in a page. */
+/** README, "On a Raspberry Pi": from an empty Debian to events in a page. */
 export async function installGateway(trial: Trial): Promise<void> {
-  const { box, stick } = trial;
-  await step("README installs it", async () => {
-    await box.must(command("clone", { "<this repository>": "/mnt/repository" }), { network: true });
-    for (const name of ["user", "configuration", "unit", "link"] as const) await box.must(command(name));
-    await edit(box, "id = 1 ", "id = 12 ");
-    await edit(box, '# [zigbee]\n# port = "/dev/serial/by-id/usb-…"', `[zigbee]\nport = "${stickPath}"`);
+  const { box, central, stick } = trial;
+  await step("README installs it without a network, and nothing starts", async () => {
+    await install(box, versions[0]);
+    const active = await box.must("systemctl list-units --plain --no-legend 'lintel*.service'");
+    expect(active === "", "no unit that runs", active);
     return (await box.must("lintel --version")).trim();
   });
   await step("systemd finds no fault in the units", () =>
-    box.must("systemd-analyze verify /opt/lintel/systemd/*.service /opt/lintel/systemd/*.timer", {
-      as: "root",
-    }),
+    box.must("systemd-analyze verify /usr/lib/systemd/system/lintel*", { as: "root" }),
   );
   await stick.plugIn();
-  await step("systemctl enable --now lintel", async () => {
+  await step("lintel setup --file sets it up, and it is ready", async () => {
+    const token = tokenIn(await central.must(command("homeToken")));
+    await box.write("/root/lintel-home.toml", homeFile(token));
     const from_ms = performance.now();
-    await box.must(command("enable"), { ms_max: 3 * ready_s_max * 1000 });
+    await box.must(setUp("setup"), { ms_max: 3 * ready_s_max * 1000 });
     const took_s = (performance.now() - from_ms) / 1000;
-    expect(took_s <= ready_s_max, `a gateway that is ready within ${ready_s_max} s`, `${took_s} s`);
+    const state = await box.property("lintel", "ActiveState");
+    expect(state === "active", "a gateway that runs", state);
     return `ready after ${took_s.toFixed(1)} s`;
+  });
+  await step("with the same file again it changes nothing", async () => {
+    const pid = await box.property("lintel", "MainPID");
+    await box.must(setUp("setupHere"));
+    expect((await box.property("lintel", "MainPID")) === pid, "the same process");
+    return undefined;
   });
   await step("it hears the simulated stick", () => hears(trial));
   await step("its unit keeps from it what it does not need", async () => {
@@ -37,14 +45,13 @@ export async function installGateway(trial: Trial): Promise<void> {
     const device = await box.run(`mknod -m 666 kernel-log c 1 11 && sh -c '${enter}'`, { as: "root" });
     expect(device.said.includes("Operation not permitted"), "no leave to open the kernel's log", device.said);
     const within = `nsenter --mount --target ${await box.property("lintel", "MainPID")}`;
-    for (const path of ["/etc/it", "/opt/lintel/it", "/usr/it"]) {
+    for (const path of ["/etc/it", "/opt/it", "/usr/it"]) {
       const { said } = await box.run(`${within} touch ${path}`, { as: "root" });
       expect(said.includes("Read-only file system"), `no leave to write ${path}`, said);
     }
     const home = await box.run(`${within} ls /home`, { as: "root" });
     expect(home.out === "" && home.code === 0, "no homes to be seen", `${home.out}${home.said}`);
-    const all = await box.must("systemd-analyze --no-pager security lintel", { as: "root" });
-    return all.trim().split("\n").at(-1);
+    return exposure(box, "lintel", gateway_exposure_max);
   });
   await step("lintel-clock asks systemd whether the clock is set", async () => {
     expect((await box.property("lintel-clock", "SubState")) === "running", "a unit that goes on asking");
@@ -55,15 +62,16 @@ export async function installGateway(trial: Trial): Promise<void> {
     });
     return "it was asked, and nobody has set it";
   });
-  await step("lintel doctor misses a token and nothing else", async () => {
+  await step("lintel doctor misses a token and the first upload, and nothing else", async () => {
     const { code, out } = await box.run(command("doctor"));
     const faults = out.split("\n").filter((line) => line.startsWith("✗"));
+    const expected = ["there is no token", "uploads: none has ended well yet"];
     expect(
-      code === 1 && faults.length === 1 && out.includes("there is no token"),
-      "one thing to correct",
+      code === 1 && faults.length === 2 && expected.every((text) => out.includes(text)),
+      "two things to correct",
       out,
     );
-    return "1 to correct";
+    return "2 to correct";
   });
   await step("lintel pair lets a sensor in", async () => {
     const pair = box.run(command("pair"));
@@ -72,7 +80,7 @@ export async function installGateway(trial: Trial): Promise<void> {
       trial.item = (await status(box)).store.items[0]?.record.itemname ?? "";
       return trial.item === "" ? undefined : true;
     });
-    await box.must("pkill --signal INT --full 'main.* pair '", { as: "root" });
+    await box.must("pkill --signal INT --full 'main.* pair$'", { as: "root" });
     const { out } = await pair;
     expect(out.includes("1 joined, 0 failed"), "one that joined", out);
     return trial.item;
@@ -83,6 +91,11 @@ export async function installGateway(trial: Trial): Promise<void> {
   });
   await step("README's line fetches the certificate that lintel status shows", () => trust(box));
   await step("what the sensor says is served, by README's curl", () => walkAndSee(trial, 3));
+  await step("lintel upload brings it to central", async () => {
+    const said = (await box.must(command("upload"))).trim().split("\n").at(-1);
+    await seenAtCentral(trial);
+    return said;
+  });
   await step("README's link opens the pages", async () => {
     const out = await box.must(command("pagesLink"));
     const [, origin = "", token = ""] = /(https:\/\/\S+)\/#token=(\S+)/.exec(out) ?? [];
@@ -109,11 +122,45 @@ export async function installGateway(trial: Trial): Promise<void> {
   );
 }
 
-/** Changes the configuration as an editor would; throws where what is to be changed is not there. */
-export async function edit(box: Box, from: string, to: string): Promise<void> {
-  const text = await box.must(`cat ${configuration}`, { as: "root" });
-  expect(text.includes(from), `${JSON.stringify(from)} in ${configuration}`, text);
-  await box.write(configuration, text.replace(from, to));
+/** The printed line without a terminal to ask at. */
+function setUp(name: "setup" | "setupHere"): string {
+  return command(name, { "lintel setup": "lintel setup --file /root/lintel-home.toml" });
+}
+
+/** A file for `lintel setup`, as docs/first-boot.md has it. */
+function homeFile(token: string): string {
+  return `[home]
+id = 12
+timezone = "Europe/London"
+
+[zigbee]
+port = "${stickPath}"
+adapter = "zstack"
+
+[upload]
+url = "http://localhost:8090"
+
+[setup]
+upload_token = "${token}"
+`;
+}
+
+/** The exposure of a unit that systemd finds, at most `max`. */
+export async function exposure(box: Box, unit: string, max: number): Promise<string> {
+  const all = await box.must(`systemd-analyze --no-pager security ${unit}`, { as: "root" });
+  const last = all.trim().split("\n").at(-1) ?? "";
+  const found = Number(/: (\d+\.\d)/.exec(last)?.[1] ?? Number.NaN);
+  expect(found <= max, `an exposure of ${max} at most`, last);
+  return `exposure ${found}`;
+}
+
+/** Waits until central serves what the gateway has. */
+export async function seenAtCentral({ box, item, atCentral, events }: Trial): Promise<void> {
+  await until(`central serves ${events} events`, answer_ms_max, async () => {
+    const seen = await served({ box, item, token: atCentral }, 8090);
+    expect(seen <= events, `${events} events at central and no more`, `${seen}`);
+    return seen === events ? true : undefined;
+  });
 }
 
 interface Status {
@@ -125,7 +172,7 @@ interface Status {
 }
 
 export async function status(box: Box): Promise<Status> {
-  return JSON.parse(await box.must(`sudo -u lintel lintel status --json --config ${configuration}`));
+  return JSON.parse(await box.must(`sudo -u lintel lintel status --json`));
 }
 
 /** Waits until the driver has opened the stick: what it says then. */

@@ -4,6 +4,9 @@ import { until } from "./box.ts";
 const answer_ms_max = 20_000;
 const state = "/root/stick.json";
 export const stickPath = "/dev/ttyUSB0";
+/** Where the box sees this checkout and the Bun that runs this: the simulator is no part of the package. */
+export const checkoutPath = "/mnt/checkout";
+export const bunPath = "/mnt/bun/bun";
 const ieee = "00:0d:6f:00:0a:0b:0c:0d";
 
 /**
@@ -21,8 +24,8 @@ export class SimulatedStick {
 
   async plugIn(): Promise<void> {
     const saved = `$(test -f ${state} && echo --state ${state})`;
-    const simulator = "/opt/lintel/drivers/zigbee/simulator/main.ts --transport pty";
-    const line = `exec /opt/lintel/.bun/*/bun ${simulator} --link ${stickPath} ${saved}`;
+    const simulator = `${checkoutPath}/drivers/zigbee/simulator/main.ts --transport pty`;
+    const line = `exec ${bunPath} ${simulator} --link ${stickPath} ${saved}`;
     this.#process = this.#box.start(line, { as: "root" });
     this.#lines = linesOf(this.#process.stdout);
     await this.#answer();

@@ -4,9 +4,13 @@ import type { SimulatedStick } from "./stick.ts";
 /** The box, what is plugged into it, and what the steps before have left. */
 export interface Trial {
   readonly box: Box;
+  /** A box with the central server. It hears under localhost too: both have one network. */
+  readonly central: Box;
   readonly stick: SimulatedStick;
   /** A read token of the gateway; empty until one is made. */
   token: string;
+  /** A read token of central. */
+  atCentral: string;
   /** The item that the sensor became. */
   item: string;
   /** Events that the sensor has sent while the stick's port was open. */
