@@ -1,6 +1,5 @@
 import { codings, readAcceptEncoding } from "../http/content-coding.ts";
 import { HttpError } from "../http/errors.ts";
-import type { Thinned } from "../store/store.ts";
 import { sentBy } from "./fleet.ts";
 import { type Measure, measures } from "./measures.ts";
 import type { Asked } from "./page.ts";
@@ -8,6 +7,7 @@ import { usualSpans } from "./pages/device/device-series.ts";
 import { requireDevice } from "./pages/device/device-store.ts";
 import { type DaySpan, readSpan } from "./pages/device/span.ts";
 import { encodePlot, type PlotData } from "./plot-format.ts";
+import { type Steps, thinnedDays } from "./thinned-days.ts";
 import { doubtsIn, hereUntil_ms, readUntil_ms, uncoveredOf } from "./uncovered.ts";
 
 /**
@@ -56,7 +56,11 @@ async function plotData(
   const step_ms = finest_ms * stepsAtOnce((to_ms - from_ms) / finest_ms);
   const until_ms = Math.max(from_ms + step_ms, Math.min(to_ms, now_ms + 1));
   const request = { series, item, field, from_ms, before_ms: to_ms, step_ms };
-  const thinned = await store.thinned(mask === undefined ? request : { ...request, mask });
+  const today_ms = span.days.find((day) => day.to_ms > now_ms)?.from_ms ?? to_ms;
+  const thinned = await thinnedDays(
+    { store, site },
+    { ...request, ...(mask !== undefined && { mask }), today_ms },
+  );
   const here_ms = hereUntil_ms(await sentBy(site, home));
   const read_ms = await readUntil_ms(store, { item, kind, subtype, now_ms });
   const state = await store.itemState(item, home === undefined ? undefined : [home]);
@@ -83,7 +87,7 @@ function stepsAtOnce(steps: number): number {
 }
 
 /** The levels that the greatest values of the steps reach. */
-function levelsOf({ greatest }: Thinned, { least }: Measure): Uint8Array<ArrayBuffer> {
+function levelsOf({ greatest }: Steps, { least }: Measure): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(greatest, (value) => least.findLastIndex((reached) => value >= reached) + 1);
 }
 
@@ -91,7 +95,7 @@ function levelsOf({ greatest }: Thinned, { least }: Measure): Uint8Array<ArrayBu
  * 1 where a state was on. It lasts from the step of the reading that began it to the step of the one that ended it; where the next reading does not end it nothing
  * says how long it lasted, and each reading stands for its step alone.
  */
-function statesOf({ count, least, greatest, last }: Thinned): Uint8Array<ArrayBuffer> {
+function statesOf({ count, least, greatest, last }: Steps): Uint8Array<ArrayBuffer> {
   const levels = new Uint8Array(count.length);
   let begun: number | undefined;
   for (let step = 0; step < levels.length; step++) {
