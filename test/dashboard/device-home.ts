@@ -1,25 +1,14 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { apiApp, apiUrl } from "../../src/api/app.ts";
-import { SystemClock } from "../../src/clock.ts";
 import type { WalkingLine } from "../../src/config/walking-line.ts";
-import { dashboardApp } from "../../src/dashboard/app.ts";
 import type { Trouble } from "../../src/dashboard/page.ts";
-import { startServer } from "../../src/http/server.ts";
-import { lineLog } from "../../src/log.ts";
 import type { Span } from "../../src/meaning/span.ts";
-import { openGatewayStore } from "../../src/store/sqlite/open.ts";
 import type { GatewayStore } from "../../src/store/store.ts";
-import { type Binding, mintToken } from "../../src/token.ts";
-import { SettableClock } from "../api/settable-clock.ts";
 import type { TestBrowser, Visit } from "./browser.ts";
+import { servePages } from "./pages-server.ts";
 
 /** A gateway's pages and its interface on one port, over a real store. */
 export interface PagesServing extends AsyncDisposable {
   readonly origin: string;
   readonly store: GatewayStore;
-  readonly lines: readonly string[];
   /** Tokens of who sees everything, and of who sees another home alone. */
   readonly tokens: { readonly read: string; readonly foreign: string };
   /** Everything that the interface answers along its links. */
@@ -33,7 +22,7 @@ export interface PagesServing extends AsyncDisposable {
   ): Promise<Visit>;
 }
 
-export async function servePages(options: {
+export async function serveHome(options: {
   now_ms: number;
   home: number;
   zone: string;
@@ -43,45 +32,17 @@ export async function servePages(options: {
   walking?: readonly WalkingLine[];
 }): Promise<PagesServing> {
   const { now_ms, home, zone, doubts = [], troubles = [], walking = [] } = options;
-  const directory = await mkdtemp(join(tmpdir(), "lintel-pages-"));
-  const clock = new SettableClock(now_ms);
-  const lines: string[] = [];
-  const log = lineLog({ write: (line) => void lines.push(line), clock });
-  const store = await openGatewayStore({ directory, clock: new SystemClock(), log, home });
-  const server = await startServer({
-    apps: [
-      apiApp({ store }),
-      dashboardApp({
-        role: "gateway",
-        store,
-        version: "0",
-        home,
-        api: apiUrl({ origin: "" }),
-        zoneOf: async () => zone,
-        walking,
-        doubtsOf: async () => doubts,
-        troublesOf: async () => troubles,
-      }),
-    ],
-    store,
-    clock,
-    log,
-    listen: { hostname: "127.0.0.1", port: 0 },
-    realm: "lintel",
-  });
-  const mint = async (binding?: Binding) => {
-    const { token, text } = mintToken({ name: "reader", scope: "read", clock, ...(binding && { binding }) });
-    await store.addToken(token);
-    return text;
+  const site = {
+    ...{ home, walking, zoneOf: async () => zone },
+    ...{ doubtsOf: async () => doubts, troublesOf: async () => troubles },
   };
-  const read = await mint();
-  const foreign = await mint({ homes: [home + 1], projects: [], studies: [] });
-  const { origin } = server;
-  const port = new URL(origin).port;
+  const server = await servePages({ now_ms, site });
+  const { origin, store } = server;
+  const { read } = server.tokens;
+  const foreign = await server.mint("read", undefined, { homes: [home + 1], projects: [], studies: [] });
   return {
     origin,
     store,
-    lines,
     tokens: { read, foreign },
     records: async (path) => {
       const all: Record<string, number>[] = [];
@@ -95,18 +56,13 @@ export async function servePages(options: {
       }
       return all;
     },
-    ask: (path, token = read) =>
-      fetch(`${origin}${path}`, { headers: { cookie: `lintel-${port}=${token}` }, redirect: "manual" }),
+    ask: (path, token = read) => server.page(path, token),
     signIn: async (browser, { token = read, ...of } = {}) => {
       const visit = await browser.visit(of);
       await visit.page.goto(`${origin}/sign-in#token=${token}`);
       await visit.page.waitForURL(`${origin}/`);
       return visit;
     },
-    async [Symbol.asyncDispose]() {
-      await server.stop();
-      await store.close();
-      await rm(directory, { recursive: true, force: true });
-    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
 }

@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { localDate } from "../../src/meaning/local-day.ts";
 import { chromiumPath, noChromium, TestBrowser } from "./browser.ts";
 import { doorDrawn, fillDoor, fillScale, now_ms, scalePath, zone } from "./device-history.ts";
-import { type PagesServing, servePages } from "./device-home.ts";
+import { type PagesServing, serveHome } from "./device-home.ts";
 
 describe.skipIf(chromiumPath === undefined)(`a plot of a device in Chromium (else ${noChromium})`, () => {
   let serving: PagesServing;
   let browser: TestBrowser;
   beforeAll(async () => {
-    serving = await servePages({ now_ms, home: 12, zone });
+    serving = await serveHome({ now_ms, home: 12, zone });
     await fillDoor(serving.store);
     await fillScale(serving.store);
     browser = await TestBrowser.start();

@@ -21,11 +21,11 @@ import {
   now_ms,
   zone,
 } from "./device-history.ts";
-import { type PagesServing, servePages } from "./device-home.ts";
+import { type PagesServing, serveHome } from "./device-home.ts";
 
 let serving: PagesServing;
 beforeAll(async () => {
-  serving = await servePages({ now_ms, home: 12, zone, doubts: [doubt], walking: [line] });
+  serving = await serveHome({ now_ms, home: 12, zone, doubts: [doubt], walking: [line] });
   await fillDoor(serving.store);
   await fillBox(serving.store);
   await fillLine(serving.store);

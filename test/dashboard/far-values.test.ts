@@ -2,10 +2,10 @@ import { expect, test } from "bun:test";
 import { day_ms } from "../../src/durations.ts";
 import { reading } from "../store/sample.ts";
 import { now_ms, scale, scalePath, zone } from "./device-history.ts";
-import { servePages } from "./device-home.ts";
+import { serveHome } from "./device-home.ts";
 
 test("weights that are far from all others are told, and do not make a flat line of these", async () => {
-  await using serving = await servePages({ now_ms, home: 12, zone });
+  await using serving = await serveHome({ now_ms, home: 12, zone });
   const none = { fatMass: null, waterMass: null, boneMass: null, muscleMass: null, batteryLevel: null };
   const weigh = (days: number, weight: number) =>
     reading(scale, "scale_weights", now_ms - days * day_ms, { weight, ...none });
@@ -14,7 +14,7 @@ test("weights that are far from all others are told, and do not make a flat line
   expect(await said()).not.toContain("far from all others");
   await serving.store.append([weigh(1, 23_100)]);
   expect(await said()).toContain(
-    "all between 23.1 kg and 68.4 kg. 1 far from all others is drawn at the edge, as a triangle.",
+    "all lie between 23.1 kg and 68.4 kg. 1 far from all others is drawn at the edge, as a triangle.",
   );
   await serving.store.append([weigh(0.5, 120_000)]);
   const page = await said();

@@ -5,7 +5,7 @@ import { measureOf, pressOf } from "../../src/quantities.ts";
 import type { Reading } from "../../src/reading.ts";
 import { reading, sensor, sensorEvent } from "../store/sample.ts";
 import { now_ms, zone } from "./device-history.ts";
-import { type PagesServing, servePages } from "./device-home.ts";
+import { type PagesServing, serveHome } from "./device-home.ts";
 
 /** A sensor that measures each ten minutes, one that sees and measures, and one that only sees. */
 const [climate, both, motion] = [sensor(1), sensor(2, { subtype: "wall" }), sensor(3, { subtype: "wall" })];
@@ -14,7 +14,7 @@ const weeks_ms = 56 * day_ms;
 
 let serving: PagesServing;
 beforeAll(async () => {
-  serving = await servePages({ now_ms, home: 12, zone });
+  serving = await serveHome({ now_ms, home: 12, zone });
   const readings: Reading[] = [];
   for (let at_ms = now_ms - weeks_ms, step = 0; at_ms <= now_ms; at_ms += 600_000, step += 1) {
     const warm = Math.round((20 + 4 * Math.sin(step / 23)) * 100) / 100;

@@ -12,7 +12,7 @@ import {
   scalePath,
   zone,
 } from "./device-history.ts";
-import { type PagesServing, servePages } from "./device-home.ts";
+import { type PagesServing, serveHome } from "./device-home.ts";
 import { faultsOfLoad } from "./page-load.ts";
 
 /** `homes.test.ts` and `walk.test.ts` measure the two pages that are not served here. */
@@ -20,7 +20,7 @@ describe.skipIf(chromiumPath === undefined)(`script and style (${noChromium})`, 
   let serving: PagesServing;
   let browser: TestBrowser;
   beforeAll(async () => {
-    serving = await servePages({ now_ms, home: 12, zone, walking: [line] });
+    serving = await serveHome({ now_ms, home: 12, zone, walking: [line] });
     await fillDoor(serving.store);
     await fillBox(serving.store);
     await fillScale(serving.store);

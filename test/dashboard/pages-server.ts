@@ -4,11 +4,12 @@ import { join } from "node:path";
 import { apiApp, apiUrl } from "../../src/api/app.ts";
 import { SystemClock } from "../../src/clock.ts";
 import { dashboardApp } from "../../src/dashboard/app.ts";
+import type { Site } from "../../src/dashboard/page.ts";
 import { type ServerBounds, startServer } from "../../src/http/server.ts";
 import { lineLog } from "../../src/log.ts";
 import { openGatewayStore } from "../../src/store/sqlite/open.ts";
 import type { GatewayStore } from "../../src/store/store.ts";
-import { mintToken, type Scope } from "../../src/token.ts";
+import { type Binding, mintToken, type Scope } from "../../src/token.ts";
 import { SettableClock } from "../api/settable-clock.ts";
 
 /** API and pages of a gateway on a free port, over a real store in a directory of its own. */
@@ -22,7 +23,7 @@ export interface PagesServer extends AsyncDisposable {
   readonly tokens: Readonly<Record<Scope | "expired", string>>;
   /** The name of the cookie of a session here. */
   readonly cookieName: string;
-  mint(scope: Scope, expires_ms?: number): Promise<string>;
+  mint(scope: Scope, expires_ms?: number, binding?: Binding): Promise<string>;
   /** Asks for a page as a browser does, with the session of a token, and follows no redirect. */
   page(path: string, token?: string, options?: RequestInit): Promise<Response>;
   /** Sends a form as a page of this server does. */
@@ -34,21 +35,29 @@ export const now_ms = Date.UTC(2026, 10, 20, 12, 0, 0) + 250;
 /** A browser's word that a page of the same server makes a request. */
 export const ownForm = { "Sec-Fetch-Site": "same-origin" };
 
-export async function servePages(
-  options: Partial<ServerBounds> & { tls?: { certificate: string; key: string } } = {},
-): Promise<PagesServer> {
+export async function servePages({
+  now_ms: begun_ms = now_ms,
+  site: more = {},
+  ...options
+}: Partial<ServerBounds> & {
+  tls?: { certificate: string; key: string };
+  now_ms?: number;
+  /** What its pages know besides, or instead. */
+  site?: Partial<Site>;
+} = {}): Promise<PagesServer> {
   const directory = await mkdtemp(join(tmpdir(), "lintel-pages-"));
-  const clock = new SettableClock(now_ms);
+  const clock = new SettableClock(begun_ms);
   const log = lineLog({ write: () => {}, clock });
-  const store = await openGatewayStore({ directory, clock: new SystemClock(), log, home: 12 });
-  const site = {
+  const store = await openGatewayStore({ directory, clock: new SystemClock(), log, home: more.home ?? 12 });
+  const site: Site = {
     role: "gateway",
     api: apiUrl({ origin: "" }),
     store,
     version: "0",
     home: 12,
     zoneOf: async () => "Europe/Berlin",
-  } as const;
+    ...more,
+  };
   const server = await startServer({
     store,
     clock,
@@ -59,8 +68,8 @@ export async function servePages(
     ...options,
   });
   const { origin, port } = server;
-  const mint = async (scope: Scope, expires_ms?: number) => {
-    const { token, text } = mintToken({ name: scope, scope, clock, expires_ms });
+  const mint = async (scope: Scope, expires_ms?: number, binding?: Binding) => {
+    const { token, text } = mintToken({ name: scope, scope, clock, expires_ms, ...(binding && { binding }) });
     await store.addToken(token);
     return text;
   };
@@ -68,7 +77,7 @@ export async function servePages(
     read: await mint("read"),
     admin: await mint("admin"),
     sync: await mint("sync"),
-    expired: await mint("read", now_ms),
+    expired: await mint("read", begun_ms),
   };
   const cookieName = options.tls === undefined ? `lintel-${port}` : `__Host-lintel-${port}`;
   return {

@@ -11,7 +11,7 @@ import { SettableClock } from "../api/settable-clock.ts";
 import { bound, fill, homes, marked, marksOf, mover, named, stamp_s } from "../records/marked-programme.ts";
 import { type Receiving, receive } from "../sync/receiver/receiving.ts";
 import { now_ms as door_ms, doorName, fillDoor, zone } from "./device-history.ts";
-import { type PagesServing, servePages } from "./device-home.ts";
+import { type PagesServing, serveHome } from "./device-home.ts";
 
 /** An address of central's pages, and whose data it has: nobody else gets it. Without an owner everybody does, each with what is theirs. */
 interface Address {
@@ -162,7 +162,7 @@ describe("at central", () => {
 describe("at a gateway", () => {
   let serving: PagesServing;
   beforeAll(async () => {
-    serving = await servePages({ now_ms: door_ms, home: 12, zone });
+    serving = await serveHome({ now_ms: door_ms, home: 12, zone });
     await fillDoor(serving.store);
   });
   afterAll(() => serving[Symbol.asyncDispose]());

@@ -7,7 +7,7 @@ import type { Device, Reading } from "../../src/reading.ts";
 import type { GatewayStore } from "../../src/store/store.ts";
 import { below, item, reading, seeded, sensorEvent } from "../store/sample.ts";
 import { now_ms, zone } from "./device-history.ts";
-import { type PagesServing, servePages } from "./device-home.ts";
+import { type PagesServing, serveHome } from "./device-home.ts";
 
 /** A device as a state has it. */
 export interface StateDevice {
@@ -42,7 +42,7 @@ export async function serveState({
   doubts = [],
   troubles = [],
 }: State = {}): Promise<PagesServing> {
-  const serving = await servePages({ now_ms, home: 12, zone, doubts, troubles });
+  const serving = await serveHome({ now_ms, home: 12, zone, doubts, troubles });
   try {
     await nameDevices(serving.store, devices);
     if (days === 0) await hold(serving.store, devices);
