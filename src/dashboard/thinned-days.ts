@@ -4,7 +4,7 @@ import type { SeenStore } from "../store/seen-store.ts";
 import type { Thinned, ThinnedRequest } from "../store/store.ts";
 import type { Site } from "./page.ts";
 
-/** What plots are drawn of. The numbers of eight bytes come first, so that all lie where arrays of them may begin. */
+/** Columns that plots are drawn of. Numbers of eight bytes come first, so that all lie where arrays of them may begin. */
 const columns = ["least", "greatest", "last", "count"] as const;
 export type Steps = Pick<Thinned, (typeof columns)[number]>;
 

@@ -17,7 +17,7 @@ export function deviceWords(device: DeviceRecord): { readonly title: string; rea
   return Object.entries(lines).flatMap(([title, value]) => (value === undefined ? [] : [{ title, value }]));
 }
 
-/** What a driver listens to, in the words of who set it up. */
+/** The radio or wire of a driver, in the words of who set it up. */
 const radios: Readonly<Record<string, string>> = {
   zigbee: "Zigbee",
   ble: "Bluetooth",

@@ -42,7 +42,7 @@ export async function servePages({
 }: Partial<ServerBounds> & {
   tls?: { certificate: string; key: string };
   now_ms?: number;
-  /** What its pages know besides, or instead. */
+  /** Facts that its pages know besides, or instead. */
   site?: Partial<Site>;
 } = {}): Promise<PagesServer> {
   const directory = await mkdtemp(join(tmpdir(), "lintel-pages-"));
