@@ -12,6 +12,11 @@ export function clockText(at_ms: number, times: Times): string {
   return written(at_ms, times, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 }
 
+/** Time of day for what has just happened: `07:14:05`. */
+export function secondText(at_ms: number, times: Times): string {
+  return written(at_ms, times, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
+}
+
 /** Date: `Tuesday 3 November`. */
 export function dateText(at_ms: number, times: Times): string {
   return written(at_ms, times, { weekday: "long", day: "numeric", month: "long" });

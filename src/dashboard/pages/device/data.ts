@@ -8,6 +8,7 @@ import type { ItemOverview, SeriesRecord } from "../../../store/store.ts";
 import { sentBy } from "../../fleet.ts";
 import type { Asked, Show } from "../../page.ts";
 import type { PlotForm } from "../../parts/plots.ts";
+import { titleOf } from "../../shown-devices.ts";
 import { trailTo } from "../../trail.ts";
 import { doubtsIn, hereUntil_ms, readUntil_ms, type Uncovered, uncoveredOf } from "../../uncovered.ts";
 import { type Curve, curvesIn } from "./curves.ts";
@@ -23,7 +24,10 @@ import { walkingIn } from "./walking.ts";
 
 export interface DeviceData {
   readonly kind: Kind;
+  /** Of its item. */
   readonly name: string;
+  /** By which the people of the home know it. */
+  readonly title: string;
   readonly subtype: string;
   readonly words: DeviceWords;
   /** The home's time zone, an IANA name. */
@@ -101,6 +105,7 @@ export const showDevice: Show<DeviceData> = async (asked) => {
   const home = (site.role === "gateway" ? site.home : record.currenthomeid) ?? undefined;
   const zone = await site.zoneOf(home);
   const overview = await overviewOf(asked, record.itemid);
+  const title = overview === undefined ? name : titleOf(overview, await store.givenNames(home));
   const held = new Set((overview?.series ?? []).map((one) => one.series));
   const all = seriesOfDevice(kind, subtype, held);
   const series = all.find((one) => seriesOf(one).path === query.get("series")) ?? all[0];
@@ -125,6 +130,7 @@ export const showDevice: Show<DeviceData> = async (asked) => {
   const data: DeviceData = {
     kind,
     name,
+    title,
     subtype,
     words: deviceWords(kind, subtype),
     zone,
@@ -146,13 +152,13 @@ export const showDevice: Show<DeviceData> = async (asked) => {
       series === "pillbox_events" ? await dosesIn(asked, { item: item.key, span, zone, uncovered }) : null,
     request: series === undefined ? "" : requestOf(asked, { series, name, span }),
   };
-  const trail = [...trailTo(site.role, home), { href, text: name }];
+  const trail = [...trailTo(site.role, home), { href, text: title }];
   const plots = series === undefined ? [] : plotAddresses(data, series);
   const drawings = [
     ...(plots.length > 0 ? (["raster"] as const) : []),
     ...(data.curves.length + data.walking.length > 0 ? (["curve"] as const) : []),
   ];
-  return { title: name, plots, drawings, data: { ...data, now_ms, locale, trail } };
+  return { title, plots, drawings, data: { ...data, now_ms, locale, trail } };
 };
 
 interface Of {

@@ -16,7 +16,7 @@ export function DevicePage(data: DeviceData & FrameData) {
     <Frame {...{ locale, now_ms, trail }}>
       <article class="device">
         <h1>
-          <bdi>{data.name}</bdi>
+          <bdi>{data.title}</bdi>
         </h1>
         <Sentence {...data} />
         {shown === null ? null : (

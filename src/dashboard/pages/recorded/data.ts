@@ -1,9 +1,11 @@
 import { HttpError } from "../../../http/errors.ts";
 import { isRecording, type RecordingKind, seriesWords, severalWords } from "../../../meaning/plain-words.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../../../series.ts";
+import type { GivenName } from "../../../store/given-names.ts";
 import type { ItemOverview } from "../../../store/store.ts";
 import type { Binding } from "../../../token.ts";
 import type { Asked, Keeping, Show, Site } from "../../page.ts";
+import { isInUse, titleOf } from "../../shown-devices.ts";
 import { trailTo } from "../../trail.ts";
 import { type PersonKept, peopleOf } from "./people.ts";
 
@@ -28,7 +30,10 @@ export interface DeviceGroup {
 }
 
 export interface RecordedDevice {
+  /** By which the people of the home know it. */
   readonly name: string;
+  /** It is in use no more: another one stands in its place. */
+  readonly away: boolean;
   /** When there was last any sign of life, unix milliseconds. */
   readonly heard_ms: number | null;
   /** Readings that are kept. */
@@ -62,7 +67,7 @@ export const showRecorded: Show<RecordedData> = async (asked) => {
     home: home ?? null,
     zone,
     version: site.version,
-    groups: groupsOf(items),
+    groups: groupsOf(items, await store.givenNames(home)),
     people,
     keeping,
     keys,
@@ -101,12 +106,13 @@ async function sees({ store }: Site, binding: Binding, home: number | undefined)
   return home === undefined ? homes.length > 0 : homes.includes(home);
 }
 
-function groupsOf(items: readonly ItemOverview[]): DeviceGroup[] {
+function groupsOf(items: readonly ItemOverview[], names: readonly GivenName[]): DeviceGroup[] {
   const groups = new Map<
     string,
     { words: ReturnType<typeof severalWords>; series: Set<SeriesName>; devices: RecordedDevice[] }
   >();
-  for (const { record, heard_ms = null, series } of items) {
+  for (const item of items) {
+    const { record, heard_ms = null, series } = item;
     const kind = record.typename;
     if (!isRecording(kind)) continue;
     const words = severalWords(kind, record.subtypename);
@@ -115,7 +121,7 @@ function groupsOf(items: readonly ItemOverview[]): DeviceGroup[] {
     const held = new Set(series.map((one) => one.series));
     for (const name of seriesOfDevice(kind, record.subtypename, held)) group.series.add(name);
     const count = series.reduce((sum, one) => sum + one.count, 0);
-    group.devices.push({ name: record.itemname, heard_ms, count });
+    group.devices.push({ name: titleOf(item, names), away: !isInUse(item), heard_ms, count });
   }
   return [...groups.values()].map(({ words, series, devices }) => ({
     words,

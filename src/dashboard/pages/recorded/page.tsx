@@ -8,7 +8,7 @@ import type { PersonKept } from "./people.ts";
 export function RecordedPage(data: RecordedData & FrameData) {
   const { groups, people, role, home, zone, keeping, keys, version, ...frame } = data;
   const times = { locale: frame.locale, zone, now_ms: frame.now_ms };
-  const count = groups.reduce((sum, { devices }) => sum + devices.length, 0);
+  const count = groups.reduce((sum, { devices }) => sum + devices.filter(({ away }) => !away).length, 0);
   return (
     <Frame {...frame}>
       <article class="recorded">
@@ -86,10 +86,13 @@ function Group({ words, notes, devices, times }: DeviceGroup & { times: Times })
         </p>
       ))}
       <ul class="devices">
-        {devices.map(({ name, heard_ms, count }) => (
-          <li key={name}>
+        {devices.map(({ name, away, heard_ms, count }) => (
+          <li key={`${name} ${away}`}>
             <bdi>{name}</bdi>
-            <span>{heard_ms === null ? "not heard yet" : `last heard ${momentText(heard_ms, times)}`}</span>
+            <span>
+              {away ? "no longer in use, " : ""}
+              {heard_ms === null ? "not heard yet" : `last heard ${momentText(heard_ms, times)}`}
+            </span>
             <span>{count === 1 ? "1 note" : `${numberText(count, times.locale)} notes`}</span>
           </li>
         ))}

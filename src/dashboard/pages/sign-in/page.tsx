@@ -38,8 +38,8 @@ export function SignInPage({ fault, next, other = false }: SignIn & { other?: bo
           </p>
         ) : null}
         <p id="help">
-          A token is made with <code>lintel token create NAME --link</code>, which also prints a link that
-          signs in by itself.
+          Whoever looks after this server gives you a token, or a link that signs in by itself. They make both
+          with <code>lintel token create NAME --link</code>.
         </p>
       </form>
     </main>

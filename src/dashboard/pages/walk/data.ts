@@ -2,10 +2,12 @@ import { faultOfLine } from "../../../config/walking-line.ts";
 import { HttpError } from "../../../http/errors.ts";
 import type { Kind } from "../../../kinds.ts";
 import { measuredLines } from "../../../meaning/measured-lines.ts";
+import { cadenceOf } from "../../../store/cadence.ts";
 import { type GivenName, isNameOf } from "../../../store/given-names.ts";
 import type { ItemOverview } from "../../../store/store.ts";
 import type { WalkState } from "../../../walk-state.ts";
 import type { Show, Trouble } from "../../page.ts";
+import { isInUse, titleOf } from "../../shown-devices.ts";
 
 /** The walk of who sets up a home: one step of it. Times are unix milliseconds. */
 export interface WalkData {
@@ -51,6 +53,8 @@ export interface WalkDevice {
   readonly replaces: string | null;
   /** It was not heard within its time. */
   readonly overdue: boolean;
+  /** It keeps what happens until it is asked, within the hour or the day: no walk test waits for it. */
+  readonly later: boolean;
   readonly model: string | null;
   readonly linkquality: number | null;
   readonly battery_percent: number | null;
@@ -68,14 +72,13 @@ export const showWalk: Show<WalkData> = async (asked) => {
   // Whoever may only read is told nothing of it.
   if (walk === undefined || token.scope !== "admin") throw new HttpError("path_unknown", {});
   const names = await store.givenNames();
-  const overviews = (await store.itemOverviews()).filter(({ record }) => record.typename !== "gateways");
-  const shown = overviews.filter(({ record }) => record.statusname !== "Decommissioned");
+  const overviews = await store.itemOverviews();
+  const shown = overviews.filter((one) => one.record.typename !== "gateways" && isInUse(one));
   const lines = site.walking ?? [];
   const devices = shown.map((overview) => {
     const { itemname } = overview.record;
-    const given = names.find((one) => isNameOf(one, overview.record));
     const line = lines.find(({ sensors }) => sensors.some(({ item }) => item === itemname));
-    return deviceOf(overview, { given, line: line?.name ?? null, overviews });
+    return deviceOf(overview, { names, line: line?.name ?? null, overviews });
   });
   const step = steps.find((one) => one === query.get("step")) ?? "find";
   const keeping = await site.keepingOf?.(site.home);
@@ -118,13 +121,15 @@ export const showWalk: Show<WalkData> = async (asked) => {
 function deviceOf(
   overview: ItemOverview,
   of: {
-    readonly given: GivenName | undefined;
+    readonly names: readonly GivenName[];
     readonly line: string | null;
     readonly overviews: readonly ItemOverview[];
   },
 ): WalkDevice {
   const { record, provisional, linkquality, battery_percent, heard_ms, overdue, series } = overview;
-  const { given, line, overviews } = of;
+  const { names, line, overviews } = of;
+  const given = names.find((one) => isNameOf(one, record));
+  const title = titleOf(overview, names);
   const replaces = given?.replaces;
   const old =
     replaces &&
@@ -133,13 +138,15 @@ function deviceOf(
     kind: record.typename as Kind,
     subtype: record.subtypename,
     address: record.macaddress ?? "",
-    name: record.itemname,
+    name: title,
     named: given !== undefined || !provisional,
     room: given?.room ?? null,
     metres: given?.metres ?? null,
     line,
-    replaces: old ?? replaces ?? null,
+    // The broken one may have the same name in the inventory.
+    replaces: (old === title ? replaces : old) ?? replaces ?? null,
     overdue,
+    later: cadenceOf(record.typename as Kind, record.subtypename).buffered,
     model: [record.vendorname, record.modelname].filter((word) => word !== null).join(" ") || null,
     linkquality: linkquality ?? null,
     battery_percent: battery_percent ?? null,

@@ -24,7 +24,7 @@ export function Naming(data: Shown) {
         {done} of {devices.length} have a name
       </Where>
       <h1>Where is this {kindText(device)}?</h1>
-      <Facts device={device} />
+      <Facts device={device} times={data} />
       {fault === null ? null : <p class="needed">{sentence(fault)}</p>}
       {/* A form of its own for each device: nothing of the one before stays in it. */}
       <form key={device.address} method="post" action="/walk/name">

@@ -1,10 +1,11 @@
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { Frame } from "../../parts/frame.tsx";
 import { TonesContext } from "../../parts/tones.ts";
-import { clockText } from "../../time-text.ts";
+import { clockText, momentText, type Times } from "../../time-text.ts";
+import type { WalkDevice } from "./data.ts";
 import { Line } from "./line.tsx";
 import { Naming } from "./naming.tsx";
-import { Facts, Next, type Shown, ToTest, titleOf, Where } from "./parts.tsx";
+import { Facts, Next, type Shown, ToTest, titleOf, Where, walkTestOf } from "./parts.tsx";
 import { AcceptanceRecord } from "./record.tsx";
 import { byRoom, countText, openedText, sentence } from "./words.ts";
 
@@ -28,9 +29,7 @@ function Find(data: Shown) {
   return (
     <>
       <Where data={data}>find the devices</Where>
-      <h1 aria-live="polite">
-        {devices.length === 0 ? "Nothing has been found yet." : `${countText(devices.length)} found.`}
-      </h1>
+      <h1 aria-live="polite">{foundText(devices)}</h1>
       {problem === null ? null : <p class="needed">{problem}.</p>}
       <form method="post" action="/walk/joining">
         <p>
@@ -44,6 +43,11 @@ function Find(data: Shown) {
           {joining === "closed" ? "Let devices in" : "Let no more in"}
         </button>
       </form>
+      {devices.length === 0 ? null : devices.every(({ named }) => named) ? (
+        <ToTest data={data} />
+      ) : (
+        <Next href="/walk?step=name">Name them</Next>
+      )}
       <ul class="walk-devices">
         {failed.map(({ address, reason, remedy }) => (
           <li key={address} class="walk-device needed">
@@ -57,12 +61,10 @@ function Find(data: Shown) {
         ))}
         {devices.toReversed().map((device) => (
           <li key={device.address} class="walk-device">
-            <Facts device={device} />
+            <Facts device={device} times={data} />
           </li>
         ))}
       </ul>
-      {devices.some(({ named }) => !named) ? <Next href="/walk?step=name">Name them</Next> : null}
-      {devices.some(({ named }) => named) ? <ToTest data={data} /> : null}
       {devices.length > 0 && devices.every(({ named }) => named) ? (
         <p>
           <a class="walk-link" href="/walk?step=name">
@@ -74,9 +76,22 @@ function Find(data: Shown) {
   );
 }
 
+/** Of a device that has not spoken. */
+function notYet({ later, heard_ms }: WalkDevice, times: Times): string {
+  if (!later) return "not yet";
+  const heard = heard_ms === null ? "" : ` · last heard ${momentText(heard_ms, times)}`;
+  return `tells later, when it is asked${heard}`;
+}
+
+function foundText(devices: readonly WalkDevice[]): string {
+  if (devices.length === 0) return "Nothing has been found yet.";
+  const unnamed = devices.filter(({ named }) => !named).length;
+  return `${countText(devices.length)} found${unnamed === 0 ? "" : `, ${unnamed} without a name`}.`;
+}
+
 function Test(data: Shown) {
   const { devices, since_ms, locale, zone, now_ms } = data;
-  const spoken = devices.filter(({ spoke_ms }) => spoke_ms !== null && spoke_ms >= since_ms);
+  const { spoken, awaited } = walkTestOf(data);
   const tones = useContext(TonesContext);
   const [isLoud, setLoud] = useState(false);
   const before = useRef(spoken.length);
@@ -89,9 +104,9 @@ function Test(data: Shown) {
     <>
       <Where data={data}>walk and test</Where>
       <h1 aria-live="polite">
-        {spoken.length === devices.length && devices.length > 0
+        {awaited.length === 0 && devices.length > 0
           ? "Every device has spoken."
-          : `${spoken.length} of ${devices.length} have spoken.`}
+          : `${spoken.length} of ${spoken.length + awaited.length} have spoken.`}
       </h1>
       <p>Walk past each sensor, open each door once, and use each of the others.</p>
       <button
@@ -118,7 +133,7 @@ function Test(data: Shown) {
               </strong>
               <span>
                 {room === null ? "" : `${room} · `}
-                {has && spoke_ms !== null ? `spoke at ${clockText(spoke_ms, times)}` : "not yet"}
+                {has && spoke_ms !== null ? `spoke at ${clockText(spoke_ms, times)}` : notYet(device, times)}
               </span>
             </li>
           );

@@ -1,10 +1,29 @@
 import type { ComponentChildren } from "preact";
 import type { Frame as FrameData } from "../../page.ts";
+import { durationText, secondText, type Times } from "../../time-text.ts";
 import { signalText } from "../home/words.tsx";
 import type { Step, WalkData, WalkDevice } from "./data.ts";
 import { kindText, sentence } from "./words.ts";
 
 export type Shown = WalkData & FrameData;
+
+/** Devices that have spoken since the walk test began, and those that should and have not. */
+export function walkTestOf({ step, devices, since_ms }: Shown): {
+  spoken: WalkDevice[];
+  awaited: WalkDevice[];
+} {
+  // A record without a walk test is one in which nothing has spoken.
+  const isTested = step === "test" || since_ms > 0;
+  const has = ({ spoke_ms }: WalkDevice) => isTested && spoke_ms !== null && spoke_ms >= since_ms;
+  return {
+    spoken: devices.filter(has),
+    awaited: devices.filter((device) => !has(device) && !(device.later && isHeard(device))),
+  };
+}
+
+function isHeard({ heard_ms, overdue }: WalkDevice): boolean {
+  return heard_ms !== null && !overdue;
+}
 
 /** Where in the walk one is: a home without curtain sensors has no line to measure. */
 export function Where({ data, children }: { data: Shown; children: ComponentChildren }) {
@@ -55,9 +74,9 @@ export function ToTest({ data, measured = false }: { data: Shown; measured?: boo
   );
 }
 
-export function Facts({ device }: { device: WalkDevice }) {
-  const { named, room, model, address, linkquality, replaces } = device;
-  const signal = linkquality === null ? null : signalText(linkquality);
+export function Facts({ device, times }: { device: WalkDevice; times: Times }) {
+  const { named, spoke_ms, room, model, address, linkquality, replaces, overdue, heard_ms } = device;
+  const signal = linkquality === null || overdue ? null : signalText(linkquality);
   const what = [
     ...(named ? [`${kindText(device)}${room === null ? "" : ` in ${room}`}`] : []),
     ...(model === null ? [] : [model]),
@@ -67,6 +86,9 @@ export function Facts({ device }: { device: WalkDevice }) {
       <strong>
         <bdi>{titleOf(device)}</bdi>
       </strong>
+      {overdue && heard_ms !== null ? (
+        <span class="needed">Not heard for {durationText(times.now_ms - heard_ms)}</span>
+      ) : null}
       {signal === null ? null : (
         <span class={signal === "weak" ? "needed" : undefined}>
           Signal {signal}
@@ -74,6 +96,7 @@ export function Facts({ device }: { device: WalkDevice }) {
         </span>
       )}
       {what.length === 0 ? null : <span>{what.join(" · ")}</span>}
+      {named || spoke_ms === null ? null : <span>It spoke at {secondText(spoke_ms, times)}</span>}
       {replaces === null ? null : (
         <span>
           in place of <bdi>{replaces}</bdi>

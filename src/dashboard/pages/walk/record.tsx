@@ -1,23 +1,24 @@
 import { Fragment } from "preact";
-import { clockText, numberText, yearDateText } from "../../time-text.ts";
+import { clockText, momentText, numberText, type Times, yearDateText } from "../../time-text.ts";
 import { signalText } from "../home/words.tsx";
-import { type Shown, Where } from "./parts.tsx";
+import type { WalkDevice } from "./data.ts";
+import { type Shown, Where, walkTestOf } from "./parts.tsx";
 import { byRoom, countText, kindText } from "./words.ts";
 
 /** The acceptance record: printed on A4, and signed. */
 export function AcceptanceRecord(data: Shown) {
   const { home, zone, version, timeKnown, devices, lines, troubles, upload, since_ms, now_ms, locale } = data;
   const times = { locale, zone, now_ms };
-  const momentText = (at_ms: number) => `${yearDateText(at_ms, times)}, ${clockText(at_ms, times)}`;
-  const spoken = devices.filter(({ spoke_ms }) => spoke_ms !== null && since_ms > 0 && spoke_ms >= since_ms);
-  const isRight = troubles.length === 0 && devices.length > 0 && spoken.length === devices.length;
+  const dateAndTime = (at_ms: number) => `${yearDateText(at_ms, times)}, ${clockText(at_ms, times)}`;
+  const { spoken, awaited } = walkTestOf(data);
+  const isRight = troubles.length === 0 && devices.length > 0 && awaited.length === 0;
   return (
     <article class="acceptance">
       <Where data={data}>acceptance record</Where>
       <h1>
         {isRight
           ? `${home === null ? "This home" : `Home ${home}`} is set up: ${countText(devices.length)}, all heard.`
-          : `${spoken.length} of ${countText(devices.length)} spoke in the walk test${troubles.length === 0 ? "." : ", and something is to be mended."}`}
+          : `${spoken.length} of ${countText(spoken.length + awaited.length)} spoke in the walk test${troubles.length === 0 ? "." : ", and something is to be mended."}`}
       </h1>
       {troubles.map(({ what, remedy }) => (
         <p key={what} class="needed">
@@ -29,7 +30,7 @@ export function AcceptanceRecord(data: Shown) {
         <dd>{home ?? "without a number"}</dd>
         <dt>Time of this record</dt>
         <dd>
-          {momentText(now_ms)} ({zone})
+          {dateAndTime(now_ms)} ({zone})
         </dd>
         <dt>Clock</dt>
         <dd>{timeKnown ? "right" : "not known to be right yet: what is heard waits for it"}</dd>
@@ -39,7 +40,7 @@ export function AcceptanceRecord(data: Shown) {
         <dd>
           {upload === null
             ? "none is configured: everything stays in this box"
-            : `${upload.uploaded_ms === null ? "nothing has gone up yet" : `last ${momentText(upload.uploaded_ms)}`}, to ${upload.url}`}
+            : `${upload.uploaded_ms === null ? "nothing has gone up yet" : `last ${dateAndTime(upload.uploaded_ms)}`}, to ${upload.url}`}
         </dd>
         {lines.map(({ room, sensors, metres, fault }) => (
           <Fragment key={room}>
@@ -73,8 +74,7 @@ export function AcceptanceRecord(data: Shown) {
                 <td data-label="What">
                   <span>
                     {kindText(device)}
-                    {device.model === null ? "" : `, ${device.model}`}
-                    <br />
+                    {device.model === null ? "" : `, ${device.model}`}{" "}
                     <small>
                       {device.address}
                       {device.metres === null ? "" : `, at ${numberText(device.metres, locale, 2)} m`}
@@ -88,10 +88,8 @@ export function AcceptanceRecord(data: Shown) {
                 <td data-label="Battery">
                   {device.battery_percent === null ? "" : `${Math.round(device.battery_percent)} %`}
                 </td>
-                <td data-label="Walk test" class={spoken.includes(device) ? undefined : "needed"}>
-                  {spoken.includes(device) && device.spoke_ms !== null
-                    ? clockText(device.spoke_ms, times)
-                    : "not heard"}
+                <td data-label="Walk test" class={awaited.includes(device) ? "needed" : undefined}>
+                  {awaited.includes(device) ? "not heard" : heardText(device, spoken, times)}
                 </td>
               </tr>
             ))}
@@ -99,8 +97,8 @@ export function AcceptanceRecord(data: Shown) {
         </table>
       </section>
       <p class="signature">Set up by, date</p>
-      <p class="on-screen">Print this page with the browser: it fits on A4.</p>
-      {since_ms > 0 && spoken.length < devices.length ? (
+      <p class="on-screen">Print this page with the browser, on A4.</p>
+      {since_ms > 0 && awaited.length > 0 ? (
         <p class="on-screen">
           <a class="walk-link" href={`/walk?step=test&since=${since_ms}`}>
             Go on with the walk test
@@ -109,4 +107,11 @@ export function AcceptanceRecord(data: Shown) {
       ) : null}
     </article>
   );
+}
+
+/** When it spoke in the walk test, or when one that tells later was last heard. */
+function heardText(device: WalkDevice, spoken: readonly WalkDevice[], times: Times): string {
+  const { spoke_ms, heard_ms } = device;
+  if (spoken.includes(device)) return clockText(spoke_ms ?? 0, times);
+  return heard_ms === null ? "" : `tells later, heard ${momentText(heard_ms, times)}`;
 }
