@@ -6,6 +6,7 @@ import type { DoseStatus } from "../../src/meaning/doses.ts";
 const well: DeviceRow = {
   kind: "wirelesssensors",
   name: "kitchen-wall",
+  title: "kitchen-wall",
   room: null,
   subtype: "wall",
   heard_ms: 1_000,

@@ -85,7 +85,7 @@ describe.skipIf(chromiumPath === undefined)(`the page of a home (${noChromium})`
     await page.goto(`${gateway.origin}/#token=${token}`);
     await page.waitForSelector(".home h1");
     expect(page.url()).toBe(`${gateway.origin}/`);
-    expect(await page.textContent("h1")).toBe("One thing to do:");
+    expect(await page.textContent("h1")).toBe("One thing to do: nothing is heard by [pillbox].");
     expect(await page.textContent(".home-needs")).toContain("[pillbox]");
     expect(await page.textContent(".home-needs")).toContain("no-such-stick");
     expect(await page.locator(".device-row .name").allTextContents()).toEqual(names());

@@ -6,12 +6,12 @@ import { linesOf } from "../../../meaning/measured-lines.ts";
 import { type Quartiles, quartilesOf } from "../../../meaning/quartiles.ts";
 import { walksOf } from "../../../meaning/walks.ts";
 import { RecentlyUsed } from "../../../recently-used.ts";
-import type { Item } from "../../../records/items.ts";
-import { isDevice, isNameOf } from "../../../store/given-names.ts";
+import { type GivenName, isDevice, isNameOf } from "../../../store/given-names.ts";
 import type { ItemOverview } from "../../../store/store.ts";
 import { type SentBy, sentBy } from "../../fleet.ts";
 import { toBring, whyOf } from "../../fleet-needs.ts";
 import type { Asked, Show, Site, Trouble } from "../../page.ts";
+import { titleOf } from "../../shown-devices.ts";
 import { listText, momentText, type Times } from "../../time-text.ts";
 import { trailTo } from "../../trail.ts";
 import { doubtsIn, hereUntil_ms } from "../../uncovered.ts";
@@ -81,7 +81,9 @@ export const showHome: Show<HomeData> = async (asked) => {
   for (const overview of overviews) {
     const found = await rowOf(overview, sources);
     const room = names.find((given) => isNameOf(given, overview.record))?.room ?? null;
-    devices.push({ ...found.row, room, replaced: replacedBy(overview, records) });
+    const title = titleOf(overview, names);
+    const replaced = replacedBy(overview, { title, overviews, names });
+    devices.push({ ...found.row, title, room, replaced });
     sightings.set(found.row.name, found.sightings);
   }
   const walking = lines.flatMap(({ name, sensors }) => {
@@ -166,12 +168,16 @@ async function troublesOf(
   });
 }
 
-/** The device that took the place of another, by its name where that is shown. */
-function replacedBy({ record, replaced }: ItemOverview, records: readonly Item[]): DeviceRow["replaced"] {
+/** The device that took the place of another, by its name where that is shown and tells them apart. */
+function replacedBy(
+  { record, replaced }: ItemOverview,
+  of: { title: string; overviews: readonly ItemOverview[]; names: readonly GivenName[] },
+): DeviceRow["replaced"] {
   if (replaced === undefined) return null;
   const kind = record.typename as Kind;
-  const other = records.find((one) => isDevice({ kind, address: replaced.by }, one));
-  return { by: other?.itemname ?? replaced.by, at_ms: replaced.at_ms };
+  const other = of.overviews.find((one) => isDevice({ kind, address: replaced.by }, one.record));
+  const by = other && titleOf(other, of.names);
+  return { by: by === undefined || by === of.title ? replaced.by : by, at_ms: replaced.at_ms };
 }
 
 function isShown({ record }: ItemOverview): boolean {

@@ -13,13 +13,16 @@ import type { TimeWindow } from "./window.ts";
 /** A device as the page of its home shows it. Times are unix milliseconds. */
 export interface DeviceRow {
   readonly kind: Kind;
+  /** Of its item, by which its page is found. */
   readonly name: string;
+  /** By which the people of the home know it. */
+  readonly title: string;
   readonly subtype: string;
   /** As it was given in the home. */
   readonly room: string | null;
   readonly heard_ms: number | null;
   readonly overdue: boolean;
-  /** The device that took its place, by its name where that is shown, and when. */
+  /** The device that took its place, by its name where that tells them apart, and when. */
   readonly replaced: { readonly by: string; readonly at_ms: number } | null;
   readonly battery: Battery | null;
   /** Zigbee link quality, 0 to 255. */
@@ -69,7 +72,7 @@ type Kept = Pick<Covering, "read_ms" | "replaced_ms">;
 export async function rowOf(
   overview: ItemOverview,
   sources: RowSources,
-): Promise<{ row: Omit<DeviceRow, "room" | "replaced">; sightings: readonly number[] }> {
+): Promise<{ row: Omit<DeviceRow, "title" | "room" | "replaced">; sightings: readonly number[] }> {
   const { record, heard_ms, overdue, linkquality } = overview;
   const { store, homes, window, memory, doubts, inLine, here_ms, now_ms } = sources;
   const { itemname: name, subtypename: subtype } = record;

@@ -13,6 +13,7 @@ export type Need =
 export interface NamedDevice {
   readonly kind: Kind;
   readonly name: string;
+  readonly title: string;
 }
 
 /** Needs of a home, worst first: without its box nothing is heard, and a silent device records nothing. */
@@ -22,7 +23,7 @@ export function needsOf(
   days: ReadonlyMap<string, number>,
 ): Need[] {
   const rows = all.filter(({ replaced }) => replaced === null);
-  const of = ({ kind, name }: DeviceRow) => ({ kind, name });
+  const of = ({ kind, name, title }: DeviceRow) => ({ kind, name, title });
   const isUndated = troubles.some(({ undated }) => undated);
   const unheard = isUndated ? [] : rows.filter(({ heard_ms }) => heard_ms === null).map(of);
   return [

@@ -3,12 +3,13 @@ import { Legend, Patterns } from "../../parts/coverage.tsx";
 import { Frame } from "../../parts/frame.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { clockText, dateText, numberText, type Times } from "../../time-text.ts";
+import { Answer } from "./answer.tsx";
 import type { HomeData, WalkingRow } from "./data.ts";
 import type { DeviceRow } from "./devices.ts";
 import { groupsOf } from "./groups.ts";
 import { Axis, Strip } from "./strip.tsx";
 import { type SpanName, spans, type TimeWindow } from "./window.ts";
-import { answerOf, batteryText, DoseLegend, LatestWords, NeedWords, signalText } from "./words.tsx";
+import { batteryText, DoseLegend, LatestWords, NeedWords, signalText } from "./words.tsx";
 
 export function HomePage(data: HomeData & FrameData) {
   const {
@@ -44,12 +45,14 @@ export function HomePage(data: HomeData & FrameData) {
           </p>
           <Spans path={path} span={window.span} />
         </div>
-        <h1>{answerOf(data)}</h1>
+        <h1>
+          <Answer needs={needs} devices={devices} isWhole={data.isWhole} times={times} />
+        </h1>
         {needs.length === 0 ? null : (
           <ul class="home-needs">
             {needs.map((need, place) => (
               <li key={`${need.type} ${"name" in need ? need.name : place}`}>
-                <NeedWords need={need} times={times} />
+                <NeedWords need={need} times={times} isTold={needs.length === 1} />
               </li>
             ))}
           </ul>
@@ -122,11 +125,11 @@ function Spans({ path, span }: { path: string; span: SpanName }) {
 }
 
 function Device({ row, window, times }: { row: DeviceRow; window: TimeWindow; times: Times }) {
-  const { kind, name, heard_ms, latest, battery, linkquality, overdue, replaced } = row;
+  const { kind, name, title, heard_ms, latest, battery, linkquality, overdue, replaced } = row;
   return (
     <li class="device-row">
       <a class="name" href={`/devices/${kind}/${encodeURIComponent(name)}`}>
-        <bdi>{name}</bdi>
+        <bdi>{title}</bdi>
       </a>
       <Strip
         window={window}
@@ -135,7 +138,7 @@ function Device({ row, window, times }: { row: DeviceRow; window: TimeWindow; ti
         uncovered={row.uncovered}
         times={times}
         latest_ms={latest?.at_ms ?? null}
-        label={name}
+        label={title}
       />
       <div class="latest">
         <LatestWords

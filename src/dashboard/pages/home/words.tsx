@@ -1,8 +1,7 @@
-import { Fragment } from "preact";
+import { type ComponentChildren, Fragment } from "preact";
 import type { Dose } from "../../../meaning/doses.ts";
 import { Moment } from "../../parts/moment.tsx";
 import { clockText, dayText, durationText, numberText, type Times } from "../../time-text.ts";
-import type { HomeData } from "./data.ts";
 import type { Battery, DeviceRow } from "./devices.ts";
 import type { NamedDevice, Need } from "./needs.ts";
 
@@ -110,30 +109,19 @@ export function signalText(linkquality: number): string {
 const strong = 100;
 const enough = 40;
 
-/** The answer to what a reader wants to know first. */
-export function answerOf({ needs, devices: all, isWhole }: Answered): string {
-  const devices = all.filter(({ replaced }) => replaced === null).length;
-  if (devices === 0 && !isWhole) return "There is nothing here that your token may see.";
-  if (devices === 0 && needs.length === 0) return "No device has been heard here yet.";
-  if (needs.length === 1) return "One thing to do:";
-  if (needs.length > 1) return `${needs.length} things to do, the most pressing first:`;
-  return devices === 1
-    ? "The one device here was heard within its time."
-    : `All ${devices} devices were heard within their time.`;
-}
-
-type Answered = Pick<HomeData, "needs" | "devices" | "isWhole">;
-
-/** A need with its remedy. */
-export function NeedWords({ need, times }: { need: Need; times: Times }) {
-  if (need.type === "trouble")
+/** A need with its remedy; of one that the answer has told already, its remedy alone. */
+export function NeedWords({ need, times, isTold }: { need: Need; times: Times; isTold: boolean }) {
+  if (need.type === "trouble") {
+    const isWhole = isTold && headOf(need.what) === need.what.replace(/\.$/, "");
     return (
       <>
-        {need.what} {need.remedy}
+        {isWhole && need.remedy !== null ? "" : need.what} {need.remedy}
       </>
     );
+  }
   if (need.type === "unheard") return <Unheard devices={need.devices} />;
   const device = <DeviceLink {...need} />;
+  if (isTold) return <Remedy need={need} device={device} />;
   switch (need.type) {
     case "silent": {
       const ago = durationText(times.now_ms - need.heard_ms);
@@ -165,6 +153,34 @@ export function NeedWords({ need, times }: { need: Need; times: Times }) {
   }
 }
 
+/** A fault as far as its first colon, or its end. */
+export function headOf(what: string): string {
+  return what.replace(/(: .*|\.)$/s, "");
+}
+
+function Remedy({
+  need,
+  device,
+}: {
+  need: Exclude<Need, { type: "trouble" | "unheard" }>;
+  device: ComponentChildren;
+}) {
+  if (need.type === "missed") return <>Ask whether the pills of {device} were taken.</>;
+  const left_ms = need.battery?.left_ms ?? null;
+  if (need.type === "battery")
+    return (
+      <>
+        Bring a new one for {device}
+        {left_ms === null ? "" : `: it lasts about ${durationText(left_ms)} more`}.
+      </>
+    );
+  return need.battery?.low ? (
+    <>The battery of {device} was nearly empty: bring a new one.</>
+  ) : (
+    <>See whether {device} hangs in its place, and change its battery.</>
+  );
+}
+
 function Unheard({ devices }: { devices: readonly NamedDevice[] }) {
   const named = devices.length <= unheardNamed_max ? devices : devices.slice(0, unheardNamed_max - 1);
   const others = devices.length - named.length;
@@ -187,10 +203,10 @@ function Unheard({ devices }: { devices: readonly NamedDevice[] }) {
 /** Devices that are named of those that were never heard; where there are more, it is a new home, and they stand below. */
 const unheardNamed_max = 5;
 
-function DeviceLink({ kind, name }: NamedDevice) {
+function DeviceLink({ kind, name, title }: NamedDevice) {
   return (
     <a href={`/devices/${kind}/${encodeURIComponent(name)}`}>
-      <bdi>{name}</bdi>
+      <bdi>{title}</bdi>
     </a>
   );
 }
