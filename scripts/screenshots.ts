@@ -7,7 +7,6 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Locator } from "playwright-core";
 import { chromiumPath, noChromium, TestBrowser } from "../test/dashboard/browser.ts";
-import { serveHomes } from "../test/dashboard/homes-central.ts";
 import { Site } from "../test/shipped/front-door.ts";
 
 /** A picture of the upper part of a page, in pixels of CSS. */
@@ -17,17 +16,19 @@ interface Picture {
   readonly width: number;
   readonly height: number;
   readonly dark?: boolean;
+  /** Of central's pages. */
+  readonly central?: boolean;
   /** Whoever may only read is shown nothing there. */
   readonly admin?: boolean;
   /** A sign that it may be taken, as a selector of Playwright. */
   readonly when: string;
 }
 
-const well = "h1:has-text('heard within their time')";
+const told = "h1:has-text('balcony-door')";
 
 const pictures: readonly Picture[] = [
-  { name: "home", path: "/", width: 1_280, height: 1_320, when: well },
-  { name: "home-phone", path: "/", width: 390, height: 844, dark: true, when: well },
+  { name: "home", path: "/", width: 1_280, height: 1_320, when: told },
+  { name: "home-phone", path: "/", width: 390, height: 844, dark: true, when: told },
   {
     name: "motion",
 
@@ -54,10 +55,8 @@ const pictures: readonly Picture[] = [
     admin: true,
   },
   { name: "recorded", path: "/recorded", width: 390, height: 844, when: ".recorded h1" },
+  { name: "homes", path: "/", width: 1_280, height: 780, when: ".needy", central: true },
 ];
-
-/** The demo has one home: several are those of the tests of central's page. */
-const homes: Picture = { name: "homes", path: "/", width: 1_280, height: 690, when: ".needy" };
 
 const directory = join(import.meta.dir, "../docs/pictures");
 /** Half a minute: the devices of the demo are all heard within some seconds. */
@@ -104,13 +103,16 @@ await mkdir(directory, { recursive: true });
 const site = new Site();
 try {
   const demo = site.spawn(["demo", "--port", "0", "--central-port", "0", "--json"]);
-  const ready = JSON.parse((await demo.line()) ?? "{}") as Record<"url" | "token" | "admin_token", string>;
-  const { origin } = new URL(ready.url);
+  const ready = JSON.parse((await demo.line()) ?? "{}") as Record<
+    "url" | "central_url" | "token" | "admin_token",
+    string
+  >;
   await using browser = await TestBrowser.start();
   for (const picture of pictures)
-    await take(browser, picture, { origin, token: picture.admin ? ready.admin_token : ready.token });
-  await using central = await serveHomes();
-  await take(browser, homes, { origin: central.central.origin, token: await central.mint("read") });
+    await take(browser, picture, {
+      origin: new URL(picture.central ? ready.central_url : ready.url).origin,
+      token: picture.admin ? ready.admin_token : ready.token,
+    });
 } finally {
   await site.remove();
 }

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { interruptedOnScreen, qrLines, readQr } from "../commands/qr-screen.ts";
-import { eventually, RunningServer, Site } from "./front-door.ts";
+import { eventually, type LintelProcess, type Ready, RunningServer, Site } from "./front-door.ts";
 
 const sensors = [
   ...["bedroom", "bathroom", "kitchen", "living", "hall"].map((room) => `${room}-wall`),
@@ -24,16 +24,24 @@ function demoWords(...words: readonly string[]): string[] {
   return ["demo", "--port", "0", "--central-port", "0", ...words];
 }
 
-test("the demo serves a furnished flat with history, then live events, and leaves nothing behind", async () => {
-  const temporary = join(site.directory, "tmp");
+const temporary = join(site.directory, "tmp");
+let demo: LintelProcess;
+let gateway: RunningServer;
+let ready: Ready & Record<"token" | "central_url", string>;
+
+/** The HTML of a page, to whoever may read. */
+async function pageOf(address: string): Promise<string> {
+  const cookie = `lintel-${new URL(address).port}=${ready.token}`;
+  return (await fetch(address, { headers: { accept: "text/html", cookie } })).text();
+}
+
+test("the demo serves a furnished flat with history, then live events", async () => {
   mkdirSync(temporary);
-  const demo = site.spawn(demoWords("--days", "3", "--json"), {
-    TMPDIR: temporary,
-  });
-  const ready = JSON.parse((await demo.line()) ?? "");
+  demo = site.spawn(demoWords("--days", "8", "--json"), { TMPDIR: temporary });
+  ready = JSON.parse((await demo.line()) ?? "");
   const started_s = Math.floor(Date.now() / 1000);
   expect(Object.keys(ready)).toEqual(["url", "dashboard", "token", "central_url", "admin_token"]);
-  const gateway = new RunningServer(demo, ready);
+  gateway = new RunningServer(demo, ready);
 
   // Furnished from the first answer on.
   const inventory = await gateway.records<unknown[]>("/inventory/wirelesssensors", ready.token);
@@ -78,16 +86,56 @@ test("the demo serves a furnished flat with history, then live events, and leave
   const own = await gateway.get(`/items/wirelesssensors/kitchen-wall/events?${before}`, ready.token);
   expect(copied).toBe(await own.text());
 
-  const recorded = await fetch(`${gateway.origin}/recorded`, {
-    headers: { cookie: `lintel-${new URL(gateway.origin).port}=${ready.token}` },
-  });
-  expect(await recorded.text()).toContain(new URL(ready.central_url).host);
+  expect(await pageOf(`${gateway.origin}/recorded`)).toContain(new URL(ready.central_url).host);
+}, 60_000);
 
+test("central has lived through the last nights of four homes, three of which need a visit", async () => {
+  const homes = await pageOf(new URL(ready.central_url).origin);
+  expect(homes).toContain("3 of 4 homes need a visit.");
+  for (const name of ["balcony-door", "front-door-2", "bathroom-wall-2", "a spare gateway"])
+    expect(homes).toContain(name);
+});
+
+test("sensors that lie unpacked join when somebody lets devices in, are heard, and one takes the place of the broken one", async () => {
+  const data = join(temporary, readdirSync(temporary).find((name) => name.startsWith("lintel-demo-")) ?? "");
+  const sensorsOf = () => gateway.records<{ itemname: string }[]>("/inventory/wirelesssensors", ready.token);
+  // The demo lets its own sensors in first, and no two open joining at once.
+  const pairing = await eventually(async () => {
+    const pair = site.spawn(["pair", "--seconds", "100", "--json", "--data", data]);
+    return (await pair.line())?.includes('"open"') ? pair : undefined;
+  }, "joining is open");
+  const all = await eventually(
+    async () => {
+      const found = await sensorsOf();
+      return found.length === items.wirelesssensors.length + 5 ? found : undefined;
+    },
+    "five more sensors",
+    { pause_ms: 200 },
+  );
+  pairing.kill("SIGINT");
+  await pairing.exited;
+  for (const { itemname } of all.slice(-5))
+    await eventually(
+      async () => ((await gateway.events(itemname, ready.token)).length > 0 ? true : undefined),
+      `an event of ${itemname}`,
+      { pause_ms: 100 },
+    );
+  const door = all.at(-5)?.itemname ?? "";
+  expect(await pageOf(gateway.origin)).toMatch(/balcony-door<\/bdi> has not been heard for/);
+  const { code, said } = await site.lintel("items", "replace", "balcony-door", door, "--data", data);
+  expect({ code, said }).toEqual({ code: 0, said: "" });
+  const home = await pageOf(gateway.origin);
+  expect(home).not.toContain("has not been heard");
+  expect(home).toContain("replaced by");
+  expect(home).not.toContain(`<bdi>${door}</bdi>`);
+}, 60_000);
+
+test("a demo that is stopped leaves nothing behind, and had nothing to warn of", async () => {
   expect(await gateway.stop("SIGINT")).toBe(0);
   expect(await demo.rest()).toBe("");
   expect(await demo.said()).toBe("");
   expect(readdirSync(temporary)).toEqual([]);
-}, 60_000);
+}, 30_000);
 
 /** Series of every kind, and from when on its readings cannot be history. */
 function live(started_s: number): [name: string, paths: string[], from_s: number][] {
@@ -144,44 +192,6 @@ test("a demo on kept data goes on where the last one ended: no event twice, noth
     expect(await gateway.stop()).toBe(0);
     expect(await demo.said()).toBe("");
   }
-}, 60_000);
-
-test("sensors that lie unpacked join when somebody lets devices in, and are heard; central has four homes, three of which need a visit", async () => {
-  const data = join(site.directory, "unpacked");
-  const demo = site.spawn(demoWords("--days", "8", "--data", data, "--json"));
-  const gateway = new RunningServer(demo, JSON.parse((await demo.line()) ?? ""));
-  const { token, central_url } = gateway.ready as unknown as { token: string; central_url: string };
-  const sensorsOf = () => gateway.records<{ itemname: string }[]>("/inventory/wirelesssensors", token);
-  const { origin, port } = new URL(central_url);
-  const homes = await fetch(origin, { headers: { accept: "text/html", cookie: `lintel-${port}=${token}` } });
-  const page = await homes.text();
-  expect(page).toContain("3 of 4 homes need a visit.");
-  for (const name of ["balcony-door", "front-door-2", "bathroom-wall-2", "a spare gateway"])
-    expect(page).toContain(name);
-  expect(await sensorsOf()).toHaveLength(items.wirelesssensors.length);
-  // The demo lets its own sensors in first, and no two open joining at once.
-  const pairing = await eventually(async () => {
-    const pair = site.spawn(["pair", "--seconds", "100", "--json", "--data", data]);
-    return (await pair.line())?.includes('"open"') ? pair : undefined;
-  }, "joining is open");
-  const all = await eventually(
-    async () => {
-      const found = await sensorsOf();
-      return found.length === items.wirelesssensors.length + 5 ? found : undefined;
-    },
-    "five more sensors",
-    { pause_ms: 200 },
-  );
-  pairing.kill("SIGINT");
-  await pairing.exited;
-  for (const { itemname } of all.slice(-5))
-    await eventually(
-      async () => ((await gateway.events(itemname, token)).length > 0 ? true : undefined),
-      `an event of ${itemname}`,
-      { pause_ms: 100 },
-    );
-  expect(await gateway.stop()).toBe(0);
-  expect(await demo.said()).toBe("");
 }, 60_000);
 
 test("on a terminal's pipe it says how to look and ask, with links and a line that works when pasted", async () => {
