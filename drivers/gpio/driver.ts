@@ -1,10 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { Gpio } from "onoff";
 import { messageOf, OperatorError } from "../../src/errors.ts";
 import type { Driver, DriverDefinition, DriverStatus, Host, Lamp } from "../driver.ts";
 import { Reconnect, type Session } from "../wire/reconnect.ts";
 import { Blinker } from "./blinker.ts";
-import { headerChip, lineOf } from "./chip.ts";
+import { openCharacterDevice } from "./character-device.ts";
+import type { Lines, Listener, Pins } from "./header.ts";
+import { hasSysfs, openSysfs } from "./sysfs.ts";
 
 const bcm = Type.Integer({ minimum: 0, maximum: 53, description: "a BCM number" });
 
@@ -18,9 +19,6 @@ export const gpioDriver: DriverDefinition<typeof section> = {
   section,
   create: ({ config, host }) => new GpioDriver({ config, host }),
 };
-
-/** A button bounces for less than this; a press must last longer. */
-const debounce_ms = 30;
 
 /**
  * A lamp that shows the state of the gateway, and a button that opens joining. The lamp lights when its
@@ -63,53 +61,31 @@ export class GpioDriver implements Driver {
   }
 
   async #open(): Promise<Session> {
-    const { led, button } = this.#config;
-    const chip = headerChip();
-    const lines = {
-      led: led === undefined ? undefined : lineOf(chip, led),
-      button: button === undefined ? undefined : lineOf(chip, button),
-    };
-    const { Gpio } = await import("onoff");
-    const opened: Gpio[] = [];
+    const { led: lamp, button } = this.#config;
     const { promise: ended, resolve: end } = Promise.withResolvers<OperatorError>();
-    const close = async () => {
-      this.#blinker?.stop();
-      this.#blinker = undefined;
-      for (const line of opened.splice(0)) line.unexport();
-    };
-    try {
-      if (lines.led !== undefined) {
-        const lamp = new Gpio(lines.led, "out");
-        opened.push(lamp);
-        this.#light(lamp, end);
-      }
-      if (lines.button !== undefined) {
-        const key = new Gpio(lines.button, "in", "both", { debounceTimeout: debounce_ms, activeLow: true });
-        opened.push(key);
-        this.#listen(key, end);
-      }
-    } catch (thrown) {
-      await close();
+    const lines = await openLines(
+      { lamp, button },
+      { pressed: () => this.#host.requestJoining(), failed: (fault) => end(gpioFault(fault)) },
+    ).catch((thrown: unknown) => {
       throw gpioFault(thrown);
-    }
+    });
+    if (lamp !== undefined) this.#light(lines, end);
     const parts = Object.entries(this.#config).map(([name, number]) => `${name} on GPIO ${number}`);
-    const detail = `${parts.join(", ")} of ${chip.label} (base ${chip.base})`;
     return {
-      detail,
+      detail: `${parts.join(", ")} of ${lines.detail}`,
       ended,
       close: async () => {
-        const lamp = lines.led === undefined ? undefined : opened[0];
         this.#blinker?.stop();
-        lamp?.writeSync(0);
-        await close();
+        this.#blinker = undefined;
+        lines.close();
       },
     };
   }
 
-  #light(lamp: Gpio, end: (reason: OperatorError) => void): void {
+  #light(lines: Lines, end: (reason: OperatorError) => void): void {
     const write = (lit: boolean) => {
       try {
-        lamp.writeSync(lit ? 1 : 0);
+        lines.light(lit);
       } catch (thrown) {
         end(gpioFault(thrown));
       }
@@ -117,23 +93,15 @@ export class GpioDriver implements Driver {
     this.#blinker = new Blinker({ clock: this.#host.clock, write });
     this.#blinker.show(this.#shown);
   }
+}
 
-  /** One press is one request, however long it lasts; a button that is down from the start is not pressed. */
-  #listen(key: Gpio, end: (reason: OperatorError) => void): void {
-    let down = key.readSync() === 1;
-    key.watch((error, value) => {
-      if (error) {
-        end(gpioFault(error));
-        return;
-      }
-      const pressed = value === 1 && !down;
-      down = value === 1;
-      if (pressed) this.#host.requestJoining();
-    });
-  }
+/** By sysfs where that is there and may be written, which older kernels have alone; else by the character device. */
+function openLines(pins: Pins, listener: Listener): Promise<Lines> {
+  return hasSysfs() ? openSysfs(pins, listener) : openCharacterDevice(pins, listener);
 }
 
 function gpioFault(thrown: unknown): OperatorError {
+  if (thrown instanceof OperatorError) return thrown;
   const said = messageOf(thrown);
   const remedies: readonly [RegExp, string][] = [
     [/EACCES|EPERM/, "add the user that runs Lintel to the group gpio"],

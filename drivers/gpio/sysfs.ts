@@ -1,50 +1,108 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { accessSync, constants, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { OperatorError } from "../../src/errors.ts";
-
-/** A GPIO controller as sysfs shows it. */
-export interface Chip {
-  readonly label: string;
-  /** Number of the chip's first line in sysfs: its line n is GPIO base + n. */
-  readonly base: number;
-  readonly lines: number;
-}
+import type { Gpio } from "onoff";
+import {
+  type Chip,
+  debounce_ms,
+  headerOf,
+  type Lines,
+  type Listener,
+  noHeader,
+  type Pins,
+  requireLine,
+} from "./header.ts";
 
 export const gpioDirectory = "/sys/class/gpio";
 
-/**
- * The controller behind the header of a Raspberry Pi: pinctrl-bcm2835 (Pi 0 to 3), pinctrl-bcm2711 (Pi 4),
- * pinctrl-rp1 (Pi 5). The others on the board drive its own lamps and regulators.
- */
-const headerLabels = /^pinctrl-(bcm2\d+|rp1)$/;
+/** Whether the kernel shows its lines as files (`CONFIG_GPIO_SYSFS`), and they may be written. */
+export function hasSysfs(directory = gpioDirectory): boolean {
+  try {
+    accessSync(join(directory, "export"), constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The lines as files of sysfs, through onoff, which tells presses apart from bounces by a timer. */
+export async function openSysfs(pins: Pins, listener: Listener): Promise<Lines> {
+  const chip = headerChip();
+  const lines = {
+    lamp: pins.lamp === undefined ? undefined : lineOf(chip, pins.lamp),
+    button: pins.button === undefined ? undefined : lineOf(chip, pins.button),
+  };
+  const { Gpio } = await import("onoff");
+  const opened: Gpio[] = [];
+  const close = () => {
+    for (const line of opened.splice(0)) line.unexport();
+  };
+  let lamp: Gpio | undefined;
+  try {
+    if (lines.lamp !== undefined) {
+      lamp = new Gpio(lines.lamp, "out");
+      opened.push(lamp);
+    }
+    if (lines.button !== undefined) {
+      const key = new Gpio(lines.button, "in", "both", { debounceTimeout: debounce_ms, activeLow: true });
+      opened.push(key);
+      listen(key, listener);
+    }
+  } catch (thrown) {
+    close();
+    throw thrown;
+  }
+  return {
+    detail: `${chip.label} (sysfs, base ${chip.base})`,
+    light: (lit) => lamp?.writeSync(lit ? 1 : 0),
+    close: () => {
+      try {
+        lamp?.writeSync(0);
+      } finally {
+        close();
+      }
+    },
+  };
+}
+
+function listen(key: Gpio, listener: Listener): void {
+  let down = key.readSync() === 1;
+  key.watch((error, value) => {
+    if (error) {
+      listener.failed(error);
+      return;
+    }
+    const pressed = value === 1 && !down;
+    down = value === 1;
+    if (pressed) listener.pressed();
+  });
+}
+
+/** A controller as sysfs shows it. */
+export interface SysfsChip extends Chip {
+  /** Number of the chip's first line in sysfs: its line n is GPIO base + n. */
+  readonly base: number;
+}
 
 /**
  * The header's controller. Its base is 0 on Raspberry Pi kernels before 6.6 and 512 or more since, so that
  * a BCM number has to be added to it. Throws an OperatorError where there is none.
  */
-export function headerChip(directory = gpioDirectory): Chip {
+export function headerChip(directory = gpioDirectory): SysfsChip {
   const chips = existsSync(directory)
     ? readdirSync(directory).flatMap((name) => chipOf(directory, name))
     : [];
-  const chip = chips.find(({ label }) => headerLabels.test(label));
-  if (chip !== undefined) return chip;
-  const others = chips.map(({ label }) => label).join(", ");
-  throw new OperatorError(
-    `this machine has no Raspberry Pi GPIO header${others === "" ? "" : ` (only ${others})`}`,
-    "remove [gpio] from the configuration, or run on a Raspberry Pi whose kernel has sysfs GPIO",
-  );
+  const chip = headerOf(chips);
+  if (chip === undefined) throw noHeader(chips);
+  return chip;
 }
 
 /** The sysfs number of a BCM number. Throws an OperatorError for one that the chip doesn't have. */
-export function lineOf(chip: Chip, bcm: number): number {
-  if (bcm < chip.lines) return chip.base + bcm;
-  throw new OperatorError(
-    `GPIO ${bcm} is not on ${chip.label}, which has ${chip.lines} lines`,
-    "correct the number in [gpio]: BCM numbers of the header are 2 to 27",
-  );
+export function lineOf(chip: SysfsChip, bcm: number): number {
+  requireLine(chip, bcm);
+  return chip.base + bcm;
 }
 
-function chipOf(directory: string, name: string): Chip[] {
+function chipOf(directory: string, name: string): SysfsChip[] {
   if (!name.startsWith("gpiochip")) return [];
   const read = (file: string) => readFileSync(join(directory, name, file), "utf8").trim();
   const base = Number(read("base"));

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { constants } from "node:fs";
 import { join } from "node:path";
+import * as gpio from "../../drivers/gpio/uapi.ts";
 import { Epoll } from "../../drivers/native/epoll/index.ts";
 import * as epoll from "../../drivers/native/epoll/libc.ts";
 import * as modem from "../../drivers/native/serialport/modem.ts";
@@ -43,6 +44,23 @@ test("the structures have C's layout", () => {
     "offsetof(struct termios2, c_ospeed)": termios.ospeed_at,
     "sizeof(struct serial_struct)": modem.serial_bytes,
     "offsetof(struct serial_struct, flags)": modem.flags_at,
+    "sizeof(struct gpiochip_info)": gpio.chip_bytes,
+    "offsetof(struct gpiochip_info, label)": gpio.chipLabel_at,
+    "offsetof(struct gpiochip_info, lines)": gpio.chipLines_at,
+    "sizeof(struct gpio_v2_line_request)": gpio.request_bytes,
+    "offsetof(struct gpio_v2_line_request, offsets)": 0,
+    "offsetof(struct gpio_v2_line_request, consumer)": gpio.consumer_at,
+    "offsetof(struct gpio_v2_line_request, config.flags)": gpio.flags_at,
+    "offsetof(struct gpio_v2_line_request, config.num_attrs)": gpio.attributeCount_at,
+    "offsetof(struct gpio_v2_line_request, config.attrs)": gpio.attributes_at,
+    "offsetof(struct gpio_v2_line_request, num_lines)": gpio.lineCount_at,
+    "offsetof(struct gpio_v2_line_request, fd)": gpio.descriptor_at,
+    "offsetof(struct gpio_v2_line_config_attribute, attr.debounce_period_us)": gpio.debounce_at,
+    "offsetof(struct gpio_v2_line_config_attribute, mask)": gpio.attributeMask_at,
+    "sizeof(struct gpio_v2_line_values)": gpio.values_bytes,
+    "offsetof(struct gpio_v2_line_values, mask)": gpio.mask_at,
+    "sizeof(struct gpio_v2_line_event)": gpio.event_bytes,
+    "offsetof(struct gpio_v2_line_event, id)": gpio.eventId_at,
     "sizeof(struct epoll_event)": epoll.event_bytes,
     "offsetof(struct epoll_event, data)": epoll.data_at,
     "sizeof(struct rlimit)": sockets.limits_bytes,

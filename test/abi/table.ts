@@ -171,8 +171,44 @@ const library: Headers = {
   },
 };
 
-/** Apart, because each declares a `struct termios` of its own. */
-export const headers: readonly Headers[] = [kernel, library];
+/** GPIO's, by its character device: linux-libc-dev. */
+const gpio: Headers = {
+  include: ["linux/gpio.h"],
+  values: {
+    GPIO_GET_CHIPINFO_IOCTL: 0x8044b401,
+    GPIO_V2_GET_LINE_IOCTL: 0xc250b407,
+    GPIO_V2_LINE_SET_VALUES_IOCTL: 0xc010b40f,
+    GPIO_V2_LINE_FLAG_ACTIVE_LOW: 0x002,
+    GPIO_V2_LINE_FLAG_INPUT: 0x004,
+    GPIO_V2_LINE_FLAG_OUTPUT: 0x008,
+    GPIO_V2_LINE_FLAG_EDGE_RISING: 0x010,
+    GPIO_V2_LINE_FLAG_EDGE_FALLING: 0x020,
+    GPIO_V2_LINE_FLAG_BIAS_PULL_UP: 0x100,
+    GPIO_V2_LINE_ATTR_ID_DEBOUNCE: 3,
+    GPIO_V2_LINE_EVENT_RISING_EDGE: 1,
+    GPIO_MAX_NAME_SIZE: 32,
+    "sizeof(struct gpiochip_info)": 68,
+    "offsetof(struct gpiochip_info, label)": 32,
+    "offsetof(struct gpiochip_info, lines)": 64,
+    "sizeof(struct gpio_v2_line_request)": 592,
+    "offsetof(struct gpio_v2_line_request, offsets)": 0,
+    "offsetof(struct gpio_v2_line_request, consumer)": 256,
+    "offsetof(struct gpio_v2_line_request, config.flags)": 288,
+    "offsetof(struct gpio_v2_line_request, config.num_attrs)": 296,
+    "offsetof(struct gpio_v2_line_request, config.attrs)": 320,
+    "offsetof(struct gpio_v2_line_request, num_lines)": 560,
+    "offsetof(struct gpio_v2_line_request, fd)": 588,
+    "offsetof(struct gpio_v2_line_config_attribute, attr.debounce_period_us)": 8,
+    "offsetof(struct gpio_v2_line_config_attribute, mask)": 16,
+    "sizeof(struct gpio_v2_line_values)": 16,
+    "offsetof(struct gpio_v2_line_values, mask)": 8,
+    "sizeof(struct gpio_v2_line_event)": 48,
+    "offsetof(struct gpio_v2_line_event, id)": 8,
+  },
+};
+
+/** Apart, because two of them declare a `struct termios` of their own. */
+export const headers: readonly Headers[] = [kernel, gpio, library];
 
 /** Every expression with its value on this processor. */
 export function valuesOn(processor: Processor): Record<string, number> {

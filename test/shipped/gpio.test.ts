@@ -33,7 +33,7 @@ test.skipIf(!mountable)(
     }, "both drivers listen");
     const { drivers } = await status();
     expect(drivers.find(({ name }: { name: string }) => name === "gpio").detail).toBe(
-      "led on GPIO 17, button on GPIO 27 of pinctrl-bcm2711 (base 512)",
+      "led on GPIO 17, button on GPIO 27 of pinctrl-bcm2711 (sysfs, base 512)",
     );
     hold(1);
     await joining(true);

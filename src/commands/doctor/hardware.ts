@@ -96,22 +96,35 @@ function checkDevice(name: string, port: string, gateway: number | undefined): F
   return fine(`[${name}] ${port} can be opened`);
 }
 
-/** GPIO pins are there and may be used, where the configuration has any. */
+/** GPIO pins are there and may be used, where the configuration has any, and by which way: as the driver chooses it. */
 export function checkPins({ config, running }: Surroundings): Found {
-  if (!config?.drivers.has("gpio") || driverOf(running, "gpio")?.state === "listening") return [];
-  const directory = "/sys/class/gpio";
-  if (!existsSync(directory)) {
+  if (!config?.drivers.has("gpio")) return [];
+  const driver = driverOf(running, "gpio");
+  if (driver?.state === "listening") return fine(`[gpio] ${driver.detail}`);
+  const devices = readdirSync("/dev").filter((name) => /^gpiochip\d+$/.test(name));
+  const ways: readonly (readonly [files: readonly string[], way: string])[] = [
+    [["/sys/class/gpio/export"].filter(existsSync), "by sysfs"],
+    [devices.map((name) => `/dev/${name}`), "by the kernel's character device"],
+  ];
+  if (ways.every(([files]) => files.length === 0))
     return fault("[gpio] this machine has no GPIO pins", "take [gpio] out of the configuration");
-  }
-  try {
-    accessSync(`${directory}/export`, constants.W_OK);
-  } catch {
+  const usable = ways.find(([files]) => files.some(mayBeWritten));
+  if (usable === undefined) {
     return fault(
       "[gpio] this user may not use the pins",
       "add the gateway's user to the group gpio (sudo usermod -aG gpio lintel) and restart it",
     );
   }
-  return running === undefined ? fine("[gpio] pins can be used") : [];
+  return running === undefined ? fine(`[gpio] pins can be used, ${usable[1]}`) : [];
+}
+
+function mayBeWritten(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Serial ports that are plugged in, by names that stay the same wherever they are plugged. */

@@ -2,8 +2,8 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Blinker, patterns } from "../../../drivers/gpio/blinker.ts";
-import { headerChip, lineOf } from "../../../drivers/gpio/chip.ts";
 import { GpioDriver } from "../../../drivers/gpio/driver.ts";
+import { headerChip, lineOf } from "../../../drivers/gpio/sysfs.ts";
 import type { Clock } from "../../../src/clock.ts";
 import { clockQuality } from "../../../src/clock.ts";
 import { RecordingHost, temporaryDirectory } from "../recording-host.ts";
@@ -124,7 +124,7 @@ test.skipIf(!mountable)("a press asks for joining once, and the lamp shows what 
   expect(JSON.parse(await new Response(child.stdout).text())).toEqual({
     ready: true,
     requests: 2,
-    detail: "led on GPIO 17, button on GPIO 27 of pinctrl-bcm2711 (base 512)",
+    detail: "led on GPIO 17, button on GPIO 27 of pinctrl-bcm2711 (sysfs, base 512)",
     litAfterwards: false,
   });
   expect(await child.exited).toBe(0);
