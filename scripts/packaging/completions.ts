@@ -1,6 +1,6 @@
 import type { CommandNode } from "./command-tree.ts";
 
-/** What completes the words of a command line, by its place in a package. */
+/** Scripts that complete the words of a command line, one for each shell, by their places in a package. */
 export function completions(tree: readonly CommandNode[]): Map<string, string> {
   return new Map([
     ["usr/share/bash-completion/completions/lintel", bash(tree)],

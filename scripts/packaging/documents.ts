@@ -52,7 +52,7 @@ function closure(names: readonly string[]): string[] {
   return [...found].filter((name) => !name.startsWith("@types/") && !isOwn(name)).sort();
 }
 
-/** What stands in for a native addon is part of Lintel. */
+/** Whether it stands in for a native addon: then it is part of Lintel. */
 function isOwn(name: string): boolean {
   const { name: own } = JSON.parse(text(`node_modules/${name}/package.json`));
   return own.startsWith("@lintel/");

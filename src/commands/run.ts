@@ -32,7 +32,7 @@ async function run(options: { config?: string; json?: boolean }, context: Comman
   if (file === undefined) {
     throw new OperatorError(
       `there is no configuration: neither ${defaultConfigFiles.join(" nor ")} exists`,
-      "create one (systemd/lintel.toml is a start) or name one with --config FILE",
+      "make one by sudo lintel setup, or name one with --config FILE",
     );
   }
   const config = loadConfig(file, new Map(drivers.map(({ name, section }) => [name, section])));

@@ -5,8 +5,9 @@ import type { Subprocess } from "bun";
 import { linesOf } from "./lines.ts";
 import { SimulatorProcess } from "./simulator.ts";
 
-/** The program as people start it. */
-export const lintel = normalize(join(import.meta.dir, "../../scripts/lintel"));
+/** The program as people start it: from a checkout, or `lintel` of the release that LINTEL_TEST_PROGRAM names. */
+export const lintel =
+  process.env["LINTEL_TEST_PROGRAM"] ?? normalize(join(import.meta.dir, "../../scripts/lintel"));
 
 /**
  * A machine with Lintel on it: a data directory, a configuration and an empty home directory for real processes, which are
