@@ -33,5 +33,5 @@ function programFiles(): string[] {
 
 /** Words of systemd about units, which no file of the program has. */
 const systemWords =
-  "started starting stopped stopping main process exited code killed dumped status kill segv abrt term failed with result scheduled restart job counter at deactivated successfully consumed cpu time watchdog timeout limit core-dump exit-code signal oom-kill reloading condition check resulted in being skipped unit";
+  "started starting stopped stopping main process exited code killed dumped status kill segv abrt term failed with result nightly lintel-first-boot lintel-upload lintel-clock lintel-central lintel-update scheduled restart job counter at deactivated successfully consumed cpu time watchdog timeout limit core-dump exit-code signal oom-kill reloading condition check resulted in being skipped unit";
 const files_max = 5_000;
