@@ -81,8 +81,8 @@ async function setUpFrom(file: string, options: SetupOptions, context: CommandCo
     if ("faults" in read) sayFaults(read.faults, { file, once }, context);
     else await setUp(read.wanted, options, context);
   } catch (thrown) {
-    if (once && thrown instanceof OperatorError) noteFaults(file, [messageOf(thrown, line_max)]);
-    throw thrown;
+    if (!(thrown instanceof OperatorError)) throw thrown;
+    sayFaults([thrown], { file, once }, context);
   }
 }
 
@@ -112,7 +112,8 @@ function sayFaults(
   const { terminal } = context;
   const lines = faults.slice(0, faults_max).map((fault) => messageOf(fault, line_max));
   for (const line of lines) terminal.say(`${terminal.errorColours.red("lintel:")} ${line}`);
-  if (once) noteFaults(file, lines);
+  const unnoted = once ? noteFaults(file, lines) : undefined;
+  if (unnoted !== undefined) terminal.say(unnoted);
   context.exitWith(exit_faults);
 }
 
@@ -134,12 +135,28 @@ async function setUp(
   const why = whyNoService(config);
   if (why === undefined) await enableServices(upload?.at);
   if (once && file !== undefined) putAway(file, wanted.token);
-  if (why === undefined) await startServices(upload !== undefined, changed);
+  const failed =
+    why === undefined ? await failureOf(() => startServices(upload !== undefined, changed)) : undefined;
+  if (failed !== undefined) {
+    warnings.unshift(failed);
+    context.exitWith(exit_not_started);
+  }
   warnings.push(...(await shortcomings(config, context)));
   const { terminal } = context;
   if (options.json)
-    terminal.printJson({ configuration: config, changed, started: why === undefined, warnings });
-  else sayDone({ config, changed, why, warnings }, context);
+    terminal.printJson({ configuration: config, changed, started: (why ?? failed) === undefined, warnings });
+  else sayDone({ config, changed, why, failed, warnings }, context);
+}
+
+/** The fault that an action ends in; undefined where it ends well. */
+async function failureOf(action: () => Promise<void>): Promise<string | undefined> {
+  try {
+    await action();
+    return undefined;
+  } catch (thrown) {
+    if (thrown instanceof OperatorError) return messageOf(thrown, line_max);
+    throw thrown;
+  }
 }
 
 /** Tries a token that is given. Answers why it could not be tried now. */
@@ -175,14 +192,21 @@ const checks = [
 ] as const;
 
 function sayDone(
-  done: { config: string; changed: boolean; why: string | undefined; warnings: readonly string[] },
+  done: {
+    config: string;
+    changed: boolean;
+    why: string | undefined;
+    failed: string | undefined;
+    warnings: readonly string[];
+  },
   { terminal: { print, colours } }: CommandContext,
 ): void {
-  const { config, changed, why, warnings } = done;
-  const how = changed ? `is written` : "was so already: nothing changed";
+  const { config, changed, why, failed, warnings } = done;
+  const how = changed ? "is written" : "was so already: nothing changed";
   print(`${colours.green("✓")} ${config} ${how}`);
-  if (why === undefined) print(`${colours.green("✓")} the gateway runs, and starts with the machine`);
-  else print(`${colours.yellow("!")} the gateway was not started (${why}): lintel run --config ${config}`);
+  if (why !== undefined)
+    print(`${colours.yellow("!")} the gateway was not started (${why}): lintel run --config ${config}`);
+  else if (failed === undefined) print(`${colours.green("✓")} the gateway runs, and starts with the machine`);
   for (const warning of warnings) print(`${colours.yellow("!")} ${warning}`);
   print("");
   print(colours.bold("Next"));
@@ -197,5 +221,6 @@ function sayDone(
 }
 
 const exit_faults = 2;
+const exit_not_started = 1;
 const faults_max = 100;
 const line_max = 2_000;

@@ -224,6 +224,13 @@ describe("once, from a boot partition", () => {
     ]);
   });
 
+  test("where the boot partition takes no changes, faults are said all the same", async () => {
+    file = join(site.directory, "nowhere", "lintel-home.toml");
+    const { code, said } = await again("--once");
+    expect(code).toBe(2);
+    expect(said).toMatch(/there is no set-up file .*\nthis could not be written to .*faults\.txt \(ENOENT/);
+  });
+
   test("faults go into a file beside it, without the token, which goes with the faults", async () => {
     const faults = join(site.directory, "lintel-home.faults.txt");
     expect((await setup(text().replace("id = 12", "id = -1"), "--once")).code).toBe(2);

@@ -9,6 +9,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { messageOf, OperatorError } from "../../errors.ts";
 
 /**
  * Takes the token out of a file that was used, and gives it the name of one that is done: its bytes are overwritten where they are, so that
@@ -16,10 +17,17 @@ import { dirname } from "node:path";
  * the file is used once more, without its token, and changes nothing.
  */
 export function putAway(file: string, token: string | undefined): void {
-  if (token !== undefined) blank(file, token);
-  renameSync(file, doneName(file));
-  rmSync(faultsName(file), { force: true });
-  syncDirectory(dirname(file));
+  try {
+    if (token !== undefined) blank(file, token);
+    renameSync(file, doneName(file));
+    rmSync(faultsName(file), { force: true });
+    syncDirectory(dirname(file));
+  } catch (thrown) {
+    throw new OperatorError(
+      `the box is set up, and its token cannot be taken out of ${file} (${messageOf(thrown)})`,
+      "have it on a disk that takes changes, and run this again",
+    );
+  }
 }
 
 function blank(file: string, token: string): void {
@@ -33,14 +41,19 @@ function blank(file: string, token: string): void {
   }
 }
 
-/** Writes beside the file why it was not used, for whoever looks at the card in another machine. */
-export function noteFaults(file: string, lines: readonly string[]): void {
-  const open = openSync(faultsName(file), "w");
+/** Writes beside the file why it was not used, for whoever looks at the card in another machine. Answers why it could not, where it could not. */
+export function noteFaults(file: string, lines: readonly string[]): string | undefined {
   try {
-    writeFileSync(open, [...lines, ""].join("\r\n"));
-    fsyncSync(open);
-  } finally {
-    closeSync(open);
+    const open = openSync(faultsName(file), "w");
+    try {
+      writeFileSync(open, [...lines, ""].join("\r\n"));
+      fsyncSync(open);
+    } finally {
+      closeSync(open);
+    }
+    return undefined;
+  } catch (thrown) {
+    return `this could not be written to ${faultsName(file)} (${messageOf(thrown)})`;
   }
 }
 
