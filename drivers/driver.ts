@@ -46,6 +46,11 @@ export interface Driver {
    * where there is no other network to give up.
    */
   formNewNetwork?(): void;
+  /**
+   * Present on a driver that may be in the middle of what cannot be done again for hours: what that is, in some words, undefined when it is not.
+   * An update waits for it to end.
+   */
+  busy?(): string | undefined;
   /** Present on a driver with a lamp: shows the state of the gateway. */
   show?(lamp: Lamp): void;
 }

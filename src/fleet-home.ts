@@ -1,3 +1,5 @@
+import type { UpdateReport } from "./update-report.ts";
+
 /** State of a home, for the people who decide whether to send somebody there. Times are unix milliseconds. */
 export interface FleetHome {
   readonly homeid: number;
@@ -55,6 +57,8 @@ export interface FleetHome {
   }[];
   /** Devices heard by radio of late that nobody has admitted. */
   readonly strangers: number | null;
+  /** Updates of the gateway, as it tells of them; null where it does not update itself. */
+  readonly update: UpdateReport | null;
   /** Subjects that were erased at the gateway and are still here; null is the home itself. */
   readonly erased_there: readonly (number | null)[];
   /** Other gateways that upload for this home: epochs. */

@@ -33,6 +33,7 @@ import type { GatewayStore } from "./store/store.ts";
 import type { UploadStore } from "./store/upload-store.ts";
 import { describeGateway } from "./sync/gateway-report.ts";
 import { sourceApp } from "./sync/source/source.ts";
+import { reportOf } from "./update/state.ts";
 import { version } from "./version.ts";
 
 /** A gateway at work. */
@@ -229,6 +230,7 @@ async function assemble(
     clock_synchronised: clock.now().quality === clockQuality.synchronised,
     joining: joining.isOpen,
     ...(joining.opened && { opened: joining.opened }),
+    busy: attached.flatMap((driver) => driver.busy() ?? []),
     connections_closed: server.connectionsClosed(),
     drivers: driversNow(),
     ingest: { ...ingest.status() },
@@ -315,6 +317,7 @@ function sourceOf(options: {
         timezone: config.home.timezone,
         strangers: strangers(),
         machine: { ...machineHealth(directory), ...power.seen() },
+        update: config.update && reportOf(config.update.directory, config.update.ring),
       })),
       differing_days: 0,
     }),

@@ -22,6 +22,8 @@ const savedSchema = Type.Object({
 const set_interval_ms = day_ms;
 /** Events wait on the box until the gateway knows the time, but not until they are overwritten. */
 const await_time_max_ms = day_ms;
+/** A gateway that is started again hears its bridge within this time. */
+const near_ms = 120_000;
 
 /** One polled pill box: its clock, its buffer and its radio windows. */
 export class Box {
@@ -59,6 +61,12 @@ export class Box {
     const parsed: unknown = text === undefined ? undefined : JSON.parse(text);
     const saved = Value.Check(savedSchema, parsed) ? parsed : undefined;
     return new Box(options, await EventBuffer.open({ ...options, end_ms: saved?.end_ms ?? 0 }), saved);
+  }
+
+  /** Whether its radio window is open, or is about to. */
+  inWindow(now_ms: number): boolean {
+    const window = this.#window;
+    return window !== undefined && now_ms > window.from_ms - near_ms && now_ms < window.to_ms;
   }
 
   /** Asks the box and plans the next time. False when it did not answer at all. Rejects when `signal` is raised. */

@@ -44,6 +44,7 @@ const baud_default = 115_200;
 export class PillboxDriver implements Driver {
   readonly #options: PillboxOptions;
   readonly #connection: Reconnect;
+  #poller: Poller | undefined;
 
   constructor(options: PillboxOptions) {
     const { config, host } = options;
@@ -70,6 +71,11 @@ export class PillboxDriver implements Driver {
     return this.#connection.status();
   }
 
+  busy(): string | undefined {
+    const box = this.#poller?.inWindow;
+    return box && `the radio window of pill box ${box.mac} is open, or about to`;
+  }
+
   #open(signal: AbortSignal): Promise<Session> {
     const { config } = this.#options;
     const { port, baud = baud_default } = config;
@@ -86,6 +92,7 @@ export class PillboxDriver implements Driver {
       bounds: { ...askBounds, ...this.#options.askBounds },
     });
     const poller = new Poller({ host, bridge });
+    this.#poller = poller;
     return {
       receive: (chunk) => bridge.receive(chunk, host.clock.now()),
       greet: (signal) =>

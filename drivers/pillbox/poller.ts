@@ -27,6 +27,12 @@ export class Poller {
     return this.#boxes.size;
   }
 
+  /** A box whose radio window is open, or is about to: in the next one it may be a day later. */
+  get inWindow(): Box | undefined {
+    const now_ms = this.#host.clock.now().unix_ms;
+    return [...this.#boxes.values()].find((box) => box.inWindow(now_ms));
+  }
+
   /** Asks the bridge for its boxes. Rejects with Unanswered when it says nothing. */
   async list(signal: AbortSignal): Promise<void> {
     const { reply, moment } = await this.#bridge.ask("list", { type: requestType.list }, signal);

@@ -8,11 +8,11 @@
  * container by systemd-nspawn, with systemd as its first process and no network but one loopback for both. With --hold they
  * stay there after a fault, to be looked into, until Ctrl-C. Exits with 1 at the first step that does not hold, with 2 where it cannot run here.
  */
-import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, normalize } from "node:path";
 import { parseArgs } from "node:util";
-import { Box, removeGroup } from "./boot/box.ts";
+import { runApart } from "./boot/apart.ts";
+import { Box } from "./boot/box.ts";
 import { installCentral, tryByHand, tryCentral } from "./boot/central.ts";
 import { tryFaults } from "./boot/faults.ts";
 import { installGateway } from "./boot/gateway.ts";
@@ -36,46 +36,11 @@ if (options.help) {
   console.log("sudo ./scripts/soak boot [--cache DIR] [--hold]");
   process.exit();
 }
-process.exit(options.within === undefined ? await runApart() : await runWithin(options.within));
-
-/** In mounts and processes of its own, which end with it, so that nothing is left on this machine. */
-async function runApart(): Promise<number> {
-  const missing = ["debootstrap", "systemd-nspawn", "unshare", "nsenter"].filter(
-    (name) => Bun.which(name) === null,
-  );
-  if (process.getuid?.() !== 0 || missing.length > 0) {
-    console.error("soak boot: needs root, and sudo apt-get install debootstrap systemd-container");
-    return 2;
-  }
-  const directory = mkdtempSync(join(tmpdir(), "lintel-boot-"));
-  const apart = [
-    "unshare",
-    "--mount",
-    "--propagation",
-    "private",
-    "--pid",
-    "--fork",
-    "--kill-child",
-    "--mount-proc",
-  ];
-  const words = [
-    ...apart,
-    process.execPath,
-    import.meta.path,
-    ...process.argv.slice(2),
-    "--within",
-    directory,
-  ];
-  const child = Bun.spawn(["setpriv", "--pdeathsig", "KILL", ...words], {
-    stdio: ["inherit", "inherit", "inherit"],
-  });
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
-    process.on(signal, () => child.kill("SIGKILL"));
-  const code = await child.exited;
-  for (const name of ["gateway", "central"]) removeGroup(`${directory}-${name}`);
-  rmSync(directory, { recursive: true });
-  return child.signalCode === null ? code : 130;
-}
+process.exit(
+  options.within === undefined
+    ? await runApart({ name: "boot", program: import.meta.path, boxes: ["gateway", "central"] })
+    : await runWithin(options.within),
+);
 
 async function runWithin(directory: string): Promise<number> {
   const checkout = normalize(join(import.meta.dir, "../.."));

@@ -78,6 +78,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: "make a spare box the one that was lost, from a backup or from central",
     load: () => import("./restore.ts"),
   },
+  update: {
+    summary: "bring the gateway to the newest release, and back where that does not do its work",
+    load: () => import("./update.ts"),
+  },
   report: {
     summary: "show doses taken and missed, and walking speed, day by day",
     load: () => import("./report.ts"),

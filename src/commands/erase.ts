@@ -11,11 +11,11 @@ import {
   type ErasureTarget,
   spanOf,
 } from "../store/erasure.ts";
+import { setAsideIn } from "../store/sqlite/placing.ts";
 import { storedRole } from "../store/sqlite/role.ts";
 import type { Store } from "../store/store.ts";
 import { forgetKeptRecords } from "../uploader/home-records-import.ts";
 import { addHelp, type CommandContext, wholeNumber } from "./command.ts";
-import { setAsideIn } from "./restore/placement.ts";
 import { momentText } from "./spans.ts";
 import { addStoreOptions, type StoreOptions } from "./store-options.ts";
 import { type Columns, printTable } from "./table.ts";

@@ -70,6 +70,13 @@ function printFleet(
           `  home ${homeid}: ${itemname} was replaced by ${by} on ${new Date(at_ms).toISOString().slice(0, 10)}, and still is in the inventory (import its item as Decommissioned)`,
         ),
       );
+  for (const { homeid, update } of homes)
+    for (const { version, message, reason } of update?.refusals ?? [])
+      print(
+        colours.dim(
+          `  home ${homeid} ${reason === "went_back" ? "went back from" : "refused"} ${version ?? "a list of releases"}: ${message}`,
+        ),
+      );
   const well = homes.length - needing.length;
   const hidden = all || well === 0 ? "" : colours.dim(" (--all lists them)");
   print(`${well} of ${homes.length} ${homes.length === 1 ? "home needs" : "homes need"} nothing${hidden}`);
@@ -77,6 +84,7 @@ function printFleet(
 
 /** Can be done without, the first first. */
 const least = [
+  "ring",
   "strangers",
   "life used",
   "°C",
@@ -101,7 +109,9 @@ function columnsAt(now_ms: number): Columns<FleetHome> {
     "life used": ({ disk_life_used_percent: percent }) => (percent === null ? undefined : `${percent} %`),
     "°C": ({ temperature_c }) => (temperature_c === null ? undefined : Math.round(temperature_c)),
     strangers: ({ strangers }) => strangers || undefined,
-    version: ({ version }) => version ?? undefined,
+    version: ({ version, update }) =>
+      update?.trying === undefined ? (version ?? undefined) : `${version} (tries ${update.trying})`,
+    ring: ({ update }) => update?.ring,
   };
 }
 

@@ -39,6 +39,10 @@ export function define(command: Command, context: CommandContext): void {
       default_days,
     )
     .option("--replace", "set aside what the data directory holds; nothing is removed")
+    .option(
+      "--take-over",
+      "of a backup of this box: leave its data where they have all that the backup has and its form; else take over what they have more",
+    )
     .option("--json", "print what came back as JSON")
     .action((from: string | undefined, options: RestoreOptions) => restore(from, options, context));
 }
@@ -54,6 +58,11 @@ async function restore(
         ? "nothing says where to restore from"
         : `both ${from} and --from-central say where from`,
       "give the directory of a backup, or --from-central",
+    );
+  if (options.takeOver && (from === undefined || !options.replace))
+    throw new OperatorError(
+      "--take-over goes with the directory of a backup and --replace",
+      "give both, or leave it out",
     );
   const { terminal } = context;
   const log = serverLog(context, "warn");

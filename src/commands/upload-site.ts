@@ -51,7 +51,7 @@ export function siteOf(options: UploadSiteOptions): UploadSite & { readonly warn
       `no gateway is named, and there is no ${defaultConfigFiles.join(" or ")}`,
       "give --config FILE, or --data DIR with --url and --token-file",
     );
-  const { upload, home, ...known } = loadParts(file, "data", "upload", "home", "walking");
+  const { upload, home, ...known } = loadParts(file, "data", "upload", "home", "update", "walking");
   if (upload === undefined)
     throw new OperatorError(
       `${file} has no [upload]: this gateway sends nothing anywhere`,

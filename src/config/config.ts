@@ -15,6 +15,7 @@ import {
   valueFaults,
   where,
 } from "./toml-document.ts";
+import { isManifestAddress, type UpdateTarget, updateSection, updateTargetOf } from "./update-section.ts";
 import { type UploadTarget, uploadSection, uploadTargetOf } from "./upload-section.ts";
 import { faultOfLine, type WalkingLine, walkingLinesOf, walkingSection } from "./walking-line.ts";
 
@@ -37,6 +38,8 @@ export interface Config {
   };
   /** Where readings are sent each night; absent: nowhere. */
   readonly upload?: UploadTarget;
+  /** Where newer releases come from; absent: nobody looks for any. */
+  readonly update?: UpdateTarget;
   /** Lines of curtain sensors on which walking speed is measured. */
   readonly walking: readonly WalkingLine[];
   /** Settings of each driver, by the driver's name; a driver without a section is off. */
@@ -71,6 +74,7 @@ const coreSchemas = {
     metrics: Type.Optional(Type.Boolean({ description: "true to serve metrics at /metrics, or false" })),
   }),
   upload: uploadSection,
+  update: updateSection,
   walking: walkingSection,
 } as const;
 
@@ -87,6 +91,7 @@ const configuration: DocumentKind = {
     "home.timezone": isTimezone,
     "api.listen": (value) => parseListen(value) !== undefined,
     "upload.url": isServerAddress,
+    "update.manifest": isManifestAddress,
     "upload.at": (value) => /^([01]\d|2[0-3]):[0-5]\d$/.test(value),
     "*.port": isPort,
   },
@@ -107,6 +112,7 @@ export function loadConfig(file: string, sections: ReadonlyMap<string, TSchema>)
     home: parts.home(document),
     api,
     upload: parts.upload(document),
+    update: parts.update(document),
     walking: parts.walking(document),
     drivers: new Map(
       [...sections.keys()]
@@ -188,6 +194,10 @@ const parts = {
   upload: ({ file, values }: Document) => {
     const section = values["upload"] as Static<typeof uploadSection> | undefined;
     return section && uploadTargetOf(section, dirname(resolve(file)));
+  },
+  update: ({ file, values }: Document) => {
+    const section = values["update"] as Static<typeof updateSection> | undefined;
+    return section && updateTargetOf(section, dirname(resolve(file)));
   },
   walking: (document: Document) => {
     const lines = walkingLinesOf(document.values["walking"] as Static<typeof walkingSection> | undefined);

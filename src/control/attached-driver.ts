@@ -71,6 +71,10 @@ export class AttachedDriver {
     return { state: "stopped", since_ms, detail: "", problem };
   }
 
+  busy(): string | undefined {
+    return plainWords(this.#guarded("could not say whether it is busy", () => this.#driver?.busy?.()));
+  }
+
   get joins(): boolean {
     return this.#driver?.openJoining !== undefined;
   }

@@ -26,6 +26,8 @@ export interface GatewayStatus {
   readonly joining: boolean;
   /** While it is open. */
   readonly opened?: Opened;
+  /** Work of drivers that should not be cut off now, in words. */
+  readonly busy: readonly string[];
   /** Connections closed since the start because there were too many at once. */
   readonly connections_closed: number;
   readonly drivers: readonly ({ readonly name: string } & DriverStatus)[];

@@ -3,6 +3,7 @@ import { freeBytes } from "../disk/free-bytes.ts";
 import { type MachineHealth, machineHealth } from "../machine-health.ts";
 import type { Store } from "../store/store.ts";
 import type { UploadStore } from "../store/upload-store.ts";
+import type { UpdateReport } from "../update-report.ts";
 import { doubts_reported_max, dropped_max, erasures_reported_max, type GatewayReport } from "./protocol.ts";
 
 /** A gateway's report without the values that only an upload knows. */
@@ -19,8 +20,10 @@ export async function describeGateway(options: {
   readonly strangers?: number | undefined;
   /** The machine as the running gateway sees it; absent: it is asked now. */
   readonly machine?: MachineHealth | undefined;
+  /** Of its updates, where it updates itself. */
+  readonly update?: UpdateReport | undefined;
 }): Promise<GatewayDescription> {
-  const { store, clock, directory, version, timezone, strangers } = options;
+  const { store, clock, directory, version, timezone, strangers, update } = options;
   const { last_seq, waiting, bytesOnDisk, dropped } = await store.overview();
   const own = (await store.erasures()).filter((erasure) => erasure.own === 1);
   const erasures = [...new Map(own.map(({ id, at_ms, subject }) => [id, { at_ms, subject }])).values()];
@@ -39,6 +42,7 @@ export async function describeGateway(options: {
     machine: options.machine ?? machineHealth(directory),
     dropped: Object.fromEntries(Object.entries(dropped).slice(0, dropped_max)),
     strangers,
+    update,
     ...(doubts.length === 0 ? {} : { doubts: doubts.slice(-doubts_reported_max) }),
     ...(erasures.length === 0 ? {} : { erasures: erasures.slice(-erasures_reported_max) }),
   };

@@ -3,6 +3,7 @@ import { DayDigest } from "../store/day-digest.ts";
 import { closed, DeviceHealth, Kind, number, Series, seq, time_ms, Word } from "../store/device-health.ts";
 import { day_max } from "../store/intake.ts";
 import type { DayReadings } from "../store/upload-store.ts";
+import { UpdateReport } from "../update-report.ts";
 
 /**
  * The routes between gateway and central under `/sync/v1`. Bodies are JSON, with Content-Encoding zstd where they are
@@ -100,6 +101,8 @@ export const GatewayReport = Type.Object(
         maxItems: doubts_reported_max,
       }),
     ),
+    /** Of a gateway that updates itself. */
+    update: Type.Optional(UpdateReport),
     /** Days found to differ since the last report, and what stopped the upload before this one. */
     differing_days: number,
     failure: Type.Optional(Word),

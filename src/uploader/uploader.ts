@@ -1,5 +1,6 @@
 import type { Clock } from "../clock.ts";
 import { certificateIn, tokenIn } from "../config/credential-files.ts";
+import type { UpdateTarget } from "../config/update-section.ts";
 import type { UploadTarget } from "../config/upload-section.ts";
 import { ControlClient } from "../control/client.ts";
 import type { Log } from "../log.ts";
@@ -8,6 +9,7 @@ import { openUploadStore } from "../store/sqlite/open.ts";
 import { describeGateway } from "../sync/gateway-report.ts";
 import { Central } from "../sync/upload/central.ts";
 import { type Uploaded, type UploadProgress, upload } from "../sync/upload/upload.ts";
+import { reportOf } from "../update/state.ts";
 import { version } from "../version.ts";
 import { gatherHomeFiles } from "./home-files.ts";
 import { takeHomeRecords } from "./home-records-import.ts";
@@ -19,6 +21,8 @@ export interface UploadSite {
   /** The number of the home, where the configuration has it. */
   readonly home?: number;
   readonly target: UploadTarget;
+  /** Where its releases come from, where it updates itself. */
+  readonly update?: UpdateTarget;
 }
 
 /**
@@ -57,7 +61,11 @@ export async function uploadFrom(
           const running = await new ControlClient(data).statusIfRunning().catch(() => undefined);
           const strangers = running?.strangers.length;
           const machine = running?.machine;
-          return describeGateway({ store, clock, directory: data, version, timezone, strangers, machine });
+          const update = site.update && reportOf(site.update.directory, site.update.ring);
+          return describeGateway({
+            ...{ store, clock, directory: data, version, timezone },
+            ...{ strangers, machine, update },
+          });
         },
         homeFiles,
         takeHomeRecords: (document) => takeHomeRecords({ store, directory: data, document }),

@@ -52,6 +52,13 @@ const rules: readonly { of: RegExp; may: RegExp; why: string }[] = [
     why: "a download asks a server, and a file is written of rows, wherever they come from; days are added up as meaning has them",
   },
   {
+    of: /^src\/update\//,
+    may: new RegExp(
+      `${foundation.source}|^src/http-client/|^src/control/(client|status)\\.ts$|^src/store/sqlite/connection\\.ts$`,
+    ),
+    why: "an update asks a web server and the running gateway, and touches data by commands of a release",
+  },
+  {
     of: /^src\/tls\//,
     may: foundation,
     why: "a certificate is made and kept without knowing who serves with it",

@@ -34,12 +34,15 @@ export class Box {
   readonly #beside: Box | undefined;
   readonly #console: number;
   readonly #group: string;
+  readonly #network: string | undefined;
+  readonly #disks: Readonly<Record<string, string>>;
   #nspawn: Bun.Subprocess | undefined;
   #leader = 0;
 
   /**
    * @param options `group` names its control group, one of this machine's; `mounts` are directories of this machine and their places in it;
-   * `beside` is the box whose network it shares
+   * `beside` is the box whose network it shares, `network` a namespace that it is in instead; what is in `mounts` it can't change,
+   * what is in `disks` it can
    */
   constructor(options: {
     name: string;
@@ -48,8 +51,12 @@ export class Box {
     console: string;
     group: string;
     beside?: Box;
+    network?: string;
+    disks?: Readonly<Record<string, string>>;
   }) {
     this.#name = options.name;
+    this.#network = options.network;
+    this.#disks = options.disks ?? {};
     this.#directory = options.directory;
     this.#mounts = options.mounts;
     this.#beside = options.beside;
@@ -64,13 +71,12 @@ export class Box {
   async boot(): Promise<string> {
     const words = [
       ...["systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--boot", "--link-journal=no"],
-      this.#beside === undefined
-        ? "--private-network"
-        : `--network-namespace-path=/proc/${this.#beside.#leader}/ns/net`,
+      this.#networkOption,
       ...["--directory", this.#directory, "--machine", this.#name, "--console=pipe"],
       // systemd holds units to their devices by a program in the kernel.
       "--system-call-filter=bpf",
       ...Object.entries(this.#mounts).flatMap(([from, to]) => ["--bind-ro", `${from}:${to}`]),
+      ...Object.entries(this.#disks).flatMap(([from, to]) => ["--bind", `${from}:${to}`]),
     ];
     const join = 'echo $$ >"$0/cgroup.procs" && exec "$@"';
     this.#nspawn = Bun.spawn(["sh", "-c", join, this.#group, ...words], {
@@ -87,6 +93,12 @@ export class Box {
       const { out } = await this.run("systemctl is-system-running", { as: "root" });
       return /^(running|degraded)/.test(out) ? out.trim() : undefined;
     });
+  }
+
+  get #networkOption(): string {
+    if (this.#network !== undefined) return `--network-namespace-path=${this.#network}`;
+    if (this.#beside === undefined) return "--private-network";
+    return `--network-namespace-path=/proc/${this.#beside.#leader}/ns/net`;
   }
 
   /** As by its power button. */

@@ -37,10 +37,15 @@ export class SimulatedStick {
 
   /** Before the box goes off. */
   async unplug(): Promise<void> {
-    const { state: kept } = await this.tell({ do: "export" });
-    await this.#box.write(state, JSON.stringify(kept));
+    await this.keep();
     void this.#process?.stdin.end();
     await this.#process?.exited;
+  }
+
+  /** Keeps its network, and what has joined it, for the next time. */
+  async keep(): Promise<void> {
+    const { state: kept } = await this.tell({ do: "export" });
+    await this.#box.write(state, JSON.stringify(kept));
   }
 
   /** Somebody puts the sensor into its pairing mode, until it is let in. */
@@ -50,6 +55,11 @@ export class SimulatedStick {
       const { joined } = await this.tell({ do: "join", ieee });
       return joined === true ? true : undefined;
     });
+  }
+
+  /** The sensor says a number. Whether that was written to an open port. */
+  async say(status: number): Promise<boolean> {
+    return (await this.tell({ do: "notify", ieee, status }))["heard"] === true;
   }
 
   /** Somebody walks by. Whether the message was written to an open port. */

@@ -4,6 +4,7 @@ import { type FileHandle, mkdir, open, readdir } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { freeBytes } from "../../disk/free-bytes.ts";
 import { OperatorError } from "../../errors.ts";
+import { isOfProcess } from "../../store/sqlite/lock.ts";
 import { bytesText } from "../spans.ts";
 
 /** Size and digest of a file, to compare two copies. */
@@ -80,11 +81,6 @@ export function filesToKeep(data: string, but: string): string[] {
       .filter((path) => !path.startsWith(`${resolve(but)}/`))
       .map((path) => relative(data, path))
   );
-}
-
-/** Whether a file of a data directory means something only to the processes that run on it now. */
-export function isOfProcess(name: string): boolean {
-  return /^[a-z]+\.(lock(-journal)?|pid)$/.test(name);
 }
 
 /**

@@ -6,9 +6,9 @@ import type { ErasedSpan, Erasure } from "../../store/erasure.ts";
 import { databasePath } from "../../store/sqlite/connection.ts";
 import { SqliteDatabase } from "../../store/sqlite/database.ts";
 import { openStoreBeside } from "../../store/sqlite/open.ts";
+import { setAsideIn } from "../../store/sqlite/placing.ts";
 import { forgetKeptRecords } from "../../uploader/home-records-import.ts";
 import type { CommandContext } from "../command.ts";
-import { setAsideIn } from "./placement.ts";
 
 /** Erasures of the stores of a data directory, those that were set aside among them: a backup may be older. */
 export async function erasedBefore(directory: string, log: Log): Promise<Erasure[]> {

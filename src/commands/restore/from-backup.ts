@@ -2,14 +2,17 @@ import { existsSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { messageOf, OperatorError } from "../../errors.ts";
 import type { ErasedSpan } from "../../store/erasure.ts";
+import { databasePath } from "../../store/sqlite/connection.ts";
 import { beginEpochIn, newEpoch } from "../../store/sqlite/epochs.ts";
 import { prepareDatabase } from "../../store/sqlite/prepare.ts";
+import { lastNumberIn, takeOver } from "../../store/sqlite/salvage.ts";
+import { hasSamePast } from "../../store/sqlite/same-past.ts";
 import { homeFilesAt } from "../../sync/home-files.ts";
 import { putCursors } from "../../uploader/home-files.ts";
 import { partsOf } from "../../uploader/home-records-import.ts";
 import { connect, type UploadSite } from "../../uploader/uploader.ts";
 import { requireSpace } from "../backup/files.ts";
-import { copyOut, type Manifest, readManifest } from "../backup/manifest.ts";
+import { copyOut, databaseName, type Manifest, readManifest } from "../backup/manifest.ts";
 import { drawBytes } from "../progress.ts";
 import { momentText } from "../spans.ts";
 import { directoryToCopy } from "../store-options.ts";
@@ -29,15 +32,31 @@ export async function restoreFromBackup(from: string, run: RestoreRun): Promise<
   const { put, failed } = await putConfiguration(from, manifest, options.config);
   try {
     const directory = directoryToCopy(options);
-    const { aside } = await fillDirectory({
+    const { last_seq, made_ms } = manifest;
+    const copy = join(from, manifest.directory, databaseName);
+    const filled = await fillDirectory({
       directory,
       replace: options.replace === true,
+      suffices: () => options.takeOver === true && hasSamePast(databasePath(directory), copy),
       build: (building) => build({ from, manifest, building, directory }, run),
     });
-    const { last_seq, made_ms } = manifest;
+    if (filled === undefined) {
+      const stays = `${directory} has all that the backup of ${momentText(made_ms)} has, and stays as it is.`;
+      return {
+        directory,
+        figures: { kept: true },
+        said: [...put.map((path) => `${path} is back.`), stays],
+        failed,
+      };
+    }
+    const { aside, built } = filled;
     const held = `${directory} holds what the backup of ${momentText(made_ms)} held: readings up to number ${last_seq.toLocaleString("en")}.`;
-    const said = [...put.map((path) => `${path} is back.`), held];
-    return { directory, aside, figures: { last_seq, made_ms, not_put_back: failed }, said, failed };
+    const said = [
+      ...put.map((path) => `${path} is back.`),
+      held,
+      ...(built === undefined ? [] : [linesOf(built)]),
+    ];
+    return { directory, aside, figures: { last_seq, made_ms, not_put_back: failed, ...built }, said, failed };
   } catch (thrown) {
     for (const path of put) rmSync(path);
     throw thrown;
@@ -47,9 +66,9 @@ export async function restoreFromBackup(from: string, run: RestoreRun): Promise<
 async function build(
   of: { from: string; manifest: Manifest; building: string; directory: string },
   run: RestoreRun,
-): Promise<void> {
+): Promise<TakenOver | undefined> {
   const { from, manifest, building, directory } = of;
-  const { context, stop, log } = run;
+  const { context, stop, log, options } = run;
   const files = Object.entries(manifest.files).filter(([, { path }]) => path === undefined);
   const total = files.reduce((sum, [, { bytes }]) => sum + bytes, 0);
   await requireSpace(building, total);
@@ -61,10 +80,34 @@ async function build(
       drawBytes(context.terminal, done, total);
     });
   prepareDatabase(building, newEpoch()).database.close();
+  const taken = options.takeOver
+    ? takeOverFrom(databasePath(directory), databasePath(building), manifest.last_seq)
+    : undefined;
   const { files: kept, erasures } = await askCentral(run);
   putCursors(building, kept);
   await eraseAgain(building, [...(await erasedBefore(directory, log)), ...erasures], run);
   beginEpochIn(building, newEpoch());
+  return taken;
+}
+
+/** Counts of readings that came after the backup. */
+interface TakenOver {
+  readonly taken_over: number;
+  /** Numbers that were given and whose readings cannot be read. */
+  readonly lost: number;
+}
+
+/** Takes over what the database that is replaced has more than its backup: under the same numbers, so that central, which may have some, takes each once. */
+function takeOverFrom(replaced: string, into: string, after_seq: number): TakenOver {
+  const { readings } = takeOver({ from: replaced, into, after_seq });
+  return { taken_over: readings, lost: Math.max(0, (lastNumberIn(replaced) ?? 0) - after_seq - readings) };
+}
+
+function linesOf({ taken_over, lost }: TakenOver): string {
+  const count = `${taken_over.toLocaleString("en")} readings that came since were taken over`;
+  return lost === 0
+    ? `${count}.`
+    : `${count}; ${lost.toLocaleString("en")} could not be read, and stay where they are set aside.`;
 }
 
 /**

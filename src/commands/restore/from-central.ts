@@ -29,7 +29,7 @@ export async function restoreFromCentral(run: RestoreRun): Promise<Restored> {
   const { options } = run;
   const { days } = options;
   const site = siteOf(options);
-  const { built, aside } = await fillDirectory({
+  const filled = await fillDirectory({
     directory: site.data,
     replace: options.replace === true,
     build: async (building) => {
@@ -39,6 +39,8 @@ export async function restoreFromCentral(run: RestoreRun): Promise<Restored> {
       return { ...(await build(building, site, run)), sent_from_remains: sent?.sent, lost: sent?.lost };
     },
   });
+  if (filled === undefined) throw new Error("a restore from central has always something to do");
+  const { built, aside } = filled;
   const { network } = built;
   const failed = network
     ? []

@@ -7,6 +7,7 @@ export interface RestoreOptions extends StoreOptions, UploadSiteOptions {
   readonly fromCentral?: boolean;
   readonly days: number;
   readonly replace?: boolean;
+  readonly takeOver?: boolean;
 }
 
 /** Options and surroundings that both ways of restoring share. */

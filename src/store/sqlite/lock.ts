@@ -38,6 +38,16 @@ export const uploadPost: Post = {
     ),
 };
 
+/** The one update at a time, on a directory of releases. */
+export const updatePost: Post = {
+  name: "update",
+  held: (directory, process) =>
+    new OperatorError(
+      `another update${process} in ${directory} is under way`,
+      "wait until it has ended: lintel update --status shows how far it is",
+    ),
+};
+
 /** Takes the lock, waiting a moment for a command that holds it briefly. Throws an OperatorError that names the holder. */
 export function takeLock(directory: string, post: Post = gatewayPost): WriterLock {
   const path = join(directory, `${post.name}.lock`);
@@ -60,6 +70,11 @@ export function takeLock(directory: string, post: Post = gatewayPost): WriterLoc
       held.close();
     },
   };
+}
+
+/** Whether a file of a data directory means something only to the processes that run on it now. */
+export function isOfProcess(name: string): boolean {
+  return /^[a-z]+\.(lock(-journal)?|pid)$/.test(name);
 }
 
 function pidText(holder: string): string {

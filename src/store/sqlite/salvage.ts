@@ -31,6 +31,34 @@ export function isWhole(path: string): boolean {
   }
 }
 
+/** The last number that a database has given; undefined where not even that can be read. */
+export function lastNumberIn(path: string): number | undefined {
+  try {
+    const database = openForReading(path);
+    try {
+      const [row] = database.query("SELECT value FROM meta WHERE name = 'last_seq'").values();
+      return row === undefined ? undefined : Number(row[0]);
+    } finally {
+      database.close();
+    }
+  } catch {
+    // Whatever is wrong with it, it tells no number.
+    return undefined;
+  }
+}
+
+/**
+ * Copies into a database what another one, which it was the beginning of, has more: the readings with higher numbers, under these, and
+ * what they rest on. What both have stays as it is.
+ *
+ * @param options.from one that another version of this program may have changed, or damaged
+ * @param options.into a copy that was made of it before, of this program's form
+ * @param options.after_seq the last number in the copy
+ */
+export function takeOver(options: { from: string; into: string; after_seq: number }): Salvaged {
+  return copyReadable(options);
+}
+
 /**
  * Copies what can still be read of a damaged database into a new one: from both ends of every table towards the damage, and of series of
  * each item by itself, so that a page that is lost takes as little as possible along.
@@ -38,7 +66,12 @@ export function isWhole(path: string): boolean {
  * @param options.from the damaged database
  * @param options.into one that was just made by this program
  */
-export function salvage({ from, into }: { from: string; into: string }): Salvaged {
+export function salvage(options: { from: string; into: string }): Salvaged {
+  return copyReadable(options);
+}
+
+function copyReadable(options: { from: string; into: string; after_seq?: number }): Salvaged {
+  const { from, into, after_seq } = options;
   let source: Connection | undefined;
   const target = openForWriting(into);
   try {
@@ -46,7 +79,7 @@ export function salvage({ from, into }: { from: string; into: string }): Salvage
     // The copy is looked at and thrown away: nothing hangs on it until all of it is there.
     target.run("PRAGMA synchronous = OFF");
     target.run("PRAGMA foreign_keys = OFF");
-    return new Salvage(source, target).run();
+    return new Salvage(source, target, after_seq).run();
   } catch {
     // Not even its first page can be read.
     return { readings: 0, unreadable: 1 };
@@ -59,17 +92,25 @@ export function salvage({ from, into }: { from: string; into: string }): Salvage
 class Salvage {
   readonly #source: Connection;
   readonly #target: Connection;
+  /** The last number that the target has already; absent: it is a new database. */
+  readonly #after_seq: number | undefined;
   #readings = 0;
   #unreadable = 0;
 
-  constructor(source: Connection, target: Connection) {
+  constructor(source: Connection, target: Connection, after_seq?: number) {
     this.#source = source;
     this.#target = target;
+    this.#after_seq = after_seq;
   }
 
   run(): Salvaged {
     this.#target.transaction(() => {
-      for (const table of tablesOf(this.#target)) if (!derived.has(table)) this.#table(table);
+      const added = this.#after_seq !== undefined;
+      for (const table of tablesOf(this.#target)) {
+        if (derived.has(table) || (added && ofTheStore.has(table))) continue;
+        if (added && ofThisMoment.has(table)) this.#target.run(`DELETE FROM ${table}`);
+        this.#table(table);
+      }
       for (const table of ["items", "streams"])
         this.#target.run(
           `UPDATE last_keys SET last = max(last, coalesce((SELECT max(key) FROM ${table}), 0)) WHERE name = '${table}'`,
@@ -93,8 +134,9 @@ class Salvage {
     const columns = columnsOf(this.#target, table).filter((column) => known.includes(column));
     if (columns.length === 0) return;
     const key = keyOf(this.#target, table);
+    const other = this.#after_seq === undefined ? "REPLACE" : "IGNORE";
     const put = this.#target.prepare(
-      `INSERT OR REPLACE INTO ${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`,
+      `INSERT OR ${other} INTO ${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`,
     );
     for (const direction of ["ASC", "DESC"] as const) {
       const order = key.map((column) => `${column} ${direction}`).join(", ");
@@ -129,7 +171,7 @@ class Salvage {
     const { series, stream, put } = run;
     let reached = direction === "ASC" ? from_ms : before_ms;
     const sql = `SELECT ${quoted(readingColumns(series))} FROM ${series}
-      WHERE stream = ? AND stamp >= ? AND stamp < ? ORDER BY stamp ${direction}, seq ${direction}`;
+      WHERE stream = ? AND stamp >= ? AND stamp < ? AND seq > ${this.#after_seq ?? 0} ORDER BY stamp ${direction}, seq ${direction}`;
     const all = this.#read(sql, [stream, from_ms, before_ms], (row) => {
       const [, stamp] = row as [number, number];
       reached = stamp;
@@ -200,5 +242,9 @@ function keyOf(database: Database, table: string): string[] {
 
 /** Series are copied item by item; counts are made anew. */
 const derived = new Set<string>([...seriesNames, "totals", "counts", "late"]);
+/** Tables in which a database tells of itself: they stay, where readings are added. */
+const ofTheStore = new Set(["meta", "epochs", "upload_state", "last_keys", "dropped"]);
+/** Tables that go with the last number: how far buffers of devices were read, and what waits for the time. Taken as a whole. */
+const ofThisMoment = new Set(["cursors", "waiting", "boots"]);
 /** Stretches of a series of an item that are tried, two reads each: enough to close in on twenty damaged pages. */
 const tries_max = 1_000;

@@ -5,6 +5,7 @@
 import { databasePath } from "./connection.ts";
 import { storeFault } from "./faults.ts";
 import { takeLock, type WriterLock } from "./lock.ts";
+import { finishPlacing } from "./placing.ts";
 import { prepareDatabase, prepareDirectory } from "./prepare.ts";
 import { claimRole } from "./role.ts";
 import { Writing } from "./write.ts";
@@ -47,6 +48,7 @@ function open(options: WriterOptions): Opened {
   directory = options.directory;
   prepareDirectory(directory);
   lock = takeLock(directory);
+  finishPlacing(directory);
   const { database, versionBefore } = prepareDatabase(directory, options.freshEpoch);
   const path = databasePath(directory);
   const { role, place } = options;

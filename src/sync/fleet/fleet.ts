@@ -92,6 +92,7 @@ function fleetHome(
       newest_ms,
     })),
     strangers: report.strangers ?? null,
+    update: report.update ?? null,
     erased_there: erased === nothingErased ? [] : unanswered(report, gateway.home, erased),
     rivals: gateway.rivals,
   };

@@ -74,6 +74,10 @@ export interface BatteryRow {
 
 export interface VersionRow {
   readonly version: string | null;
+  /** Rings of the homes that have it. */
+  readonly rings: readonly number[];
+  /** Homes that refused it, or went back from it, and why: some of them. */
+  readonly refused: readonly { readonly homeid: number; readonly message: string }[];
   readonly homes: number;
   /** Some of them. */
   readonly homeids: readonly number[];
@@ -169,9 +173,15 @@ async function viewOf(
       return { view: { batteries: cut(found) }, found: found.length };
     }
     case "versions": {
-      const found = [...Map.groupBy(all, ({ version }) => version)].map(
+      const refused = Map.groupBy(all.flatMap(refusedBy), ({ version }) => version);
+      const running = Map.groupBy(all, ({ version }) => version);
+      const released = new Set([...running.keys()].map((version) => version?.split("+")[0]));
+      const nowhere = [...refused.keys()].filter((version) => !released.has(version));
+      const found = [...running, ...nowhere.map((version) => [version, []] as const)].map(
         ([version, homes]): VersionRow => ({
           version,
+          rings: [...new Set(homes.flatMap(({ update }) => update?.ring ?? []))].toSorted((a, b) => a - b),
+          refused: (refused.get(version?.split("+")[0] ?? "") ?? []).slice(0, homes_named),
           homes: homes.length,
           homeids: homeids(homes).slice(0, homes_named),
         }),
@@ -180,6 +190,14 @@ async function viewOf(
       return { view: { versions: cut(found) }, found: found.length };
     }
   }
+}
+
+/** Releases that a home refused or went back from. */
+function refusedBy({ homeid, update }: FleetHome): { version: string; homeid: number; message: string }[] {
+  const refusals = update?.refusals ?? [];
+  return refusals.flatMap(({ version, message }) =>
+    version === undefined ? [] : { version, homeid, message },
+  );
 }
 
 function homeRow(home: FleetHome, nights: HomeNights | undefined, zones: Zones): HomeRow {

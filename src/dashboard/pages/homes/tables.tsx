@@ -284,16 +284,19 @@ export function VersionTable({ rows, locale }: Of<VersionRow>) {
         <tr>
           <th scope="col">Version</th>
           <th scope="col">Homes</th>
+          <th scope="col">Rings</th>
           <th scope="col">Which</th>
+          <th scope="col">Refused, or went back</th>
         </tr>
       </thead>
       <tbody>
-        {rows.map(({ version, homes, homeids }) => (
+        {rows.map(({ version, rings, homes, homeids, refused }) => (
           <tr key={version}>
             <th scope="row">{version ?? "unknown"}</th>
             <td class="number" data-label="Homes">
               {numberText(homes, locale)}
             </td>
+            <td data-label="Rings">{rings.join(", ")}</td>
             <td class="whole">
               {homeids.map((homeid, place) => (
                 <>
@@ -312,6 +315,14 @@ export function VersionTable({ rows, locale }: Of<VersionRow>) {
                   </a>
                 </>
               ) : null}
+            </td>
+            <td class="whole">
+              {refused.map(({ homeid, message }, place) => (
+                <>
+                  {place > 0 ? "; " : ""}
+                  <a href={`/homes/${homeid}`}>{homeid}</a> {message}
+                </>
+              ))}
             </td>
           </tr>
         ))}

@@ -1,0 +1,118 @@
+import { createHash } from "node:crypto";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { run } from "../boot/root.ts";
+
+/**
+ * The package that the box starts with, built as people build it, and releases that are made of it: with the same program, another version, and a
+ * fault before the program where one is asked for. These have a link to the package's Bun in them, so that each is some megabytes small.
+ */
+export class ReleaseMaker {
+  readonly #checkout: string;
+  readonly #directory: string;
+  readonly #key: string;
+  readonly #otherKey: string;
+  readonly architecture: string;
+
+  /** @param options.cache where a package that was built of the same source is kept, with its key, for the next run */
+  constructor(options: { checkout: string; directory: string; cache: string }) {
+    this.#checkout = options.checkout;
+    const source = sourceOf(options.checkout);
+    this.#directory = source === undefined ? options.directory : join(options.cache, `packages-${source}`);
+    this.architecture = run(["dpkg", "--print-architecture"]).trim();
+    mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
+    [this.#key, this.#otherKey] = ["key", "other"].map((name) => {
+      const path = join(this.#directory, `${name}.pem`);
+      if (!existsSync(path)) run([this.#release, "--make-key", path]);
+      return path;
+    }) as [string, string];
+  }
+
+  get #release(): string {
+    return join(this.#checkout, "scripts/release");
+  }
+
+  /** The path of the package of a version, with all that is in it. */
+  build(version: string): string {
+    const built = join(this.#directory, `lintel_${version}_${this.architecture}.deb`);
+    if (existsSync(built) && existsSync(join(this.#directory, "base"))) return built;
+    const out = ["--arch", this.architecture, "--out", this.#directory, "--version", version];
+    const key = this.#key.replace(/\.pem$/, ".pub.pem");
+    // The box unpacks it once: its size does not matter here.
+    const quick = ["env", "DPKG_DEB_COMPRESSOR_TYPE=gzip", "DPKG_DEB_COMPRESSOR_LEVEL=1"];
+    run([...quick, join(this.#checkout, "scripts/build"), ...out, "--key", key]);
+    rmSync(join(this.#directory, "base"), { recursive: true, force: true });
+    renameSync(built.replace(/\.deb$/, ""), join(this.#directory, "base"));
+    return built;
+  }
+
+  /** Publishes a release alone, with a fault, signed by the programme or by somebody else. */
+  publish(folder: string, of: { version: string; fault?: string; foreign?: boolean; cut?: boolean }): void {
+    for (const name of readdirSync(folder)) rmSync(join(folder, name));
+    const { version } = of;
+    const name = `lintel_${version}_${this.architecture}`;
+    const tree = join(this.#directory, name);
+    rmSync(tree, { recursive: true, force: true });
+    const lib = join(tree, "usr/lib/lintel");
+    mkdirSync(join(tree, "DEBIAN"), { recursive: true });
+    mkdirSync(lib, { recursive: true });
+    for (const entry of readdirSync(join(this.#directory, "base")))
+      if (entry !== "bun")
+        cpSync(join(this.#directory, "base", entry), join(lib, entry), { recursive: true });
+    symlinkSync("/usr/lib/lintel/bun", join(lib, "bun"));
+    const description = JSON.parse(readFileSync(join(lib, "release.json"), "utf8"));
+    writeFileSync(join(lib, "release.json"), JSON.stringify({ ...description, version }));
+    if (of.fault !== undefined) {
+      writeFileSync(join(lib, "program/fault.js"), of.fault);
+      const launcher = join(lib, "lintel");
+      const text = readFileSync(launcher, "utf8");
+      writeFileSync(
+        launcher,
+        text.replace('exec "$bun"', 'exec "$bun" --preload "$release/program/fault.js"'),
+      );
+    }
+    const control = `Package: lintel\nVersion: ${version}\nArchitecture: ${this.architecture}\nMaintainer: soak <soak@localhost>\nDescription: of the soak\n`;
+    writeFileSync(join(tree, "DEBIAN/control"), control);
+    const file = join(this.#directory, `${name}.deb`);
+    run(["dpkg-deb", "--root-owner-group", "-Zgzip", "-z1", "--build", tree, file]);
+    const key = of.foreign ? this.#otherKey : this.#key;
+    run([this.#release, folder, "--key", key, "--ring", "500", file]);
+    if (of.cut) {
+      const bytes = readFileSync(join(folder, `${name}.deb`));
+      bytes[5_000] = (bytes[5_000] ?? 0) ^ 1;
+      writeFileSync(join(folder, `${name}.deb`), bytes);
+    }
+    rmSync(tree, { recursive: true });
+    rmSync(file);
+  }
+}
+
+/** A name of what a package is built of; undefined where that is not all committed. */
+function sourceOf(checkout: string): string | undefined {
+  const parts = [
+    "src",
+    "drivers",
+    "packaging",
+    "systemd",
+    "scripts/build",
+    "scripts/packaging",
+    "scripts/launch.sh",
+  ];
+  const git = (...words: string[]) =>
+    run(["git", "-c", `safe.directory=${checkout}`, "-C", checkout, ...words]);
+  if (git("status", "--porcelain", "--", ...parts).trim() !== "") return undefined;
+  return createHash("sha256")
+    .update(git("ls-tree", "HEAD", "--", "bun.lock", ...parts))
+    .digest("hex")
+    .slice(0, 12);
+}

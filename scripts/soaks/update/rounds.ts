@@ -1,0 +1,166 @@
+import { faults } from "../../../test/update/faults.ts";
+import { until } from "../boot/box.ts";
+import { expect, step } from "../boot/trial.ts";
+import type { ReleaseMaker } from "./releases.ts";
+import type { UpdatedBox } from "./updated-box.ts";
+import type { World } from "./world.ts";
+
+/** A kind of release, and the reason for which a box refuses it; none: it keeps it. */
+interface Kind {
+  readonly name: string;
+  readonly reason?: string;
+  readonly fault?: string;
+  readonly foreign?: true;
+  readonly cut?: true;
+  readonly older?: true;
+  readonly full?: "before" | "during";
+}
+
+const kinds: readonly Kind[] = [
+  ...Object.entries(faults).map(([name, fault]) => ({ name, fault, reason: "went_back" })),
+  { name: "signed by another key", foreign: true, reason: "signature" },
+  { name: "with other bytes", cut: true, reason: "damaged" },
+  { name: "an older one", older: true, reason: "older" },
+  { name: "too large for the disk", full: "before", reason: "disk" },
+  { name: "good, and the disk fills up", full: "during" },
+];
+const good: Kind = { name: "good" };
+
+/** As many updates as one likes, each with a release of some kind and power cuts at some instants. */
+export class Rounds {
+  readonly #updated: UpdatedBox;
+  readonly #world: World;
+  readonly #maker: ReleaseMaker;
+  readonly #random: () => number;
+  readonly #counts = new Map<string, number>();
+  #deck: Kind[] = [];
+  #confirmed = "0.1.0";
+
+  constructor(options: { updated: UpdatedBox; world: World; maker: ReleaseMaker; random: () => number }) {
+    this.#updated = options.updated;
+    this.#world = options.world;
+    this.#maker = options.maker;
+    this.#random = options.random;
+  }
+
+  async round(number: number): Promise<void> {
+    const kind = this.#deal();
+    const cuts = Math.floor(this.#random() * (cuts_max + 1));
+    await step(`${number}. ${kind.name}`, async () => {
+      const version = kind.older ? "0.0.1" : `0.${number + 1}.0`;
+      this.#maker.publish(this.#world.releases, { version, ...kind });
+      const began_ms = Date.now();
+      let done: string;
+      try {
+        done = await this.#update(kind, cuts);
+        await this.#check(kind, version, began_ms);
+      } catch (thrown) {
+        throw new Error(`update ${number}, ${version}, ${kind.name}: ${thrown}`);
+      }
+      this.#count(kind.reason === undefined ? "kept" : "refused");
+      return [done, `${this.#confirmed} runs`].filter((text) => text !== "").join("; ");
+    });
+  }
+
+  /** The next kind, of a shuffled deck: each comes once in it, and as many good ones as bad ones. */
+  #deal(): Kind {
+    if (this.#deck.length === 0)
+      this.#deck = [...kinds, ...kinds.map(() => good)]
+        .map((kind) => ({ kind, place: this.#random() }))
+        .toSorted((one, other) => one.place - other.place)
+        .map(({ kind }) => kind);
+    return this.#deck.pop() ?? good;
+  }
+
+  /** One update, with cuts; what was cut. */
+  async #update(kind: Kind, cuts: number): Promise<string> {
+    const updated = this.#updated;
+    const cut: string[] = [];
+    const full_bytes = kind.full === "before" ? 4e6 : 2e6;
+    let emptied = kind.full === "before" ? updated.fillDisk(full_bytes) : () => {};
+    try {
+      await updated.startUpdate();
+      if (kind.full === "during") {
+        await updated.endedWithin(this.#random() * 3_000);
+        emptied = updated.fillDisk(full_bytes);
+      }
+      for (let left = cuts; left > 0; left -= 1) {
+        if (await updated.endedWithin(this.#random() ** 2 * cut_ms_max)) break;
+        const doing = updated.doing();
+        await updated.cutPower();
+        cut.push(doing);
+        this.#count(`cut while ${doing}`);
+        // As its timer would in the night; a trial goes on by itself.
+        if (updated.state().trial === undefined) await updated.startUpdate();
+        else await until("the trial goes on by itself", resume_ms_max, () => this.#resumed());
+      }
+      await updated.ended();
+    } finally {
+      emptied();
+    }
+    // What was put off, or could not be finished, is tried in the next nights.
+    for (let night = 0; kind.reason === undefined && night < nights_max; night += 1) {
+      if (updated.link("confirmed") !== this.#confirmed) break;
+      await updated.startUpdate();
+      await updated.ended();
+      this.#count("one more night");
+    }
+    return cut.length === 0 ? "" : `power cut while ${cut.join(", ")}`;
+  }
+
+  async #resumed(): Promise<true | undefined> {
+    const { box } = this.#updated;
+    if ((await box.property("lintel-update", "ActiveEnterTimestampMonotonic")) !== "0") return true;
+    return undefined;
+  }
+
+  async #check(kind: Kind, version: string, began_ms: number): Promise<void> {
+    const updated = this.#updated;
+    const confirmed = kind.reason === undefined ? version : this.#confirmed;
+    expect(updated.state().trial === undefined, "no trial under way", JSON.stringify(updated.state()));
+    expect(updated.link("confirmed") === confirmed, `${confirmed} confirmed`, updated.link("confirmed"));
+    expect(updated.link("current") === confirmed, `${confirmed} to run`, updated.link("current"));
+    this.#confirmed = confirmed;
+    await updated.serves();
+    const pid = await updated.box.property("lintel", "MainPID");
+    const command = await updated.box.must(`tr '\\0' ' ' </proc/${pid}/cmdline`, { as: "root" });
+    const folder = confirmed === "0.1.0" ? "/usr/lib/lintel/" : `/var/lib/lintel-releases/${confirmed}/`;
+    expect(command.includes(folder), `a gateway from ${folder}`, command);
+    updated.note();
+    // What comes after this goes up with the next one.
+    const recorded = [...updated.recorded];
+    await updated.upload();
+    const { update } = this.#world.fleet();
+    if (kind.reason !== undefined) {
+      const told = update.refusals.some(
+        (one: { reason: string; version?: string; at_ms: number }) =>
+          one.reason === kind.reason && one.at_ms >= began_ms && (kind.foreign || one.version === version),
+      );
+      expect(told, `central to be told of ${kind.reason}`, JSON.stringify(update.refusals));
+    }
+    const there = this.#world.events();
+    const once = new Set(there);
+    expect(once.size === there.length, "every event at central once", `${there.length - once.size} twice`);
+    const lost = recorded.filter((event) => !once.has(event));
+    expect(
+      lost.length === 0,
+      "every event that was on the disk to be at central",
+      `without ${lost.slice(0, 20)}`,
+    );
+  }
+
+  #count(what: string): void {
+    this.#counts.set(what, (this.#counts.get(what) ?? 0) + 1);
+  }
+
+  summary(): string {
+    const counts = [...this.#counts].toSorted().map(([what, count]) => `${count} ${what}`);
+    return `${counts.join(", ")}; ${this.#updated.recorded.size} events, each at central once`;
+  }
+}
+
+/** In one update, and the time within which one comes: most of them soon, as a trial is the longest part. */
+const cuts_max = 2;
+const cut_ms_max = 14_000;
+const resume_ms_max = 60_000;
+const nights_max = 3;

@@ -1,0 +1,110 @@
+import { Database } from "bun:sqlite";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Subprocess } from "bun";
+import { until } from "../boot/box.ts";
+import { run } from "../boot/root.ts";
+
+const port = { central: 8090, releases: 8099 } as const;
+const start_ms_max = 60_000;
+
+/** Everything that a box reaches over its network, and that no power cut of the box touches: central, and a web server with releases. */
+export class World {
+  /** The network namespace that the box is in too. */
+  readonly network: string;
+  /** The folder that the web server serves. */
+  readonly releases: string;
+  readonly #lintel: string;
+  readonly #checkout: string;
+  readonly #data: string;
+  readonly #holder: Subprocess;
+  readonly #processes: Subprocess[] = [];
+
+  constructor(options: { checkout: string; directory: string }) {
+    this.#checkout = options.checkout;
+    this.#lintel = join(options.checkout, "scripts/lintel");
+    this.releases = join(options.directory, "served");
+    this.#data = join(options.directory, "central");
+    mkdirSync(this.releases);
+    this.#holder = Bun.spawn(["unshare", "--net", "sleep", "infinity"], {
+      stdio: ["ignore", "ignore", "ignore"],
+    });
+    this.network = `/proc/${this.#holder.pid}/ns/net`;
+  }
+
+  async start(): Promise<void> {
+    const own = (await Bun.$`readlink /proc/self/ns/net`.text()).trim();
+    await until("there is a network", start_ms_max, async () => {
+      const theirs = (await Bun.$`readlink ${this.network}`.nothrow().quiet().text()).trim();
+      return theirs !== "" && theirs !== own ? true : undefined;
+    });
+    run(["nsenter", `--net=${this.network}`, "ip", "link", "set", "lo", "up"]);
+    const web = join(import.meta.dir, "web.ts");
+    this.#within(process.execPath, web, this.releases, String(port.releases));
+    const central = [
+      "central",
+      "--data",
+      this.#data,
+      "--listen",
+      "127.0.0.1",
+      "--port",
+      String(port.central),
+    ];
+    this.#within(this.#lintel, ...central);
+    await until("central is there", start_ms_max, () => {
+      const { exitCode } = Bun.spawnSync([
+        "nsenter",
+        `--net=${this.network}`,
+        "curl",
+        "--silent",
+        `http://127.0.0.1:${port.central}/`,
+      ]);
+      return exitCode === 0 ? true : undefined;
+    });
+  }
+
+  #within(...words: readonly string[]): void {
+    this.#processes.push(
+      Bun.spawn(["nsenter", `--net=${this.network}`, ...words], { stdio: ["ignore", "ignore", "ignore"] }),
+    );
+  }
+
+  readonly centralUrl = `http://127.0.0.1:${port.central}`;
+  readonly manifestUrl = `http://127.0.0.1:${port.releases}/releases.json`;
+
+  /** A sync token of a home. */
+  syncToken(home: number): string {
+    const words = ["token", "create", "box", "--scope", "sync", "--home", String(home), "--data", this.#data];
+    return JSON.parse(run([this.#lintel, ...words, "--json"], { cwd: this.#checkout })).token;
+  }
+
+  /** The only home, as central knows it. */
+  // biome-ignore lint/suspicious/noExplicitAny: as JSON
+  fleet(): any {
+    const out = run([this.#lintel, "fleet", "--all", "--json", "--data", this.#data], {
+      cwd: this.#checkout,
+    });
+    return JSON.parse(out)[0];
+  }
+
+  /** Every event at central, in no order: one that is there twice is in it twice. */
+  events(): number[] {
+    return eventsIn(join(this.#data, "lintel.db"), 0).map(([, event]) => event);
+  }
+
+  close(): void {
+    for (const process of [...this.#processes, this.#holder]) process.kill("SIGKILL");
+  }
+}
+
+/** Events of sensors in a database that somebody writes, with numbers above `after`. */
+export function eventsIn(path: string, after: number): [seq: number, event: number][] {
+  const database = new Database(path, { readonly: true });
+  try {
+    database.run("PRAGMA busy_timeout = 5000");
+    const sql = "SELECT seq, event FROM wirelesssensor_events WHERE seq > ? ORDER BY seq";
+    return database.query(sql).values(after) as [number, number][];
+  } finally {
+    database.close();
+  }
+}

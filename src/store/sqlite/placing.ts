@@ -1,0 +1,112 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+} from "node:fs";
+import { join } from "node:path";
+import { OperatorError } from "../../errors.ts";
+import { isOfProcess } from "./lock.ts";
+
+/** The directory below a data directory in which a restore builds. Nothing in it counts until `beginPlacing`. */
+export const restoring = "restoring";
+
+/**
+ * Has the files of `restoring`, all of them and on disk, take the place of what a data directory holds. From here on it is done, whatever
+ * happens: `finishPlacing` moves them, and where that is cut off, whoever opens the directory next goes on with it. By the holder of the lock.
+ */
+export function beginPlacing(directory: string): void {
+  renameSync(join(directory, restoring), join(directory, `${replacing}${freeNumber(directory)}`));
+  syncEntries(directory);
+}
+
+/**
+ * Ends what `beginPlacing` began, also in a process that was killed: what the directory held is set aside, the database with its log first, and
+ * the new files are moved to their places, the database last. Answers where the old ones are now; undefined where there were none, or nothing
+ * was under way.
+ */
+export function finishPlacing(directory: string): string | undefined {
+  const name = namesIn(directory).find((one) => one.startsWith(replacing));
+  let aside: string | undefined;
+  if (name !== undefined) {
+    aside = setAside(directory, `set-aside-${name.slice(replacing.length)}`);
+    renameSync(join(directory, name), join(directory, placing));
+    syncEntries(directory);
+  }
+  const from = join(directory, placing);
+  if (!existsSync(from)) return aside;
+  for (const file of readdirSync(from).toSorted(databaseLast))
+    renameSync(join(from, file), join(directory, file));
+  syncEntries(directory);
+  rmdirSync(from);
+  return aside;
+}
+
+/** Whether a restore was cut off while it moved files to their places. */
+export function isPlacing(directory: string): boolean {
+  return namesIn(directory).some((name) => name === placing || name.startsWith(replacing));
+}
+
+/** Names of the data of a gateway or central in a directory: all but locks, sockets and data that were set aside before. */
+export function heldIn(directory: string): string[] {
+  return readdirSync(directory, { withFileTypes: true })
+    .filter((entry) => entry.isFile() || entry.isDirectory())
+    .map(({ name }) => name)
+    .filter((name) => !isOfProcess(name) && !ownName.test(name));
+}
+
+/** Directories below a data directory that hold what restores have set aside. */
+export function setAsideIn(directory: string): string[] {
+  return namesIn(directory)
+    .filter((name) => /^set-aside-\d+$/.test(name))
+    .map((name) => join(directory, name));
+}
+
+function setAside(directory: string, name: string): string | undefined {
+  const held = heldIn(directory);
+  const aside = join(directory, name);
+  if (held.length === 0) return existsSync(aside) ? aside : undefined;
+  mkdirSync(aside, { recursive: true, mode: 0o700 });
+  // The database with its log goes first, and together: each is useless with the files of another database.
+  for (const one of held.toSorted(databaseLast).toReversed())
+    renameSync(join(directory, one), join(aside, one));
+  syncEntries(directory);
+  return aside;
+}
+
+function freeNumber(directory: string): number {
+  for (let number = 1; number <= aside_max; number += 1)
+    if (!existsSync(join(directory, `set-aside-${number}`))) return number;
+  throw new OperatorError(
+    `${directory} holds ${aside_max} stores that were set aside`,
+    "look at what is in set-aside-1 and the others, and take away what nobody needs",
+  );
+}
+
+function databaseLast(one: string, other: string): number {
+  return Number(one.startsWith(databaseName)) - Number(other.startsWith(databaseName));
+}
+
+function namesIn(directory: string): string[] {
+  return existsSync(directory) ? readdirSync(directory) : [];
+}
+
+function syncEntries(directory: string): void {
+  const handle = openSync(directory, "r");
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+const databaseName = "lintel.db";
+/** `replacing-N` holds whole new files while the old ones go to `set-aside-N`; `placing`, those that are not in their places yet. */
+const replacing = "replacing-";
+const placing = "placing";
+const ownName = /^(restoring|placing|replacing-\d+|set-aside-\d+|lost\+found)$/;
+const aside_max = 100;

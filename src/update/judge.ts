@@ -1,0 +1,134 @@
+import { createHash } from "node:crypto";
+import type { Clock } from "../clock.ts";
+import { ControlClient } from "../control/client.ts";
+import type { GatewayStatus } from "../control/status.ts";
+import { day_ms } from "../durations.ts";
+import { seriesOf } from "../series.ts";
+import type { Service } from "./service.ts";
+import type { Baseline } from "./state.ts";
+
+/** The gateway as it runs now, asked by its control socket and by its interface. */
+export class Judge {
+  readonly #service: Service;
+  readonly #control: ControlClient;
+  readonly #clock: Clock;
+
+  constructor(options: { service: Service; data: string; clock: Clock }) {
+    this.#service = options.service;
+    this.#control = new ControlClient(options.data);
+    this.#clock = options.clock;
+  }
+
+  /** Why the gateway should not be restarted now; undefined where it may be. */
+  async busy(): Promise<string | undefined> {
+    const status = await this.#status();
+    if (status?.joining) return "devices are being let in";
+    return status?.busy?.[0];
+  }
+
+  /** Everything that the release that runs serves and hears: a new one will have to. Undefined where no gateway runs. */
+  async baseline(token: string, uploads: boolean): Promise<Baseline | undefined> {
+    const status = await this.#status();
+    if (status === undefined) return undefined;
+    const now_ms = this.#clock.now().unix_ms;
+    const heard = status.store.items.filter((item) => now_ms - (item.heard_ms ?? 0) < day_ms);
+    const before_s = Math.floor(now_ms / 1000);
+    const paths = status.store.items
+      .flatMap(({ record, series }) => series.map((one) => ({ record, ...one })))
+      .toSorted((one, other) => other.newest_ms - one.newest_ms)
+      .slice(0, series_max)
+      .flatMap(({ record, series, count }) => {
+        const item = `${record.typename}/${encodeURIComponent(record.itemname)}`;
+        const path = `/items/${item}/${seriesOf(series).path}?before=${before_s}`;
+        const skips = new Set(parts.map((part) => Math.floor(part * Math.max(0, count - records_max))));
+        return [...skips].map((skip) => `${path}&skip=${skip}`);
+      });
+    const pages: Baseline["pages"] = [];
+    for (const path of paths) {
+      const records = await this.#page(status, path, token, records_max);
+      if (records !== undefined) pages.push({ path, records });
+    }
+    return {
+      heard: heard.map(nameOf),
+      drivers: status.drivers.filter(({ state }) => state === "listening").map(({ name }) => name),
+      pages,
+      uploads,
+    };
+  }
+
+  /** Why a release has failed its trial for good; undefined where it may still show what it can. */
+  async failed(baseline: Baseline, token: string): Promise<string | undefined> {
+    const { failed, restarts, serving } = await this.#service.state();
+    if (failed) return "it does not start";
+    if (restarts > 0) return "it ended, or fell silent, and had to be started again";
+    const status = serving ? await this.#status().catch(() => undefined) : undefined;
+    if (status === undefined) return undefined;
+    for (const { path, records } of baseline.pages) {
+      // Readings that came late may be in it too.
+      const found = await this.#page(status, path, token, late_max * records_max).catch(() => undefined);
+      if (found !== undefined && !records.every((record) => found.includes(record)))
+        return `it does not answer ${path} as the release before did`;
+    }
+    return undefined;
+  }
+
+  /** Parts of the baseline that the gateway has not shown yet, one line each, without uploads. A reading counts from `since_ms` on. */
+  async missing(baseline: Baseline, since_ms: number, token: string): Promise<string[]> {
+    if (!(await this.#service.state()).serving) return ["it does not serve"];
+    const status = await this.#status().catch(() => undefined);
+    if (status === undefined) return ["it does not answer on its control socket"];
+    const silent = baseline.drivers.filter(
+      (name) => !status.drivers.some((one) => one.name === name && one.state === "listening"),
+    );
+    const expected = new Set(baseline.heard);
+    const isHeard = status.store.items.some(
+      (item) => expected.has(nameOf(item)) && (item.heard_ms ?? 0) >= since_ms,
+    );
+    const [page] = baseline.pages;
+    const served =
+      page === undefined ||
+      (await this.#page(status, page.path, token, 1).catch(() => undefined)) !== undefined;
+    return [
+      ...silent.map((name) => `the driver ${name} does not hear its device`),
+      ...(expected.size > 0 && !isHeard ? ["no device was heard that was heard before"] : []),
+      ...(served ? [] : ["its interface does not answer"]),
+    ];
+  }
+
+  /** Digests of the records of a page; undefined where it is not served. */
+  async #page(
+    status: GatewayStatus,
+    path: string,
+    token: string,
+    limit: number,
+  ): Promise<string[] | undefined> {
+    const response = await fetch(`${status.url}${path}&limit=${limit}`, {
+      headers: { authorization: `bearer ${token}`, accept: "application/json" },
+      signal: AbortSignal.timeout(answer_ms_max),
+      // The port is that of the gateway which answers on the control socket, on this machine.
+      tls: { rejectUnauthorized: false },
+    });
+    if (!response.ok) return undefined;
+    const records: unknown = await response.json();
+    if (!Array.isArray(records)) return undefined;
+    return records.map((record) =>
+      createHash("sha256").update(JSON.stringify(record)).digest("hex").slice(0, 16),
+    );
+  }
+
+  #status(): Promise<GatewayStatus | undefined> {
+    return this.#control.statusIfRunning();
+  }
+}
+
+function nameOf({ record }: GatewayStatus["store"]["items"][number]): string {
+  return `${record.typename} ${record.itemname}`;
+}
+
+/** Series that are compared, those with the newest readings; where in each of them, from the newest on; and records of each page. */
+const series_max = 8;
+const parts = [0, 0.25, 0.5, 0.75] as const;
+const records_max = 50;
+/** So many times more records are looked through for those: some may have come late, with stamps between them. */
+const late_max = 10;
+const answer_ms_max = 30_000;

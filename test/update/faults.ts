@@ -1,0 +1,58 @@
+/** Faults of releases, as JavaScript that runs before the program of `lintel run` does. */
+const whenRun = (script: string) => `if (process.argv.includes("run")) {\n${script}\n}`;
+
+export const faults = {
+  "does not start": whenRun("process.exit(1);"),
+  /** It drops what a stick says, from the first byte on. */
+  deaf: whenRun(`
+    const path = process.argv[process.argv.indexOf("--config") + 1];
+    const { readFileSync, writeFileSync } = require("node:fs");
+    const without = readFileSync(path, "utf8").replace(/\\[zigbee\\][^[]*/, "");
+    const other = require("node:os").tmpdir() + "/deaf-" + process.pid + ".toml";
+    writeFileSync(other, without);
+    process.argv[process.argv.indexOf("--config") + 1] = other;`),
+  "hangs once it serves": whenRun(`
+    const { serve } = Bun;
+    Bun.serve = (options) => { setTimeout(() => { for (;;); }, 200); return serve(options); };`),
+  /** Every event in every answer is one more than it was. */
+  "answers something else": whenRun(`
+    const { serve } = Bun;
+    const changed = async (response) => {
+      if (!(response.headers.get("content-type") ?? "").includes("json")) return response;
+      const text = (await response.text()).replace(/"event":(\\d+)/g, (_, event) => '"event":' + (Number(event) + 1));
+      return new Response(text, { status: response.status, headers: { "content-type": "application/json" } });
+    };
+    Bun.serve = (options) => serve({ ...options, ...(options.port === undefined ? {} : {
+      fetch: async function (...given) { return changed(await options.fetch.apply(this, given)); } }) });`),
+  /** It gives the database another form, and changes what was recorded. */
+  "changes what was recorded": whenRun(`
+    const path = process.argv[process.argv.indexOf("--config") + 1];
+    const data = /data = "([^"]*)"/.exec(require("node:fs").readFileSync(path, "utf8"))[1];
+    const { Database } = require("bun:sqlite");
+    const database = new Database(data + "/lintel.db");
+    database.run("PRAGMA busy_timeout = 5000");
+    if (database.query("SELECT 1 FROM sqlite_schema WHERE name = 'later'").values().length === 0) {
+      database.run("CREATE TABLE later (x)");
+      database.run("UPDATE wirelesssensor_events SET event = event + 1000 WHERE seq % 3 = 1");
+    }
+    database.close();`),
+} as const;
+
+/** It gives the database another form at its start. Once a file is there, it changes what was recorded, and ends. */
+export const spoilsWhenThere = (file: string) =>
+  whenRun(`
+    const path = process.argv[process.argv.indexOf("--config") + 1];
+    const data = /data = "([^"]*)"/.exec(require("node:fs").readFileSync(path, "utf8"))[1];
+    const { Database } = require("bun:sqlite");
+    const change = (sql) => {
+      const database = new Database(data + "/lintel.db");
+      database.run("PRAGMA busy_timeout = 5000");
+      database.run(sql);
+      database.close();
+    };
+    change("CREATE TABLE IF NOT EXISTS later (x)");
+    setInterval(() => {
+      if (!require("node:fs").existsSync(${JSON.stringify(file)})) return;
+      change("UPDATE wirelesssensor_events SET event = event + 1000 WHERE seq = 1");
+      process.exit(1);
+    }, 50);`);

@@ -1,0 +1,120 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { UpdatingBox } from "./box.ts";
+import { faults } from "./faults.ts";
+
+const test_ms_max = 60_000;
+let box: UpdatingBox;
+beforeEach(async () => {
+  box = new UpdatingBox();
+  await box.boot();
+});
+afterEach(() => box[Symbol.asyncDispose]());
+
+test(
+  "a box takes the newest release for its ring, keeps it once that has served for a while, and nothing of the ones before",
+  async () => {
+    box.publish({ version: "0.2.0" });
+    box.publish({ version: "0.3.0", ring: 5 });
+    box.server.cutAfter_bytes = 400_000;
+    expect(await box.update()).toMatchObject({ result: "updated" });
+    // It went on with the download where the connection was cut.
+    expect(box.server.ranges.slice(0, 3)).toEqual([0, 400_000, 800_000]);
+    expect(box.link("confirmed")).toBe("0.2.0");
+    await box.serving();
+    expect(box.running()).toContain("releases/current");
+    expect(readdirSync(box.releases).toSorted()).toEqual([
+      "0.2.0",
+      "confirmed",
+      "current",
+      "state.json",
+      "update.lock",
+    ]);
+    expect(await box.update()).toMatchObject({ result: "newest" });
+    box.list("--ring", "50", "--version", "0.3.0");
+    expect(await box.update()).toMatchObject({ result: "updated" });
+    expect(await box.status()).toMatchObject({
+      running: "0.3.0",
+      ring: 50,
+      confirmed: "0.3.0",
+      refusals: [],
+    });
+  },
+  test_ms_max,
+);
+
+test(
+  "a release that does not start goes back by itself, is not tried again, and makes way for the next one",
+  async () => {
+    box.publish({ version: "0.2.0", fault: faults["does not start"] });
+    expect(await box.update()).toMatchObject({ result: "went_back" });
+    await box.serving();
+    expect(box.running()).toContain("releases/current");
+    expect(box.link("current")).toContain("package");
+    expect(await box.update()).toMatchObject({ result: "newest" });
+    const { refusals, running } = await box.status();
+    expect(running).toBe("0.1.0");
+    expect(refusals).toMatchObject([{ version: "0.2.0", reason: "went_back", times: 1 }]);
+    expect(refusals[0].message).toContain("had to be started again");
+    box.publish({ version: "0.3.0" });
+    expect(await box.update()).toMatchObject({ result: "updated" });
+  },
+  test_ms_max,
+);
+
+/** Instants of an update, by what lies on the disk then. `scripts/soak update` tries any instant. */
+const instants: Readonly<Record<string, (box: UpdatingBox) => boolean>> = {
+  switching: (box) => box.state().trial !== undefined,
+  judging: (box) => box.state().trial?.switched_ms !== undefined,
+};
+
+describe("power that goes in the middle of", () => {
+  for (const [name, isNow] of Object.entries(instants))
+    test(
+      `${name} leaves a box that serves, and that goes on`,
+      async () => {
+        box.publish({ version: "0.2.0" });
+        await box.cutPowerWhen(() => isNow(box));
+        await box.boot();
+        expect(await box.update()).toMatchObject({ result: "updated" });
+        await box.serving();
+        expect(box.link("confirmed")).toBe("0.2.0");
+      },
+      test_ms_max,
+    );
+
+  test(
+    "going back leaves a box that goes back",
+    async () => {
+      box.publish({ version: "0.2.0", fault: faults["does not start"] });
+      await box.cutPowerWhen(() => box.state().trial?.phase === "back");
+      box.switchOn();
+      expect(await box.update()).toMatchObject({ result: "went_back" });
+      await box.serving();
+      expect(box.link("current")).toContain("package");
+    },
+    test_ms_max,
+  );
+});
+
+test(
+  "a box refuses a package with other bytes than the list says, and one that is for another machine, and tells so in its state",
+  async () => {
+    const path = join(box.server.folder, box.publish({ version: "0.2.0" }).replace(/.*\//, ""));
+    const bytes = readFileSync(path);
+    bytes[1_000] = (bytes[1_000] ?? 0) ^ 1;
+    writeFileSync(path, bytes);
+    const { result, message } = await box.update();
+    expect(result).toBe("refused");
+    box.list("--withdraw", "0.2.0");
+    box.publish({ version: "0.3.0", architecture: "riscv64" });
+    expect(await box.update()).toMatchObject({ result: "refused" });
+    expect((await box.status()).refusals).toMatchObject([
+      { reason: "damaged", version: "0.2.0", message, times: 1 },
+      { reason: "architecture" },
+    ]);
+    expect(existsSync(join(box.releases, "current"))).toBe(false);
+  },
+  test_ms_max,
+);
