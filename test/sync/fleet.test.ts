@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { SystemClock } from "../../src/clock.ts";
+import { needsVisit, toBring, whyOf } from "../../src/dashboard/fleet-needs.ts";
 import { hour_ms } from "../../src/durations.ts";
 import type { FleetHome } from "../../src/fleet-home.ts";
 import { itemStatus } from "../../src/records/items.ts";
@@ -75,6 +76,19 @@ test.each([
   await told(12, report, { heard_ms: start_ms, last_ms: start_ms, ...state });
   const { needs } = await home(start_ms + later_ms);
   expect(needs.map((need) => need.type)).toEqual([type]);
+});
+
+test("a machine that is not well is a reason to go there, in words, with what to bring", async () => {
+  const machine = { power_low: true, spare_low: true, temperature_c: 84.5 };
+  await told(12, { machine }, { heard_ms: start_ms, last_ms: start_ms });
+  const found = await home(start_ms);
+  expect(needsVisit(found)).toBe(true);
+  expect(whyOf(found).map(({ text }) => text)).toEqual([
+    "the power supply of the gateway is too weak",
+    "the memory card of the gateway is nearly worn out",
+    "the gateway is too hot: 85 °C",
+  ]);
+  expect(toBring(found)).toEqual(["a power supply and a short cable for the gateway", "a new memory card"]);
 });
 
 test("an item that is decommissioned needs nobody, silent and with an empty battery as it is", async () => {
