@@ -7,11 +7,20 @@ import { seriesOf } from "../series.ts";
 import type { Service } from "./service.ts";
 import type { Baseline } from "./state.ts";
 
+/** How a release on trial does. */
+export interface Looked {
+  /** Why it has failed for good. */
+  readonly fault?: string;
+  /** Parts of the baseline that it has not shown yet, one line each, without uploads. */
+  readonly missing: readonly string[];
+}
+
 /** The gateway as it runs now, asked by its control socket and by its interface. */
 export class Judge {
   readonly #service: Service;
   readonly #control: ControlClient;
   readonly #clock: Clock;
+  #answered = false;
 
   constructor(options: { service: Service; data: string; clock: Clock }) {
     this.#service = options.service;
@@ -56,27 +65,26 @@ export class Judge {
     };
   }
 
-  /** Why a release has failed its trial for good; undefined where it may still show what it can. */
-  async failed(baseline: Baseline, token: string): Promise<string | undefined> {
+  /**
+   * How a release on trial does. Pages are compared until they were the same once, and with `thoroughly` again.
+   *
+   * @param since_ms readings count from here on
+   */
+  async look(
+    baseline: Baseline,
+    { since_ms, token, thoroughly }: { since_ms: number; token: string; thoroughly: boolean },
+  ): Promise<Looked> {
     const { failed, restarts, serving } = await this.#service.state();
-    if (failed) return "it does not start";
-    if (restarts > 0) return "it ended, or fell silent, and had to be started again";
-    const status = serving ? await this.#status().catch(() => undefined) : undefined;
-    if (status === undefined) return undefined;
-    for (const { path, records } of baseline.pages) {
-      // Readings that came late may be in it too.
-      const found = await this.#page(status, path, token, late_max * records_max).catch(() => undefined);
-      if (found !== undefined && !records.every((record) => found.includes(record)))
-        return `it does not answer ${path} as the release before did`;
-    }
-    return undefined;
-  }
-
-  /** Parts of the baseline that the gateway has not shown yet, one line each, without uploads. A reading counts from `since_ms` on. */
-  async missing(baseline: Baseline, since_ms: number, token: string): Promise<string[]> {
-    if (!(await this.#service.state()).serving) return ["it does not serve"];
+    if (failed) return { fault: "it does not start", missing: [] };
+    if (restarts > 0) return { fault: "it ended, or fell silent, and had to be started again", missing: [] };
+    if (!serving) return { missing: ["it does not serve"] };
     const status = await this.#status().catch(() => undefined);
-    if (status === undefined) return ["it does not answer on its control socket"];
+    if (status === undefined) return { missing: ["it does not answer on its control socket"] };
+    const { other, unread } =
+      thoroughly || !this.#answered ? await this.#compared(status, baseline, token) : {};
+    if (other !== undefined)
+      return { fault: `it does not answer ${other} as the release before did`, missing: [] };
+    this.#answered = unread === undefined;
     const silent = baseline.drivers.filter(
       (name) => !status.drivers.some((one) => one.name === name && one.state === "listening"),
     );
@@ -84,15 +92,27 @@ export class Judge {
     const isHeard = status.store.items.some(
       (item) => expected.has(nameOf(item)) && (item.heard_ms ?? 0) >= since_ms,
     );
-    const [page] = baseline.pages;
-    const served =
-      page === undefined ||
-      (await this.#page(status, page.path, token, 1).catch(() => undefined)) !== undefined;
-    return [
-      ...silent.map((name) => `the driver ${name} does not hear its device`),
-      ...(expected.size > 0 && !isHeard ? ["no device was heard that was heard before"] : []),
-      ...(served ? [] : ["its interface does not answer"]),
-    ];
+    return {
+      missing: [
+        ...silent.map((name) => `the driver ${name} does not hear its device`),
+        ...(expected.size > 0 && !isHeard ? ["no device was heard that was heard before"] : []),
+        ...(unread === undefined ? [] : [`it does not answer ${unread}`]),
+      ],
+    };
+  }
+
+  /** The path of a page that lacks a record which the release before served, and of one that cannot be read. Readings that came late may be in them too. */
+  async #compared(
+    status: GatewayStatus,
+    { pages }: Baseline,
+    token: string,
+  ): Promise<{ readonly other?: string; readonly unread?: string }> {
+    for (const { path, records } of pages) {
+      const found = await this.#page(status, path, token, late_max * records_max).catch(() => undefined);
+      if (found === undefined) return { unread: path };
+      if (!records.every((record) => found.includes(record))) return { other: path };
+    }
+    return {};
   }
 
   /** Digests of the records of a page; undefined where it is not served. */

@@ -196,15 +196,19 @@ class Run {
         kept_ms = now_ms;
         this.#keep({ trial: { ...trial, spent_ms } });
       }
-      const fault = await judge.failed(trial.baseline, token);
-      if (fault !== undefined) return refusal("went_back", fault);
-      const missing = await judge.missing(trial.baseline, trial.switched_ms ?? 0, token);
-      if (missing.length > 0) served_ms = undefined;
-      else served_ms ??= now_ms;
+      const look = (thoroughly: boolean) =>
+        judge.look(trial.baseline, { since_ms: trial.switched_ms ?? 0, token, thoroughly });
+      let { fault, missing } = await look(false);
+      if (fault === undefined && missing.length === 0) served_ms ??= now_ms;
+      else served_ms = undefined;
       const steady = served_ms !== undefined && now_ms - served_ms >= steady_ms;
       if (steady && trial.baseline.uploads && !upload?.succeeded && now_ms >= (upload?.again_ms ?? 0))
         upload = await this.#upload(folder, now_ms + steady_ms);
-      if (steady && (upload?.succeeded || !trial.baseline.uploads)) return undefined;
+      if (steady && (upload?.succeeded || !trial.baseline.uploads)) {
+        ({ fault, missing } = await look(true));
+        if (fault === undefined && missing.length === 0) return undefined;
+      }
+      if (fault !== undefined) return refusal("went_back", fault);
       if (spent_ms >= trial_ms) {
         if (missing.length > 0) return refusal("went_back", missing.join("; "));
         return upload?.unreachable === false

@@ -17,10 +17,25 @@ export const faults = {
   /** Every event in every answer is one more than it was. */
   "answers something else": whenRun(`
     const { serve } = Bun;
+    const { brotliDecompressSync } = require("node:zlib");
+    const expanders = { zstd: Bun.zstdDecompressSync, gzip: Bun.gunzipSync, br: brotliDecompressSync };
     const changed = async (response) => {
       if (!(response.headers.get("content-type") ?? "").includes("json")) return response;
-      const text = (await response.text()).replace(/"event":(\\d+)/g, (_, event) => '"event":' + (Number(event) + 1));
-      return new Response(text, { status: response.status, headers: { "content-type": "application/json" } });
+      const bytes = new Uint8Array(await response.arrayBuffer());
+      const expand = expanders[response.headers.get("content-encoding")] ?? ((same) => same);
+      const text = new TextDecoder().decode(expand(bytes));
+      const other = text.replace(/("event": ?)(\\d+)/g, (_, name, event) => name + (Number(event) + 1));
+      return new Response(other, { status: response.status, headers: { "content-type": "application/json" } });
+    };
+    Bun.serve = (options) => serve({ ...options, ...(options.port === undefined ? {} : {
+      fetch: async function (...given) { return changed(await options.fetch.apply(this, given)); } }) });`),
+  /** Its larger answers are no JSON. */
+  "answers in riddles": whenRun(`
+    const { serve } = Bun;
+    const changed = async (response) => {
+      const bytes = await response.arrayBuffer();
+      if (bytes.byteLength < 500) return new Response(bytes, response);
+      return new Response("riddles", { status: response.status, headers: { "content-type": "application/json" } });
     };
     Bun.serve = (options) => serve({ ...options, ...(options.port === undefined ? {} : {
       fetch: async function (...given) { return changed(await options.fetch.apply(this, given)); } }) });`),
