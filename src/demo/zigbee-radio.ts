@@ -69,18 +69,21 @@ export async function plugInZigbeeRadio({ clock, random, pauses, log, file }: Pe
 
     /** Those that lie unpacked ask to join, one after the other, when somebody lets devices in; then somebody comes by them now and then. */
     unpack: async (): Promise<void> => {
+      let passed_ms = Number.NEGATIVE_INFINITY;
       while (await pauses.pause(table_look_ms)) {
         for (const { device } of boxed) {
           if (device.network_key !== undefined || !simulator.joiningOpen) continue;
           await pauses.pause(unpacking_ms);
           if (!pauses.stopped) device.join();
         }
+        if (clock.now().monotonic_ms - passed_ms < passing_ms) continue;
         for (const { sensor, device } of boxed) {
           if (device.network_key === undefined) continue;
           const { alarm, idle } = zonestatus[sensor.subtype];
           if (await pauses.pause(step_ms)) device.notify(alarm);
           if (await pauses.pause(step_ms)) device.notify(idle);
         }
+        passed_ms = clock.now().monotonic_ms;
       }
     },
 
@@ -108,6 +111,8 @@ const quiet_ms = 2_500;
 const table_look_ms = 500;
 /** Between two sensors: somebody pulls out the strip of the battery of the next. */
 const unpacking_ms = 1_500;
+/** Between two times that somebody comes by: longer than the slowest walker takes from one curtain sensor to the next. */
+const passing_ms = 9_000;
 /** Half of the way from one curtain sensor to the next, which hang 75 cm apart, at 0.83 m/s. */
 const step_ms = 450;
 
