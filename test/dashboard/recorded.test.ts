@@ -216,6 +216,9 @@ describe.skipIf(chromiumPath === undefined)("in a browser", () => {
     const colours =
       "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color]";
     expect(await visit.page.evaluate(colours)).toEqual(["rgb(255, 255, 255)", "rgb(0, 0, 0)"]);
+    // 12 points: what is for the screen stands in the same file, and does not win.
+    const letters = "getComputedStyle(document.querySelector('.recorded')).fontSize";
+    expect(await visit.page.evaluate(letters)).toBe("16px");
     const pdf = (await visit.page.pdf({ preferCSSPageSize: true })).toString("latin1");
     const sizes = [...pdf.matchAll(/\/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]/g)].map(([, ...size]) =>
       size.map(Number),
