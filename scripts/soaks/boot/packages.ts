@@ -44,6 +44,8 @@ export async function install(box: Box, version: Version, name: Printed = "insta
   const line = command(name).replace("_arm64.deb", `_${architecture}.deb`);
   return box.must(line.replace("_amd64.deb", `_${architecture}.deb`), {
     cwd: `${packagesPath}/${version}`,
+    // apt asks before it goes back to an older version.
+    ...(name === "goBack" && { input: "y\n" }),
   });
 }
 

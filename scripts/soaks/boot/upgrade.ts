@@ -51,7 +51,7 @@ export async function tryUpgrade(trial: Trial): Promise<void> {
     "a release that the box was switched to goes on where it is newer than a package, and no longer where it is older",
     async () => {
       await switchTo(trial, "0.2.0");
-      await install(box, second, "installHere");
+      await install(box, first, "goBack");
       expect(
         (await programOf(box)).startsWith(`${releases}/0.2.0/`),
         "the newer release",
