@@ -3,6 +3,7 @@ import type { Clock } from "../src/clock.ts";
 import type { DeviceFacts } from "../src/device-facts.ts";
 import type { Log } from "../src/log.ts";
 import type { Cursor, Device, DeviceState, Gap, Reading, Sighting } from "../src/reading.ts";
+import type { SeriesName } from "../src/series.ts";
 
 /**
  * A kind of hardware that Lintel can listen to: one entry of `drivers/index.ts`. `name` is its section in
@@ -11,6 +12,8 @@ import type { Cursor, Device, DeviceState, Gap, Reading, Sighting } from "../src
 export interface DriverDefinition<Section extends TSchema = TSchema> {
   readonly name: string;
   readonly section: Section;
+  /** Devices of this that can be bought. */
+  readonly products?: readonly Product[];
   create(options: { config: Static<Section>; host: Host }): Driver;
   /**
    * Present on a driver whose section names more than a schema can check, such as files: throws an OperatorError for what a person must mend. The gateway
@@ -22,6 +25,16 @@ export interface DriverDefinition<Section extends TSchema = TSchema> {
    * one is logged and the server goes on, while any other ends it.
    */
   readonly isStray?: (fault: unknown) => boolean;
+}
+
+/** A kind of device that can be bought, as docs/sensors.md lists it. */
+export interface Product {
+  readonly name: string;
+  /** Keys that it needs beside the driver's own section. */
+  readonly needs?: string;
+  readonly series: readonly SeriesName[];
+  /** Facts that each of its devices is described by. */
+  readonly facts: DeviceFacts;
 }
 
 /** A driver at work. It turns bytes into readings and knows nothing of stores, routes or other drivers. */

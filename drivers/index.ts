@@ -12,7 +12,12 @@ import { watchPeripheral } from "./watch/peripheral.ts";
 import { zigbeeDriver } from "./zigbee/driver.ts";
 
 /** Bluetooth products: the first that recognises a device has it. */
-const products: readonly PeripheralDefinition[] = [bthomeDevices, ...scales, watchPeripheral, vitals];
+export const peripherals: readonly PeripheralDefinition[] = [
+  bthomeDevices,
+  ...scales,
+  watchPeripheral,
+  vitals,
+];
 
 /** Every driver, by the order in which they are started. The one list: nothing else names them. */
 export const drivers: readonly DriverDefinition[] = [
@@ -20,6 +25,6 @@ export const drivers: readonly DriverDefinition[] = [
   zigbeeDriver,
   pillboxDriver,
   watchDriver,
-  bleDriver(products),
+  bleDriver(peripherals),
   mqttDriver,
 ];

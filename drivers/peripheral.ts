@@ -2,7 +2,7 @@ import type { Static, TSchema } from "@sinclair/typebox";
 import type { Moment } from "../src/clock.ts";
 import type { Kind } from "../src/kinds.ts";
 import type { Device } from "../src/reading.ts";
-import type { Host } from "./driver.ts";
+import type { Host, Product } from "./driver.ts";
 
 /**
  * A Bluetooth product that Lintel understands: one entry of the list that `bleDriver([…])` is given in
@@ -16,6 +16,8 @@ export interface PeripheralDefinition<Section extends TSchema = TSchema> {
   readonly section: Section;
   /** The kind of its devices. */
   readonly kind: Kind;
+  /** Devices of this that can be bought. */
+  readonly products?: readonly Product[];
   /**
    * Whether an advertisement comes from this product. A device that was recognised once stays recognised, so
    * that a scan response or a packet without the telling field is handed on as well. The first definition of

@@ -1,5 +1,5 @@
 /**
- * Writes docs/sensors.md, which says what Zigbee sensors are heard and what was tried, from the tables by which they are heard.
+ * Writes docs/sensors.md, which says what devices are heard, what of them is recorded and what was tried, from the tables by which they are heard.
  *
  *   bun scripts/supported-sensors.ts
  */
@@ -8,11 +8,18 @@ import { join } from "node:path";
 import type { Models } from "zigbee-herdsman";
 import { prepareDefinition } from "zigbee-herdsman-converters";
 import type { Definition, DefinitionWithExtend } from "zigbee-herdsman-converters/lib/types";
+import { objectTypes } from "../drivers/bthome/objects.ts";
+import type { Product } from "../drivers/driver.ts";
+import { drivers, peripherals } from "../drivers/index.ts";
+import type { Hub } from "../drivers/mqtt/hub.ts";
+import { hubs } from "../drivers/mqtt/hubs.ts";
+import { signWords } from "../drivers/mqtt/words.ts";
 import { attributeRows, commandRows } from "../drivers/zigbee/clusters.ts";
 import { ConverterTranslator, neverTold } from "../drivers/zigbee/converters.ts";
 import { sensorModels, zoneSubtypes } from "../drivers/zigbee/models.ts";
 import { type SimulatedModel, simulatedModels } from "../drivers/zigbee/simulator/models.ts";
 import { eventWords } from "../src/event-words.ts";
+import { quantityOf } from "../src/quantities.ts";
 
 export const sensorsPage = "docs/sensors.md";
 
@@ -23,11 +30,15 @@ export function sensorsText(): string {
     ([one], [other]) => one.localeCompare(other, "en"),
   );
   const count = makers.reduce((sum, [, models]) => sum + models.length, 0);
-  return `# Zigbee sensors
+  return `# Devices that are heard
 
-This page is made by \`bun scripts/supported-sensors.ts\` from the tables by which sensors are heard; a test holds it to them.
-Bluetooth devices are listed in [drivers/scale](../drivers/scale/README.md), [drivers/bthome](../drivers/bthome/README.md) and
-[drivers/watch](../drivers/watch/README.md), sensors behind other hubs in [drivers/mqtt](../drivers/mqtt/README.md).
+This page is made by \`bun scripts/supported-sensors.ts\` from the tables by which devices are heard; a test holds it to them.
+Sensors of Zigbee come [first](#zigbee-sensors), then [sensors behind other hubs](#sensors-of-other-hubs-by-mqtt), [what Bluetooth sensors broadcast](#bluetooth-sensors-that-broadcast),
+[pill boxes, scales, belts, thermometers and watches](#pill-boxes-scales-belts-thermometers-and-watches), and at the end [every model of Zigbee](#every-model-with-a-definition-that-is-a-sensor).
+
+# Zigbee sensors
+
+A stick that zigbee-herdsman has an adapter for, and the section \`[zigbee]\`: [drivers/zigbee](../drivers/zigbee/README.md).
 
 ## How a sensor is heard
 
@@ -89,10 +100,88 @@ Commands of \`genOnOff\` are presses of a button: ${Object.values(commandRows)
     )}. \`onOff\` is a contact on devices that sleep. Each cluster is bound and asked for reports when
 the device joins. The zone types ${[...zoneSubtypes].map(([type, subtype]) => `0x${type.toString(16).padStart(4, "0")} (${subtype})`).join(" and ")} say what kind of item it is.
 
-## Every model with a definition that is a sensor
+# Sensors of other hubs, by MQTT
+
+A broker that the hub speaks to, and the section \`[mqtt]\`: [drivers/mqtt](../drivers/mqtt/README.md) has the settings of each hub.
+
+${hubs.map(hubText).join("\n\n")}
+
+# Bluetooth sensors that broadcast
+
+A Bluetooth controller on a serial line, and the section \`[ble]\`: [drivers/ble](../drivers/ble/README.md). Whatever broadcasts in the format BTHome v2 is understood, by its objects:
+
+${table(["recorded as", "objects"], grouped(objectRows()))}
+
+# Pill boxes, scales, belts, thermometers and watches
+
+All but polled pill boxes and watches on a wire are heard over Bluetooth, by the section \`[ble]\`. What each kind of device never tells stands with every one of them at \`…/device\` too ([device.md](device.md)).
+
+${table(["device", "needs", "recorded", "made from", "never told"], productRows())}
+
+# Every model with a definition that is a sensor
 
 ${makers.map(([maker, models]) => `**${maker}** (${models.length}): ${models.map((one) => `${one.model}${neverTold(one).length > 0 ? "°" : ""}`).join(", ")}`).join("\n\n")}
 `;
+}
+
+/** The words of a hub, and where each goes. */
+function hubText({ title, prefix, messages, never, tells }: Hub): string {
+  const topics =
+    messages.length === 0
+      ? "the topics that its devices describe"
+      : messages.map((topic) => `\`${prefix}/${topic}\``).join(", ");
+  const untold = `It never tells ${never.join(", nor ")}.`;
+  if (tells === undefined)
+    return `**${title}** (${topics}): every model of the list below that is paired there, as if it were heard by Lintel's own stick. ${untold}`;
+  const rows = grouped(Object.entries(tells).map(([theirs, ours]) => [recordedAs(ours), `\`${theirs}\``]));
+  return `**${title}** (${topics}). ${untold}\n\n${table(["recorded as", "where it says"], rows)}`;
+}
+
+function recordedAs(ours: string | number): string {
+  const row = typeof ours === "number" ? { bit: ours } : signWords[ours];
+  if (row === undefined) return measureText(String(ours));
+  return `bit ${row.bit} of an event${"inverted" in row ? ", where it is not so" : ""}`;
+}
+
+function measureText(quantity: string, unit = ""): string {
+  return `measure \`${quantity}\` ${quantityOf(quantity)?.unit ?? unit}`.trim();
+}
+
+/** Pairs by their first, with all that belongs to it. */
+function grouped(pairs: readonly (readonly string[])[]): string[][] {
+  const groups = Map.groupBy(pairs, ([first = ""]) => first);
+  return [...groups].map(([first, all]) => [first, all.map(([, second]) => second).join(", ")]);
+}
+
+function objectRows(): string[][] {
+  return [...objectTypes].flatMap(([id, { name, kept, unit }]) => {
+    if (kept === undefined) return [];
+    const as =
+      "bit" in kept
+        ? `bit ${kept.bit} of an event`
+        : "quantity" in kept
+          ? measureText(kept.quantity, unit)
+          : {
+              press: "measures `action_…`",
+              battery: "charge of the device",
+              supply: "voltage of its battery, or measure",
+            }[kept.as];
+    return [[as, `${name} (${id.toString(16).padStart(2, "0")})`]];
+  });
+}
+
+function productRows(): string[][] {
+  const products: Product[] = [...drivers, ...peripherals].flatMap((one) => one.products ?? []);
+  return products.map(({ name, needs = "", series, facts: { events, measures = [], never = [] } }) => [
+    name,
+    needs,
+    series.map((one) => `\`${one}\``).join(", "),
+    [
+      ...(events === undefined ? [] : [events.from]),
+      ...measures.map(({ quantity }) => measureText(quantity)),
+    ].join("; "),
+    never.join("; "),
+  ]);
 }
 
 function triedRows(): string[][] {

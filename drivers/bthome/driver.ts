@@ -9,7 +9,7 @@ import {
   type PeripheralDefinition,
 } from "../peripheral.ts";
 import { Box } from "./boxes.ts";
-import { models } from "./models.ts";
+import { models, products } from "./models.ts";
 import { type SensorSighting, sensorSightingOf, subtypeOf } from "./sensor.ts";
 import { Sensor } from "./sensors.ts";
 import { bthomeUuid, decodeServiceData, type Refusal } from "./service-data.ts";
@@ -34,6 +34,7 @@ export const bthomeDevices: PeripheralDefinition<typeof section> = {
   name: "bthome",
   section,
   kind: "pillboxes",
+  products,
   recognises: ({ serviceData }) => serviceData.has(bthomeUuid),
   deviceOf,
   create: ({ config, host, keyOf }) => new BthomeDevices({ config, host, keyOf }),

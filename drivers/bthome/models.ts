@@ -1,4 +1,5 @@
 import type { DeviceFacts } from "../../src/device-facts.ts";
+import type { Product } from "../driver.ts";
 
 /** Sensors by the local name that they broadcast. Source: https://shelly-api-docs.shelly.cloud, "BLU devices". */
 export const models: Readonly<Record<string, { readonly model: string; readonly vendor: string }>> = {
@@ -45,3 +46,23 @@ export function sensorFacts(
     battery: "per cent",
   };
 }
+
+const key = "its bind key in `[ble.keys]` where it encrypts";
+
+export const products: readonly Product[] = [
+  { name: "Pill boxes that broadcast", needs: key, series: ["pillbox_events"], facts: boxFacts },
+  {
+    name: "Door and window sensors as boxes of one lid",
+    needs: key,
+    series: ["pillbox_events"],
+    facts: lidFacts,
+  },
+  {
+    name: `Sensors of BTHome v2, of any maker; known by name: ${Object.values(models)
+      .map(({ vendor, model }) => `${vendor} ${model}`)
+      .join(", ")}`,
+    needs: `${key}; door and window sensors that are on a door in \`[ble.bthome] sensors\``,
+    series: ["wirelesssensor_events", "wirelesssensor_measures"],
+    facts: sensorFacts(new Map(), { tellsBits: true }),
+  },
+];

@@ -12,27 +12,6 @@ import {
 } from "./payload.ts";
 import { signWords } from "./words.ts";
 
-/**
- * ESPHome: https://esphome.io/components/mqtt, `mqtt_component.cpp`, `mqtt_binary_sensor.cpp`, `mqtt_sensor.cpp`. Each sensor of a node has a topic for its
- * state, wherever the node's configuration puts it. A retained message for Home Assistant says where, of which class it is, and the node's address.
- */
-export const esphome: Hub = {
-  name: "esphome",
-  title: "ESPHome",
-  prefix: "homeassistant",
-  never: ["when it was, of what had waited at the broker"],
-  directory: ["binary_sensor/+/+/config", "sensor/+/+/config"],
-  messages: [],
-  read: (message, known) => {
-    const [component, node, , config] = message.path;
-    if (message.path.length === 4 && config === "config" && node !== undefined)
-      return component === "sensor" || component === "binary_sensor"
-        ? readConfig(message, component)
-        : "nothing";
-    return readState(message, known);
-  },
-};
-
 /** Classes of sensors (https://www.home-assistant.io/integrations/sensor/#device-class), by our quantities. */
 const quantityClasses: Readonly<Record<string, string>> = {
   temperature: "temperature",
@@ -51,6 +30,31 @@ const quantityClasses: Readonly<Record<string, string>> = {
   sound_pressure: "noise",
   moisture: "soil_moisture",
   distance: "target_distance",
+};
+
+/**
+ * ESPHome: https://esphome.io/components/mqtt, `mqtt_component.cpp`, `mqtt_binary_sensor.cpp`, `mqtt_sensor.cpp`. Each sensor of a node has a topic for its
+ * state, wherever the node's configuration puts it. A retained message for Home Assistant says where, of which class it is, and the node's address.
+ */
+export const esphome: Hub = {
+  name: "esphome",
+  title: "ESPHome",
+  prefix: "homeassistant",
+  never: ["when it was, of what had waited at the broker"],
+  tells: Object.fromEntries([
+    ...Object.keys(signWords).map((word) => [`binary_sensor ${word}`, word]),
+    ...Object.entries(quantityClasses).map(([word, quantity]) => [`sensor ${word}`, quantity]),
+  ]),
+  directory: ["binary_sensor/+/+/config", "sensor/+/+/config"],
+  messages: [],
+  read: (message, known) => {
+    const [component, node, , config] = message.path;
+    if (message.path.length === 4 && config === "config" && node !== undefined)
+      return component === "sensor" || component === "binary_sensor"
+        ? readConfig(message, component)
+        : "nothing";
+    return readState(message, known);
+  },
 };
 
 /** Other hubs describe themselves below the same prefix, with a template for each value and a list of identifiers. */

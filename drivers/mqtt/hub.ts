@@ -15,6 +15,8 @@ export interface Hub {
   readonly prefix: string;
   /** States of a sensor that one would expect it to tell, and that it never does, with its settings as they should be. */
   readonly never: readonly string[];
+  /** Words of the hub that are recorded, each with ours: a quantity, a word of `words.ts`, or a bit of an event. Absent where its devices are described by definitions. */
+  readonly tells?: Readonly<Record<string, string | EventBit>>;
   /** Subscriptions below the prefix for what is said of its devices, which are fetched before anything else. */
   readonly directory: readonly string[];
   /** Subscriptions below the prefix for what its devices say. */

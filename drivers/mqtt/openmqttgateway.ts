@@ -1,6 +1,16 @@
 import type { Heard, Hub } from "./hub.ts";
 import { addressOf, fieldsOf, isObject, jsonOf, named, sensor, wholeOf } from "./payload.ts";
 
+/** Theengs' words, by ours. Its `open` of a blind is a number, and no sign. */
+const theengsWords: Readonly<Record<string, string>> = {
+  open: "open",
+  motion: "motion",
+  tempc: "temperature",
+  hum: "humidity",
+  lux: "illuminance",
+  pres: "pressure",
+};
+
 /**
  * OpenMQTTGateway, and Theengs Gateway: https://docs.openmqttgateway.com/use/ble.html. Bluetooth broadcasts of anybody's devices, decoded by
  * Theengs decoder (https://decoder.theengs.io), one message for each that is heard.
@@ -10,19 +20,10 @@ export const openmqttgateway: Hub = {
   title: "OpenMQTTGateway",
   prefix: "home",
   never: ["the same state said again"],
+  tells: theengsWords,
   directory: [],
   messages: ["+/BTtoMQTT/+"],
   read: ({ payload }) => readBroadcast(payload),
-};
-
-/** Theengs' words, by ours. Its `open` of a blind is a number, and no sign. */
-const theengsWords: Readonly<Record<string, string>> = {
-  open: "open",
-  motion: "motion",
-  tempc: "temperature",
-  hum: "humidity",
-  lux: "illuminance",
-  pres: "pressure",
 };
 
 function readBroadcast(payload: Uint8Array): Heard {

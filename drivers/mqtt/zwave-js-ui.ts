@@ -1,4 +1,4 @@
-import { eventBit } from "../../src/event-words.ts";
+import { type EventBit, eventBit } from "../../src/event-words.ts";
 import type { Directory, Entry, Heard, Hub, HubMessage } from "./hub.ts";
 import {
   addMeasure,
@@ -13,47 +13,11 @@ import {
 } from "./payload.ts";
 
 /**
- * Z-Wave JS UI: https://zwave-js.github.io/zwave-js-ui/#/usage/setup?id=gateway, with named or value-id topics, `Gateway.ts`. Behind location and name of the
- * node a topic has command class, endpoint, property and often its key. A node is known by its number, which its status tells beside the name.
- */
-export const zwaveJsUi: Hub = {
-  name: "zwave-js-ui",
-  title: "Z-Wave JS UI",
-  prefix: "zwave",
-  never: ["whether the hub or the sensor ended a notification"],
-  directory: ["+/status", "+/+/status", "+/nodeinfo", "+/+/nodeinfo"],
-  messages: ["#"],
-  read: (message, known) => {
-    const { path } = message;
-    if (path[0]?.startsWith("_") || path.at(-1) === "set") return "nothing";
-    const last = path.at(-1);
-    if (path.length <= 3 && (last === "status" || last === "nodeinfo")) return readNode(message);
-    return readValue(message, known);
-  },
-};
-
-/** Command classes by the two ways in which a topic names them. */
-const classes: Readonly<Record<string, ValueClass>> = {
-  notification: "notification",
-  "113": "notification",
-  sensor_binary: "binary",
-  "48": "binary",
-  sensor_multilevel: "multilevel",
-  "49": "multilevel",
-  meter: "meter",
-  "50": "meter",
-  battery: "battery",
-  "128": "battery",
-};
-
-type ValueClass = "notification" | "binary" | "multilevel" | "meter" | "battery";
-
-/**
  * Notification variables (SDS13713 and https://zwave-js.github.io/zwave-js/#/api/CCs/Notification), by property and key in lower case, with the values that set
  * the bit. Zero is idle; other values are other events of the same variable.
  */
 const notifications: Readonly<
-  Record<string, { bit: 0 | 1 | 2 | 3; on: readonly number[]; off: readonly number[] }>
+  Record<string, { bit: EventBit; on: readonly number[]; off: readonly number[] }>
 > = {
   "home_security/motion_sensor_status": { bit: eventBit.present, on: [7, 8], off: [0] },
   "home_security/cover_status": { bit: eventBit.tampered, on: [3], off: [0] },
@@ -84,6 +48,49 @@ const multilevels: Readonly<Record<string, string>> = {
   atmospheric_pressure: "pressure",
   power: "power",
 };
+
+/**
+ * Z-Wave JS UI: https://zwave-js.github.io/zwave-js-ui/#/usage/setup?id=gateway, with named or value-id topics, `Gateway.ts`. Behind location and name of the
+ * node a topic has command class, endpoint, property and often its key. A node is known by its number, which its status tells beside the name.
+ */
+export const zwaveJsUi: Hub = {
+  name: "zwave-js-ui",
+  title: "Z-Wave JS UI",
+  prefix: "zwave",
+  never: ["whether the hub or the sensor ended a notification"],
+  tells: {
+    ...Object.fromEntries(Object.entries(notifications).map(([property, { bit }]) => [property, bit])),
+    ...binaries,
+    ...multilevels,
+    "meter, W consumed": "power",
+    "battery/isLow": "battery_low",
+  },
+  directory: ["+/status", "+/+/status", "+/nodeinfo", "+/+/nodeinfo"],
+  messages: ["#"],
+  read: (message, known) => {
+    const { path } = message;
+    if (path[0]?.startsWith("_") || path.at(-1) === "set") return "nothing";
+    const last = path.at(-1);
+    if (path.length <= 3 && (last === "status" || last === "nodeinfo")) return readNode(message);
+    return readValue(message, known);
+  },
+};
+
+/** Command classes by the two ways in which a topic names them. */
+const classes: Readonly<Record<string, ValueClass>> = {
+  notification: "notification",
+  "113": "notification",
+  sensor_binary: "binary",
+  "48": "binary",
+  sensor_multilevel: "multilevel",
+  "49": "multilevel",
+  meter: "meter",
+  "50": "meter",
+  battery: "battery",
+  "128": "battery",
+};
+
+type ValueClass = "notification" | "binary" | "multilevel" | "meter" | "battery";
 
 /** Electric, watts, consumed. */
 const wattsKey = "66049";

@@ -6,6 +6,7 @@ import { Reconnect, type RetryBounds, type Session } from "../wire/reconnect.ts"
 import type { SerialLine } from "../wire/serial-line.ts";
 import { type AskBounds, askBounds, Bridge, Unanswered } from "./bridge.ts";
 import { Poller } from "./poller.ts";
+import { products } from "./readings.ts";
 
 const section = Type.Object(
   {
@@ -27,6 +28,7 @@ const section = Type.Object(
 export const pillboxDriver: DriverDefinition<typeof section> = {
   name: "pillbox",
   section,
+  products,
   create: ({ config, host }) => new PillboxDriver({ config, host }),
 };
 

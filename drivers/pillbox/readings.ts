@@ -1,6 +1,7 @@
 import { clockQuality, type Moment } from "../../src/clock.ts";
 import type { DeviceFacts } from "../../src/device-facts.ts";
 import type { Device, Reading } from "../../src/reading.ts";
+import type { Product } from "../driver.ts";
 import type { Dated } from "./box-clock.ts";
 import type { BoxEvent, Status } from "./protocol.ts";
 
@@ -16,6 +17,15 @@ export const boxFacts: DeviceFacts = {
   },
   battery: "mV",
 };
+
+export const products: readonly Product[] = [
+  {
+    name: "Pill boxes that are polled, behind a radio bridge",
+    needs: "`[pillbox] port`, of a bridge that speaks the protocol of drivers/pillbox",
+    series: ["pillbox_events", "pillbox_status"],
+    facts: boxFacts,
+  },
+];
 
 /** A status as its reply brought it: its times stay by the box's own clock. */
 export function statusReading(mac: string, status: Status, moment: Moment): Reading {

@@ -1,4 +1,5 @@
 import type { DeviceFacts } from "../../src/device-facts.ts";
+import type { Product } from "../driver.ts";
 
 /** Facts of the scales of each of the three products. */
 export const standardFacts: DeviceFacts = {
@@ -27,3 +28,30 @@ export const s400Facts: DeviceFacts = {
     "its battery",
   ],
 };
+
+/** Mi scales of the first and second generation, by their local names. */
+export const xiaomiModels: ReadonlyMap<string, string> = new Map([
+  ["MIBCS", "XMTZC02HM"],
+  ["MIBFS", "XMTZC05HM"],
+]);
+export const s400Model = "MJTZC01YM";
+
+export const products = {
+  standard: {
+    name: "Scales with the service Weight Scale (181D) or Body Composition (181B): Beurer, Sanitas and others",
+    needs: "`[ble.scale] users` for weighings that the scale has stored",
+    series: ["scale_weights", "scale_heart"],
+    facts: standardFacts,
+  },
+  xiaomi: {
+    name: `Xiaomi Mi Body Composition Scale: ${[...xiaomiModels.values()].join(", ")}`,
+    series: ["scale_weights"],
+    facts: xiaomiFacts,
+  },
+  s400: {
+    name: `Xiaomi Body Composition Scale S400: ${s400Model}`,
+    needs: "its bind key in `[ble.keys]`",
+    series: ["scale_weights", "scale_heart"],
+    facts: s400Facts,
+  },
+} satisfies Readonly<Record<string, Product>>;

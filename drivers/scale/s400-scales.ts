@@ -5,7 +5,7 @@ import type { Device } from "../../src/reading.ts";
 import type { Host } from "../driver.ts";
 import type { Advertisement, Peripheral, PeripheralDefinition } from "../peripheral.ts";
 import { BroadcastScales, type Judged } from "./broadcast-scales.ts";
-import { s400Facts } from "./facts.ts";
+import { products, s400Facts, s400Model } from "./facts.ts";
 import { decodeS400, holdsMeasurement, isS400, type S400Broadcast } from "./s400.ts";
 import { weightOnly } from "./xiaomi-scales.ts";
 
@@ -16,6 +16,7 @@ export const s400Scales: PeripheralDefinition<typeof section> = {
   name: "s400_scale",
   section,
   kind: "scales",
+  products: [products.s400],
   recognises: ({ serviceData }) => isS400(serviceData.get(miBeaconUuid) ?? new Uint8Array()),
   deviceOf: ({ address, serviceData }) =>
     holdsMeasurement(serviceData.get(miBeaconUuid) ?? new Uint8Array()) ? scaleAt(address) : undefined,
@@ -85,7 +86,7 @@ class S400Scales implements Peripheral {
 }
 
 function scaleAt(address: string): Device {
-  return { kind: "scales", address, model: "MJTZC01YM", vendor: "Xiaomi" };
+  return { kind: "scales", address, model: s400Model, vendor: "Xiaomi" };
 }
 
 /**

@@ -10,7 +10,7 @@ import {
   type Peripheral,
   type PeripheralDefinition,
 } from "../peripheral.ts";
-import { standardFacts } from "./facts.ts";
+import { products, standardFacts } from "./facts.ts";
 import { Session } from "./session.ts";
 import { uuids } from "./standard.ts";
 import { leftBehind, Weighings } from "./weighings.ts";
@@ -49,6 +49,7 @@ export const standardScales: PeripheralDefinition<typeof section> = {
   name: "scale",
   section,
   kind: "scales",
+  products: [products.standard],
   recognises: ({ services }) =>
     services.includes(uuids.weightService) || services.includes(uuids.compositionService),
   deviceOf: scaleOf,

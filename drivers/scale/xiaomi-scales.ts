@@ -5,7 +5,7 @@ import type { Device } from "../../src/reading.ts";
 import type { Host } from "../driver.ts";
 import type { Advertisement, Peripheral, PeripheralDefinition } from "../peripheral.ts";
 import { BroadcastScales, type Judged } from "./broadcast-scales.ts";
-import { xiaomiFacts } from "./facts.ts";
+import { products, xiaomiFacts, xiaomiModels } from "./facts.ts";
 import { uuids } from "./standard.ts";
 import { decodeXiaomi, type XiaomiBroadcast } from "./xiaomi.ts";
 
@@ -16,8 +16,9 @@ export const xiaomiScales: PeripheralDefinition<typeof section> = {
   name: "xiaomi_scale",
   section,
   kind: "scales",
+  products: [products.xiaomi],
   recognises: ({ name, serviceData }) =>
-    models.has(name ?? "") || serviceData.get(uuids.compositionService)?.length === 13,
+    xiaomiModels.has(name ?? "") || serviceData.get(uuids.compositionService)?.length === 13,
   deviceOf: (heard) => {
     const bytes = heard.serviceData.get(uuids.compositionService);
     return bytes === undefined || decodeXiaomi(bytes) === undefined ? undefined : scaleOf(heard);
@@ -67,7 +68,7 @@ class XiaomiScales implements Peripheral {
 }
 
 function scaleOf({ address, name = "" }: Advertisement): Device {
-  return { kind: "scales", address, model: models.get(name) ?? "XMTZC05HM", vendor: "Xiaomi" };
+  return { kind: "scales", address, model: xiaomiModels.get(name) ?? "XMTZC05HM", vendor: "Xiaomi" };
 }
 
 /**
@@ -100,11 +101,6 @@ export function weightOnly(weight: number) {
   return { weight, ...none };
 }
 
-/** First and second generation, by their local names. */
-const models: ReadonlyMap<string, string> = new Map([
-  ["MIBCS", "XMTZC02HM"],
-  ["MIBFS", "XMTZC05HM"],
-]);
 /** How far a stable weight may still move while the impedance is measured. */
 const settled_most_g = 500;
 const settled_most_ms = 30_000;

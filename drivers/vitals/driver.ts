@@ -1,8 +1,9 @@
 import { Type } from "@sinclair/typebox";
 import { clockQuality, type Moment } from "../../src/clock.ts";
+import type { DeviceFacts } from "../../src/device-facts.ts";
 import { type MeasureValues, measureOf } from "../../src/quantities.ts";
 import type { Device, Reading } from "../../src/reading.ts";
-import type { Host } from "../driver.ts";
+import type { Host, Product } from "../driver.ts";
 import type { Advertisement, Connection, Peripheral, PeripheralDefinition } from "../peripheral.ts";
 import { devices_max } from "../peripheral.ts";
 import { ByteReader } from "../wire/byte-reader.ts";
@@ -12,11 +13,32 @@ import { decodeTemperature, uuids } from "./measurements.ts";
 
 const section = Type.Object({}, { additionalProperties: false });
 
+const heartRate = { quantity: "heart_rate", unit: "1/min" };
+const bodyTemperature = { quantity: "body_temperature", unit: "°C" };
+const facts: DeviceFacts = {
+  description: "device of the Bluetooth profiles of heart rate and body temperature",
+  battery: "per cent",
+};
+
+const products: readonly Product[] = [
+  {
+    name: "Heart-rate belts with the service Heart Rate (180D)",
+    series: ["wirelesssensor_measures"],
+    facts: { ...facts, measures: [heartRate] },
+  },
+  {
+    name: "Clinical thermometers with the service Health Thermometer (1809)",
+    series: ["wirelesssensor_measures"],
+    facts: { ...facts, measures: [bodyTemperature] },
+  },
+];
+
 /** Heart-rate belts and clinical thermometers of the Bluetooth SIG's profiles. */
 export const vitals: PeripheralDefinition<typeof section> = {
   name: "vitals",
   section,
   kind: "wirelesssensors",
+  products,
   recognises: ({ services }) =>
     services.includes(uuids.heartService) || services.includes(uuids.thermometerService),
   deviceOf,
@@ -82,8 +104,8 @@ export class Visit {
     const heart = await this.#connection.characteristic(uuids.heartService, uuids.heart);
     const temperature = await this.#connection.characteristic(uuids.thermometerService, uuids.temperature);
     const measures = [
-      ...(heart === undefined ? [] : [{ quantity: "heart_rate", unit: "1/min" }]),
-      ...(temperature === undefined ? [] : [{ quantity: "body_temperature", unit: "°C" }]),
+      ...(heart === undefined ? [] : [heartRate]),
+      ...(temperature === undefined ? [] : [bodyTemperature]),
     ];
     if (measures.length === 0) throw new Error(`${address} measures neither heart rate nor temperature`);
     const [vendor, model = name] = [await this.#text(uuids.manufacturer), await this.#text(uuids.model)];
@@ -94,11 +116,7 @@ export class Visit {
       heard_ms: this.#host.clock.now().unix_ms,
       ...(battery_percent === undefined || battery_percent > 100 ? {} : { battery_percent }),
     });
-    this.#host.describe(this.#device, {
-      description: "device of the Bluetooth profiles of heart rate and body temperature",
-      measures,
-      battery: "per cent",
-    });
+    this.#host.describe(this.#device, { ...facts, measures });
     const time = await this.#read(uuids.timeService, uuids.currentTime);
     const shown_ms = time && decodeDateTime(new ByteReader(time));
     if (shown_ms !== undefined) this.#clock = { shown_ms, at_ms: this.#host.clock.now().monotonic_ms };

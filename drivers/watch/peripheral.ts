@@ -11,7 +11,7 @@ import {
   type PeripheralDefinition,
 } from "../peripheral.ts";
 import { HealthFetch } from "./fetch.ts";
-import { stride_default_m } from "./readings.ts";
+import { products, stride_default_m } from "./readings.ts";
 
 /** Nordic UART: the service, the characteristic for writes to the watch, and the one that it sends from. */
 const uart = {
@@ -34,6 +34,7 @@ export const watchPeripheral: PeripheralDefinition<typeof section> = {
   name: "watch",
   section,
   kind: "watches",
+  products,
   recognises: ({ name }) => /^bangle\.js\b/i.test(name ?? ""),
   deviceOf: ({ address }) => deviceAt(address),
   create: ({ config, host }) => new WatchPeripheral({ host, stride_m: config.stride_m ?? stride_default_m }),

@@ -1,6 +1,7 @@
 import type { ClockQuality } from "../../src/clock.ts";
 import type { DeviceFacts } from "../../src/device-facts.ts";
 import type { Device, Gap, Reading } from "../../src/reading.ts";
+import type { Product } from "../driver.ts";
 import { activities, type Block } from "./health-log.ts";
 
 /** The length of a block, and so of an epoch. */
@@ -18,6 +19,15 @@ export function watchFacts(stride_m: number): DeviceFacts {
     battery: "per cent",
   };
 }
+
+export const products: readonly Product[] = [
+  {
+    name: "Bangle.js watches with the apps `health` and `android`, over Bluetooth or on a wire",
+    needs: "on a wire `[watch] port`; `sleeplog` on the watch for sleep",
+    series: ["watch_epochs"],
+    facts: watchFacts(stride_default_m),
+  },
+];
 
 /** An epoch of a worn watch; undefined for one that was not worn. The distance is derived from the steps. */
 export function epochReading(
