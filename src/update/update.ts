@@ -140,7 +140,11 @@ class Run {
     await setLink(this.#directory, "confirmed", own.path);
     const trial: Trial = { phase: "trial", version, sha256, spent_ms: 0, runs: 0, baseline };
     this.#keep({ trial, waiting: undefined });
-    log.info(`switching from ${own.version} to ${version}`);
+    const { pages, heard } = baseline;
+    const records = pages.reduce((sum, page) => sum + page.records.length, 0);
+    log.info(
+      `switching from ${own.version} to ${version}: ${records} records on ${pages.length} pages and ${heard.length} devices are looked for again`,
+    );
     return this.goOn(trial);
   }
 
