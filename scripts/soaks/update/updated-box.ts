@@ -11,6 +11,8 @@ export const trial_s = 45;
 const home = 12;
 const config = "/etc/lintel/lintel.toml";
 const speak_ms = 400;
+/** Events before the first update: with fewer a release has nothing to answer wrongly. */
+const recorded_min = 20;
 
 interface State {
   readonly trial?: { readonly phase: string; readonly version: string; readonly switched_ms?: number };
@@ -79,6 +81,11 @@ export class UpdatedBox {
     await pair;
     await this.#stick.keep();
     this.#speaking = this.#speak();
+    await until(
+      "there is something to lose",
+      answer_ms_max,
+      () => this.recorded.size >= recorded_min || undefined,
+    );
     const security = await box.must("systemd-analyze --no-pager security lintel-update", root);
     return security.trim().split("\n").at(-1) ?? "";
   }
