@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { day_ms } from "../durations.ts";
 import type { FleetHome } from "../fleet-home.ts";
 import { fleetOf } from "../sync/fleet/fleet.ts";
 import { addHelp, type CommandContext } from "./command.ts";
@@ -71,16 +72,21 @@ function printFleet(
         ),
       );
   for (const { homeid, update } of homes)
-    for (const { version, message, reason } of update?.refusals ?? [])
+    for (const { version, message, reason, at_ms } of update?.refusals ?? []) {
+      if (now_ms - at_ms > refusal_shown_ms) continue;
       print(
         colours.dim(
           `  home ${homeid} ${reason === "went_back" ? "went back from" : "refused"} ${version ?? "a list of releases"}: ${message}`,
         ),
       );
+    }
   const well = homes.length - needing.length;
   const hidden = all || well === 0 ? "" : colours.dim(" (--all lists them)");
   print(`${well} of ${homes.length} ${homes.length === 1 ? "home needs" : "homes need"} nothing${hidden}`);
 }
+
+/** A release that was refused longer ago is old news; --json has it. */
+const refusal_shown_ms = 14 * day_ms;
 
 /** Can be done without, the first first. */
 const least = [
