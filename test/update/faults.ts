@@ -48,7 +48,7 @@ export const faults = {
     database.run("PRAGMA busy_timeout = 5000");
     if (database.query("SELECT 1 FROM sqlite_schema WHERE name = 'later'").values().length === 0) {
       database.run("CREATE TABLE later (x)");
-      database.run("UPDATE wirelesssensor_events SET event = event + 1000 WHERE seq % 3 = 1");
+      database.run("UPDATE wirelesssensor_events SET event = event + 30000 WHERE seq % 3 = 1");
     }
     database.close();`),
 } as const;

@@ -141,6 +141,8 @@ export class Rounds {
     const there = this.#world.events();
     const once = new Set(there);
     expect(once.size === there.length, "every event at central once", `${there.length - once.size} twice`);
+    const madeUp = there.filter((event) => event > updated.said);
+    expect(madeUp.length === 0, "no event at central that nobody has said", `${madeUp.slice(0, 20)}`);
     const lost = recorded.filter((event) => !once.has(event));
     expect(
       lost.length === 0,

@@ -34,7 +34,8 @@ export class UpdatedBox {
   #plugged = false;
   #closed = false;
   #speaking: Promise<void> = Promise.resolve();
-  #said = 0;
+  /** The last number that the sensor has said. */
+  said = 0;
   #last_seq = 0;
   /** Events that were on the disk of the box once. */
   readonly recorded = new Set<number>();
@@ -100,8 +101,8 @@ export class UpdatedBox {
     while (!this.#closed) {
       await Bun.sleep(speak_ms);
       if (!this.#plugged) continue;
-      this.#said += 1;
-      await this.#stick.say(this.#said).catch(() => undefined);
+      this.said += 1;
+      await this.#stick.say(this.said).catch(() => undefined);
       this.note();
     }
   }
@@ -112,7 +113,8 @@ export class UpdatedBox {
     try {
       // Numbers go on where a database was put back; a look at some before costs nothing.
       for (const [seq, event] of eventsIn(path, Math.max(1, this.#last_seq - 500))) {
-        this.recorded.add(event);
+        // A bad release makes up some.
+        if (event <= this.said) this.recorded.add(event);
         this.#last_seq = Math.max(this.#last_seq, seq);
       }
     } catch {
