@@ -53,9 +53,9 @@ export async function install(box: Box, version: Version, name: Printed = "insta
 export async function tryRepository({ box }: Trial): Promise<void> {
   const root = "/root/repository";
   const handler = `request => new Response(Bun.file("${root}" + new URL(request.url).pathname))`;
-  const server = box.start(`exec ${bunPath} --eval 'Bun.serve({ port: ${port}, fetch: ${handler} })'`, {
-    as: "root",
-  });
+  // Ends with its input: an orphan that nobody reaps would keep the box from going off.
+  const program = `Bun.serve({ port: ${port}, fetch: ${handler} }); for await (const line of console); process.exit()`;
+  const server = box.start(`exec ${bunPath} --eval '${program}'`, { as: "root" });
   const blanks = { "https://packages.example/lintel": `http://localhost:${port}` };
   await step("apt installs it from a signed repository", async () => {
     await box.must(`cp -r ${packagesPath}/apt ${root}`, { as: "root" });
@@ -73,7 +73,7 @@ export async function tryRepository({ box }: Trial): Promise<void> {
     expect(!out.includes("0.1.99"), "none of its versions", out);
     return said.split("\n").find((line) => line.startsWith("E:"));
   });
-  server.kill();
+  void server.stdin.end();
   await server.exited;
 }
 
