@@ -163,6 +163,6 @@ export class Rounds {
 
 /** In one update, and the time within which one comes: most of them soon, as a trial is the longest part. */
 const cuts_max = 2;
-const cut_ms_max = 14_000;
+const cut_ms_max = 8_000;
 const resume_ms_max = 60_000;
 const nights_max = 3;
