@@ -214,7 +214,8 @@ class Supervisor {
   readonly #server: Bun.Server<undefined>;
   readonly #command: () => readonly string[];
   #child: Subprocess<"ignore", "pipe", "inherit" | "ignore"> | undefined;
-  #wanted = false;
+  /** Of one start, until it is stopped; absent: nothing is to run. */
+  #wanted: symbol | undefined;
   #restarts = 0;
   serving = false;
   folder: string | undefined;
@@ -235,14 +236,14 @@ class Supervisor {
   }
 
   start(): void {
-    if (this.#wanted) return;
-    this.#wanted = true;
+    if (this.#wanted !== undefined) return;
+    this.#wanted = Symbol();
     this.#restarts = 0;
-    void this.#keepRunning();
+    void this.#keepRunning(this.#wanted);
   }
 
-  async #keepRunning(): Promise<void> {
-    while (this.#wanted) {
+  async #keepRunning(start: symbol): Promise<void> {
+    while (this.#wanted === start) {
       const [program = "", ...words] = this.#command();
       this.folder = program;
       const child = Bun.spawn([program, ...words], {
@@ -259,23 +260,25 @@ class Supervisor {
           if (!done && this.#child === child) this.serving = true;
         });
       await child.exited;
+      if (this.#wanted !== start) break;
       this.serving = false;
-      if (!this.#wanted) break;
       await Bun.sleep(100);
-      if (this.#wanted) this.#restarts += 1;
+      if (this.#wanted === start) this.#restarts += 1;
     }
   }
 
   async stop(): Promise<void> {
-    this.#wanted = false;
+    this.#wanted = undefined;
     this.#child?.kill("SIGTERM");
     await this.#child?.exited;
+    this.serving = false;
   }
 
   async kill(): Promise<void> {
-    this.#wanted = false;
+    this.#wanted = undefined;
     killGroup(this.#child);
     await this.#child?.exited;
+    this.serving = false;
   }
 
   async close(): Promise<void> {
