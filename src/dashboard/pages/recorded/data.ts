@@ -1,12 +1,13 @@
 import { HttpError } from "../../../http/errors.ts";
-import { isRecording, type RecordingKind, seriesWords, severalWords } from "../../../meaning/plain-words.ts";
-import { type SeriesName, seriesNames, seriesOf } from "../../../series.ts";
+import { isRecording, seriesWords, severalWords } from "../../../meaning/plain-words.ts";
+import { type SeriesName, seriesNames } from "../../../series.ts";
 import type { GivenName } from "../../../store/given-names.ts";
 import type { ItemOverview } from "../../../store/store.ts";
 import type { Binding } from "../../../token.ts";
 import type { Asked, Keeping, Show, Site } from "../../page.ts";
 import { isInUse, titleOf } from "../../shown-devices.ts";
 import { trailTo } from "../../trail.ts";
+import { seriesOfDevice } from "../device/device-series.ts";
 import { type PersonKept, peopleOf } from "./people.ts";
 
 /** Everything that is kept of a home, as it is told to who lives there. */
@@ -130,15 +131,6 @@ function groupsOf(items: readonly ItemOverview[], names: readonly GivenName[]): 
       .map((name) => ({ when: seriesWords[name].when, quantities: Object.values(seriesWords[name].fields) })),
     devices,
   }));
-}
-
-/** The series that a device of a kind may have; one whose subtype nobody knows may have any. What only some devices have, one has that has readings of it. */
-function seriesOfDevice(kind: RecordingKind, subtype: string, held: ReadonlySet<SeriesName>): SeriesName[] {
-  return seriesNames.filter((name) => {
-    const { subtypes, ofSome, ...series } = seriesOf(name);
-    const has = subtypes === undefined || subtype === "null" || subtypes.includes(subtype);
-    return series.kind === kind && has && (ofSome !== true || held.has(name));
-  });
 }
 
 /** Counts tokens that hold now and may see the home. Where there are very many different bindings, those beyond the bound count as well. */
