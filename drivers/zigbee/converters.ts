@@ -1,54 +1,18 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
 import type { Events, Models } from "zigbee-herdsman";
-import type * as Library from "zigbee-herdsman-converters";
 import type { Definition, Fz, OnEvent } from "zigbee-herdsman-converters/lib/types";
 import { type Expose, exposesIn, propertiesOf, senses, subtypeOf } from "../wire/exposes.ts";
 import type { Payload, Properties } from "../wire/properties.ts";
+import { definitionOf, libraryVersion } from "./definitions.ts";
 import type { HerdsmanLog } from "./herdsman-log.ts";
 import type { Subtype } from "./models.ts";
 import type { Step, Translator } from "./translator.ts";
-
-/**
- * zigbee-herdsman-converters, which knows some 4,500 models, loaded when a device of one of them is there and not before: it
- * costs 6 MB, and 1 to 10 for each maker. It stays out of the bundle, where it could not load a maker's file by its name.
- */
-const load = createRequire(import.meta.url);
-let library: Promise<typeof Library> | undefined;
-
-/** The keys of its index under which the model of a device may stand: as it was told, and without its padding. */
-function keysOf(modelID: string | undefined): string[] {
-  const told = (modelID || "null").toLowerCase();
-  return [told, (told.split("\0")[0] ?? "").trim()].map((key) => `${JSON.stringify(key)}:`);
-}
-
-/** Whether converters has a definition for the model of a device, told from its index alone, of 200 kB that are not kept. */
-export function isListed(device: Models.Device): boolean {
-  const directory = dirname(load.resolve("zigbee-herdsman-converters/package.json"));
-  const index = readFileSync(join(directory, "dist/models-index.json"), "utf8");
-  return keysOf(device.modelID).some((key) => index.includes(key));
-}
-
-async function converters(log: HerdsmanLog): Promise<typeof Library> {
-  library ??= (async () => {
-    const herdsman = await import("zigbee-herdsman");
-    // One zigbee-herdsman for both: a second one would cost 17 MB.
-    const path = load.resolve("zigbee-herdsman");
-    load.cache[path] ??= { id: path, filename: path, loaded: true, exports: herdsman } as NodeJS.Module;
-    return load("zigbee-herdsman-converters") as typeof Library;
-  })();
-  const loaded = await library;
-  loaded.setLogger(log);
-  return loaded;
-}
 
 /** The translator of a device whose model converters has; undefined where it is another model of the same name. */
 export async function converterTranslator(
   device: Models.Device,
   log: HerdsmanLog,
 ): Promise<Translator | undefined> {
-  const definition = await (await converters(log)).findByDevice(device);
+  const definition = await definitionOf(device, log);
   return definition === undefined ? undefined : new ConverterTranslator(device, definition);
 }
 
@@ -74,7 +38,7 @@ export class ConverterTranslator implements Translator {
     this.#definition = definition;
     this.vendor = definition.vendor;
     this.description = definition.description;
-    this.source = `zigbee-herdsman-converters ${load("zigbee-herdsman-converters/package.json").version}`;
+    this.source = libraryVersion();
     this.never = neverTold(definition);
     const exposed = exposesOf(definition, device);
     this.properties = propertiesOf(exposed);

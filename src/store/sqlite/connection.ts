@@ -123,4 +123,5 @@ export const busy_max_ms = 5_000;
 const autocheckpoint_pages = 1_000;
 /** Size that the WAL file is truncated to when it starts again. */
 const wal_kept_bytes = 4 * 1024 * 1024;
-const read_cache_kib = 2 * 1024;
+/** A few pages of readings. The kernel keeps the file, and a commit makes SQLite throw this away. */
+const read_cache_kib = 256;

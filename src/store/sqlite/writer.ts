@@ -58,7 +58,7 @@ function open(options: WriterOptions): Opened {
     database.close();
     throw thrown;
   }
-  if (role === "central") database.run(`PRAGMA cache_size = -${central_cache_kib}`);
+  database.run(`PRAGMA cache_size = -${cache_kib[role]}`);
   writing = new Writing({ path, database, home: place.home });
   writing.setPlace(place);
   return { versionBefore };
@@ -69,5 +69,5 @@ function close(): void {
   lock?.release();
 }
 
-/** A batch touches the newest page of every run that it has readings of: they stay in memory until the commit. */
-const central_cache_kib = 64 * 1024;
+/** A batch touches the newest page of every run that it has readings of: they stay in memory until the commit. In a home these are few. */
+const cache_kib = { central: 64 * 1024, gateway: 512 };

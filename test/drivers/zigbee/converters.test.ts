@@ -1,7 +1,12 @@
 import { afterAll, afterEach, expect, jest, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import type { Events, Models } from "zigbee-herdsman";
 import { findByDevice } from "zigbee-herdsman-converters";
-import { converterTranslator, isListed } from "../../../drivers/zigbee/converters.ts";
+import type { Definition } from "zigbee-herdsman-converters/lib/types";
+import { converterTranslator } from "../../../drivers/zigbee/converters.ts";
+import { isListed, onDemand } from "../../../drivers/zigbee/definitions.ts";
 import { factsOf } from "../../../drivers/zigbee/facts.ts";
 import { HerdsmanLog } from "../../../drivers/zigbee/herdsman-log.ts";
 import { LastStatuses } from "../../../drivers/zigbee/last-status.ts";
@@ -136,3 +141,34 @@ test("whether a model has a definition is told by the index as the library tells
   const nameless = new StandInDevice("0x01", {});
   expect(isListed(nameless as unknown as Models.Device)).toBe(true);
 });
+
+test("definitions that are made on demand are those of the library, in every file of a maker", () => {
+  const load = createRequire(import.meta.url);
+  const directory = join(dirname(load.resolve("zigbee-herdsman-converters/package.json")), "dist/devices");
+  let files = 0;
+  for (const name of readdirSync(directory).filter((name) => /(?<!^index)\.js$/.test(name))) {
+    const path = join(directory, name);
+    const made = onDemand(path);
+    const whole = load(path);
+    // Of one maker the list is of another form, which the library loads itself.
+    if (made === undefined) {
+      expect(name).toBe("megaman.js");
+      continue;
+    }
+    files += 1;
+    expect([name, ...Object.keys(made)].toSorted()).toEqual([name, ...Object.keys(whole)].toSorted());
+    expect([name, asText(made.definitions) === asText(whole.definitions)]).toEqual([name, true]);
+  }
+  expect(files).toBeGreaterThan(300);
+});
+
+/** Definitions as text, with each function by how many parameters it has. */
+function asText(definitions: readonly Definition[]): string {
+  const plain = (_: string, value: unknown) =>
+    typeof value === "function"
+      ? `of ${value.length}`
+      : typeof value === "bigint" || value instanceof RegExp
+        ? String(value)
+        : value;
+  return JSON.stringify(definitions, plain);
+}
