@@ -95,11 +95,17 @@ export function respond(
  */
 export function nextLink(url: string, next: NonNullable<Answer["next"]>): string {
   const { origin, pathname } = new URL(url);
-  const kept = decodeQuery(queryIn(url)).filter(([name]) => !Object.hasOwn(next, name));
-  const parameters = [...kept, ...Object.entries(next)].flatMap(([name, value]) =>
-    value === undefined ? [] : [`${encodeURIComponent(name)}=${encodeURIComponent(value)}`],
-  );
-  return `<${origin}${pathname}?${parameters.join("&")}>; rel="next"`;
+  return `<${origin}${pathname}?${nextQuery(queryIn(url), next)}>; rel="next"`;
+}
+
+/** The query of the following page, without its `?`, from that of a page and the parameters of `next`. */
+export function nextQuery(query: string, next: NonNullable<Answer["next"]>): string {
+  const kept = decodeQuery(query).filter(([name]) => !Object.hasOwn(next, name));
+  return [...kept, ...Object.entries(next)]
+    .flatMap(([name, value]) =>
+      value === undefined ? [] : [`${encodeURIComponent(name)}=${encodeURIComponent(value)}`],
+    )
+    .join("&");
 }
 
 function hex(hash: bigint): string {

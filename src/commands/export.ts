@@ -1,11 +1,15 @@
 import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
-import { fileOf, type Source, writeSeries } from "../download/series-file.ts";
+import { Answering } from "../api/answering.ts";
+import { inventory } from "../download/inventory.ts";
+import { type PackageForm, writePackage } from "../download/package/package.ts";
+import type { Readings } from "../download/readings.ts";
+import { fileOf, writeSeries } from "../download/series-file.ts";
 import { OperatorError } from "../errors.ts";
 import type { Item } from "../records/items.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../series.ts";
-import type { ItemOverview, Overview, Store } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { addFileOptions, type FileOptions, spanOf } from "./file-options.ts";
 import { interruptible } from "./interruptible.ts";
@@ -14,12 +18,13 @@ import { addStoreOptions, type StoreOptions } from "./store-options.ts";
 import { printTable } from "./table.ts";
 import { withStore } from "./with-store.ts";
 
-/** `lintel export`: series straight from a store, as files. */
+/** `lintel export`: the data package of `lintel fetch`, straight from a store. */
 export function define(command: Command, context: CommandContext): void {
   addHelp(command, {
     examples: {
-      "lintel export --series all --format parquet --output /media/usb": "everything, onto a stick",
-      "lintel export --series wirelesssensor_events --output sensors.csv": "one series, one file",
+      "lintel export --format parquet --output /media/usb": "everything, onto a stick",
+      "lintel export --series wirelesssensor_events --output sensors.csv":
+        "one series, one file, nothing else",
       "lintel export --series scale_weights --since 2026-11-01 --items bath-scale": "this month's",
     },
     notes: [
@@ -31,48 +36,49 @@ export function define(command: Command, context: CommandContext): void {
   addStoreOptions(addFileOptions(command))
     .option("--output <path>", "a directory, or for one series the file itself", "lintel-data")
     .option("--json", "print the files with their rows as JSON")
-    .action((options: ExportOptions) => exportSeries(options, context));
+    .action((options: ExportOptions) => exportAll(options, context));
 }
 
 interface ExportOptions extends FileOptions, StoreOptions {
   readonly output: string;
 }
 
-async function exportSeries(options: ExportOptions, context: CommandContext): Promise<void> {
-  const { terminal } = context;
-  const series = seriesAsked(options);
+async function exportAll(options: ExportOptions, context: CommandContext): Promise<void> {
+  const { terminal, clock } = context;
+  const { format, stamp, series } = options;
+  const span = spanOf(options);
+  const single = singleFile(options);
   const interrupted = "Interrupted: only the files that were finished are there.";
   const written = await interruptible(context, { interrupted }, (stop) =>
     withStore(options, context, async (store) => {
-      const items = itemsAsked(await store.overview(), options.items);
+      const answers = new Answering({ store, clock });
+      const { epoch, items: overviews } = await store.overview();
+      const items = await inventory(answers, options.items);
+      const counted = overviews.flatMap((item) => item.series);
       // Readings of all time: with a span it is the most there can be.
-      const total = items
-        .flatMap((item) => item.series)
-        .filter((one) => series.includes(one.series))
+      const total = counted
+        .filter((one) => series?.includes(one.series) ?? true)
         .reduce((sum, { count }) => sum + count, 0);
-      const files: { file: string; rows: number }[] = [];
       let done = 0;
-      for (const name of series) {
-        const path = pathOf(options, name, series.length);
-        const sources = items
-          .filter(({ record }) => record.typename === seriesOf(name).kind)
-          .map(({ record }) => sourceOf(store, name, record, options));
-        const { format, stamp } = options;
-        const rows = await writeSeries({
-          path,
-          series: name,
-          format,
-          stamp,
-          sources,
-          stop,
-          onRows: (count) => {
-            done += count;
-            drawBar(terminal, { done, total, words: `${done} readings  ${name}` });
-          },
-        });
-        files.push({ file: fileOf(path, format), rows });
+      const onRows = (count: number) => {
+        done += count;
+        drawBar(terminal, { done, total, words: `${done} readings` });
+      };
+      const directory = resolve(options.output);
+      const form: PackageForm = { directory, format, stamp, span, series, clock, stop };
+      const readings = readingsOf(store, form);
+      if (single !== undefined) {
+        const own = items.filter(({ typename }) => typename === seriesOf(single.series).kind);
+        const rows = await writeSeries({ ...form, ...single, items: own, readings, onRows });
+        return [{ file: fileOf(single.path, format), rows }];
       }
-      return files;
+      const origin = { command: "lintel export", name: `the store with epoch ${epoch}` };
+      const onStep = (step: string) => drawBar(terminal, { done, total, words: step });
+      const { files } = await writePackage({ ...form, answers, readings, items, origin, onStep, onRows });
+      return Object.entries(files).map(([name, file]) => ({
+        file: fileOf(join(directory, name), format),
+        rows: file.rows,
+      }));
     }),
   );
   if (written === undefined) return;
@@ -80,54 +86,36 @@ async function exportSeries(options: ExportOptions, context: CommandContext): Pr
   else printTable(terminal, { file: ({ file }) => file, rows: ({ rows }) => rows }, written);
 }
 
-function seriesAsked({ series }: ExportOptions): readonly SeriesName[] {
-  if (series === undefined || series.length === 0)
-    throw new OperatorError("no series is named", `give --series all, or of ${seriesNames.join(", ")}`);
-  return series;
-}
-
-function itemsAsked({ items }: Overview, names: readonly string[] | undefined): ItemOverview[] {
-  const unknown = names?.filter((name) => !items.some(({ record }) => record.itemname === name)) ?? [];
-  if (unknown.length > 0)
-    throw new OperatorError(
-      `the inventory has no item ${unknown.join(", ")}`,
-      "lintel items lists those there are",
-    );
-  return items
-    .filter(({ record }) => names?.includes(record.itemname) ?? true)
-    .sort((one, other) => one.record.itemid - other.record.itemid);
-}
-
-/** An item's readings of a series in the store; an item without any, or that is gone meanwhile, has none. */
-function sourceOf(store: Store, series: SeriesName, record: Item, options: ExportOptions): Source {
-  const { since_s = 0, until_s } = spanOf(options);
+/** The readings of a store; of an item without any, or that is gone meanwhile, none. */
+function readingsOf(store: Store, { span: { since_s = 0, until_s } }: PackageForm): Readings {
   const span = { from_ms: since_s * 1000, before_ms: until_s === undefined ? end_ms : until_s * 1000 };
-  async function* readings() {
-    const item = await store.item(seriesOf(series).kind, record.itemname);
-    if (item === undefined) return;
-    const request = { series, item: item.key, ...span, limit: rowsAtOnce_max };
-    let read = await store.oldestFirst(request);
-    for (;;) {
-      yield read.rows;
-      if (read.next === undefined) return;
-      read = await store.oldestFirst({ ...request, after: read.next });
-    }
-  }
-  return { itemid: record.itemid, itemname: record.itemname, readings };
+  return {
+    oldestFirst: async function* (series: SeriesName, { itemname }: Item) {
+      const item = await store.item(seriesOf(series).kind, itemname);
+      if (item === undefined) return;
+      const request = { series, item: item.key, ...span, limit: rowsAtOnce_max };
+      let read = await store.oldestFirst(request);
+      for (;;) {
+        yield read.rows;
+        if (read.next === undefined) return;
+        read = await store.oldestFirst({ ...request, after: read.next });
+      }
+    },
+  };
 }
 
-/** Path of a series' file without its ending. */
-function pathOf({ output, format }: ExportOptions, series: SeriesName, count: number): string {
+/** The one series that goes into the one file that is named, whose path is without its ending; undefined where a directory is named. */
+function singleFile({ output, format, series = seriesNames }: ExportOptions) {
   const path = resolve(output);
   const ending = `.${format}`;
-  if (!path.endsWith(ending) || statSync(path, { throwIfNoEntry: false })?.isDirectory())
-    return join(path, series);
-  if (count > 1)
+  if (!path.endsWith(ending) || statSync(path, { throwIfNoEntry: false })?.isDirectory()) return undefined;
+  const [one, ...others] = series;
+  if (one === undefined || others.length > 0)
     throw new OperatorError(
-      `${output} is one file, and ${count} series are asked for`,
+      `${output} is one file, and ${series.length} series are asked for`,
       "give --output a directory, or name one series",
     );
-  return path.slice(0, -ending.length);
+  return { series: one, path: path.slice(0, -ending.length) };
 }
 
 const rowsAtOnce_max = 5_000;

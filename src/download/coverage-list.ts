@@ -6,10 +6,9 @@ import type { Item } from "../records/items.ts";
 import { Home } from "../records/programme.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../series.ts";
 import { isTimezone } from "../timezone.ts";
+import { type Answers, pagesOf } from "./answers.ts";
 import { type Cell, type Column, column, columnsOfItem, columnsOfSchema, type Row, rowOf } from "./column.ts";
-import type { HeldReadings } from "./held-readings.ts";
-import type { InterfaceClient } from "./interface-client.ts";
-import { pagesOf } from "./record-lists.ts";
+import type { Readings } from "./readings.ts";
 import type { Span } from "./series-download.ts";
 
 /** When each item was listened to and alive: a row for each stretch. */
@@ -40,101 +39,104 @@ export const missingnessColumns: readonly Column[] = [
 ];
 
 export interface CoverageOptions {
-  readonly server: InterfaceClient;
-  readonly held: HeldReadings;
+  readonly answers: Answers;
+  readonly readings: Readings;
   readonly items: readonly Item[];
+  /** Absent: all of them. */
   readonly series?: readonly SeriesName[] | undefined;
   readonly span: Span;
   readonly clock: Clock;
 }
 
-/** Coverage of each item, in order of time. It is kept beside the readings: `missingness` is made of it. */
-export async function* coverageRows({
-  server,
-  held,
-  items,
-  span,
-  clock,
-}: CoverageOptions): AsyncGenerator<Row[]> {
-  yield [];
-  const { since_s = 0, until_s = nowOf(clock) } = span;
-  const query = `?before=${until_s}${since_s > 0 ? `&after=${since_s - 1}` : ""}`;
+/** The rows of both tables of an item. */
+export interface CoverageRows {
+  readonly coverage: readonly Row[];
+  readonly missingness: readonly Row[];
+}
+
+/**
+ * Coverage of each item in order of time, and its minutes of each day, from the day on which it was first heard or with which the
+ * download begins.
+ */
+export async function* coverageRows(options: CoverageOptions): AsyncGenerator<CoverageRows> {
+  const { answers, readings, items, series = seriesNames, span, clock } = options;
+  const zones = await zonesOf(answers);
+  const { since_s, until_s = nowOf(clock) } = span;
   for (const item of items.filter(records)) {
-    const path = `/items/${item.typename}/${encodeURIComponent(item.itemname)}/coverage`;
-    const newestFirst: Coverage[] = [];
-    for await (const page of pagesOf(server, path, Coverage, query))
-      newestFirst.push(...(page as Coverage[]));
-    const known = inOrder(newestFirst);
-    held.keepSetting(keptAs(item), JSON.stringify(known));
-    yield known.map((one) => [...cellsOf(item), ...rowOf(Coverage, one)]);
+    const known = await coverageOf(answers, item, { since_s, until_s });
+    const own = series.filter((name) => seriesOf(name).kind === item.typename);
+    const spans = known.map(({ start, stop, state, reason }): Known => {
+      return { from_ms: start * 1000, to_ms: stop * 1000, state, reason: reason ?? undefined };
+    });
+    const first_ms = Math.min(spans[0]?.from_ms ?? Infinity, await firstReading_ms(readings, item, own));
+    const from_ms = since_s === undefined ? first_ms : since_s * 1000;
+    const zone = zones.get(item.currenthomeid ?? -1) ?? "UTC";
+    const days = [...minutesByDay(zone, { from_ms, to_ms: until_s * 1000 }, spans)];
+    const counts = await readingsByDay(readings, item, own, days);
+    yield {
+      coverage: known.map((one) => [...cellsOf(item), ...rowOf(Coverage, one)]),
+      missingness: days.map((of, at) => [
+        ...cellsOf(item),
+        zone,
+        of.day.date,
+        of.minutes,
+        of.listened,
+        ...reasons.map((reason) => of.missing[reason] ?? 0),
+        of.unknown,
+        counts[at] ?? 0,
+      ]),
+    };
   }
 }
 
-/** The minutes of each item and day, from the day on which it was first heard or with which the download begins. */
-export async function* missingnessRows({
-  server,
-  held,
-  items,
-  series = seriesNames,
-  span,
-  clock,
-}: CoverageOptions): AsyncGenerator<Row[]> {
-  yield [];
+/** The time zone of each home that has one. */
+async function zonesOf(answers: Answers): Promise<ReadonlyMap<number, string>> {
   const zones = new Map<number, string>();
-  for await (const homes of pagesOf(server, "/homes/", Home))
+  for await (const homes of pagesOf(answers, "/homes/", Home))
     for (const { homeid, timezone } of homes)
       if (typeof timezone === "string" && isTimezone(timezone)) zones.set(Number(homeid), timezone);
-  const { since_s, until_s = nowOf(clock) } = span;
-  for (const item of items.filter(records)) {
-    const known = (JSON.parse(held.setting(keptAs(item)) ?? "[]") as Coverage[]).map(
-      ({ start, stop, state, reason }): Known => ({
-        from_ms: start * 1000,
-        to_ms: stop * 1000,
-        state,
-        reason: reason ?? undefined,
-      }),
-    );
-    const first_ms = Math.min(known[0]?.from_ms ?? Infinity, firstReading_ms(held, item, series));
-    const from_ms = since_s === undefined ? first_ms : since_s * 1000;
-    const zone = zones.get(item.currenthomeid ?? -1) ?? "UTC";
-    const days = [...minutesByDay(zone, { from_ms, to_ms: until_s * 1000 }, known)];
-    const counts = readingsByDay(held, item, series, days);
-    yield days.map((of, at) => [
-      ...cellsOf(item),
-      zone,
-      of.day.date,
-      of.minutes,
-      of.listened,
-      ...reasons.map((reason) => of.missing[reason] ?? 0),
-      of.unknown,
-      counts[at] ?? 0,
-    ]);
-  }
+  return zones;
+}
+
+/** The coverage of an item within a span, in order of time. */
+async function coverageOf(
+  answers: Answers,
+  { typename, itemname }: Item,
+  { since_s = 0, until_s }: { since_s: number | undefined; until_s: number },
+): Promise<Coverage[]> {
+  const query = `?before=${until_s}${since_s > 0 ? `&after=${since_s - 1}` : ""}`;
+  const path = `/items/${typename}/${encodeURIComponent(itemname)}/coverage`;
+  const newestFirst: Coverage[] = [];
+  for await (const page of pagesOf(answers, path, Coverage, query)) newestFirst.push(...(page as Coverage[]));
+  return inOrder(newestFirst);
 }
 
 /** The stamp of the oldest reading of an item; infinite where there is none. */
-function firstReading_ms(
-  held: HeldReadings,
-  { itemid, typename }: Item,
+async function firstReading_ms(
+  readings: Readings,
+  item: Item,
   series: readonly SeriesName[],
-): number {
-  const firsts = series
-    .filter((name) => seriesOf(name).kind === typename)
-    .map((name) => held.oldestFirst({ series: name, item: itemid }).next().value?.[0]?.[0]);
-  return Math.min(...firsts.map((first_ms) => first_ms ?? Infinity));
+): Promise<number> {
+  let first_ms = Number.POSITIVE_INFINITY;
+  for (const name of series)
+    for await (const rows of readings.oldestFirst(name, item)) {
+      first_ms = Math.min(first_ms, rows[0]?.[0] ?? Infinity);
+      if (rows.length > 0) break;
+    }
+  return first_ms;
 }
 
 /** How many readings of an item lie in each of some days that follow each other. */
-function readingsByDay(
-  held: HeldReadings,
-  { itemid, typename }: Item,
+async function readingsByDay(
+  readings: Readings,
+  item: Item,
   series: readonly SeriesName[],
   days: readonly DayMinutes[],
-): number[] {
+): Promise<number[]> {
   const counts = days.map(() => 0);
-  for (const name of series.filter((name) => seriesOf(name).kind === typename)) {
+  for (const name of series) {
     let at = 0;
-    for (const rows of held.oldestFirst({ series: name, item: itemid }))
+    for await (const rows of readings.oldestFirst(name, item))
       for (const [stamp_ms] of rows) {
         while (at < days.length && stamp_ms >= (days[at]?.day.to_ms ?? 0)) at += 1;
         if (at < days.length && stamp_ms >= (days[at]?.day.from_ms ?? 0)) counts[at] = (counts[at] ?? 0) + 1;
@@ -160,10 +162,6 @@ function records({ typename }: Item): boolean {
 
 function cellsOf({ itemid, itemname, typename }: Item): Cell[] {
   return [itemid, itemname, typename];
-}
-
-function keptAs({ itemid }: Item): string {
-  return `coverage ${itemid}`;
 }
 
 /** The whole second after now, so that it is in. */

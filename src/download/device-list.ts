@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { DeviceRecord } from "../records/device.ts";
+import type { Answers } from "./answers.ts";
 import { type Cell, type Column, column, columnsOfSchema, rowOf } from "./column.ts";
 import type { Format } from "./format.ts";
-import type { InterfaceClient } from "./interface-client.ts";
 import { fileOf } from "./series-file.ts";
 import type { StampForm } from "./stamp-form.ts";
 import { writeTable } from "./table-file.ts";
@@ -11,24 +11,24 @@ import { writeTable } from "./table-file.ts";
 export const deviceList = "devices";
 
 /**
- * Downloads the device of each item into one file, anew each time: how the readings beside it were made.
+ * Writes the device of each item into one file, anew each time: how the readings beside it were made.
  *
- * @returns how many there are; undefined, and no file, where the server does not tell devices
+ * @returns how many there are; undefined, and no file, where the interface does not tell devices
  */
-export async function fetchDevices(options: {
-  server: InterfaceClient;
+export async function writeDevices(options: {
+  answers: Answers;
   items: readonly { readonly itemname: string; readonly typename: string }[];
   /** Of the file, without ending. */
   path: string;
   format: Format;
   stamp: StampForm;
 }): Promise<number | undefined> {
-  const { server, items, format, stamp } = options;
+  const { answers, items, format, stamp } = options;
   async function* rows() {
     if (items.length === 0) yield [];
     for (const { itemname, typename } of items) {
       const path = `/items/${typename}/${encodeURIComponent(itemname)}/device`;
-      const answer = await server.get<DeviceRecord>(path, "", DeviceRecord);
+      const answer = await answers.get<DeviceRecord>(path, "", DeviceRecord);
       // A gateway is an item too, and no device that records something.
       if (answer !== undefined && answer !== "gone") yield [[itemname, typename, ...cellsOf(answer.body)]];
     }

@@ -2,7 +2,9 @@ import { Database, SQLiteError } from "bun:sqlite";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { messageOf, OperatorError } from "../errors.ts";
+import type { Item } from "../records/items.ts";
 import { type SeriesName, seriesTable, type Value } from "../series.ts";
+import type { Readings } from "./readings.ts";
 
 /** A series of one item, which is known by its itemid. */
 export interface ItemSeries {
@@ -21,7 +23,7 @@ export type HeldRow = readonly [stamp_ms: number, ...values: Value[]];
  * Where a series had to be received again from the beginning, that is another round. A reading that several rounds have
  * received is held once: of equal readings there are as many as the round with the most of them had.
  */
-export class HeldReadings {
+export class HeldReadings implements Readings {
   readonly #database: Database;
   readonly #path: string;
 
@@ -94,13 +96,13 @@ export class HeldReadings {
   }
 
   /** Everything held of a series in order of time, and of arrival where times are equal; a bounded number at once. */
-  *oldestFirst({ series, item }: ItemSeries): Generator<HeldRow[]> {
+  *oldestFirst(series: SeriesName, { itemid }: Pick<Item, "itemid">): Generator<HeldRow[]> {
     const readings = this.#database.query<{ stamp_ms: number; fields: string }, [string, number]>(
       `SELECT stamp_ms, fields FROM readings WHERE of = (SELECT id FROM progress WHERE series = ? AND item = ?)
        ORDER BY stamp_ms, round DESC, revision, place`,
     );
     let rows: HeldRow[] = [];
-    for (const { stamp_ms, fields } of readings.iterate(series, item)) {
+    for (const { stamp_ms, fields } of readings.iterate(series, itemid)) {
       rows.push([stamp_ms, ...JSON.parse(fields)]);
       if (rows.length < rowsAtOnce_max) continue;
       yield rows;

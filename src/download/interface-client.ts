@@ -3,13 +3,7 @@ import { isServerAddress } from "../config/server-address.ts";
 import { OperatorError } from "../errors.ts";
 import { type ClientBounds, type ClientOptions, HttpClient } from "../http-client/http-client.ts";
 import type { Wording } from "../http-client/wording.ts";
-
-/** An answer of the interface, with the query of the page that follows it. */
-export interface Answer<Body> {
-  readonly body: Body;
-  /** With its `?`; undefined on the last page. */
-  readonly next: string | undefined;
-}
+import type { Answer, Answers } from "./answers.ts";
 
 /** `url` with the version or without it. */
 export type InterfaceOptions = Pick<
@@ -18,7 +12,7 @@ export type InterfaceOptions = Pick<
 >;
 
 /** The interface of a gateway or a central server, as a researcher's program asks it. */
-export class InterfaceClient {
+export class InterfaceClient implements Answers {
   /** With the version, without a slash at the end. */
   readonly url: string;
   readonly #client: HttpClient;
@@ -30,12 +24,6 @@ export class InterfaceClient {
     this.url = `${url}${version}`;
   }
 
-  /**
-   * @param path below the version, percent-encoded
-   * @param query with its `?`, or empty
-   * @param schema what the body must be
-   * @returns undefined where there is no such path or record; `gone` where the query goes on from what the server does not know any more
-   */
   async get<Body>(path: string, query: string, schema: TSchema): Promise<Answer<Body> | "gone" | undefined> {
     const accept = [400, 404, 410];
     const answer = await this.#client.ask({

@@ -2,9 +2,9 @@ import { type TObject, Type } from "@sinclair/typebox";
 import { kindNames } from "../kinds.ts";
 import { ItemType } from "../records/items.ts";
 import { definitionOf, ownerField, recordPaths, recordTable } from "../records/record-table.ts";
+import { type Answers, pagesOf } from "./answers.ts";
 import { columnsOfSchema, rowOf } from "./column.ts";
 import type { Format } from "./format.ts";
-import type { InterfaceClient } from "./interface-client.ts";
 import { fileOf } from "./series-file.ts";
 import type { StampForm } from "./stamp-form.ts";
 import { writeTable } from "./table-file.ts";
@@ -20,7 +20,7 @@ export interface RecordList {
   readonly owner?: { readonly path: string; readonly field: string };
 }
 
-/** Every list, in the order in which they are downloaded. */
+/** Every list, in the order in which they are written. */
 export const recordLists: readonly RecordList[] = [
   { name: "item_types", title: "Types of item", schema: ItemType, paths: ["/items"] },
   {
@@ -42,25 +42,25 @@ export const recordLists: readonly RecordList[] = [
 ];
 
 /**
- * Downloads one list into a file, anew each time: lists are small beside series.
+ * Writes one list into a file, anew each time: lists are small beside series.
  *
- * @returns how many records; undefined, and no file, where the server doesn't have the list
+ * @returns how many records; undefined, and no file, where the interface doesn't have the list
  */
-export async function fetchList(options: {
-  server: InterfaceClient;
+export async function writeList(options: {
+  answers: Answers;
   list: RecordList;
   /** Of the file, without ending. */
   path: string;
   format: Format;
   stamp: StampForm;
 }): Promise<number | undefined> {
-  const { server, list, format, stamp } = options;
+  const { answers, list, format, stamp } = options;
   async function* batches() {
-    for await (const paths of pathsOf(server, list)) {
+    for await (const paths of pathsOf(answers, list)) {
       // Without any owner nothing can be asked, and there are no records.
       if (paths.length === 0) yield [];
       for (const path of paths)
-        for await (const records of pagesOf(server, path, list.schema))
+        for await (const records of pagesOf(answers, path, list.schema))
           yield records.map((record) => rowOf(list.schema, record));
     }
   }
@@ -68,44 +68,14 @@ export async function fetchList(options: {
   return writeTable({ path, format, columns: columnsOfSchema(list.schema), stamp }, batches());
 }
 
-/** Pages of a list, from the one with this query on; none where there is no such path. */
-export async function* pagesOf(
-  server: InterfaceClient,
-  path: string,
-  schema: TObject,
-  first = "",
-): AsyncGenerator<readonly ListRecord[]> {
-  const array = arrayOf(schema);
-  for (let query: string | undefined = first; query !== undefined; ) {
-    const answer: Awaited<ReturnType<typeof server.get<readonly ListRecord[]>>> = await server.get(
-      path,
-      query,
-      array,
-    );
-    if (answer === undefined || answer === "gone") return;
-    yield answer.body;
-    query = answer.next;
-  }
-}
-
 /** The list's own paths; for lists of owners, one for each owner of each page of owners. */
-async function* pathsOf(server: InterfaceClient, list: RecordList): AsyncGenerator<readonly string[]> {
+async function* pathsOf(answers: Answers, list: RecordList): AsyncGenerator<readonly string[]> {
   const { owner } = list;
   if (owner === undefined) {
     yield list.paths;
     return;
   }
   const schema = Type.Object({ [owner.field]: Type.Integer() });
-  for await (const owners of pagesOf(server, owner.path, schema))
+  for await (const owners of pagesOf(answers, owner.path, schema))
     yield owners.map((record) => (list.paths[0] ?? "").replace("{id}", String(record[owner.field])));
 }
-
-type ListRecord = Readonly<Record<string, unknown>>;
-
-function arrayOf(schema: TObject) {
-  const known = arrays.get(schema) ?? Type.Array(schema);
-  arrays.set(schema, known);
-  return known;
-}
-
-const arrays = new WeakMap<TObject, ReturnType<typeof Type.Array>>();

@@ -1,8 +1,8 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { OperatorError } from "../errors.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../series.ts";
+import type { Answers } from "./answers.ts";
 import type { HeldReadings, HeldRow, ItemSeries } from "./held-readings.ts";
-import type { InterfaceClient } from "./interface-client.ts";
 
 /** Whole unix seconds: from `since_s`, and below `until_s`. */
 export interface Span {
@@ -18,7 +18,7 @@ export interface Span {
  * @returns false where the server has no such series or item
  */
 export async function bringUpToDate(options: {
-  server: InterfaceClient;
+  answers: Answers;
   held: HeldReadings;
   of: ItemSeries;
   itemname: string;
@@ -26,13 +26,13 @@ export async function bringUpToDate(options: {
   /** Told of every page, with the readings it added. */
   onPage: (count: number) => void;
 }): Promise<boolean> {
-  const { server, held, of, span, onPage } = options;
+  const { answers, held, of, span, onPage } = options;
   const path = pathOf(of.series, options.itemname);
   const first = `?since=${beginning(span)}&limit=${page_max}&precision=ms`;
   // Ends: each page lies behind the one before, and a series is begun again only where it had begun.
   for (;;) {
     const { next } = held.progress(of);
-    const answer = await server.get<readonly ServedRecord[]>(path, next ?? first, pageSchemas[of.series]);
+    const answer = await answers.get<readonly ServedRecord[]>(path, next ?? first, pageSchemas[of.series]);
     if (answer === undefined) return false;
     if (answer === "gone") {
       if (next === undefined) noPlace(path);

@@ -1,16 +1,10 @@
+import type { Item } from "../records/items.ts";
 import type { SeriesName } from "../series.ts";
-import { type Cell, columnsOfSeries, type RowItem, readingRows } from "./column.ts";
+import { columnsOfSeries, readingRows } from "./column.ts";
 import type { Format } from "./format.ts";
+import type { Readings } from "./readings.ts";
 import type { StampForm } from "./stamp-form.ts";
 import { writeTable } from "./table-file.ts";
-
-/** An item's readings in a file: oldest first, a bounded number at a time. */
-export interface Source extends RowItem {
-  readings(): Iterable<readonly SourceRow[]> | AsyncIterable<readonly SourceRow[]>;
-}
-
-/** Stamp in unix milliseconds, then the values in the order of the series' fields. */
-export type SourceRow = readonly [stamp_ms: number, ...values: Cell[]];
 
 /**
  * Writes a series of many items into one file, item after item in the given order, each from old to new.
@@ -22,21 +16,22 @@ export type SourceRow = readonly [stamp_ms: number, ...values: Cell[]];
 export async function writeSeries(options: {
   path: string;
   series: SeriesName;
+  items: readonly Item[];
+  readings: Readings;
   format: Format;
   stamp: StampForm;
-  sources: Iterable<Source>;
   stop: AbortSignal;
-  onRows?: (count: number) => void;
+  onRows?: ((count: number) => void) | undefined;
 }): Promise<number> {
-  const { series, format, stamp } = options;
+  const { series, items, readings, format, stamp } = options;
   async function* batches() {
     // A series without readings has a file too.
     yield [];
     const rowOf = readingRows(series);
-    for (const { itemid, itemname, readings } of options.sources)
-      for await (const rows of readings()) {
+    for (const item of items)
+      for await (const rows of readings.oldestFirst(series, item)) {
         options.stop.throwIfAborted();
-        yield rows.map((row) => rowOf({ itemid, itemname }, row));
+        yield rows.map((row) => rowOf(item, row));
         options.onRows?.(rows.length);
       }
   }

@@ -3,7 +3,7 @@ import type { StampForm } from "../stamp-form.ts";
 import type { Contents } from "./written.ts";
 
 /** A Frictionless Data Package of a download: every file with its fields, their types, units and meanings. */
-export function dataPackage({ tables, format, stamp, url, made_ms, version }: Contents): object {
+export function dataPackage({ tables, format, stamp, origin, made_ms, version }: Contents): object {
   const tabular = format === "csv";
   return {
     profile: tabular ? "tabular-data-package" : "data-package",
@@ -11,7 +11,7 @@ export function dataPackage({ tables, format, stamp, url, made_ms, version }: Co
     title: "Readings and records of homes, by Lintel",
     description: "codebook.md says the same for people.",
     created: new Date(made_ms).toISOString(),
-    sources: [{ title: `Lintel ${version}`, path: url }],
+    sources: [{ title: `Lintel ${version}, from ${origin.name}`, ...(origin.url && { path: origin.url }) }],
     resources: tables.map(({ name, title, path, rows, bytes, sha256, columns }) => ({
       name,
       title,

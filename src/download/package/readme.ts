@@ -2,11 +2,11 @@ import type { Format } from "../format.ts";
 import type { Contents } from "./written.ts";
 
 /** For whoever finds the directory: its purpose, and a first plot. */
-export function readme({ format, url, made_ms, version }: Contents): string {
+export function readme({ format, origin, made_ms, version }: Contents): string {
   const { r, python, duckdb } = readers[format];
   return `# Readings and records of homes
 
-Downloaded from ${url} by Lintel ${version} at ${new Date(made_ms).toISOString()}. It may hold what is personal: keep it as your study says.
+Written by \`${origin.command}\` of Lintel ${version} from ${origin.name} at ${new Date(made_ms).toISOString()}. It may hold what is personal: keep it as your study says.
 
 - \`codebook.md\` says what every field means, and what to mind before anything is counted.
 - \`missingness\` says for each item and day how long somebody was listening. Plot it beside the events: a day without events may be one without data.

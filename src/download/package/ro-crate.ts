@@ -3,7 +3,7 @@ import type { Contents } from "./written.ts";
 
 /** An RO-Crate 1.1 of a download: what its files are, who made them, when and from where. */
 export function roCrate(
-  { tables, format, url, made_ms, version }: Contents,
+  { tables, format, origin, made_ms, version }: Contents,
   others: readonly string[],
 ): object {
   const made = new Date(made_ms).toISOString();
@@ -19,6 +19,8 @@ export function roCrate(
     })),
     ...others.map((path) => ({ "@id": path, "@type": "File", name: path })),
   ];
+  const { name, url } = origin;
+  const source = { "@id": url ?? "#store", "@type": "Dataset", name, ...(url && { url }) };
   return {
     "@context": "https://w3id.org/ro/crate/1.1/context",
     "@graph": [
@@ -32,7 +34,7 @@ export function roCrate(
         "@id": "./",
         "@type": "Dataset",
         name: "Readings and records of homes, by Lintel",
-        description: `Downloaded from ${url} at ${made}. codebook.md says what every number means.`,
+        description: `Written from ${origin.name} at ${made}. codebook.md says what every number means.`,
         datePublished: made.slice(0, 10),
         license: "The terms of the study that the readings belong to: ask whoever made the access token.",
         hasPart: files.map(({ "@id": id }) => ({ "@id": id })),
@@ -42,14 +44,14 @@ export function roCrate(
       {
         "@id": "#made",
         "@type": "CreateAction",
-        name: "lintel fetch",
+        name: origin.command,
         endTime: made,
         instrument: { "@id": "#lintel" },
-        object: { "@id": url },
+        object: { "@id": source["@id"] },
         result: { "@id": "./" },
       },
       { "@id": "#lintel", "@type": "SoftwareApplication", name: "Lintel", version, softwareVersion: version },
-      { "@id": url, "@type": "WebSite", name: "The interface that it was downloaded from", url },
+      source,
     ],
   };
 }

@@ -15,13 +15,22 @@ export interface WrittenTable extends Table {
   readonly sha256: string;
 }
 
+/** Where a download is from. */
+export interface Origin {
+  /** The command that made it: `lintel fetch`. */
+  readonly command: string;
+  /** In words: the address of the interface, or the store. */
+  readonly name: string;
+  /** The address of the interface, where it is from one. */
+  readonly url?: string;
+}
+
 /** A whole download, for those who describe it. */
 export interface Contents {
   readonly tables: readonly WrittenTable[];
   readonly format: Format;
   readonly stamp: StampForm;
-  /** The interface that it is from. */
-  readonly url: string;
+  readonly origin: Origin;
   /** When it was made, unix milliseconds. */
   readonly made_ms: number;
   /** The Lintel that made it. */

@@ -1,0 +1,15 @@
+import type { Item } from "../records/items.ts";
+import type { SeriesName } from "../series.ts";
+import type { Cell } from "./column.ts";
+
+/** Readings for the files of a download, wherever they are kept. */
+export interface Readings {
+  /** Readings of a series of an item from old to new, a bounded number at a time. */
+  oldestFirst(series: SeriesName, item: Item): Batches;
+}
+
+/** Each batch may be empty. */
+export type Batches = Iterable<readonly SourceRow[]> | AsyncIterable<readonly SourceRow[]>;
+
+/** Stamp in unix milliseconds, then the values in the order of the series' fields. */
+export type SourceRow = readonly [stamp_ms: number, ...values: Cell[]];
