@@ -7,6 +7,7 @@ import { coverageEndpoint } from "./coverage-endpoint.ts";
 import { deviceEndpoint } from "./device-endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { endpoint } from "./endpoint.ts";
+import { epochsEndpoint } from "./epochs-endpoint.ts";
 import { homeEndpoints } from "./home-endpoints.ts";
 import { itemname, limit, skip } from "./parameters.ts";
 import { recordEndpoints, requireItem } from "./record-endpoints.ts";
@@ -61,6 +62,7 @@ export const endpoints: readonly Endpoint[] = [
       body: (await requireItem(store, kindNamed(path.typename), path.itemname)).record,
     }),
   }),
+  epochsEndpoint,
   ...seriesNames.map(seriesEndpoint),
   ...recordingKinds.map(coverageEndpoint),
   ...recordingKinds.map(deviceEndpoint),

@@ -60,6 +60,13 @@ export const since = Type.Optional(
   }),
 );
 
+export const numbered = Type.Union([Type.Literal("no"), Type.Literal("yes")], {
+  description:
+    "an addition, which does something with `since` alone: `yes` gives each record `epoch` and `number`, which identify its reading " +
+    "wherever it is kept",
+  default: "no",
+});
+
 /** Parameters that others cannot be given with. */
 export const exclusive: Readonly<Record<string, readonly string[]>> = {
   since: ["before", "after", "skip", "through"],

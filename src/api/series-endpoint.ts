@@ -7,7 +7,7 @@ import type { ArrivalsRequest, Page, PageRequest } from "../store/store.ts";
 import { isUnixTime, unixTime, unixTime_max } from "../unix-time.ts";
 import { type Cursor, cursorText, readCursor } from "./cursor.ts";
 import { type Answer, type Endpoint, endpoint } from "./endpoint.ts";
-import { after, before, itemname, limit, precision, since, skip, through } from "./parameters.ts";
+import { after, before, itemname, limit, numbered, precision, since, skip, through } from "./parameters.ts";
 import { requireItem } from "./record-endpoints.ts";
 
 /** The endpoint of a series: `/items/{kind}/{itemname}/{path}`, made from its entry in the series table alone. */
@@ -20,15 +20,17 @@ export function seriesEndpoint(series: SeriesName): Endpoint {
     area: "Time series",
     since: definition.since,
     path: Type.Object({ itemname }),
-    query: Type.Object({ skip, limit, before, after, since, through, precision }),
+    query: Type.Object({ skip, limit, before, after, since, through, precision, numbered }),
     response: Type.Array(seriesRecord(definition)),
     refusals: ["item_unknown", "cursor_gone", "parameters_exclusive"],
     handle: async ({ store, path, query, now_ms, oldestFirst = false }) => {
       const walk = query.since === undefined ? undefined : walkOf(query.since);
       const item = await requireItem(store, definition.kind, path.itemname);
       const { limit, through, precision } = query;
+      const numbered = query.numbered === "yes";
       if (!hasSeries(definition, item.record.subtypename)) return { body: [] };
-      if (walk !== undefined) return arrivals(store, walk, { series, item: item.key, limit, precision });
+      if (walk !== undefined)
+        return arrivals(store, walk, { series, item: item.key, limit, precision, numbered });
       const request: PageRequest = {
         series,
         item: item.key,
@@ -60,13 +62,14 @@ async function arrivals(
   { span, cursor }: Walk,
   of: Omit<ArrivalsRequest, "span" | "after">,
 ): Promise<Answer> {
-  const { series, item, limit } = of;
+  const { series, item, limit, numbered } = of;
   const ofAnother = cursor !== undefined && (cursor.series !== series || cursor.item !== item);
   const page = ofAnother ? undefined : await store.arrivals({ ...of, span, after: cursor?.position });
   if (page === undefined) throw new HttpError("cursor_gone", {});
   const { records, position } = page;
   if (records.length === 0) return { body: records };
-  return { body: records, next: { since: cursorText({ series, item, span, position }), limit } };
+  const next = { since: cursorText({ series, item, span, position }), limit };
+  return { body: records, next: numbered ? { ...next, numbered: "yes" } : next };
 }
 
 /** A walk in order of arrival: one that begins, or that goes on from a cursor. */
@@ -97,8 +100,16 @@ export function seriesRecord(definition: SeriesDefinition): TObject {
     name,
     { ...schema, description: unit === "" || isUnixTime(schema) ? meaning : `${meaning} (${unit})` },
   ]);
-  return Type.Object({ stamp, ...Object.fromEntries(fields) }, { title: definition.record });
+  return Type.Object({ stamp, ...Object.fromEntries(fields), ...identity }, { title: definition.record });
 }
+
+/** The fields that `numbered` adds. */
+const identity = {
+  epoch: Type.Optional(
+    Type.String({ description: "where `numbered` asks for it: the epoch that the reading was numbered in" }),
+  ),
+  number: Type.Optional(Type.Integer({ description: "and its number there" })),
+};
 
 /** The span of a page: the seconds above `after` and below `before`. */
 export function windowOf(

@@ -16,6 +16,7 @@ export type SeenStore = Pick<
   | "markedPage"
   | "pageMark"
   | "arrivals"
+  | "heldEpochs"
   | "oldestFirst"
   | "thinned"
   | "coverage"
@@ -84,6 +85,7 @@ export function seenPart(store: SeenStore, seen: Seen): SeenStore {
     },
     pageMark: async (request) => `${whose} ${await store.pageMark(ofSeen(request))}`,
     arrivals: (request) => store.arrivals(ofSeen(request)),
+    heldEpochs: (of) => store.heldEpochs(alsoSeen(of)),
     oldestFirst: (request) => store.oldestFirst(ofSeen(request)),
     thinned: (request) => store.thinned(ofSeen(request)),
     coverage: (request) => store.coverage(ofSeen(request)),

@@ -11,6 +11,7 @@ import type { Doubts } from "./doubts.ts";
 import type { Erasure, ErasurePlan, ErasureTarget, TakenSpan } from "./erasure.ts";
 import type { GivenNames, NameStore } from "./given-names.ts";
 import type { ItemOverview, ItemState } from "./item-overview.ts";
+import type { EpochOfHome } from "./reading-number.ts";
 import type { RecordStore } from "./record-store.ts";
 import type { Thinned, ThinnedRequest } from "./thinned.ts";
 
@@ -83,6 +84,9 @@ export interface Store extends RecordStore, Erasures, GivenNames {
    * position of another store, or readings before it have been changed or joined with others since: then only the beginning is left.
    */
   arrivals(request: ArrivalsRequest): Promise<Arrivals | undefined>;
+
+  /** Every epoch that readings here are numbered in, in order of home and name, or at a gateway of numbers; `homes`: only theirs. */
+  heldEpochs(homes?: readonly number[]): Promise<EpochOfHome[]>;
 
   /**
    * A series of an item in steps of equal length, for plots, at the cost of the readings in it. Each reading of the span once that was on disk at the call,
@@ -360,6 +364,8 @@ export interface ArrivalsRequest {
   readonly after?: ArrivalPosition;
   readonly limit: number;
   readonly precision: Precision;
+  /** Gives each record the epoch and number of its reading too. */
+  readonly numbered?: boolean;
 }
 
 export interface Arrivals {

@@ -106,6 +106,26 @@ test("what is no cursor is refused with 422, and so is since with before, after,
   }
 });
 
+test("numbered=yes tells which reading each record is, and /epochs how far they are here", async () => {
+  await serving.store.append([event(now_ms, 1), event(now_ms - 5_000, 2)]);
+  await serving.store.append([event(now_ms + 1, 3)]);
+  const { epoch } = serving.store;
+  const told = (await (await serving.ask(`${walkedPath}?since=&numbered=yes&limit=2`)).json()) as object[];
+  const s = Math.floor(now_ms / 1000);
+  expect(told).toEqual([
+    { stamp: s, event: 1, epoch, number: 1 },
+    { stamp: s - 5, event: 2, epoch, number: 2 },
+  ]);
+  const next = new URL(linkIn(await serving.ask(`${walkedPath}?since=&numbered=yes&limit=2`)) ?? "");
+  expect(await (await serving.ask(`${walkedPath}${next.search}`)).json()).toEqual([
+    { stamp: s, event: 3, epoch, number: 3 },
+  ]);
+  expect(await (await serving.ask(`${walkedPath}?since=&limit=1`)).json()).toEqual([{ stamp: s, event: 1 }]);
+  expect(await (await serving.ask("/epochs")).json()).toEqual([
+    { epoch, homeid: null, first: 1, last: 3, erased: [] },
+  ]);
+});
+
 test("older versions ignore since", async () => {
   await serving.store.append([event(now_ms - 5_000, 1), event(now_ms, 2)]);
   const url = `${serving.api.url}${walkedPath}?since=x&skip=1`.replace("/v0.9/", "/v0.8/");

@@ -64,6 +64,7 @@ describe("an endpoint is in every version since the one that introduced it, and 
     ["0.8", "/ITEMS/scales/scale/weights"],
     ["0.8", "/ITEMS/scales/scale/heart"],
     ["0.8", "/ITEMS/watches/watch/epochs"],
+    ["0.9", "/epochs"],
     ["0.9", "/homes/12/inventory/"],
     ["0.9", "/homes/12/wirelesssensors/events"],
   ] as const)("from %s on: %s", async (since, path) => {
@@ -246,7 +247,7 @@ test("a parameter that an endpoint does not have is refused in 0.9 by its name, 
   const heart = "/items/scales/scale/heart";
   expect(await refusalOf(`${heart}?befor=1`)).toEqual(unknown('"befor": did you mean before?'));
   expect(await refusalOf(`${heart}?limit=1&foo=2`)).toEqual(
-    unknown('"foo": it has skip, limit, before, after, since, through, precision'),
+    unknown('"foo": it has skip, limit, before, after, since, through, precision, numbered'),
   );
   expect(await refusalOf("/items?limit=1")).toEqual(unknown('"limit": it has none'));
   expect(await refusalOf("/homes/?%zz=1")).toEqual(unknown('"%zz": it has none'));

@@ -1,17 +1,20 @@
-import { Type } from "@sinclair/typebox";
-import type { Change } from "./change.ts";
+import { type TArray, type TObject, Type } from "@sinclair/typebox";
+import { type Change, named } from "./change.ts";
 
-/** 0.9: `since`. Older versions ignore the parameter as they do any that they lack. */
+/** 0.9: `since`, and `numbered` with it. Older versions ignore the parameters as they do any that they lack. */
 export const sinceAdded: Change = {
   version: "0.9",
   summary: "`since` on time series",
   older: (endpoint) => {
-    const { since, ...others } = endpoint.query.properties;
+    const { since, numbered: _, ...others } = endpoint.query.properties;
     if (since === undefined) return endpoint;
     const ofSince: readonly string[] = ["cursor_gone", "parameters_exclusive"];
+    const { properties, ...options } = (endpoint.response as TArray<TObject>).items;
+    const { epoch: _epoch, number: _number, ...fields } = properties;
     return {
       ...endpoint,
       query: Type.Object(others),
+      response: Type.Array(Type.Object(fields, named(options))),
       refusals: endpoint.refusals.filter((name) => !ofSince.includes(name)),
     };
   },

@@ -3,6 +3,7 @@ import { type SeriesName, seriesOf, type Value } from "../../series.ts";
 import type { ReadingOfRun } from "../sealed-block.ts";
 import type { Arrivals, ArrivalsRequest, Precision, SeriesRecord, StayPosition } from "../store.ts";
 import type { Homes } from "./homes.ts";
+import { type Numbering, numberingOf } from "./numbering.ts";
 import { type ReadingKey, readingsAfter } from "./readings.ts";
 import { ofRun, type Run, runsOf } from "./run.ts";
 import { eachSealed } from "./sealed-blocks.ts";
@@ -20,17 +21,27 @@ export function* arrivals(homes: Homes, epoch: string, request: ArrivalsRequest)
   for (const [place, run] of runs.entries()) {
     const after = from[place] as StayPosition;
     const limit = request.limit - records.length;
-    const found = limit === 0 ? undefined : yield* arrivalsOf(run, { ...request, after, limit });
+    const numbering = request.numbered && limit > 0 ? yield* numberingOf(homes, run.livedIn) : undefined;
+    const found = limit === 0 ? undefined : yield* arrivalsOf(run, { ...request, after, limit, numbering });
     records.push(...(found?.records ?? []));
     stays.push(found?.position ?? after);
   }
   return { records, position: { epoch, stays } };
 }
 
+/** A part of a page: what of one run is on it. */
+interface Part {
+  readonly after: StayPosition;
+  readonly limit: number;
+  readonly precision: Precision;
+  /** Tells epoch and number of readings, where they are asked for. */
+  readonly numbering?: Numbering | undefined;
+}
+
 /** The readings of a run that arrived after a position. */
 function* arrivalsOf(
   run: Run,
-  part: { span: ArrivalsRequest["span"]; after: StayPosition; limit: number; precision: Precision },
+  part: Part & { span: ArrivalsRequest["span"] },
 ): Work<{ records: SeriesRecord[]; position: StayPosition }> {
   const { homes, series, stream, home } = run;
   const { after, limit } = part;
@@ -166,7 +177,7 @@ type ArrivalRow = [seq: number, stamp_ms: number, ...values: Value[]];
  */
 function joined(
   { series }: Run,
-  { after, limit, precision }: { after: StayPosition; limit: number; precision: Precision },
+  { after, limit, precision, numbering }: Part,
   inOrder: readonly ArrivalRow[],
   late: readonly ArrivalRow[],
 ): { records: SeriesRecord[]; position: StayPosition } {
@@ -184,7 +195,8 @@ function joined(
     // A late reading is passed in order of time too where what made it late lies behind the end of the span.
     stamp_ms = Math.max(stamp_ms, next[1]);
     seq = next[0];
-    records.push(recordOf(fields, next, precision === "ms" ? 1 : 1000));
+    const record = recordOf(fields, next, precision === "ms" ? 1 : 1000);
+    records.push(numbering === undefined ? record : { ...record, ...numbering(seq) });
   }
   return { records, position: { ...after, seq, stamp_ms } };
 }

@@ -30,6 +30,8 @@ export interface Run extends RunPlace {
   /** The stay, unix milliseconds, the end not included: only what was recorded during it is the item's. */
   readonly from_ms: number;
   readonly before_ms: number;
+  /** The home of the stay, by its number also where the tables do not tell it. */
+  readonly livedIn: number;
   readonly total: number;
   readonly newest_number: number;
   readonly newest_stamp: number;
@@ -56,7 +58,14 @@ export function* runsOf(homes: Homes, { series, item, homes: seen }: ItemSeries)
     ...stays.map(({ stream, home }) => objects<Totals>(totalsSql, stream, series, homes.of(home))),
   );
   return stays.flatMap((stay, place) =>
-    (totals[place] ?? []).map((total) => ({ homes, series, ...stay, ...total, home: homes.of(stay.home) })),
+    (totals[place] ?? []).map((total) => ({
+      homes,
+      series,
+      ...stay,
+      ...total,
+      home: homes.of(stay.home),
+      livedIn: stay.home,
+    })),
   );
 }
 

@@ -10,6 +10,7 @@ import type { Homes } from "./homes.ts";
 import { itemNamed, itemsIn, itemsOfKind, itemTypes } from "./inventory.ts";
 import { itemState } from "./item-health.ts";
 import { itemOverviews } from "./item-overviews.ts";
+import { epochsOf } from "./numbering.ts";
 import { oldestFirst } from "./oldest-first.ts";
 import { markedPage, page, pageMark } from "./pages.ts";
 import { oneAtATime } from "./record-import.ts";
@@ -90,6 +91,7 @@ export function storeOn({ database, writer, homes, epoch }: StoreParts): Store {
     changes: () => database.changes(),
     oldestFirst: (request) => database.page(() => oldestFirst(homes, seen(request))),
     arrivals: (request) => database.page(() => arrivals(homes, epoch, seen(request))),
+    heldEpochs: (of) => database.snapshot(() => epochsOf(homes, homes.seen(of))),
     thinned: (request) => thinned(database, homes, seen(request)),
     coverage: (request) => database.snapshot(() => coverage(seen(request))),
     seen: (binding) => database.snapshot(() => seenWith(homes, binding)),
