@@ -81,7 +81,7 @@ function prepare(path: string): void {
 const first_line = "\nexports.definitions = [\n";
 const last_line = "\n];";
 
-/** What a maker's file exports, each definition made when it is first asked for; undefined where the file has another form. */
+/** The exports of a maker's file, each definition made when it is first asked for; undefined where the file has another form. */
 export function onDemand(path: string): { readonly definitions: readonly Definition[] } | undefined {
   const text = readFileSync(path, "utf8");
   const from = text.indexOf(first_line);
