@@ -1,11 +1,12 @@
-import { type Device, type ErrorRecord, type ItemType, type Records, recordPaths } from "./records.ts";
+import { type Coverage, type Device, type ErrorRecord, type ItemType, remedies } from "./answers.ts";
+import { type Records, recordPaths } from "./records.ts";
 import { type Kind, type Series, seriesPaths } from "./series.ts";
 
 /**
  * A client of Lintel's interface, version 0.9. It has no dependencies and runs wherever `fetch` does: Bun, Node
  * from 22.18 on, browsers.
  *
- *     const lintel = new Lintel({ url: "http://gateway.local:8080/v0.9", token });
+ *     const lintel = new Lintel({ url: "https://gateway.local:8080", token });
  *     for await (const { stamp, event } of lintel.series("wirelesssensor_events", "hall-wall")) …
  *
  * Every call rejects with a `LintelError` when the server refuses, and with what `fetch` throws when it is not
@@ -18,12 +19,13 @@ export class Lintel {
 
   /** @param options.fetch what to ask with; absent: the global `fetch` */
   constructor(options: {
-    /** With the version: `http://gateway.local:8080/v0.9`. */
+    /** The server's address, `https://gateway.local:8080`; with or without the version, `/v0.9`. */
     url: string;
     token: string;
     fetch?: (url: string, init: RequestInit) => Promise<Response>;
   }) {
-    this.#url = options.url.replace(/\/+$/, "");
+    const url = new URL(options.url);
+    this.#url = `${url.origin}${url.pathname.replace(/\/+$/, "") || "/v0.9"}`;
     this.#token = options.token;
     this.#fetch = options.fetch ?? ((url, init) => fetch(url, init));
   }
@@ -67,14 +69,19 @@ export class Lintel {
     options: SeriesOptions = {},
   ): AsyncGenerator<Series[Name][], void, undefined> {
     const { kind, path } = seriesPaths[name];
-    const query = new URLSearchParams();
-    for (const parameter of ["limit", "before", "after", "precision"] as const)
-      if (options[parameter] !== undefined) query.set(parameter, String(options[parameter]));
-    const text = query.toString();
-    return this.#pages(
-      `/items/${kind}/${encodeURIComponent(itemname)}/${path}${text === "" ? "" : `?${text}`}`,
-      options,
-    );
+    return this.#pages(`/items/${kind}/${encodeURIComponent(itemname)}/${path}${windowOf(options)}`, options);
+  }
+
+  /**
+   * When an item was listened to and alive, newest first: where it was not `covered`, no event does not mean that
+   * nothing happened. Of what lies in no stretch nobody knows anything.
+   */
+  coverage(
+    kind: Kind,
+    itemname: string,
+    options: Omit<SeriesOptions, "precision"> = {},
+  ): AsyncGenerator<Coverage, void, undefined> {
+    return this.#walk(`/items/${kind}/${encodeURIComponent(itemname)}/coverage${windowOf(options)}`, options);
   }
 
   /**
@@ -174,6 +181,8 @@ export class LintelError extends Error {
   readonly status: number;
   /** The number that tells errors apart: docs/errors.md lists them. Undefined where the body is not Lintel's. */
   readonly code: number | undefined;
+  /** The remedy; undefined where the message says it. */
+  readonly remedy: string | undefined;
   /** After how many seconds it makes sense to ask again, where the server says so. */
   readonly retryAfter_s: number | undefined;
 
@@ -181,11 +190,20 @@ export class LintelError extends Error {
     message: string,
     answer: { status: number; code: number | undefined; retryAfter_s: number | undefined },
   ) {
-    super(message);
+    const remedy = answer.code === undefined ? undefined : remedies[answer.code];
+    super(remedy === undefined ? message : `${message}: ${remedy}`);
     this.status = answer.status;
     this.code = answer.code;
+    this.remedy = remedy;
     this.retryAfter_s = answer.retryAfter_s;
   }
+}
+
+function windowOf(options: SeriesOptions): string {
+  const query = new URLSearchParams();
+  for (const parameter of ["limit", "before", "after", "precision"] as const)
+    if (options[parameter] !== undefined) query.set(parameter, String(options[parameter]));
+  return query.size === 0 ? "" : `?${query}`;
 }
 
 type OwnedLists = {
@@ -225,5 +243,6 @@ function nextPage(link: string | null, from: string): string | undefined {
   return url.href;
 }
 
-export type { ErrorRecord, ItemType, Records } from "./records.ts";
+export type { Coverage, Device, ErrorRecord, ItemType } from "./answers.ts";
+export type { Records } from "./records.ts";
 export type { Kind, Series } from "./series.ts";

@@ -1,4 +1,4 @@
-// Made by `bun scripts/generate-client.ts` from src/series.ts and src/records: change those, then run it.
+// Made by `bun scripts/generate-clients.ts` from src/series.ts and src/records: change those, then run it.
 
 /** A record of each list, by the name of the list. */
 export interface Records {
@@ -391,56 +391,3 @@ export const recordPaths = {
   studies: "/studies/",
   issues: "/issues/",
 } as const satisfies Record<Exclude<keyof Records, "items">, string>;
-
-/** An element of the list of item types. */
-export interface ItemType {
-  /** item type identifier */
-  typeid: number;
-  /** item type name, as paths use it */
-  typename: string;
-  /** items of this type in the inventory */
-  count: number;
-}
-
-/** The device of an item, and how its readings are made. */
-export interface Device {
-  /** model, as the inventory has it or the device tells it */
-  model: string | null;
-  /** who makes it */
-  vendor: string | null;
-  /** the device in a few words */
-  description: string | null;
-  /** the driver of the gateway that heard it last */
-  driver: string | null;
-  /** received: events (of devices that have none, readings) are what the device sent; translated: they are made of something else */
-  events: "received" | "translated" | null;
-  /** what events are made of, in the words of its protocol */
-  eventsfrom: string | null;
-  /** quantities that it is able to measure */
-  measures: {
-    /** name of the quantity */
-    quantity: string;
-    /** unit that it is recorded in; empty where it has none */
-    unit: string;
-  }[];
-  /** states that one would expect of it and that it never tells */
-  nevertells: string[];
-  /** for how long after an event it sees nothing (s) */
-  blind: number | null;
-  /** how often it is heard although nothing happens (s); null where it is silent until it is used */
-  cadence: number | null;
-  /** charge of its battery, as it was told last (%) */
-  battery: number | null;
-  /** voltage of its battery, as it was told last (mV) */
-  batteryvoltage: number | null;
-  /** in what it tells its battery, before that becomes per cent or millivolts */
-  batteryunit: string | null;
-}
-
-/** The body of every refusal. */
-export interface ErrorRecord {
-  /** numeric code of the error */
-  code: number;
-  /** description of the error code */
-  message: string;
-}

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Lintel, LintelError } from "../../clients/typescript/client.ts";
-import { generatedFiles } from "../../scripts/generate-client.ts";
+import { generatedFiles } from "../../scripts/generate-clients.ts";
 import { kindNames } from "../../src/kinds.ts";
 import { seriesNames, seriesOf } from "../../src/series.ts";
 import { now_ms, type Serving, serve } from "../api/serving.ts";
@@ -64,6 +64,12 @@ describe("the TypeScript client", () => {
   test("tells the device of an item", async () => {
     const { driver, cadence, measures } = await lintel.device("wirelesssensors", name);
     expect([driver, cadence, measures]).toEqual([null, 7_200, []]);
+  });
+
+  test("takes the address of a server with and without the version", async () => {
+    const { origin } = new URL(serving.api.url);
+    const short = new Lintel({ url: `${origin}/`, token: serving.tokens.read });
+    expect(await short.itemTypes()).toEqual(await lintel.itemTypes());
   });
 
   test("gives seconds unless asked, keeps to before, and can be left in the middle", async () => {
@@ -134,7 +140,8 @@ describe("the TypeScript client", () => {
     expect(unknown).toMatchObject({
       status: 404,
       code: 40403,
-      message: "No item of type scales is named no/body",
+      message: expect.stringMatching(/^No item of type scales is named no\/body: the list of items/),
+      remedy: expect.stringMatching(/^the list of items/),
     });
     const stranger = new Lintel({ url: serving.api.url, token: "x" });
     expect(await stranger.itemTypes().catch((thrown) => thrown)).toMatchObject({ status: 401, code: 40103 });

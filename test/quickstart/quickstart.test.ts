@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SystemClock } from "../../src/clock.ts";
@@ -13,7 +13,7 @@ const directory = mkdtempSync(join(tmpdir(), "lintel-quickstart-"));
 let serving: Serving;
 let item: string;
 /** Variables by which the first page has the languages trust the gateway's own certificate. */
-const variables = ["CURL_CA_BUNDLE", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"];
+const variables = ["LINTEL_CERTIFICATE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"];
 let trusting: Record<string, string>;
 let all: { stamp_ms: number; values: unknown[] }[];
 
@@ -37,16 +37,22 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** The program of a page, which is the only code on it. */
+/** The program of a page: the only code on it, but for how it is run. */
 async function program(page: string, language: string): Promise<string> {
   const text = await Bun.file(join(root, "docs/quickstart", `${page}.md`)).text();
   const blocks = [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)];
-  expect(blocks.map(([, of]) => of)).toEqual([language]);
-  return blocks[0]?.[2] ?? "";
+  const programs = blocks.filter(([, of], at) => at > 0 || of === language);
+  expect(programs.map(([, of]) => of)).toEqual([language]);
+  return programs[0]?.[2] ?? "";
 }
 
 /** Runs a page as a reader would, with the three things exported. */
-async function printed(page: string, language: string, command: string[]): Promise<string> {
+async function printed(
+  page: string,
+  language: string,
+  command: string[],
+  env: Record<string, string> = {},
+): Promise<string> {
   const file = join(directory, `${page}.${language}`);
   await Bun.write(file, await program(page, language));
   const run = Bun.spawn([...command, file], {
@@ -54,6 +60,7 @@ async function printed(page: string, language: string, command: string[]): Promi
     env: {
       ...process.env,
       ...trusting,
+      ...env,
       LINTEL_URL: serving.api.url,
       LINTEL_TOKEN: serving.tokens.read,
       LINTEL_ITEM: item,
@@ -66,16 +73,26 @@ async function printed(page: string, language: string, command: string[]): Promi
   return out;
 }
 
-/** Output of the pages that count by day. */
-function countsByDay(): string[] {
+/** The line of a page for one of the days since, in which nobody listened: not that there was nothing. */
+const nobodyKnows = /^\S+ \? listened 0 min$/;
+
+/** Output of the pages that count by day, with what stands behind each count. */
+function countsByDay(behind = ""): string[] {
   const days = Map.groupBy(all, ({ stamp_ms }) => new Date(stamp_ms).toISOString().slice(0, 10));
   const most = Math.max(...[...days.values()].map(({ length }) => length));
   return [
     `${all.length} events`,
     ...[...days].map(
-      ([day, { length }]) => `${day} ${length} ${"#".repeat(Math.ceil((30 * length) / most))}`,
+      ([day, { length }]) => `${day} ${length} ${"#".repeat(Math.ceil((30 * length) / most))}${behind}`,
     ),
   ];
+}
+
+/** Nobody listened to what a test has put into the store: the counts stand all the same. */
+function expectDaysAndSilence(out: readonly string[]): void {
+  const counted = out.filter((line) => !nobodyKnows.test(line));
+  expect(counted).toEqual(countsByDay(" listened 0 min"));
+  expect(out.length).toBeGreaterThan(counted.length);
 }
 
 const lines = (text: string) =>
@@ -107,7 +124,9 @@ function where(present: boolean, what: string) {
 
 const python = Bun.which("python3");
 where(python !== null, "python3")("the page for Python counts every event", async () => {
-  expect(lines(await printed("python", "python", [python ?? ""]))).toEqual(countsByDay());
+  const env = { PYTHONPATH: join(root, "clients/python"), PYTHONDONTWRITEBYTECODE: "1" };
+  const out = lines(await printed("python", "python", [python ?? ""], env));
+  expectDaysAndSilence(out);
 });
 
 const rscript = Bun.which("Rscript");
@@ -116,7 +135,19 @@ const packages =
 where(packages, "Rscript with the packages curl and jsonlite")(
   "the page for R counts every event",
   async () => {
-    expect(lines(await printed("r", "r", [rscript ?? ""]))).toEqual(countsByDay());
+    const library = join(directory, "r-library");
+    mkdirSync(library);
+    const install = Bun.spawnSync([
+      "R",
+      "CMD",
+      "INSTALL",
+      "--no-docs",
+      "-l",
+      library,
+      join(root, "clients/r"),
+    ]);
+    expect(install.exitCode === 0 ? "" : install.stderr.toString()).toBe("");
+    expectDaysAndSilence(lines(await printed("r", "r", [rscript ?? ""], { R_LIBS: library })));
     expect(await Bun.file(join(directory, "Rplots.pdf")).exists()).toBe(true);
   },
   60_000,

@@ -1,26 +1,26 @@
-/**
- * Writes what the TypeScript client knows of the interface, from the tables that the interface itself is made of.
- *
- *   bun scripts/generate-client.ts
- */
-import { join } from "node:path";
 import type { TSchema } from "@sinclair/typebox";
-import { ErrorRecord } from "../src/http/errors.ts";
-import { kindNames } from "../src/kinds.ts";
-import { DeviceRecord } from "../src/records/device.ts";
-import { Item, ItemType } from "../src/records/items.ts";
+import { ErrorRecord } from "../../src/http/errors.ts";
+import { kindNames } from "../../src/kinds.ts";
+import { Coverage } from "../../src/records/coverage.ts";
+import { DeviceRecord } from "../../src/records/device.ts";
+import { Item, ItemType } from "../../src/records/items.ts";
 import {
   definitionOf,
   type RecordType,
   recordPaths,
   recordTable,
   recordTypes,
-} from "../src/records/record-table.ts";
-import { seriesNames, seriesOf } from "../src/series.ts";
+} from "../../src/records/record-table.ts";
+import { seriesNames, seriesOf } from "../../src/series.ts";
+import { remedyByCode } from "./remedies.ts";
 
-/** The files that are generated, with their text, by their path from the root of the checkout. */
-export function generatedFiles(): Record<string, string> {
-  return { "clients/typescript/series.ts": seriesFile(), "clients/typescript/records.ts": recordsFile() };
+/** Files of the TypeScript client that hold what it knows of the interface, by path. */
+export function typescriptFiles(): Record<string, string> {
+  return {
+    "clients/typescript/series.ts": seriesFile(),
+    "clients/typescript/records.ts": recordsFile(),
+    "clients/typescript/answers.ts": answersFile(),
+  };
 }
 
 function seriesFile(): string {
@@ -56,8 +56,18 @@ function recordsFile(): string {
     ...Object.entries(recordPaths).map(([type, path]) => `  ${type}: ${JSON.stringify(path)},`),
     '} as const satisfies Record<Exclude<keyof Records, "items">, string>;',
     "",
+  ].join("\n");
+}
+
+function answersFile(): string {
+  return [
+    notice,
+    "",
     "/** An element of the list of item types. */",
     `export interface ItemType ${typeOf(ItemType, 0)}`,
+    "",
+    "/** A stretch of time of an item of which one thing is known: without it no event cannot be told from no data. */",
+    `export interface Coverage ${typeOf(Coverage, 0)}`,
     "",
     "/** The device of an item, and how its readings are made. */",
     `export interface Device ${typeOf(DeviceRecord, 0)}`,
@@ -65,11 +75,16 @@ function recordsFile(): string {
     "/** The body of every refusal. */",
     `export interface ErrorRecord ${typeOf(ErrorRecord, 0)}`,
     "",
+    "/** Remedies of errors, by code, where its message does not say it. */",
+    "export const remedies: Readonly<Record<number, string>> = {",
+    ...remedyByCode.map(([code, remedy]) => `  ${code}: ${JSON.stringify(remedy)},`),
+    "};",
+    "",
   ].join("\n");
 }
 
 const notice =
-  "// Made by `bun scripts/generate-client.ts` from src/series.ts and src/records: change those, then run it.";
+  "// Made by `bun scripts/generate-clients.ts` from src/series.ts and src/records: change those, then run it.";
 
 function interfaceOf(name: string, members: readonly string[]): string[] {
   return [`export interface ${name} {`, ...members, "}"];
@@ -91,14 +106,18 @@ function recordMember(type: RecordType): string {
 function memberOf(name: string, schema: TSchema, meaning: string | undefined, depth: number): string {
   const indent = "  ".repeat(depth);
   const comment = meaning === undefined ? "" : `${indent}/** ${meaning} */\n`;
-  return `${comment}${indent}${name}: ${typeOf(schema, depth)};`;
+  const type = typeOf(schema, depth);
+  return `${comment}${indent}${name}:${type.startsWith("\n") ? "" : " "}${type};`;
 }
 
 /** A schema as a TypeScript type; `depth` is how far the line that it stands in is indented. */
 function typeOf(schema: TSchema, depth: number): string {
   if (schema["const"] !== undefined) return JSON.stringify(schema["const"]);
-  if (schema["anyOf"] !== undefined)
-    return schema["anyOf"].map((choice: TSchema) => typeOf(choice, depth)).join(" | ");
+  if (schema["anyOf"] !== undefined) {
+    const choices = schema["anyOf"].map((choice: TSchema) => typeOf(choice, depth));
+    const lead = `\n${"  ".repeat(depth + 1)}| `;
+    return choices.length > choices_on_line_max ? lead + choices.join(lead) : choices.join(" | ");
+  }
   if (schema["type"] === "object") {
     if (depth > 1 && JSON.stringify(schema) === JSON.stringify(Item)) return 'Records["items"]';
     const members = Object.entries<TSchema>(schema["properties"]).map(([name, field]) =>
@@ -112,6 +131,9 @@ function typeOf(schema: TSchema, depth: number): string {
   return type;
 }
 
+/** The formatter gives each of more than these a line. */
+const choices_on_line_max = 5;
+
 const typeNames: Readonly<Record<string, string>> = {
   integer: "number",
   number: "number",
@@ -119,7 +141,3 @@ const typeNames: Readonly<Record<string, string>> = {
   boolean: "boolean",
   null: "null",
 };
-
-if (import.meta.main)
-  for (const [path, text] of Object.entries(generatedFiles()))
-    await Bun.write(join(import.meta.dir, "..", path), text);

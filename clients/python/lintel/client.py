@@ -1,0 +1,204 @@
+"""The client: what a server is asked, and what comes back."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from typing import Any, Generic, Iterator, Mapping, Optional, Sequence, Union, cast
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from .errors import LintelError
+from .moments import Moment, from_ms, instant_of, timed, to_ms
+from .recorded import Recorded, Stretch, in_order
+from .series import Reading, Series
+from .tables import Device, Item, ItemType, Kind, OwnedRecordName, RecordName, record_paths, record_times
+from .transport import Transport
+
+
+@dataclass(frozen=True)
+class Arrived(Generic[Reading]):
+    """Readings in the order in which they arrived, and the place behind them: handed back as `since`, it leads to what arrives later."""
+
+    readings: Sequence[Reading]
+    cursor: str
+
+
+class Lintel:
+    """A gateway or a central server. Whatever it refuses is a LintelError, and NotReached where it does not answer."""
+
+    def __init__(
+        self,
+        url: Optional[str] = None,
+        token: Optional[str] = None,
+        certificate: Optional[str] = None,
+        timeout_s: float = 60.0,
+    ) -> None:
+        """A client of the server at `url`, such as https://gateway.local:8080.
+
+        What is not given is taken from LINTEL_URL, LINTEL_TOKEN and LINTEL_CERTIFICATE: the file of the one certificate
+        that is trusted; where it is not given either, those that the machine trusts.
+        """
+        address = urlsplit(_given("url", url, "LINTEL_URL"))
+        if address.scheme not in ("http", "https") or not address.netloc:
+            raise ValueError(f"{address.geturl()!r} is no address of a server, such as https://gateway.local:8080")
+        origin = f"{address.scheme}://{address.netloc}"
+        self._base = f"{origin}{address.path.rstrip('/') or '/v0.9'}"
+        trusted = certificate or os.environ.get("LINTEL_CERTIFICATE") or None
+        self._transport = Transport(origin, _given("token", token, "LINTEL_TOKEN"), trusted, timeout_s)
+
+    def item_types(self) -> list[ItemType]:
+        """The types of item, with how many there are of each."""
+        return cast("list[ItemType]", self._transport.get(f"{self._base}/items").body)
+
+    def items(self, kind: Kind) -> Iterator[Item]:
+        """The items of a type, in order of itemid."""
+        return cast("Iterator[Item]", self._records(f"/inventory/{kind}", "items"))
+
+    def item(self, kind: Kind, itemname: str) -> Item:
+        """One item, by its name or its itemid."""
+        record = self._transport.get(f"{self._base}/inventory/{kind}/{quote(itemname, safe='')}").body
+        return cast(Item, timed(record, record_times["items"]))
+
+    def device(self, kind: Kind, itemname: str) -> Device:
+        """The device of an item, and how its readings are made; the kind is one that records something."""
+        return cast(Device, self._transport.get(f"{self._base}/items/{kind}/{quote(itemname, safe='')}/device").body)
+
+    def records(self, name: RecordName) -> Iterator[dict[str, Any]]:
+        """The records of a list: subjects, homes, projects, studies or issues."""
+        return self._records(record_paths[name], name)
+
+    def records_of(self, name: OwnedRecordName, owner: int) -> Iterator[dict[str, Any]]:
+        """The records of a list below the subject or home with this number."""
+        return self._records(record_paths[name].replace("{id}", str(owner)), name)
+
+    def series(
+        self,
+        series: Series[Reading],
+        itemname: str,
+        since: Optional[Moment] = None,
+        until: Optional[Moment] = None,
+    ) -> Recorded[Reading]:
+        """A series of an item with its coverage: all that there is, or from `since` until before `until`.
+
+        Each is a day of the home's calendar (`date` or "2026-11-01") or an instant (aware `datetime`, or "2026-11-01T08:00Z").
+        """
+        item = self.item(cast(Kind, series.kind), itemname)
+        zone = self._zone_of(item)
+        start = None if since is None else instant_of(since, zone)
+        now = datetime.now(timezone.utc)
+        stop = _next_second(now) if until is None else instant_of(until, zone)
+        readings = [reading for page in self.pages(series, itemname, start, stop) for reading in page]
+        readings.reverse()
+        coverage = in_order(self._stretches(series.kind, itemname, start, stop), start, stop)
+        firsts = [one.start for one in coverage[:1]] + [_stamp_of(reading) for reading in readings[:1]]
+        begin = start if start is not None else min(firsts, default=stop)
+        return Recorded(series, item, str(zone), begin, stop, readings, coverage)
+
+    def pages(
+        self,
+        series: Series[Reading],
+        itemname: str,
+        since: Optional[datetime] = None,
+        until: Optional[datetime] = None,
+    ) -> Iterator[list[Reading]]:
+        """The readings alone, a page at a time, newest first: for what does not fit into memory. Both are aware instants."""
+        for page in self._walk(_path_of(series, itemname), {"precision": "ms", "limit": 1000, **_window(since, until)}):
+            yield [
+                reading
+                for reading in (_reading(series, record) for record in page)
+                if (since is None or _stamp_of(reading) >= since) and (until is None or _stamp_of(reading) < until)
+            ]
+
+    def coverage(
+        self,
+        kind: Kind,
+        itemname: str,
+        since: Optional[datetime] = None,
+        until: Optional[datetime] = None,
+    ) -> list[Stretch]:
+        """When an item was listened to and alive, from old to new. Both are aware instants."""
+        stop = until or _next_second(datetime.now(timezone.utc))
+        return in_order(self._stretches(kind, itemname, since, stop), since, stop)
+
+    def arrivals(self, series: Series[Reading], itemname: str, since: str = "") -> Iterator[Arrived[Reading]]:
+        """What has arrived after a cursor, late readings too, up to what is newest now; without one, from the beginning.
+
+        A cursor that the server does not know any more is a LintelError with code 41001: begin again without one.
+        """
+        query = {"since": since, "precision": "ms", "limit": 1000}
+        url: Optional[str] = f"{self._base}{_path_of(series, itemname)}?{urlencode(query)}"
+        while url is not None:
+            answer = self._transport.get(url)
+            url = answer.next
+            if url is not None:
+                [cursor] = parse_qs(urlsplit(url).query)["since"]
+                yield Arrived([_reading(series, record) for record in answer.body], cursor)
+
+    def _stretches(self, kind: str, itemname: str, since: Optional[datetime], until: datetime) -> list[Stretch]:
+        path = f"/items/{kind}/{quote(itemname, safe='')}/coverage"
+        return [
+            Stretch(from_ms(of["start"] * 1000), from_ms(of["stop"] * 1000), of["state"], of["reason"], of["lost"])
+            for page in self._walk(path, {"limit": 1000, **_window(since, until)})
+            for of in page
+        ]
+
+    def _zone_of(self, item: Item) -> ZoneInfo:
+        if item["currenthomeid"] is None:
+            return ZoneInfo("UTC")
+        try:
+            home = self._transport.get(f"{self._base}/homes/{item['currenthomeid']}").body
+            return ZoneInfo(home["timezone"] or "UTC")
+        except LintelError as refusal:
+            if refusal.status != 404:
+                raise
+        except (ZoneInfoNotFoundError, ValueError):
+            pass
+        return ZoneInfo("UTC")
+
+    def _records(self, path: str, name: str) -> Iterator[dict[str, Any]]:
+        for page in self._walk(path, {}):
+            for record in page:
+                yield timed(record, record_times[name], record_times["items"])
+
+    def _walk(self, path: str, query: Mapping[str, Union[str, int]]) -> Iterator[list[dict[str, Any]]]:
+        url: Optional[str] = f"{self._base}{path}{'?' if query else ''}{urlencode(query)}"
+        while url is not None:
+            answer = self._transport.get(url)
+            yield answer.body
+            url = answer.next
+
+
+def _given(name: str, value: Optional[str], variable: str) -> str:
+    found = value or os.environ.get(variable)
+    if not found:
+        raise ValueError(f"no {name} is given: pass {name}=…, or set {variable}")
+    return found
+
+
+def _path_of(series: Series[Any], itemname: str) -> str:
+    return f"/items/{series.kind}/{quote(itemname, safe='')}/{series.path}"
+
+
+def _window(since: Optional[datetime], until: Optional[datetime]) -> dict[str, int]:
+    """Bounds of the interface: whole seconds, neither of them in it."""
+    bounds: dict[str, int] = {}
+    if since is not None:
+        bounds["after"] = to_ms(since) // 1000 - 1
+    if until is not None:
+        bounds["before"] = -(-to_ms(until) // 1000)
+    return bounds
+
+
+def _next_second(now: datetime) -> datetime:
+    return now.replace(microsecond=0) + timedelta(seconds=1)
+
+
+def _reading(series: Series[Reading], record: dict[str, Any]) -> Reading:
+    reading = {**timed(record, series.times), "stamp": from_ms(record["stamp"])}
+    return cast(Reading, reading)
+
+
+def _stamp_of(reading: object) -> datetime:
+    return cast("dict[str, datetime]", reading)["stamp"]

@@ -1,0 +1,145 @@
+"""A running server, such as that of `lintel demo`: LINTEL_URL and LINTEL_TOKEN name it."""
+
+import os
+import threading
+import unittest
+import unittest.mock
+from datetime import datetime, timedelta, timezone
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import lintel
+from lintel import Lintel, LintelError, NotReached, pillbox_status, scale_weights, wirelesssensor_events
+
+SENSOR = "kitchen-wall"
+
+
+@unittest.skipUnless(os.environ.get("LINTEL_URL"), "LINTEL_URL names no server")
+class Server(unittest.TestCase):
+    def setUp(self):
+        self.lintel = Lintel()
+
+    def test_gives_a_series_with_its_coverage_from_old_to_new(self):
+        found = self.lintel.series(wirelesssensor_events, SENSOR)
+        stamps = [reading["stamp"] for reading in found.readings]
+        self.assertGreater(len(stamps), 100)
+        self.assertEqual(stamps, sorted(stamps))
+        self.assertEqual(found.item["itemname"], SENSOR)
+        self.assertGreater(len(found.coverage), 0)
+        ends = [at for one in found.coverage for at in (one.start, one.stop)]
+        self.assertEqual(ends, sorted(ends))
+        for of in found.days():
+            self.assertEqual(of.listened + sum(of.missing.values()) + of.unknown, of.minutes)
+
+    def test_walks_all_pages(self):
+        day = timedelta(days=1)
+        until = datetime.now(timezone.utc) - day
+        whole = self.lintel.series(wirelesssensor_events, SENSOR, until=until)
+        halves = [
+            self.lintel.series(wirelesssensor_events, SENSOR, until=until - 3.3 * day),
+            self.lintel.series(wirelesssensor_events, SENSOR, since=until - 3.3 * day, until=until),
+        ]
+        self.assertEqual([*halves[0].readings, *halves[1].readings], whole.readings)
+        arrived = [reading for page in self.lintel.arrivals(wirelesssensor_events, SENSOR) for reading in page.readings]
+        old = [reading for reading in arrived if reading["stamp"] < until]
+        self.assertEqual(sorted(old, key=lambda of: of["stamp"]), sorted(whole.readings, key=lambda of: of["stamp"]))
+
+    def test_has_times_in_one_form(self):
+        [status, *_] = self.lintel.series(pillbox_status, "pillbox-morning").readings
+        for name in ("stamp", "devicestamp", "nextpanicstart"):
+            self.assertEqual(status[name].tzinfo, timezone.utc)
+        home = next(self.lintel.records("homes"))
+        inventory = next(self.lintel.records_of("home_inventory", home["homeid"]))
+        self.assertIsInstance(inventory["start"], datetime)
+        self.assertIsInstance(inventory["item"]["currenthomestart"], datetime)
+
+    def test_tells_what_has_arrived_since(self):
+        *_, last = self.lintel.arrivals(scale_weights, "scale-bathroom")
+        self.assertGreater(len(last.readings), 0)
+        later = [reading for page in self.lintel.arrivals(scale_weights, "scale-bathroom", last.cursor) for reading in page.readings]
+        self.assertTrue(all(reading not in last.readings for reading in later))
+
+    def test_knows_the_inventory(self):
+        counts = {of["typename"]: of["count"] for of in self.lintel.item_types()}
+        self.assertEqual(counts["scales"], len(list(self.lintel.items("scales"))))
+        self.assertEqual(self.lintel.device("wirelesssensors", SENSOR)["driver"], "zigbee")
+
+    def test_says_what_is_wrong_and_what_to_do(self):
+        with self.assertRaises(LintelError) as caught:
+            self.lintel.item("scales", "no/body")
+        self.assertEqual((caught.exception.status, caught.exception.code), (404, 40403))
+        self.assertIn("No item of type scales is named no/body (code 40403): the list of items", str(caught.exception))
+        with self.assertRaisesRegex(LintelError, "code 40103.*whole token"):
+            Lintel(token="x").item_types()
+        with self.assertRaisesRegex(LintelError, "code 42201|code 41001"):
+            list(self.lintel.arrivals(scale_weights, "scale-bathroom", "nonsense"))
+
+    def test_makes_data_frames_where_pandas_is(self):
+        try:
+            import pandas
+        except ModuleNotFoundError:
+            self.skipTest("pandas is not here")
+        found = self.lintel.series(wirelesssensor_events, SENSOR)
+        frame = found.frame()
+        self.assertEqual((len(frame), list(frame.columns)), (len(found.readings), ["event"]))
+        self.assertEqual(frame.index[0].to_pydatetime(), found.readings[0]["stamp"])
+        days = found.missingness()
+        self.assertEqual(list(days.columns[:2]), ["minutes", "listened"])
+        self.assertEqual(days["readings"].dtype, pandas.Int64Dtype())
+        empty = self.lintel.series(wirelesssensor_events, SENSOR, until="2000-01-01")
+        self.assertEqual((len(empty.frame()), len(empty.missingness())), (0, 0))
+
+
+class Elsewhere(unittest.TestCase):
+    def test_a_server_that_is_down_is_named(self):
+        with HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as taken:
+            port = taken.server_port
+        with self.assertRaisesRegex(NotReached, f"http://127.0.0.1:{port} cannot be reached: .*: look whether it runs"):
+            Lintel(f"http://127.0.0.1:{port}", "x").item_types()
+
+    def test_the_token_goes_to_no_other_server(self):
+        for status, header in ((302, ("Location", "http://evil.example/")), (200, ("Link", '<http://evil.example/>; rel="next"'))):
+            with answering(status, header) as url:
+                with self.assertRaisesRegex((LintelError, NotReached), "status 302|another server"):
+                    list(Lintel(url, "x").items("scales"))
+
+    def test_what_is_no_lintel_is_said(self):
+        with answering(200, ("X", "y"), b"<html>") as url:
+            with self.assertRaisesRegex(NotReached, "does not answer as Lintel does"):
+                Lintel(url, "x").item_types()
+
+    def test_what_is_missing_is_named(self):
+        with self.assertRaisesRegex(ValueError, "no token is given: pass token=…, or set LINTEL_TOKEN"):
+            with unittest.mock.patch.dict(os.environ, {"LINTEL_TOKEN": ""}):
+                Lintel("http://127.0.0.1:9")
+
+    def test_every_series_is_exported(self):
+        self.assertEqual(lintel.watch_epochs.kind, "watches")
+
+
+class answering:
+    """A server that answers everything in the same way."""
+
+    def __init__(self, status, header, body=b"[]"):
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.send_response(status)
+                self.send_header(*header)
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = HTTPServer(("127.0.0.1", 0), Handler)
+
+    def __enter__(self):
+        threading.Thread(target=self.server.serve_forever, args=[0.01], daemon=True).start()
+        return f"http://127.0.0.1:{self.server.server_port}"
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+if __name__ == "__main__":
+    unittest.main()

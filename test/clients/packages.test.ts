@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Coverage, Lintel } from "../../clients/typescript/client.ts";
+import { Site } from "../shipped/front-door.ts";
+
+const clients = join(import.meta.dir, "../../clients");
+const site = new Site();
+const library = join(site.directory, "r-library");
+/** How many of the newest days of the demo may still change. */
+const settled_days = 2;
+let url = "";
+let token = "";
+/** Minutes by item and day, as `lintel fetch` writes them. */
+let fetched: Map<string, Minutes>;
+
+type Minutes = Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  const demo = site.spawn(["demo", "--port", "0", "--central-port", "0", "--days", "8", "--json"]);
+  ({ url, token } = JSON.parse((await demo.line()) ?? ""));
+  const [tokenFile, output] = [join(site.directory, "token"), join(site.directory, "fetched")];
+  writeFileSync(tokenFile, token, { mode: 0o600 });
+  const words = ["fetch", "--url", new URL(url).origin, "--token-file", tokenFile, "--output", output];
+  const { code, said } = await site.lintel(...words);
+  expect({ code, said: code === 0 ? "" : said }).toEqual({ code: 0, said: "" });
+  fetched = minutesIn(await Bun.file(join(output, "missingness.csv")).text());
+  expect(fetched.size).toBeGreaterThan(50);
+}, 60_000);
+afterAll(() => site.remove());
+
+/** Of CSV with names in its first line and no quotes: the settled days, without columns that are 0. */
+function minutesIn(csv: string): Map<string, Minutes> {
+  const [names = [], ...rows] = csv
+    .trim()
+    .split("\n")
+    .map((line) => line.trim().split(","));
+  const settled = new Date(Date.now() - settled_days * 86_400_000).toISOString().slice(0, 10);
+  return new Map(
+    rows
+      .map((row) => Object.fromEntries(names.map((name, at) => [name, row[at] ?? ""])))
+      .filter(({ day = "" }) => day < settled)
+      .map((row): [string, Minutes] => [
+        `${row["itemname"]} ${row["day"]}`,
+        Object.fromEntries(Object.entries(row).filter(([name, value]) => isMinutes(name) && value !== "0")),
+      ]),
+  );
+}
+
+function isMinutes(column: string): boolean {
+  return !["itemid", "itemname", "typename", "timezone", "day", "readings"].includes(column);
+}
+
+/** Runs a program of a client with the demo in its environment, and answers what it printed. */
+async function run(command: readonly string[], env: Record<string, string> = {}): Promise<string> {
+  const child = Bun.spawn([...command], {
+    cwd: site.directory,
+    env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1", LINTEL_URL: url, LINTEL_TOKEN: token, ...env },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, said, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  expect({ code, said: code === 0 ? "" : out + said }).toEqual({ code: 0, said: "" });
+  return out + said;
+}
+
+/** Describes tests that run where a program is, and says so where it is not. */
+function where(present: boolean, what: string) {
+  if (!present) console.warn(`${what} is not here: its package is NOT tried`);
+  return describe.skipIf(!present);
+}
+
+const python = Bun.which("python3") ?? "";
+where(python !== "", "python3")("the Python package", () => {
+  const env = { PYTHONPATH: join(clients, "python") };
+
+  test("passes its own tests against the demo", async () => {
+    const said = await run([python, "-m", "unittest", "discover", "-s", join(clients, "python/tests")], env);
+    expect(said).toMatch(/^Ran \d+ tests/m);
+  }, 60_000);
+
+  test("counts the minutes that fetch counts", async () => {
+    const program = `
+from lintel import *
+lintel = Lintel()
+reasons = list(coverage_reasons)
+print(",".join(["itemname", "day", "minutes", "listened", *reasons, "unknown"]))
+first = {"pillboxes": pillbox_events, "wirelesssensors": wirelesssensor_events, "scales": scale_weights, "watches": watch_epochs}
+for kind, series in first.items():
+    for item in lintel.items(kind):
+        for of in lintel.series(series, item["itemname"]).days():
+            print(item["itemname"], of.day, of.minutes, of.listened, *[of.missing.get(one, 0) for one in reasons], of.unknown, sep=",")
+`;
+    expect(minutesIn(await run([python, "-c", program], env))).toEqual(fetched);
+  }, 60_000);
+
+  const mypy = Bun.which("mypy");
+  if (mypy === null) console.warn("mypy is not here: the types of the Python package are NOT checked");
+  test.skipIf(mypy === null)(
+    "has sound types",
+    async () => {
+      const settings = [
+        "--config-file",
+        join(clients, "python/pyproject.toml"),
+        "--cache-dir",
+        site.directory,
+      ];
+      await run([mypy ?? "", ...settings, join(clients, "python/lintel")]);
+    },
+    60_000,
+  );
+});
+
+const rscript = Bun.which("Rscript") ?? "";
+const hasPackages =
+  rscript !== "" && Bun.spawnSync([rscript, "-e", "library(curl); library(jsonlite)"]).exitCode === 0;
+where(hasPackages, "Rscript with the packages curl and jsonlite")("the R package", () => {
+  const env = { R_LIBS: library };
+  beforeAll(async () => {
+    mkdirSync(library);
+    await run(["R", "CMD", "INSTALL", "-l", library, join(clients, "r")]);
+  }, 60_000);
+
+  const tests = join(clients, "r/tests");
+  test.each(readdirSync(tests))(
+    "passes its own tests against the demo: %s",
+    async (file) => {
+      await run([rscript, join(tests, file)], env);
+    },
+    60_000,
+  );
+
+  test("counts the minutes that fetch counts", async () => {
+    const program = `
+library(lintel)
+server <- lintel()
+first <- c(pillboxes = "pillbox_events", wirelesssensors = "wirelesssensor_events", scales = "scale_weights", watches = "watch_epochs")
+columns <- c("minutes", "listened", ${[...reasonsIn(fetched)].map((one) => `"${one}"`).join(", ")}, "unknown")
+cat(paste(c("itemname", "day", columns), collapse = ","), "\\n")
+for (kind in names(first)) for (name in lintel_items(server, kind)$itemname) {
+  days <- missingness(lintel_series(server, first[[kind]], name))
+  for (column in setdiff(columns, names(days))) days[[column]] <- 0
+  cat(paste(name, days$day, do.call(paste, c(days[columns], sep = ",")), sep = ",", collapse = "\\n"), "\\n")
+}
+`;
+    expect(minutesIn(await run([rscript, "-e", program], env))).toEqual(fetched);
+  }, 60_000);
+
+  test("is documented", () => {
+    const exported = [
+      ...Bun.spawnSync(["cat", join(clients, "r/NAMESPACE")])
+        .stdout.toString()
+        .matchAll(/^export\((\w+)\)/gm),
+    ];
+    const pages = readdirSync(join(clients, "r/man")).map((file) =>
+      Bun.spawnSync(["cat", join(clients, "r/man", file)]).stdout.toString(),
+    );
+    for (const [, name] of exported) expect(pages.join("\n")).toContain(`\\alias{${name}}`);
+  });
+});
+
+/** Reasons for which minutes are missing anywhere. */
+function reasonsIn(minutes: ReadonlyMap<string, Minutes>): Set<string> {
+  const names = [...minutes.values()].flatMap((of) => Object.keys(of));
+  return new Set(names.filter((name) => !["minutes", "listened", "unknown"].includes(name)));
+}
+
+test("the TypeScript client tells when an item was listened to, of a window too", async () => {
+  const lintel = new Lintel({ url, token });
+  const stretches = async (options: { limit?: number; after?: number; before?: number }) =>
+    Array.fromAsync(lintel.coverage("wirelesssensors", "balcony-door", options));
+  const all: Coverage[] = await stretches({ limit: 1 });
+  expect(all.map(({ state, reason }) => [state, reason])).toContainEqual(["covered", null]);
+  expect(all.map(({ reason }) => reason)).toContain("device_silent");
+  const [newest] = all as [Coverage];
+  const older = await stretches({ before: newest.start });
+  expect(older).toEqual(all.slice(1));
+  expect((await stretches({ after: newest.start })).map(({ start }) => start)).toEqual([newest.start]);
+});
