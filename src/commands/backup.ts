@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { findConfig } from "../config/config.ts";
+import { addReadings } from "./backup/add.ts";
 import { makeBackup } from "./backup/make.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { bytesText, momentText } from "./spans.ts";
@@ -22,13 +23,25 @@ export function define(command: Command, context: CommandContext): void {
   });
   command.argument("<dir>", "where the backup goes; one that is there is replaced once the new one is whole");
   addStoreOptions(command)
+    .option(
+      "--add",
+      "add to the backup that is there the readings that came since, and nothing else: in a moment",
+    )
     .option("--json", "print what was kept as JSON")
-    .action((into: string, options: StoreOptions) => backup(resolve(into), options, context));
+    .action((into: string, options: BackupOptions) => backup(resolve(into), options, context));
 }
 
-async function backup(into: string, options: StoreOptions, context: CommandContext): Promise<void> {
+type BackupOptions = StoreOptions & { readonly add?: boolean };
+
+async function backup(into: string, options: BackupOptions, context: CommandContext): Promise<void> {
   const { terminal } = context;
   const data = directoryToCopy(options);
+  if (options.add) {
+    const readings = await addReadings({ data, into }, context);
+    if (options.json) terminal.printJson({ directory: into, added: readings });
+    else terminal.say(`${readings.toLocaleString("en")} readings that came since were added to ${into}.`);
+    return;
+  }
   const configuration = options.data === undefined ? (options.config ?? findConfig()) : undefined;
   try {
     const manifest = await makeBackup({ data, into, configuration }, context);

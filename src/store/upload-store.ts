@@ -62,6 +62,9 @@ export interface UploadStore extends Store, AdmissionStore, Doubts, NameStore {
    * span of numbers that is never uploaded. Refused once the store has numbered readings of its own.
    */
   restoreReadings(batch: Batch): Promise<void>;
+
+  /** Takes in readings that follow the last number of this store, from a later self of it: of its own epoch, numbered as the batch says. */
+  takeLater(batch: Batch): Promise<void>;
 }
 
 /** Numbers from `first_seq` to `last_seq` were given by one epoch; empty where last is below first. */

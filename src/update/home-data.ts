@@ -41,6 +41,11 @@ export class HomeData {
     await this.command(launcher, "backup", this.#copy, "--data", this.#data);
   }
 
+  /** Adds to the copy the readings that came since; the gateway has been stopped. */
+  async addToCopy(launcher: string): Promise<void> {
+    await this.command(launcher, "backup", this.#copy, "--add", "--data", this.#data);
+  }
+
   dropCopy(): void {
     rmSync(this.#copy, { recursive: true, force: true });
   }
@@ -56,7 +61,8 @@ export class HomeData {
     if (kept) return undefined;
     // All that is in it is in the place where it belongs.
     if (lost === 0 && typeof set_aside === "string") await this.#asOwner(["rm", "-rf", "--", set_aside]);
-    return `the data were put back, with ${taken_over} readings that came since${lost > 0 ? `; ${lost} could not be read` : ""}`;
+    const readings = taken_over === 1 ? "1 reading" : `${taken_over} readings`;
+    return `the data were put back, with ${readings} that came since${lost > 0 ? `; ${lost} could not be read` : ""}`;
   }
 
   /** Uploads, by a release. @throws CommandFailed */

@@ -172,7 +172,7 @@ class Run {
     const { target, judge, service, clock, log } = this.#options;
     const { trial_ms } = target;
     const steady_ms = trial_ms / steady_part;
-    const refusal = (reason: "went_back" | "unfinished", message: string) => {
+    const refusal = (reason: "went_back" | "unfinished" | "disk", message: string) => {
       const { version, sha256 } = begun;
       return { version, sha256, reason, message, at_ms: clock.now().unix_ms, times: 1 };
     };
@@ -182,8 +182,8 @@ class Run {
     this.#keep({ trial });
     if (trial.switched_ms === undefined) {
       if (releaseIn(folder) === undefined) return refusal("unfinished", "its folder is gone");
-      await setLink(this.#directory, "current", trial.version);
-      await service.stop();
+      const fault = await this.#switch(trial.version);
+      if (fault !== undefined) return refusal("disk", fault);
       trial = { ...trial, switched_ms: clock.now().unix_ms };
       this.#keep({ trial });
       await service.start();
@@ -222,6 +222,21 @@ class Run {
       log.debug(missing.join("; "));
       await this.#options.pause(Math.min(poll_ms, steady_ms / 2));
     }
+  }
+
+  /** Stops the service, and has `current` lead to a new release: why it cannot, or undefined. A release that the link leads to may have run already. */
+  async #switch(version: string): Promise<string | undefined> {
+    const { own, service, data } = this.#options;
+    await service.stop();
+    if (linkedFolder(this.#directory, "current") === join(this.#directory, version)) return undefined;
+    try {
+      // Until now what came after the copy lies where only the new release's word would stand for it.
+      await data.addToCopy(own.launcher);
+    } catch (thrown) {
+      return `the readings since the copy cannot be kept: ${messageOf(thrown)}`;
+    }
+    await setLink(this.#directory, "current", version);
+    return undefined;
   }
 
   async #upload(folder: string, again_ms: number): Promise<Upload> {

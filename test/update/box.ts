@@ -116,6 +116,11 @@ process.stdout.write(await answer.text());`;
     if (exitCode !== 0) throw new Error(stderr.toString());
   }
 
+  /** Has something happen whenever the updater stops the gateway, which runs until it is over. */
+  set beforeStop(happens: () => Promise<void>) {
+    this.#supervisor.beforeStop = happens;
+  }
+
   /** Switches it on. */
   switchOn(): void {
     this.#supervisor.start();
@@ -219,6 +224,7 @@ class Supervisor {
   #restarts = 0;
   serving = false;
   folder: string | undefined;
+  beforeStop: () => Promise<void> = async () => {};
 
   constructor(socket: string, command: () => readonly string[]) {
     this.#command = command;
@@ -268,6 +274,7 @@ class Supervisor {
   }
 
   async stop(): Promise<void> {
+    if (this.serving) await this.beforeStop();
     this.#wanted = undefined;
     this.#child?.kill("SIGTERM");
     await this.#child?.exited;

@@ -5,7 +5,7 @@ import { eventually, type RunningServer, Site } from "../shipped/front-door.ts";
 import type { SimulatorProcess } from "../shipped/simulator.ts";
 import { inHome } from "../shipped/uploading.ts";
 import { UpdatingBox } from "./box.ts";
-import { faults, spoilsWhenThere } from "./faults.ts";
+import { faults, spoilsTheNewest, spoilsWhenThere } from "./faults.ts";
 
 const test_ms_max = 120_000;
 /** A deaf release is waited for so long. */
@@ -119,3 +119,26 @@ test(
   },
   test_ms_max,
 );
+
+for (const form of ["another form", "the same form"] as const)
+  test(
+    `a reading that comes between the copy and the switch stays as it was recorded, where a release spoils it and leaves the database ${form}`,
+    async () => {
+      await say(0x21);
+      box.publish({ version: "0.2.0", fault: spoilsTheNewest(form) });
+      let number = 0x22;
+      box.beforeStop = async () => {
+        box.beforeStop = async () => {};
+        await say(number++);
+      };
+      const { result, message } = await box.update();
+      expect(result).toBe("went_back");
+      expect(message).toContain("the data were put back, with 1 reading that came since");
+      await box.serving();
+      await box.site.listening();
+      await say(number);
+      await box.site.answer("upload", "--config", box.site.config, "--json");
+      expect(await eventsAtCentral()).toEqual([0x21, 0x22, 0x23]);
+    },
+    test_ms_max,
+  );

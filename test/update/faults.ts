@@ -53,6 +53,19 @@ export const faults = {
     database.close();`),
 } as const;
 
+/** It changes the newest reading at its start, with the form of the database or without, and ends. */
+export const spoilsTheNewest = (form: "another form" | "the same form") =>
+  whenRun(`
+    const path = process.argv[process.argv.indexOf("--config") + 1];
+    const data = /data = "([^"]*)"/.exec(require("node:fs").readFileSync(path, "utf8"))[1];
+    const { Database } = require("bun:sqlite");
+    const database = new Database(data + "/lintel.db");
+    database.run("PRAGMA busy_timeout = 5000");
+    if (${form === "another form"}) database.run("CREATE TABLE IF NOT EXISTS later (x)");
+    database.run("UPDATE wirelesssensor_events SET event = 9999 WHERE seq = (SELECT max(seq) FROM wirelesssensor_events)");
+    database.close();
+    process.exit(1);`);
+
 /** It gives the database another form at its start. Once a file is there, it changes what was recorded, and ends. */
 export const spoilsWhenThere = (file: string) =>
   whenRun(`

@@ -128,7 +128,7 @@ function namedIn(section: unknown): string[] {
 }
 
 /** Replaces the manifest, and removes the files of an earlier backup. */
-async function putManifest(into: string, manifest: Manifest): Promise<void> {
+export async function putManifest(into: string, manifest: Manifest): Promise<void> {
   const path = join(into, manifestName);
   await syncDirectory(into);
   writeDurably(path, `${JSON.stringify(manifest, null, 2)}\n`);

@@ -38,6 +38,8 @@ export const Manifest = Type.Object(
         closed,
       ),
     ),
+    /** Readings that came after it: the files with their batches, in order, and the last number in them. */
+    added: Type.Optional(Type.Object({ last_seq: count, batches: Type.Array(Inside) }, closed)),
   },
   closed,
 );

@@ -1,16 +1,19 @@
 import { existsSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { messageOf, OperatorError } from "../../errors.ts";
+import { type Batch, readingsIn } from "../../store/batch.ts";
 import type { ErasedSpan } from "../../store/erasure.ts";
 import { databasePath } from "../../store/sqlite/connection.ts";
 import { beginEpochIn, newEpoch } from "../../store/sqlite/epochs.ts";
+import { openUploadStore } from "../../store/sqlite/open.ts";
 import { prepareDatabase } from "../../store/sqlite/prepare.ts";
-import { lastNumberIn, takeOver } from "../../store/sqlite/salvage.ts";
+import { lastNumberIn, takeOverReadings, takeOverTables } from "../../store/sqlite/salvage.ts";
 import { hasSamePast } from "../../store/sqlite/same-past.ts";
 import { homeFilesAt } from "../../sync/home-files.ts";
 import { putCursors } from "../../uploader/home-files.ts";
 import { partsOf } from "../../uploader/home-records-import.ts";
 import { connect, type UploadSite } from "../../uploader/uploader.ts";
+import { addedBatches } from "../backup/add.ts";
 import { requireSpace } from "../backup/files.ts";
 import { copyOut, databaseName, type Manifest, readManifest } from "../backup/manifest.ts";
 import { drawBytes } from "../progress.ts";
@@ -20,6 +23,7 @@ import { siteOf } from "../upload-site.ts";
 import { eraseAgain, erasedBefore } from "./erased-before.ts";
 import { fillDirectory } from "./placement.ts";
 import type { Restored, RestoreRun } from "./run.ts";
+import { type TakenOver, takenOverBefore, writeTakenOver } from "./taken-over.ts";
 
 /**
  * Fills the data directory with the files of a backup, and puts back its configuration where that is missing. The box goes on in an epoch
@@ -32,15 +36,19 @@ export async function restoreFromBackup(from: string, run: RestoreRun): Promise<
   const { put, failed } = await putConfiguration(from, manifest, options.config);
   try {
     const directory = directoryToCopy(options);
-    const { last_seq, made_ms } = manifest;
+    const { made_ms } = manifest;
+    const added = await addedBatches(from, manifest);
+    const last_seq = manifest.added?.last_seq ?? manifest.last_seq;
     const copy = join(from, manifest.directory, databaseName);
     const filled = await fillDirectory({
       directory,
       replace: options.replace === true,
-      suffices: () => options.takeOver === true && hasSamePast(databasePath(directory), copy),
-      build: (building) => build({ from, manifest, building, directory }, run),
+      suffices: () => options.takeOver === true && hasSamePast(databasePath(directory), copy, added),
+      build: (building) => build({ from, manifest, added, building, directory }, run),
     });
-    if (filled === undefined) {
+    if (options.takeOver) await compareEveryDay(directory, run);
+    const before = filled === undefined ? takenOverBefore(directory, manifest) : undefined;
+    if (filled === undefined && before === undefined) {
       const stays = `${directory} has all that the backup of ${momentText(made_ms)} has, and stays as it is.`;
       return {
         directory,
@@ -49,7 +57,7 @@ export async function restoreFromBackup(from: string, run: RestoreRun): Promise<
         failed,
       };
     }
-    const { aside, built } = filled;
+    const { aside, built } = before ?? (filled as NonNullable<typeof filled>);
     const held = `${directory} holds what the backup of ${momentText(made_ms)} held: readings up to number ${last_seq.toLocaleString("en")}.`;
     const said = [
       ...put.map((path) => `${path} is back.`),
@@ -64,12 +72,15 @@ export async function restoreFromBackup(from: string, run: RestoreRun): Promise<
 }
 
 async function build(
-  of: { from: string; manifest: Manifest; building: string; directory: string },
+  of: { from: string; manifest: Manifest; added: readonly Batch[]; building: string; directory: string },
   run: RestoreRun,
 ): Promise<TakenOver | undefined> {
-  const { from, manifest, building, directory } = of;
+  const { from, manifest, added, building, directory } = of;
   const { context, stop, log, options } = run;
-  const files = Object.entries(manifest.files).filter(([, { path }]) => path === undefined);
+  const batches = new Set(manifest.added?.batches);
+  const files = Object.entries(manifest.files).filter(
+    ([name, { path }]) => path === undefined && !batches.has(name),
+  );
   const total = files.reduce((sum, [, { bytes }]) => sum + bytes, 0);
   await requireSpace(building, total);
   let done = 0;
@@ -80,27 +91,54 @@ async function build(
       drawBytes(context.terminal, done, total);
     });
   prepareDatabase(building, newEpoch()).database.close();
-  const taken = options.takeOver
-    ? takeOverFrom(databasePath(directory), databasePath(building), manifest.last_seq)
-    : undefined;
+  const [replaced, into] = [databasePath(directory), databasePath(building)];
+  // Before readings: keys of devices that came since are then those of the database that is replaced.
+  if (options.takeOver) takeOverTables({ from: replaced, into });
+  await takeAdded(building, added, run);
+  const taken = options.takeOver ? takeOverFrom(replaced, into, manifest, added) : undefined;
   const { files: kept, erasures } = await askCentral(run);
   putCursors(building, kept);
   await eraseAgain(building, [...(await erasedBefore(directory, log)), ...erasures], run);
   beginEpochIn(building, newEpoch());
+  // It is set aside with the rest.
+  if (taken !== undefined) writeTakenOver(directory, manifest, taken);
   return taken;
 }
 
-/** Counts of readings that came after the backup. */
-interface TakenOver {
-  readonly taken_over: number;
-  /** Numbers that were given and whose readings cannot be read. */
-  readonly lost: number;
+async function takeAdded(building: string, added: readonly Batch[], run: RestoreRun): Promise<void> {
+  if (added.length === 0) return;
+  const store = await openUploadStore({ directory: building, clock: run.context.clock, log: run.log });
+  try {
+    for (const batch of added) await store.takeLater(batch);
+  } finally {
+    await store.close();
+  }
 }
 
 /** Takes over what the database that is replaced has more than its backup: under the same numbers, so that central, which may have some, takes each once. */
-function takeOverFrom(replaced: string, into: string, after_seq: number): TakenOver {
-  const { readings } = takeOver({ from: replaced, into, after_seq });
-  return { taken_over: readings, lost: Math.max(0, (lastNumberIn(replaced) ?? 0) - after_seq - readings) };
+function takeOverFrom(
+  replaced: string,
+  into: string,
+  manifest: Manifest,
+  added: readonly Batch[],
+): TakenOver {
+  const after_seq = manifest.added?.last_seq ?? manifest.last_seq;
+  const { readings } = takeOverReadings({ from: replaced, into, after_seq });
+  const held = added.reduce((sum, batch) => sum + readingsIn(batch), 0);
+  return {
+    taken_over: held + readings,
+    lost: Math.max(0, (lastNumberIn(replaced) ?? 0) - after_seq - readings),
+  };
+}
+
+/** Has the next upload compare every day: another release may have sent central what this box never recorded. */
+async function compareEveryDay(directory: string, { context, log }: RestoreRun): Promise<void> {
+  const store = await openUploadStore({ directory, clock: context.clock, log });
+  try {
+    await store.noteUpload({ verified_all_ms: 0 });
+  } finally {
+    await store.close();
+  }
 }
 
 function linesOf({ taken_over, lost }: TakenOver): string {

@@ -48,15 +48,19 @@ export function lastNumberIn(path: string): number | undefined {
 }
 
 /**
- * Copies into a database what another one, which it was the beginning of, has more: the readings with higher numbers, under these, and
- * what they rest on. What both have stays as it is.
+ * Copies into a database what another one, which it was the beginning of, has more besides readings: what these rest on. What both have stays
+ * as it is.
  *
  * @param options.from one that another version of this program may have changed, or damaged
  * @param options.into a copy that was made of it before, of this program's form
- * @param options.after_seq the last number in the copy
  */
-export function takeOver(options: { from: string; into: string; after_seq: number }): Salvaged {
-  return copyReadable(options);
+export function takeOverTables(options: { from: string; into: string }): void {
+  copyReadable({ ...options, part: "tables" });
+}
+
+/** The same for readings: those with numbers above `after_seq`, the last one in the copy, under these. */
+export function takeOverReadings(options: { from: string; into: string; after_seq: number }): Salvaged {
+  return copyReadable({ ...options, part: "readings" });
 }
 
 /**
@@ -67,11 +71,14 @@ export function takeOver(options: { from: string; into: string; after_seq: numbe
  * @param options.into one that was just made by this program
  */
 export function salvage(options: { from: string; into: string }): Salvaged {
-  return copyReadable(options);
+  return copyReadable({ ...options, part: "all" });
 }
 
-function copyReadable(options: { from: string; into: string; after_seq?: number }): Salvaged {
-  const { from, into, after_seq } = options;
+/** All of a database into a new one; or into a copy that has the beginning of it, what that lacks. */
+type Part = "all" | "tables" | "readings";
+
+function copyReadable(options: { from: string; into: string; part: Part; after_seq?: number }): Salvaged {
+  const { from, into, part, after_seq = 0 } = options;
   let source: Connection | undefined;
   const target = openForWriting(into);
   try {
@@ -79,7 +86,7 @@ function copyReadable(options: { from: string; into: string; after_seq?: number 
     // The copy is looked at and thrown away: nothing hangs on it until all of it is there.
     target.run("PRAGMA synchronous = OFF");
     target.run("PRAGMA foreign_keys = OFF");
-    return new Salvage(source, target, after_seq).run();
+    return new Salvage(source, target, part, after_seq).run();
   } catch {
     // Not even its first page can be read.
     return { readings: 0, unreadable: 1 };
@@ -92,49 +99,70 @@ function copyReadable(options: { from: string; into: string; after_seq?: number 
 class Salvage {
   readonly #source: Connection;
   readonly #target: Connection;
-  /** The last number that the target has already; absent: it is a new database. */
-  readonly #after_seq: number | undefined;
+  readonly #part: Part;
+  /** The last number that the target has already. */
+  readonly #after_seq: number;
   #readings = 0;
   #unreadable = 0;
 
-  constructor(source: Connection, target: Connection, after_seq?: number) {
+  constructor(source: Connection, target: Connection, part: Part, after_seq: number) {
     this.#source = source;
     this.#target = target;
+    this.#part = part;
     this.#after_seq = after_seq;
   }
 
   run(): Salvaged {
     this.#target.transaction(() => {
-      const added = this.#after_seq !== undefined;
-      for (const table of tablesOf(this.#target)) {
-        if (derived.has(table) || (added && ofTheStore.has(table))) continue;
-        if (added && ofThisMoment.has(table)) this.#target.run(`DELETE FROM ${table}`);
-        this.#table(table);
-      }
-      for (const table of ["items", "streams"])
-        this.#target.run(
-          `UPDATE last_keys SET last = max(last, coalesce((SELECT max(key) FROM ${table}), 0)) WHERE name = '${table}'`,
-        );
-      if (roleOf(this.#target) === "gateway") this.#target.run(allAtHome);
-      const streams = this.#target.query("SELECT key FROM streams ORDER BY key").values() as [number][];
-      for (const series of seriesNames) for (const [stream] of streams) this.#series(series, stream);
-      const runner = new Runner(this.#target);
-      for (const series of seriesNames)
-        runner.run(recountAll(homesOnSqlite, { series, home: 0, streams: streams.flat() }));
-      const newest = seriesNames.map((series) => `SELECT max(seq) AS seq FROM ${series}`).join(" UNION ALL ");
-      this.#target.run(
-        `UPDATE meta SET value = max(value, coalesce((SELECT max(seq) FROM (${newest})), 0)) WHERE name = 'last_seq'`,
-      );
+      if (this.#part !== "readings") this.#tables();
+      if (this.#part !== "tables") this.#allSeries();
     })();
     return { readings: this.#readings, unreadable: this.#unreadable };
   }
 
-  #table(table: string): void {
+  #tables(): void {
+    const added = this.#part === "tables";
+    for (const table of tablesOf(this.#target)) {
+      if (derived.has(table) || (added && ofTheStore.has(table))) continue;
+      if (added && ofThisMoment.has(table)) this.#wholeTable(table);
+      else this.#table(table);
+    }
+    for (const table of ["items", "streams"])
+      this.#target.run(
+        `UPDATE last_keys SET last = max(last, coalesce((SELECT max(key) FROM ${table}), 0)) WHERE name = '${table}'`,
+      );
+    if (roleOf(this.#target) === "gateway") this.#target.run(allAtHome);
+  }
+
+  #allSeries(): void {
+    const streams = this.#target.query("SELECT key FROM streams ORDER BY key").values() as [number][];
+    for (const series of seriesNames) for (const [stream] of streams) this.#series(series, stream);
+    const runner = new Runner(this.#target);
+    for (const series of seriesNames)
+      runner.run(recountAll(homesOnSqlite, { series, home: 0, streams: streams.flat() }));
+    const newest = seriesNames.map((series) => `SELECT max(seq) AS seq FROM ${series}`).join(" UNION ALL ");
+    this.#target.run(
+      `UPDATE meta SET value = max(value, coalesce((SELECT max(seq) FROM (${newest})), 0)) WHERE name = 'last_seq'`,
+    );
+  }
+
+  /** A table in place of the one that is there; where not all of it can be read, that stays. */
+  #wholeTable(table: string): void {
+    const before = this.#unreadable;
+    this.#target.run("SAVEPOINT whole");
+    this.#target.run(`DELETE FROM ${table}`);
+    const found = this.#table(table);
+    if (!found || this.#unreadable > before) this.#target.run("ROLLBACK TO whole");
+    this.#target.run("RELEASE whole");
+  }
+
+  /** Whether the source has such a table. */
+  #table(table: string): boolean {
     const known = columnsOf(this.#source, table);
     const columns = columnsOf(this.#target, table).filter((column) => known.includes(column));
-    if (columns.length === 0) return;
+    if (columns.length === 0) return false;
     const key = keyOf(this.#target, table);
-    const other = this.#after_seq === undefined ? "REPLACE" : "IGNORE";
+    const other = this.#part === "all" ? "REPLACE" : "IGNORE";
     const put = this.#target.prepare(
       `INSERT OR ${other} INTO ${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`,
     );
@@ -146,6 +174,7 @@ class Salvage {
       if (all) break;
     }
     put.finalize();
+    return true;
   }
 
   /** Reads from both ends; then the rest in between, where the damage is, in halves again and again, the wider first. */
@@ -171,7 +200,7 @@ class Salvage {
     const { series, stream, put } = run;
     let reached = direction === "ASC" ? from_ms : before_ms;
     const sql = `SELECT ${quoted(readingColumns(series))} FROM ${series}
-      WHERE stream = ? AND stamp >= ? AND stamp < ? AND seq > ${this.#after_seq ?? 0} ORDER BY stamp ${direction}, seq ${direction}`;
+      WHERE stream = ? AND stamp >= ? AND stamp < ? AND seq > ${this.#after_seq} ORDER BY stamp ${direction}, seq ${direction}`;
     const all = this.#read(sql, [stream, from_ms, before_ms], (row) => {
       const [, stamp] = row as [number, number];
       reached = stamp;

@@ -1,19 +1,30 @@
 import { createHash } from "node:crypto";
 import { seriesNames } from "../../series.ts";
+import type { Batch } from "../batch.ts";
 import { quoted, readingColumns } from "../core/series-tables.ts";
 import { type Connection, openForReading } from "./connection.ts";
+import { Runner } from "./runner.ts";
+import { isWhole } from "./salvage.ts";
+import { searchedColumns } from "./upload-reads.ts";
 
 /**
  * Whether a database has the form of a copy that was made of it before, and every reading that the copy has, as it is there: of the same device,
- * with the same number, stamp and values. False also where it cannot be read.
+ * with the same number, stamp and values. So with the readings in `added`, which came after the copy. Nothing of it may be damaged, and no number may be given
+ * again. False also where it cannot be read.
  */
-export function hasSamePast(database: string, copy: string): boolean {
+export function hasSamePast(database: string, copy: string, added: readonly Batch[] = []): boolean {
   let now: Connection | undefined;
   const before = openForReading(copy);
   try {
     now = openForReading(database);
     const last_seq = Number(before.query("SELECT value FROM meta WHERE name = 'last_seq'").values()[0]?.[0]);
-    return formOf(now) === formOf(before) && pastOf(now, last_seq) === pastOf(before, last_seq);
+    return (
+      formOf(now) === formOf(before) &&
+      isWhole(database) &&
+      goesOnNumbering(now, before) &&
+      pastOf(now, last_seq) === pastOf(before, last_seq) &&
+      added.every((batch) => hasBatch(now as Connection, batch))
+    );
   } catch {
     // What cannot be read is not the same.
     return false;
@@ -21,6 +32,41 @@ export function hasSamePast(database: string, copy: string): boolean {
     now?.close();
     before.close();
   }
+}
+
+/** Whether the numbers of the copy are still of the same epochs, and the next number is above every other. */
+function goesOnNumbering(now: Connection, before: Connection): boolean {
+  const epochsOf = (database: Connection) =>
+    database
+      .query("SELECT first_seq, epoch, restored FROM epochs ORDER BY first_seq")
+      .values()
+      .map((row) => JSON.stringify(row));
+  const epochs = epochsOf(now);
+  const newest = seriesNames.map((series) => `SELECT max(seq) AS seq FROM ${series}`).join(" UNION ALL ");
+  const [given] = now
+    .query(
+      `SELECT value >= coalesce((SELECT max(seq) FROM (${newest})), 0) FROM meta WHERE name = 'last_seq'`,
+    )
+    .values();
+  return given?.[0] === 1 && epochsOf(before).every((epoch) => epochs.includes(epoch));
+}
+
+function hasBatch(now: Connection, batch: Batch): boolean {
+  const { from_seq, to_seq } = batch;
+  return plain(new Runner(now).run(searchedColumns(from_seq, to_seq))) === plain(batch);
+}
+
+/** Readings as text, to compare them: their devices by address alone, which is all that an inventory leaves as it was. */
+function plain({ devices, series }: Pick<Batch, "devices" | "series">): string {
+  const columns = seriesNames.flatMap((name) => {
+    const found = series[name];
+    if (found === undefined) return [];
+    const addresses = Array.from(found.device, (place) => devices[place]?.address);
+    return [
+      [name, addresses, [...found.seq], [...found.stamp_ms], found.values.map((column) => [...column])],
+    ];
+  });
+  return JSON.stringify(columns);
 }
 
 function formOf(database: Connection): string {

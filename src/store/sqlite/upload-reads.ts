@@ -101,6 +101,11 @@ function* spanOf(epoch: string): Work<EpochSpan | undefined> {
   return (yield* epochs()).find((span) => span.epoch === epoch && !span.restored);
 }
 
+/** The readings with numbers from `from_seq` to `to_seq`, as a batch has them, without trust in the counts. */
+export function* searchedColumns(from_seq: number, to_seq: number): Work<Pick<Batch, "devices" | "series">> {
+  return yield* columnsOfBatch(yield* searchedReadings(from_seq, to_seq));
+}
+
 function* columnsOfBatch(rows: Partial<NumberedRows>): Work<Pick<Batch, "devices" | "series">> {
   const devices = new BatchDevices(yield* devicesByStream());
   const columns = new BatchColumns();

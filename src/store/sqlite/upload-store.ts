@@ -33,5 +33,6 @@ export function uploadStoreOn(parts: SqliteParts & { readonly writing: UploadWri
     prune: async (request) => writing.prune(request),
     forgetRecords: async (records) => writing.forgetRecords(records),
     restoreReadings: async (batch) => writing.restoreReadings(batch),
+    takeLater: async (batch) => writing.takeLater(batch),
   };
 }

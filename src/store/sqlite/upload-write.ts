@@ -43,17 +43,34 @@ export class UploadWriting extends Writing {
         );
       }
       if (batch.to_seq <= held_seq) return;
-      if (batch.from_seq > held_seq + 1) {
-        throw new OperatorError(
-          `readings from ${batch.from_seq} on cannot follow number ${held_seq}`,
-          `restore those from ${held_seq + 1} on first`,
-        );
-      }
-      for (const series of seriesNames) this.#insert(series, batch, held_seq);
-      this.runner.run(this.additions.settle());
+      this.#put(batch, held_seq);
       this.#extend(batch, own.first_seq);
-      this.writeSeq.run(batch.to_seq);
     });
+  }
+
+  takeLater(given: Batch): void {
+    this.transaction(() => {
+      const { batch } = withoutErased(given, this.erased.spans());
+      const held_seq = Number(this.readSeq.values()[0]?.[0]);
+      if (this.runner.run(epochs()).at(-1)?.epoch !== batch.epoch)
+        throw new OperatorError(
+          "the readings were numbered by another store",
+          "give those that this one has numbered",
+        );
+      if (batch.to_seq > held_seq) this.#put(batch, held_seq);
+    });
+  }
+
+  #put(batch: Batch, held_seq: number): void {
+    if (batch.from_seq > held_seq + 1) {
+      throw new OperatorError(
+        `readings from ${batch.from_seq} on cannot follow number ${held_seq}`,
+        `restore those from ${held_seq + 1} on first`,
+      );
+    }
+    for (const series of seriesNames) this.#insert(series, batch, held_seq);
+    this.runner.run(this.additions.settle());
+    this.writeSeq.run(batch.to_seq);
   }
 
   /** Extends the span of restored readings to the batch's end; this store's own numbers begin after it. */

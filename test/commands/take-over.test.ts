@@ -1,0 +1,72 @@
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { LostBox, numbers } from "./lost-box.ts";
+
+let box: LostBox;
+let copy: string;
+beforeEach(async () => {
+  box = new LostBox();
+  copy = join(box.site.directory, "copy");
+});
+afterEach(() => box[Symbol.asyncDispose]());
+
+const of = () => ["--config", box.site.config, "--json"];
+const backup = async (...words: string[]) =>
+  JSON.parse((await box.run("backup", copy, "--data", box.site.data, "--json", ...words)).out);
+const goBack = async () =>
+  JSON.parse((await box.run("restore", copy, "--replace", "--take-over", ...of())).out);
+
+function change(data: string, sql: string): void {
+  const database = new Database(join(data, "lintel.db"));
+  database.run(sql);
+  database.close();
+}
+
+describe("going back to a backup and what was added to it", () => {
+  beforeEach(async () => {
+    box.configure();
+    await box.live(1, 60);
+    expect(await backup()).toMatchObject({ last_seq: 60 });
+    await box.live(61, 80);
+    expect(await backup("--add")).toMatchObject({ added: 20 });
+    await box.live(81, 90);
+    expect(await backup("--add")).toMatchObject({ added: 30 });
+    await box.live(91, 100);
+  });
+
+  test("has them as they were, and what came after as the database has it, however often it is asked for", async () => {
+    change(box.site.data, "CREATE TABLE later (x)");
+    change(box.site.data, "UPDATE wirelesssensor_events SET event = event + 1000 WHERE seq IN (7, 65, 88)");
+    change(box.site.data, "DELETE FROM wirelesssensor_events WHERE seq = 95");
+    const first = await goBack();
+    expect(first).toMatchObject({ last_seq: 90, taken_over: 39, lost: 1 });
+    expect(first.set_aside).toContain("set-aside-1");
+    expect(box.eventsHere()).toEqual([...numbers(1, 94), ...numbers(96, 100)]);
+    // As after a power cut before anybody had read that.
+    expect(await goBack()).toEqual(first);
+    expect(box.eventsHere()).toHaveLength(99);
+  }, 60_000);
+
+  test("keeps the place in buffers of devices where that cannot be read any more", async () => {
+    change(box.site.data, "DROP TABLE cursors");
+    await goBack();
+    expect(box.cursorHere()).toBe("60");
+  }, 60_000);
+});
+
+test("the upload after going back compares every day, also where the database stays", async () => {
+  await box.start();
+  await box.live(1, 60);
+  await backup();
+  await box.upload();
+  await box.central.stop();
+  // What a bad release may have sent in place of an old reading.
+  change(box.central.data, "UPDATE wirelesssensor_events SET event = 1007 WHERE event = 7");
+  await box.central.start();
+  box.configure();
+  expect(await box.upload()).toMatchObject({ differing_days: 0 });
+  expect(await goBack()).toMatchObject({ kept: true });
+  expect(await box.upload()).toMatchObject({ differing_days: 1 });
+  expect(await box.central.events()).toEqual(numbers(1, 60));
+}, 60_000);
