@@ -32,9 +32,16 @@ const wording: Wording = {
 
 /** The list of releases, signed by the key. @throws OperatorError where it cannot be fetched, Refused where it is not signed */
 export async function fetchReleases(source: ReleaseSource, key: string): Promise<Release[]> {
-  const list = await fetchSmall(source, source.manifest);
-  const signature = await fetchSmall(source, `${source.manifest}.sig`);
-  return readReleases(list, signature, createPublicKey(key));
+  for (let tries = 1; ; tries += 1) {
+    const list = await fetchSmall(source, source.manifest);
+    const signature = await fetchSmall(source, `${source.manifest}.sig`);
+    try {
+      return readReleases(list, signature, createPublicKey(key));
+    } catch (thrown) {
+      // It may have been published anew between the two: then they are not a pair.
+      if (tries >= pair_tries_max) throw thrown;
+    }
+  }
 }
 
 async function fetchSmall(source: ReleaseSource, address: string): Promise<Uint8Array> {
@@ -140,6 +147,8 @@ const sizeOf = (path: string) => (existsSync(path) ? statSync(path).size : 0);
 /** Between two pieces of a download, and for the whole of it. */
 const stall_ms_max = 60_000;
 const download_ms_max = 2 * 60 * 60_000;
+/** Times that the list is fetched with its signature. */
+const pair_tries_max = 2;
 /** Requests for one file in a run. */
 const tries_max = 5;
 /** A package unpacked takes less than this many times its own size. */

@@ -6,7 +6,15 @@ import { writeDurably } from "../disk/durable-file.ts";
 import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { download, fetchReleases, type ReleaseSource, requireRoom } from "./fetching.ts";
-import { linkedFolder, type ReleaseFolder, releaseIn, removeOthers, setLink, unpack } from "./folders.ts";
+import {
+  type Link,
+  linkedFolder,
+  type ReleaseFolder,
+  releaseIn,
+  removeOthers,
+  setLink,
+  unpack,
+} from "./folders.ts";
 import { CommandFailed, type HomeData } from "./home-data.ts";
 import type { Judge } from "./judge.ts";
 import { chooseRelease, ownArchitecture, type Release } from "./manifest.ts";
@@ -150,14 +158,21 @@ class Run {
 
   /** From the switch to the end: `trial` is on disk. */
   async goOn(trial: Trial): Promise<Updated> {
-    const confirmed = linkedFolder(this.#directory, "confirmed");
-    const folder = join(this.#directory, trial.version);
-    if (confirmed === undefined) {
-      // A package that was installed meanwhile has removed the links, and runs itself.
+    try {
+      return await this.#decide(trial);
+    } catch (thrown) {
+      if (!(thrown instanceof Overruled)) throw thrown;
       this.#keep({ trial: undefined });
       this.#tidy();
       return { result: "overruled", message: `a package was installed during the trial of ${trial.version}` };
     }
+  }
+
+  /** @throws Overruled */
+  async #decide(trial: Trial): Promise<Updated> {
+    const confirmed = linkedFolder(this.#directory, "confirmed");
+    const folder = join(this.#directory, trial.version);
+    if (confirmed === undefined) throw new Overruled();
     if (confirmed === folder) return await this.#confirm(trial);
     if (trial.phase === "back") return await this.#goBack(trial);
     const refusal = await this.#trial(trial, folder);
@@ -165,6 +180,17 @@ class Run {
     const back: Trial = { ...(this.state.trial ?? trial), phase: "back", refusal };
     this.#keep({ trial: back });
     return await this.#goBack(back);
+  }
+
+  /** Has one link lead to a folder while the other is there. A package that is installed in that moment removes both. @throws Overruled */
+  async #lead(link: Link, folder: string): Promise<void> {
+    await setLink(this.#directory, link, folder);
+    const other = link === "current" ? "confirmed" : "current";
+    if (linkedFolder(this.#directory, other) !== undefined) return;
+    rmSync(join(this.#directory, link), { force: true });
+    // It may have found the service stopped.
+    await this.#options.service.start();
+    throw new Overruled();
   }
 
   /** Starts the service on a new release, and watches it until it has shown everything: undefined then, or why it has to go. */
@@ -194,6 +220,7 @@ class Run {
     let served_ms: number | undefined;
     let upload: Upload | undefined;
     for (;;) {
+      if (linkedFolder(this.#directory, "current") !== folder) throw new Overruled();
       const now_ms = clock.now().monotonic_ms;
       const spent_ms = Math.round(trial.spent_ms + now_ms - began_ms);
       if (now_ms - kept_ms > steady_ms) {
@@ -235,7 +262,7 @@ class Run {
     } catch (thrown) {
       return `the readings since the copy cannot be kept: ${messageOf(thrown)}`;
     }
-    await setLink(this.#directory, "current", version);
+    await this.#lead("current", version);
     return undefined;
   }
 
@@ -249,7 +276,7 @@ class Run {
   async #confirm(trial: Trial): Promise<Updated> {
     const { own, log } = this.#options;
     const folder = join(this.#directory, trial.version);
-    await setLink(this.#directory, "confirmed", trial.version);
+    await this.#lead("confirmed", trial.version);
     await this.#forgetToken(join(folder, "lintel"));
     this.#keep({ trial: undefined, confirmed: trial.version });
     this.#tidy();
@@ -262,7 +289,7 @@ class Run {
     const { own, service, data, log } = this.#options;
     const reason = trial.refusal?.message ?? "";
     log.warn(`going back from ${trial.version} to ${own.version}: ${reason}`);
-    await setLink(this.#directory, "current", linkedFolder(this.#directory, "confirmed") ?? own.path);
+    await this.#lead("current", linkedFolder(this.#directory, "confirmed") ?? own.path);
     await service.stop();
     let put: string | undefined;
     try {
@@ -330,6 +357,9 @@ class Run {
     return join(this.#directory, "trial-token");
   }
 }
+
+/** A package was installed in the middle of a trial: it has removed the links, and runs itself. */
+class Overruled extends Error {}
 
 function releaseNames(release: Refused["release"]): { version?: string; sha256?: string } {
   if (release === undefined) return {};

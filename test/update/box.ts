@@ -116,6 +116,12 @@ process.stdout.write(await answer.text());`;
     if (exitCode !== 0) throw new Error(stderr.toString());
   }
 
+  /** As `systemctl restart lintel` by somebody else than the updater. */
+  async restart(): Promise<void> {
+    await this.#supervisor.stop();
+    this.#supervisor.start();
+  }
+
   /** Has something happen whenever the updater stops the gateway, which runs until it is over. */
   set beforeStop(happens: () => Promise<void>) {
     this.#supervisor.beforeStop = happens;

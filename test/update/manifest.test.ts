@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { generateKeyPairSync, sign } from "node:crypto";
+import { SystemClock } from "../../src/clock.ts";
+import { fetchReleases } from "../../src/update/fetching.ts";
 import { chooseRelease, compareVersions, type Release, readReleases } from "../../src/update/manifest.ts";
 import { Refused } from "../../src/update/refused.ts";
 
@@ -51,6 +53,40 @@ describe("a list of releases", () => {
       "signature",
     );
   });
+});
+
+test("a list that is published anew between the fetch of it and of its signature is fetched again, and once only", async () => {
+  const lists = ["0.3.0", "0.4.0"].map((version) => Buffer.from(JSON.stringify([release(version)])));
+  const asked: string[] = [];
+  let published = false;
+  using server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch({ url }) {
+      const { pathname } = new URL(url);
+      asked.push(pathname);
+      const list = lists[Number(published)] ?? Buffer.alloc(0);
+      if (!pathname.endsWith(".sig")) {
+        published = true;
+        return new Response(list);
+      }
+      return new Response(pathname.includes("broken") ? Buffer.alloc(64) : sign(null, list, privateKey));
+    },
+  });
+  const key = publicKey.export({ type: "spki", format: "pem" }).toString();
+  const fetched = (name: string) =>
+    fetchReleases(
+      {
+        manifest: `${server.url}${name}`,
+        clock: new SystemClock(),
+        stop: new AbortController().signal,
+      },
+      key,
+    );
+  expect(await fetched("releases.json")).toEqual([release("0.4.0")]);
+  expect(asked).toHaveLength(4);
+  expect(await fetched("broken.json").catch((thrown) => thrown.reason)).toBe("signature");
+  expect(asked).toHaveLength(8);
 });
 
 describe("a box chooses", () => {

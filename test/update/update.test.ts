@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { eventually } from "../shipped/front-door.ts";
 import { UpdatingBox } from "./box.ts";
 import { faults } from "./faults.ts";
 
@@ -97,6 +98,25 @@ describe("power that goes in the middle of", () => {
     test_ms_max,
   );
 });
+
+test(
+  "a package that is installed by hand in the middle of a trial ends it: what it brings runs, and is confirmed by nobody else",
+  async () => {
+    box.publish({ version: "0.2.0" });
+    const update = box.update();
+    await eventually(() => box.state().trial?.switched_ms !== undefined || undefined, "the switch");
+    await box.serving();
+    // As its postinst does.
+    for (const link of ["current", "confirmed"]) rmSync(join(box.releases, link));
+    await box.restart();
+    expect(await update).toMatchObject({ result: "overruled" });
+    expect(readdirSync(box.releases).toSorted()).toEqual(["state.json", "update.lock"]);
+    expect(box.state().trial).toBeUndefined();
+    await box.serving();
+    expect(box.running()).toContain("package");
+  },
+  test_ms_max,
+);
 
 test(
   "a box refuses a package with other bytes than the list says, and one that is for another machine, and tells so in its state",
