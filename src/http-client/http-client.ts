@@ -6,7 +6,7 @@ import { hour_ms } from "../durations.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import { type Answered, type Failed, TryAgainLater } from "./outcome.ts";
 import { pause, RateLimiter } from "./rate-limiter.ts";
-import { type HttpRequest, requestOnce } from "./request.ts";
+import { type Fetch, type HttpRequest, requestOnce } from "./request.ts";
 import { jittered_ms, retryAfter_ms, retryDelay_ms } from "./retry.ts";
 import type { Wording } from "./wording.ts";
 
@@ -60,6 +60,8 @@ export interface ClientOptions {
   readonly onRetry: (reason: string, delay_ms: number) => void;
   readonly wording: Wording;
   readonly bounds: ClientBounds;
+  /** The network; absent: Bun's. */
+  readonly fetch?: Fetch;
 }
 
 /**

@@ -14,6 +14,9 @@ export interface HttpRequest {
   readonly body?: Uint8Array<ArrayBuffer>;
 }
 
+/** Sends a request and answers once the head of the response is there. */
+export type Fetch = (url: URL, init: BunFetchRequestInit) => Promise<Response>;
+
 export interface RequestOptions {
   readonly clock: Clock;
   /** Absent: bodies leave as fast as they can. */
@@ -27,6 +30,8 @@ export interface RequestOptions {
   /** Bytes of an answer, on the wire and expanded. */
   readonly answer_bytes_max: number;
   readonly wording: Wording;
+  /** The network; absent: Bun's. */
+  readonly fetch?: Fetch;
 }
 
 /**
@@ -41,7 +46,7 @@ export async function requestOnce(request: HttpRequest, options: RequestOptions)
   const signal = AbortSignal.any([options.stop, timeouts.signal]);
   try {
     timeouts.expect(body === undefined ? options.answer_ms_max : stall_ms_max);
-    const response = await fetch(url, {
+    const response = await (options.fetch ?? fetch)(url, {
       method,
       headers: Object.entries({
         ...headers,

@@ -5,10 +5,9 @@ import { admissionStoreOn } from "./admissions.ts";
 import { nameStoreOn } from "./name-store.ts";
 import type { SqliteParts } from "./serve.ts";
 import { deviceOffset, doubts, timeKnown, waitingFacts } from "./time-keeper.ts";
-import type { WriterThread } from "./writer-thread.ts";
 
 /** The store of a running gateway. */
-export function gatewayStoreOn(parts: SqliteParts<WriterThread>): GatewayStore {
+export function gatewayStoreOn(parts: SqliteParts): GatewayStore {
   const { database, writer, epoch } = parts;
   const { read, snapshot } = readsOf(database);
   return {

@@ -26,12 +26,14 @@ export interface OpenOptions {
 export interface ServeOptions extends OpenOptions {
   /** Told when writing has ended for good: the server should then end too, and be started again. */
   readonly onFailure?: (fault: OperatorError) => void;
+  /** The other end of a `ServerWriting`; absent: a thread of its own. */
+  readonly writer?: SqliteWriter;
 }
 
 /** The parts of a store on SQLite. */
-export interface SqliteParts<Writer extends SqliteWriter = SqliteWriter> extends StoreParts {
+export interface SqliteParts extends StoreParts {
   readonly database: SqliteDatabase;
-  readonly writer: Writer;
+  readonly writer: SqliteWriter;
 }
 
 /**
@@ -42,16 +44,14 @@ export interface SqliteParts<Writer extends SqliteWriter = SqliteWriter> extends
 export async function serve<Opened extends Store>(
   options: ServeOptions,
   { role, place }: { readonly role: Role; readonly place: Place },
-  storeOn: (parts: SqliteParts<WriterThread>) => Opened,
+  storeOn: (parts: SqliteParts) => Opened,
 ): Promise<Opened> {
   const { directory, clock, log } = options;
-  const writer = new WriterThread({
-    clock,
-    onFailure: (fault) => {
-      log.error(fault.message);
-      options.onFailure?.(fault);
-    },
-  });
+  const onFailure = (fault: OperatorError) => {
+    log.error(fault.message);
+    options.onFailure?.(fault);
+  };
+  const writer = options.writer ?? new WriterThread({ clock, onFailure });
   try {
     const freshEpoch = newEpoch(options.random);
     const { versionBefore } = await writer.ask("open", { directory, role, freshEpoch, place });
@@ -72,17 +72,14 @@ export async function serve<Opened extends Store>(
 }
 
 /** The parts of a store whose database is at a path. */
-export async function partsOf<Writer extends SqliteWriter>(
-  path: string,
-  writer: Writer,
-): Promise<SqliteParts<Writer>> {
+export async function partsOf(path: string, writer: SqliteWriter): Promise<SqliteParts> {
   const database = new SqliteDatabase(path);
   const homes = await database.read(homesByRole);
   return { database, writer, homes, epoch: await database.read(epochOf) };
 }
 
 /** Has the writer look after the database once a day; the returned function ends that. */
-function planMaintenance(options: { writer: WriterThread; clock: Clock; log: Log }): () => void {
+function planMaintenance(options: { writer: SqliteWriter; clock: Clock; log: Log }): () => void {
   const { writer, clock, log } = options;
   let cancel = () => {};
   const plan = () => {
