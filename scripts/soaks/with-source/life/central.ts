@@ -1,0 +1,106 @@
+import { appOf, type Refuse } from "../../../../src/http/app.ts";
+import { Attempts } from "../../../../src/http/attempts.ts";
+import { Authorization } from "../../../../src/http/authorization.ts";
+import { Outages, refusalOf } from "../../../../src/http/refusals.ts";
+import { TokenUses } from "../../../../src/http/token-uses.ts";
+import type { Log } from "../../../../src/log.ts";
+import type { CentralStore } from "../../../../src/store/central-store.ts";
+import { openCentralStore } from "../../../../src/store/sqlite/central-open.ts";
+import { receiverOf } from "../../../../src/sync/receiver/receiver.ts";
+import { mintToken } from "../../../../src/token.ts";
+import type { Disk } from "./disk.ts";
+import type { Answering } from "./network.ts";
+import { Machine, type Process, type World } from "./world.ts";
+import { SimulatedWriter } from "./writer.ts";
+
+/** A central server: its real store and receiver, without a socket. */
+export class SimulatedCentral implements Answering {
+  crashed: Promise<void> = Promise.resolve();
+  answer: ((request: Request) => Promise<Response>) | undefined;
+  disk: Disk;
+  store: CentralStore | undefined;
+  readonly #world: World;
+  readonly #machine: Machine;
+  readonly #log: Log;
+  readonly #random: (bytes: number) => Uint8Array;
+  readonly #tokens = new Map<number, string>();
+  #process: Process = { alive: false };
+  #starting = false;
+  #crash = () => {};
+
+  constructor(of: { world: World; disk: Disk; log: Log; random: (bytes: number) => Uint8Array }) {
+    this.#world = of.world;
+    this.disk = of.disk;
+    this.#log = of.log;
+    this.#random = of.random;
+    this.#machine = new Machine(of.world, "central");
+    this.#machine.boot(of.world.now_ms);
+    this.#machine.synchronise();
+  }
+
+  /** Starts it where it does not run; `false` where that fails and is to be tried again. */
+  async start(): Promise<boolean> {
+    if (this.store !== undefined || this.#starting) return true;
+    this.#starting = true;
+    this.crashed = new Promise((resolve) => {
+      this.#crash = resolve;
+    });
+    const process = { alive: true };
+    this.#process = process;
+    const clock = this.#machine.clock(process);
+    const writer = new SimulatedWriter({ world: this.#world, process, disk: this.disk });
+    const log = this.#log;
+    try {
+      const directory = this.disk.directory;
+      const store = await openCentralStore({ directory, clock, log, writer, random: () => this.#random(16) });
+      if (!process.alive) return true;
+      this.store = store;
+      const attempts = new Attempts({ clock, attempts_max: 120, addresses_max: 100 });
+      const uses = new TokenUses({ store, clock, log });
+      const authorization = new Authorization({ store, clock, realm: "lintel", attempts, uses });
+      const outages = new Outages({ clock, log });
+      const refuse: Refuse = (thrown, request) => refusalOf(thrown, request, { log, outages });
+      const { app } = receiverOf({ store, clock, version: "0", log });
+      const all = appOf([app], { context: { authorization, clock }, refuse });
+      this.answer = async (request) => all.fetch(request);
+      return true;
+    } catch (thrown) {
+      this.#log.warn(`central cannot start: ${thrown}`);
+      return !process.alive;
+    } finally {
+      if (process.alive) this.#starting = false;
+    }
+  }
+
+  /** Ends its process as a power cut or a kill does. */
+  crash(kind: "kill" | "cut", seed: number): void {
+    this.#process.alive = false;
+    this.#crash();
+    this.#starting = false;
+    this.answer = undefined;
+    const before = this.disk;
+    before.endAfter(0);
+    this.disk = kind === "kill" ? before.afterKill() : before.afterPowerCut(seed);
+    const { store } = this;
+    this.store = undefined;
+    void Promise.resolve(store?.close())
+      .catch(() => undefined)
+      .then(() => before.end());
+  }
+
+  /** A token for a home, known to every state of central from here on. */
+  async token(home: number): Promise<string> {
+    const known = this.#tokens.get(home);
+    if (known !== undefined) return known;
+    const clock = this.#machine.clock(this.#process);
+    const name = `home-${home}`;
+    const { token, text } = mintToken({ name, scope: "sync", home, clock, random: this.#random });
+    await this.store?.addToken(token);
+    this.#tokens.set(home, text);
+    return text;
+  }
+
+  get now_ms(): number {
+    return this.#machine.clock(this.#process).now().unix_ms;
+  }
+}

@@ -1,0 +1,348 @@
+import { clockQuality } from "../../../../src/clock.ts";
+import { Ingest } from "../../../../src/ingest/ingest.ts";
+import type { Log } from "../../../../src/log.ts";
+import type { Cursor, Device, Reading } from "../../../../src/reading.ts";
+import { takeLock, uploadPost, type WriterLock } from "../../../../src/store/sqlite/lock.ts";
+import { openGatewayStore, openUploadStore } from "../../../../src/store/sqlite/open.ts";
+import type { GatewayStore } from "../../../../src/store/store.ts";
+import type { UploadStore } from "../../../../src/store/upload-store.ts";
+import { Central } from "../../../../src/sync/upload/central.ts";
+import { upload } from "../../../../src/sync/upload/upload.ts";
+import { gatherHomeFiles } from "../../../../src/uploader/home-files.ts";
+import { takeHomeRecords } from "../../../../src/uploader/home-records-import.ts";
+import { below, sensor } from "../../../../test/store/sample.ts";
+import { wellReport } from "../../../../test/store/simulated-gateway.ts";
+import type { SimulatedCentral } from "./central.ts";
+import type { Disk } from "./disk.ts";
+import { networkTo } from "./network.ts";
+import { Machine, type Process, type World } from "./world.ts";
+import { SimulatedWriter } from "./writer.ts";
+
+/** Something that happened in a home, and what became of it. `serial` is the event that its reading has. */
+export interface Happening {
+  readonly serial: number;
+  readonly at_ms: number;
+  readonly boxed: boolean;
+  /** The gateway has said that it is on disk. */
+  acknowledged: boolean;
+  /** Why it need not be found: it was overwritten in its device, or lost with a card. */
+  excused?: string;
+}
+
+export interface HomeOptions {
+  readonly world: World;
+  readonly home: number;
+  readonly disk: Disk;
+  readonly central: SimulatedCentral;
+  readonly log: Log;
+  readonly random: () => number;
+  /** Days that stay here after an upload; absent: all. */
+  readonly keep_days: number | undefined;
+  readonly onUploaded: () => void;
+}
+
+/** A home: sensors, a pill box with a small buffer, and a gateway with its real ingest, store and upload. */
+export class SimulatedHome {
+  readonly happened: Happening[] = [];
+  readonly machine: Machine;
+  readonly home: number;
+  disk: Disk;
+  store: GatewayStore | undefined;
+  ingest: Ingest | undefined;
+  network = true;
+  /** Share of requests that something happens to. */
+  troubled = 0;
+  /** How uploads ended. */
+  uploads = { done: 0, failed: [] as string[] };
+  /** The events that the pill box remembers, the oldest first, and the number of the first. */
+  readonly #box = { events: [] as Happening[], first: 0 };
+  readonly #options: HomeOptions;
+  #process: Process = { alive: false };
+  #polling: Process | undefined;
+  #uploader: Uploader | undefined;
+  #starting = false;
+
+  constructor(options: HomeOptions) {
+    this.#options = options;
+    this.home = options.home;
+    this.disk = options.disk;
+    this.machine = new Machine(options.world, `home ${options.home}`);
+  }
+
+  get running(): boolean {
+    return this.store !== undefined;
+  }
+
+  // The household's doings.
+
+  sense(place: number): void {
+    const device = sensor(place + (place < shared_from ? this.home * 100 : 0));
+    const happening = this.#note(false);
+    const { unix_ms, monotonic_ms, quality } = this.machine.clock(this.#process).now();
+    const reading: Reading = {
+      device,
+      series: "wirelesssensor_events",
+      stamp_ms: unix_ms,
+      clock: quality,
+      monotonic_ms,
+      values: { event: happening.serial },
+    };
+    this.#hand(reading, happening).catch(() => undefined);
+  }
+
+  takePill(): void {
+    this.#box.events.push(this.#note(true));
+    if (this.#box.events.length <= box_events_max) return;
+    this.#box.first += 1;
+    const gone = this.#box.events.shift() as Happening;
+    if (!gone.acknowledged) gone.excused = "overwritten in the box";
+  }
+
+  /** Reads the box's buffer from where the last commit left off. */
+  async pollBox(): Promise<void> {
+    const { store, ingest } = this;
+    const process = this.#process;
+    // A poll ends when what it read is on disk.
+    if (store === undefined || ingest === undefined || this.#polling === process) return;
+    this.#polling = process;
+    const handed: Promise<void>[] = [];
+    const cursor = Number((await store.cursor("box")) ?? 0);
+    if (!process.alive) return;
+    const { first, events } = this.#box;
+    const device = this.box;
+    const now = this.machine.clock(process).now();
+    if (cursor < first) {
+      const [from_ms, to_ms] = [now.unix_ms - 1_000, now.unix_ms];
+      const gap = { device, from_ms, to_ms, reason: "overwritten", lost: first - cursor } as const;
+      handed.push(ingest.gap(gap, { name: "box", value: String(first) }));
+    }
+    for (const [index, happening] of events.entries()) {
+      if (first + index < cursor) {
+        happening.acknowledged = true;
+        continue;
+      }
+      const age_ms = this.#options.world.now_ms - happening.at_ms;
+      const stamp_ms = now.unix_ms - age_ms;
+      const reading: Reading = {
+        device,
+        series: "pillbox_events",
+        stamp_ms,
+        clock: now.quality === clockQuality.synchronised ? clockQuality.device : now.quality,
+        monotonic_ms: now.monotonic_ms - age_ms,
+        deviceClock: {
+          stamp_ms: happening.at_ms + box_ahead_ms,
+          offset_ms: stamp_ms - happening.at_ms - box_ahead_ms,
+        },
+        values: { event: happening.serial },
+      };
+      handed.push(this.#hand(reading, happening, { name: "box", value: String(first + index + 1) }));
+    }
+    await Promise.allSettled(handed);
+    if (this.#polling === process) this.#polling = undefined;
+  }
+
+  get box(): Device {
+    return { kind: "pillboxes", address: `00:0d:6f:00:07:0${this.home}`, subtype: "polled" };
+  }
+
+  #note(boxed: boolean): Happening {
+    const serial = this.home * serials_of_home + this.happened.length;
+    const happening = { serial, at_ms: this.#options.world.now_ms, boxed, acknowledged: false };
+    this.happened.push(happening);
+    return happening;
+  }
+
+  async #hand(reading: Reading, happening: Happening, cursor?: Cursor): Promise<void> {
+    const process = this.#process;
+    if (this.ingest === undefined) return;
+    await this.ingest.accept(reading, cursor, "driver");
+    if (process.alive) happening.acknowledged = true;
+  }
+
+  // The gateway.
+
+  /** Starts the machine: its clock shows `shows_ms`. */
+  boot(shows_ms: number): void {
+    if (this.#process.alive) return;
+    this.machine.boot(shows_ms);
+    this.start();
+  }
+
+  /** Starts the gateway, and again after a while where it cannot start, as its service does. */
+  start(): void {
+    if (this.#process.alive || this.#starting) return;
+    const process = { alive: true };
+    this.#process = process;
+    this.#starting = true;
+    this.#open(process)
+      .catch((thrown) => {
+        this.#options.log.warn(`home ${this.home} cannot start: ${thrown}`);
+        if (!process.alive) return;
+        process.alive = false;
+        this.#options.world.after(restart_ms, () => this.start());
+      })
+      .finally(() => {
+        this.#starting = false;
+      });
+  }
+
+  async #open(process: Process): Promise<void> {
+    const { world, log, random, home } = this.#options;
+    const clock = this.machine.clock(process);
+    const { directory } = this.disk;
+    const writer = new SimulatedWriter({ world, process, disk: this.disk });
+    const named = () => Uint8Array.from({ length: 16 }, () => below(random, 256));
+    const store = await openGatewayStore({
+      directory,
+      clock,
+      log,
+      home,
+      timezone: "UTC",
+      writer,
+      random: named,
+    });
+    if (!process.alive) return;
+    this.store = store;
+    const ingest = new Ingest({ store, clock, log, notesInterval_ms });
+    this.ingest = ingest;
+    const listen = () => {
+      ingest.listening("driver");
+      clock.after(listening_ms, listen);
+    };
+    listen();
+  }
+
+  /** Ends all processes of the machine: killed, or by a power cut. What it had is found on another disk. */
+  crash(kind: "kill" | "cut", seed: number): void {
+    this.#process.alive = false;
+    this.#starting = false;
+    const before = this.disk;
+    before.endAfter(0);
+    this.disk = kind === "kill" ? before.afterKill() : before.afterPowerCut(seed);
+    const open = [this.store?.close(), this.#killUploader()];
+    this.store = undefined;
+    this.ingest = undefined;
+    void Promise.allSettled(open).then(() => before.end());
+  }
+
+  /** Ends the gateway's process in order. */
+  async stop(): Promise<void> {
+    const { store, ingest } = this;
+    await ingest?.close();
+    await store?.close();
+    this.#process.alive = false;
+    this.store = undefined;
+    this.ingest = undefined;
+  }
+
+  // The upload.
+
+  get uploading(): Promise<void> | undefined {
+    return this.#uploader?.done;
+  }
+
+  /** Uploads beside the gateway, unless an upload is under way; resolves when it has ended. */
+  upload(everyDay = false): Promise<void> {
+    if (this.#uploader !== undefined) return this.#uploader.done;
+    if (!this.running) return Promise.resolve();
+    const process: Process = { alive: true };
+    const uploader: Uploader = { process, done: Promise.resolve() };
+    this.#uploader = uploader;
+    uploader.done = this.#upload(uploader, everyDay).then(
+      () => {
+        if (process.alive) this.uploads.done += 1;
+      },
+      (thrown) => {
+        if (process.alive) this.uploads.failed.push(String(thrown));
+      },
+    );
+    return uploader.done.finally(() => {
+      if (this.#uploader === uploader) this.#uploader = undefined;
+      if (process.alive) this.#options.onUploaded();
+      process.alive = false;
+    });
+  }
+
+  killUploader(): void {
+    void this.#killUploader();
+  }
+
+  #killUploader(): Promise<void> | undefined {
+    const uploader = this.#uploader;
+    this.#uploader = undefined;
+    if (uploader === undefined) return undefined;
+    uploader.process.alive = false;
+    uploader.lock?.release();
+    return uploader.store?.close();
+  }
+
+  async #upload(of: Uploader, everyDay: boolean): Promise<void> {
+    const { world, central, log, random, keep_days, home } = this.#options;
+    const { process } = of;
+    const { directory } = this.disk;
+    const clock = this.machine.clock(process);
+    const store = await openUploadStore({ directory, clock, log });
+    of.store = store;
+    const lock = takeLock(directory, uploadPost);
+    of.lock = lock;
+    try {
+      const stop = new AbortController().signal;
+      const token = await central.token(home);
+      const fetch = networkTo(central, {
+        world,
+        random,
+        isUp: () => this.network && process.alive,
+        troubled: () => this.troubled,
+      });
+      await upload({
+        store,
+        connect: () =>
+          new Central({
+            url: "http://central.example",
+            token,
+            home,
+            bytes_per_s: 50_000,
+            clock,
+            random,
+            stop,
+            onRetry: () => undefined,
+            fetch,
+          }),
+        clock,
+        log,
+        stop,
+        everyDay,
+        keep_days,
+        describe: async () => {
+          const { last_seq } = await store.overview();
+          return wellReport({ now_ms: clock.now().unix_ms, last_seq });
+        },
+        takeHomeRecords: (document) => takeHomeRecords({ store, directory, document }),
+        homeFiles: gatherHomeFiles(directory),
+        onProgress: () => undefined,
+      });
+    } finally {
+      if (process.alive) {
+        lock.release();
+        await store.close();
+      }
+    }
+  }
+}
+
+interface Uploader {
+  readonly process: Process;
+  store?: UploadStore;
+  lock?: WriterLock;
+  done: Promise<void>;
+}
+
+/** Places from here on are devices that any home may hear. */
+export const shared_from = 90;
+export const serials_of_home = 1_000_000;
+const box_events_max = 12;
+const box_ahead_ms = 3_600_000;
+const restart_ms = 30_000;
+const listening_ms = 600_000;
+/** Rarer than in life, so that a night has fewer commits. */
+const notesInterval_ms = 3 * 3_600_000;

@@ -1,0 +1,316 @@
+import { Database, type Statement } from "bun:sqlite";
+import type { SeriesName } from "../../../../src/series.ts";
+import { decodeBlock } from "../../../../src/store/sealed-block.ts";
+import { valueColumns } from "../../../../src/store/series-columns.ts";
+import { databasePath } from "../../../../src/store/sqlite/connection.ts";
+import type { SimulatedCentral } from "./central.ts";
+import { type Happening, type SimulatedHome, serials_of_home } from "./home.ts";
+
+/** Something that must never be. */
+export class Broken extends Error {
+  override readonly name = "Broken";
+}
+
+/** Holds homes and central to what is promised, by the rows that they have on disk. It asks nothing of the program but where its rows are. */
+export class Judge {
+  readonly #homes: readonly SimulatedHome[];
+  readonly #central: SimulatedCentral;
+  /** Every identity ever seen, as `epoch seq`, and the serial of its reading. */
+  readonly #identities = new Map<string, number>();
+  readonly #readers = new Map<string, Reader>();
+  /** What central had when it was last looked at. */
+  readonly #atCentral = new Map<number, string>();
+  /** Of each home, the moment before which all that it has sent was erased. */
+  readonly #erased_ms = new Map<number, number>();
+
+  constructor(homes: readonly SimulatedHome[], central: SimulatedCentral) {
+    this.#homes = homes;
+    this.#central = central;
+  }
+
+  erased(home: number, before_ms: number): void {
+    this.#erased_ms.set(home, before_ms);
+  }
+
+  /** Holds a home that runs to what is promised. */
+  home(of: SimulatedHome): void {
+    if (!of.running) return;
+    const reader = this.#readerOf(of.disk.directory);
+    const rows = reader.rows();
+    const waiting = reader.waiting();
+    const spans = reader.epochs();
+    const found = new Map<number, Row>();
+    let last: Row | undefined;
+    for (const row of rows) {
+      const happening = this.#happening(of, row.event);
+      if (found.has(row.event)) throw new Broken(`home ${of.home} has reading ${row.event} twice`);
+      found.set(row.event, row);
+      const span = spans.findLast(({ first_seq }) => first_seq <= row.seq);
+      this.#sameAs(`${span?.epoch} ${row.seq}`, row.event);
+      if (happening.boxed) continue;
+      if (last !== undefined && last.event > row.event && last.epoch === span?.epoch)
+        throw new Broken(`home ${of.home} has numbered reading ${row.event} after ${last.event}`);
+      last = { ...row, epoch: span?.epoch };
+    }
+    for (const event of waiting) {
+      this.#happening(of, event);
+      if (found.has(event))
+        throw new Broken(`home ${of.home} has reading ${event} numbered, and it waits too`);
+    }
+    const held = new Set([...found.keys(), ...waiting]);
+    const lacking = this.#due(of).filter(({ serial }) => !held.has(serial));
+    if (lacking.length > 0) this.central();
+    for (const { serial } of lacking)
+      if (!this.#atCentral.has(serial))
+        throw new Broken(`home ${of.home} has lost reading ${serial}, which it acknowledged`);
+    reader.requireCounts(`home ${of.home}`);
+    this.#requireMarks(of, reader, rows);
+  }
+
+  /** The marks of uploads are never ahead of what they stand for. */
+  #requireMarks(of: SimulatedHome, reader: Reader, rows: readonly Row[]): void {
+    const { confirmed_seq = 0, verified_seq = 0 } = reader.uploadState();
+    const last_seq = reader.lastSeq();
+    const most = rows.reduce((high, { seq }) => Math.max(high, seq), 0);
+    if (most > last_seq) throw new Broken(`home ${of.home} has number ${most} and counts up to ${last_seq}`);
+    if (confirmed_seq > last_seq || verified_seq > confirmed_seq)
+      throw new Broken(
+        `home ${of.home} has ${last_seq} numbers, ${confirmed_seq} confirmed, ${verified_seq} compared`,
+      );
+  }
+
+  /** Holds central to what is promised. */
+  central(): void {
+    if (this.#central.store === undefined) return;
+    const reader = this.#readerOf(this.#central.disk.directory);
+    const rows = reader.centralRows();
+    this.#atCentral.clear();
+    for (const { home, epoch, seq, event, stamp } of rows) {
+      if (Math.floor(event / serials_of_home) !== home)
+        throw new Broken(`central has reading ${event} as one of home ${home}`);
+      const of = this.#homes.find((one) => one.home === home) as SimulatedHome;
+      this.#happening(of, event);
+      if (this.#atCentral.has(event)) throw new Broken(`central has reading ${event} twice`);
+      this.#atCentral.set(event, `${epoch} ${seq}`);
+      this.#sameAs(`${epoch} ${seq}`, event);
+      const erased_ms = this.#erased_ms.get(home) ?? 0;
+      if (stamp < erased_ms)
+        throw new Broken(`central has reading ${event} of an erased time of home ${home}`);
+    }
+    for (const { home, epoch, held_seq } of reader.held()) {
+      for (const [identity, serial] of this.#identities) {
+        const [of, seq] = identity.split(" ");
+        if (of !== epoch || Number(seq) > held_seq || this.#atCentral.has(serial)) continue;
+        if (this.#mayBeErased(home, serial)) continue;
+        throw new Broken(
+          `central says that it holds home ${home} up to ${held_seq}, and lacks ${seq}, which is reading ${serial}`,
+        );
+      }
+    }
+    reader.requireCounts("central");
+  }
+
+  /** After an upload that found everything well: central has what was acknowledged, once, and nothing else. */
+  atTheEnd(): void {
+    for (const home of this.#homes) this.home(home);
+    this.central();
+    for (const home of this.#homes) {
+      const reader = this.#readerOf(home.disk.directory);
+      const waiting = reader.waiting();
+      if (waiting.length > 0) throw new Broken(`at home ${home.home} ${waiting.length} readings still wait`);
+      for (const { serial } of this.#due(home))
+        if (!this.#atCentral.has(serial))
+          throw new Broken(`central lacks reading ${serial}, which home ${home.home} acknowledged`);
+      for (const { event, stamp } of reader.rows()) {
+        if (!this.#atCentral.has(event) && !this.#mayBeErased(home.home, event))
+          throw new Broken(`central lacks reading ${event}, which home ${home.home} has`);
+        if (stamp < (this.#erased_ms.get(home.home) ?? 0))
+          throw new Broken(`home ${home.home} still has reading ${event} of an erased time`);
+      }
+    }
+  }
+
+  /** Readings that a home has at central, by a state of it that was looked at last. */
+  atCentral(serial: number): boolean {
+    return this.#atCentral.has(serial);
+  }
+
+  /** Ends looking at a directory. */
+  leave(directory: string): void {
+    this.#readers.get(directory)?.close();
+    this.#readers.delete(directory);
+  }
+
+  leaveAll(): void {
+    for (const directory of [...this.#readers.keys()]) this.leave(directory);
+  }
+
+  /** What must be found somewhere. */
+  #due(of: SimulatedHome): Happening[] {
+    return of.happened.filter(
+      ({ acknowledged, excused, serial }) =>
+        acknowledged && excused === undefined && !this.#mayBeErased(of.home, serial),
+    );
+  }
+
+  /** Around the end of an erased time the clock of the home decides. */
+  #mayBeErased(home: number, serial: number): boolean {
+    const erased_ms = this.#erased_ms.get(home);
+    if (erased_ms === undefined) return false;
+    const of = this.#homes.find((one) => one.home === home)?.happened[serial % serials_of_home];
+    return of !== undefined && of.at_ms < erased_ms + unsure_ms;
+  }
+
+  #happening(of: SimulatedHome, event: number): Happening {
+    const happening = of.happened[event - of.home * serials_of_home];
+    if (happening === undefined) throw new Broken(`home ${of.home} has reading ${event}, which never was`);
+    return happening;
+  }
+
+  #sameAs(identity: string, serial: number): void {
+    const known = this.#identities.get(identity);
+    if (known !== undefined && known !== serial)
+      throw new Broken(`${identity} was reading ${known}, and is ${serial}`);
+    this.#identities.set(identity, serial);
+  }
+
+  #readerOf(directory: string): Reader {
+    const known = this.#readers.get(directory);
+    if (known !== undefined) return known;
+    const reader = new Reader(directory);
+    this.#readers.set(directory, reader);
+    return reader;
+  }
+}
+
+const series = ["wirelesssensor_events", "pillbox_events"] as const satisfies SeriesName[];
+
+interface Row {
+  readonly stamp: number;
+  readonly seq: number;
+  readonly event: number;
+  readonly epoch?: string | undefined;
+}
+
+interface CentralRow extends Row {
+  readonly home: number;
+}
+
+/** Rows of a database, read past the program. */
+class Reader {
+  readonly #database: Database;
+  readonly #kept = new Map<string, Statement>();
+
+  constructor(directory: string) {
+    this.#database = new Database(databasePath(directory), { readonly: true });
+    this.#database.run("PRAGMA mmap_size = 0");
+  }
+
+  /** In the order of their numbers. */
+  rows(): Row[] {
+    return this.#all(
+      `${series.map((name) => `SELECT stamp, seq, event FROM ${name}`).join(" UNION ALL ")} ORDER BY seq`,
+    );
+  }
+
+  waiting(): number[] {
+    const facts = this.#all<{ fact: string }>("SELECT fact FROM waiting").map(({ fact }) => JSON.parse(fact));
+    return facts.flatMap((fact) => ("reading" in fact ? [Number(fact.reading.values.event)] : []));
+  }
+
+  epochs(): { epoch: string; first_seq: number }[] {
+    return this.#all("SELECT epoch, first_seq FROM epochs ORDER BY first_seq");
+  }
+
+  uploadState(): Record<string, number | undefined> {
+    const rows = this.#all<{ name: string; value: number }>("SELECT name, value FROM upload_state");
+    return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
+  }
+
+  lastSeq(): number {
+    return Number(this.#all<{ value: number }>("SELECT value FROM meta WHERE name = 'last_seq'")[0]?.value);
+  }
+
+  held(): { home: number; epoch: string; held_seq: number }[] {
+    return this.#all("SELECT home, epoch, held_seq FROM sources");
+  }
+
+  /** Every reading of central, with the identity that its home gave it. */
+  centralRows(): CentralRow[] {
+    const runs = this.#all<Run>(
+      "SELECT home, epoch, from_seq, to_seq, first_own FROM batches ORDER BY home, first_own",
+    );
+    const rows = series.flatMap((name) => [
+      ...this.#all<OwnRow>(
+        `SELECT streams.home, stamp, seq AS own, event FROM ${name} JOIN streams ON streams.key = ${name}.stream`,
+      ),
+      ...this.#sealed(name),
+    ]);
+    return rows.map(({ home, own, ...row }) => {
+      const run = runs.findLast((one) => one.home === home && one.first_own <= own);
+      if (run === undefined)
+        throw new Broken(`central has number ${own} of home ${home} and knows not whose it is`);
+      return { ...row, home, epoch: run.epoch, seq: run.from_seq + own - run.first_own };
+    });
+  }
+
+  #sealed(name: (typeof series)[number]): OwnRow[] {
+    const place = valueColumns(name).findIndex((column) => column.name === "event");
+    return this.#all<{ home: number; readings: Uint8Array }>(
+      `SELECT streams.home, readings FROM sealed_readings JOIN streams ON streams.key = stream WHERE series = '${name}'`,
+    ).flatMap(({ home, readings }) => {
+      const { stamp_ms, seq, values } = decodeBlock(name, readings);
+      return [...seq].map((own, index) => ({
+        home,
+        own,
+        stamp: stamp_ms[index] as number,
+        event: Number(values[place]?.[index]),
+      }));
+    });
+  }
+
+  /** Totals and counts are those of the rows. */
+  requireCounts(whose: string): void {
+    for (const name of series) {
+      const wrong = this.#all<{ stream: number; total: number; rows: number; counted: number }>(
+        `SELECT stream, total,
+           (SELECT count(*) FROM ${name} AS rows WHERE rows.stream = totals.stream) +
+           (SELECT coalesce(sum(count), 0) FROM sealed_readings AS sealed
+              WHERE sealed.stream = totals.stream AND sealed.series = totals.series) AS rows,
+           tail + (SELECT coalesce(sum(count), 0) FROM counts WHERE counts.stream = totals.stream
+              AND counts.series = totals.series AND width = (SELECT max(width) FROM counts)) AS counted
+         FROM totals WHERE series = '${name}'`,
+      ).find(({ total, rows, counted }) => total !== rows || counted !== rows);
+      if (wrong !== undefined)
+        throw new Broken(`${whose} counts ${wrong.total} and ${wrong.counted} of ${wrong.rows} ${name}`);
+    }
+  }
+
+  close(): void {
+    for (const statement of this.#kept.values()) statement.finalize();
+    this.#database.close(true);
+  }
+
+  #all<Kind>(text: string): Kind[] {
+    const kept = this.#kept.get(text) ?? this.#database.prepare(text);
+    this.#kept.set(text, kept);
+    return kept.all() as Kind[];
+  }
+}
+
+interface Run {
+  readonly home: number;
+  readonly epoch: string;
+  readonly from_seq: number;
+  readonly first_own: number;
+}
+
+interface OwnRow {
+  readonly home: number;
+  readonly stamp: number;
+  readonly own: number;
+  readonly event: number;
+}
+
+/** A home's clock may have been doubted, or set, around an erasure. */
+const unsure_ms = 3 * 3_600_000;

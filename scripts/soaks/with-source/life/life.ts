@@ -1,0 +1,270 @@
+import { SystemClock } from "../../../../src/clock.ts";
+import { day_ms, hour_ms } from "../../../../src/durations.ts";
+import { lineLog } from "../../../../src/log.ts";
+import { below, seeded } from "../../../../test/store/sample.ts";
+import { SimulatedCentral } from "./central.ts";
+import type { Disks } from "./disk.ts";
+import { SimulatedHome, shared_from } from "./home.ts";
+import { Broken, Judge } from "./judge.ts";
+import type { Plan, Step } from "./plan.ts";
+import { World } from "./world.ts";
+
+/** The result of a life: `broken` is what never may be, with the time and step at which it was seen. */
+export interface Lived {
+  readonly broken?: string;
+  /** Counts of what was done and seen. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** A hash over all that happened: the same for the same plan. */
+  readonly digest: string;
+}
+
+/** Lives a plan: all of it in this thread and by its seed. @param trace called with each line of what happens */
+export async function live(plan: Plan, disks: Disks, trace?: (line: string) => void): Promise<Lived> {
+  const life = new Life(plan, disks, trace);
+  try {
+    await life.run();
+    return life.lived();
+  } catch (thrown) {
+    const broken =
+      thrown instanceof Broken ? thrown.message : `the simulation failed: ${(thrown as Error).stack}`;
+    return { ...life.lived(), broken };
+  } finally {
+    await life.end();
+  }
+}
+
+class Life {
+  readonly #plan: Plan;
+  readonly #disks: RegExp;
+  readonly #world: World;
+  readonly #central: SimulatedCentral;
+  readonly #homes: SimulatedHome[];
+  readonly #judge: Judge;
+  readonly #counts: Record<string, number> = {};
+  readonly #trace: ((line: string) => void) | undefined;
+  #hash = 0n;
+  /** How and where from each disk ends that is to end at an operation. */
+  readonly #ends = new Map<
+    SimulatedHome | SimulatedCentral,
+    { kind: "kill" | "cut"; seed: number; off_ms: number }
+  >();
+
+  constructor(plan: Plan, disks: Disks, trace?: (line: string) => void) {
+    this.#plan = plan;
+    this.#disks = new RegExp(`${RegExp.escape(disks.root)}/[0-9]+`, "g");
+    this.#trace = trace;
+    const world = new World(plan.start_ms);
+    this.#world = world;
+    const write = (line: string) => this.#say(line.slice(25).trimEnd());
+    const log = lineLog({ write, clock: new SystemClock(), least: "info" });
+    const bytes = (length: number, random: () => number) =>
+      Uint8Array.from({ length }, () => below(random, 256));
+    const forCentral = seeded(plan.seed * 31 + 7);
+    const central = new SimulatedCentral({
+      world,
+      log,
+      disk: disks.make(),
+      random: (length) => bytes(length, forCentral),
+    });
+    this.#central = central;
+    this.#homes = Array.from(
+      { length: plan.homes },
+      (_, index) =>
+        new SimulatedHome({
+          world,
+          log,
+          central,
+          home: index + 1,
+          disk: disks.make(),
+          random: seeded(plan.seed * 31 + 11 + index),
+          keep_days: plan.keep_days,
+          onUploaded: () => undefined,
+        }),
+    );
+    this.#judge = new Judge(this.#homes, central);
+    world.onRest = () => this.#look();
+  }
+
+  async run(): Promise<void> {
+    const { steps, start_ms } = this.#plan;
+    await this.#restartCentral();
+    for (const home of this.#homes) {
+      await this.#world.until(this.#central.token(home.home), hour_ms);
+      home.boot(start_ms - 40 * day_ms);
+      this.#world.after(20_000, () => home.machine.synchronise());
+    }
+    for (const step of steps) {
+      await this.#world.pass(start_ms + step.at_ms - this.#world.now_ms);
+      this.#say(`step ${step.what} ${step.home}`);
+      this.#count(step.what);
+      await this.#do(step);
+      await this.#world.pass(0);
+      this.#judge.home(this.#homes[step.home - 1] as SimulatedHome);
+    }
+    await this.#settle();
+    this.#judge.atTheEnd();
+  }
+
+  lived(): Lived {
+    const { uploads, failed } = this.#homes.reduce(
+      (sum, { uploads }) => ({
+        uploads: sum.uploads + uploads.done,
+        failed: sum.failed + uploads.failed.length,
+      }),
+      { uploads: 0, failed: 0 },
+    );
+    const readings = this.#homes.reduce((sum, { happened }) => sum + happened.length, 0);
+    return {
+      counts: { ...this.#counts, readings, uploads, failed },
+      digest: this.#hash.toString(16).padStart(16, "0"),
+    };
+  }
+
+  async end(): Promise<void> {
+    this.#judge.leaveAll();
+    this.#world.onRest = () => undefined;
+    for (const machine of [...this.#homes, this.#central]) {
+      machine.crash("kill", 0);
+      await this.#world.pass(1);
+      machine.disk.end();
+    }
+  }
+
+  async #do({ what, home: number, seed }: Step): Promise<void> {
+    const home = this.#homes[number - 1] as SimulatedHome;
+    const world = this.#world;
+    const random = seeded(seed);
+    if (what === "visit") return this.#visit(home, random);
+    if (what === "pill") return home.takePill();
+    if (what === "poll") return void home.pollBox();
+    if (what === "time") return home.network ? home.machine.synchronise() : undefined;
+    if (what === "kill" || what === "cut") {
+      const off_ms = what === "kill" ? 1_000 : below(random, 3 * hour_ms);
+      this.#ends.set(home, { kind: what, seed, off_ms });
+      // Often in the middle of a commit, which is made for it.
+      if (home.running && random() < 0.8) home.sense(below(random, 4));
+      home.disk.endAfter(below(random, random() < 0.5 ? 12 : 150));
+      return;
+    }
+    if (what === "clock") return home.machine.leap(Math.round((random() - 0.5) * 20 * hour_ms));
+    if (what === "networkFails") {
+      home.network = false;
+      return void world.after(random() * 12 * hour_ms, () => {
+        home.network = true;
+      });
+    }
+    if (what === "troubled") {
+      home.troubled = random() * 0.6;
+      return void world.after(random() * 12 * hour_ms, () => {
+        home.troubled = 0;
+      });
+    }
+    if (what === "slow") return this.#slow(home, random);
+    if (what === "centralSlow") return this.#slow(this.#central, random);
+    if (what === "full") {
+      home.disk.limit(below(random, 30_000));
+      return void world.after(random() * 5 * hour_ms, () => home.disk.limit());
+    }
+    if (what === "failingSync") return home.disk.failSyncs(1 + below(random, 3));
+    if (what === "upload" || what === "extraUpload") return void home.upload(random() < 0.1);
+    if (what === "killUploader") {
+      void home.upload();
+      await world.pass(below(random, 2_000));
+      return home.killUploader();
+    }
+    this.#ends.set(this.#central, {
+      kind: what === "centralKill" ? "kill" : "cut",
+      seed,
+      off_ms: below(random, hour_ms),
+    });
+    this.#central.disk.endAfter(below(random, random() < 0.5 ? 12 : 150));
+    if (random() < 0.7) void home.upload();
+  }
+
+  async #visit(home: SimulatedHome, random: () => number): Promise<void> {
+    const readings = 1 + below(random, 6);
+    for (let each = 0; each < readings; each += 1) {
+      home.sense(random() < 0.1 ? shared_from : below(random, 4));
+      await this.#world.pass(random() < 0.3 ? 0 : below(random, 400));
+    }
+  }
+
+  #slow(of: SimulatedHome | SimulatedCentral, random: () => number): void {
+    of.disk.slow_ms = 50 + below(random, 1_500);
+    this.#world.after(random() * 4 * hour_ms, () => {
+      of.disk.slow_ms = 0;
+    });
+  }
+
+  /** Crashes the machines whose disks have ended, and starts them again later. */
+  #look(): void {
+    for (const machine of [...this.#homes, this.#central]) {
+      if (!machine.disk.ended) continue;
+      const { kind, seed, off_ms } = this.#ends.get(machine) ?? { kind: "cut", seed: 1, off_ms: 1_000 };
+      this.#count(`${kind}s`);
+      this.#say(`${kind} ${machine instanceof SimulatedHome ? machine.home : "central"}`);
+      this.#judge.leave(machine.disk.directory);
+      machine.crash(kind, seed);
+      this.#world.after(off_ms, () => this.#startAgain(machine, kind, seed));
+    }
+  }
+
+  #startAgain(machine: SimulatedHome | SimulatedCentral, kind: "kill" | "cut", seed: number): void {
+    if (!(machine instanceof SimulatedHome)) {
+      void this.#restartCentral();
+      return;
+    }
+    if (kind === "kill") {
+      machine.start();
+      return;
+    }
+    const random = seeded(seed + 1);
+    machine.boot(this.#world.now_ms - below(random, 90 * day_ms));
+    if (random() < 0.6) this.#world.after(20_000, () => machine.network && machine.machine.synchronise());
+  }
+
+  async #restartCentral(): Promise<void> {
+    if (!(await this.#central.start())) this.#world.after(30_000, () => void this.#restartCentral());
+  }
+
+  /** All faults are over: everything is started, numbered, read and uploaded. */
+  async #settle(): Promise<void> {
+    const world = this.#world;
+    this.#say("settling");
+    for (const machine of [...this.#homes, this.#central]) {
+      machine.disk.endAfter(-1);
+      machine.disk.limit();
+      machine.disk.failSyncs(0);
+      machine.disk.slow_ms = 0;
+    }
+    await world.pass(4 * hour_ms);
+    for (const home of this.#homes) {
+      home.network = true;
+      home.troubled = 0;
+      home.machine.synchronise();
+    }
+    await world.pass(2 * hour_ms);
+    for (let round = 0; round < 2; round += 1)
+      for (const home of this.#homes) {
+        if (!home.running) throw new Broken(`home ${home.home} does not come up again`);
+        await world.until(home.pollBox(), 60_000);
+        await world.pass(2_000);
+        await world.until(home.uploading ?? Promise.resolve(), 12 * hour_ms);
+        const failed = home.uploads.failed.length;
+        if (!(await world.until(home.upload(round === 0), 12 * hour_ms)))
+          throw new Broken(`an upload of home ${home.home} does not end`);
+        if (home.uploads.failed.length > failed)
+          throw new Broken(`at the end an upload of home ${home.home} fails: ${home.uploads.failed.at(-1)}`);
+      }
+  }
+
+  #count(what: string): void {
+    this.#counts[what] = (this.#counts[what] ?? 0) + 1;
+  }
+
+  #say(line: string): void {
+    const told = `${new Date(this.#world.now_ms).toISOString()} ${line.replaceAll(this.#disks, "disk")}`;
+    this.#hash = Bun.hash.xxHash64(told, this.#hash);
+    this.#trace?.(told);
+  }
+}
