@@ -18,7 +18,7 @@ export class Judge {
   /** Every identity ever seen, as `epoch seq`, and the serial of its reading. */
   readonly #identities = new Map<string, number>();
   readonly #readers = new Map<string, Reader>();
-  /** What central had when it was last looked at. */
+  /** Central as it was last looked at. */
   readonly #atCentral = new Map<number, string>();
   /** Of each home, the moment before which all that it has sent was erased. */
   readonly #erased_ms = new Map<number, number>();
@@ -145,7 +145,7 @@ export class Judge {
     for (const directory of [...this.#readers.keys()]) this.leave(directory);
   }
 
-  /** What must be found somewhere. */
+  /** Readings that must be found somewhere. */
   #due(of: SimulatedHome): Happening[] {
     return of.happened.filter(
       ({ acknowledged, excused, serial }) =>
