@@ -69,7 +69,7 @@ async function runWithin(directory: string): Promise<number> {
     network: world.network,
     disks: { [releases]: "/var/lib/lintel-releases" },
   });
-  const updated = new UpdatedBox({ box, world, releases, data: join(root, "var/lib/lintel") });
+  const updated = new UpdatedBox({ box, world, releases, root });
   try {
     await step("it boots", () => box.boot());
     await step("the package is installed, and hears a sensor", () => updated.install());

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import {
-  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -10,7 +9,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { run } from "../boot/root.ts";
 
 /**
@@ -56,24 +55,21 @@ export class ReleaseMaker {
     return built;
   }
 
-  /** Publishes a release alone, with a fault, signed by the programme or by somebody else. */
-  publish(folder: string, of: { version: string; fault?: string; foreign?: boolean; cut?: boolean }): void {
-    for (const name of readdirSync(folder)) rmSync(join(folder, name));
-    const { version } = of;
+  /** Makes a release, with a fault where one is given: its package. */
+  async make({ version, fault }: { version: string; fault?: string }): Promise<string> {
     const name = `lintel_${version}_${this.architecture}`;
     const tree = join(this.#directory, name);
     rmSync(tree, { recursive: true, force: true });
     const lib = join(tree, "usr/lib/lintel");
     mkdirSync(join(tree, "DEBIAN"), { recursive: true });
     mkdirSync(lib, { recursive: true });
-    for (const entry of readdirSync(join(this.#directory, "base")))
-      if (entry !== "bun")
-        cpSync(join(this.#directory, "base", entry), join(lib, entry), { recursive: true });
+    const base = join(this.#directory, "base");
+    const entries = readdirSync(base).filter((entry) => entry !== "bun");
+    await runBeside(["cp", "--archive", ...entries.map((entry) => join(base, entry)), lib]);
     symlinkSync("/usr/lib/lintel/bun", join(lib, "bun"));
-    const description = JSON.parse(readFileSync(join(lib, "release.json"), "utf8"));
-    writeFileSync(join(lib, "release.json"), JSON.stringify({ ...description, version }));
-    if (of.fault !== undefined) {
-      writeFileSync(join(lib, "program/fault.js"), of.fault);
+    nameVersion(lib, version);
+    if (fault !== undefined) {
+      writeFileSync(join(lib, "program/fault.js"), fault);
       const launcher = join(lib, "lintel");
       const text = readFileSync(launcher, "utf8");
       writeFileSync(
@@ -84,17 +80,51 @@ export class ReleaseMaker {
     const control = `Package: lintel\nVersion: ${version}\nArchitecture: ${this.architecture}\nMaintainer: soak <soak@localhost>\nDescription: of the soak\n`;
     writeFileSync(join(tree, "DEBIAN/control"), control);
     const file = join(this.#directory, `${name}.deb`);
-    run(["dpkg-deb", "--root-owner-group", "-Zgzip", "-z1", "--build", tree, file]);
+    await runBeside(["dpkg-deb", "--root-owner-group", "-Zgzip", "-z1", "--build", tree, file]);
+    rmSync(tree, { recursive: true });
+    return file;
+  }
+
+  /** Publishes a release alone, signed by the programme or by somebody else, as it is or with another byte than is signed. */
+  publish(folder: string, file: string, of: { foreign?: boolean; cut?: boolean }): void {
+    for (const name of readdirSync(folder)) rmSync(join(folder, name));
     const key = of.foreign ? this.#otherKey : this.#key;
     run([this.#release, folder, "--key", key, "--ring", "500", file]);
+    const served = join(folder, basename(file));
     if (of.cut) {
-      const bytes = readFileSync(join(folder, `${name}.deb`));
+      const bytes = readFileSync(served);
       bytes[5_000] = (bytes[5_000] ?? 0) ^ 1;
-      writeFileSync(join(folder, `${name}.deb`), bytes);
+      writeFileSync(served, bytes);
     }
-    rmSync(tree, { recursive: true });
     rmSync(file);
   }
+
+  /** The path of a package that is installed by hand: all of it, under another version. */
+  async whole(version: string): Promise<string> {
+    const tree = join(this.#directory, "whole");
+    rmSync(tree, { recursive: true, force: true });
+    await runBeside(["dpkg-deb", "--raw-extract", this.build("0.1.0"), tree]);
+    nameVersion(join(tree, "usr/lib/lintel"), version);
+    const control = join(tree, "DEBIAN/control");
+    writeFileSync(control, readFileSync(control, "utf8").replace(/^Version: .*$/m, `Version: ${version}`));
+    const file = join(this.#directory, "whole.deb");
+    await runBeside(["dpkg-deb", "--root-owner-group", "-Znone", "--build", tree, file]);
+    rmSync(tree, { recursive: true });
+    return file;
+  }
+}
+
+function nameVersion(release: string, version: string): void {
+  const path = join(release, "release.json");
+  // As the launcher's and the package's scripts read it, a member a line.
+  writeFileSync(path, readFileSync(path, "utf8").replace(/"version": "[^"]*"/, `"version": "${version}"`));
+}
+
+/** Runs a command while the sensor goes on speaking. */
+async function runBeside(words: readonly string[]): Promise<void> {
+  const child = Bun.spawn([...words], { stdin: "ignore", stdout: "ignore", stderr: "pipe" });
+  const said = await new Response(child.stderr).text();
+  if ((await child.exited) !== 0) throw new Error(`${words[0]} failed: ${said.trim()}`);
 }
 
 /** A name of what a package is built of; undefined where that is not all committed. */

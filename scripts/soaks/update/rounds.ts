@@ -2,7 +2,7 @@ import { faults } from "../../../test/update/faults.ts";
 import { until } from "../boot/box.ts";
 import { expect, step } from "../boot/trial.ts";
 import type { ReleaseMaker } from "./releases.ts";
-import type { UpdatedBox } from "./updated-box.ts";
+import type { Part, UpdatedBox } from "./updated-box.ts";
 import type { World } from "./world.ts";
 
 /** A kind of release, and the reason for which a box refuses it; none: it keeps it. */
@@ -14,17 +14,40 @@ interface Kind {
   readonly cut?: true;
   readonly older?: true;
   readonly full?: "before" | "during";
+  /** The package of a newer version is installed by hand in the trial. */
+  readonly installed?: true;
+  /** A part that the first cut is to come in. */
+  readonly aim?: Part;
 }
 
+const { "changes what was recorded": spoils, deaf, ...others } = faults;
+const spoiled: Kind = { name: "changes what was recorded", fault: spoils, reason: "went_back" };
 const kinds: readonly Kind[] = [
-  ...Object.entries(faults).map(([name, fault]) => ({ name, fault, reason: "went_back" })),
+  ...Object.entries({ ...others, deaf }).map(([name, fault]) => ({ name, fault, reason: "went_back" })),
+  { ...spoiled, aim: "adding to the copy" },
+  { ...spoiled, aim: "putting back" },
+  { ...spoiled, aim: "clearing up" },
   { name: "signed by another key", foreign: true, reason: "signature" },
   { name: "with other bytes", cut: true, reason: "damaged" },
   { name: "an older one", older: true, reason: "older" },
   { name: "too large for the disk", full: "before", reason: "disk" },
   { name: "good, and the disk fills up", full: "during" },
+  { name: "deaf, and a package is installed", fault: deaf, installed: true },
 ];
 const good: Kind = { name: "good" };
+const goodOnes: readonly Kind[] = kinds.map((_, place) => {
+  const aim = (["unpacking", "copying", "adding to the copy", undefined] as const)[place % 4];
+  return aim === undefined ? good : { ...good, aim };
+});
+
+/** A release that is ready to be published. */
+interface Made {
+  readonly kind: Kind;
+  readonly version: string;
+  readonly file: string;
+  /** Of a package to install. */
+  readonly whole?: { readonly file: string; readonly version: string };
+}
 
 /** As many updates as one likes, each with a release of some kind and power cuts at some instants. */
 export class Rounds {
@@ -35,6 +58,7 @@ export class Rounds {
   readonly #counts = new Map<string, number>();
   #deck: Kind[] = [];
   #confirmed = "0.1.0";
+  #next: Promise<Made> | undefined;
 
   constructor(options: { updated: UpdatedBox; world: World; maker: ReleaseMaker; random: () => number }) {
     this.#updated = options.updated;
@@ -44,28 +68,42 @@ export class Rounds {
   }
 
   async round(number: number): Promise<void> {
-    const kind = this.#deal();
+    const made = await (this.#next ?? this.#make(number));
+    const { kind, version } = made;
     const cuts = Math.floor(this.#random() * (cuts_max + 1));
     await step(`${number}. ${kind.name}`, async () => {
-      const version = kind.older ? "0.0.1" : `0.${number + 1}.0`;
-      this.#maker.publish(this.#world.releases, { version, ...kind });
+      this.#maker.publish(this.#world.releases, made.file, kind);
+      const next = this.#make(number + 1);
+      this.#next = next;
       const began_ms = Date.now();
       let done: string;
       try {
-        done = await this.#update(kind, cuts);
-        await this.#check(kind, version, began_ms);
+        done = await this.#update(made, kind.aim === undefined ? cuts : Math.max(1, cuts));
+        await this.#check(made, began_ms);
       } catch (thrown) {
         throw new Error(`update ${number}, ${version}, ${kind.name}: ${thrown}`);
+      } finally {
+        await next.catch(() => undefined);
       }
       this.#count(kind.reason === undefined ? "kept" : "refused");
       return [done, `${this.#confirmed} runs`].filter((text) => text !== "").join("; ");
     });
   }
 
+  /** The release of a round: made while the one before is tried. */
+  async #make(number: number): Promise<Made> {
+    const kind = this.#deal();
+    const version = kind.older ? "0.0.1" : `0.${number + 1}.0`;
+    const file = await this.#maker.make({ version, ...kind });
+    if (!kind.installed) return { kind, version, file };
+    const installed = `0.${number + 1}.1`;
+    return { kind, version, file, whole: { version: installed, file: await this.#maker.whole(installed) } };
+  }
+
   /** The next kind, of a shuffled deck: each comes once in it, and as many good ones as bad ones. */
   #deal(): Kind {
     if (this.#deck.length === 0)
-      this.#deck = [...kinds, ...kinds.map(() => good)]
+      this.#deck = [...kinds, ...goodOnes]
         .map((kind) => ({ kind, place: this.#random() }))
         .toSorted((one, other) => one.place - other.place)
         .map(({ kind }) => kind);
@@ -73,7 +111,7 @@ export class Rounds {
   }
 
   /** One update, with cuts; what was cut. */
-  async #update(kind: Kind, cuts: number): Promise<string> {
+  async #update({ kind, whole }: Made, cuts: number): Promise<string> {
     const updated = this.#updated;
     const cut: string[] = [];
     const full_bytes = kind.full === "before" ? 4e6 : 2e6;
@@ -84,15 +122,12 @@ export class Rounds {
         await updated.endedWithin(this.#random() * 3_000);
         emptied = updated.fillDisk(full_bytes);
       }
-      for (let left = cuts; left > 0; left -= 1) {
-        if (await updated.endedWithin(this.#random() ** 2 * cut_ms_max)) break;
-        const doing = updated.doing();
-        await updated.cutPower();
-        cut.push(doing);
-        this.#count(`cut while ${doing}`);
-        // As its timer would in the night; a trial goes on by itself.
-        if (updated.state().trial === undefined) await updated.startUpdate();
-        else await until("the trial goes on by itself", resume_ms_max, () => this.#resumed());
+      if (whole !== undefined && (await updated.reaches("judging")))
+        await updated.installByHand(whole.file, whole.version);
+      for (let left = whole === undefined ? cuts : 0; left > 0; left -= 1) {
+        const aim = left === cuts ? kind.aim : undefined;
+        if (!(await this.#isUnderWay(aim))) break;
+        cut.push(await this.#cut(aim));
       }
       await updated.ended();
     } finally {
@@ -105,7 +140,34 @@ export class Rounds {
       await updated.ended();
       this.#count("one more night");
     }
-    return cut.length === 0 ? "" : `power cut while ${cut.join(", ")}`;
+    return cut.join(", ");
+  }
+
+  /** Waits for some instant of the part, or of all of the update; whether that goes on then. */
+  async #isUnderWay(aim: Part | undefined): Promise<boolean> {
+    const updated = this.#updated;
+    if (aim === undefined) return !(await updated.endedWithin(this.#random() ** 2 * cut_ms_max));
+    if (!(await updated.reaches(aim))) return false;
+    await Bun.sleep(this.#random() * (aim_ms_max[aim] ?? 0));
+    return true;
+  }
+
+  async #cut(aim: Part | undefined): Promise<string> {
+    const updated = this.#updated;
+    const doing = updated.doing();
+    // A killed updater is one more way in which unpacking ends in the middle.
+    const killed = aim === "unpacking" && this.#random() < 0.5;
+    const cut = `${killed ? "killed" : "power cut"} while ${doing}`;
+    this.#count(cut);
+    if (killed) {
+      await updated.killUpdater();
+      return cut;
+    }
+    await updated.cutPower();
+    // As its timer would in the night; a trial goes on by itself.
+    if (updated.state().trial === undefined) await updated.startUpdate();
+    else await until("the trial goes on by itself", resume_ms_max, () => this.#resumed());
+    return cut;
   }
 
   async #resumed(): Promise<true | undefined> {
@@ -114,9 +176,9 @@ export class Rounds {
     return undefined;
   }
 
-  async #check(kind: Kind, version: string, began_ms: number): Promise<void> {
+  async #check({ kind, version, whole }: Made, began_ms: number): Promise<void> {
     const updated = this.#updated;
-    const confirmed = kind.reason === undefined ? version : this.#confirmed;
+    const confirmed = whole?.version ?? (kind.reason === undefined ? version : this.#confirmed);
     expect(updated.state().trial === undefined, "no trial under way", JSON.stringify(updated.state()));
     expect(updated.link("confirmed") === confirmed, `${confirmed} confirmed`, updated.link("confirmed"));
     expect(updated.link("current") === confirmed, `${confirmed} to run`, updated.link("current"));
@@ -124,8 +186,11 @@ export class Rounds {
     await updated.serves();
     const pid = await updated.box.property("lintel", "MainPID");
     const command = await updated.box.must(`tr '\\0' ' ' </proc/${pid}/cmdline`, { as: "root" });
-    const folder = confirmed === "0.1.0" ? "/usr/lib/lintel/" : `/var/lib/lintel-releases/${confirmed}/`;
+    const folder =
+      confirmed === updated.packaged ? "/usr/lib/lintel/" : `/var/lib/lintel-releases/${confirmed}/`;
     expect(command.includes(folder), `a gateway from ${folder}`, command);
+    const left = updated.unfinished();
+    expect(left.length === 0, "nothing left of putting data back", `${left}`);
     updated.note();
     // What comes after this goes up with the next one.
     const recorded = [...updated.recorded];
@@ -164,5 +229,7 @@ export class Rounds {
 /** In one update, and the time within which one comes: most of them soon, as a trial is the longest part. */
 const cuts_max = 2;
 const cut_ms_max = 8_000;
+/** After a part was reached. Those that are not here last for some milliseconds. */
+const aim_ms_max: Partial<Record<Part, number>> = { unpacking: 100, copying: 300, "putting back": 600 };
 const resume_ms_max = 60_000;
 const nights_max = 3;

@@ -1,13 +1,27 @@
-import { existsSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type Box, until } from "../boot/box.ts";
 import { SimulatedStick, stickPath } from "../boot/stick.ts";
 import { eventsIn, type World } from "./world.ts";
 
 const answer_ms_max = 90_000;
+/** A part of an update, by what lies on the disk of the box. */
+export type Part =
+  | "looking"
+  | "downloading"
+  | "unpacking"
+  | "copying"
+  | "about to switch"
+  | "adding to the copy"
+  | "judging"
+  | "going back"
+  | "putting back"
+  | "clearing up";
+
 /** An update with all its power cuts; a trial lasts `trial_s` at most, and begins anew a few times. */
 const update_ms_max = 600_000;
-export const trial_s = 45;
+const ask_ms = 300;
+const trial_s = 30;
 const home = 12;
 const config = "/etc/lintel/lintel.toml";
 const speak_ms = 400;
@@ -29,23 +43,27 @@ export class UpdatedBox {
   readonly box: Box;
   readonly #world: World;
   readonly #releases: string;
+  readonly #root: string;
   readonly #data: string;
   readonly #stick: SimulatedStick;
   #plugged = false;
   #closed = false;
   #speaking: Promise<void> = Promise.resolve();
+  /** The version of the package that is installed. */
+  packaged = "0.1.0";
   /** The last number that the sensor has said. */
   said = 0;
   #last_seq = 0;
   /** Events that were on the disk of the box once. */
   readonly recorded = new Set<number>();
 
-  /** @param options.releases and data are directories of the box, as this machine reaches them */
-  constructor(options: { box: Box; world: World; releases: string; data: string }) {
+  /** @param options.releases and root are directories of the box, as this machine reaches them */
+  constructor(options: { box: Box; world: World; releases: string; root: string }) {
     this.box = options.box;
     this.#world = options.world;
     this.#releases = options.releases;
-    this.#data = options.data;
+    this.#root = options.root;
+    this.#data = join(options.root, "var/lib/lintel");
     this.#stick = new SimulatedStick(options.box);
   }
 
@@ -68,6 +86,7 @@ export class UpdatedBox {
       "/etc/systemd/system/lintel.service.d/soak.conf",
       "[Service]\nWatchdogSec=8s\nRestartSec=1s\n",
     );
+    await box.write("/etc/systemd/system/lintel-update.service.d/soak.conf", "[Service]\nRestartSec=1s\n");
     await box.must("systemctl daemon-reload", root);
     await box.must(
       "systemd-analyze verify --man=no lintel-update.service lintel-update-resume.service lintel-update.timer",
@@ -141,21 +160,66 @@ export class UpdatedBox {
   link(name: "current" | "confirmed"): string {
     try {
       const to = readlinkSync(join(this.#releases, name));
-      return to === "/usr/lib/lintel" ? "0.1.0" : basename(to);
+      return to === "/usr/lib/lintel" ? this.packaged : basename(to);
     } catch {
-      return "0.1.0";
+      return this.packaged;
     }
   }
 
-  /** The part of an update that is under way, by what lies on the disk. */
-  doing(): string {
+  /** The part of an update that is under way. */
+  doing(): Part {
     const { trial } = this.state();
     const has = (name: string) => existsSync(join(this.#releases, name));
-    if (trial?.phase === "back") return "going back";
-    if (trial !== undefined) return trial.switched_ms === undefined ? "switching" : "judging";
-    if (has("copy")) return "copying";
+    if (trial?.phase === "back") {
+      const left = this.unfinished();
+      if (left.some((name) => /^(restoring|replacing|placing)/.test(name))) return "putting back";
+      return left.length > 0 ? "clearing up" : "going back";
+    }
+    if (trial?.switched_ms !== undefined) return "judging";
+    if (trial !== undefined) return this.#added() ? "adding to the copy" : "about to switch";
+    if (has("copy")) return has("copy/manifest.json") ? "about to switch" : "copying";
     if (has("unpacking")) return "unpacking";
     return has("download") ? "downloading" : "looking";
+  }
+
+  #added(): boolean {
+    const copy = join(this.#releases, "copy");
+    return namesIn(copy).some((name) => existsSync(join(copy, name, "added")));
+  }
+
+  /** Directories that putting data back makes below them, and takes away again. */
+  unfinished(): string[] {
+    return namesIn(this.#data).filter((name) => /^(restoring|replacing-|placing|set-aside-)/.test(name));
+  }
+
+  /** Whether a part of the update is reached before that ends. */
+  async reaches(part: Part): Promise<boolean> {
+    let ended = false;
+    let asking = false;
+    const ask = async () => {
+      asking = true;
+      // A cut may come meanwhile.
+      ended = await this.endedWithin(ask_ms).catch(() => false);
+      asking = false;
+    };
+    while (this.doing() !== part) {
+      if (ended) return false;
+      if (!asking) void ask();
+      await Bun.sleep(1);
+    }
+    return true;
+  }
+
+  /** The updater is killed, as where memory runs out: systemd starts it again. */
+  async killUpdater(): Promise<void> {
+    await this.box.run("systemctl kill --signal=KILL lintel-update", { as: "root" });
+  }
+
+  /** Installs a package by hand. */
+  async installByHand(file: string, version: string): Promise<void> {
+    copyFileSync(file, join(this.#root, "root/lintel.deb"));
+    await this.box.must("dpkg --install lintel.deb", { as: "root" });
+    this.packaged = version;
   }
 
   async startUpdate(): Promise<void> {
@@ -208,3 +272,5 @@ export class UpdatedBox {
     await this.#speaking;
   }
 }
+
+const namesIn = (directory: string) => (existsSync(directory) ? readdirSync(directory) : []);
