@@ -32,7 +32,7 @@ export function cadenceOf(kind: Kind, subtype: string | undefined): Cadence {
  * For how long a device may be silent, unix milliseconds of listening, before it counts as such: one and a half
  * times its cadence, so that neither a late heartbeat nor one that was lost to noise alone makes a gap of its own.
  */
-export function silence_max_ms({ expected_ms }: Cadence): number {
+export function silence_max_ms({ expected_ms }: Pick<Cadence, "expected_ms">): number {
   return expected_ms === undefined ? Number.POSITIVE_INFINITY : expected_ms * 1.5;
 }
 

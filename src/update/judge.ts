@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import type { Clock } from "../clock.ts";
 import { ControlClient } from "../control/client.ts";
 import type { GatewayStatus } from "../control/status.ts";
-import { day_ms } from "../durations.ts";
 import { seriesOf } from "../series.ts";
+import { silence_max_ms } from "../store/cadence.ts";
 import type { Service } from "./service.ts";
 import type { Baseline } from "./state.ts";
 
@@ -35,12 +35,20 @@ export class Judge {
     return status?.busy?.[0];
   }
 
-  /** Everything that the release that runs serves and hears: a new one will have to. Undefined where no gateway runs. */
-  async baseline(token: string, uploads: boolean): Promise<Baseline | undefined> {
+  /**
+   * Everything that the release that runs serves and hears: a new one will have to. Undefined where no gateway runs.
+   *
+   * @param of.trial_ms how long that will be listened for: only devices that are sure to be heard within it are asked for
+   */
+  async baseline(of: { token: string; uploads: boolean; trial_ms: number }): Promise<Baseline | undefined> {
+    const { token, uploads, trial_ms } = of;
     const status = await this.#status();
     if (status === undefined) return undefined;
     const now_ms = this.#clock.now().unix_ms;
-    const heard = status.store.items.filter((item) => now_ms - (item.heard_ms ?? 0) < day_ms);
+    const heard = status.store.items.filter((item) => {
+      const silence_ms = silence_max_ms(cadenceIn(item));
+      return silence_ms <= trial_ms && now_ms - (item.heard_ms ?? 0) <= silence_ms;
+    });
     const before_s = Math.floor(now_ms / 1000);
     const paths = status.store.items
       .flatMap(({ record, series }) => series.map((one) => ({ record, ...one })))
@@ -139,6 +147,14 @@ export class Judge {
   #status(): Promise<GatewayStatus | undefined> {
     return this.#control.statusIfRunning();
   }
+}
+
+/** How often a device is heard although nothing happens: as its model is known to be, or else as its kind is. */
+function cadenceIn({ facts, expected_ms }: GatewayStatus["store"]["items"][number]): {
+  readonly expected_ms?: number;
+} {
+  const told_ms = facts?.cadence_s === undefined ? expected_ms : facts.cadence_s * 1000;
+  return told_ms === undefined ? {} : { expected_ms: told_ms };
 }
 
 function nameOf({ record }: GatewayStatus["store"]["items"][number]): string {

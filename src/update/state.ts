@@ -15,7 +15,7 @@ const Page = Type.Object({ path: text, records: Type.Array(Type.String({ maxLeng
 /** Facts that held before the switch, and have to hold again. */
 export const Baseline = Type.Object(
   {
-    /** Items that were heard in the day before, as `kind name`. */
+    /** Items that are heard within every trial, whatever happens in the home, as `kind name`. */
     heard: Type.Array(text),
     /** Drivers that heard their device. */
     drivers: Type.Array(text),

@@ -127,7 +127,7 @@ class Run {
 
   /** Switches to a release that lies here, once that disturbs nobody. */
   async #tryOut(release: Release): Promise<Updated> {
-    const { own, judge, data, uploads, log } = this.#options;
+    const { own, target, judge, data, uploads, log } = this.#options;
     const { version, sha256 } = release;
     const busy = await this.#quiet();
     if (busy !== undefined) return this.#wait(release, busy);
@@ -138,7 +138,7 @@ class Run {
     }
     const token = await data.makeToken(own.launcher);
     writeDurably(this.#tokenPath, token);
-    const baseline = await judge.baseline(token, uploads);
+    const baseline = await judge.baseline({ token, uploads, trial_ms: target.trial_ms });
     if (baseline === undefined) return this.#wait(release, "the gateway does not run");
     await data.copy(own.launcher).catch((thrown: unknown) => {
       throw new Refused("disk", `the data cannot be copied: ${messageOf(thrown)}`, release);

@@ -54,7 +54,7 @@ const rules: readonly { of: RegExp; may: RegExp; why: string }[] = [
   {
     of: /^src\/update\//,
     may: new RegExp(
-      `${foundation.source}|^src/http-client/|^src/control/(client|status)\\.ts$|^src/store/sqlite/connection\\.ts$`,
+      `${foundation.source}|^src/http-client/|^src/control/(client|status)\\.ts$|^src/store/(cadence|sqlite/connection)\\.ts$`,
     ),
     why: "an update asks a web server and the running gateway, and touches data by commands of a release",
   },

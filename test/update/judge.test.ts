@@ -1,0 +1,65 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { type Clock, SystemClock } from "../../src/clock.ts";
+import { hour_ms } from "../../src/durations.ts";
+import { Judge } from "../../src/update/judge.ts";
+import { eventually, Site } from "../shipped/front-door.ts";
+import type { SimulatorProcess } from "../shipped/simulator.ts";
+
+let site: Site;
+let stick: SimulatorProcess;
+let judge: Judge;
+let token: string;
+let later_ms: number;
+const system = new SystemClock();
+const clock: Clock = {
+  boot: system.boot,
+  now: () => ({ ...system.now(), unix_ms: system.now().unix_ms + later_ms }),
+  after: (delay_ms, action) => system.after(delay_ms, action),
+};
+
+beforeEach(async () => {
+  later_ms = 0;
+  site = new Site();
+  stick = await site.simulator("zigbee");
+  site.configure({ sections: `[zigbee]\nport = "${stick.path}"\nadapter = "zstack"` });
+  await site.run();
+  await site.listening();
+  token = await site.token();
+  const serving = async () => ({ serving: true, failed: false, restarts: 0 });
+  const service = { state: serving, start: async () => {}, stop: async () => {} };
+  judge = new Judge({ service, data: site.data, clock });
+});
+afterEach(() => site.remove());
+
+const baseline = async (trial_ms: number) => {
+  const found = await judge.baseline({ token, uploads: false, trial_ms });
+  if (found === undefined) throw new Error("no gateway runs");
+  return found;
+};
+
+/** A sensor that tells its state each two hours joins. Answers its address. */
+async function join(): Promise<string> {
+  const { ieee } = (await stick.tell({ do: "add", model: "3041" })) as { ieee: string };
+  const pair = site.spawn(["pair", "--seconds", "60", "--json", "--data", site.data]);
+  await pair.line();
+  await stick.tell({ do: "join", ieee });
+  await pair.line();
+  pair.kill("SIGINT");
+  await pair.exited;
+  return ieee;
+}
+
+test("a device has to be heard again where its cadence fits into the trial, and its sign of life counts", async () => {
+  const ieee = await join();
+  const before = await baseline(4 * hour_ms);
+  expect(before.heard).toHaveLength(1);
+  const since_ms = clock.now().unix_ms + 1;
+  const missing = async () => (await judge.look(before, { since_ms, token, thoroughly: false })).missing;
+  expect(await missing()).toEqual(["no device was heard that was heard before"]);
+  await stick.tell({ do: "notify", ieee, status: 0x21 });
+  await eventually(async () => ((await missing()).length === 0 ? true : undefined), "it is heard");
+  // In two hours it may say nothing; and one that was silent for longer than it should be will not speak now.
+  expect((await baseline(2 * hour_ms)).heard).toEqual([]);
+  later_ms = 4 * hour_ms;
+  expect((await baseline(4 * hour_ms)).heard).toEqual([]);
+}, 60_000);
