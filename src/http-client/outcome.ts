@@ -3,6 +3,9 @@ import { OperatorError } from "../errors.ts";
 /** A run failed for now; a later one may succeed without any action. */
 export class TryAgainLater extends OperatorError {}
 
+/** A server has a certificate that no authority vouches for. One who knows it to be the server's can name it, and it is trusted. */
+export class UntrustedCertificate extends OperatorError {}
+
 /** The outcome of one request: an answer, or a failure that may pass without action. Other failures are thrown. */
 export type Outcome = Answered | Failed;
 

@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import { expanders } from "../http/expansion.ts";
-import type { Outcome } from "./outcome.ts";
+import { type Outcome, UntrustedCertificate } from "./outcome.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 import type { Wording } from "./wording.ts";
 
@@ -175,8 +175,9 @@ function tooLarge({ url }: Response, { answer_bytes_max, wording }: RequestOptio
 
 function throwCertificateFault(code: string, message: string, { host }: URL, wording: Wording): void {
   const fault = certificateFaults.find(({ codes }) => codes.test(code) || codes.test(message));
-  if (fault !== undefined)
-    throw new OperatorError(`${host} ${fault.what} (${code || message})`, fault.remedy(wording));
+  if (fault === undefined) return;
+  const { Fault = OperatorError, what, remedy } = fault;
+  throw new Fault(`${host} ${what} (${code || message})`, remedy(wording));
 }
 
 function codeOf(thrown: unknown): string {
@@ -188,6 +189,7 @@ const certificateFaults: readonly {
   codes: RegExp;
   what: string;
   remedy: (wording: Wording) => string;
+  Fault?: typeof OperatorError;
 }[] = [
   {
     codes: /CERT_HAS_EXPIRED/,
@@ -209,6 +211,7 @@ const certificateFaults: readonly {
     what: "has a certificate that no authority vouches for",
     remedy: ({ name, certificate_setting }) =>
       `name the certificate of ${name} ${certificate_setting}, or give ${name} one of an authority`,
+    Fault: UntrustedCertificate,
   },
   {
     codes: /ERR_SSL|ERR_TLS|EPROTO|WRONG_VERSION_NUMBER/,

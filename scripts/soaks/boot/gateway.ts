@@ -39,6 +39,27 @@ export async function installGateway(trial: Trial): Promise<void> {
     expect((await box.property("lintel", "MainPID")) === pid, "the same process");
     return undefined;
   });
+  await step(
+    "with [update] in the file it looks for releases each night, and without it no more",
+    async () => {
+      const file = await box.must("cat /root/lintel-home.toml", { as: "root" });
+      const again = async (text: string) => {
+        await box.write("/root/lintel-home.toml", text);
+        await box.must("lintel setup --file lintel-home.toml --replace", { as: "root" });
+        const units = ["lintel-update.timer", "lintel-update-resume.service"];
+        const enabled = await Promise.all(units.map((unit) => box.property(unit, "UnitFileState")));
+        return [...enabled, await box.property("lintel-update.timer", "ActiveState")].join(" ");
+      };
+      const updating = await again(
+        `${file}\n[update]\nmanifest = "https://central.example/releases/releases.json"\n`,
+      );
+      expect(updating === "enabled enabled active", "an enabled timer that runs", updating);
+      const next = await box.property("lintel-update.timer", "NextElapseUSecRealtime");
+      const not = await again(file);
+      expect(not === "disabled disabled inactive", "no timer", not);
+      return `the next time ${next}`;
+    },
+  );
   await step("it hears the simulated stick", () => hears(trial));
   await step("its unit keeps from it what it does not need", async () => {
     const enter = "echo $$ >/sys/fs/cgroup/system.slice/lintel.service/cgroup.procs && head -c 1 kernel-log";

@@ -24,7 +24,7 @@ const { "changes what was recorded": spoils, deaf, ...others } = faults;
 const spoiled: Kind = { name: "changes what was recorded", fault: spoils, reason: "went_back" };
 const kinds: readonly Kind[] = [
   ...Object.entries({ ...others, deaf }).map(([name, fault]) => ({ name, fault, reason: "went_back" })),
-  { ...spoiled, aim: "adding to the copy" },
+  { ...spoiled, aim: "switching" },
   { ...spoiled, aim: "putting back" },
   { ...spoiled, aim: "clearing up" },
   { name: "signed by another key", foreign: true, reason: "signature" },
@@ -36,7 +36,7 @@ const kinds: readonly Kind[] = [
 ];
 const good: Kind = { name: "good" };
 const goodOnes: readonly Kind[] = kinds.map((_, place) => {
-  const aim = (["unpacking", "copying", "adding to the copy", undefined] as const)[place % 4];
+  const aim = (["unpacking", "copying", "switching", undefined] as const)[place % 4];
   return aim === undefined ? good : { ...good, aim };
 });
 
@@ -230,6 +230,11 @@ export class Rounds {
 const cuts_max = 2;
 const cut_ms_max = 8_000;
 /** After a part was reached. Those that are not here last for some milliseconds. */
-const aim_ms_max: Partial<Record<Part, number>> = { unpacking: 100, copying: 300, "putting back": 600 };
+const aim_ms_max: Partial<Record<Part, number>> = {
+  unpacking: 100,
+  copying: 300,
+  switching: 800,
+  "putting back": 600,
+};
 const resume_ms_max = 60_000;
 const nights_max = 3;

@@ -11,8 +11,7 @@ export type Part =
   | "downloading"
   | "unpacking"
   | "copying"
-  | "about to switch"
-  | "adding to the copy"
+  | "switching"
   | "judging"
   | "going back"
   | "putting back"
@@ -175,16 +174,10 @@ export class UpdatedBox {
       if (left.some((name) => /^(restoring|replacing|placing)/.test(name))) return "putting back";
       return left.length > 0 ? "clearing up" : "going back";
     }
-    if (trial?.switched_ms !== undefined) return "judging";
-    if (trial !== undefined) return this.#added() ? "adding to the copy" : "about to switch";
-    if (has("copy")) return has("copy/manifest.json") ? "about to switch" : "copying";
+    if (trial !== undefined) return trial.switched_ms === undefined ? "switching" : "judging";
+    if (has("copy")) return "copying";
     if (has("unpacking")) return "unpacking";
     return has("download") ? "downloading" : "looking";
-  }
-
-  #added(): boolean {
-    const copy = join(this.#releases, "copy");
-    return namesIn(copy).some((name) => existsSync(join(copy, name, "added")));
   }
 
   /** Directories that putting data back makes below them, and takes away again. */

@@ -9,6 +9,7 @@ import { isToken } from "../../config/credential-files.ts";
 import { isServerAddress } from "../../config/server-address.ts";
 import { readIfThere } from "../../disk/durable-file.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
+import { UntrustedCertificate } from "../../http-client/outcome.ts";
 import { isTimezone, machineTimezone } from "../../timezone.ts";
 import type { Terminal } from "../terminal.ts";
 import type { Asker } from "./asker.ts";
@@ -124,8 +125,7 @@ async function askForCentral(conversation: Conversation, home: number): Promise<
     } catch (thrown) {
       if (!(thrown instanceof OperatorError)) throw thrown;
       terminal.print(terminal.colours.yellow(`  ${messageOf(thrown, 500)}`));
-      if (thrown.what.includes("that no authority vouches for"))
-        certificate = await askToTrust(conversation, url);
+      if (thrown instanceof UntrustedCertificate) certificate = await askToTrust(conversation, url);
     }
   }
   throw new OperatorError("central takes no token that was given", "nothing was changed: run this again");

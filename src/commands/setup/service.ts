@@ -13,18 +13,32 @@ export function whyNoService(configuration: string): string | undefined {
   return undefined;
 }
 
-/** Has the gateway start with the machine, and uploads each night at this time; without one, none. @throws OperatorError */
-export async function enableServices(upload_at: string | undefined): Promise<void> {
+/** What a configuration has the box do each night. */
+export interface Nightly {
+  /** The time of uploads; absent: none. */
+  readonly upload_at: string | undefined;
+  readonly updates: boolean;
+}
+
+/** Has the gateway start with the machine, and what it does each night; nothing else is done by night. @throws OperatorError */
+export async function enableServices({ upload_at, updates }: Nightly): Promise<void> {
   placeUploadTime(upload_at);
   await must("daemon-reload");
   await must("enable", gateway);
-  if (upload_at !== undefined) await must("enable", timer);
-  else if (systemctl("is-enabled", timer) === "enabled") await must("disable", "--now", timer);
+  await setEnabled(upload_at !== undefined, uploadTimer);
+  await setEnabled(updates, ...updateUnits);
+}
+
+async function setEnabled(wanted: boolean, ...units: string[]): Promise<void> {
+  if (wanted) await must("enable", ...units);
+  else if (units.some((unit) => systemctl("is-enabled", unit) === "enabled"))
+    await must("disable", "--now", ...units);
 }
 
 /** Starts the gateway and waits until it is ready; one that runs is started anew where something has changed. @throws OperatorError */
-export async function startServices(upload: boolean, changed: boolean): Promise<void> {
-  if (upload) await must(changed ? "restart" : "start", timer);
+export async function startServices({ upload_at, updates }: Nightly, changed: boolean): Promise<void> {
+  if (upload_at !== undefined) await must(changed ? "restart" : "start", uploadTimer);
+  if (updates) await must("start", updateTimer);
   await must(changed ? "restart" : "start", gateway);
 }
 
@@ -52,7 +66,10 @@ async function must(...words: string[]): Promise<void> {
 }
 
 const gateway = "lintel.service";
-const timer = "lintel-upload.timer";
+const uploadTimer = "lintel-upload.timer";
+const updateTimer = "lintel-update.timer";
+/** The one looks for releases, the other goes on with a trial after a power cut. */
+const updateUnits = [updateTimer, "lintel-update-resume.service"] as const;
 const default_at = "02:00";
 const unit_configuration = "/etc/lintel/lintel.toml";
 const upload_time = "/etc/systemd/system/lintel-upload.timer.d/lintel-setup.conf";
