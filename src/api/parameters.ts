@@ -67,6 +67,13 @@ export const numbered = Type.Union([Type.Literal("no"), Type.Literal("yes")], {
   default: "no",
 });
 
+export const provenance = Type.Union([Type.Literal("no"), Type.Literal("yes")], {
+  description:
+    "an addition, which does something with `since` alone: `yes` gives each record `homeid` and `clock`, the home in which it was " +
+    "recorded and how its time was made",
+  default: "no",
+});
+
 /** Parameters that others cannot be given with. */
 export const exclusive: Readonly<Record<string, readonly string[]>> = {
   since: ["before", "after", "skip", "through"],

@@ -1,13 +1,25 @@
 import { type TObject, Type } from "@sinclair/typebox";
 import { HttpError } from "../http/errors.ts";
 import { expectationOf } from "../http/parameters.ts";
+import { Provenance } from "../provenance.ts";
 import { type SeriesDefinition, type SeriesName, seriesOf } from "../series.ts";
 import type { SeenStore } from "../store/seen-store.ts";
 import type { ArrivalsRequest, Page, PageRequest } from "../store/store.ts";
 import { isUnixTime, unixTime, unixTime_max } from "../unix-time.ts";
 import { type Cursor, cursorText, readCursor } from "./cursor.ts";
 import { type Answer, type Endpoint, endpoint } from "./endpoint.ts";
-import { after, before, itemname, limit, numbered, precision, since, skip, through } from "./parameters.ts";
+import {
+  after,
+  before,
+  itemname,
+  limit,
+  numbered,
+  precision,
+  provenance,
+  since,
+  skip,
+  through,
+} from "./parameters.ts";
 import { requireItem } from "./record-endpoints.ts";
 
 /** The endpoint of a series: `/items/{kind}/{itemname}/{path}`, made from its entry in the series table alone. */
@@ -20,7 +32,7 @@ export function seriesEndpoint(series: SeriesName): Endpoint {
     area: "Time series",
     since: definition.since,
     path: Type.Object({ itemname }),
-    query: Type.Object({ skip, limit, before, after, since, through, precision, numbered }),
+    query: Type.Object({ skip, limit, before, after, since, through, precision, numbered, provenance }),
     response: Type.Array(seriesRecord(definition)),
     refusals: ["item_unknown", "cursor_gone", "parameters_exclusive"],
     handle: async ({ store, path, query, now_ms, oldestFirst = false }) => {
@@ -28,9 +40,10 @@ export function seriesEndpoint(series: SeriesName): Endpoint {
       const item = await requireItem(store, definition.kind, path.itemname);
       const { limit, through, precision } = query;
       const numbered = query.numbered === "yes";
+      const provenance = query.provenance === "yes";
       if (!hasSeries(definition, item.record.subtypename)) return { body: [] };
       if (walk !== undefined)
-        return arrivals(store, walk, { series, item: item.key, limit, precision, numbered });
+        return arrivals(store, walk, { series, item: item.key, limit, precision, numbered, provenance });
       const request: PageRequest = {
         series,
         item: item.key,
@@ -62,14 +75,15 @@ async function arrivals(
   { span, cursor }: Walk,
   of: Omit<ArrivalsRequest, "span" | "after">,
 ): Promise<Answer> {
-  const { series, item, limit, numbered } = of;
+  const { series, item, limit, numbered, provenance } = of;
   const ofAnother = cursor !== undefined && (cursor.series !== series || cursor.item !== item);
   const page = ofAnother ? undefined : await store.arrivals({ ...of, span, after: cursor?.position });
   if (page === undefined) throw new HttpError("cursor_gone", {});
   const { records, position } = page;
   if (records.length === 0) return { body: records };
   const next = { since: cursorText({ series, item, span, position }), limit };
-  return { body: records, next: numbered ? { ...next, numbered: "yes" } : next };
+  const asked = { numbered: numbered ? "yes" : undefined, provenance: provenance ? "yes" : undefined };
+  return { body: records, next: { ...next, ...asked } };
 }
 
 /** A walk in order of arrival: one that begins, or that goes on from a cursor. */
@@ -88,7 +102,7 @@ function walkOf(text: string): Walk {
   throw new HttpError("parameter_malformed", { parameter: "since", expected: expectationOf(since) });
 }
 
-/** A record of a series as it is served: `stamp`, then the fields in the order of the table. */
+/** A record of a series as it is served: `stamp`, then the fields in the order of the table, then its provenance. */
 export function seriesRecord(definition: SeriesDefinition): TObject {
   // In milliseconds too, where they are asked for.
   const stamp = unixTime({
@@ -100,7 +114,10 @@ export function seriesRecord(definition: SeriesDefinition): TObject {
     name,
     { ...schema, description: unit === "" || isUnixTime(schema) ? meaning : `${meaning} (${unit})` },
   ]);
-  return Type.Object({ stamp, ...Object.fromEntries(fields), ...identity }, { title: definition.record });
+  return Type.Object(
+    { stamp, ...Object.fromEntries(fields), ...told, ...identity },
+    { title: definition.record },
+  );
 }
 
 /** The fields that `numbered` adds. */
@@ -110,6 +127,14 @@ const identity = {
   ),
   number: Type.Optional(Type.Integer({ description: "and its number there" })),
 };
+
+/** The fields that `provenance` adds. */
+const told = Object.fromEntries(
+  Object.entries(Provenance.properties).map(([name, schema]) => [
+    name,
+    Type.Optional({ ...schema, description: `where \`provenance\` asks for it: ${schema.description}` }),
+  ]),
+);
 
 /** The span of a page: the seconds above `after` and below `before`. */
 export function windowOf(

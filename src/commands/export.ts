@@ -93,7 +93,7 @@ function readingsOf(store: Store, { span: { since_s = 0, until_s } }: PackageFor
     oldestFirst: async function* (series: SeriesName, { itemname }: Item) {
       const item = await store.item(seriesOf(series).kind, itemname);
       if (item === undefined) return;
-      const request = { series, item: item.key, ...span, limit: rowsAtOnce_max };
+      const request = { series, item: item.key, ...span, limit: rowsAtOnce_max, provenance: true };
       let read = await store.oldestFirst(request);
       for (;;) {
         yield read.rows;

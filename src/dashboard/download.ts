@@ -27,14 +27,17 @@ export async function downloadOf(asked: Asked): Promise<Response> {
   const encoder = ending === "csv" ? csvOf(series, item.record) : jsonOf(series);
   const name = `${itemname}-${path}-${span.from}-${span.until}.${ending}`;
   const plainName = name.replaceAll(/[^A-Za-z0-9._-]/g, "_");
-  return new Response(streamOf(encoder, readingsIn(store, { series, item: item.key, span })), {
-    headers: {
-      "Content-Type": `${ending === "csv" ? "text/csv" : "application/json"}; charset=utf-8`,
-      "Content-Disposition": `attachment; filename="${plainName}"; filename*=UTF-8''${encodeURIComponent(name).replaceAll("'", "%27")}`,
-      "Cache-Control": "no-store",
-      "X-Content-Type-Options": "nosniff",
+  return new Response(
+    streamOf(encoder, readingsIn(store, { series, item: item.key, span, provenance: true })),
+    {
+      headers: {
+        "Content-Type": `${ending === "csv" ? "text/csv" : "application/json"}; charset=utf-8`,
+        "Content-Disposition": `attachment; filename="${plainName}"; filename*=UTF-8''${encodeURIComponent(name).replaceAll("'", "%27")}`,
+        "Cache-Control": "no-store",
+        "X-Content-Type-Options": "nosniff",
+      },
     },
-  });
+  );
 }
 
 function streamOf(

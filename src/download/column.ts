@@ -1,4 +1,5 @@
 import type { TObject, TSchema } from "@sinclair/typebox";
+import { Provenance } from "../provenance.ts";
 import { type SeriesName, seriesOf } from "../series.ts";
 import { isUnixTime } from "../unix-time.ts";
 
@@ -32,16 +33,19 @@ export interface Encoder {
   tail(): Uint8Array;
 }
 
-/** Columns of a series over many items: the item, the stamp, then the fields of the series table. */
+/** Columns of a series over many items: the item, the home, the stamp, the fields of the series table, and how the stamp was made. */
 export function columnsOfSeries(series: SeriesName): Column[] {
-  const fields = Object.entries(seriesOf(series).fields);
+  const { fields, stampMeaning } = seriesOf(series);
+  const [homeid, clock] = columnsOfSchema(Provenance) as [Column, Column];
   return [
     ...columnsOfItem.slice(0, 2),
-    column("stamp", "moment", seriesOf(series).stampMeaning),
-    ...fields.map(([name, { schema, meaning, unit }]) => {
+    homeid,
+    column("stamp", "moment", stampMeaning),
+    ...Object.entries(fields).map(([name, { schema, meaning, unit }]) => {
       const column = columnOf(name, schema);
       return { ...column, meaning, unit: column.type === "moment" ? "" : unit };
     }),
+    clock,
   ];
 }
 
@@ -51,19 +55,19 @@ export interface RowItem {
   readonly itemname: string;
 }
 
-/** Makes rows of the readings of a series: stamp in unix milliseconds, then the values in the order of its fields. */
-export function readingRows(
-  series: SeriesName,
-): (item: RowItem, reading: readonly [number, ...Cell[]]) => Row {
+/** Makes rows of the readings of a series. */
+export function readingRows(series: SeriesName): (item: RowItem, reading: SourceRow) => Row {
   const times = Object.values(seriesOf(series).fields).map(({ schema }) => isUnixTime(schema));
-  if (!times.includes(true)) return ({ itemid, itemname }, reading) => [itemid, itemname, ...reading];
-  return ({ itemid, itemname }, [stamp_ms, ...values]) => [
-    itemid,
-    itemname,
-    stamp_ms,
-    ...values.map((value, at) => (times[at] && typeof value === "number" ? value * 1000 : value)),
-  ];
+  return ({ itemid, itemname }, [stamp_ms, ...told]) => {
+    const values = told.slice(0, times.length);
+    const [homeid = null, clock = null] = told.slice(times.length);
+    const cells = values.map((value, at) => (times[at] && typeof value === "number" ? value * 1000 : value));
+    return [itemid, itemname, homeid, stamp_ms, ...cells, clock];
+  };
 }
+
+/** A reading: stamp in unix milliseconds, the values in the order of the series' fields, then `homeid` and `clock` of its provenance. */
+export type SourceRow = readonly [stamp_ms: number, ...values: Cell[]];
 
 /** Columns of the item that a row is of. */
 export const columnsOfItem: readonly Column[] = [

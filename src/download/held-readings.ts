@@ -2,6 +2,7 @@ import { Database, SQLiteError } from "bun:sqlite";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { messageOf, OperatorError } from "../errors.ts";
+import { type ClockWord, clockWords, Provenance } from "../provenance.ts";
 import type { Item } from "../records/items.ts";
 import { type SeriesName, seriesTable, type Value } from "../series.ts";
 import type { Readings } from "./readings.ts";
@@ -12,7 +13,7 @@ export interface ItemSeries {
   readonly item: number;
 }
 
-/** A reading as it is held: stamp in unix milliseconds, then the values in the order of the series' fields. */
+/** A reading as it is held: stamp in unix milliseconds, the values in the order of the series' fields, then `homeid` and `clock`. */
 export type HeldRow = readonly [stamp_ms: number, ...values: Value[]];
 
 /**
@@ -83,8 +84,11 @@ export class HeldReadings implements Readings {
         item,
         next,
       );
-      for (const [at, [stamp_ms, ...fields]] of rows.entries())
-        this.#write(addRow, series, item, stamp_ms, JSON.stringify(fields), at);
+      for (const [at, [stamp_ms, ...values]] of rows.entries()) {
+        const [homeid = null, clock] = values.splice(-2, 2);
+        values.push(clocks.indexOf(clock as ClockWord));
+        this.#write(addRow, series, item, stamp_ms, JSON.stringify(values), at, homeid);
+      }
     });
     this.#doing(page);
   }
@@ -97,13 +101,18 @@ export class HeldReadings implements Readings {
 
   /** Everything held of a series in order of time, and of arrival where times are equal; a bounded number at once. */
   *oldestFirst(series: SeriesName, { itemid }: Pick<Item, "itemid">): Generator<HeldRow[]> {
-    const readings = this.#database.query<{ stamp_ms: number; fields: string }, [string, number]>(
-      `SELECT stamp_ms, fields FROM readings WHERE of = (SELECT id FROM progress WHERE series = ? AND item = ?)
+    const readings = this.#database.query<
+      { stamp_ms: number; fields: string; homeid: number | null },
+      [string, number]
+    >(
+      `SELECT stamp_ms, fields, homeid FROM readings WHERE of = (SELECT id FROM progress WHERE series = ? AND item = ?)
        ORDER BY stamp_ms, round DESC, revision, place`,
     );
     let rows: HeldRow[] = [];
-    for (const { stamp_ms, fields } of readings.iterate(series, itemid)) {
-      rows.push([stamp_ms, ...JSON.parse(fields)]);
+    for (const { stamp_ms, fields, homeid } of readings.iterate(series, itemid)) {
+      const values: Value[] = JSON.parse(fields);
+      values.push(homeid, clocks[Number(values.pop())] ?? null);
+      rows.push([stamp_ms, ...values]);
       if (rows.length < rowsAtOnce_max) continue;
       yield rows;
       rows = [];
@@ -115,7 +124,7 @@ export class HeldReadings implements Readings {
     this.#database.close();
   }
 
-  #write(statement: string, ...values: (string | number)[]): void {
+  #write(statement: string, ...values: (string | number | null)[]): void {
     this.#doing(() => this.#database.query(statement).run(...values));
   }
 
@@ -134,24 +143,32 @@ CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL)
 CREATE TABLE IF NOT EXISTS progress (
   id INTEGER PRIMARY KEY, series TEXT, item INTEGER, round INTEGER NOT NULL, next TEXT, revision INTEGER NOT NULL, UNIQUE (series, item)
 ) STRICT;
--- Equal readings have the numbers 0, 1, 2 …; they came in this order: round, revision, place in its page.
+-- fields: the values, then the clock. The home is no part of what a reading is: a gateway may learn its number later. Equal readings have the numbers 0, 1, 2 …; they came in this order: round, revision, place in its page.
 CREATE TABLE IF NOT EXISTS readings (
   of INTEGER, stamp_ms INTEGER, fields TEXT, number INTEGER, round INTEGER NOT NULL, revision INTEGER NOT NULL, place INTEGER NOT NULL,
+  homeid INTEGER,
   PRIMARY KEY (of, stamp_ms, fields, number)
 ) STRICT, WITHOUT ROWID`;
+
+/** The words for a clock, by the number under which they are held here. */
+const clocks = Object.keys(clockWords) as ClockWord[];
 
 /** One more reading of the present round: the next of its equals, which an earlier round may have received too. */
 const addRow = `
 INSERT INTO readings
 SELECT id, ?3, ?4,
   (SELECT count(*) FROM readings WHERE of = id AND stamp_ms = ?3 AND fields = ?4 AND round = progress.round),
-  round, revision, ?5
+  round, revision, ?5, ?6
 FROM progress WHERE series = ?1 AND item = ?2
-ON CONFLICT DO UPDATE SET round = excluded.round, revision = excluded.revision, place = excluded.place`;
+ON CONFLICT DO UPDATE SET round = excluded.round, revision = excluded.revision, place = excluded.place, homeid = excluded.homeid`;
 
 /** The fields that rows have, so that a program with other fields doesn't mistake them. */
 const form = JSON.stringify(
-  Object.entries(seriesTable).map(([series, { fields }]) => [series, ...Object.keys(fields)]),
+  Object.entries(seriesTable).map(([series, { fields }]) => [
+    series,
+    ...Object.keys(fields),
+    ...Object.keys(Provenance.properties),
+  ]),
 );
 
 function fault(thrown: unknown, path: string): OperatorError {

@@ -1,6 +1,6 @@
 import type { Item } from "../records/items.ts";
 import type { SeriesName } from "../series.ts";
-import type { Cell } from "./column.ts";
+import type { SourceRow } from "./column.ts";
 
 /** Readings for the files of a download, wherever they are kept. */
 export interface Readings {
@@ -10,6 +10,3 @@ export interface Readings {
 
 /** Each batch may be empty. */
 export type Batches = Iterable<readonly SourceRow[]> | AsyncIterable<readonly SourceRow[]>;
-
-/** Stamp in unix milliseconds, then the values in the order of the series' fields. */
-export type SourceRow = readonly [stamp_ms: number, ...values: Cell[]];

@@ -1,5 +1,6 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { OperatorError } from "../errors.ts";
+import { Provenance } from "../provenance.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../series.ts";
 import type { Answers } from "./answers.ts";
 import type { HeldReadings, HeldRow, ItemSeries } from "./held-readings.ts";
@@ -28,7 +29,7 @@ export async function bringUpToDate(options: {
 }): Promise<boolean> {
   const { answers, held, of, span, onPage } = options;
   const path = pathOf(of.series, options.itemname);
-  const first = `?since=${beginning(span)}&limit=${page_max}&precision=ms`;
+  const first = `?since=${beginning(span)}&limit=${page_max}&precision=ms&provenance=yes`;
   // Ends: each page lies behind the one before, and a series is begun again only where it had begun.
   for (;;) {
     const { next } = held.progress(of);
@@ -63,7 +64,8 @@ function noPlace(path: string): never {
 const pageSchemas = Object.fromEntries(
   seriesNames.map((series) => {
     const fields = Object.entries(seriesOf(series).fields).map(([name, { schema }]) => [name, schema]);
-    return [series, Type.Array(Type.Object({ stamp: Type.Integer(), ...Object.fromEntries(fields) }))];
+    const record = { stamp: Type.Integer(), ...Object.fromEntries(fields), ...Provenance.properties };
+    return [series, Type.Array(Type.Object(record))];
   }),
 ) as unknown as Readonly<Record<SeriesName, TSchema>>;
 
@@ -73,8 +75,8 @@ function pathOf(series: SeriesName, itemname: string): string {
 }
 
 function rowOf(series: SeriesName, record: ServedRecord): HeldRow {
-  const values = Object.keys(seriesOf(series).fields).map((name) => record[name] ?? null);
-  return [record.stamp, ...values];
+  const names = [...Object.keys(seriesOf(series).fields), ...Object.keys(Provenance.properties)];
+  return [record.stamp, ...names.map((name) => record[name] ?? null)];
 }
 
 type ServedRecord = Readonly<Record<string, Value>> & { readonly stamp: number };

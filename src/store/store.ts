@@ -336,9 +336,11 @@ export interface OldestFirstRequest {
   /** The `next` of the answer before. */
   readonly after?: ReadingPosition;
   readonly limit: number;
+  /** Has each row end with `homeid` and `clock` of `Provenance`. */
+  readonly provenance?: boolean;
 }
 
-/** A reading: stamp in unix milliseconds, then the values in the order of the series' fields. */
+/** A reading: stamp in unix milliseconds, then the values in the order of the series' fields, then its provenance where that was asked for. */
 export type ReadingRow = readonly [stamp_ms: number, ...values: Value[]];
 
 export interface OldestFirst {
@@ -366,6 +368,8 @@ export interface ArrivalsRequest {
   readonly precision: Precision;
   /** Gives each record the epoch and number of its reading too. */
   readonly numbered?: boolean;
+  /** Has each record end with `homeid` and `clock` of `Provenance`. */
+  readonly provenance?: boolean;
 }
 
 export interface Arrivals {

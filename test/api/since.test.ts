@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { clockQuality } from "../../src/clock.ts";
 import { append, now_ms, reading, type Serving, serve } from "./serving.ts";
 import { event, fillForWalk, walkedPath } from "./walk.ts";
 
@@ -146,3 +147,13 @@ async function asked(url: string): Promise<{ events: number[]; next: string | un
 function linkIn(response: Response): string | undefined {
   return /^<([^>]+)>; rel="next"$/.exec(response.headers.get("Link") ?? "")?.[1];
 }
+
+test("provenance=yes tells the home of each record and how its time was made, from page to page", async () => {
+  await serving.store.append([event(now_ms, 1), { ...event(now_ms + 1, 2), clock: clockQuality.bounded }]);
+  const first = `${walkedPath}?since=&limit=1&provenance=yes`;
+  const response = await serving.ask(first);
+  const told = { stamp: Math.floor(now_ms / 1000), homeid: null };
+  expect(await response.json()).toEqual([{ ...told, event: 1, clock: "synchronised" }]);
+  const next = await serving.ask(`${walkedPath}${new URL(linkIn(response) ?? "").search}`);
+  expect(await next.json()).toEqual([{ ...told, event: 2, clock: "bounded" }]);
+});

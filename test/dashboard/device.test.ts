@@ -48,8 +48,11 @@ describe("a device's files", () => {
     const csv = await (await serving.ask(`${file}.csv?${span}`)).text();
     const doorId = (await serving.store.item("wirelesssensors", doorName))?.record.itemid;
     expect(csv).toBe(
-      `itemid,itemname,stamp,event\r\n${records
-        .map(({ stamp = 0, event }) => `${doorId},${doorName},${new Date(stamp).toISOString()},${event}\r\n`)
+      `itemid,itemname,homeid,stamp,event,clock\r\n${records
+        .map(
+          ({ stamp = 0, event }) =>
+            `${doorId},${doorName},12,${new Date(stamp).toISOString()},${event},synchronised\r\n`,
+        )
         .join("")}`,
     );
   });

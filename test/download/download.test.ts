@@ -124,7 +124,9 @@ describe("a download", () => {
     const all = await allOf(serving.store, "wirelesssensor_events");
     const text = await Bun.file(join(directory, "wirelesssensor_events.csv")).text();
     expect(text.split("\r\n").slice(1, -1)).toEqual(
-      all.map(({ itemid, itemname, stamp_ms, values }) => [itemid, itemname, stamp_ms, ...values].join(",")),
+      all.map(({ itemid, itemname, stamp_ms, values, clock }) =>
+        [itemid, itemname, "", stamp_ms, ...values, clock].join(","),
+      ),
     );
     for (const series of seriesNames) {
       const names = columnsOfSeries(series).map(({ name }) => name);
@@ -133,11 +135,13 @@ describe("a download", () => {
       });
       const cells = read.map((row) => names.map((name) => plain(row[name])));
       expect(cells).toEqual(
-        (await allOf(serving.store, series)).map(({ itemid, itemname, stamp_ms, values }) => [
+        (await allOf(serving.store, series)).map(({ itemid, itemname, homeid, stamp_ms, values, clock }) => [
           itemid,
           itemname,
+          homeid,
           stamp_ms,
-          ...values.map((value, at) => (timeFields.has(names[at + 3] ?? "") ? Number(value) * 1000 : value)),
+          ...values.map((value, at) => (timeFields.has(names[at + 4] ?? "") ? Number(value) * 1000 : value)),
+          clock,
         ]),
       );
     }
@@ -351,9 +355,9 @@ describe("a download that is disturbed", () => {
   });
 
   test.skipIf(!mountsAllowed)("on a full disk says so, and goes on once there is space", async () => {
-    using disk = mountSmall({ bytes: 5_000_000 });
+    using disk = mountSmall({ bytes: 6_000_000 });
     const ballast = join(disk.path, "ballast");
-    await writeFile(ballast, new Uint8Array(4_900_000));
+    await writeFile(ballast, new Uint8Array(5_900_000));
     const directory = join(disk.path, "data");
     const full = await download(options(directory)).catch((thrown) => thrown);
     expect(full).toBeInstanceOf(OperatorError);

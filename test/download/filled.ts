@@ -59,23 +59,36 @@ export function oneOfEach(at_ms: number): Reading[] {
   ];
 }
 
+interface Told {
+  itemid: number;
+  itemname: string;
+  homeid: Value | undefined;
+  stamp_ms: number;
+  values: Value[];
+  clock: Value | undefined;
+}
+
 /** Every reading of a series that the store holds: item after item by itemid, each from old to new. */
 export async function allOf(
   store: Store,
   series: SeriesName,
   before_ms = Date.UTC(2100, 0, 1),
-): Promise<{ itemid: number; itemname: string; stamp_ms: number; values: Value[] }[]> {
-  const { kind } = seriesOf(series);
-  const all: Awaited<ReturnType<typeof allOf>> = [];
+): Promise<Told[]> {
+  const { kind, fields } = seriesOf(series);
+  const count = Object.keys(fields).length;
+  const all: Told[] = [];
   for (const { itemid, itemname } of await store.items(kind, { skip: 0, limit: 10_000 })) {
     const item = await store.item(kind, itemname);
     if (item === undefined) throw new Error(`the store lost ${itemname}`);
     let after: ReadingPosition | undefined;
     for (;;) {
-      const span = { from_ms: 0, before_ms, limit: 5_000 };
+      const span = { from_ms: 0, before_ms, limit: 5_000, provenance: true };
       const given = after === undefined ? {} : { after };
       const read = await store.oldestFirst({ series, item: item.key, ...span, ...given });
-      all.push(...read.rows.map(([stamp_ms, ...values]) => ({ itemid, itemname, stamp_ms, values })));
+      for (const [stamp_ms, ...told] of read.rows) {
+        const [homeid, clock] = told.slice(count);
+        all.push({ itemid, itemname, homeid, stamp_ms, values: told.slice(0, count), clock });
+      }
       if (read.next === undefined) break;
       after = read.next;
     }
@@ -87,12 +100,12 @@ export async function allOf(
 export async function linesOf(store: Store, series: SeriesName, before_ms?: number): Promise<string[]> {
   const names = Object.keys(seriesOf(series).fields);
   const shown = (name: string, value: Value) => (timeFields.has(name) ? isoOf(Number(value) * 1000) : value);
-  return (await allOf(store, series, before_ms)).map(({ itemid, itemname, stamp_ms, values }) =>
+  return (await allOf(store, series, before_ms)).map(({ stamp_ms, values, clock, ...of }) =>
     JSON.stringify({
-      itemid,
-      itemname,
+      ...of,
       stamp: isoOf(stamp_ms),
       ...Object.fromEntries(names.map((name, at) => [name, shown(name, values[at] ?? null)])),
+      clock,
     }),
   );
 }

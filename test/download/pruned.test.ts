@@ -142,7 +142,14 @@ test("a gateway that holds less and less leaves every reading once in the files,
     const { itemid, itemname } = (await only()) ?? {};
     all.push(
       ...readings.map(({ stamp_ms, values }) =>
-        JSON.stringify({ itemid, itemname, stamp: new Date(stamp_ms).toISOString(), ...values }),
+        JSON.stringify({
+          itemid,
+          itemname,
+          homeid: null,
+          stamp: new Date(stamp_ms).toISOString(),
+          ...values,
+          clock: "synchronised",
+        }),
       ),
     );
     for (let left = 1 + random(9); left < 6; left = 1 + random(9)) {

@@ -21,9 +21,9 @@ afterAll(() => rm(directory, { recursive: true, force: true }));
 const weights = columnsOfSeries("scale_weights");
 const stamp_ms = Date.UTC(2026, 10, 20, 12, 0, 0) + 250;
 const rows: Row[] = [
-  [1, "hall, scale", stamp_ms, 70_123, null, 0, -1, 9_007_199_254_740_991, 77],
-  [2, 'the "new" one\nupstairs', stamp_ms + 1, 1, 2, 3, 4, 5, null],
-  [3, "", stamp_ms + 1, 0, null, null, null, null, null],
+  [1, "hall, scale", 12, stamp_ms, 70_123, null, 0, -1, 9_007_199_254_740_991, 77, "device"],
+  [2, 'the "new" one\nupstairs', null, stamp_ms + 1, 1, 2, 3, 4, 5, null, "corrected"],
+  [3, "", -1, stamp_ms + 1, 0, null, null, null, null, null, "device"],
 ];
 
 async function written(format: Format, given = rows, stamp: StampForm = "iso", columns = weights) {
@@ -40,10 +40,10 @@ describe("CSV", () => {
   test("is RFC 4180: names first, CRLF, quotes where they are needed, nothing for null", async () => {
     expect(await (await written("csv")).text()).toBe(
       [
-        "itemid,itemname,stamp,weight,fatMass,waterMass,boneMass,muscleMass,batteryLevel",
-        '1,"hall, scale",2026-11-20T12:00:00.250Z,70123,,0,-1,9007199254740991,77',
-        '2,"the ""new"" one\nupstairs",2026-11-20T12:00:00.251Z,1,2,3,4,5,',
-        '3,"",2026-11-20T12:00:00.251Z,0,,,,,',
+        "itemid,itemname,homeid,stamp,weight,fatMass,waterMass,boneMass,muscleMass,batteryLevel,clock",
+        '1,"hall, scale",12,2026-11-20T12:00:00.250Z,70123,,0,-1,9007199254740991,77,device',
+        '2,"the ""new"" one\nupstairs",,2026-11-20T12:00:00.251Z,1,2,3,4,5,,corrected',
+        '3,"",-1,2026-11-20T12:00:00.251Z,0,,,,,,device',
         "",
       ].join("\r\n"),
     );
@@ -96,13 +96,15 @@ test("NDJSON is one object a line, null included", async () => {
     rows.map((row) => ({
       itemid: row[0],
       itemname: row[1],
-      stamp: new Date(Number(row[2])).toISOString(),
-      weight: row[3],
-      fatMass: row[4],
-      waterMass: row[5],
-      boneMass: row[6],
-      muscleMass: row[7],
-      batteryLevel: row[8],
+      homeid: row[2],
+      stamp: new Date(Number(row[3])).toISOString(),
+      weight: row[4],
+      fatMass: row[5],
+      waterMass: row[6],
+      boneMass: row[7],
+      muscleMass: row[8],
+      batteryLevel: row[9],
+      clock: row[10],
     })),
   );
 });
@@ -135,7 +137,10 @@ describe("Parquet", () => {
   });
 
   test("splits many rows into groups, and says so in what stands at its end", async () => {
-    const many = Array.from({ length: 70_000 }, (_, at): Row => [7, "door", stamp_ms + at, at % 64]);
+    const many = Array.from(
+      { length: 70_000 },
+      (_, at): Row => [7, "door", null, stamp_ms + at, at % 64, "device"],
+    );
     const columns = columnsOfSeries("wirelesssensor_events");
     const file = await (await written("parquet", many, "iso", columns)).arrayBuffer();
     const metadata = parquetMetadata(file);
@@ -157,8 +162,10 @@ test("every series and every record has columns, in the order in which its field
     expect(columnsOfSeries(series).map(({ name }) => name)).toEqual([
       "itemid",
       "itemname",
+      "homeid",
       "stamp",
       ...Object.keys(seriesOf(series).fields),
+      "clock",
     ]);
   for (const type of recordTypes) {
     const names = columnsOfSchema(recordTable[type].schema).map(({ name }) => name);

@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { clockQuality } from "../../src/clock.ts";
+import { clockWords } from "../../src/provenance.ts";
 import type {
   ArrivalPosition,
   ArrivalsRequest,
@@ -84,6 +86,22 @@ export function arrivals(make: MakeStore): void {
       JSON.stringify((await made.store.arrivals({ ...all, precision }))?.records);
     expect(await stampsIn("ms")).toBe(`[{"stamp":${start_ms + 1_250},"event":7}]`);
     expect(await stampsIn("s")).toBe(`[{"stamp":${start_ms / 1000 + 1},"event":7}]`);
+  });
+
+  test("tell where they were recorded and how their time was made, as reading from old to new does", async () => {
+    await using made = await make({ home: 12 });
+    const qualities = Object.values(clockQuality);
+    const readings = qualities.map((clock, at) => ({
+      ...sensorEvent(sensor(1), start_ms + at * 1_000, at),
+      clock,
+    }));
+    await made.store.append(readings);
+    const records = (await made.store.arrivals({ ...all, provenance: true }))?.records;
+    const told = Object.keys(clockWords).map((word, at) => [at, 12, word]);
+    expect(records?.map(({ event, homeid, clock }) => [event, homeid, clock])).toEqual(told);
+    const { span, ...of } = all;
+    const { rows } = await made.store.oldestFirst({ ...of, ...span, provenance: true });
+    expect(rows.map(([, ...values]) => values)).toEqual(told);
   });
 
   test("do not go on from a position of another store, or one that the store has not come to", async () => {

@@ -173,6 +173,11 @@ export function homesDiffer(make: MakeCentral): void {
     }
     expect(seen.toSorted((one, other) => Number(one) - Number(other))).toEqual(numbers(110).reverse());
     expect(seen.slice(0, 30)).toEqual(numbers(80).reverse().slice(50));
+    const told = await store.arrivals({ ...walk, limit: 200, provenance: true });
+    expect(told?.records.map(({ homeid }) => homeid)).toEqual([
+      ...numbers(60).fill(1),
+      ...numbers(50).fill(2),
+    ]);
     const oldest = await store.oldestFirst({ ...walk, from_ms: 0, limit: 60 });
     const rest = await store.oldestFirst({ ...walk, from_ms: 0, limit: 60, after: oldest.next });
     expect([...oldest.rows, ...rest.rows].map(([, event]) => event)).toEqual(numbers(110).reverse());

@@ -247,7 +247,10 @@ class Trial {
       from_ms,
       before_ms: random() < 0.5 ? this.#now_ms + 1 : from_ms + below(random, 50 * day_ms),
     };
-    await this.#same(({ store }) => arrivalsOf(store, { series, item, span, limit, precision: "ms" }), step);
+    await this.#same(
+      ({ store }) => arrivalsOf(store, { series, item, span, limit, precision: "ms", provenance: true }),
+      step,
+    );
     await this.#same(({ store }) => oldestOf(store, { series, item, ...span, limit }), step);
   }
 

@@ -1,8 +1,9 @@
 import { day_ms } from "../../durations.ts";
+import { clockWord } from "../../provenance.ts";
 import { type SeriesName, seriesOf, type Value } from "../../series.ts";
 import type { ReadingOfRun } from "../sealed-block.ts";
 import type { Arrivals, ArrivalsRequest, Precision, SeriesRecord, StayPosition } from "../store.ts";
-import type { Homes } from "./homes.ts";
+import { type Homes, homeNumbers } from "./homes.ts";
 import { type Numbering, numberingOf } from "./numbering.ts";
 import { type ReadingKey, readingsAfter } from "./readings.ts";
 import { ofRun, type Run, runsOf } from "./run.ts";
@@ -16,13 +17,16 @@ export function* arrivals(homes: Homes, epoch: string, request: ArrivalsRequest)
   const runs = yield* runsOf(homes, request);
   const from = startOf(request, epoch, runs);
   if (from === undefined) return undefined;
+  const homeOf = yield* homeNumbers(homes);
   const records: SeriesRecord[] = [];
   const stays: StayPosition[] = [];
   for (const [place, run] of runs.entries()) {
     const after = from[place] as StayPosition;
     const limit = request.limit - records.length;
     const numbering = request.numbered && limit > 0 ? yield* numberingOf(homes, run.livedIn) : undefined;
-    const found = limit === 0 ? undefined : yield* arrivalsOf(run, { ...request, after, limit, numbering });
+    const homeid = homeOf({ home: run.livedIn });
+    const found =
+      limit === 0 ? undefined : yield* arrivalsOf(run, { ...request, after, limit, numbering, homeid });
     records.push(...(found?.records ?? []));
     stays.push(found?.position ?? after);
   }
@@ -34,6 +38,9 @@ interface Part {
   readonly after: StayPosition;
   readonly limit: number;
   readonly precision: Precision;
+  readonly provenance?: boolean | undefined;
+  /** The number of the home. */
+  readonly homeid: number | null;
   /** Tells epoch and number of readings, where they are asked for. */
   readonly numbering?: Numbering | undefined;
 }
@@ -134,11 +141,11 @@ function* sealedInOrder(
 }
 
 function arrivalOf(series: SeriesName, [stamp_ms, seq, ...values]: ReadingOfRun): ArrivalRow {
-  return [seq, stamp_ms, ...values.slice(0, Object.keys(seriesOf(series).fields).length)];
+  return [seq, stamp_ms, ...values.slice(0, Object.keys(seriesOf(series).fields).length + 1)];
 }
 
 function columnsOf(series: SeriesName, table: string): string {
-  return quoted(["seq", "stamp", ...Object.keys(seriesOf(series).fields)])
+  return quoted(["seq", "stamp", ...Object.keys(seriesOf(series).fields), "clock"])
     .split(", ")
     .map((column) => `${table}.${column}`)
     .join(", ");
@@ -168,7 +175,7 @@ function placeOf({ stream, from_ms, before_ms, revision }: Run): Omit<StayPositi
   return { stream, from_ms, before_ms, revision };
 }
 
-/** A reading: its number, its stamp in unix milliseconds, then the values in the order of the series' fields. */
+/** A reading: its number, its stamp in unix milliseconds, then the values in the order of the series' fields, then how its stamp was made. */
 type ArrivalRow = [seq: number, stamp_ms: number, ...values: Value[]];
 
 /**
@@ -177,7 +184,7 @@ type ArrivalRow = [seq: number, stamp_ms: number, ...values: Value[]];
  */
 function joined(
   { series }: Run,
-  { after, limit, precision, numbering }: Part,
+  { after, limit, precision, numbering, provenance, homeid }: Part,
   inOrder: readonly ArrivalRow[],
   late: readonly ArrivalRow[],
 ): { records: SeriesRecord[]; position: StayPosition } {
@@ -196,7 +203,8 @@ function joined(
     stamp_ms = Math.max(stamp_ms, next[1]);
     seq = next[0];
     const record = recordOf(fields, next, precision === "ms" ? 1 : 1000);
-    records.push(numbering === undefined ? record : { ...record, ...numbering(seq) });
+    const from = provenance === true && { homeid, clock: clockWord(Number(next.at(-1))) };
+    records.push({ ...record, ...from, ...numbering?.(seq) });
   }
   return { records, position: { ...after, seq, stamp_ms } };
 }

@@ -42,6 +42,13 @@ export const homesOnPostgres: Homes = {
   seen: (homes) => homes,
 };
 
+/** The number by which the programme knows the home of a stay: a gateway's own, null where it was not told. */
+export function* homeNumbers(homes: Homes): Work<(stay: { readonly home: number }) => number | null> {
+  if (!homes.one) return ({ home }) => home;
+  const own = (yield* ownHome()) ?? null;
+  return () => own;
+}
+
 /** The number of the home that a gateway is in, where it has been told. */
 export function* ownHome(): Work<number | undefined> {
   const row = yield* firstOf(arrays<[number | string]>("SELECT value FROM meta WHERE name = 'home'"));

@@ -1,22 +1,29 @@
+import { clockWord } from "../../provenance.ts";
 import { seriesOf } from "../../series.ts";
 import type { OldestFirst, OldestFirstRequest, ReadingRow } from "../store.ts";
-import type { Homes } from "./homes.ts";
+import { type Homes, homeNumbers } from "./homes.ts";
 import { type ReadingKey, readingsAfter } from "./readings.ts";
 import { runsOf } from "./run.ts";
 import type { Work } from "./work.ts";
 
 /** Readings of a series from old to new, stay by stay along the key. To be read at one moment. */
 export function* oldestFirst(homes: Homes, request: OldestFirstRequest): Work<OldestFirst> {
-  const { series, from_ms, after, limit } = request;
+  const { series, from_ms, after, limit, provenance } = request;
   const fields = Object.keys(seriesOf(series).fields).length;
   const { stamp_ms, seq } = after ?? { stamp_ms: from_ms, seq: 0 };
+  const homeOf = yield* homeNumbers(homes);
   const rows: Row[] = [];
   for (const run of (yield* runsOf(homes, request)).reverse()) {
     const start: ReadingKey = run.from_ms > stamp_ms ? [run.from_ms, 0] : [stamp_ms, seq];
     const before_ms = Math.min(request.before_ms, run.before_ms);
     if (before_ms <= start[0]) continue;
     const found = yield* readingsAfter(run, { after: start, before_ms, limit: limit - rows.length });
-    for (const [stamp, number, ...values] of found) rows.push([number, stamp, ...values.slice(0, fields)]);
+    const homeid = homeOf({ home: run.livedIn });
+    for (const [stamp, number, ...values] of found) {
+      const row: Row = [number, stamp, ...values.slice(0, fields)];
+      if (provenance) row.push(homeid, clockWord(Number(values[fields])));
+      rows.push(row);
+    }
     if (rows.length >= limit) break;
   }
   const last = rows.at(-1);

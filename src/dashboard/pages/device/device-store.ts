@@ -25,10 +25,10 @@ export async function firstOf(
   return rows[0]?.[0];
 }
 
-/** Readings of a span from old to new, some thousands at a time. */
+/** Readings of a span from old to new, some thousands at a time; with their provenance where that is asked for. */
 export async function* readingsIn(
   store: SeenStore,
-  { series, item, span }: { series: SeriesName; item: number; span: Span },
+  { series, item, span, provenance }: { series: SeriesName; item: number; span: Span; provenance?: true },
 ): AsyncGenerator<readonly ReadingRow[]> {
   const request = {
     series,
@@ -36,6 +36,7 @@ export async function* readingsIn(
     from_ms: Math.max(0, span.from_ms),
     before_ms: span.to_ms,
     limit: rows_max,
+    provenance,
   };
   let read = await store.oldestFirst(request);
   for (;;) {
