@@ -59,6 +59,11 @@ export class ContractCheck {
     return [...faults, ...this.#valueFaults(`${pointer}/content/application~1json/schema`, received.body)];
   }
 
+  /** The rules of a record of the contract that a value breaks. */
+  faultsOfRecord(name: string, value: unknown): string[] {
+    return this.#valueFaults(`/components/schemas/${name}`, value);
+  }
+
   #resolved(stated: object, pointer: string): { response: Response; pointer: string } {
     const { $ref: reference } = stated as { $ref?: string };
     if (reference === undefined) return { response: stated, pointer };

@@ -40,6 +40,26 @@ describe.each(versions)("the contract of version %s", (version) => {
     expect({ valid, errors }).toEqual({ valid: true, errors: undefined });
   });
 
+  test("is as linters of documents want it", async () => {
+    const { info, paths, components } = await served(version);
+    expect(info.license).toEqual({ name: "MIT", identifier: "MIT" });
+    for (const [path, { get }] of Object.entries(paths)) {
+      expect(path).not.toEndWith("/");
+      expect(get.description).toMatch(/^Answers (a list of the|one) record "[^"]+"\.$/);
+    }
+    expect(components.schemas).not.toBeEmpty();
+  });
+
+  test("has an example of every record, with every field in order, that is one", async () => {
+    const contract = await served(version);
+    const check = new ContractCheck(contract);
+    for (const [name, schema] of Object.entries(contract.components.schemas)) {
+      const [example] = schema["examples"] as [object];
+      expect([name, Object.keys(example)]).toEqual([name, Object.keys(schema["properties"] as object)]);
+      expect([name, check.faultsOfRecord(name, example)]).toEqual([name, []]);
+    }
+  });
+
   test("is served to anyone, whatever they accept, and to no other method than GET and HEAD", async () => {
     for (const path of ["openapi.json", "openapi.json/", "docs", "docs/"]) {
       const url = new URL(`/v${version}/${path}`, serving.api.url);
@@ -127,7 +147,7 @@ class Client {
     for (const typename of client.#types)
       for (const { itemname } of await client.list(`/inventory/${typename}`))
         client.#items.push({ typename, itemname: String(itemname) });
-    for (const path of paths.filter((path) => /^\/\w+\/$/.test(path))) {
+    for (const path of paths.filter((path) => paths.includes(`${path}/{id}`))) {
       const records = await client.list(path);
       client.#ids.set(
         path,
@@ -163,7 +183,7 @@ class Client {
   /** Every record that the template could mean. */
   addressesOf(template: string): string[] {
     if (template.includes("{id}"))
-      return (this.#ids.get(`/${template.split("/")[1]}/`) ?? []).map((id) =>
+      return (this.#ids.get(`/${template.split("/")[1]}`) ?? []).map((id) =>
         template.replace("{id}", String(id)),
       );
     if (template === "/inventory/{typename}") return this.#types.map((name) => `/inventory/${name}`);

@@ -47,6 +47,9 @@ describe.each(versions)("the page of version %s", (version) => {
   test("leads from every entry of its contents to a place that is there once", () => {
     const ids = [...page.matchAll(/ id="([^"]*)"/g)].map(([, id = ""]) => id);
     const targets = [...page.matchAll(/href="#([^"]*)"/g)].map(([, id = ""]) => id);
+    const entries = [...page.matchAll(/<li>(<a href="#[\s\S]*?<\/a>)/g)].map(([, entry = ""]) => entry);
+    const words = entries.map((entry) => entry.replace(/<[^>]*>/g, ""));
+    expect(words.filter((word, at) => words.indexOf(word) !== at)).toEqual([]);
     expect(targets.filter((target) => !ids.includes(target))).toEqual([]);
     expect(new Set(ids).size).toBe(ids.length);
   });
@@ -65,6 +68,16 @@ describe.each(versions)("the page of version %s", (version) => {
     for (const name of Object.keys(contract?.components.parameters ?? {}))
       expect(page).toContain(`<code>${name === "IfNoneMatch" ? "If-None-Match" : name}</code>`);
     expect(page).toContain("<td>40101</td><td>The access token is missing</td>");
+  });
+
+  test("shows an answer of every endpoint, and folds it", () => {
+    const articles = page.split('<article id="').slice(1);
+    for (const [name, { get }] of Object.entries(contracts.get(version)?.paths ?? {})) {
+      const article = articles.find((text) => text.startsWith(`${get.operationId}"`)) ?? "";
+      expect([name, article.includes('<details class="fold"><summary>')]).toEqual([name, true]);
+      const [, answer = ""] = /such as<\/p>\n<pre>([\s\S]*?)<\/pre>/.exec(article) ?? [];
+      expect(Object.keys([JSON.parse(answer.replaceAll("&#34;", '"'))].flat()[0])).not.toBeEmpty();
+    }
   });
 
   test("shows requests that work as they stand, but for names and numbers of one's own", async () => {

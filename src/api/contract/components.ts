@@ -1,7 +1,6 @@
 import { type TSchema, TypeGuard } from "@sinclair/typebox";
-
-/** A JSON Schema, or any other part of a document, as JSON has it. */
-export type Json = { readonly [name: string]: unknown };
+import { exampleOf } from "./examples.ts";
+import type { Json } from "./json.ts";
 
 /** Gathers what a document names once and refers to: a record's schema becomes a component by its title. */
 export class Components {
@@ -20,7 +19,7 @@ export class Components {
     const whole = { ...plain(object as TSchema), properties };
     if (title === undefined) return whole;
     const name = componentName(title);
-    this.#keep(this.schemas, name, { title, ...whole });
+    this.#keep(this.schemas, name, { title, ...whole, examples: [exampleOf(schema)] });
     return { $ref: `#/components/schemas/${name}` };
   }
 

@@ -13,6 +13,8 @@ export function introduction(version: ApiVersion, endpoints: readonly Endpoint[]
     "Records and time series of a research programme, read-only.",
     "Every request carries `Authorization: bearer <ACCESS_TOKEN>` and an `Accept` header that names " +
       "`application/json`. Paths work with and without a slash at the end, and HEAD wherever GET does.",
+    "A client that a generator has made of this document mostly sends `Accept: */*`, which is refused: give it " +
+      "`Accept: application/json` as a header of all its requests, in the place where it takes the token.",
     "A token may be bound to homes, projects or studies. It then sees what belongs to these: lists have nothing else, " +
       "and what is not in them is not found.",
     `${times} Time series come ${order} first. Follow \`Link: <…>; rel="next"\` to walk all pages: nothing is ` +

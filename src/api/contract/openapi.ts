@@ -1,15 +1,21 @@
-import { type TObject, TypeGuard } from "@sinclair/typebox";
+import { type TObject, type TSchema, TypeGuard } from "@sinclair/typebox";
 import { type ErrorName, ErrorRecord } from "../../http/errors.ts";
 import type { Area, Endpoint } from "../endpoint.ts";
 import type { ApiVersion } from "../versions.ts";
-import { Components, type Json } from "./components.ts";
+import { Components } from "./components.ts";
 import { introduction } from "./introduction.ts";
+import type { Json } from "./json.ts";
 import { alwaysPossible, ofParameters, ofUnknownParameters, refusalResponses } from "./refusals.ts";
 
 /** A version of the interface as an OpenAPI 3.1 document. */
 export interface Contract {
   readonly openapi: string;
-  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly info: {
+    readonly title: string;
+    readonly version: string;
+    readonly description: string;
+    readonly license: { readonly name: string; readonly identifier: string };
+  };
   readonly servers: readonly { readonly url: string }[];
   readonly security: readonly Json[];
   readonly tags: readonly { readonly name: Area; readonly description: string }[];
@@ -25,6 +31,7 @@ export interface Contract {
 export interface Operation {
   readonly operationId: string;
   readonly summary: string;
+  readonly description: string;
   readonly tags: readonly Area[];
   readonly parameters: readonly Json[];
   readonly responses: Readonly<Record<string, Json>>;
@@ -35,13 +42,19 @@ export function contractOf(version: ApiVersion, endpoints: readonly Endpoint[]):
   const components = new Components();
   const error = components.schema(ErrorRecord);
   const paths = endpoints.map((endpoint) => [
-    endpoint.template,
+    // A path has no slash at its end in a document, as linters want it: the interface takes both.
+    endpoint.template.replace(/\/$/, ""),
     { get: operationOf(endpoint, { components, error }) },
   ]);
   const areas = new Set(endpoints.map(({ area }) => area));
   return {
     openapi: "3.1.0",
-    info: { title: "Lintel", version, description: introduction(version, endpoints) },
+    info: {
+      title: "Lintel",
+      version,
+      description: introduction(version, endpoints),
+      license: { name: "MIT", identifier: "MIT" },
+    },
     servers: [{ url: `/v${version}` }],
     security: [{ bearer: [] }],
     tags: [...areas].map((name) => ({ name, description: areaDescriptions[name] })),
@@ -79,6 +92,7 @@ function operationOf(endpoint: Endpoint, common: { components: Components; error
   return {
     operationId: endpoint.name,
     summary: endpoint.summary,
+    description: answerOf(endpoint.response),
     tags: [endpoint.area],
     parameters,
     responses: {
@@ -95,6 +109,12 @@ function operationOf(endpoint: Endpoint, common: { components: Components; error
       ...refusalResponses(refusals, common),
     },
   };
+}
+
+/** The answer in words: a list of which record, or one. */
+function answerOf(response: TSchema): string {
+  if (TypeGuard.IsArray(response)) return `Answers a list of the record "${response.items.title}".`;
+  return `Answers one record "${response.title}".`;
 }
 
 function pathParameters(path: TObject): Json[] {

@@ -1,6 +1,6 @@
 import colours from "../../http/colours.css" with { type: "text" };
 import { newestVersion, versions } from "../versions.ts";
-import type { Json } from "./components.ts";
+import type { Json } from "./json.ts";
 import { fromMarkdown, html, inline, Markup } from "./markup.ts";
 import type { Contract, Operation } from "./openapi.ts";
 import rules from "./page.css" with { type: "text" };
@@ -57,12 +57,12 @@ function navigation(contract: Contract): Markup {
   return html`<nav aria-label="Contents">
 <p class="brand">Lintel</p>
 <div class="versions" role="group" aria-label="Versions, newest ${newestVersion}">${links}</div>
-<div class="endpoints">${contract.tags.map(
+<details class="endpoints fold"><summary>Contents</summary>${contract.tags.map(
     ({ name }) => html`<h2>${name}</h2>
 <ul>${operationsOf(contract, name).map(([, { operationId, summary }]) => html`<li><a href="#${operationId}">${shortened(summary)}</a></li>`)}</ul>`,
   )}
 <h2>Records</h2>
-<ul>${Object.keys(contract.components.schemas).map((name) => html`<li><a href="#${name}">${titleOf(contract, name)}</a></li>`)}</ul></div>
+<ul>${Object.keys(contract.components.schemas).map((name) => html`<li><a href="#${name}">${titleOf(contract, name)}</a></li>`)}</ul></details>
 </nav>`;
 }
 
@@ -85,17 +85,26 @@ function endpointArticle(
   const { "200": success, ...refusals } = operation.responses;
   const paged = parameters.some(({ name }) => name === "limit");
   return html`<article id="${operation.operationId}">
-<h3>${operation.summary}</h3>
-<p class="path"><span class="method">GET</span> <span>${path}</span></p>
+<details class="fold"><summary><h3>${operation.summary}</h3>
+<span class="path"><span class="method">GET</span> <span>${path}</span></span></summary>
 <pre>${curl(`${base}${example(path)}${paged ? "?limit=10" : ""}`)}</pre>
 ${parameters.length === 0 ? undefined : parameterTable(parameters)}
-<p class="answer">Answer: ${answerText(contract, success)}</p>
+<p class="answer">Answer: ${answerText(contract, success)}, such as</p>
+<pre>${exampleText(contract, success)}</pre>
 <details><summary>What may go wrong</summary>
 <table><thead><tr><th>Status</th><th>Code</th><th>Message</th></tr></thead><tbody>
 ${Object.entries(refusals).map(([status, refusal]) => errorRows(status, resolved(contract.components.responses, refusal)))}
 </tbody></table></details>
-</article>
+</details></article>
 `;
+}
+
+/** An answer as it comes, a line for each field; a list with one record. */
+function exampleText(contract: Contract, success: Json | undefined): string {
+  const schema = schemaOf(success);
+  const component = contract.components.schemas[baseName(schema) ?? ""];
+  const [record] = (component?.["examples"] ?? []) as Json[];
+  return JSON.stringify(schema["type"] === "array" ? [record] : record, null, 2);
 }
 
 function curl(address: string): string {
@@ -146,14 +155,14 @@ function records(contract: Contract): Markup {
 <p>Fields in the order in which they are served.</p>
 ${Object.entries(contract.components.schemas).map(
   ([name, schema]) => html`<article id="${name}">
-<h3>${titleOf(contract, name)}</h3>
+<details class="fold"><summary><h3>${titleOf(contract, name)}</h3></summary>
 <table><thead><tr><th>Field</th><th>Value</th><th>Meaning</th></tr></thead><tbody>
 ${Object.entries(schema["properties"] as Record<string, Json>).map(
   ([field, value]) =>
     html`<tr><td><code>${field}</code></td><td>${fieldText(value)}</td><td>${String(value["description"] ?? "")}</td></tr>
 `,
 )}</tbody></table>
-</article>
+</details></article>
 `,
 )}</section>
 `;
@@ -187,7 +196,8 @@ function titleOf(contract: Contract, name: string): string {
   return String(contract.components.schemas[name]?.["title"] ?? name);
 }
 
-/** A summary as an entry of the contents: without what follows its first comma. */
+/** A summary as an entry of the contents: without what follows its first comma, but for the kind of item that it is about. */
 function shortened(summary: string): string {
-  return summary.split(",")[0] ?? summary;
+  const [, kind = ""] = /(:[^:]*)$/.exec(summary) ?? [];
+  return `${summary.split(",")[0] ?? summary}${summary.includes(",") ? kind : ""}`;
 }

@@ -1,5 +1,6 @@
 import { type ErrorName, errorTable } from "../../http/errors.ts";
-import type { Components, Json } from "./components.ts";
+import type { Components } from "./components.ts";
+import type { Json } from "./json.ts";
 
 /** Errors that any endpoint may answer with, besides those that come from its parameters and records. */
 export const alwaysPossible: readonly ErrorName[] = [

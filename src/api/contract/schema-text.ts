@@ -1,4 +1,4 @@
-import type { Json } from "./components.ts";
+import type { Json } from "./json.ts";
 
 /** The values that a schema allows, in a few words. */
 export function valueText(schema: Json): string {
