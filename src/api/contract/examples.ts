@@ -127,10 +127,13 @@ const values: Json = {
   ...{ description: "motion sensor for walls", driver: "zigbee", events: "received" },
   ...{ eventsfrom: "zone status of IAS", nevertells: [], blind: null, cadence: 7200, battery: 84 },
   ...{ batteryvoltage: 3005, batteryunit: "mV" },
+  ...{ epoch: "6f1c9a04d2e85b7730c4415eab92fd18", number: 41_207 },
 };
 
 /** Values that mean something else in the record with this title. */
 const ofRecord: Readonly<Record<string, Json>> = {
+  Epoch: { first: 1, last: 41_207 },
+  "Erased time": { typename: null, itemid: null, since: installed, until: installed + 86_400, erased: stamp },
   Coverage: { start: stamp - 86_400, stop: stamp },
   "Pill-box status": { macaddress: "5c:f2:86:41:0a:17" },
   "Pill-box event": { event: 32 },
