@@ -131,16 +131,12 @@ async function setUp(
     warnings.push(`${untried}: the token is kept untried, and the next upload says more`);
   writeChanges(changes);
   const changed = changes.size > 0;
-  const { upload, update } = loadConfig(
-    config,
-    new Map(drivers.map(({ name, section }) => [name, section])),
-  );
+  const { upload, update } = loadConfig(config, new Map(drivers.map(({ name, section }) => [name, section])));
   const nightly = { upload_at: upload?.at, updates: update !== undefined };
   const why = whyNoService(config);
   if (why === undefined) await enableServices(nightly);
   if (once && file !== undefined) putAway(file, wanted.token);
-  const failed =
-    why === undefined ? await failureOf(() => startServices(nightly, changed)) : undefined;
+  const failed = why === undefined ? await failureOf(() => startServices(nightly, changed)) : undefined;
   if (failed !== undefined) {
     warnings.unshift(failed);
     context.exitWith(exit_not_started);

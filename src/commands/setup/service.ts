@@ -13,7 +13,7 @@ export function whyNoService(configuration: string): string | undefined {
   return undefined;
 }
 
-/** What a configuration has the box do each night. */
+/** Work that a configuration has the box do each night. */
 export interface Nightly {
   /** The time of uploads; absent: none. */
   readonly upload_at: string | undefined;
