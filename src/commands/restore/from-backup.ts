@@ -7,6 +7,7 @@ import { databasePath } from "../../store/sqlite/connection.ts";
 import { beginEpochIn, newEpoch } from "../../store/sqlite/epochs.ts";
 import { openUploadStore } from "../../store/sqlite/open.ts";
 import { prepareDatabase } from "../../store/sqlite/prepare.ts";
+import { storedRole } from "../../store/sqlite/role.ts";
 import { lastNumberIn, takeOverReadings, takeOverTables } from "../../store/sqlite/salvage.ts";
 import { hasSamePast } from "../../store/sqlite/same-past.ts";
 import { homeFilesAt } from "../../sync/home-files.ts";
@@ -46,7 +47,7 @@ export async function restoreFromBackup(from: string, run: RestoreRun): Promise<
       suffices: () => options.takeOver === true && hasSamePast(databasePath(directory), copy, added),
       build: (building) => build({ from, manifest, added, building, directory }, run),
     });
-    if (options.takeOver) await compareEveryDay(directory, run);
+    if (options.takeOver && storedRole(directory) === "gateway") await compareEveryDay(directory, run);
     const before = filled === undefined ? takenOverBefore(directory, manifest) : undefined;
     if (filled === undefined && before === undefined) {
       const stays = `${directory} has all that the backup of ${momentText(made_ms)} has, and stays as it is.`;

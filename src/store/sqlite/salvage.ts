@@ -1,8 +1,10 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
+import { stamp_end_ms } from "../../clock.ts";
 import { type SeriesName, seriesNames } from "../../series.ts";
 import { recountAll } from "../core/count-spans.ts";
 import { homesOnSqlite } from "../core/homes.ts";
 import { quoted, readingColumns } from "../core/series-tables.ts";
+import { seq_max } from "../intake.ts";
 import { type Connection, openForReading, openForWriting } from "./connection.ts";
 import { allAtHome, roleOf } from "./role.ts";
 import { Runner } from "./runner.ts";
@@ -58,7 +60,10 @@ export function takeOverTables(options: { from: string; into: string }): void {
   copyReadable({ ...options, part: "tables" });
 }
 
-/** The same for readings: those with numbers above `after_seq`, the last one in the copy, under these. */
+/**
+ * The same for readings: those with numbers above `after_seq`, the last one in the copy, under these. A number or stamp that no reading can have is left
+ * out: central would refuse it, or be sent all the numbers before it as lost ones.
+ */
 export function takeOverReadings(options: { from: string; into: string; after_seq: number }): Salvaged {
   return copyReadable({ ...options, part: "readings" });
 }
@@ -181,7 +186,7 @@ class Salvage {
   #series(series: SeriesName, stream: number): void {
     const put = this.#target.prepare(insertSql[series].replace("INSERT", "INSERT OR IGNORE"));
     const run = { series, stream, put };
-    const spans = [{ from_ms: 0, before_ms: Number.MAX_SAFE_INTEGER }];
+    const spans = [{ from_ms: 0, before_ms: stamp_end_ms }];
     for (let tries = 0; tries < tries_max; tries += 1) {
       const span = spans.shift();
       if (span === undefined) break;
@@ -199,8 +204,10 @@ class Salvage {
   #oneWay(run: Run, from_ms: number, before_ms: number, direction: "ASC" | "DESC"): number | undefined {
     const { series, stream, put } = run;
     let reached = direction === "ASC" ? from_ms : before_ms;
+    const first_seq = this.#after_seq + 1;
+    const last_seq = this.#part === "all" ? seq_max : this.#after_seq + later_numbers_max;
     const sql = `SELECT ${quoted(readingColumns(series))} FROM ${series}
-      WHERE stream = ? AND stamp >= ? AND stamp < ? AND seq > ${this.#after_seq} ORDER BY stamp ${direction}, seq ${direction}`;
+      WHERE stream = ? AND stamp >= ? AND stamp < ? AND seq BETWEEN ${first_seq} AND ${last_seq} ORDER BY stamp ${direction}, seq ${direction}`;
     const all = this.#read(sql, [stream, from_ms, before_ms], (row) => {
       const [, stamp] = row as [number, number];
       reached = stamp;
@@ -275,5 +282,7 @@ const derived = new Set<string>([...seriesNames, "totals", "counts", "late"]);
 const ofTheStore = new Set(["meta", "epochs", "upload_state", "last_keys", "dropped"]);
 /** Tables that go with the last number: how far buffers of devices were read, and what waits for the time. Taken as a whole. */
 const ofThisMoment = new Set(["cursors", "waiting", "boots"]);
+/** Numbers that a database can have given since a copy: a busy home gives some thousand a day. */
+const later_numbers_max = 100_000_000;
 /** Stretches of a series of an item that are tried, two reads each: enough to close in on twenty damaged pages. */
 const tries_max = 1_000;
