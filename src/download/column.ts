@@ -14,8 +14,8 @@ export interface Column {
   readonly unit: string;
 }
 
-/** `moment` values are unix milliseconds; a file shows them in the form that was asked for. */
-export type ColumnType = "text" | "integer" | "real" | "boolean" | "moment";
+/** `moment` values are unix milliseconds; a file shows them in the form that was asked for. A `date` is of the calendar: `2026-03-29`. */
+export type ColumnType = "text" | "integer" | "real" | "boolean" | "moment" | "date";
 
 /** One value of a file; a column's type says which of these it is. */
 export type Cell = number | string | boolean | null;

@@ -20,7 +20,7 @@ const reasons = Object.keys(coverageReasons) as (keyof typeof coverageReasons)[]
 export const missingnessColumns: readonly Column[] = [
   ...columnsOfItem,
   column("timezone", "text", "the time zone of its home, UTC where none is known"),
-  column("day", "text", "a day of the calendar there"),
+  column("day", "date", "a day of the calendar there"),
   column("minutes", "integer", "its length; `listened`, the reasons and `unknown` add up to it", "min"),
   column(
     "listened",

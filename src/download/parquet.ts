@@ -1,15 +1,20 @@
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
+import { day_ms } from "../durations.ts";
 import type { Cell, Column, ColumnType, Encoder, Row } from "./column.ts";
 
 /**
- * Apache Parquet, compressed with Snappy: whole numbers as INT64, moments as UTC timestamps to the millisecond,
- * the rest as DOUBLE, BOOLEAN and UTF-8; null where a value is not there.
+ * Apache Parquet, compressed with Snappy: whole numbers as INT64, dates as DATE, moments as UTC timestamps to the millisecond,
+ * the rest as DOUBLE, BOOLEAN and UTF-8; null where a value is not there. Meaning and unit of each column stand in the file's own metadata,
+ * as `COLUMN.meaning` and `COLUMN.unit`, and where a column's data are told of as `meaning` and `unit`.
  */
 export function parquet(columns: readonly Column[]): Encoder {
   const bytes = new ByteWriter();
   const writer = new ParquetWriter({
     writer: bytes,
     createdBy: "lintel",
+    kvMetadata: columns.flatMap((column) =>
+      explanation(column).map(({ key, value }) => ({ key: `${column.name}.${key}`, value })),
+    ),
     schema: [
       { name: "root", num_children: columns.length },
       ...columns.map(({ name, type, nullable }) => ({
@@ -33,6 +38,8 @@ export function parquet(columns: readonly Column[]): Encoder {
     }));
     // With a writer in memory nothing is asynchronous.
     void writer.write({ columnData, rowGroupSize: rowGroup_rows });
+    for (const [at, { meta_data }] of (writer.row_groups.at(-1)?.columns ?? []).entries())
+      if (meta_data !== undefined) meta_data.key_value_metadata = explanation(columns[at] as Column);
   };
   return {
     head: drain,
@@ -51,11 +58,20 @@ export function parquet(columns: readonly Column[]): Encoder {
   };
 }
 
+function explanation({ meaning, unit }: Column): { key: string; value: string }[] {
+  return [{ key: "meaning", value: meaning }, ...(unit === "" ? [] : [{ key: "unit", value: unit }])];
+}
+
 const elements: Readonly<Record<ColumnType, { element: object; physical: (cell: Cell) => unknown }>> = {
   text: { element: { type: "BYTE_ARRAY", converted_type: "UTF8" }, physical: (cell) => cell },
   integer: { element: { type: "INT64" }, physical: wide },
   real: { element: { type: "DOUBLE" }, physical: (cell) => cell },
   boolean: { element: { type: "BOOLEAN" }, physical: (cell) => cell },
+  date: {
+    element: { type: "INT32", converted_type: "DATE", logical_type: { type: "DATE" } },
+    // Days since 1970.
+    physical: (cell) => (typeof cell === "string" ? Date.parse(cell) / day_ms : null),
+  },
   moment: {
     element: {
       type: "INT64",

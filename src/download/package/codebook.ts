@@ -81,6 +81,7 @@ const typeTexts: Readonly<Record<Exclude<ColumnType, "moment">, string>> = {
   integer: "whole number",
   real: "number",
   boolean: "true or false",
+  date: "date",
 };
 
 function tableText(heads: readonly string[], rows: readonly (readonly string[])[]): string {

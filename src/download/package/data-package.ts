@@ -54,4 +54,5 @@ const fieldTypes: Readonly<Record<Exclude<ColumnType, "moment">, string>> = {
   integer: "integer",
   real: "number",
   boolean: "boolean",
+  date: "date",
 };

@@ -34,7 +34,8 @@ Python:
 import pandas as pd
 events = ${python("wirelesssensor_events")}
 missing = ${python("missingness")}
-events["day"] = pd.to_datetime(events["stamp"]).dt.date.astype(str)
+events["day"] = pd.to_datetime(events["stamp"]).dt.date
+missing["day"] = pd.to_datetime(missing["day"]).dt.date
 counts = events.groupby(["itemname", "day"]).size().rename("events").reset_index()
 known = missing[missing["minutes"] - missing["listened"] < 60]
 counts.merge(known, on=["itemname", "day"]).pivot(index="day", columns="itemname", values="events").plot()

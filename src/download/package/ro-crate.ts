@@ -1,7 +1,7 @@
 import { mediaTypes } from "./data-package.ts";
 import type { Contents } from "./written.ts";
 
-/** An RO-Crate 1.1 of a download: what its files are, who made them, when and from where. */
+/** An RO-Crate 1.2 of a download: what its files are, who made them, when and from where. */
 export function roCrate(
   { tables, format, origin, made_ms, version }: Contents,
   others: readonly string[],
@@ -22,12 +22,12 @@ export function roCrate(
   const { name, url } = origin;
   const source = { "@id": url ?? "#store", "@type": "Dataset", name, ...(url && { url }) };
   return {
-    "@context": "https://w3id.org/ro/crate/1.1/context",
+    "@context": "https://w3id.org/ro/crate/1.2/context",
     "@graph": [
       {
         "@id": "ro-crate-metadata.json",
         "@type": "CreativeWork",
-        conformsTo: { "@id": "https://w3id.org/ro/crate/1.1" },
+        conformsTo: { "@id": "https://w3id.org/ro/crate/1.2" },
         about: { "@id": "./" },
       },
       {
