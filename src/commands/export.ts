@@ -2,10 +2,12 @@ import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import { Answering } from "../api/answering.ts";
+import { HomeZones } from "../download/home-zones.ts";
 import { inventory } from "../download/inventory.ts";
 import { type PackageForm, writePackage } from "../download/package/package.ts";
 import type { Readings } from "../download/readings.ts";
 import { fileOf, writeSeries } from "../download/series-file.ts";
+import { spanIn } from "../download/span.ts";
 import { OperatorError } from "../errors.ts";
 import type { Item } from "../records/items.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../series.ts";
@@ -45,7 +47,7 @@ interface ExportOptions extends FileOptions, StoreOptions {
 
 async function exportAll(options: ExportOptions, context: CommandContext): Promise<void> {
   const { terminal, clock } = context;
-  const { format, stamp, series } = options;
+  const { format, stamp, timezone, series } = options;
   const span = spanOf(options);
   const single = singleFile(options);
   const interrupted = "Interrupted: only the files that were finished are there.";
@@ -65,16 +67,26 @@ async function exportAll(options: ExportOptions, context: CommandContext): Promi
         drawBar(terminal, { done, total, words: `${done} readings` });
       };
       const directory = resolve(options.output);
-      const form: PackageForm = { directory, format, stamp, span, series, clock, stop };
-      const readings = readingsOf(store, form);
+      const form: PackageForm = { directory, format, stamp, timezone, span, series, clock, stop };
+      const zones = await HomeZones.of(answers);
+      const readings = readingsOf(store, form, zones);
       if (single !== undefined) {
         const own = items.filter(({ typename }) => typename === seriesOf(single.series).kind);
-        const rows = await writeSeries({ ...form, ...single, items: own, readings, onRows });
+        const rows = await writeSeries({ ...form, ...single, items: own, readings, zones, onRows });
         return [{ file: fileOf(single.path, format), rows }];
       }
       const origin = { command: "lintel export", name: `the store with epoch ${epoch}` };
       const onStep = (step: string) => drawBar(terminal, { done, total, words: step });
-      const { files } = await writePackage({ ...form, answers, readings, items, origin, onStep, onRows });
+      const { files } = await writePackage({
+        ...form,
+        answers,
+        readings,
+        items,
+        zones,
+        origin,
+        onStep,
+        onRows,
+      });
       return Object.entries(files).map(([name, file]) => ({
         file: fileOf(join(directory, name), format),
         rows: file.rows,
@@ -87,12 +99,13 @@ async function exportAll(options: ExportOptions, context: CommandContext): Promi
 }
 
 /** The readings of a store; of an item without any, or that is gone meanwhile, none. */
-function readingsOf(store: Store, { span: { since_s = 0, until_s } }: PackageForm): Readings {
-  const span = { from_ms: since_s * 1000, before_ms: until_s === undefined ? end_ms : until_s * 1000 };
+function readingsOf(store: Store, { span: asked }: PackageForm, zones: HomeZones): Readings {
   return {
-    oldestFirst: async function* (series: SeriesName, { itemname }: Item) {
-      const item = await store.item(seriesOf(series).kind, itemname);
+    oldestFirst: async function* (series: SeriesName, record: Item) {
+      const item = await store.item(seriesOf(series).kind, record.itemname);
       if (item === undefined) return;
+      const { since_s = 0, until_s } = spanIn(asked, zones.zoneOf(record));
+      const span = { from_ms: since_s * 1000, before_ms: until_s === undefined ? end_ms : until_s * 1000 };
       const request = { series, item: item.key, ...span, limit: rowsAtOnce_max, provenance: true };
       let read = await store.oldestFirst(request);
       for (;;) {

@@ -17,6 +17,7 @@ export function define(command: Command, context: CommandContext): void {
     examples: {
       "lintel fetch --url https://gateway:8080 --token-file token": "everything, as CSV in ./lintel-data",
       "lintel fetch … --format parquet --since 2026-01-01": "this year's, for pandas, R or DuckDB",
+      "lintel fetch … --timezone home --since 2026-11-01 --until 2026-12-01": "November as each home had it",
       "lintel fetch … --series wirelesssensor_events --items hall-wall,front-door": "two sensors",
     },
     notes: [
@@ -64,6 +65,7 @@ async function fetchAll(options: FetchOptions, context: CommandContext): Promise
       directory: resolve(options.output),
       format: options.format,
       stamp: options.stamp,
+      timezone: options.timezone,
       span: spanOf(options),
       series,
       items,

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type Format, formatNames } from "../download/format.ts";
-import type { Span } from "../download/series-download.ts";
+import { type Timezone, timezones } from "../download/home-zones.ts";
+import type { AskedSpan } from "../download/span.ts";
 import { type StampForm, stampFormNames } from "../download/stamp-form.ts";
 import { type SeriesName, seriesNames } from "../series.ts";
 import { nameList } from "./command.ts";
@@ -14,8 +15,16 @@ export function addFileOptions(command: Command): Command {
         .choices(stampFormNames)
         .default("iso"),
     )
-    .option("--since <date>", "readings from this day or moment on, UTC: 2026-01-31", parseMoment_s)
-    .option("--until <date>", "readings before this day or moment, UTC", parseMoment_s)
+    .addOption(
+      new Option(
+        "--timezone <zone>",
+        "home: local time and day beside each stamp, --since and --until in each home's zone",
+      )
+        .choices(timezones)
+        .default("utc"),
+    )
+    .option("--since <date>", "readings from this day or moment on: 2026-01-31", parseMoment)
+    .option("--until <date>", "readings before this day or moment", parseMoment)
     .option("--series <names>", `of ${seriesNames.join(", ")}; or all`, parseSeries)
     .option("--items <names>", "only these items, with commas between", nameList);
 }
@@ -23,19 +32,26 @@ export function addFileOptions(command: Command): Command {
 export interface FileOptions {
   readonly format: Format;
   readonly stamp: StampForm;
-  readonly since?: number;
-  readonly until?: number;
+  readonly timezone: Timezone;
+  readonly since?: AskedMoment;
+  readonly until?: AskedMoment;
   readonly series?: readonly SeriesName[];
   readonly items?: readonly string[];
 }
 
 /** The span that the options name. */
-export function spanOf({ since, until }: FileOptions): Span {
-  return { since_s: since, until_s: until };
+export function spanOf({ since, until, timezone }: FileOptions): AskedSpan {
+  return (zone) => {
+    const meant = timezone === "home" ? zone : "UTC";
+    return { since_s: since?.(meant), until_s: until?.(meant) };
+  };
 }
 
-/** A day or a moment as ISO 8601 has it, UTC unless it says otherwise, as unix seconds. */
-function parseMoment_s(text: string): number {
+/** Unix seconds of a moment that was asked for, in a time zone where it does not name its own. */
+type AskedMoment = (zone: string) => number;
+
+/** A day or a moment as ISO 8601 has it. */
+function parseMoment(text: string): AskedMoment {
   const bare = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?)?$/.test(text);
   const zoned = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:\d\d)$/.test(text);
   const unix_ms = bare && text.includes("T") ? Date.parse(`${text}Z`) : Date.parse(text);
@@ -43,7 +59,10 @@ function parseMoment_s(text: string): number {
     throw new InvalidArgumentError(
       "It must be a day or moment from 1970 on, such as 2026-01-31 or 2026-01-31T08:00Z.",
     );
-  return unix_ms / 1000;
+  if (zoned) return () => unix_ms / 1000;
+  const wall = Temporal.PlainDateTime.from(new Date(unix_ms).toISOString().slice(0, -1));
+  // Where the clocks were put forward over it, the first moment after.
+  return (zone) => Math.max(0, wall.toZonedDateTime(zone).epochMilliseconds / 1000);
 }
 
 function parseSeries(text: string): readonly SeriesName[] {

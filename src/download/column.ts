@@ -1,7 +1,9 @@
 import type { TObject, TSchema } from "@sinclair/typebox";
 import { Provenance } from "../provenance.ts";
+import type { Item } from "../records/items.ts";
 import { type SeriesName, seriesOf } from "../series.ts";
 import { isUnixTime } from "../unix-time.ts";
+import type { HomeZones, Timezone } from "./home-zones.ts";
 
 /** A column of a file: what its values are, in every format. */
 export interface Column {
@@ -33,14 +35,19 @@ export interface Encoder {
   tail(): Uint8Array;
 }
 
-/** Columns of a series over many items: the item, the home, the stamp, the fields of the series table, and how the stamp was made. */
-export function columnsOfSeries(series: SeriesName): Column[] {
+/**
+ * Columns of a series over many items: the item, the home, the stamp, the fields of the series table, and how the stamp was made.
+ *
+ * @param timezone `home`: with the stamp as it was there
+ */
+export function columnsOfSeries(series: SeriesName, timezone: Timezone = "utc"): Column[] {
   const { fields, stampMeaning } = seriesOf(series);
   const [homeid, clock] = columnsOfSchema(Provenance) as [Column, Column];
   return [
     ...columnsOfItem.slice(0, 2),
     homeid,
     column("stamp", "moment", stampMeaning),
+    ...(timezone === "home" ? localColumns : []),
     ...Object.entries(fields).map(([name, { schema, meaning, unit }]) => {
       const column = columnOf(name, schema);
       return { ...column, meaning, unit: column.type === "moment" ? "" : unit };
@@ -50,24 +57,32 @@ export function columnsOfSeries(series: SeriesName): Column[] {
 }
 
 /** The item that a row is of. */
-export interface RowItem {
-  readonly itemid: number;
-  readonly itemname: string;
-}
+export type RowItem = Pick<Item, "itemid" | "itemname" | "currenthomeid">;
 
-/** Makes rows of the readings of a series. */
-export function readingRows(series: SeriesName): (item: RowItem, reading: SourceRow) => Row {
+/** Makes rows of the readings of a series; with the stamp as it was in the home where `local` has its zone. */
+export function readingRows(
+  series: SeriesName,
+  local?: HomeZones,
+): (item: RowItem, reading: SourceRow) => Row {
   const times = Object.values(seriesOf(series).fields).map(({ schema }) => isUnixTime(schema));
-  return ({ itemid, itemname }, [stamp_ms, ...told]) => {
+  return (item, [stamp_ms, ...told]) => {
     const values = told.slice(0, times.length);
     const [homeid = null, clock = null] = told.slice(times.length);
     const cells = values.map((value, at) => (times[at] && typeof value === "number" ? value * 1000 : value));
-    return [itemid, itemname, homeid, stamp_ms, ...cells, clock];
+    const there = local?.localTime(item, homeid === null ? null : Number(homeid), stamp_ms);
+    const localCells = there === undefined ? [] : [there, there.slice(0, date_length)];
+    return [item.itemid, item.itemname, homeid, stamp_ms, ...localCells, ...cells, clock];
   };
 }
 
 /** A reading: stamp in unix milliseconds, the values in the order of the series' fields, then `homeid` and `clock` of its provenance. */
 export type SourceRow = readonly [stamp_ms: number, ...values: Cell[]];
+
+const localColumns: readonly Column[] = [
+  column("localtime", "text", "the stamp as the time of its home, with the offset from UTC"),
+  column("localday", "date", "its day of the calendar there"),
+];
+const date_length = 10;
 
 /** Columns of the item that a row is of. */
 export const columnsOfItem: readonly Column[] = [

@@ -3,13 +3,12 @@ import { recordingKinds } from "../kinds.ts";
 import { type DayMinutes, type Known, minutesByDay } from "../meaning/missing-minutes.ts";
 import { Coverage, coverageReasons } from "../records/coverage.ts";
 import type { Item } from "../records/items.ts";
-import { Home } from "../records/programme.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../series.ts";
-import { isTimezone } from "../timezone.ts";
 import { type Answers, pagesOf } from "./answers.ts";
 import { type Cell, type Column, column, columnsOfItem, columnsOfSchema, type Row, rowOf } from "./column.ts";
+import type { HomeZones } from "./home-zones.ts";
 import type { Readings } from "./readings.ts";
-import type { Span } from "./series-download.ts";
+import { type AskedSpan, spanIn } from "./span.ts";
 
 /** When each item was listened to and alive: a row for each stretch. */
 export const coverageColumns: readonly Column[] = [...columnsOfItem, ...columnsOfSchema(Coverage)];
@@ -44,7 +43,8 @@ export interface CoverageOptions {
   readonly items: readonly Item[];
   /** Absent: all of them. */
   readonly series?: readonly SeriesName[] | undefined;
-  readonly span: Span;
+  readonly span: AskedSpan;
+  readonly zones: HomeZones;
   readonly clock: Clock;
 }
 
@@ -59,10 +59,10 @@ export interface CoverageRows {
  * download begins.
  */
 export async function* coverageRows(options: CoverageOptions): AsyncGenerator<CoverageRows> {
-  const { answers, readings, items, series = seriesNames, span, clock } = options;
-  const zones = await zonesOf(answers);
-  const { since_s, until_s = nowOf(clock) } = span;
+  const { answers, readings, items, series = seriesNames, span, zones, clock } = options;
   for (const item of items.filter(records)) {
+    const zone = zones.zoneOf(item);
+    const { since_s, until_s = nowOf(clock) } = spanIn(span, zone);
     const known = await coverageOf(answers, item, { since_s, until_s });
     const own = series.filter((name) => seriesOf(name).kind === item.typename);
     const spans = known.map(({ start, stop, state, reason }): Known => {
@@ -70,7 +70,6 @@ export async function* coverageRows(options: CoverageOptions): AsyncGenerator<Co
     });
     const first_ms = Math.min(spans[0]?.from_ms ?? Infinity, await firstReading_ms(readings, item, own));
     const from_ms = since_s === undefined ? first_ms : since_s * 1000;
-    const zone = zones.get(item.currenthomeid ?? -1) ?? "UTC";
     const days = [...minutesByDay(zone, { from_ms, to_ms: until_s * 1000 }, spans)];
     const counts = await readingsByDay(readings, item, own, days);
     yield {
@@ -87,15 +86,6 @@ export async function* coverageRows(options: CoverageOptions): AsyncGenerator<Co
       ]),
     };
   }
-}
-
-/** The time zone of each home that has one. */
-async function zonesOf(answers: Answers): Promise<ReadonlyMap<number, string>> {
-  const zones = new Map<number, string>();
-  for await (const homes of pagesOf(answers, "/homes/", Home))
-    for (const { homeid, timezone } of homes)
-      if (typeof timezone === "string" && isTimezone(timezone)) zones.set(Number(homeid), timezone);
-  return zones;
 }
 
 /** The coverage of an item within a span, in order of time. */

@@ -5,11 +5,13 @@ import { OperatorError } from "../errors.ts";
 import { type Item, ItemType } from "../records/items.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../series.ts";
 import { HeldReadings } from "./held-readings.ts";
+import { HomeZones } from "./home-zones.ts";
 import { InterfaceClient } from "./interface-client.ts";
 import { inventory } from "./inventory.ts";
 import { type PackageForm, type WrittenFile, type WrittenPackage, writePackage } from "./package/package.ts";
 import { bringUpToDate } from "./series-download.ts";
 import { fileOf } from "./series-file.ts";
+import { spanIn } from "./span.ts";
 
 export interface DownloadOptions extends PackageForm {
   readonly url: string;
@@ -49,11 +51,13 @@ export interface Downloaded extends WrittenPackage {
 export async function download(options: DownloadOptions): Promise<Downloaded> {
   const failed = new AbortController();
   const answers = new InterfaceClient({ ...options, stop: AbortSignal.any([options.stop, failed.signal]) });
-  const { span, directory } = options;
+  const { directory, timezone } = options;
+  const span = spanIn(options.span, "UTC");
+  const where = timezone === "home" ? " at home" : "";
   const held = new HeldReadings(join(directory, stateFile), {
     url: answers.url,
-    since: moment(span.since_s),
-    until: moment(span.until_s),
+    since: moment(span.since_s, where),
+    until: moment(span.until_s, where),
   });
   try {
     if ((await answers.get("/items", "", Type.Array(ItemType))) === undefined)
@@ -62,14 +66,16 @@ export async function download(options: DownloadOptions): Promise<Downloaded> {
         "give --url the address that the gateway or central server prints when it starts",
       );
     const items = await inventory(answers, options.items);
-    const received = await receive(answers, held, items, { ...options, failed });
+    const zones = await HomeZones.of(answers);
+    const received = await receive(answers, held, items, { ...options, zones, failed });
     const written = await writePackage({
       ...options,
       answers,
       readings: held,
       items,
+      zones,
       origin: { command: "lintel fetch", name: answers.url, url: answers.url },
-      writing: (series, own, write) => unlessStanding(held, series, own, options, write),
+      writing: (series, own, write) => unlessStanding(held, series, own, { ...options, zones }, write),
       onStep: (now) => options.onProgress({ ...received, now }),
     });
     return { directory, received: received.received, ...written };
@@ -86,7 +92,7 @@ async function receive(
   answers: InterfaceClient,
   held: HeldReadings,
   items: readonly Item[],
-  { failed, ...options }: DownloadOptions & { failed: AbortController },
+  { zones, failed, ...options }: DownloadOptions & { zones: HomeZones; failed: AbortController },
 ): Promise<Omit<Progress, "now">> {
   const runs = items.flatMap((item) =>
     (options.series ?? seriesNames)
@@ -104,7 +110,7 @@ async function receive(
         held,
         of: { series, item: item.itemid },
         itemname: item.itemname,
-        span: options.span,
+        span: spanIn(options.span, zones.zoneOf(item)),
         onPage: (count) => {
           progress.received += count;
           tell();
@@ -124,11 +130,12 @@ async function unlessStanding(
   held: HeldReadings,
   series: SeriesName,
   items: readonly Item[],
-  { directory, format, stamp }: PackageForm,
+  { directory, format, stamp, timezone, zones }: PackageForm & { zones: HomeZones },
   write: () => Promise<number>,
 ): Promise<WrittenFile> {
   const content = JSON.stringify([
     stamp,
+    timezone === "home" ? zones.text : "",
     items.map(({ itemid, itemname }) => [itemid, itemname, held.progress({ series, item: itemid }).revision]),
   ]);
   const setting = `written ${series}.${format}`;
@@ -140,8 +147,8 @@ async function unlessStanding(
   return { rows, written: true };
 }
 
-function moment(unix_s: number | undefined): string {
-  return unix_s === undefined ? "" : new Date(unix_s * 1000).toISOString();
+function moment(unix_s: number | undefined, where: string): string {
+  return unix_s === undefined ? "" : `${new Date(unix_s * 1000).toISOString()}${where}`;
 }
 
 const stateFile = ".lintel-fetch.db";

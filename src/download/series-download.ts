@@ -4,12 +4,7 @@ import { Provenance } from "../provenance.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../series.ts";
 import type { Answers } from "./answers.ts";
 import type { HeldReadings, HeldRow, ItemSeries } from "./held-readings.ts";
-
-/** Whole unix seconds: from `since_s`, and below `until_s`. */
-export interface Span {
-  readonly since_s?: number;
-  readonly until_s?: number;
-}
+import type { Span } from "./span.ts";
 
 /**
  * Receives what has arrived of a series of an item since the last page that is held, page by page: afterwards every reading

@@ -2,6 +2,7 @@ import type { Item } from "../records/items.ts";
 import type { SeriesName } from "../series.ts";
 import { columnsOfSeries, readingRows } from "./column.ts";
 import type { Format } from "./format.ts";
+import type { HomeZones, Timezone } from "./home-zones.ts";
 import type { Readings } from "./readings.ts";
 import type { StampForm } from "./stamp-form.ts";
 import { writeTable } from "./table-file.ts";
@@ -18,16 +19,18 @@ export async function writeSeries(options: {
   series: SeriesName;
   items: readonly Item[];
   readings: Readings;
+  zones: HomeZones;
+  timezone?: Timezone | undefined;
   format: Format;
   stamp: StampForm;
   stop: AbortSignal;
   onRows?: ((count: number) => void) | undefined;
 }): Promise<number> {
-  const { series, items, readings, format, stamp } = options;
+  const { series, items, readings, zones, timezone, format, stamp } = options;
   async function* batches() {
     // A series without readings has a file too.
     yield [];
-    const rowOf = readingRows(series);
+    const rowOf = readingRows(series, timezone === "home" ? zones : undefined);
     for (const item of items)
       for await (const rows of readings.oldestFirst(series, item)) {
         options.stop.throwIfAborted();
@@ -36,7 +39,8 @@ export async function writeSeries(options: {
       }
   }
   const path = fileOf(options.path, format);
-  return (await writeTable({ path, format, columns: columnsOfSeries(series), stamp }, batches())) ?? 0;
+  const columns = columnsOfSeries(series, timezone);
+  return (await writeTable({ path, format, columns, stamp }, batches())) ?? 0;
 }
 
 export function fileOf(path: string, format: Format): string {

@@ -2,6 +2,7 @@ import { type SeriesName, seriesNames, seriesOf } from "../series.ts";
 import { type Column, columnsOfSchema, columnsOfSeries } from "./column.ts";
 import { coverageColumns, missingnessColumns } from "./coverage-list.ts";
 import { deviceColumns, deviceList } from "./device-list.ts";
+import type { Timezone } from "./home-zones.ts";
 import { recordLists } from "./record-lists.ts";
 
 /** A table of a download: a file of that name. */
@@ -17,8 +18,11 @@ export const coverageList = "coverage";
 export const missingnessList = "missingness";
 
 /** Every table that a download can have, series first. */
-export const tables: readonly Table[] = [
-  ...seriesNames.map(tableOf),
+export function tablesIn(timezone: Timezone): readonly Table[] {
+  return [...seriesNames.map((series) => tableOf(series, timezone)), ...otherTables];
+}
+
+const otherTables: readonly Table[] = [
   {
     name: coverageList,
     title: "When each item was listened to and alive, so that no event can be told from no data",
@@ -35,11 +39,11 @@ export const tables: readonly Table[] = [
 
 /** The table of this name. @throws TypeError where there is none */
 export function tableNamed(name: string): Table {
-  const table = tables.find((one) => one.name === name);
+  const table = tablesIn("utc").find((one) => one.name === name);
   if (table === undefined) throw new TypeError(`no download has a table ${name}`);
   return table;
 }
 
-function tableOf(series: SeriesName): Table {
-  return { name: series, title: seriesOf(series).title, columns: columnsOfSeries(series) };
+function tableOf(series: SeriesName, timezone: Timezone): Table {
+  return { name: series, title: seriesOf(series).title, columns: columnsOfSeries(series, timezone) };
 }

@@ -5,7 +5,7 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import { SystemClock } from "../../src/clock.ts";
 import type { Column, ColumnType } from "../../src/download/column.ts";
 import { type Format, formatNames } from "../../src/download/format.ts";
-import { tables } from "../../src/download/tables.ts";
+import { tablesIn } from "../../src/download/tables.ts";
 import { lineLog } from "../../src/log.ts";
 import { openGatewayStore } from "../../src/store/sqlite/open.ts";
 import { fill } from "../api/programme.ts";
@@ -45,7 +45,7 @@ function place(format: Format, ...path: string[]): string {
 }
 
 function columnsOf(name: string): readonly Column[] {
-  return tables.find((table) => table.name === name)?.columns ?? [];
+  return tablesIn("utc").find((table) => table.name === name)?.columns ?? [];
 }
 
 /** Tables whose every column is known to have values, or at least to be no text that looks like something else. */

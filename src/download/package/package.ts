@@ -7,13 +7,14 @@ import type { Answers } from "../answers.ts";
 import { coverageRows } from "../coverage-list.ts";
 import { deviceList, writeDevices } from "../device-list.ts";
 import type { Format } from "../format.ts";
+import type { HomeZones, Timezone } from "../home-zones.ts";
 import type { Readings } from "../readings.ts";
 import { recordLists, writeList } from "../record-lists.ts";
-import type { Span } from "../series-download.ts";
 import { fileOf, writeSeries } from "../series-file.ts";
+import type { AskedSpan } from "../span.ts";
 import type { StampForm } from "../stamp-form.ts";
 import { TableFile } from "../table-file.ts";
-import { coverageList, missingnessList, tableNamed, tables } from "../tables.ts";
+import { coverageList, missingnessList, tableNamed, tablesIn } from "../tables.ts";
 import { writeDescription } from "./description.ts";
 import { type Origin, type WrittenTable, writtenTable } from "./written.ts";
 
@@ -23,7 +24,10 @@ export interface PackageForm {
   readonly directory: string;
   readonly format: Format;
   readonly stamp: StampForm;
-  readonly span: Span;
+  /** Where it differs by zone, that of the home of each item. */
+  readonly span: AskedSpan;
+  /** Absent: utc. */
+  readonly timezone?: Timezone | undefined;
   /** Absent: all that there are items of. */
   readonly series?: readonly SeriesName[] | undefined;
   readonly clock: Clock;
@@ -34,6 +38,7 @@ export interface PackageOptions extends PackageForm {
   readonly answers: Answers;
   readonly readings: Readings;
   readonly items: readonly Item[];
+  readonly zones: HomeZones;
   readonly origin: Origin;
   /** Has the file of a series of these items written, or not where it stands there already. */
   readonly writing?: (
@@ -121,14 +126,14 @@ async function writeCoverage(options: PackageOptions): Promise<{ coverage: numbe
 /** Writes the files that say what the others are. */
 async function describe(
   files: WrittenPackage["files"],
-  { directory, format, stamp, clock, origin }: PackageOptions,
+  { directory, format, stamp, timezone = "utc", clock, origin }: PackageOptions,
 ): Promise<void> {
   const written: WrittenTable[] = [];
-  for (const table of tables) {
+  for (const table of tablesIn(timezone)) {
     const rows = files[table.name]?.rows;
     if (rows !== undefined)
       written.push(await writtenTable(table, { directory, path: fileOf(table.name, format), rows }));
   }
   const made_ms = clock.now().unix_ms;
-  writeDescription(directory, { tables: written, format, stamp, origin, made_ms, version });
+  writeDescription(directory, { tables: written, format, stamp, timezone, origin, made_ms, version });
 }

@@ -2,8 +2,16 @@ import type { Format } from "../format.ts";
 import type { Contents } from "./written.ts";
 
 /** For whoever finds the directory: its purpose, and a first plot. */
-export function readme({ format, origin, made_ms, version }: Contents): string {
+export function readme({ format, timezone, origin, made_ms, version }: Contents): string {
   const { r, python, duckdb } = readers[format];
+  const [column, day, whose] =
+    timezone === "home"
+      ? ["localday", "localday", "each home's time zone, as in `missingness`"]
+      : [
+          "stamp",
+          "stamp::DATE",
+          "UTC in these lines; `missingness` has those of each home's time zone, which it names",
+        ];
   return `# Readings and records of homes
 
 Written by \`${origin.command}\` of Lintel ${version} from ${origin.name} at ${new Date(made_ms).toISOString()}. It may hold what is personal: keep it as your study says.
@@ -21,7 +29,7 @@ R:
 \`\`\`r
 events <- ${r("wirelesssensor_events")}
 missing <- ${r("missingness")}
-events$day <- as.Date(events$stamp)
+events$day <- as.Date(events$${column})
 counts <- aggregate(event ~ itemname + day, events, length)
 known <- subset(missing, minutes - listened < 60)
 merged <- merge(counts, transform(known, day = as.Date(day)), by = c("itemname", "day"))
@@ -34,7 +42,7 @@ Python:
 import pandas as pd
 events = ${python("wirelesssensor_events")}
 missing = ${python("missingness")}
-events["day"] = pd.to_datetime(events["stamp"]).dt.date
+events["day"] = pd.to_datetime(events["${column}"]).dt.date
 missing["day"] = pd.to_datetime(missing["day"]).dt.date
 counts = events.groupby(["itemname", "day"]).size().rename("events").reset_index()
 known = missing[missing["minutes"] - missing["listened"] < 60]
@@ -44,10 +52,10 @@ counts.merge(known, on=["itemname", "day"]).pivot(index="day", columns="itemname
 DuckDB:
 
 \`\`\`sql
-SELECT itemname, stamp::DATE AS day, count(*) AS events FROM ${duckdb("wirelesssensor_events")} GROUP BY ALL ORDER BY ALL;
+SELECT itemname, ${day} AS day, count(*) AS events FROM ${duckdb("wirelesssensor_events")} GROUP BY ALL ORDER BY ALL;
 \`\`\`
 
-Days are those of UTC in these lines; \`missingness\` has those of each home's time zone, which it names.
+Days are those of ${whose}.
 `;
 }
 

@@ -2,6 +2,7 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Format } from "../format.ts";
+import type { Timezone } from "../home-zones.ts";
 import type { StampForm } from "../stamp-form.ts";
 import type { Table } from "../tables.ts";
 
@@ -30,6 +31,7 @@ export interface Contents {
   readonly tables: readonly WrittenTable[];
   readonly format: Format;
   readonly stamp: StampForm;
+  readonly timezone: Timezone;
   readonly origin: Origin;
   /** When it was made, unix milliseconds. */
   readonly made_ms: number;

@@ -1,0 +1,12 @@
+/** Whole unix seconds: from `since_s`, and below `until_s`. */
+export interface Span {
+  readonly since_s?: number | undefined;
+  readonly until_s?: number | undefined;
+}
+
+/** A span that is the same everywhere, or the one that it is in a time zone. */
+export type AskedSpan = Span | ((zone: string) => Span);
+
+export function spanIn(asked: AskedSpan, zone: string): Span {
+  return typeof asked === "function" ? asked(zone) : asked;
+}
