@@ -12,6 +12,11 @@ export function documents(versions: ReadonlyMap<ApiVersion, readonly Endpoint[]>
     const contract = () => contractOf(version, endpoints);
     const forPrograms = madeOnce(() => JSON.stringify(contract()));
     const forPeople = madeOnce(() => pageOf(contract(), anyOrigin));
+    // Who opens the address that a server prints is led to what explains it.
+    app.get(
+      `/v${version}`,
+      () => new Response(null, { status: 303, headers: { Location: `/v${version}/docs` } }),
+    );
     app.get(`/v${version}/openapi.json`, ({ headers }) =>
       textResponse(forPrograms(), headers["accept-encoding"], headersOf("application/json")),
     );

@@ -173,7 +173,13 @@ class Stage implements DemoTeller {
     this.#print(ask("/items/wirelesssensors/kitchen-wall/events?limit=5"));
     this.#print(ask("/items/pillboxes/pillbox-evening/events?limit=5"));
     this.#print(ask("/items/scales/scale-bathroom/weights?limit=5"));
-    this.#print(ask("/items/watches/watch-1/epochs?limit=5"));
+    this.#print(ask("/items/watches/watch-1/epochs?limit=5"), "");
+    const fetchAll = `fetch --url ${new URL(url).origin} --token ${token} --output demo-data`;
+    this.#print("or take all of it as files that explain themselves:", cyan(`  ${launcher()} ${fetchAll}`));
+    this.#print(`What there is to ask: ${url}/docs`);
+    this.#print(
+      `R, Python and TypeScript: docs/quickstart, with LINTEL_URL=${url} and LINTEL_TOKEN=${token}`,
+    );
     this.#print("", bold("Live"), dim("  (each line is on disk and in the API; Ctrl-C ends the demo)"));
   }
 
@@ -233,8 +239,8 @@ function launcher(): string {
 }
 
 const lines_per_second_max = 8;
-/** Lines of the terminal below the code: the other link, how to pair, the four to paste, most of them folded, and the first that is live. */
-const rows_below_code = 23;
+/** Lines of the terminal below the code: the other link, how to pair, the five to paste, most of them folded, where more is to be found, and the first that is live. */
+const rows_below_code = 30;
 /** Older readings come from the memory of a device. */
 const buffered_least_ms = 60_000;
 

@@ -73,8 +73,11 @@ async function fetchAll(options: FetchOptions, context: CommandContext): Promise
       random: Math.random,
       stop,
       onProgress: downloadMeter(terminal, elapsed_ms),
-      onRetry: (reason, delay_ms) =>
-        terminal.say(`${reason}: asking again in ${(delay_ms / 1000).toFixed(1)} s`),
+      onRetry: (reason, delay_ms, left_ms) => {
+        const end = new Date(clock.now().unix_ms + left_ms).toTimeString().slice(0, 8);
+        const again = `asking again in ${(delay_ms / 1000).toFixed(1)} s`;
+        terminal.say(`${reason}: ${again}, and giving up at about ${end}`);
+      },
     }),
   );
   if (done === undefined) return;

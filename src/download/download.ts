@@ -23,7 +23,7 @@ export interface DownloadOptions extends PackageForm {
   /** From 0 up to 1, for the waits between attempts. */
   readonly random: () => number;
   readonly onProgress: (progress: Progress) => void;
-  readonly onRetry: (reason: string, delay_ms: number) => void;
+  readonly onRetry: (reason: string, delay_ms: number, left_ms: number) => void;
 }
 
 export interface Progress {

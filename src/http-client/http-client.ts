@@ -57,7 +57,8 @@ export interface ClientOptions {
   readonly random: () => number;
   /** Ends requests under way; calls reject with the signal's reason. */
   readonly stop: AbortSignal;
-  readonly onRetry: (reason: string, delay_ms: number) => void;
+  /** Told before each wait; `left_ms` is for about how long, with this wait, it is asked again before it is given up. */
+  readonly onRetry: (reason: string, delay_ms: number, left_ms: number) => void;
   readonly wording: Wording;
   readonly bounds: ClientBounds;
   /** The network; absent: Bun's. */
@@ -108,7 +109,11 @@ export class HttpClient {
         outcome.retry_ms !== undefined,
       );
       this.#giveUp(outcome, { failures, attempt, delay_ms, sends: made.body !== undefined });
-      this.#options.onRetry(`${this.url.host}: ${outcome.failure}`, delay_ms);
+      this.#options.onRetry(
+        `${this.url.host}: ${outcome.failure}`,
+        delay_ms,
+        delay_ms + this.#later_ms(failures),
+      );
       await pause(delay_ms, this.#options.clock, this.#options.stop);
     }
   }
@@ -197,6 +202,15 @@ export class HttpClient {
       return { failure, answered: status, retry_ms };
     }
     throw this.#refusal(outcome, url);
+  }
+
+  /** The waits that may still follow the one after so many failures. */
+  #later_ms(failures: number): number {
+    const more = Math.max(0, this.#options.bounds.failures_max - 1 - failures);
+    return Array.from({ length: more }, (_, at) => retryDelay_ms(failures + 1 + at)).reduce(
+      (sum, ms) => sum + ms,
+      0,
+    );
   }
 
   #giveUp(

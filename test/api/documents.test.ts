@@ -115,6 +115,16 @@ test("documents are compressed where that is wanted, and name the address that t
   expect(await page.text()).toContain("http://gateway.local:8080/v0.9/items");
 });
 
+test("the address that a server prints leads to the page of its version", async () => {
+  for (const path of ["/v0.9", "/v0.9/", "/v0.1"]) {
+    const answer = await fetch(new URL(path, serving.api.url), { redirect: "manual" });
+    const [version] = path.match(/v0\.\d/) ?? [];
+    expect([answer.status, answer.headers.get("Location")]).toEqual([303, `/${version}/docs`]);
+  }
+  const opened = await fetch(new URL("/v0.9", serving.api.url));
+  expect([opened.status, new URL(opened.url).pathname]).toEqual([200, "/v0.9/docs"]);
+});
+
 test("whatever is put into a page is text", () => {
   expect(html`<p>${"<script>\"'&"}</p>`.text).toBe("<p>&#60;script&#62;&#34;&#39;&#38;</p>");
   expect(html`${["a", html`<b>${1}</b>`, undefined]}`.text).toBe("a<b>1</b>");

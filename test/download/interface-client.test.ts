@@ -102,10 +102,12 @@ describe("a client of the interface", () => {
     for (const address of [url, "http://127.0.0.1:9"]) {
       const clock = new SettableClock(0);
       const waits: number[] = [];
+      const told: number[] = [];
       const client = clientAt(address, {
         clock,
-        onRetry: (_, delay_ms) => {
+        onRetry: (_, delay_ms, left_ms) => {
           waits.push(delay_ms);
+          told.push(left_ms);
           queueMicrotask(() => clock.advance(delay_ms));
         },
       });
@@ -113,6 +115,9 @@ describe("a client of the interface", () => {
         /the server at 127\.0\.0\.1:\d+ cannot (answer now|be reached) \(.*; 10 attempts\): nothing is lost, and the next lintel fetch goes on from here; .* of --url/,
       );
       expect(waits).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
+      // Each time, how long it goes on.
+      const after = (from: number) => waits.slice(from).reduce((sum, ms) => sum + ms, 0);
+      expect(told).toEqual(waits.map((_, at) => after(at)));
     }
   });
 

@@ -87,6 +87,15 @@ test("the demo serves a furnished flat with history, then live events", async ()
   expect(copied).toBe(await own.text());
 
   expect(await pageOf(`${gateway.origin}/recorded`)).toContain(new URL(ready.central_url).host);
+
+  // The records of both are one set, also after an upload.
+  for (const path of ["/homes/1/inventory", "/subjects/1/inventory", "/homes/1", "/subjects/1"]) {
+    const headers = { authorization: `bearer ${ready.token}`, accept: "application/json" };
+    const [one, other] = await Promise.all(
+      [ready.url, ready.central_url].map(async (url) => (await fetch(`${url}${path}`, { headers })).text()),
+    );
+    expect([path, one]).toEqual([path, other]);
+  }
 }, 60_000);
 
 test("central has lived through the last nights of four homes, three of which need a visit", async () => {
@@ -206,6 +215,19 @@ test("on a terminal's pipe it says how to look and ask, with links and a line th
   expect(links).toHaveLength(2);
   expect(line).toContain(new URL(links[0] ?? "").origin);
   expect(before.join("\n")).toContain(`pair --data ${join(site.directory, "kept")}`);
+  const rest: string[] = [];
+  await eventually(async () => {
+    rest.push((await demo.line()) ?? "");
+    return rest.at(-1)?.includes("Live") ? true : undefined;
+  }, "the end of what it says first");
+  const words = / fetch (--url .*)$/m.exec(Bun.stripANSI(rest.join("\n")))?.[1]?.split(" ") ?? [];
+  expect(rest.join("\n")).toContain("/v0.9/docs");
+  const output = join(site.directory, "fetched");
+  const fetched = await site.lintel("fetch", ...words.with(-1, output));
+  expect({ code: fetched.code, files: readdirSync(output).includes("README.md") }).toEqual({
+    code: 0,
+    files: true,
+  });
   for (const link of links.map((text) => new URL(text))) {
     const authorization = `bearer ${link.hash.replace("#token=", "")}`;
     const headers = { authorization, accept: "application/json" };
