@@ -2,18 +2,20 @@ import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import { Answering } from "../api/answering.ts";
+import type { Format } from "../download/format.ts";
 import { HomeZones } from "../download/home-zones.ts";
 import { inventory } from "../download/inventory.ts";
 import { type PackageForm, writePackage } from "../download/package/package.ts";
 import type { Readings } from "../download/readings.ts";
 import { fileOf, writeSeries } from "../download/series-file.ts";
 import { spanIn } from "../download/span.ts";
+import { absences } from "../download/standards/readme.ts";
 import { OperatorError } from "../errors.ts";
 import type { Item } from "../records/items.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../series.ts";
 import type { Store } from "../store/store.ts";
 import { addHelp, type CommandContext } from "./command.ts";
-import { addFileOptions, type FileOptions, spanOf } from "./file-options.ts";
+import { addFileOptions, type FileOptions, formatOf, spanOf } from "./file-options.ts";
 import { interruptible } from "./interruptible.ts";
 import { drawBar } from "./progress.ts";
 import { addStoreOptions, type StoreOptions } from "./store-options.ts";
@@ -47,9 +49,10 @@ interface ExportOptions extends FileOptions, StoreOptions {
 
 async function exportAll(options: ExportOptions, context: CommandContext): Promise<void> {
   const { terminal, clock } = context;
-  const { format, stamp, timezone, series } = options;
+  const { stamp, timezone, series } = options;
+  const { format, standard } = formatOf(options);
   const span = spanOf(options);
-  const single = singleFile(options);
+  const single = standard === undefined ? singleFile({ ...options, format }) : undefined;
   const interrupted = "Interrupted: only the files that were finished are there.";
   const written = await interruptible(context, { interrupted }, (stop) =>
     withStore(options, context, async (store) => {
@@ -67,7 +70,7 @@ async function exportAll(options: ExportOptions, context: CommandContext): Promi
         drawBar(terminal, { done, total, words: `${done} readings` });
       };
       const directory = resolve(options.output);
-      const form: PackageForm = { directory, format, stamp, timezone, span, series, clock, stop };
+      const form: PackageForm = { directory, format, standard, stamp, timezone, span, series, clock, stop };
       const zones = await HomeZones.of(answers);
       const readings = readingsOf(store, form, zones);
       if (single !== undefined) {
@@ -77,7 +80,7 @@ async function exportAll(options: ExportOptions, context: CommandContext): Promi
       }
       const origin = { command: "lintel export", name: `the store with epoch ${epoch}` };
       const onStep = (step: string) => drawBar(terminal, { done, total, words: step });
-      const { files } = await writePackage({
+      const written = await writePackage({
         ...form,
         answers,
         readings,
@@ -87,10 +90,18 @@ async function exportAll(options: ExportOptions, context: CommandContext): Promi
         onStep,
         onRows,
       });
-      return Object.entries(files).map(([name, file]) => ({
-        file: fileOf(join(directory, name), format),
-        rows: file.rows,
-      }));
+      for (const sentence of written.standard === undefined ? [] : absences(written.standard))
+        terminal.say(sentence);
+      return [
+        ...Object.entries(written.files).map(([name, { rows }]) => ({
+          file: fileOf(join(directory, name), format),
+          rows,
+        })),
+        ...Object.entries(written.standard?.files ?? {}).map(([path, rows]) => ({
+          file: join(directory, path),
+          rows,
+        })),
+      ];
     }),
   );
   if (written === undefined) return;
@@ -118,7 +129,11 @@ function readingsOf(store: Store, { span: asked }: PackageForm, zones: HomeZones
 }
 
 /** The one series that goes into the one file that is named, whose path is without its ending; undefined where a directory is named. */
-function singleFile({ output, format, series = seriesNames }: ExportOptions) {
+function singleFile({
+  output,
+  format,
+  series = seriesNames,
+}: Pick<ExportOptions, "output" | "series"> & { readonly format: Format }) {
   const path = resolve(output);
   const ending = `.${format}`;
   if (!path.endsWith(ending) || statSync(path, { throwIfNoEntry: false })?.isDirectory()) return undefined;

@@ -2,9 +2,10 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { certificateIn, isToken, tokenIn } from "../config/credential-files.ts";
 import { type Downloaded, download } from "../download/download.ts";
+import { absences } from "../download/standards/readme.ts";
 import { OperatorError } from "../errors.ts";
 import { addHelp, type CommandContext } from "./command.ts";
-import { addFileOptions, type FileOptions, spanOf } from "./file-options.ts";
+import { addFileOptions, type FileOptions, formatOf, spanOf } from "./file-options.ts";
 import { interruptible } from "./interruptible.ts";
 import { downloadMeter } from "./progress.ts";
 import { spanText } from "./spans.ts";
@@ -63,7 +64,7 @@ async function fetchAll(options: FetchOptions, context: CommandContext): Promise
       token,
       certificate,
       directory: resolve(options.output),
-      format: options.format,
+      ...formatOf(options),
       stamp: options.stamp,
       timezone: options.timezone,
       span: spanOf(options),
@@ -92,8 +93,17 @@ function printSummary(done: Downloaded, seconds: number, terminal: Terminal): vo
   terminal.print(
     `${done.received} readings received in ${seconds < 60 ? `${seconds.toFixed(1)} s` : spanText(seconds * 1000)}, everything is in ${done.directory}`,
   );
+  if (done.standard !== undefined) {
+    printTable(terminal, standardColumns, Object.entries(done.standard.files));
+    for (const sentence of absences(done.standard)) terminal.say(sentence);
+  }
   if (done.absent.length > 0) terminal.say(`This server has no list of: ${done.absent.join(", ")}.`);
 }
+
+const standardColumns: Columns<[path: string, lines: number]> = {
+  file: ([path]) => path,
+  lines: ([, lines]) => lines,
+};
 
 const columns: Columns<[name: string, file: Downloaded["files"][string]]> = {
   file: ([name]) => name,

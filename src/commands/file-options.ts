@@ -3,13 +3,21 @@ import { type Format, formatNames } from "../download/format.ts";
 import { type Timezone, timezones } from "../download/home-zones.ts";
 import type { AskedSpan } from "../download/span.ts";
 import { type StampForm, stampFormNames } from "../download/stamp-form.ts";
+import { type StandardName, standardNames } from "../download/standards/standards.ts";
 import { type SeriesName, seriesNames } from "../series.ts";
 import { nameList } from "./command.ts";
 
 /** The options for the contents of the files, which `fetch` and `export` share. */
 export function addFileOptions(command: Command): Command {
   return command
-    .addOption(new Option("--format <format>", "of the files").choices(formatNames).default("csv"))
+    .addOption(
+      new Option(
+        "--format <format>",
+        "of the files; ieee1752 and fhir write NDJSON, and beside it what these standards have words for",
+      )
+        .choices([...formatNames, ...standardNames])
+        .default("csv"),
+    )
     .addOption(
       new Option("--stamp <form>", "how CSV and NDJSON show stamps: text in UTC, unix s or unix ms")
         .choices(stampFormNames)
@@ -30,13 +38,22 @@ export function addFileOptions(command: Command): Command {
 }
 
 export interface FileOptions {
-  readonly format: Format;
+  readonly format: Format | StandardName;
   readonly stamp: StampForm;
   readonly timezone: Timezone;
   readonly since?: AskedMoment;
   readonly until?: AskedMoment;
   readonly series?: readonly SeriesName[];
   readonly items?: readonly string[];
+}
+
+/** The format of the tables, and the standard in whose words readings are said beside them. */
+export function formatOf({ format }: FileOptions): { format: Format; standard?: StandardName } {
+  return isStandard(format) ? { format: "ndjson", standard: format } : { format };
+}
+
+function isStandard(name: string): name is StandardName {
+  return (standardNames as readonly string[]).includes(name);
 }
 
 /** The span that the options name. */

@@ -2,7 +2,7 @@ import { type TObject, Type } from "@sinclair/typebox";
 import { kindNames } from "../kinds.ts";
 import { ItemType } from "../records/items.ts";
 import { definitionOf, ownerField, recordPaths, recordTable } from "../records/record-table.ts";
-import { type Answers, pagesOf } from "./answers.ts";
+import { type Answers, type ListRecord, pagesOf } from "./answers.ts";
 import { columnsOfSchema, rowOf } from "./column.ts";
 import type { Format } from "./format.ts";
 import { fileOf } from "./series-file.ts";
@@ -56,16 +56,20 @@ export async function writeList(options: {
 }): Promise<number | undefined> {
   const { answers, list, format, stamp } = options;
   async function* batches() {
-    for await (const paths of pathsOf(answers, list)) {
-      // Without any owner nothing can be asked, and there are no records.
-      if (paths.length === 0) yield [];
-      for (const path of paths)
-        for await (const records of pagesOf(answers, path, list.schema))
-          yield records.map((record) => rowOf(list.schema, record));
-    }
+    for await (const records of recordsOf(answers, list))
+      yield records.map((record) => rowOf(list.schema, record));
   }
   const path = fileOf(options.path, format);
   return writeTable({ path, format, columns: columnsOfSchema(list.schema), stamp }, batches());
+}
+
+/** All records of a list, a page at a time; not even an empty page where there is no such list. */
+export async function* recordsOf(answers: Answers, list: RecordList): AsyncGenerator<readonly ListRecord[]> {
+  for await (const paths of pathsOf(answers, list)) {
+    // Without any owner nothing can be asked, and there are no records.
+    if (paths.length === 0) yield [];
+    for (const path of paths) yield* pagesOf(answers, path, list.schema);
+  }
 }
 
 /** The list's own paths; for lists of owners, one for each owner of each page of owners. */

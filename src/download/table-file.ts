@@ -1,8 +1,6 @@
-import { type FileHandle, mkdir, open, rename, rm } from "node:fs/promises";
-import { dirname } from "node:path";
-import { messageOf, OperatorError } from "../errors.ts";
 import type { Column, Encoder, Row } from "./column.ts";
 import { type Format, formats } from "./format.ts";
+import { PartFile } from "./part-file.ts";
 import type { StampForm } from "./stamp-form.ts";
 
 export interface TableFileOptions {
@@ -13,65 +11,40 @@ export interface TableFileOptions {
   readonly stamp: StampForm;
 }
 
-/**
- * A file of rows that appears whole or not at all: it grows beside its place as `NAME.part`, is put on disk and only then takes its
- * name. Memory is bounded by the rows of one batch and what the format keeps back. Where it is left unfinished, a file that stood
- * there before is untouched.
- */
+/** A file of rows, which appears whole or not at all. Memory is bounded by the rows of one batch and what the format keeps back. */
 export class TableFile implements AsyncDisposable {
-  readonly #path: string;
-  readonly #part: string;
-  readonly #file: FileHandle;
+  readonly #file: PartFile;
   readonly #encoder: Encoder;
   #rows = 0;
 
-  private constructor({ path, format, columns, stamp }: TableFileOptions, file: FileHandle) {
-    this.#path = path;
-    this.#part = partOf(path);
+  private constructor({ format, columns, stamp }: TableFileOptions, file: PartFile) {
     this.#file = file;
     this.#encoder = formats[format](columns, stamp);
   }
 
   /** @throws OperatorError when the file cannot be made */
   static async begin(options: TableFileOptions): Promise<TableFile> {
-    const { path } = options;
-    const file = await writing(path, async () => {
-      await mkdir(dirname(path), { recursive: true });
-      return open(partOf(path), "w", 0o600);
-    });
-    const table = new TableFile(options, file);
-    await table.#put(table.#encoder.head());
+    const table = new TableFile(options, await PartFile.begin(options.path));
+    await table.#file.put(table.#encoder.head());
     return table;
   }
 
   /** @throws OperatorError when the file cannot be written; so does `finish` */
   async add(rows: readonly Row[]): Promise<void> {
     this.#rows += rows.length;
-    await this.#put(this.#encoder.encode(rows));
+    await this.#file.put(this.#encoder.encode(rows));
   }
 
   /** Gives the file its name. Answers how many rows it has. */
   async finish(): Promise<number> {
-    await this.#put(this.#encoder.tail());
-    await writing(this.#path, async () => {
-      await this.#file.sync();
-      await rename(this.#part, this.#path);
-      await using directory = await open(dirname(this.#path), "r");
-      await directory.sync();
-    });
+    await this.#file.put(this.#encoder.tail());
+    await this.#file.finish();
     return this.#rows;
   }
 
   /** Leaves nothing of a file that was not finished. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#file.close();
-    await rm(this.#part, { force: true });
-  }
-
-  #put(bytes: Uint8Array): Promise<void> {
-    return writing(this.#path, async () => {
-      for (let at = 0; at < bytes.length; ) at += (await this.#file.write(bytes, at)).bytesWritten;
-    });
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#file[Symbol.asyncDispose]();
   }
 }
 
@@ -93,21 +66,4 @@ export async function writeTable(
     await file.add(batch);
   }
   return any ? await file.finish() : undefined;
-}
-
-function partOf(path: string): string {
-  return `${path}.part`;
-}
-
-async function writing<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (thrown) {
-    if (!(thrown instanceof Error && "code" in thrown)) throw thrown;
-    throw new OperatorError(
-      `${path} cannot be written (${messageOf(thrown)})`,
-      "free some space or give --output a directory that this user may write, then run this again",
-      { cause: thrown },
-    );
-  }
 }

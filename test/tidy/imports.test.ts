@@ -48,8 +48,8 @@ const rules: readonly { of: RegExp; may: RegExp; why: string }[] = [
   },
   {
     of: /^src\/download\//,
-    may: new RegExp(`${foundation.source}|^src/http-client/|^src/meaning/missing-minutes\\.ts$`),
-    why: "a download asks a server, and a file is written of rows, wherever they come from; days are added up as meaning has them",
+    may: new RegExp(`${foundation.source}|^src/http-client/|^src/meaning/(missing-minutes|sleep)\\.ts$`),
+    why: "a download asks a server, and a file is written of rows, wherever they come from; days are added up and sleep is joined as meaning has them",
   },
   {
     of: /^src\/update\//,

@@ -13,16 +13,21 @@ import { recordLists, writeList } from "../record-lists.ts";
 import { fileOf, writeSeries } from "../series-file.ts";
 import type { AskedSpan } from "../span.ts";
 import type { StampForm } from "../stamp-form.ts";
+import type { StandardFiles } from "../standards/standard.ts";
+import type { StandardName } from "../standards/standards.ts";
+import { writeStandard } from "../standards/write.ts";
 import { TableFile } from "../table-file.ts";
 import { coverageList, missingnessList, tableNamed, tablesIn } from "../tables.ts";
 import { writeDescription } from "./description.ts";
-import { type Origin, type WrittenTable, writtenTable } from "./written.ts";
+import { type DescribedFile, digestOf, type Origin, type WrittenTable, writtenTable } from "./written.ts";
 
 /** The contents of a package and their form, whoever asks for it. */
 export interface PackageForm {
   /** Where the files go, made if it is missing. */
   readonly directory: string;
   readonly format: Format;
+  /** The standard in whose words the readings are said once more, beside the tables. */
+  readonly standard?: StandardName | undefined;
   readonly stamp: StampForm;
   /** Where it differs by zone, that of the home of each item. */
   readonly span: AskedSpan;
@@ -63,6 +68,7 @@ export interface WrittenPackage {
   readonly files: Readonly<Record<string, WrittenFile>>;
   /** Lists that this interface does not have. */
   readonly absent: readonly string[];
+  readonly standard?: StandardFiles;
 }
 
 /**
@@ -94,9 +100,18 @@ export async function writePackage(options: PackageOptions): Promise<WrittenPack
     const write = () => writeSeries({ ...options, path: join(directory, series), series, items: own });
     files[series] = await (options.writing?.(series, own, write) ?? anew(write));
   }
+  const standard = await inStandard(options);
   onStep("describing it all");
-  await describe(files, options);
-  return { files, absent };
+  await describe(files, standard, options);
+  return { files, absent, ...(standard && { standard }) };
+}
+
+/** Says the readings in the words of the standard that is asked for. */
+async function inStandard(options: PackageOptions): Promise<StandardFiles | undefined> {
+  const { standard, series = seriesNames, origin, onStep } = options;
+  if (standard === undefined) return undefined;
+  onStep(`writing ${standard}`);
+  return writeStandard({ ...options, standard, series, source: origin.url ?? origin.name });
 }
 
 async function anew(write: () => Promise<number>): Promise<WrittenFile> {
@@ -126,6 +141,7 @@ async function writeCoverage(options: PackageOptions): Promise<{ coverage: numbe
 /** Writes the files that say what the others are. */
 async function describe(
   files: WrittenPackage["files"],
+  standard: StandardFiles | undefined,
   { directory, format, stamp, timezone = "utc", clock, origin }: PackageOptions,
 ): Promise<void> {
   const written: WrittenTable[] = [];
@@ -134,6 +150,12 @@ async function describe(
     if (rows !== undefined)
       written.push(await writtenTable(table, { directory, path: fileOf(table.name, format), rows }));
   }
+  const others: DescribedFile[] = [];
+  for (const [path, rows] of Object.entries(standard?.files ?? {})) {
+    const title = `${standard?.title}, a line each`;
+    others.push({ path, title, rows, ...(await digestOf(join(directory, path))) });
+  }
   const made_ms = clock.now().unix_ms;
-  writeDescription(directory, { tables: written, format, stamp, timezone, origin, made_ms, version });
+  const about = { tables: written, others, format, stamp, timezone, origin, made_ms, version };
+  writeDescription(directory, about);
 }

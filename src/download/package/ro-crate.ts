@@ -1,23 +1,16 @@
 import { mediaTypes } from "./data-package.ts";
-import type { Contents } from "./written.ts";
+import type { Contents, DescribedFile } from "./written.ts";
 
 /** An RO-Crate 1.2 of a download: what its files are, who made them, when and from where. */
 export function roCrate(
-  { tables, format, origin, made_ms, version }: Contents,
-  others: readonly string[],
+  { tables, others, format, origin, made_ms, version }: Contents,
+  descriptions: readonly string[],
 ): object {
   const made = new Date(made_ms).toISOString();
   const files = [
-    ...tables.map(({ path, title, bytes, sha256, rows }) => ({
-      "@id": path,
-      "@type": "File",
-      name: path,
-      description: `${title}: ${rows} rows`,
-      encodingFormat: mediaTypes[format],
-      contentSize: String(bytes),
-      sha256,
-    })),
-    ...others.map((path) => ({ "@id": path, "@type": "File", name: path })),
+    ...tables.map((table) => fileEntity(table, mediaTypes[format])),
+    ...others.map((other) => fileEntity(other, mediaTypes.ndjson)),
+    ...descriptions.map((path) => ({ "@id": path, "@type": "File", name: path })),
   ];
   const { name, url } = origin;
   const source = { "@id": url ?? "#store", "@type": "Dataset", name, ...(url && { url }) };
@@ -53,5 +46,17 @@ export function roCrate(
       { "@id": "#lintel", "@type": "SoftwareApplication", name: "Lintel", version, softwareVersion: version },
       source,
     ],
+  };
+}
+
+function fileEntity({ path, title, bytes, sha256, rows }: DescribedFile, encodingFormat: string) {
+  return {
+    "@id": path,
+    "@type": "File",
+    name: path,
+    description: `${title}: ${rows} rows`,
+    encodingFormat,
+    contentSize: String(bytes),
+    sha256,
   };
 }

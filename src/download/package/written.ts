@@ -7,13 +7,19 @@ import type { StampForm } from "../stamp-form.ts";
 import type { Table } from "../tables.ts";
 
 /** A file of a download as it lies there. */
-export interface WrittenTable extends Table {
+export interface DescribedFile {
+  /** Its contents in words. */
+  readonly title: string;
   /** Beside the files that describe it. */
   readonly path: string;
   readonly rows: number;
   readonly bytes: number;
   /** In hexadecimal digits. */
   readonly sha256: string;
+}
+
+export interface WrittenTable extends Table, DescribedFile {
+  readonly title: string;
 }
 
 /** Where a download is from. */
@@ -29,6 +35,8 @@ export interface Origin {
 /** A whole download, for those who describe it. */
 export interface Contents {
   readonly tables: readonly WrittenTable[];
+  /** NDJSON files in the words of a standard. */
+  readonly others: readonly DescribedFile[];
   readonly format: Format;
   readonly stamp: StampForm;
   readonly timezone: Timezone;
@@ -39,14 +47,18 @@ export interface Contents {
   readonly version: string;
 }
 
-/** Reads a file once for its length and digest. */
+/** A table as its file lies there. */
 export async function writtenTable(
   table: Table,
   { directory, path, rows }: { directory: string; path: string; rows: number },
 ): Promise<WrittenTable> {
+  return { ...table, path, rows, ...(await digestOf(join(directory, path))) };
+}
+
+/** Reads a file once for its length and digest. */
+export async function digestOf(file: string): Promise<Pick<DescribedFile, "bytes" | "sha256">> {
   const digest = new Bun.CryptoHasher("sha256");
-  const file = join(directory, path);
   for await (const chunk of createReadStream(file)) digest.update(chunk);
   const { size } = await stat(file);
-  return { ...table, path, rows, bytes: size, sha256: digest.digest("hex") };
+  return { bytes: size, sha256: digest.digest("hex") };
 }

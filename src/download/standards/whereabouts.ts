@@ -1,0 +1,84 @@
+import type { Item } from "../../records/items.ts";
+import type { HomeInventory } from "../../records/programme.ts";
+import type { Answers } from "../answers.ts";
+import { recordLists, recordsOf } from "../record-lists.ts";
+
+/**
+ * The subject and the home of an item at a moment: the one place from which people and homes come into the files of a standard. Its ids are those of
+ * the records of the same download.
+ */
+export interface Whereabouts {
+  /** The subject who has the item; undefined where the inventory names nobody, or several. */
+  subjectOf(itemid: number, at_ms: number): number | undefined;
+  /** The home in which the item stands. */
+  homeOf(itemid: number, at_ms: number): number | undefined;
+}
+
+/** Reads the inventories of subjects and homes. */
+export async function whereaboutsOf(answers: Answers, items: readonly Item[]): Promise<Whereabouts> {
+  const subjects = new Stays();
+  for await (const record of recordsNamed(answers, "subject_inventory")) {
+    const { itemid, subjectid, start, stop } = record;
+    subjects.add(Number(itemid), { owner: Number(subjectid), ...spanOfTexts(start, stop) });
+  }
+  const homes = new Stays();
+  for await (const record of recordsNamed(answers, "home_inventory")) {
+    const { homeid, item, start, stop } = record as unknown as HomeInventory;
+    homes.add(item.itemid, {
+      owner: Number(homeid),
+      from_ms: start === null ? -Infinity : Number(start) * 1000,
+      to_ms: stop === null ? Infinity : Number(stop) * 1000,
+    });
+  }
+  const current = new Map(items.map(({ itemid, currenthomeid }) => [itemid, currenthomeid ?? undefined]));
+  return {
+    subjectOf: (itemid, at_ms) => subjects.ownerOf(itemid, at_ms),
+    homeOf: (itemid, at_ms) => (homes.knows(itemid) ? homes.ownerOf(itemid, at_ms) : current.get(itemid)),
+  };
+}
+
+async function* recordsNamed(answers: Answers, name: string) {
+  const list = recordLists.find((one) => one.name === name);
+  if (list === undefined) throw new TypeError(`there is no list ${name}`);
+  for await (const records of recordsOf(answers, list)) yield* records;
+}
+
+interface Stay {
+  readonly owner: number;
+  readonly from_ms: number;
+  readonly to_ms: number;
+}
+
+/** Which owner had an item when. */
+class Stays {
+  readonly #stays = new Map<number, Stay[]>();
+
+  add(itemid: number, stay: Stay): void {
+    this.#stays.set(itemid, [...(this.#stays.get(itemid) ?? []), stay]);
+  }
+
+  knows(itemid: number): boolean {
+    return this.#stays.has(itemid);
+  }
+
+  ownerOf(itemid: number, at_ms: number): number | undefined {
+    const owners = new Set(
+      (this.#stays.get(itemid) ?? [])
+        .filter(({ from_ms, to_ms }) => from_ms <= at_ms && at_ms < to_ms)
+        .map(({ owner }) => owner),
+    );
+    return owners.size === 1 ? [...owners][0] : undefined;
+  }
+}
+
+/** `2026-01-31 08:00:00`, in UTC where it does not say otherwise; a text that is no time is no bound. */
+function spanOfTexts(start: unknown, stop: unknown): { from_ms: number; to_ms: number } {
+  return { from_ms: momentOf(start) ?? -Infinity, to_ms: momentOf(stop) ?? Infinity };
+}
+
+function momentOf(text: unknown): number | undefined {
+  if (typeof text !== "string") return undefined;
+  const bare = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?$/.test(text);
+  const unix_ms = Date.parse(bare ? `${text.replace(" ", "T")}Z` : text);
+  return Number.isNaN(unix_ms) ? undefined : unix_ms;
+}

@@ -1,0 +1,161 @@
+import { join } from "node:path";
+import { writeDurably } from "../../disk/durable-file.ts";
+import { plainJson } from "../../plain-text.ts";
+import { quantities } from "../../quantities.ts";
+import { DeviceRecord } from "../../records/device.ts";
+import type { Item } from "../../records/items.ts";
+import { type SeriesName, seriesOf } from "../../series.ts";
+import type { Answers } from "../answers.ts";
+import { PartFile } from "../part-file.ts";
+import type { Readings } from "../readings.ts";
+import { type Fact, readingFacts, sleepFacts } from "./fact.ts";
+import { type Mapping, mappings, unmapped } from "./mapping.ts";
+import { standardReadme } from "./readme.ts";
+import type { Measurement, Standard, StandardFiles } from "./standard.ts";
+import { type StandardName, standards } from "./standards.ts";
+import { type Whereabouts, whereaboutsOf } from "./whereabouts.ts";
+
+export interface StandardOptions {
+  readonly standard: StandardName;
+  readonly answers: Answers;
+  readonly readings: Readings;
+  readonly items: readonly Item[];
+  readonly series: readonly SeriesName[];
+  /** The place that it is from, by a name that stays: identifiers are made of it. */
+  readonly source: string;
+  /** Of the download; the files go into a directory of the standard's name in it. */
+  readonly directory: string;
+  readonly stop: AbortSignal;
+}
+
+/** Writes the readings that are held in the words of a standard, a file for each of its kinds, with a README. */
+export async function writeStandard(options: StandardOptions): Promise<StandardFiles> {
+  const { standard: name, directory, items, answers } = options;
+  const standard: Standard = standards[name];
+  const present = options.series.filter((series) =>
+    items.some(({ typename }) => typename === seriesOf(series).kind),
+  );
+  const where = await whereaboutsOf(answers, items);
+  const files: Record<string, number> = {};
+  const tally = { unassigned: 0, otherUnit: 0 };
+  const put = async (file: string, lines: () => AsyncIterable<object>) => {
+    const path = join(name, `${file}.ndjson`);
+    const count = await writeLines(join(directory, path), lines(), options.stop);
+    if (count > 0) files[path] = count;
+  };
+  if (standard.devices !== undefined) {
+    const { file, lineOf } = standard.devices;
+    await put(file, async function* () {
+      for (const item of items) yield lineOf(item, await deviceOf(answers, item));
+    });
+  }
+  const own = mappings.filter(({ series }) => present.includes(series));
+  for (const file of new Set(own.flatMap((mapping) => standard.fileOf(mapping) ?? []))) {
+    const kinds = own.filter((mapping) => standard.fileOf(mapping) === file);
+    await put(file, () => linesOf(standard, kinds, { ...options, where, tally }));
+  }
+  const without = unmapped(name, present, await quantitiesMeasured(options));
+  const written = { title: standard.title, lacking: standard.lacking, files, without, ...tally };
+  writeDurably(join(directory, name, "README.md"), standardReadme(standard, written, name));
+  return written;
+}
+
+type Writing = StandardOptions & {
+  readonly where: Whereabouts;
+  readonly tally: { unassigned: number; otherUnit: number };
+};
+
+/** The measurements of some kinds: kind after kind, item after item, each from old to new. */
+async function* linesOf(
+  standard: Standard,
+  kinds: readonly Mapping[],
+  writing: Writing,
+): AsyncGenerator<object> {
+  for (const mapping of kinds)
+    for (const item of writing.items.filter(({ typename }) => typename === seriesOf(mapping.series).kind))
+      for await (const measurement of measurementsOf(item, mapping, writing)) {
+        const line = standard.lineOf(measurement);
+        if (line === undefined) continue;
+        if (measurement.subject === undefined && !mapping.ofRoom) writing.tally.unassigned += 1;
+        yield line;
+      }
+}
+
+async function* measurementsOf(item: Item, mapping: Mapping, writing: Writing): AsyncGenerator<Measurement> {
+  const { where, source } = writing;
+  const { series, fields, quantity, sleep } = mapping;
+  const readings = readingFacts(series, writing.readings.oldestFirst(series, item));
+  const facts = sleep
+    ? sleepFacts(readings)
+    : quantity
+      ? measuresOf(readings, quantity, writing.tally)
+      : readings;
+  let before_ms = Number.NaN;
+  let equals = 0;
+  for await (const fact of facts) {
+    equals = fact.from_ms === before_ms ? equals + 1 : 0;
+    before_ms = fact.from_ms;
+    const at = [item.itemid, series, quantity ?? fields.join(" "), fact.from_ms, equals];
+    yield {
+      item,
+      mapping,
+      fact,
+      uuid: Bun.randomUUIDv5(`${source} ${at.join(" ")}`, "url"),
+      subject: where.subjectOf(item.itemid, fact.from_ms),
+      home: fact.homeid ?? where.homeOf(item.itemid, fact.from_ms),
+    };
+  }
+}
+
+/** The measures of one quantity, in its own unit. */
+async function* measuresOf(
+  facts: AsyncIterable<Fact>,
+  quantity: string,
+  tally: { otherUnit: number },
+): AsyncGenerator<Fact> {
+  const { unit } = quantities[quantity as keyof typeof quantities];
+  for await (const fact of facts) {
+    if (fact.values["quantity"] !== quantity) continue;
+    if (fact.values["unit"] === unit) yield fact;
+    else tally.otherUnit += 1;
+  }
+}
+
+async function deviceOf(answers: Answers, { typename, itemname }: Item): Promise<DeviceRecord | undefined> {
+  const path = `/items/${typename}/${encodeURIComponent(itemname)}/device`;
+  const answer = await answers.get<DeviceRecord>(path, "", DeviceRecord);
+  return answer === undefined || answer === "gone" ? undefined : answer.body;
+}
+
+/** Every quantity of the wireless sensors' measures, also those that no table knows. */
+async function quantitiesMeasured({ readings, items, series }: StandardOptions): Promise<string[]> {
+  const found = new Set<string>();
+  const measures = "wirelesssensor_measures";
+  if (series.includes(measures))
+    for (const item of items.filter(({ typename }) => typename === seriesOf(measures).kind))
+      for await (const { values } of readingFacts(measures, readings.oldestFirst(measures, item)))
+        found.add(String(values["quantity"]));
+  return [...found].sort();
+}
+
+/** Writes a line of JSON for each; without any there is no file. */
+async function writeLines(path: string, lines: AsyncIterable<object>, stop: AbortSignal): Promise<number> {
+  const utf8 = new TextEncoder();
+  await using file = await PartFile.begin(path);
+  let count = 0;
+  let text = "";
+  for await (const line of lines) {
+    text += `${plainJson(line)}\n`;
+    count += 1;
+    if (text.length < piece_chars) continue;
+    stop.throwIfAborted();
+    await file.put(utf8.encode(text));
+    text = "";
+  }
+  await file.put(utf8.encode(text));
+  if (count > 0) await file.finish();
+  return count;
+}
+
+/** Characters that are written at once. */
+const piece_chars = 65_536;
