@@ -1,12 +1,15 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { type Command, InvalidArgumentError } from "commander";
+import { join, resolve } from "node:path";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { type Config, findConfig, loadParts } from "../config/config.ts";
-import { OperatorError } from "../errors.ts";
+import type { ReportPageOf } from "../dashboard/report/page.tsx";
+import { writeDurably } from "../disk/durable-file.ts";
+import { messageOf, OperatorError } from "../errors.ts";
 import { startOfDate_ms } from "../meaning/local-day.ts";
 import { type PillboxReport, reportOf, type WalkingReport } from "../meaning/report.ts";
 import { walkRejections } from "../meaning/walks.ts";
 import { machineTimezone } from "../timezone.ts";
+import { version } from "../version.ts";
 import { addHelp, type CommandContext, nameList } from "./command.ts";
 import { folding } from "./fold.ts";
 import { doseLines } from "./report/dose-grid.ts";
@@ -22,6 +25,7 @@ export function define(command: Command, context: CommandContext): void {
       "lintel report": "the last four weeks",
       "lintel report --item pillbox-morning --since 2026-11-01": "one box since a day",
       "lintel report --json | jq '.walking[].days'": "for a script",
+      "lintel report --html report.html": "as a page with plots, in one file",
     },
     notes: [
       "Days are those of the home. Walking speed needs a [walking] section in the configuration, or in a",
@@ -29,30 +33,45 @@ export function define(command: Command, context: CommandContext): void {
     ],
   });
   addStoreOptions(command)
-    .option("--item <names>", "only these pill boxes and curtain sensors, with commas between", nameList)
+    .option("--item <names>", "only these items, with commas between", nameList)
+    .addOption(
+      new Option("--home <n>", "only what is installed in this home, by its number").argParser(parseHome),
+    )
     .option("--since <date>", "from this day on: 2026-01-31 (default: four weeks)", parseDate)
     .option("--until <date>", "up to, and without, this day (default: today is the last)", parseDate)
     .option("--json", "print it as JSON, with every dose and walk")
+    .option(
+      "--html <file>",
+      "write it as one page, with plots of activity, weight, sleep and missing data too",
+    )
     .action((options: ReportCommandOptions) => report(options, context));
 }
 
 interface ReportCommandOptions extends StoreOptions {
   readonly item?: readonly string[];
+  readonly home?: number;
   readonly since?: string;
   readonly until?: string;
+  readonly html?: string;
 }
 
 async function report(options: ReportCommandOptions, context: CommandContext): Promise<void> {
   const { terminal, clock } = context;
-  const { since, until, item: items } = options;
+  const { since, until, home, item: items } = options;
   if (since !== undefined && until !== undefined && since >= until)
     throw new OperatorError(`--since ${since} is not before --until ${until}`, "give an earlier --since");
+  const now_ms = clock.now().unix_ms;
   const found = await withStore(options, context, (store, directory) => {
     const { timezone = machineTimezone(), walking: lines = [] } = settingsOf(options, directory);
-    return reportOf({ store, now_ms: clock.now().unix_ms, lines, timezone, items, since, until });
+    return reportOf({ store, now_ms, lines, timezone, home, items, since, until });
   });
+  if (options.html !== undefined) await writePage(options.html, { report: found, now_ms, version });
   if (options.json) {
     terminal.printJson(found);
+    return;
+  }
+  if (options.html !== undefined) {
+    terminal.print(resolve(options.html));
     return;
   }
   if (found.pillboxes.length + found.walking.length === 0)
@@ -62,6 +81,29 @@ async function report(options: ReportCommandOptions, context: CommandContext): P
   const folded = folding(terminal);
   for (const box of found.pillboxes) printBox(box, folded);
   for (const line of found.walking) printWalking(line, folded);
+}
+
+/** Writes the page, for its owner alone: it is somebody's life. */
+async function writePage(file: string, page: ReportPageOf): Promise<void> {
+  if (page.report.missing.length === 0)
+    throw new OperatorError("there is nothing to report on", "lintel items lists what is installed where");
+  const homes = new Set(page.report.missing.flatMap(({ homeid }) => homeid ?? []));
+  if (homes.size > 1)
+    throw new OperatorError(
+      `a page is of one home, and there are ${homes.size} here`,
+      `give --home, of ${[...homes].slice(0, homes_max).join(", ")}${homes.size > homes_max ? " …" : ""}`,
+    );
+  // Loaded where it is asked for: what draws pages is large.
+  const { reportDocument } = await import("../dashboard/report/document.tsx");
+  const path = resolve(file);
+  try {
+    writeDurably(path, reportDocument(page));
+  } catch (thrown) {
+    throw new OperatorError(
+      `cannot write ${path} (${messageOf(thrown)})`,
+      "name another file with --html FILE",
+    );
+  }
 }
 
 /** Columns that are left where lines are indented by two. */
@@ -100,8 +142,17 @@ function settingsOf(
   return { timezone: home.timezone, walking };
 }
 
+function parseHome(text: string): number {
+  const home = Number(text);
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("It must be the number of a home.");
+  return home;
+}
+
 function parseDate(text: string): string {
   if (!/^\d{4}-\d\d-\d\d$/.test(text) || startOfDate_ms("UTC", text) === undefined)
     throw new InvalidArgumentError("It must be a day such as 2026-01-31.");
   return text;
 }
+
+/** Homes that are named where one must be chosen. */
+const homes_max = 20;

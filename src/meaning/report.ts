@@ -1,15 +1,23 @@
 import type { WalkingLine } from "../config/walking-line.ts";
-import { OperatorError } from "../errors.ts";
-import { nearest } from "../nearest.ts";
+import type { Kind } from "../kinds.ts";
 import type { Item } from "../records/items.ts";
-import { type SeriesName, seriesOf } from "../series.ts";
 import { cadenceOf, silence_max_ms } from "../store/cadence.ts";
-import type { ReadingRow, Store } from "../store/store.ts";
-import { isTimezone } from "../timezone.ts";
 import { type DoseFindings, dosesOf, late_ms_max } from "./doses.ts";
-import { localDate, localDays, startOfDate_ms } from "./local-day.ts";
 import { linesOf } from "./measured-lines.ts";
 import { type Quartiles, quartilesOf } from "./quartiles.ts";
+import { type ActivityReport, activityReport } from "./report-activity.ts";
+import { type SleepReport, sleepReport, type WeightReport, weightReport } from "./report-body.ts";
+import { type MissingReport, missingReport } from "./report-missing.ts";
+import {
+  coverageIn,
+  daysAndWeeks,
+  itemsAsked,
+  ofHome,
+  type ReportOptions,
+  rowsOf,
+  spanOf,
+  zoneOf,
+} from "./report-source.ts";
 import { type Span, without } from "./span.ts";
 import { type Sighting, type Walk, type WalkRejection, walksOf } from "./walks.ts";
 
@@ -17,6 +25,11 @@ import { type Sighting, type Walk, type WalkRejection, walksOf } from "./walks.t
 export interface Report {
   readonly pillboxes: readonly PillboxReport[];
   readonly walking: readonly WalkingReport[];
+  readonly activity: readonly ActivityReport[];
+  readonly weights: readonly WeightReport[];
+  readonly sleep: readonly SleepReport[];
+  /** Of every item: without it nobody can tell what the others are worth. */
+  readonly missing: readonly MissingReport[];
 }
 
 export interface PillboxReport extends DoseFindings {
@@ -31,60 +44,71 @@ export interface WalkingReport {
   readonly sensors: WalkingLine["sensors"];
   /** Speeds in m/s, for each day of the span. */
   readonly days: readonly { readonly date: string; readonly speeds?: Quartiles }[];
+  /** The same for each week, from Monday on; `from` is its first day within the span. */
+  readonly weeks: readonly (Span & { readonly from: string; readonly speeds?: Quartiles })[];
   readonly walks: readonly Walk[];
   readonly rejected: Readonly<Record<WalkRejection, number>>;
 }
 
-export interface ReportOptions {
-  readonly store: Store;
-  readonly now_ms: number;
-  /** The first day, and the day after the last; dates of each home's own calendar. */
-  readonly since?: string;
-  readonly until?: string;
-  /** Only what these items take part in. */
-  readonly items?: readonly string[];
-  /** Of the configuration: those that were measured in the home come with them. */
-  readonly lines: readonly WalkingLine[];
-  /** Of homes whose record names none. */
-  readonly timezone: string;
-}
-
 /**
- * Reads a store and finds doses and walks in it; the store is not changed. Rejects with an OperatorError where
- * an item that is asked for isn't there, or nothing can be said of it.
+ * Reads a store and finds what its readings mean; the store is not changed. Rejects with an OperatorError where
+ * an item that is asked for isn't there, or records nothing.
  */
 export async function reportOf(given: ReportOptions): Promise<Report> {
   const { store } = given;
-  const { items } = await store.overview();
-  const records = items.map(({ record }) => record);
-  const lines = linesOf(given.lines, await store.givenNames(), records);
+  const { homes } = ofHome(given.home);
+  const records = (await store.itemOverviews(homes)).map(({ record }) => record);
+  const lines = linesOf(given.lines, await store.givenNames(given.home), records);
   const options = { ...given, lines };
-  requireItems(records, options);
-  const asked = (name: string) => options.items?.includes(name) ?? true;
-  const pillboxes: PillboxReport[] = [];
-  for (const record of records)
-    if (record.typename === "pillboxes" && asked(record.itemname))
-      pillboxes.push(await pillboxReport(options, record, await zoneOf(options, record)));
+  const asked = itemsAsked(records, options);
+  const each = async <One>(kind: Kind, make: (record: Item, zone: string) => Promise<One | undefined>) => {
+    const made: One[] = [];
+    for (const record of asked.filter(({ typename }) => typename === kind)) {
+      const one = await make(record, await zoneOf(options, record));
+      if (one !== undefined) made.push(one);
+    }
+    return made;
+  };
+  const missing: MissingReport[] = [];
+  for (const record of asked)
+    missing.push(await missingReport(options, record, await zoneOf(options, record)));
+  return {
+    pillboxes: await each("pillboxes", (record, zone) => pillboxReport(options, record, zone)),
+    walking: await walkingReports(options, lines, { records, asked }),
+    activity: await each("wirelesssensors", (record, zone) => activityReport(options, record, zone)),
+    weights: await each("scales", (record, zone) => weightReport(options, record, zone)),
+    sleep: await each("watches", (record, zone) => sleepReport(options, record, zone)),
+    missing,
+  };
+}
+
+/** Of the lines that an item that is asked for is one of. */
+async function walkingReports(
+  options: ReportOptions,
+  lines: readonly WalkingLine[],
+  { records, asked }: { records: readonly Item[]; asked: readonly Item[] },
+): Promise<WalkingReport[]> {
   const walking: WalkingReport[] = [];
   for (const line of lines) {
-    const sensors = records.filter(({ itemname }) => line.sensors.some(({ item }) => item === itemname));
-    if (sensors.length > 0 && line.sensors.some(({ item }) => asked(item)))
+    const isIn = ({ itemname }: Item) => line.sensors.some(({ item }) => item === itemname);
+    const sensors = records.filter(isIn);
+    if (asked.some(isIn))
       walking.push(await walkingReport({ options, line, sensors, zone: await zoneOf(options, sensors[0]) }));
   }
-  return { pillboxes, walking };
+  return walking;
 }
 
 async function pillboxReport(options: ReportOptions, record: Item, zone: string): Promise<PillboxReport> {
-  const { store, now_ms } = options;
+  const { now_ms } = options;
   const span = spanOf(options, zone);
-  const events = await rowsOf(store, record, "pillbox_events", {
+  const events = await rowsOf(options, record, "pillbox_events", {
     from_ms: span.from_ms,
     to_ms: span.to_ms + late_ms_max,
   });
   const unknown = await uncovered(options, record, span);
   const findings = dosesOf({
     states: events.map(([stamp_ms, event]) => ({ stamp_ms, event: Number(event) })),
-    before: await stateBefore(store, record, span.from_ms),
+    before: await stateBefore(options, record, span.from_ms),
     zone,
     span,
     unknown,
@@ -95,18 +119,13 @@ async function pillboxReport(options: ReportOptions, record: Item, zone: string)
 
 /** When the box was not covered, up to now; one that isn't overdue yet is taken to be alive still. */
 async function uncovered(options: ReportOptions, record: Item, span: Span): Promise<Span[]> {
-  const { store, now_ms } = options;
+  const { now_ms } = options;
   const until_ms = Math.min(span.to_ms, now_ms);
-  const item = await store.item("pillboxes", record.itemname);
-  if (item === undefined || until_ms <= span.from_ms) return [];
-  const covered: Span[] = [];
-  for (let skip = 0, more = true; more; skip += intervalsAtOnce_max) {
-    const request = { item: item.key, before_ms: until_ms, skip, limit: intervalsAtOnce_max };
-    const intervals = await store.coverage(request);
-    for (const { start_ms, stop_ms, state } of intervals)
-      if (state === "covered") covered.push({ from_ms: start_ms, to_ms: stop_ms });
-    more = intervals.length === intervalsAtOnce_max && (intervals.at(-1)?.start_ms ?? 0) > span.from_ms;
-  }
+  if (until_ms <= span.from_ms) return [];
+  const known = await coverageIn(options, record, { ...span, to_ms: until_ms });
+  const covered = known
+    .filter(({ state }) => state === "covered")
+    .map(({ start_ms, stop_ms }) => ({ from_ms: start_ms, to_ms: stop_ms }));
   const patience_ms = silence_max_ms(cadenceOf("pillboxes", record.subtypename));
   return without({ from_ms: span.from_ms, to_ms: until_ms }, covered).filter(
     ({ from_ms, to_ms }) => to_ms < now_ms || now_ms - from_ms > patience_ms,
@@ -124,80 +143,31 @@ async function walkingReport(of: {
   const sightings: Sighting[] = [];
   for (const record of sensors) {
     let seeing = false;
-    for (const [at_ms, event] of await rowsOf(options.store, record, "wirelesssensor_events", span)) {
+    for (const [at_ms, event] of await rowsOf(options, record, "wirelesssensor_events", span)) {
       const sees = (Number(event) & alarm2) !== 0;
       if (sees && !seeing) sightings.push({ item: record.itemname, at_ms });
       seeing = sees;
     }
   }
   const { walks, rejected } = walksOf(line.sensors, sightings);
-  const days = localDays(zone, { ...span, to_ms: Math.min(span.to_ms, options.now_ms + 1) }).map((day) => {
-    const own = walks.filter(({ from_ms }) => from_ms >= day.from_ms && from_ms < day.to_ms);
-    return { date: day.date, speeds: quartilesOf(own.map(({ speed }) => speed)) };
-  });
-  return { name: line.name, timezone: zone, sensors: line.sensors, days, walks, rejected };
-}
-
-/** The days asked for, in a zone: four weeks up to today unless the options say otherwise. */
-function spanOf({ now_ms, since, until }: ReportOptions, zone: string): Span {
-  const today = localDays(zone, { from_ms: now_ms, to_ms: now_ms + 1 })[0];
-  const to_ms = (until && startOfDate_ms(zone, until)) || (today?.to_ms ?? now_ms);
-  const from = Temporal.PlainDate.from(localDate(zone, to_ms - 1)).subtract({ days: days_default - 1 });
-  const from_ms = startOfDate_ms(zone, since ?? from.toString()) ?? to_ms;
-  return { from_ms, to_ms };
-}
-
-function requireItems(records: readonly Item[], { items = [], lines }: ReportOptions): void {
-  const names = records.map(({ itemname }) => itemname);
-  for (const name of items) {
-    const record = records.find(({ itemname }) => itemname === name);
-    if (record === undefined) {
-      const near = nearest(name, names);
-      throw new OperatorError(
-        `the inventory has no item ${name}`,
-        near === undefined ? "lintel items lists those there are" : `did you mean ${near}?`,
-      );
-    }
-    if (
-      record.typename !== "pillboxes" &&
-      !lines.some(({ sensors }) => sensors.some((one) => one.item === name))
-    )
-      throw new OperatorError(
-        `${name} is no pill box, and no sensor of a line in [walking]`,
-        "name one that is, or use lintel export for its readings",
-      );
-  }
-}
-
-/** The time zone of an item's home: what the home's record says, else that of the gateway. */
-async function zoneOf({ store, timezone }: ReportOptions, record: Item | undefined): Promise<string> {
-  const homeid = record?.currenthomeid ?? undefined;
-  const zone = homeid === undefined ? undefined : (await store.record("homes", homeid))?.timezone;
-  return typeof zone === "string" && isTimezone(zone) ? zone : timezone;
-}
-
-/** All readings of a series of an item in a span, oldest first. */
-async function rowsOf(store: Store, record: Item, series: SeriesName, span: Span): Promise<ReadingRow[]> {
-  const item = await store.item(seriesOf(series).kind, record.itemname);
-  if (item === undefined) return [];
-  const request = {
-    series,
-    item: item.key,
-    from_ms: Math.max(0, span.from_ms),
-    before_ms: span.to_ms,
-    limit: rowsAtOnce_max,
+  const speedsIn = ({ from_ms, to_ms }: Span) =>
+    quartilesOf(
+      walks.filter((walk) => walk.from_ms >= from_ms && walk.from_ms < to_ms).map(({ speed }) => speed),
+    );
+  const { days, weeks } = daysAndWeeks(zone, span, options.now_ms);
+  return {
+    name: line.name,
+    timezone: zone,
+    sensors: line.sensors,
+    days: days.map((day) => ({ date: day.date, speeds: speedsIn(day) })),
+    weeks: weeks.map((week) => ({ ...week, speeds: speedsIn(week) })),
+    walks,
+    rejected,
   };
-  const rows: ReadingRow[] = [];
-  let read = await store.oldestFirst(request);
-  for (;;) {
-    for (const row of read.rows) rows.push(row);
-    if (read.next === undefined) return rows;
-    read = await store.oldestFirst({ ...request, after: read.next });
-  }
 }
 
 /** Which doors stood open when the span began. */
-async function stateBefore(store: Store, record: Item, from_ms: number): Promise<number> {
+async function stateBefore({ store, home }: ReportOptions, record: Item, from_ms: number): Promise<number> {
   const item = await store.item("pillboxes", record.itemname);
   if (item === undefined) return 0;
   const page = await store.page({
@@ -207,12 +177,10 @@ async function stateBefore(store: Store, record: Item, from_ms: number): Promise
     skip: 0,
     limit: 1,
     precision: "ms",
+    ...ofHome(home),
   });
   return Number(page.records[0]?.["event"] ?? 0);
 }
 
 /** Presence, bit 1 of a zone status. */
 const alarm2 = 2;
-const days_default = 28;
-const intervalsAtOnce_max = 1_000;
-const rowsAtOnce_max = 5_000;

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { cpSync, writeFileSync } from "node:fs";
+import { cpSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { Report } from "../../src/meaning/report.ts";
+import { chromiumPath, noChromium, TestBrowser } from "../dashboard/browser.ts";
 import { makeMonth } from "../demo/month.ts";
 import { Site } from "../shipped/front-door.ts";
 
@@ -71,10 +73,7 @@ test("for people it draws weeks and boxes, without a colour in a pipe", async ()
 test("what can't be reported is one line that says why", async () => {
   const cases: [string[], string][] = [
     [["--item", "pillbox-mornig"], "the inventory has no item pillbox-mornig: did you mean pillbox-morning?"],
-    [
-      ["--item", "scale-bathroom"],
-      "scale-bathroom is no pill box, and no sensor of a line in [walking]: name one that is, or use lintel export for its readings",
-    ],
+    [["--home", "99"], "nothing is known of home 99: give --home a home that has items, by its number"],
     [
       ["--since", "2026-03-02", "--until", "2026-03-02"],
       "--since 2026-03-02 is not before --until 2026-03-02: give an earlier --since",
@@ -134,3 +133,101 @@ test("days before anything was heard are unknown, and without [walking] there ar
   expect(walking).toEqual([]);
   expect(pillboxes[0]?.doses.map(({ status }) => status)).toEqual(Array(28).fill("unknown"));
 });
+
+test("the page has the numbers of --json, each of them, and asks for nothing outside", async () => {
+  const file = join(site.data, "report.html");
+  const report = await reported("--html", file);
+  const html = await Bun.file(file).text();
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+
+  const shown = new Map<string, number>();
+  for (const [, value, path, per = "1", text] of html.matchAll(
+    /<data value="([^"]*)" data-of="([^"]*)"(?: data-per="(\d+)")?>([^<]*)<\/data>/g,
+  )) {
+    expect(valueAt(report, path ?? "")).toBe(Number(value));
+    const digits = (text?.split(".")[1] ?? "").length;
+    const read = Number(text?.replaceAll(",", ""));
+    expect(Math.abs(read - Number(value) / Number(per))).toBeLessThanOrEqual(0.5 * 10 ** -digits + 1e-9);
+    shown.set(path ?? "", Number(value));
+  }
+  const wanted = [
+    ...pathsIn(report, "walking", /^walking\.\d+\.weeks\.\d+\.speeds\./),
+    ...pathsIn(report, "weights", /^weights\.\d+\.weeks\.\d+\.kilograms\./),
+    ...pathsIn(report, "sleep", /^sleep\.\d+\.days\.\d+\.asleep\./),
+    ...pathsIn(report, "activity", /^activity\.\d+\.days\.\d+\.events$/),
+    ...pathsIn(report, "missing", /^missing\.\d+\.total\./),
+  ];
+  for (const kind of ["walking", "weights", "sleep", "activity", "missing"])
+    expect(wanted.some((path) => path.startsWith(kind))).toBe(true);
+  expect([...shown.keys()].sort()).toEqual(wanted.sort());
+
+  const cells = [...html.matchAll(/data-date="([^"]*)" data-status="([^"]*)"/g)].map(
+    ([, date, status]) => `${date} ${status}`,
+  );
+  const doses = report.pillboxes.flatMap((box) => box.doses.map(({ date, status }) => `${date} ${status}`));
+  expect(cells.sort()).toEqual(doses.sort());
+  const marks = [...html.matchAll(/<path class="minute"[^>]* d="([^"]*)"/g)].reduce(
+    (sum, [, d = ""]) => sum + (d.split("M").length - 1),
+    0,
+  );
+  expect(marks).toBe(
+    report.activity.flatMap(({ days }) => days).reduce((sum, { minutes }) => sum + minutes.length, 0),
+  );
+  expect(html).toContain('fill="url(#nothing-not-listening)"');
+
+  expect(html).not.toContain("<script");
+  expect(html.match(/(?:src|href|action)="(?!data:)[^"]*"|url\((?!#)[^)]*\)|@import/g)).toBeNull();
+});
+
+test("what is listened to, missing and unknown adds up to every day of the report", async () => {
+  const { missing } = await reported();
+  for (const { days, total } of missing)
+    for (const { minutes, listened, unknown, missing } of [...days, total])
+      expect(listened + unknown + Object.values(missing).reduce((sum, one) => sum + one, 0)).toBe(minutes);
+});
+
+test.skipIf(chromiumPath === undefined)(
+  `a browser shows the page as it lies there, wide and narrow, light and dark${chromiumPath === undefined ? `: ${noChromium}` : ""}`,
+  async () => {
+    const file = join(site.data, "report.html");
+    await reported("--html", file);
+    await using browser = await TestBrowser.start();
+    for (const [width, colorScheme] of [
+      [390, "dark"],
+      [1280, "light"],
+    ] as const) {
+      await using visit = await browser.visit({
+        viewport: { width, height: 900 },
+        colorScheme,
+      });
+      const asked: string[] = [];
+      visit.page.on("request", (request) => asked.push(request.url()));
+      await visit.page.goto(pathToFileURL(file).href);
+      expect(asked).toEqual([pathToFileURL(file).href]);
+      const plots: { height: number; right: number }[] = await visit.page.evaluate(
+        `[...document.querySelectorAll(".rows, .field, .covered")].map((one) => one.getBoundingClientRect()).map(({ height, right }) => ({ height, right }))`,
+      );
+      expect(plots.length).toBeGreaterThan(20);
+      for (const { height, right } of plots) {
+        expect(height).toBeGreaterThan(10);
+        expect(right).toBeLessThanOrEqual(width);
+      }
+    }
+  },
+);
+
+function valueAt(report: object, path: string): unknown {
+  return path.split(".").reduce<unknown>((at, name) => (at as Record<string, unknown>)?.[name], report);
+}
+
+/** Paths of all numbers below one of the report's parts that look so. */
+function pathsIn(report: Report, part: keyof Report, form: RegExp): string[] {
+  const found: string[] = [];
+  const walk = (at: unknown, path: string) => {
+    if (typeof at === "number" && form.test(path)) found.push(path);
+    else if (typeof at === "object" && at !== null)
+      for (const [name, value] of Object.entries(at)) walk(value, `${path}.${name}`);
+  };
+  walk(report[part], part);
+  return found;
+}

@@ -196,7 +196,9 @@ function curveOf(
 }
 
 /** Those that are "far out" by Tukey, "Exploratory Data Analysis" (1977): three times the distance of the quartiles beyond them. */
-function farOf(values: readonly (number | null)[], { lower, upper }: Quartiles): Curve["far"] {
+export function farOf(values: readonly (number | null)[], spread: Quartiles | undefined): Curve["far"] {
+  if (spread === undefined) return undefined;
+  const { lower, upper } = spread;
   const reach = 3 * (upper - lower);
   const within = (value: number | null) => value !== null && value >= lower - reach && value <= upper + reach;
   const near = values.filter(within).map(Number);

@@ -1,20 +1,18 @@
 import type { Dose, DoseStatus } from "../../../meaning/doses.ts";
-import type { Frame } from "../../page.ts";
 import { clockText, dateText, type Times } from "../../time-text.ts";
-import type { DeviceData } from "./data.ts";
 import type { Doses } from "./doses.ts";
 import { weekdays } from "./weekdays.ts";
 
 /** Doses of a pill box, a week in a row and a door in a column. */
-export function DoseGrid({ doses, ...data }: DeviceData & Frame & { doses: Doses }) {
+export function DoseGrid({ doses, title = "Doses", id = "doses", ...data }: DoseGridOf) {
   const all = doses.weeks.flat().filter((dose) => dose !== null);
   const count = (status: DoseStatus) => all.filter((dose) => dose.status === status).length;
   const counted = (Object.keys(marks) as DoseStatus[])
     .filter((status) => count(status) > 0)
     .map((status) => `${count(status)} ${marks[status].word}`);
   return (
-    <section aria-labelledby="doses">
-      <h2 id="doses">Doses</h2>
+    <section aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
       <p>{counted.join(", ")}. A door that moves counts as a dose perhaps taken.</p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table is scrolled in its own box */}
       <section class="wide" tabIndex={0} aria-label="Doses by week">
@@ -60,6 +58,13 @@ export function DoseGrid({ doses, ...data }: DeviceData & Frame & { doses: Doses
         ))}
     </section>
   );
+}
+
+interface DoseGridOf extends Times {
+  readonly doses: Doses;
+  readonly title?: string;
+  /** Of its heading. */
+  readonly id?: string;
 }
 
 function Cell({ dose, times }: { dose: Dose | null; times: Times }) {

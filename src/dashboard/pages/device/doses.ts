@@ -46,7 +46,8 @@ export async function dosesIn(
   return { doors, reloads, leftOpen, weeks: weeksOf(findings.doses) };
 }
 
-function weeksOf(doses: readonly Dose[]): (Dose | null)[][] {
+/** Doses in weeks, the newest first. */
+export function weeksOf(doses: readonly Dose[]): (Dose | null)[][] {
   const weeks: (Dose | null)[][] = [];
   for (const dose of doses) {
     if (weeks.length === 0 || dose.weekday === 0) weeks.push(Array.from({ length: 7 }, () => null));

@@ -68,7 +68,7 @@ export function windowAt(now_ms: number, span: SpanName, zone: string): TimeWind
 }
 
 /** When it is this hour of a date there, unix milliseconds; where the clocks leave it out, the moment after. */
-function hourOf(zone: string, date: string, hour: number): number {
+export function hourOf(zone: string, date: string, hour: number): number {
   const plainTime = Temporal.PlainTime.from({ hour });
   return Temporal.PlainDate.from(date).toZonedDateTime({ timeZone: zone, plainTime }).epochMilliseconds;
 }
