@@ -1,5 +1,6 @@
 import type { TObject, TSchema } from "@sinclair/typebox";
 import { Provenance } from "../provenance.ts";
+import { nullWordMeaning } from "../records/field.ts";
 import type { Item } from "../records/items.ts";
 import { type SeriesName, seriesOf } from "../series.ts";
 import { isUnixTime } from "../unix-time.ts";
@@ -109,8 +110,9 @@ export function rowOf(schema: TObject, record: Readonly<Record<string, unknown>>
   );
 }
 
-/** A value as a file has it: times are moments, in milliseconds. */
+/** A value as a file has it: times are moments, in milliseconds, and what the interface calls `null` is not there. */
 export function cellOf(schema: TSchema, value: Cell): Cell {
+  if (value === "null" && nullWordMeaning(schema) !== undefined) return null;
   return typeof value === "number" && choicesOf(schema).some(isUnixTime) ? value * 1000 : value;
 }
 
@@ -123,12 +125,13 @@ function columnOf(name: string, schema: TSchema): Column {
   const choices = choicesOf(schema);
   const time = choices.some(isUnixTime);
   const types = new Set(choices.map((choice) => String(choice["type"])));
-  const nullable = types.delete("null");
+  const absentWord = nullWordMeaning(schema);
+  const nullable = types.delete("null") || absentWord !== undefined;
   const [type, ...others] = types;
   const single = type === undefined || others.length > 0 ? undefined : columnTypes[type];
   const known = time ? "moment" : single;
   if (known === undefined) throw new Error(`a file has no column type for ${name}: ${[...types].join(", ")}`);
-  return { name, type: known, nullable, meaning: schema.description ?? "", unit: "" };
+  return { name, type: known, nullable, meaning: absentWord ?? schema.description ?? "", unit: "" };
 }
 
 function choicesOf(schema: TSchema): readonly TSchema[] {

@@ -38,8 +38,16 @@ export function integer(description: string) {
 
 /** A text that is never null: where there is no value it is the four letters `null`. */
 export function textOrNullWord(description: string) {
-  return Type.String({ description: `${description}; the string "null" when absent` });
+  const schema = Type.String({ description: `${description}; the string "null" when absent` });
+  return Object.assign(schema, { [ofNullWord]: description });
 }
+
+/** Description of a field by `textOrNullWord` without its word for no value, which files do not have; undefined for others. */
+export function nullWordMeaning(schema: TSchema): string | undefined {
+  return (schema as { [ofNullWord]?: string })[ofNullWord];
+}
+
+const ofNullWord = Symbol("description of a field that has a word for no value");
 
 /**
  * A rule that a field keeps besides its schema: the values it may have in a given record. Null and the fields
