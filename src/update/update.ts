@@ -188,8 +188,6 @@ class Run {
     const other = link === "current" ? "confirmed" : "current";
     if (linkedFolder(this.#directory, other) !== undefined) return;
     rmSync(join(this.#directory, link), { force: true });
-    // It may have found the service stopped.
-    await this.#options.service.start();
     throw new Overruled();
   }
 
@@ -208,11 +206,16 @@ class Run {
     this.#keep({ trial });
     if (trial.switched_ms === undefined) {
       if (releaseIn(folder) === undefined) return refusal("unfinished", "its folder is gone");
-      const fault = await this.#switch(trial.version);
+      let fault: string | undefined;
+      try {
+        fault = await this.#switch(trial.version);
+        trial = { ...trial, switched_ms: clock.now().unix_ms };
+        if (fault === undefined) this.#keep({ trial });
+      } finally {
+        // Whatever went wrong, as with a full disk: the home is listened to.
+        await service.start();
+      }
       if (fault !== undefined) return refusal("disk", fault);
-      trial = { ...trial, switched_ms: clock.now().unix_ms };
-      this.#keep({ trial });
-      await service.start();
     }
     const token = existsSync(this.#tokenPath) ? readFileSync(this.#tokenPath, "utf8") : "";
     const began_ms = clock.now().monotonic_ms;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../shipped/front-door.ts";
 import { UpdatingBox } from "./box.ts";
@@ -98,6 +98,24 @@ describe("power that goes in the middle of", () => {
     test_ms_max,
   );
 });
+
+test(
+  "a switch that fails, as on a full disk, leaves a gateway that runs, and is done the next time",
+  async () => {
+    box.publish({ version: "0.2.0" });
+    // In the place of the link that is about to be made.
+    const inTheWay = join(box.releases, "current.new");
+    mkdirSync(inTheWay, { recursive: true });
+    await expect(box.update()).rejects.toThrow("the updater has failed");
+    expect(box.state().trial).toBeDefined();
+    await box.serving();
+    expect(box.running()).toContain("package");
+    rmdirSync(inTheWay);
+    expect(await box.update()).toMatchObject({ result: "updated" });
+    expect(box.link("current")).toBe("0.2.0");
+  },
+  test_ms_max,
+);
 
 test(
   "a package that is installed by hand in the middle of a trial ends it: what it brings runs, and is confirmed by nobody else",
