@@ -2,7 +2,7 @@ import { faults } from "../../../test/update/faults.ts";
 import { until } from "../boot/box.ts";
 import { expect, step } from "../boot/trial.ts";
 import type { ReleaseMaker } from "./releases.ts";
-import type { Part, UpdatedBox } from "./updated-box.ts";
+import { type Part, trial_s, type UpdatedBox } from "./updated-box.ts";
 import type { World } from "./world.ts";
 
 /** A kind of release, and the reason for which a box refuses it; none: it keeps it. */
@@ -18,12 +18,17 @@ interface Kind {
   readonly installed?: true;
   /** A part that the first cut is to come in. */
   readonly aim?: Part;
+  /** How long it is tried, where all of the trial is waited for. */
+  readonly trial_s?: number;
 }
 
-const { "changes what was recorded": spoils, deaf, ...others } = faults;
+const { "changes what was recorded": spoils, "answers in riddles": riddles, deaf, ...others } = faults;
 const spoiled: Kind = { name: "changes what was recorded", fault: spoils, reason: "went_back" };
 const kinds: readonly Kind[] = [
-  ...Object.entries({ ...others, deaf }).map(([name, fault]) => ({ name, fault, reason: "went_back" })),
+  ...Object.entries(others).map(([name, fault]) => ({ name, fault, reason: "went_back" })),
+  ...Object.entries({ deaf, "answers in riddles": riddles }).map(([name, fault]): Kind => {
+    return { name, fault, reason: "went_back", trial_s: 12 };
+  }),
   { ...spoiled, aim: "switching" },
   { ...spoiled, aim: "putting back" },
   { ...spoiled, aim: "clearing up" },
@@ -117,6 +122,7 @@ export class Rounds {
     const full_bytes = kind.full === "before" ? 4e6 : 2e6;
     let emptied = kind.full === "before" ? updated.fillDisk(full_bytes) : () => {};
     try {
+      if (kind.trial_s !== undefined) await updated.tryFor(kind.trial_s);
       await updated.startUpdate();
       if (kind.full === "during") {
         await updated.endedWithin(this.#random() * 3_000);
@@ -133,6 +139,7 @@ export class Rounds {
     } finally {
       emptied();
     }
+    if (kind.trial_s !== undefined) await updated.tryFor(trial_s);
     // What was put off, or could not be finished, is tried in the next nights.
     for (let night = 0; kind.reason === undefined && night < nights_max; night += 1) {
       if (updated.link("confirmed") !== this.#confirmed) break;
