@@ -48,6 +48,15 @@ describe("going back to a backup and what was added to it", () => {
     expect(box.eventsHere()).toHaveLength(99);
   }, 60_000);
 
+  test("has them in another directory too, and numbers go on after them", async () => {
+    box.lose();
+    const { out } = await box.run("restore", copy, ...of());
+    expect(JSON.parse(out)).toMatchObject({ last_seq: 90 });
+    expect(box.eventsHere()).toEqual(numbers(1, 90));
+    await box.live(91, 95);
+    expect(box.eventsHere()).toEqual(numbers(1, 95));
+  }, 60_000);
+
   test("leaves out numbers and times that no reading can have: the next upload would never end, or be refused", async () => {
     change(box.site.data, "CREATE TABLE later (x)");
     change(box.site.data, "UPDATE wirelesssensor_events SET seq = 100000000000000 WHERE seq = 95");
