@@ -46,7 +46,18 @@ export const seriesTable = {
     deviceClock: true,
     stampMeaning: "when the event occurred",
     fields: {
-      event: integer("bitmask", "open doors: bit p is door p, 0 Sunday to 6 Saturday"),
+      event: {
+        ...integer("bitmask", "open doors: bit p is door p, 0 Sunday to 6 Saturday"),
+        bits: [
+          "the door of Sunday is open",
+          "the door of Monday is open",
+          "the door of Tuesday is open",
+          "the door of Wednesday is open",
+          "the door of Thursday is open",
+          "the door of Friday is open",
+          "the door of Saturday is open",
+        ],
+      },
     },
   },
   wirelesssensor_events: {
@@ -57,10 +68,25 @@ export const seriesTable = {
     since: "0.2",
     stampMeaning: "when the event occurred",
     fields: {
-      event: integer(
-        "bitmask",
-        "IAS zone status as received: bit 0 alarm 1 (proximity), bit 1 alarm 2 (presence)",
-      ),
+      event: {
+        ...integer(
+          "bitmask",
+          "IAS zone status as received: bit 0 alarm 1 (proximity), bit 1 alarm 2 (presence)",
+        ),
+        // ZCL 8.2.2.2.1.3; the rest are reserved.
+        bits: [
+          "alarm 1: open (a door, a window), vibration, water, smoke",
+          "alarm 2: movement or presence",
+          "the sensor was opened or taken off",
+          "its battery is low",
+          "it sends supervision reports",
+          "it reports the end of an alarm",
+          "it has a fault",
+          "its mains supply has a fault",
+          "it is in test mode",
+          "its battery has a defect",
+        ],
+      },
     },
   },
   wirelesssensor_measures: {
@@ -158,6 +184,8 @@ export interface SeriesField {
   readonly sql: "INTEGER" | "REAL" | "TEXT";
   readonly unit: string;
   readonly meaning: string;
+  /** Of a number whose bits each say yes or no: what each says where it is set, from bit 0 on. */
+  readonly bits?: readonly string[];
 }
 
 /** The definition of a series, in the one type that generic code reads the table by. */

@@ -15,6 +15,8 @@ export interface Column {
   readonly meaning: string;
   /** Empty where it has none. */
   readonly unit: string;
+  /** Of a number whose bits each say yes or no: what each says where it is set, from bit 0 on. */
+  readonly bits?: readonly string[] | undefined;
 }
 
 /** `moment` values are unix milliseconds; a file shows them in the form that was asked for. A `date` is of the calendar: `2026-03-29`. */
@@ -49,9 +51,9 @@ export function columnsOfSeries(series: SeriesName, timezone: Timezone = "utc"):
     homeid,
     column("stamp", "moment", stampMeaning),
     ...(timezone === "home" ? localColumns : []),
-    ...Object.entries(fields).map(([name, { schema, meaning, unit }]) => {
+    ...Object.entries(fields).map(([name, { schema, meaning, unit, bits }]) => {
       const column = columnOf(name, schema);
-      return { ...column, meaning, unit: column.type === "moment" ? "" : unit };
+      return { ...column, meaning, unit: column.type === "moment" ? "" : unit, bits };
     }),
     clock,
   ];

@@ -138,6 +138,10 @@ test.each(formatNames)("describes itself as it lies there: %s", async (format) =
       expect(codebook).toContain(`| \`${field}\` |`);
     }
   }
+  const events = described.resources.find(({ name }: { name: string }) => name === "wirelesssensor_events");
+  const { bits } = events.schema.fields.find((field: { name: string }) => field.name === "event");
+  expect(bits[3]).toEqual({ bit: 3, value: 8, meaning: "its battery is low" });
+  expect(codebook).toContain("| 3 | 8 | its battery is low |");
   const crate = await Bun.file(join(place, "ro-crate-metadata.json")).json();
   const parts = crate["@graph"].find((one: { "@id": string }) => one["@id"] === "./").hasPart;
   const named = parts.map((part: { "@id": string }) => part["@id"]);

@@ -11,8 +11,6 @@ export function codebook({ tables, stamp }: Contents): string {
     "What every field of every file here means. `datapackage.json` says the same to programs.",
     "## Before anything is counted",
     rules(stamp),
-    "## Events of wireless sensors",
-    bits,
     ...tables.flatMap((table) => section(table, stamp)),
     "## Quantities",
     "`quantity` of `wirelesssensor_measures`. What is not listed here is kept under the name and in the unit that the sensor tells.",
@@ -39,20 +37,17 @@ const stampTexts: Readonly<Record<StampForm, string>> = {
   unix_ms: "All times are unix milliseconds since 1970 in UTC.",
 };
 
-const bits = [
-  "`event` of `wirelesssensor_events` is a number whose bits each say yes or no, as the zone status of Zigbee has them. Bit 0 counts 1, bit 1 counts 2, bit 2 counts 4, bit 3 counts 8, so that 9 is an open door with a battery that is nearly empty.",
-  tableText(
-    ["bit", "set where"],
-    [
-      ["0", "open (a door, a window), vibration, water, smoke"],
-      ["1", "movement or presence"],
-      ["2", "the sensor was opened or taken off"],
-      ["3", "its battery is low"],
-      ["4 to 15", "supervision, restore, trouble and test, as the sensor sent them"],
-    ],
-  ),
-  "`event` of `pillbox_events` has a bit for each door: bit 0 Sunday to bit 6 Saturday, set while that door is open.",
-].join("\n\n");
+function bitsText(column: Column): string[] {
+  const { name, bits } = column;
+  if (bits === undefined) return [];
+  return [
+    `\`${name}\` is a number whose bits each say yes or no: bit 0 counts 1, bit 1 counts 2, bit 2 counts 4, bit 3 counts 8, so that 9 is bit 0 and bit 3.`,
+    tableText(
+      ["bit", "counts", "set where"],
+      bits.map((meaning, bit) => [String(bit), String(2 ** bit), meaning]),
+    ),
+  ];
+}
 
 function section({ name, title, path, rows, columns }: WrittenTable, stamp: StampForm): string[] {
   return [
@@ -62,6 +57,7 @@ function section({ name, title, path, rows, columns }: WrittenTable, stamp: Stam
       ["field", "type", "unit", "meaning"],
       columns.map((column) => [`\`${column.name}\``, typeText(column, stamp), column.unit, column.meaning]),
     ),
+    ...columns.flatMap(bitsText),
   ];
 }
 

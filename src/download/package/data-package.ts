@@ -38,13 +38,14 @@ export const mediaTypes = {
   parquet: "application/vnd.apache.parquet",
 } as const;
 
-function fieldOf({ name, type, nullable, meaning, unit }: Column, stamp: StampForm): object {
+function fieldOf({ name, type, nullable, meaning, unit, bits }: Column, stamp: StampForm): object {
   const moment = stamp === "iso" ? { type: "datetime", format: "any" } : { type: "integer" };
   return {
     name,
     ...(type === "moment" ? moment : { type: fieldTypes[type] }),
     description: meaning,
     ...(unit === "" ? {} : { unit }),
+    ...(bits && { bits: bits.map((meaning, bit) => ({ bit, value: 2 ** bit, meaning })) }),
     constraints: { required: !nullable && type !== "text" },
   };
 }
