@@ -124,7 +124,10 @@ function columnsOf(type: RecordType, row: CsvRow, receiver: RawReceiver): Column
     return undefined;
   }
   const names = new Set<string>();
-  const columns = row.map(({ value: name }) => {
+  const inner = fieldsWithin(type);
+  const columns = row.map(({ value }) => {
+    const name = inner.has(value) ? inner.get(value) : value;
+    if (name === undefined) return undefined;
     if (!known.includes(name)) receiver.fault(line, { record: type, ...unknownField(name, known) });
     else if (names.has(name)) {
       receiver.fault(line, { record: type, field: name, expected: "the column stands here twice" });
@@ -144,6 +147,19 @@ function columnsOf(type: RecordType, row: CsvRow, receiver: RawReceiver): Column
   }
   // Without what identifies a record, each row would only repeat the same fault.
   return missing.length > 0 ? undefined : columns;
+}
+
+/**
+ * Columns of a record within a record, as a download names them, `item_itemname`: its name gives the whole field, `item`, and the
+ * others are passed over, because its own list has them.
+ */
+function fieldsWithin(type: RecordType): ReadonlyMap<string, string | undefined> {
+  const { embeds } = definitionOf(type);
+  if (embeds === undefined) return new Map();
+  const inner = fieldsOf("items").map(
+    (field) => [`${embeds}_${field}`, field === "itemname" ? embeds : undefined] as const,
+  );
+  return new Map(inner);
 }
 
 function receive(type: RecordType, columns: Columns, row: CsvRow, receiver: RawReceiver): void {

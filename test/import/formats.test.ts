@@ -150,6 +150,22 @@ test("references may lead into the store, by number or by name", async () => {
   ).toEqual([]);
 });
 
+test("an item within a record may stand as downloads write it in CSV: a column for each of its fields, its name says which", async () => {
+  await using programme = await Programme.open();
+  await programme.take({ "all.json": document });
+  const names = "homeid,item_itemid,item_itemname,item_serialnum,start,stop";
+  const { changes } = await programme.take({
+    "home_inventory.csv": `${names}\n7,1,hall,,1970-01-01T00:01:00Z,\n`,
+  });
+  expect(changes.home_inventory).toMatchObject({ added: 1, updated: 0 });
+  const inventory = await programme.store.recordsOf("home_inventory", 7);
+  expect(inventory.at(-1)).toMatchObject({ item: { itemname: "hall" }, start: 60 });
+  const unknown = await programme.faults({
+    "home_inventory.csv": "homeid,item,item_colour,start\n7,hall,red,60\n",
+  });
+  expect(unknown).toEqual([expect.stringContaining("item_colour: there is no such field")]);
+});
+
 test("a time may stand as downloads write it, in every format", async () => {
   const born = "1957-03-02T01:00:00.000+01:00";
   const written: readonly Record<string, string | object>[] = [
