@@ -5,6 +5,7 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import { SystemClock } from "../../src/clock.ts";
 import type { Column, ColumnType } from "../../src/download/column.ts";
 import { type Format, formatNames } from "../../src/download/format.ts";
+import type { Timezone } from "../../src/download/home-zones.ts";
 import { tablesIn } from "../../src/download/tables.ts";
 import { lineLog } from "../../src/log.ts";
 import { openGatewayStore } from "../../src/store/sqlite/open.ts";
@@ -32,7 +33,7 @@ beforeAll(async () => {
   await store.close();
   for (const format of formatNames) {
     const words = ["--data", "data", "--format", format, "--output", format, "--until", "2026-11-20"];
-    const { code, said } = await site.lintel("export", ...words);
+    const { code, said } = await site.lintel("export", ...words, "--timezone", timezoneOf(format));
     expect([code, said]).toEqual([0, ""]);
   }
   names = readdirSync(join(site.directory, "csv")).flatMap((name) => /^(\w+)\.csv$/.exec(name)?.[1] ?? []);
@@ -44,8 +45,13 @@ function place(format: Format, ...path: string[]): string {
   return join(site.directory, format, ...path);
 }
 
-function columnsOf(name: string): readonly Column[] {
-  return tablesIn("utc").find((table) => table.name === name)?.columns ?? [];
+/** Parquet has the columns of the home's time too. */
+function timezoneOf(format: Format): Timezone {
+  return format === "parquet" ? "home" : "utc";
+}
+
+function columnsOf(name: string, format: Format = "csv"): readonly Column[] {
+  return tablesIn(timezoneOf(format)).find((table) => table.name === name)?.columns ?? [];
 }
 
 /** Tables whose every column is known to have values, or at least to be no text that looks like something else. */
@@ -138,7 +144,9 @@ describe("DuckDB", () => {
 
   test("reads every Parquet file with its types", async () => {
     for (const name of names) {
-      const expected = Object.fromEntries(columnsOf(name).map((column) => [column.name, types[column.type]]));
+      const expected = Object.fromEntries(
+        columnsOf(name, "parquet").map((column) => [column.name, types[column.type]]),
+      );
       expect([name, await typesOf("parquet", name)]).toEqual([name, expected]);
     }
   });
@@ -170,7 +178,7 @@ describe("DuckDB", () => {
       `SELECT decode(key) AS key, decode(value) AS value FROM parquet_kv_metadata('${file}')`,
     );
     const byKey = Object.fromEntries(told.map(({ key, value }) => [key, value]));
-    for (const { name, meaning, unit } of columnsOf("scale_weights")) {
+    for (const { name, meaning, unit } of columnsOf("scale_weights", "parquet")) {
       expect(byKey[`${name}.meaning`]).toBe(meaning);
       expect(byKey[`${name}.unit`] ?? "").toBe(unit);
     }
@@ -194,7 +202,7 @@ describe("Polars", () => {
       const found = Object.entries(schema).map(([column, type]) => [column, String(type)]);
       expect([name, found]).toEqual([
         name,
-        columnsOf(name).map((column) => [column.name, `DataType(${types[column.type]})`]),
+        columnsOf(name, "parquet").map((column) => [column.name, `DataType(${types[column.type]})`]),
       ]);
     }
   });
