@@ -285,6 +285,7 @@ test("what a standard has nothing for is said, on the terminal and beside the fi
     expect(found.unassigned).toBeGreaterThan(0);
     const readme = await Bun.file(join(directory, standard, standard, "README.md")).text();
     for (const sentence of absences(found)) expect(readme).toContain(sentence);
+    expect(await Bun.file(join(directory, standard, "README.md")).text()).toContain(`\`${standard}/\``);
     const events = await Bun.file(join(directory, standard, "wirelesssensor_events.ndjson")).text();
     expect(events.split("\n").length - 1).toBe(1);
   }

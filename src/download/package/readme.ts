@@ -2,7 +2,7 @@ import type { Format } from "../format.ts";
 import type { Contents } from "./written.ts";
 
 /** For whoever finds the directory: its purpose, and a first plot. */
-export function readme({ format, timezone, origin, made_ms, version }: Contents): string {
+export function readme({ others, format, timezone, origin, made_ms, version }: Contents): string {
   const { r, python, duckdb } = readers[format];
   const [column, day, whose] =
     timezone === "home"
@@ -18,7 +18,7 @@ Written by \`${origin.command}\` of Lintel ${version} from ${origin.name} at ${n
 
 - \`codebook.md\` says what every field means, and what to mind before anything is counted.
 - \`missingness\` says for each item and day how long somebody was listening. Plot it beside the events: a day without events may be one without data.
-- \`datapackage.json\` (Frictionless) and \`ro-crate-metadata.json\` (RO-Crate) say the same to programs, with a digest of each file.
+- \`datapackage.json\` (Frictionless) and \`ro-crate-metadata.json\` (RO-Crate) say the same to programs, with a digest of each file.${inStandards(others)}
 
 ## The first plot
 
@@ -80,3 +80,14 @@ const readers: Readonly<
     duckdb: (table) => `'${table}.parquet'`,
   },
 };
+
+/** Where the same readings stand in the words of a standard. */
+function inStandards(others: Contents["others"]): string {
+  const directories = new Set(others.map(({ path }) => path.slice(0, path.indexOf("/"))));
+  return [...directories]
+    .map(
+      (name) =>
+        `\n- \`${name}/\` has a part of it once more, in the words of a standard: its \`README.md\` says which.`,
+    )
+    .join("");
+}
