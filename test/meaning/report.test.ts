@@ -179,6 +179,33 @@ test("the page has the numbers of --json, each of them, and asks for nothing out
   expect(html.match(/(?:src|href|action)="(?!data:)[^"]*"|url\((?!#)[^)]*\)|@import/g)).toBeNull();
 });
 
+test("central's store is cut to the home that is named, and tells the same of it as the gateway", async () => {
+  const central = join(site.data, "central");
+  const file = join(site.data, "central.html");
+  const whole = await site.lintel("report", "--data", central, "--html", file);
+  expect({ code: whole.code, said: whole.said }).toEqual({
+    code: 2,
+    said: "lintel: a page is of one home, and there are 4 here: give --home, of 1, 2, 3, 4\n",
+  });
+  const { code, out } = await site.lintel(
+    "report",
+    "--data",
+    central,
+    "--home",
+    "1",
+    "--html",
+    file,
+    "--json",
+  );
+  expect(code).toBe(0);
+  const there: Report = JSON.parse(out);
+  const here = await reported();
+  for (const part of ["weights", "sleep", "activity"] as const) expect(there[part]).toEqual(here[part]);
+  const names = (report: Report) => report.missing.map(({ itemname }) => itemname).sort();
+  expect(names(there)).toEqual(names(here));
+  expect(await Bun.file(file).text()).toContain("<h1>Home 1</h1>");
+});
+
 test("what is listened to, missing and unknown adds up to every day of the report", async () => {
   const { missing } = await reported();
   for (const { days, total } of missing)
