@@ -1,16 +1,7 @@
 import { existsSync } from "node:fs";
-import { day_ms } from "../../durations.ts";
 import { databasePath } from "../../store/sqlite/connection.ts";
-import { newEpoch } from "../../store/sqlite/epochs.ts";
-import { openUploadStore } from "../../store/sqlite/open.ts";
-import { prepareDatabase } from "../../store/sqlite/prepare.ts";
-import { claimRole } from "../../store/sqlite/role.ts";
 import { isWhole } from "../../store/sqlite/salvage.ts";
-import { homeFilesAt } from "../../sync/home-files.ts";
-import { followHomeRecords } from "../../sync/home-records-following.ts";
-import { restoreHistory } from "../../sync/restore.ts";
-import { putHomeFiles } from "../../uploader/home-files.ts";
-import { takeHomeRecords } from "../../uploader/home-records-import.ts";
+import { type RestoredHome, restoreHome } from "../../uploader/home-restore.ts";
 import { connect, type UploadSite } from "../../uploader/uploader.ts";
 import { momentText } from "../spans.ts";
 import { siteOf } from "../upload-site.ts";
@@ -49,55 +40,29 @@ export async function restoreFromCentral(run: RestoreRun): Promise<Restored> {
   return { directory: site.data, aside, figures: { ...built, days }, said, failed };
 }
 
-/** Counts of the readings and records restored from central. */
-interface Built {
-  readonly readings: number;
-  /** Items of the inventory and of it all records together. */
-  readonly records: number;
-  /** Whether the Zigbee network is among it: sensors are heard again without pairing. */
-  readonly network: boolean;
-}
-
-/**
- * Makes a gateway's data directory from central's data of its home: records, the readings of the last days, the copy of the Zigbee network
- * and the cursors of devices' buffers. The box gives later readings numbers of a new epoch. `building` is empty.
- */
-async function build(building: string, site: UploadSite, run: RestoreRun): Promise<Built> {
+async function build(directory: string, site: UploadSite, run: RestoreRun): Promise<RestoredHome> {
   const { options, log, context } = run;
   const { clock, terminal } = context;
-  const central = connect(site, { ...run, clock });
-  const { database } = prepareDatabase(building, newEpoch());
-  claimRole(database, building, "gateway");
-  database.close();
-  const { files, now_ms = clock.now().unix_ms } = await homeFilesAt(central);
-  const store = await openUploadStore({ directory: building, clock, log });
-  try {
-    await store.takeErasures(await erasedBefore(site.data, run.log));
-    const imported = await followHomeRecords({
-      central,
-      store,
-      take: (document) => takeHomeRecords({ store, directory: building, document }),
-    });
-    const readings = await restoreHistory({
-      central,
-      store,
-      from_ms: now_ms - options.days * day_ms,
-      onBatch: (batch, restored) => {
-        const newest = Object.values(batch.series).map(({ stamp_ms }) => stamp_ms.at(-1) ?? 0);
-        terminal.progress(
-          `${restored.toLocaleString("en")} readings, up to ${momentText(Math.max(0, ...newest))}`,
-        );
-      },
-    });
-    const records = Object.values(imported?.changes ?? {}).reduce((sum, { added }) => sum + added, 0);
-    return { readings, records, ...putHomeFiles(building, files) };
-  } finally {
-    await store.close();
-  }
+  return await restoreHome({
+    ...{ directory, clock, log, days: options.days },
+    central: connect(site, { ...run, clock }),
+    erasures: await erasedBefore(site.data, log),
+    onBatch: (batch, restored) => {
+      const newest = Object.values(batch.series).map(({ stamp_ms }) => stamp_ms.at(-1) ?? 0);
+      terminal.progress(
+        `${restored.toLocaleString("en")} readings, up to ${momentText(Math.max(0, ...newest))}`,
+      );
+    },
+  });
 }
 
 function linesOf(
-  { readings, records, sent_from_remains: sent, lost }: Built & { sent_from_remains?: number; lost?: number },
+  {
+    readings,
+    records,
+    sent_from_remains: sent,
+    lost,
+  }: RestoredHome & { sent_from_remains?: number; lost?: number },
   directory: string,
   days: number,
 ): string[] {

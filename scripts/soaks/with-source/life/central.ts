@@ -6,6 +6,7 @@ import { TokenUses } from "../../../../src/http/token-uses.ts";
 import type { Log } from "../../../../src/log.ts";
 import type { CentralStore } from "../../../../src/store/central-store.ts";
 import { openCentralStore } from "../../../../src/store/sqlite/central-open.ts";
+import { batchHeader } from "../../../../src/sync/protocol.ts";
 import { receiverOf } from "../../../../src/sync/receiver/receiver.ts";
 import { mintToken } from "../../../../src/token.ts";
 import type { Disk } from "./disk.ts";
@@ -19,6 +20,8 @@ export class SimulatedCentral implements Answering {
   answer: ((request: Request) => Promise<Response>) | undefined;
   disk: Disk;
   store: CentralStore | undefined;
+  /** Up to which number it has said to hold each epoch. */
+  readonly said = new Map<string, number>();
   readonly #world: World;
   readonly #machine: Machine;
   readonly #log: Log;
@@ -62,7 +65,12 @@ export class SimulatedCentral implements Answering {
       const refuse: Refuse = (thrown, request) => refusalOf(thrown, request, { log, outages });
       const { app } = receiverOf({ store, clock, version: "0", log });
       const all = appOf([app], { context: { authorization, clock }, refuse });
-      this.answer = async (request) => all.fetch(request);
+      this.answer = async (request) => {
+        const epoch = request.headers.get(batchHeader)?.split(" ")[0];
+        const response = await all.fetch(request);
+        if (epoch !== undefined && response.ok) this.#noteHeld(epoch, await response.clone().json());
+        return response;
+      };
       return true;
     } catch (thrown) {
       this.#log.warn(`central cannot start: ${thrown}`);
@@ -70,6 +78,10 @@ export class SimulatedCentral implements Answering {
     } finally {
       if (process.alive) this.#starting = false;
     }
+  }
+
+  #noteHeld(epoch: string, { held_seq }: { held_seq: number }): void {
+    this.said.set(epoch, Math.max(held_seq, this.said.get(epoch) ?? 0));
   }
 
   /** Ends its process as a power cut or a kill does. */

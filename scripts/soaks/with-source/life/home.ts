@@ -10,6 +10,7 @@ import { Central } from "../../../../src/sync/upload/central.ts";
 import { upload } from "../../../../src/sync/upload/upload.ts";
 import { gatherHomeFiles } from "../../../../src/uploader/home-files.ts";
 import { takeHomeRecords } from "../../../../src/uploader/home-records-import.ts";
+import { restoreHome } from "../../../../src/uploader/home-restore.ts";
 import { below, sensor } from "../../../../test/store/sample.ts";
 import { wellReport } from "../../../../test/store/simulated-gateway.ts";
 import type { SimulatedCentral } from "./central.ts";
@@ -50,10 +51,12 @@ export class SimulatedHome {
   store: GatewayStore | undefined;
   ingest: Ingest | undefined;
   network = true;
+  /** Its card was lost once, and what was not at central with it. */
+  restored = false;
   /** Share of requests that something happens to. */
   troubled = 0;
   /** How uploads ended. */
-  uploads = { done: 0, failed: [] as string[] };
+  uploads = { done: 0, failed: [] as string[], sent: 0, pruned: 0, repaired: 0 };
   /** The events that the pill box remembers, the oldest first, and the number of the first. */
   readonly #box = { events: [] as Happening[], first: 0 };
   readonly #options: HomeOptions;
@@ -61,6 +64,7 @@ export class SimulatedHome {
   #polling: Process | undefined;
   #uploader: Uploader | undefined;
   #starting = false;
+  #card = 1;
 
   constructor(options: HomeOptions) {
     this.#options = options;
@@ -263,6 +267,63 @@ export class SimulatedHome {
     });
   }
 
+  async #connect(process: Process, stop: AbortSignal): Promise<Central> {
+    const { world, central, random, home } = this.#options;
+    const card = this.#card;
+    const fetch = networkTo(central, {
+      world,
+      random,
+      isUp: () => this.network && process.alive,
+      isThere: () => this.#card === card,
+      troubled: () => this.troubled,
+    });
+    return new Central({
+      ...{ url: "http://central.example", token: await central.token(home), home },
+      ...{ clock: this.machine.clock(process), random, stop, fetch },
+      bytes_per_s: 50_000,
+      onRetry: () => undefined,
+    });
+  }
+
+  // What becomes of its card.
+
+  /**
+   * Its card is lost, and a spare one restored from what central has. Where that fails it is tried again later. `atCentral` says what
+   * central has in the end; what it has not is lost with the card.
+   */
+  async replaceCard(makeDisk: () => Disk, atCentral: () => (serial: number) => boolean): Promise<void> {
+    const { world, log, random } = this.#options;
+    this.crash("cut", 0);
+    this.#card += 1;
+    this.restored = true;
+    const lost = this.happened.length;
+    const process: Process = { alive: true };
+    this.#process = process;
+    this.machine.boot(world.now_ms);
+    this.machine.synchronise();
+    const clock = this.machine.clock(process);
+    for (let tries = 1; ; tries += 1) {
+      try {
+        this.disk.end();
+        this.disk = makeDisk();
+        const { directory } = this.disk;
+        const central = await this.#connect(process, new AbortController().signal);
+        const named = () => Uint8Array.from({ length: 16 }, () => below(random, 256));
+        const options = { directory, central, days: 30, erasures: [], clock, log, random: named };
+        await restoreHome({ ...options, onBatch: () => undefined });
+        break;
+      } catch (thrown) {
+        if (tries === restores_max) throw thrown;
+        await world.pause(3_600_000);
+      }
+    }
+    const isThere = atCentral();
+    for (const happening of this.happened.slice(0, lost))
+      if (!isThere(happening.serial)) happening.excused ??= "lost with the card";
+    process.alive = false;
+    this.start();
+  }
+
   killUploader(): void {
     void this.#killUploader();
   }
@@ -277,7 +338,7 @@ export class SimulatedHome {
   }
 
   async #upload(of: Uploader, everyDay: boolean): Promise<void> {
-    const { world, central, log, random, keep_days, home } = this.#options;
+    const { log, keep_days } = this.#options;
     const { process } = of;
     const { directory } = this.disk;
     const clock = this.machine.clock(process);
@@ -287,27 +348,10 @@ export class SimulatedHome {
     of.lock = lock;
     try {
       const stop = new AbortController().signal;
-      const token = await central.token(home);
-      const fetch = networkTo(central, {
-        world,
-        random,
-        isUp: () => this.network && process.alive,
-        troubled: () => this.troubled,
-      });
-      await upload({
+      const central = await this.#connect(process, stop);
+      const { sent, pruned, repaired } = await upload({
         store,
-        connect: () =>
-          new Central({
-            url: "http://central.example",
-            token,
-            home,
-            bytes_per_s: 50_000,
-            clock,
-            random,
-            stop,
-            onRetry: () => undefined,
-            fetch,
-          }),
+        connect: () => central,
         clock,
         log,
         stop,
@@ -321,6 +365,9 @@ export class SimulatedHome {
         homeFiles: gatherHomeFiles(directory),
         onProgress: () => undefined,
       });
+      this.uploads.sent += sent;
+      this.uploads.pruned += pruned;
+      this.uploads.repaired += repaired;
     } finally {
       if (process.alive) {
         lock.release();
@@ -343,6 +390,7 @@ export const serials_of_home = 1_000_000;
 const box_events_max = 12;
 const box_ahead_ms = 3_600_000;
 const restart_ms = 30_000;
+const restores_max = 100;
 const listening_ms = 600_000;
 /** Rarer than in life, so that a night has fewer commits. */
 const notesInterval_ms = 3 * 3_600_000;

@@ -22,14 +22,18 @@ export class Judge {
   readonly #atCentral = new Map<number, string>();
   /** Of each home, the moment before which all that it has sent was erased. */
   readonly #erased_ms = new Map<number, number>();
+  readonly #toldErased_ms = new Map<number, number>();
+  /** By the clock of its gateway, when a reading was. */
+  readonly #stamps = new Map<number, number>();
 
   constructor(homes: readonly SimulatedHome[], central: SimulatedCentral) {
     this.#homes = homes;
     this.#central = central;
   }
 
+  /** Central has said that all which a home had sent before a time is erased. */
   erased(home: number, before_ms: number): void {
-    this.#erased_ms.set(home, before_ms);
+    this.#toldErased_ms.set(home, before_ms);
   }
 
   /** Holds a home that runs to what is promised. */
@@ -43,9 +47,13 @@ export class Judge {
     let last: Row | undefined;
     for (const row of rows) {
       const happening = this.#happening(of, row.event);
-      if (found.has(row.event)) throw new Broken(`home ${of.home} has reading ${row.event} twice`);
-      found.set(row.event, row);
       const span = spans.findLast(({ first_seq }) => first_seq <= row.seq);
+      if (found.has(row.event) && !(of.restored && happening.boxed))
+        throw new Broken(`home ${of.home} has reading ${row.event} twice`);
+      found.set(row.event, row);
+      // What came from central has other numbers here.
+      if (span?.restored === 1) continue;
+      this.#stamps.set(row.event, row.stamp);
       this.#sameAs(`${span?.epoch} ${row.seq}`, row.event);
       if (happening.boxed) continue;
       if (last !== undefined && last.event > row.event && last.epoch === span?.epoch)
@@ -61,7 +69,7 @@ export class Judge {
     const lacking = this.#due(of).filter(({ serial }) => !held.has(serial));
     if (lacking.length > 0) this.central();
     for (const { serial } of lacking)
-      if (!this.#atCentral.has(serial))
+      if (!this.#atCentral.has(serial) && !this.#mayBeErased(of.home, serial))
         throw new Broken(`home ${of.home} has lost reading ${serial}, which it acknowledged`);
     reader.requireCounts(`home ${of.home}`);
     this.#requireMarks(of, reader, rows);
@@ -85,12 +93,19 @@ export class Judge {
     const reader = this.#readerOf(this.#central.disk.directory);
     const rows = reader.centralRows();
     this.#atCentral.clear();
+    for (const { home, before_ms } of reader.erasures())
+      this.#erased_ms.set(home, Math.max(before_ms, this.#erased_ms.get(home) ?? 0));
+    for (const [home, told_ms] of this.#toldErased_ms)
+      if ((this.#erased_ms.get(home) ?? 0) < told_ms)
+        throw new Broken(`central has forgotten that it erased home ${home}`);
     for (const { home, epoch, seq, event, stamp } of rows) {
       if (Math.floor(event / serials_of_home) !== home)
         throw new Broken(`central has reading ${event} as one of home ${home}`);
       const of = this.#homes.find((one) => one.home === home) as SimulatedHome;
-      this.#happening(of, event);
-      if (this.#atCentral.has(event)) throw new Broken(`central has reading ${event} twice`);
+      const { boxed } = this.#happening(of, event);
+      // The box was read again from where the last whole upload had left off.
+      if (this.#atCentral.has(event) && !(of.restored && boxed))
+        throw new Broken(`central has reading ${event} twice`);
       this.#atCentral.set(event, `${epoch} ${seq}`);
       this.#sameAs(`${epoch} ${seq}`, event);
       const erased_ms = this.#erased_ms.get(home) ?? 0;
@@ -98,6 +113,9 @@ export class Judge {
         throw new Broken(`central has reading ${event} of an erased time of home ${home}`);
     }
     for (const { home, epoch, held_seq } of reader.held()) {
+      const said = this.#central.said.get(epoch) ?? 0;
+      if (held_seq < said)
+        throw new Broken(`central has said that it holds home ${home} up to ${said}, and holds ${held_seq}`);
       for (const [identity, serial] of this.#identities) {
         const [of, seq] = identity.split(" ");
         if (of !== epoch || Number(seq) > held_seq || this.#atCentral.has(serial)) continue;
@@ -157,6 +175,8 @@ export class Judge {
   #mayBeErased(home: number, serial: number): boolean {
     const erased_ms = this.#erased_ms.get(home);
     if (erased_ms === undefined) return false;
+    const stamp_ms = this.#stamps.get(serial);
+    if (stamp_ms !== undefined) return stamp_ms < erased_ms;
     const of = this.#homes.find((one) => one.home === home)?.happened[serial % serials_of_home];
     return of !== undefined && of.at_ms < erased_ms + unsure_ms;
   }
@@ -218,8 +238,13 @@ class Reader {
     return facts.flatMap((fact) => ("reading" in fact ? [Number(fact.reading.values.event)] : []));
   }
 
-  epochs(): { epoch: string; first_seq: number }[] {
-    return this.#all("SELECT epoch, first_seq FROM epochs ORDER BY first_seq");
+  epochs(): { epoch: string; first_seq: number; restored: number }[] {
+    return this.#all("SELECT epoch, first_seq, restored FROM epochs ORDER BY first_seq");
+  }
+
+  /** Of whole homes. */
+  erasures(): { home: number; before_ms: number }[] {
+    return this.#all("SELECT home, before_ms FROM erasures WHERE subject IS NULL AND kind IS NULL");
   }
 
   uploadState(): Record<string, number | undefined> {
@@ -312,5 +337,5 @@ interface OwnRow {
   readonly event: number;
 }
 
-/** A home's clock may have been doubted, or set, around an erasure. */
-const unsure_ms = 3 * 3_600_000;
+/** A home's clock may have been wrong by this much around an erasure. */
+const unsure_ms = 12 * 3_600_000;

@@ -1,12 +1,13 @@
 import { SystemClock } from "../../../../src/clock.ts";
 import { day_ms, hour_ms } from "../../../../src/durations.ts";
+import { importDocument } from "../../../../src/import/import.ts";
 import { lineLog } from "../../../../src/log.ts";
-import { below, seeded } from "../../../../test/store/sample.ts";
+import { below, item, seeded } from "../../../../test/store/sample.ts";
 import { SimulatedCentral } from "./central.ts";
 import type { Disks } from "./disk.ts";
-import { SimulatedHome, shared_from } from "./home.ts";
+import { SimulatedHome, serials_of_home, shared_from } from "./home.ts";
 import { Broken, Judge } from "./judge.ts";
-import type { Plan, Step } from "./plan.ts";
+import type { Plan, Step, What } from "./plan.ts";
 import { World } from "./world.ts";
 
 /** The result of a life: `broken` is what never may be, with the time and step at which it was seen. */
@@ -36,6 +37,8 @@ export async function live(plan: Plan, disks: Disks, trace?: (line: string) => v
 class Life {
   readonly #plan: Plan;
   readonly #disks: RegExp;
+  readonly #makeDisk: Disks;
+  #failure: unknown;
   readonly #world: World;
   readonly #central: SimulatedCentral;
   readonly #homes: SimulatedHome[];
@@ -51,6 +54,7 @@ class Life {
 
   constructor(plan: Plan, disks: Disks, trace?: (line: string) => void) {
     this.#plan = plan;
+    this.#makeDisk = disks;
     this.#disks = new RegExp(`${RegExp.escape(disks.root)}/[0-9]+`, "g");
     this.#trace = trace;
     const world = new World(plan.start_ms);
@@ -93,31 +97,46 @@ class Life {
       home.boot(start_ms - 40 * day_ms);
       this.#world.after(20_000, () => home.machine.synchronise());
     }
+    let steps_done = 0;
     for (const step of steps) {
       await this.#world.pass(start_ms + step.at_ms - this.#world.now_ms);
       this.#say(`step ${step.what} ${step.home}`);
       this.#count(step.what);
       await this.#do(step);
       await this.#world.pass(0);
-      this.#judge.home(this.#homes[step.home - 1] as SimulatedHome);
+      if (this.#failure !== undefined) throw this.#failure;
+      steps_done += 1;
+      if (steps_done % steps_per_look === 0 || looking.has(step.what))
+        this.#judge.home(this.#homes[step.home - 1] as SimulatedHome);
     }
     await this.#settle();
     this.#judge.atTheEnd();
+    for (const { home } of this.#homes) await this.#requireOwnHistory(home);
+  }
+
+  /** What a spare box of a home would get is its own. */
+  async #requireOwnHistory(home: number): Promise<void> {
+    const request = { home, from_ms: 0, readings_max: 100_000 };
+    const { batch } = (await this.#central.store?.history(request)) ?? {};
+    for (const { values } of Object.values(batch?.series ?? {}))
+      for (const event of values[0] ?? [])
+        if (Math.floor(Number(event) / serials_of_home) !== home)
+          throw new Broken(`the history of home ${home} has reading ${event} of another`);
   }
 
   lived(): Lived {
-    const { uploads, failed } = this.#homes.reduce(
-      (sum, { uploads }) => ({
-        uploads: sum.uploads + uploads.done,
-        failed: sum.failed + uploads.failed.length,
-      }),
-      { uploads: 0, failed: 0 },
-    );
-    const readings = this.#homes.reduce((sum, { happened }) => sum + happened.length, 0);
-    return {
-      counts: { ...this.#counts, readings, uploads, failed },
-      digest: this.#hash.toString(16).padStart(16, "0"),
+    const sum = (of: (home: SimulatedHome) => number) =>
+      this.#homes.reduce((total, home) => total + of(home), 0);
+    const counts = {
+      ...this.#counts,
+      readings: sum(({ happened }) => happened.length),
+      uploads: sum(({ uploads }) => uploads.done),
+      "failed uploads": sum(({ uploads }) => uploads.failed.length),
+      sent: sum(({ uploads }) => uploads.sent),
+      pruned: sum(({ uploads }) => uploads.pruned),
+      repaired: sum(({ uploads }) => uploads.repaired),
     };
+    return { counts, digest: this.#hash.toString(16).padStart(16, "0") };
   }
 
   async end(): Promise<void> {
@@ -135,10 +154,18 @@ class Life {
     const world = this.#world;
     const random = seeded(seed);
     if (what === "visit") return this.#visit(home, random);
+    if (what === "burst") {
+      for (let left = 100 + below(random, 1_400); left > 0; left -= 1) home.sense(4);
+      return;
+    }
     if (what === "pill") return home.takePill();
     if (what === "poll") return void home.pollBox();
     if (what === "time") return home.network ? home.machine.synchronise() : undefined;
+    if (what === "loseCard") return this.#loseCard(home);
+    if (what === "erase") return this.#erase(home, seed);
+    if (what === "move") return this.#move(number);
     if (what === "kill" || what === "cut") {
+      if (!home.running) return;
       const off_ms = what === "kill" ? 1_000 : below(random, 3 * hour_ms);
       this.#ends.set(home, { kind: what, seed, off_ms });
       // Often in the middle of a commit, which is made for it.
@@ -149,7 +176,7 @@ class Life {
     if (what === "clock") return home.machine.leap(Math.round((random() - 0.5) * 20 * hour_ms));
     if (what === "networkFails") {
       home.network = false;
-      return void world.after(random() * 12 * hour_ms, () => {
+      return void world.after(random() * random() * 48 * hour_ms, () => {
         home.network = true;
       });
     }
@@ -162,11 +189,17 @@ class Life {
     if (what === "slow") return this.#slow(home, random);
     if (what === "centralSlow") return this.#slow(this.#central, random);
     if (what === "full") {
-      home.disk.limit(below(random, 30_000));
+      home.disk.limit(below(random, random() < 0.5 ? 3_000 : 30_000));
       return void world.after(random() * 5 * hour_ms, () => home.disk.limit());
     }
     if (what === "failingSync") return home.disk.failSyncs(1 + below(random, 3));
-    if (what === "upload" || what === "extraUpload") return void home.upload(random() < 0.1);
+    if (what === "upload" || what === "extraUpload") {
+      void home.upload(random() < 0.1);
+      // The home lives on meanwhile.
+      for (let each = 0; each < 8; each += 1)
+        this.#world.after(random() * random() * 90_000, () => home.sense(below(random, 4)));
+      return;
+    }
     if (what === "killUploader") {
       void home.upload();
       await world.pass(below(random, 2_000));
@@ -184,9 +217,48 @@ class Life {
   async #visit(home: SimulatedHome, random: () => number): Promise<void> {
     const readings = 1 + below(random, 6);
     for (let each = 0; each < readings; each += 1) {
-      home.sense(random() < 0.1 ? shared_from : below(random, 4));
+      // Now and then it is a device that was never heard before.
+      const place = random() < 0.05 ? 10 + below(random, 60) : below(random, 4);
+      home.sense(random() < 0.1 ? shared_from : place);
       await this.#world.pass(random() < 0.3 ? 0 : below(random, 400));
     }
+  }
+
+  #loseCard(home: SimulatedHome): void {
+    if (!home.running || !home.network) return;
+    this.#judge.leave(home.disk.directory);
+    const atCentral = () => {
+      this.#judge.central();
+      return (serial: number) => this.#judge.atCentral(serial);
+    };
+    home.replaceCard(() => this.#makeDisk.make(), atCentral).catch((thrown) => this.#fail(thrown));
+  }
+
+  /** Erases at central what a home has sent. */
+  #erase(home: SimulatedHome, seed: number): void {
+    const id = seed.toString(16).padStart(32, "0");
+    // The gateway hears of it, and of an event of that time only after it.
+    home.takePill();
+    this.#world.after(5_000, () => void home.upload());
+    this.#world.after(600_000, () => void home.pollBox());
+    const at_ms = this.#central.now_ms;
+    this.#central.store?.erase({ target: { home: home.home }, id, at_ms }).then(
+      (plan) => plan !== undefined && this.#judge.erased(home.home, at_ms),
+      (thrown) => this.#say(`erase: ${thrown}`),
+    );
+  }
+
+  /** The inventory says that a device, which any home may hear, lives in this home now. */
+  #move(home: number): void {
+    const { store } = this.#central;
+    if (store === undefined) return;
+    const now_s = Math.floor(this.#world.now_ms / 1_000);
+    const moved = item(shared_from, { currenthomeid: home, currenthomestart: now_s });
+    const stays = [{ homeid: home, item: moved, start: now_s, stop: null }];
+    const text = JSON.stringify({ homes: [{ homeid: home }], items: [moved], home_inventory: stays });
+    importDocument({ name: "inventory", text, store, dryRun: false }).catch((thrown) =>
+      this.#say(`move: ${thrown}`),
+    );
   }
 
   #slow(of: SimulatedHome | SimulatedCentral, random: () => number): void {
@@ -224,7 +296,16 @@ class Life {
   }
 
   async #restartCentral(): Promise<void> {
-    if (!(await this.#central.start())) this.#world.after(30_000, () => void this.#restartCentral());
+    if (!(await this.#central.start())) {
+      this.#world.after(30_000, () => void this.#restartCentral());
+      return;
+    }
+    // What it said before it crashed must be there.
+    try {
+      this.#judge.central();
+    } catch (thrown) {
+      this.#fail(thrown);
+    }
   }
 
   /** All faults are over: everything is started, numbered, read and uploaded. */
@@ -258,6 +339,11 @@ class Life {
       }
   }
 
+  /** Something went wrong beside the steps: the next one tells. */
+  #fail(thrown: unknown): void {
+    this.#failure ??= thrown;
+  }
+
   #count(what: string): void {
     this.#counts[what] = (this.#counts[what] ?? 0) + 1;
   }
@@ -268,3 +354,15 @@ class Life {
     this.#trace?.(told);
   }
 }
+
+/** Rows of a home are read after so many steps, and after those that are likely to harm them. */
+const steps_per_look = 4;
+const looking: ReadonlySet<What> = new Set([
+  "kill",
+  "cut",
+  "full",
+  "failingSync",
+  "upload",
+  "erase",
+  "loseCard",
+]);

@@ -18,9 +18,15 @@ export interface Answering {
  */
 export function networkTo(
   server: Answering,
-  of: { world: World; random: () => number; isUp: () => boolean; troubled: () => number },
+  of: {
+    world: World;
+    random: () => number;
+    isUp: () => boolean;
+    isThere: () => boolean;
+    troubled: () => number;
+  },
 ): Fetch {
-  const { world, random, isUp, troubled } = of;
+  const { world, random, isUp, isThere, troubled } = of;
   const deliver = async (request: Request): Promise<Answer> => {
     const { answer, crashed } = server;
     if (answer === undefined) throw broken("ECONNREFUSED");
@@ -57,7 +63,9 @@ export function networkTo(
     if (fault === "twice") await deliver(whole()).catch(() => undefined);
     if (fault === "again later") {
       const again = whole();
-      world.after(1_000 * below(random, 7_200), () => void deliver(again).catch(() => undefined));
+      world.after(1_000 * below(random, 7_200), () => {
+        if (isThere()) deliver(again).catch(() => undefined);
+      });
     }
     const { status, headers, bytes: answered } = await deliver(whole());
     await world.pause(5 + below(random, 80));

@@ -24,6 +24,8 @@ export interface Plan {
 /** How often each thing happens to a home on a day, on average. */
 const perDay = {
   visit: 14,
+  /** A sensor that cannot stop. */
+  burst: 0.6,
   pill: 5,
   poll: 6,
   time: 5,
@@ -40,6 +42,9 @@ const perDay = {
   centralKill: 0.15,
   centralCut: 0.2,
   centralSlow: 0.1,
+  loseCard: 0.05,
+  erase: 0.08,
+  move: 0.2,
 } as const;
 
 /** The plan of a seed. */
@@ -62,7 +67,7 @@ export function planOf(seed: number): Plan {
     homes,
     days,
     start_ms: Date.UTC(2026, 9, 1) + below(random, 200) * day_ms,
-    keep_days: random() < 0.5 ? 1 : undefined,
+    keep_days: random() < 0.6 ? below(random, 2) : undefined,
     steps,
   };
 }

@@ -55,4 +55,4 @@ export async function findPlanted(
   return { ...(broken === undefined ? {} : { broken }), lives, ms: ms() };
 }
 
-const search_ms_max = 30 * 60_000;
+const search_ms_max = Number(process.env["LIFE_MS"] ?? 30 * 60_000);
