@@ -8,6 +8,10 @@ import { items, programme } from "../api/programme.ts";
 import { reading } from "../api/serving.ts";
 import { type Api, startApi } from "../api/starting.ts";
 import { Site } from "../shipped/front-door.ts";
+import { events, stay, take } from "../store/central-sample.ts";
+import { item, start_ms as sample_ms } from "../store/sample.ts";
+import { SimulatedGateway } from "../store/simulated-gateway.ts";
+import { temporaryCentral } from "../store/sqlite/temporary-central.ts";
 
 /** Where two sensors live: the clocks of one place go back on the day that is asked for, those of the other did a week before. */
 const zones = { wall: "America/Los_Angeles", "Tür/ü %?": "Europe/Berlin" } as const;
@@ -119,4 +123,46 @@ test("a directory keeps to the meaning that its dates began with", async () => {
   expect(other.code).toBe(2);
   expect(other.said).toContain("holds a download with since 2026-11-01T00:00:00.000Z at home");
   expect(readdirSync(join(site.directory, "fetched")).filter((name) => name.endsWith(".part"))).toEqual([]);
+});
+
+test("at central a reading of a sensor that has moved has the home and the time of where it was made", async () => {
+  await using central = await temporaryCentral();
+  const { store } = central;
+  const moved_s = sample_ms / 1000 + 50;
+  await take(store, item(1));
+  await store.importRecords([
+    programme()
+      .filter(({ type }) => type === "homes")
+      .map(({ type, record }, at) => ({
+        type,
+        record: { ...record, homeid: at + 1, timezone: Object.values(zones)[at] ?? null },
+      })),
+  ]);
+  await stay(store, { homeid: 2, item: 1, start: null, stop: moved_s });
+  await stay(store, { homeid: 1, item: 1, start: moved_s, stop: null });
+  for (const [home, name] of [
+    [2, "before"],
+    [1, "after"],
+  ] as const) {
+    const gateway = new SimulatedGateway(home, name).add(...events(1, 100));
+    await store.receive(gateway.all(), gateway.sender);
+  }
+  const words = [
+    "--data",
+    central.directory,
+    "--timezone",
+    "home",
+    "--format",
+    "ndjson",
+    "--output",
+    "moved",
+  ];
+  expect((await site.lintel("export", ...words)).code).toBe(0);
+  const rows = await rowsOf("moved", "wirelesssensor_events");
+  expect(rows.length).toBe(100);
+  // At noon of 20 November in UTC.
+  expect([rows[49], rows[50]].map((row) => [row?.["homeid"], row?.["localtime"]])).toEqual([
+    [2, "2026-11-20T13:00:49.000+01:00"],
+    [1, "2026-11-20T04:00:50.000-08:00"],
+  ]);
 });
