@@ -14,7 +14,7 @@ import type { Central } from "../sync/upload/central.ts";
 import { putHomeFiles } from "./home-files.ts";
 import { takeHomeRecords } from "./home-records-import.ts";
 
-/** What came back of a home. */
+/** The readings and records of a home that came back. */
 export interface RestoredHome {
   readonly readings: number;
   readonly records: number;

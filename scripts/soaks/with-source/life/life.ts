@@ -114,7 +114,7 @@ class Life {
     for (const { home } of this.#homes) await this.#requireOwnHistory(home);
   }
 
-  /** What a spare box of a home would get is its own. */
+  /** A spare box of a home would get its own readings, and no other. */
   async #requireOwnHistory(home: number): Promise<void> {
     const request = { home, from_ms: 0, readings_max: 100_000 };
     const { batch } = (await this.#central.store?.history(request)) ?? {};
