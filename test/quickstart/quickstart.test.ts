@@ -129,6 +129,21 @@ where(python !== null, "python3")("the page for Python counts every event", asyn
   expectDaysAndSilence(out);
 });
 
+where(python !== null, "python3")(
+  "the page for Python trusts no certificate that it was not given",
+  async () => {
+    const env = {
+      PYTHONPATH: join(root, "clients/python"),
+      PYTHONDONTWRITEBYTECODE: "1",
+      LINTEL_CERTIFICATE: "",
+    };
+    const asked = printed("python", "python", [python ?? ""], env);
+    await expect(asked).rejects.toThrow(
+      /NotReached: https:\/\/127\.0\.0\.1:\d+ is not trusted: .*LINTEL_CERTIFICATE/,
+    );
+  },
+);
+
 const rscript = Bun.which("Rscript");
 const packages =
   rscript !== null && Bun.spawnSync([rscript, "-e", "library(curl); library(jsonlite)"]).exitCode === 0;
