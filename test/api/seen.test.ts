@@ -48,7 +48,8 @@ describe.each([["SQLite"], ["PostgreSQL"]] as const)("central on %s", (database)
       .routes.flatMap(({ path }) => filled(path));
 
   test("has no address outside of its versions", () => {
-    const isOf = (address: string) => versions.some((version) => address.startsWith(`/v${version}/`));
+    const isOf = (address: string) =>
+      versions.some((version) => address === `/v${version}` || address.startsWith(`/v${version}/`));
     expect(addresses(receiving.store).filter((address) => !isOf(address))).toEqual([]);
   });
 
@@ -244,7 +245,7 @@ function plain({ status, text }: { status: number; text: string }): { status: nu
 
 /** The addresses of a route. */
 function filled(route: string): string[] {
-  const [, version = "", rest = ""] = /^(\/v[0-9.]+)(\/.*)$/.exec(route) ?? [];
+  const [, version = "", rest = ""] = /^(\/v[0-9.]+)(\/.*)?$/.exec(route) ?? [];
   const kind = /^\/(?:items|devices)\/(\w+)\//.exec(rest)?.[1];
   const [ids, asked] =
     version === `/v${newestVersion}`
