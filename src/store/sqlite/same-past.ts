@@ -71,7 +71,9 @@ function plain({ devices, series }: Pick<Batch, "devices" | "series">): string {
 
 function formOf(database: Connection): string {
   const version = database.query("PRAGMA user_version").values();
-  const tables = database.query("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name").values();
+  const tables = database
+    .query("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY name")
+    .values();
   return JSON.stringify([version, tables]);
 }
 

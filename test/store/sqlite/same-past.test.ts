@@ -49,6 +49,8 @@ test("a database that has gone on has the past of its copy, and of what was adde
   expect(added[0]?.to_seq).toBe(30);
   expect(same()).toBe(true);
   change("UPDATE wirelesssensor_events SET event = 0 WHERE seq = 31");
+  // As a gateway does now and then: SQLite keeps what it finds in a table of its own.
+  change("ANALYZE");
   expect(same()).toBe(true);
 });
 
