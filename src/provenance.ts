@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { type ClockQuality, clockQuality } from "./clock.ts";
+import { identifying } from "./records/identifying.ts";
 
 /** How the time of a reading was made: the words that are served for what is kept as a number (`clockQuality`). */
 export const clockWords = {
@@ -30,9 +31,12 @@ export function clockWord(quality: number): ClockWord {
 
 /** Where a reading is from and how its time was made: told of every series, beside its fields, to those who take all of it. */
 export const Provenance = Type.Object({
-  homeid: Type.Union([Type.Integer(), Type.Null()], {
-    description: "the home in which it was recorded; null where a gateway was not told its number",
-  }),
+  homeid: identifying(
+    "home",
+    Type.Union([Type.Integer(), Type.Null()], {
+      description: "the home in which it was recorded; null where a gateway was not told its number",
+    }),
+  ),
   clock: Type.Union((Object.keys(clockWords) as ClockWord[]).map((word) => Type.Literal(word)) as TSchema[], {
     description: `how its time was made: ${Object.entries(clockWords)
       .map(([word, meaning]) => `\`${word}\`: ${meaning}`)

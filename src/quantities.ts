@@ -83,6 +83,16 @@ export const quantities = {
 /** A name in the table, and every press of a button: `action_single`, `action_double`, `action_hold` and whatever else its maker calls one. */
 export const action_prefix = "action_";
 
+/** Names and units that are no words of anybody's own: those of the table, and usual presses of buttons. */
+export const usualQuantities = new RegExp(
+  `^(${Object.keys(quantities).join("|")}|${action_prefix}(single|double|triple|quadruple|hold|release|long|on|off|toggle|[0-9]{1,2})(_[0-9]{1,2})?)$`,
+);
+export const usualUnits = new RegExp(
+  `^(${Object.values(quantities)
+    .flatMap(({ unit, ...row }) => [unit, ...Object.keys("also" in row ? row.also : {})])
+    .join("|")})$`,
+);
+
 export interface Quantity {
   readonly title: string;
   /** Empty where the value has none. */

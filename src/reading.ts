@@ -104,3 +104,9 @@ export interface Gap {
   /** How many events are missing, where the device tells. */
   readonly lost?: number;
 }
+
+/** The identity of a reading, the same wherever it is kept. */
+export interface ReadingNumber {
+  readonly epoch: string;
+  readonly number: number;
+}

@@ -1,5 +1,7 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { Kind } from "./kinds.ts";
+import { usualQuantities, usualUnits } from "./quantities.ts";
+import { identifying } from "./records/identifying.ts";
 import { unixTime } from "./unix-time.ts";
 
 /**
@@ -30,8 +32,8 @@ export const seriesTable = {
         Type.Union([Type.Literal("external_power"), Type.Literal("battery")]),
       ),
       eventcount: integer("door states", "total door states recorded by the device"),
-      batteryseconds: text("s", "seconds spent on battery power"),
-      firmwarerevsion: text("", "firmware version"),
+      batteryseconds: text("s", "seconds spent on battery power", known(/^[0-9.]{1,20}$/)),
+      firmwarerevsion: text("", "firmware version", known(/^[0-9.]{1,20}$/)),
       macaddress: text("", "MAC address reported by the device"),
       nextpanicstart: time("start of the next radio broadcast"),
       nextpanicstop: time("end of the next radio broadcast"),
@@ -98,9 +100,17 @@ export const seriesTable = {
     ofSome: true,
     stampMeaning: "when the sensor told it",
     fields: {
-      quantity: text("", "what was measured: docs/quantities.md lists the names that are known"),
+      quantity: text(
+        "",
+        "what was measured: docs/quantities.md lists the names that are known",
+        known(usualQuantities),
+      ),
       value: { schema: Type.Number(), sql: "REAL", unit: "", meaning: "the number, in the unit beside it" },
-      unit: text("", "unit of the value, such as °C, %, lx, hPa or W; empty where it has none"),
+      unit: text(
+        "",
+        "unit of the value, such as °C, %, lx, hPa or W; empty where it has none",
+        known(usualUnits),
+      ),
     },
   },
   scale_weights: {
@@ -199,6 +209,11 @@ function integer(unit: string, meaning: string, schema: TSchema = Type.Integer()
 
 function text(unit: string, meaning: string, schema: TSchema = Type.String()): SeriesField {
   return { schema, sql: "TEXT", unit, meaning };
+}
+
+/** A text of a device, which tells of nobody where it has this form. */
+function known(form: RegExp): TSchema {
+  return identifying({ isKnown: (text) => form.test(text) }, Type.String());
 }
 
 function time(meaning: string): SeriesField {

@@ -53,7 +53,7 @@ function routesOf(
         `/v${version}${template.replace(/\{(\w+)\}/g, ":$1")}`,
         async ({ request, params, query, now_ms, token, accepted, changes }) => {
           const seen = await stores.of(token, changes);
-          const handled = await handle({ store: seen, path: params, query, now_ms });
+          const handled = await handle({ store: seen, path: params, query, scope: token.scope, now_ms });
           if ("read" in handled)
             return pages.respond({ request, now_ms, token, accepted, changes }, { version, ...handled });
           if (handled.next === undefined && isLong(handled.body)) return inPieces(handled.body, accepted);

@@ -2,6 +2,7 @@ import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import type { ErrorName } from "../http/errors.ts";
 import type { SeenStore } from "../store/seen-store.ts";
 import type { Marked } from "../store/store.ts";
+import type { Scope } from "../token.ts";
 
 /**
  * One row of the table in endpoints.ts: all that there is to know of an endpoint. Routes, checks, and what
@@ -35,6 +36,8 @@ export interface Call<Path extends TObject = TObject, Query extends TObject = TO
   readonly store: SeenStore;
   readonly path: Static<Path>;
   readonly query: Static<Query>;
+  /** Of the token that asks. */
+  readonly scope: Scope;
   /** When the request came in, unix milliseconds. */
   readonly now_ms: number;
   /**

@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { HttpError } from "../http/errors.ts";
 import { isKind, type Kind, recordingKinds } from "../kinds.ts";
 import { Item, ItemType } from "../records/items.ts";
+import { TokenScope } from "../records/token-scope.ts";
 import { seriesNames } from "../series.ts";
 import { coverageEndpoint } from "./coverage-endpoint.ts";
 import { deviceEndpoint } from "./device-endpoint.ts";
@@ -63,6 +64,18 @@ export const endpoints: readonly Endpoint[] = [
     }),
   }),
   epochsEndpoint,
+  endpoint({
+    name: "token",
+    template: "/token",
+    summary: "The token that asks",
+    area: "Programme",
+    since: "0.9",
+    path: Type.Object({}),
+    query: Type.Object({}),
+    response: TokenScope,
+    refusals: [],
+    handle: async ({ scope, store }) => ({ body: { scope, bound: store.homes !== undefined } }),
+  }),
   ...seriesNames.map(seriesEndpoint),
   ...recordingKinds.map(coverageEndpoint),
   ...recordingKinds.map(deviceEndpoint),

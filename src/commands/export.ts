@@ -2,23 +2,24 @@ import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import { Answering } from "../api/answering.ts";
+import { epochsAt, epochsHere } from "../download/at.ts";
 import type { Format } from "../download/format.ts";
 import { HomeZones } from "../download/home-zones.ts";
 import { inventory } from "../download/inventory.ts";
 import { type PackageForm, writePackage } from "../download/package/package.ts";
-import type { Readings } from "../download/readings.ts";
+import { citationOf } from "../download/package/reproducible.ts";
 import { fileOf, writeSeries } from "../download/series-file.ts";
-import { spanIn } from "../download/span.ts";
 import { absences } from "../download/standards/readme.ts";
+import { packageAt } from "../download/told.ts";
 import { OperatorError } from "../errors.ts";
-import type { Item } from "../records/items.ts";
-import { type SeriesName, seriesNames, seriesOf } from "../series.ts";
-import type { Store } from "../store/store.ts";
+import { seriesNames, seriesOf } from "../series.ts";
 import { addHelp, type CommandContext } from "./command.ts";
-import { addFileOptions, type FileOptions, formatOf, spanOf } from "./file-options.ts";
+import { addFileOptions, type FileOptions, formatOf, momentsOf, spanOf } from "./file-options.ts";
 import { interruptible } from "./interruptible.ts";
+import { addIdentifierOptions, type IdentifierOptions, pseudonymsOf } from "./package-key.ts";
 import { drawBar } from "./progress.ts";
 import { addStoreOptions, type StoreOptions } from "./store-options.ts";
+import { StoreReadings } from "./store-readings.ts";
 import { printTable } from "./table.ts";
 import { withStore } from "./with-store.ts";
 
@@ -37,13 +38,13 @@ export function define(command: Command, context: CommandContext): void {
     ],
     exits: { 130: "interrupted: files that were finished are kept" },
   });
-  addStoreOptions(addFileOptions(command))
+  addStoreOptions(addIdentifierOptions(addFileOptions(command), ""))
     .option("--output <path>", "a directory, or for one series the file itself", "lintel-data")
     .option("--json", "print the files with their rows as JSON")
     .action((options: ExportOptions) => exportAll(options, context));
 }
 
-interface ExportOptions extends FileOptions, StoreOptions {
+interface ExportOptions extends FileOptions, IdentifierOptions, StoreOptions {
   readonly output: string;
 }
 
@@ -52,13 +53,15 @@ async function exportAll(options: ExportOptions, context: CommandContext): Promi
   const { stamp, timezone, series } = options;
   const { format, standard } = formatOf(options);
   const span = spanOf(options);
+  const pseudonyms = pseudonymsOf(options, terminal);
   const single = standard === undefined ? singleFile({ ...options, format }) : undefined;
+  let citation: string | undefined;
   const interrupted = "Interrupted: only the files that were finished are there.";
   const written = await interruptible(context, { interrupted }, (stop) =>
     withStore(options, context, async (store) => {
       const answers = new Answering({ store, clock });
       const { epoch, items: overviews } = await store.overview();
-      const items = await inventory(answers, options.items);
+      const items = await inventory(answers, options.items, pseudonyms);
       const counted = overviews.flatMap((item) => item.series);
       // Readings of all time: with a span it is the most there can be.
       const total = counted
@@ -70,26 +73,28 @@ async function exportAll(options: ExportOptions, context: CommandContext): Promi
         drawBar(terminal, { done, total, words: `${done} readings` });
       };
       const directory = resolve(options.output);
-      const form: PackageForm = { directory, format, standard, stamp, timezone, span, series, clock, stop };
+      const form: PackageForm = {
+        ...{ directory, format, standard, stamp, timezone, span, series, clock, stop, pseudonyms },
+        asked: momentsOf(options),
+      };
       const zones = await HomeZones.of(answers);
-      const readings = readingsOf(store, form, zones);
+      const epochs = epochsAt(await epochsHere(answers), undefined, "this store");
+      const readings = new StoreReadings({ store, span, zones, epochs });
       if (single !== undefined) {
         const own = items.filter(({ typename }) => typename === seriesOf(single.series).kind);
+        pseudonyms?.order(own);
         const rows = await writeSeries({ ...form, ...single, items: own, readings, zones, onRows });
         return [{ file: fileOf(single.path, format), rows }];
       }
       const origin = { command: "lintel export", name: `the store with epoch ${epoch}` };
       const onStep = (step: string) => drawBar(terminal, { done, total, words: step });
+      const names = options.items;
+      const at = () => packageAt(readings, epochs, items, { series, names, pseudonyms });
       const written = await writePackage({
-        ...form,
-        answers,
-        readings,
-        items,
-        zones,
-        origin,
-        onStep,
-        onRows,
+        ...{ ...form, answers, readings, items, zones, origin, onStep, onRows },
+        at: epochs.length === 0 ? undefined : at,
       });
+      citation = citationOf(written.contents);
       for (const sentence of written.standard === undefined ? [] : absences(written.standard))
         terminal.say(sentence);
       return [
@@ -105,27 +110,11 @@ async function exportAll(options: ExportOptions, context: CommandContext): Promi
     }),
   );
   if (written === undefined) return;
-  if (options.json) terminal.printJson({ files: written });
-  else printTable(terminal, { file: ({ file }) => file, rows: ({ rows }) => rows }, written);
-}
-
-/** The readings of a store; of an item without any, or that is gone meanwhile, none. */
-function readingsOf(store: Store, { span: asked }: PackageForm, zones: HomeZones): Readings {
-  return {
-    oldestFirst: async function* (series: SeriesName, record: Item) {
-      const item = await store.item(seriesOf(series).kind, record.itemname);
-      if (item === undefined) return;
-      const { since_s = 0, until_s } = spanIn(asked, zones.zoneOf(record));
-      const span = { from_ms: since_s * 1000, before_ms: until_s === undefined ? end_ms : until_s * 1000 };
-      const request = { series, item: item.key, ...span, limit: rowsAtOnce_max, provenance: true };
-      let read = await store.oldestFirst(request);
-      for (;;) {
-        yield read.rows;
-        if (read.next === undefined) return;
-        read = await store.oldestFirst({ ...request, after: read.next });
-      }
-    },
-  };
+  if (options.json) terminal.printJson({ files: written, citation });
+  else {
+    printTable(terminal, { file: ({ file }) => file, rows: ({ rows }) => rows }, written);
+    if (citation !== undefined) terminal.print(`\nTo cite it: ${citation}`);
+  }
 }
 
 /** The one series that goes into the one file that is named, whose path is without its ending; undefined where a directory is named. */
@@ -145,7 +134,3 @@ function singleFile({
     );
   return { series: one, path: path.slice(0, -ending.length) };
 }
-
-const rowsAtOnce_max = 5_000;
-/** After the last stamp that the interface can name. */
-const end_ms = 253_402_300_800_000;

@@ -2,11 +2,14 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { certificateIn, isToken, tokenIn } from "../config/credential-files.ts";
 import { type Downloaded, download } from "../download/download.ts";
+import { citationOf } from "../download/package/reproducible.ts";
 import { absences } from "../download/standards/readme.ts";
 import { OperatorError } from "../errors.ts";
 import { addHelp, type CommandContext } from "./command.ts";
-import { addFileOptions, type FileOptions, formatOf, spanOf } from "./file-options.ts";
+import { type AskedAt, compared, requireSameKey, withAt } from "./fetch-at.ts";
+import { addFileOptions, type FileOptions, formatOf, momentsOf, spanOf } from "./file-options.ts";
 import { interruptible } from "./interruptible.ts";
+import { addIdentifierOptions, type IdentifierOptions, pseudonymsOf } from "./package-key.ts";
 import { downloadMeter } from "./progress.ts";
 import { spanText } from "./spans.ts";
 import { type Columns, printTable } from "./table.ts";
@@ -19,6 +22,7 @@ export function define(command: Command, context: CommandContext): void {
       "lintel fetch --url https://gateway:8080 --token-file token": "everything, as CSV in ./lintel-data",
       "lintel fetch … --format parquet --since 2026-01-01": "this year's, for pandas, R or DuckDB",
       "lintel fetch … --timezone home --since 2026-11-01 --until 2026-12-01": "November as each home had it",
+      "lintel fetch … --at ./lintel-data --output again": "the readings of a package again, byte for byte",
       "lintel fetch … --series wirelesssensor_events --items hall-wall,front-door": "two sensors",
     },
     notes: [
@@ -26,9 +30,13 @@ export function define(command: Command, context: CommandContext): void {
       "cut off, the same command goes on where it ended; run again later, it fetches what is new. Each run ends",
       "with every reading once that was there when it began, also those that arrived late: docs/download.md.",
     ],
-    exits: { 2: "refused, unreachable or bad arguments: what was received is kept", 130: "interrupted" },
+    exits: {
+      1: "--at: not all of those readings are here; which ones is said",
+      2: "refused, unreachable or bad arguments: what was received is kept",
+      130: "interrupted",
+    },
   });
-  addFileOptions(command)
+  addIdentifierOptions(addFileOptions(command), ", with an admin token")
     .requiredOption(
       "--url <url>",
       "the gateway or central server, as it prints it: https://gateway:8080/v0.9",
@@ -36,24 +44,39 @@ export function define(command: Command, context: CommandContext): void {
     .option("--token <token>", "a read token; who else uses this machine may see it in the list of processes")
     .option("--token-file <file>", "a file that holds the token")
     .option("--certificate <file>", "the server's own certificate, where no authority vouches for it")
+    .option(
+      "--at <what>",
+      "the readings up to EPOCH:NUMBER (several with commas), or those of a package, by its folder",
+    )
     .option("--output <dir>", "where the files go", "lintel-data")
     .option("--json", "print what was downloaded as JSON")
-    .action((options: FetchOptions) => fetchAll(options, context));
+    .action(async (given: FetchOptions) => {
+      const isGiven = (name: string) => command.getOptionValueSource(name) === "cli";
+      const { options, asked } = await withAt(given, isGiven);
+      return fetchAll(options, asked, context);
+    });
 }
 
-interface FetchOptions extends FileOptions {
+interface FetchOptions extends FileOptions, IdentifierOptions {
   readonly url: string;
   readonly token?: string;
   readonly tokenFile?: string;
   readonly certificate?: string;
+  readonly at?: string;
   readonly output: string;
   readonly json?: boolean;
 }
 
-async function fetchAll(options: FetchOptions, context: CommandContext): Promise<void> {
+async function fetchAll(
+  options: FetchOptions,
+  asked: AskedAt | undefined,
+  context: CommandContext,
+): Promise<void> {
   const { terminal, clock } = context;
   const token = tokenOf(options);
   const certificate = options.certificate && certificateIn(options.certificate);
+  const pseudonyms = pseudonymsOf(options, terminal);
+  requireSameKey(asked, pseudonyms);
   const { series, items } = options;
   const started_ms = clock.now().monotonic_ms;
   const elapsed_ms = () => clock.now().monotonic_ms - started_ms;
@@ -68,8 +91,12 @@ async function fetchAll(options: FetchOptions, context: CommandContext): Promise
       stamp: options.stamp,
       timezone: options.timezone,
       span: spanOf(options),
+      asked: momentsOf(options),
       series,
       items,
+      at: asked?.epochs,
+      pseudonyms,
+      byWhom: "admin",
       clock,
       random: Math.random,
       stop,
@@ -83,8 +110,19 @@ async function fetchAll(options: FetchOptions, context: CommandContext): Promise
   );
   if (done === undefined) return;
   const seconds = elapsed_ms() / 1000;
-  if (options.json) terminal.printJson({ ...done, seconds: Math.round(seconds * 10) / 10 });
-  else printSummary(done, seconds, terminal);
+  const again = asked && compared(done, asked);
+  if (options.json)
+    terminal.printJson({
+      ...(({ contents: _, ...told }) => told)(done),
+      citation: citationOf(done.contents),
+      ...again,
+      seconds: Math.round(seconds * 10) / 10,
+    });
+  else {
+    printSummary(done, seconds, terminal);
+    for (const line of again?.lines ?? []) terminal.print(line);
+  }
+  if (again?.same === false) context.exitWith(1);
 }
 
 function printSummary(done: Downloaded, seconds: number, terminal: Terminal): void {
@@ -97,6 +135,8 @@ function printSummary(done: Downloaded, seconds: number, terminal: Terminal): vo
     printTable(terminal, standardColumns, Object.entries(done.standard.files));
     for (const sentence of absences(done.standard)) terminal.say(sentence);
   }
+  const citation = citationOf(done.contents);
+  if (citation !== undefined) terminal.print(`To cite it: ${citation}`);
   if (done.absent.length > 0) terminal.say(`This server has no list of: ${done.absent.join(", ")}.`);
 }
 

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type Format, formatNames } from "../download/format.ts";
 import { type Timezone, timezones } from "../download/home-zones.ts";
-import type { AskedSpan } from "../download/span.ts";
+import type { AskedMoments, AskedSpan } from "../download/span.ts";
 import { type StampForm, stampFormNames } from "../download/stamp-form.ts";
 import { type StandardName, standardNames } from "../download/standards/standards.ts";
 import { type SeriesName, seriesNames } from "../series.ts";
@@ -64,11 +64,20 @@ export function spanOf({ since, until, timezone }: FileOptions): AskedSpan {
   };
 }
 
+/** The same as text. */
+export function momentsOf({ since, until }: FileOptions): AskedMoments {
+  return { since: since?.text, until: until?.text };
+}
+
 /** Unix seconds of a moment that was asked for, in a time zone where it does not name its own. */
-type AskedMoment = (zone: string) => number;
+type AskedMoment = ((zone: string) => number) & { readonly text: string };
 
 /** A day or a moment as ISO 8601 has it. */
-function parseMoment(text: string): AskedMoment {
+export function parseMoment(text: string): AskedMoment {
+  return Object.assign(momentIn(text), { text });
+}
+
+function momentIn(text: string): (zone: string) => number {
   const bare = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?)?$/.test(text);
   const zoned = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:\d\d)$/.test(text);
   const unix_ms = bare && text.includes("T") ? Date.parse(`${text}Z`) : Date.parse(text);

@@ -1,6 +1,7 @@
 import type { TObject, TSchema } from "@sinclair/typebox";
 import { Provenance } from "../provenance.ts";
 import { nullWordMeaning } from "../records/field.ts";
+import { type Identifies, identifiedBy } from "../records/identifying.ts";
 import type { Item } from "../records/items.ts";
 import { type SeriesName, seriesOf } from "../series.ts";
 import { isUnixTime } from "../unix-time.ts";
@@ -17,6 +18,8 @@ export interface Column {
   readonly unit: string;
   /** Of a number whose bits each say yes or no: what each says where it is set, from bit 0 on. */
   readonly bits?: readonly string[] | undefined;
+  /** Who its values tell of. */
+  readonly identifies: Identifies;
 }
 
 /** `moment` values are unix milliseconds; a file shows them in the form that was asked for. A `date` is of the calendar: `2026-03-29`. */
@@ -89,8 +92,8 @@ const date_length = 10;
 
 /** Columns of the item that a row is of. */
 export const columnsOfItem: readonly Column[] = [
-  column("itemid", "integer", "the item"),
-  column("itemname", "text", "its name"),
+  { ...column("itemid", "integer", "the item"), identifies: "item" },
+  { ...column("itemname", "text", "its name"), identifies: "itemname" },
   column("typename", "text", "its type, as paths of the interface have it"),
 ];
 
@@ -120,7 +123,7 @@ export function cellOf(schema: TSchema, value: Cell): Cell {
 
 /** A column that always has a value. */
 export function column(name: string, type: ColumnType, meaning: string, unit = ""): Column {
-  return { name, type, nullable: false, meaning, unit };
+  return { name, type, nullable: false, meaning, unit, identifies: "nobody" };
 }
 
 function columnOf(name: string, schema: TSchema): Column {
@@ -133,7 +136,8 @@ function columnOf(name: string, schema: TSchema): Column {
   const single = type === undefined || others.length > 0 ? undefined : columnTypes[type];
   const known = time ? "moment" : single;
   if (known === undefined) throw new Error(`a file has no column type for ${name}: ${[...types].join(", ")}`);
-  return { name, type: known, nullable, meaning: absentWord ?? schema.description ?? "", unit: "" };
+  const unmarked = { name, type: known, nullable, meaning: absentWord ?? schema.description ?? "", unit: "" };
+  return { ...unmarked, identifies: identifiedBy(schema) };
 }
 
 function choicesOf(schema: TSchema): readonly TSchema[] {

@@ -1,8 +1,10 @@
 import { Type } from "@sinclair/typebox";
+import { usualQuantities, usualUnits } from "../quantities.ts";
 import { DeviceRecord } from "../records/device.ts";
 import type { Answers } from "./answers.ts";
 import { type Cell, type Column, column, columnsOfSchema, rowOf } from "./column.ts";
 import type { Format } from "./format.ts";
+import type { Pseudonyms } from "./pseudonyms.ts";
 import { fileOf } from "./series-file.ts";
 import type { StampForm } from "./stamp-form.ts";
 import { writeTable } from "./table-file.ts";
@@ -22,8 +24,9 @@ export async function writeDevices(options: {
   path: string;
   format: Format;
   stamp: StampForm;
+  pseudonyms?: Pseudonyms | undefined;
 }): Promise<number | undefined> {
-  const { answers, items, format, stamp } = options;
+  const { answers, items, format, stamp, pseudonyms } = options;
   async function* rows() {
     if (items.length === 0) yield [];
     for (const { itemname, typename } of items) {
@@ -33,7 +36,10 @@ export async function writeDevices(options: {
       if (answer !== undefined && answer !== "gone") yield [[itemname, typename, ...cellsOf(answer.body)]];
     }
   }
-  return writeTable({ path: fileOf(options.path, format), format, columns: deviceColumns, stamp }, rows());
+  return writeTable(
+    { path: fileOf(options.path, format), format, columns: deviceColumns, stamp, pseudonyms },
+    rows(),
+  );
 }
 
 const lists = ["measures", "nevertells"] as const;
@@ -47,10 +53,17 @@ function cellsOf(device: DeviceRecord): Cell[] {
 
 const listed = (name: (typeof lists)[number]) =>
   column(name, "text", DeviceRecord.properties[name].description ?? "");
+/** Quantities with their units, as `cellsOf` writes them. */
+const isUsual = (text: string) =>
+  text.split(", ").every((one) => {
+    const [quantity = "", ...unit] = one.split(" ");
+    return one === "" || (usualQuantities.test(quantity) && usualUnits.test(unit.join(" ")));
+  });
 /** Columns of the file of devices. */
 export const deviceColumns: readonly Column[] = [
-  column("itemname", "text", "the item"),
+  { ...column("itemname", "text", "the item"), identifies: "itemname" },
   column("typename", "text", "its type, as paths of the interface have it"),
   ...columnsOfSchema(single),
-  ...lists.map(listed),
+  { ...listed("measures"), identifies: { isKnown: isUsual } },
+  listed("nevertells"),
 ];

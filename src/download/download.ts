@@ -2,16 +2,21 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { OperatorError } from "../errors.ts";
+import type { ReadingNumber } from "../reading.ts";
 import { type Item, ItemType } from "../records/items.ts";
+import { TokenScope } from "../records/token-scope.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../series.ts";
-import { HeldReadings } from "./held-readings.ts";
+import { atText, type EpochAt, type ErasedOf, epochsAt, epochsHere, erasedOf } from "./at.ts";
+import { HeldReadings, type NumberSpan } from "./held-readings.ts";
 import { HomeZones } from "./home-zones.ts";
 import { InterfaceClient } from "./interface-client.ts";
 import { inventory } from "./inventory.ts";
 import { type PackageForm, type WrittenFile, type WrittenPackage, writePackage } from "./package/package.ts";
+import type { Origin } from "./package/written.ts";
 import { bringUpToDate } from "./series-download.ts";
 import { fileOf } from "./series-file.ts";
 import { spanIn } from "./span.ts";
+import { packageAt } from "./told.ts";
 
 export interface DownloadOptions extends PackageForm {
   readonly url: string;
@@ -20,6 +25,10 @@ export interface DownloadOptions extends PackageForm {
   readonly certificate?: string;
   /** Names of items; absent: all of them. */
   readonly items?: readonly string[];
+  /** Refuses another token than an administrator's, where identifiers stay. */
+  readonly byWhom?: "admin";
+  /** Just these readings; absent: all that there are now. */
+  readonly at?: readonly ReadingNumber[] | undefined;
   /** From 0 up to 1, for the waits between attempts. */
   readonly random: () => number;
   readonly onProgress: (progress: Progress) => void;
@@ -40,6 +49,10 @@ export interface Downloaded extends WrittenPackage {
   readonly directory: string;
   /** Readings that came over the network this time. */
   readonly received: number;
+  /** The readings that are here, and numbers that are not, where all readings were asked for. */
+  readonly epochs: readonly (EpochAt & { readonly missing: readonly NumberSpan[] })[];
+  /** Times of which nothing is kept any more. */
+  readonly erased: readonly ErasedOf[];
 }
 
 /**
@@ -54,7 +67,9 @@ export async function download(options: DownloadOptions): Promise<Downloaded> {
   const { directory, timezone } = options;
   const span = spanIn(options.span, "UTC");
   const where = timezone === "home" ? " at home" : "";
-  const held = new HeldReadings(join(directory, stateFile), {
+  // What is held has identifiers: it lies beside a package without them, and not in it.
+  const state = options.pseudonyms === undefined ? join(directory, stateFile) : `${directory}${stateFile}`;
+  const held = new HeldReadings(state, {
     url: answers.url,
     since: moment(span.since_s, where),
     until: moment(span.until_s, where),
@@ -65,23 +80,59 @@ export async function download(options: DownloadOptions): Promise<Downloaded> {
         `there is no Lintel interface at ${answers.url}`,
         "give --url the address that the gateway or central server prints when it starts",
       );
-    const items = await inventory(answers, options.items);
+    if (options.pseudonyms === undefined && options.byWhom === "admin") await requireAdmin(answers);
+    const here = await epochsHere(answers);
+    const epochs = epochsAt(here, options.at, answers.url);
+    held.bind({ at: options.at === undefined ? "" : atText(options.at) });
+    const items = await inventory(answers, options.items, options.pseudonyms);
     const zones = await HomeZones.of(answers);
     const received = await receive(answers, held, items, { ...options, zones, failed });
+    // What came while this ran is held, and told by the next run: so the files are those of a number that can be named.
+    held.tellUpTo(epochs, options.at === undefined ? "all" : "none");
     const written = await writePackage({
       ...options,
       answers,
       readings: held,
       items,
       zones,
-      origin: { command: "lintel fetch", name: answers.url, url: answers.url },
+      origin: originOf(answers.url, options),
+      at:
+        epochs.length === 0
+          ? undefined
+          : () => packageAt(held, epochs, items, { ...options, names: options.items }),
       writing: (series, own, write) => unlessStanding(held, series, own, { ...options, zones }, write),
       onStep: (now) => options.onProgress({ ...received, now }),
     });
-    return { directory, received: received.received, ...written };
+    const all = [options.series, options.items, span.since_s, span.until_s].every((one) => one === undefined);
+    return {
+      directory,
+      received: received.received,
+      ...written,
+      epochs: epochs.map((one) => ({
+        ...one,
+        missing: all ? held.missing(one.epoch, { first: one.first, last: one.number }, missing_max) : [],
+      })),
+      erased: erasedOf(here, epochs),
+    };
   } finally {
     held.close();
   }
+}
+
+/** @throws OperatorError where a token is not an administrator's */
+async function requireAdmin(answers: InterfaceClient): Promise<void> {
+  const answer = await answers.get<{ scope: string }>("/token", "", TokenScope);
+  if (answer !== undefined && answer !== "gone" && answer.body.scope === "admin") return;
+  throw new OperatorError(
+    "--identifiers takes an admin token, and this one is for reading",
+    "leave it out, or ask for one of `lintel token create NAME --scope admin`",
+  );
+}
+
+/** The address of a server may tell who lives there. */
+function originOf(url: string, { pseudonyms }: PackageForm): Origin {
+  const command = "lintel fetch";
+  return pseudonyms === undefined ? { command, name: url, url } : { command, name: "a Lintel server" };
 }
 
 /**
@@ -130,13 +181,18 @@ async function unlessStanding(
   held: HeldReadings,
   series: SeriesName,
   items: readonly Item[],
-  { directory, format, stamp, timezone, zones }: PackageForm & { zones: HomeZones },
+  { directory, format, stamp, timezone, zones, pseudonyms }: PackageForm & { zones: HomeZones },
   write: () => Promise<number>,
 ): Promise<WrittenFile> {
   const content = JSON.stringify([
     stamp,
     timezone === "home" ? zones.text : "",
-    items.map(({ itemid, itemname }) => [itemid, itemname, held.progress({ series, item: itemid }).revision]),
+    pseudonyms?.fingerprint,
+    items.map(({ itemid, itemname }) => {
+      const of = { series, item: itemid };
+      const told = held.told(of).reduce((sum, { readings }) => sum + readings, 0);
+      return [itemid, itemname, held.progress(of).revision, told];
+    }),
   ]);
   const setting = `written ${series}.${format}`;
   const before = JSON.parse(held.setting(setting) ?? "{}");
@@ -151,6 +207,8 @@ function moment(unix_s: number | undefined, where: string): string {
   return unix_s === undefined ? "" : `${new Date(unix_s * 1000).toISOString()}${where}`;
 }
 
+/** Runs of missing numbers that are told of an epoch. */
+const missing_max = 20;
 const stateFile = ".lintel-fetch.db";
 /** Series received at once: enough to hide a network's delay, and few beside what a server answers at once. */
 const atOnce_max = 4;

@@ -3,9 +3,11 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { messageOf, OperatorError } from "../errors.ts";
 import { type ClockWord, clockWords, Provenance } from "../provenance.ts";
+import type { ReadingNumber } from "../reading.ts";
 import type { Item } from "../records/items.ts";
 import { type SeriesName, seriesTable, type Value } from "../series.ts";
 import type { Readings } from "./readings.ts";
+import type { Told } from "./told.ts";
 
 /** A series of one item, which is known by its itemid. */
 export interface ItemSeries {
@@ -27,6 +29,7 @@ export type HeldRow = readonly [stamp_ms: number, ...values: Value[]];
 export class HeldReadings implements Readings {
   readonly #database: Database;
   readonly #path: string;
+  #others: "all" | "none" = "all";
 
   /**
    * @param binding what the download is of; the same file serves no other
@@ -46,14 +49,19 @@ export class HeldReadings implements Readings {
       this.#database.run("BEGIN IMMEDIATE");
       this.#database.run("COMMIT");
       this.#database.run(schema);
-      for (const [name, value] of Object.entries({ ...binding, form })) {
-        const kept = this.setting(name);
-        if (kept === undefined) this.keepSetting(name, value);
-        else if (kept !== value) throw otherDownload(dirname(path), name, { kept, value });
-      }
+      this.bind({ ...binding, form });
     } catch (thrown) {
       this.#database.close();
       throw fault(thrown, path);
+    }
+  }
+
+  /** Says what the download is of, once. @throws OperatorError where something else was said */
+  bind(binding: Readonly<Record<string, string>>): void {
+    for (const [name, value] of Object.entries(binding)) {
+      const kept = this.setting(name);
+      if (kept === undefined) this.keepSetting(name, value);
+      else if (kept !== value) throw otherDownload(dirname(this.#path), name, { kept, value });
     }
   }
 
@@ -74,8 +82,13 @@ export class HeldReadings implements Readings {
     return { next: row?.[0] ?? undefined, revision: row?.[1] ?? 0 };
   }
 
-  /** Adds the rows of a page, in order of arrival, and the query of the page that follows. */
-  add({ series, item }: ItemSeries, rows: readonly HeldRow[], next: string): void {
+  /** Adds the rows of a page, in order of arrival, with what identifies each of them, and the query of the page that follows. */
+  add(
+    { series, item }: ItemSeries,
+    rows: readonly HeldRow[],
+    numbers: readonly (ReadingNumber | undefined)[],
+    next: string,
+  ): void {
     const page = this.#database.transaction(() => {
       this.#write(
         `INSERT INTO progress (series, item, round, next, revision) VALUES (?1, ?2, 1, ?3, 1)
@@ -84,10 +97,14 @@ export class HeldReadings implements Readings {
         item,
         next,
       );
+      for (const epoch of new Set(numbers.flatMap((one) => one?.epoch ?? [])))
+        this.#write("INSERT INTO epochs (epoch) VALUES (?) ON CONFLICT DO NOTHING", epoch);
       for (const [at, [stamp_ms, ...values]] of rows.entries()) {
         const [homeid = null, clock] = values.splice(-2, 2);
         values.push(clocks.indexOf(clock as ClockWord));
-        this.#write(addRow, series, item, stamp_ms, JSON.stringify(values), at, homeid);
+        const { epoch = null, number = null } = numbers[at] ?? {};
+        const fields = JSON.stringify(values);
+        this.#write(addRow, series, item, stamp_ms, fields, at, homeid, epoch, number);
       }
     });
     this.#doing(page);
@@ -99,14 +116,52 @@ export class HeldReadings implements Readings {
     this.#write(again, series, item);
   }
 
-  /** Everything held of a series in order of time, and of arrival where times are equal; a bounded number at once. */
+  /**
+   * Has readings told up to a number of each of these epochs from now on; of other epochs, and where nobody knows which reading it is, all or
+   * none.
+   */
+  tellUpTo(epochs: readonly ReadingNumber[], others: "all" | "none"): void {
+    this.#others = others;
+    this.#write("UPDATE epochs SET last = NULL");
+    for (const { epoch, number } of epochs)
+      this.#write(
+        "INSERT INTO epochs (epoch, last) VALUES (?1, ?2) ON CONFLICT (epoch) DO UPDATE SET last = ?2",
+        epoch,
+        number,
+      );
+  }
+
+  /** How many readings of a series are told of each epoch, with the first and the last stamp; under an empty name those that nobody knows the epoch of. */
+  told({ series, item }: ItemSeries): Told[] {
+    return this.#database
+      .query<Told, [string, number]>(
+        `SELECT coalesce(epochs.epoch, '') AS epoch, count(*) AS readings, min(stamp_ms) AS first_ms, max(stamp_ms) AS last_ms
+         FROM ${this.#toldOf} GROUP BY 1 ORDER BY 1`,
+      )
+      .all(series, item);
+  }
+
+  /** Numbers of an epoch from the first on, up to the one that it is told to, that no reading here has: runs of them, at most `limit`. */
+  missing(epoch: string, { first, last }: { first: number; last: number }, limit: number): NumberSpan[] {
+    return this.#database
+      .query<NumberSpan, [number, string, number, number, number]>(
+        `SELECT before + 1 AS first, number - 1 AS last FROM (
+           SELECT number, lag(number, 1, ?1 - 1) OVER (ORDER BY number) AS before FROM (
+             SELECT DISTINCT number FROM readings JOIN epochs ON epochs.id = readings.epoch
+             WHERE epochs.epoch = ?2 AND number BETWEEN ?1 AND ?3 UNION ALL SELECT ?4))
+         WHERE number > before + 1 ORDER BY number LIMIT ?5`,
+      )
+      .all(first, epoch, last, last + 1, limit);
+  }
+
+  /** Everything told of a series in order of time, of epoch and number where times are equal; a bounded number at once. */
   *oldestFirst(series: SeriesName, { itemid }: Pick<Item, "itemid">): Generator<HeldRow[]> {
     const readings = this.#database.query<
       { stamp_ms: number; fields: string; homeid: number | null },
       [string, number]
     >(
-      `SELECT stamp_ms, fields, homeid FROM readings WHERE of = (SELECT id FROM progress WHERE series = ? AND item = ?)
-       ORDER BY stamp_ms, round DESC, revision, place`,
+      `SELECT stamp_ms, fields, homeid FROM ${this.#toldOf}
+       ORDER BY stamp_ms, epochs.epoch, readings.number, round DESC, revision, place`,
     );
     let rows: HeldRow[] = [];
     for (const { stamp_ms, fields, homeid } of readings.iterate(series, itemid)) {
@@ -122,6 +177,13 @@ export class HeldReadings implements Readings {
 
   close(): void {
     this.#database.close();
+  }
+
+  /** Tables and condition of the readings that are told of a series of an item. */
+  get #toldOf(): string {
+    return `readings LEFT JOIN epochs ON epochs.id = readings.epoch
+      WHERE of = (SELECT id FROM progress WHERE series = ? AND item = ?)
+        AND CASE WHEN last IS NULL THEN ${this.#others === "all"} ELSE readings.number <= last END`;
   }
 
   #write(statement: string, ...values: (string | number | null)[]): void {
@@ -143,11 +205,13 @@ CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL)
 CREATE TABLE IF NOT EXISTS progress (
   id INTEGER PRIMARY KEY, series TEXT, item INTEGER, round INTEGER NOT NULL, next TEXT, revision INTEGER NOT NULL, UNIQUE (series, item)
 ) STRICT;
--- fields: the values, then the clock. The home is no part of what a reading is: a gateway may learn its number later. Equal readings have the numbers 0, 1, 2 …; they came in this order: round, revision, place in its page.
+CREATE TABLE IF NOT EXISTS epochs (id INTEGER PRIMARY KEY, epoch TEXT NOT NULL UNIQUE, last INTEGER) STRICT;
+-- fields: the values, then the clock. Epoch and number are those of the reading's gateway. They and the home are no part of what a reading is here: a gateway may learn
+-- its number later. Equal readings are the copies 0, 1, 2 …; they came in this order: round, revision, place in its page.
 CREATE TABLE IF NOT EXISTS readings (
-  of INTEGER, stamp_ms INTEGER, fields TEXT, number INTEGER, round INTEGER NOT NULL, revision INTEGER NOT NULL, place INTEGER NOT NULL,
-  homeid INTEGER,
-  PRIMARY KEY (of, stamp_ms, fields, number)
+  of INTEGER, stamp_ms INTEGER, fields TEXT, copy INTEGER, round INTEGER NOT NULL, revision INTEGER NOT NULL, place INTEGER NOT NULL,
+  homeid INTEGER, epoch INTEGER, number INTEGER,
+  PRIMARY KEY (of, stamp_ms, fields, copy)
 ) STRICT, WITHOUT ROWID`;
 
 /** The words for a clock, by the number under which they are held here. */
@@ -158,9 +222,16 @@ const addRow = `
 INSERT INTO readings
 SELECT id, ?3, ?4,
   (SELECT count(*) FROM readings WHERE of = id AND stamp_ms = ?3 AND fields = ?4 AND round = progress.round),
-  round, revision, ?5, ?6
+  round, revision, ?5, ?6, (SELECT id FROM epochs WHERE epoch = ?7), ?8
 FROM progress WHERE series = ?1 AND item = ?2
-ON CONFLICT DO UPDATE SET round = excluded.round, revision = excluded.revision, place = excluded.place, homeid = excluded.homeid`;
+ON CONFLICT DO UPDATE SET round = excluded.round, revision = excluded.revision, place = excluded.place, homeid = excluded.homeid,
+  epoch = coalesce(excluded.epoch, epoch), number = coalesce(excluded.number, number)`;
+
+/** Numbers that follow each other, both ends included. */
+export interface NumberSpan {
+  readonly first: number;
+  readonly last: number;
+}
 
 /** The fields that rows have, so that a program with other fields doesn't mistake them. */
 const form = JSON.stringify(

@@ -2,18 +2,27 @@ import { OperatorError } from "../errors.ts";
 import { kindNames } from "../kinds.ts";
 import { Item } from "../records/items.ts";
 import { type Answers, pagesOf } from "./answers.ts";
+import type { Pseudonyms } from "./pseudonyms.ts";
 
 /**
  * Items of the inventory, of every kind.
  *
+ * @param pseudonyms learns who they are; by them items can be named too
  * @param names of those that are asked for; absent: all
  * @throws OperatorError where one of them is not there
  */
-export async function inventory(answers: Answers, names: readonly string[] | undefined): Promise<Item[]> {
+export async function inventory(
+  answers: Answers,
+  names: readonly string[] | undefined,
+  pseudonyms?: Pseudonyms | undefined,
+): Promise<Item[]> {
   const items: Item[] = [];
   for (const kind of kindNames)
     for await (const page of pagesOf(answers, `/inventory/${kind}`, Item)) items.push(...(page as Item[]));
-  const unknown = names?.filter((name) => !items.some(({ itemname }) => itemname === name)) ?? [];
+  pseudonyms?.learn(items);
+  const isNamed = ({ itemname }: Item, name: string) =>
+    itemname === name || pseudonyms?.itemName(itemname) === name;
+  const unknown = names?.filter((name) => !items.some((item) => isNamed(item, name))) ?? [];
   if (unknown.length > 0)
     throw new OperatorError(
       `the inventory has no item ${unknown.join(", ")}`,
@@ -24,7 +33,8 @@ export async function inventory(answers: Answers, names: readonly string[] | und
           .join(", ") || "none"
       }${items.length > named_max ? ", …" : ""}`,
     );
-  return items.filter(({ itemname }) => names === undefined || names.includes(itemname));
+  pseudonyms?.use();
+  return items.filter((item) => names?.some((name) => isNamed(item, name)) ?? true);
 }
 
 const named_max = 20;

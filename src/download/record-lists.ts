@@ -5,6 +5,7 @@ import { definitionOf, ownerField, recordPaths, recordTable } from "../records/r
 import { type Answers, type ListRecord, pagesOf } from "./answers.ts";
 import { columnsOfSchema, rowOf } from "./column.ts";
 import type { Format } from "./format.ts";
+import type { Pseudonyms } from "./pseudonyms.ts";
 import { fileOf } from "./series-file.ts";
 import type { StampForm } from "./stamp-form.ts";
 import { writeTable } from "./table-file.ts";
@@ -53,14 +54,15 @@ export async function writeList(options: {
   path: string;
   format: Format;
   stamp: StampForm;
+  pseudonyms?: Pseudonyms | undefined;
 }): Promise<number | undefined> {
-  const { answers, list, format, stamp } = options;
+  const { answers, list, format, stamp, pseudonyms } = options;
   async function* batches() {
     for await (const records of recordsOf(answers, list))
       yield records.map((record) => rowOf(list.schema, record));
   }
   const path = fileOf(options.path, format);
-  return writeTable({ path, format, columns: columnsOfSchema(list.schema), stamp }, batches());
+  return writeTable({ path, format, columns: columnsOfSchema(list.schema), stamp, pseudonyms }, batches());
 }
 
 /** All records of a list, a page at a time; not even an empty page where there is no such list. */

@@ -1,6 +1,7 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { OperatorError } from "../errors.ts";
 import { Provenance } from "../provenance.ts";
+import type { ReadingNumber } from "../reading.ts";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../series.ts";
 import type { Answers } from "./answers.ts";
 import type { HeldReadings, HeldRow, ItemSeries } from "./held-readings.ts";
@@ -24,7 +25,7 @@ export async function bringUpToDate(options: {
 }): Promise<boolean> {
   const { answers, held, of, span, onPage } = options;
   const path = pathOf(of.series, options.itemname);
-  const first = `?since=${beginning(span)}&limit=${page_max}&precision=ms&provenance=yes`;
+  const first = `?since=${beginning(span)}&limit=${page_max}&precision=ms&provenance=yes&numbered=yes`;
   // Ends: each page lies behind the one before, and a series is begun again only where it had begun.
   for (;;) {
     const { next } = held.progress(of);
@@ -36,7 +37,8 @@ export async function bringUpToDate(options: {
       continue;
     }
     const rows = answer.body.map((record) => rowOf(of.series, record));
-    if (rows.length > 0) held.add(of, rows, answer.next ?? noPlace(path));
+    const numbers = answer.body.map(numberIn);
+    if (rows.length > 0) held.add(of, rows, numbers, answer.next ?? noPlace(path));
     onPage(rows.length);
     if (rows.length < page_max) return true;
   }
@@ -55,11 +57,23 @@ function noPlace(path: string): never {
   );
 }
 
+const numberFields = { epoch: Type.Optional(Type.String()), number: Type.Optional(Type.Integer()) };
+
+/** The identity of a reading; undefined where the server does not know it. */
+function numberIn({ epoch, number }: ServedRecord): ReadingNumber | undefined {
+  return typeof epoch === "string" && typeof number === "number" ? { epoch, number } : undefined;
+}
+
 /** The records of a page as they are served, a schema for each series. */
 const pageSchemas = Object.fromEntries(
   seriesNames.map((series) => {
     const fields = Object.entries(seriesOf(series).fields).map(([name, { schema }]) => [name, schema]);
-    const record = { stamp: Type.Integer(), ...Object.fromEntries(fields), ...Provenance.properties };
+    const record = {
+      stamp: Type.Integer(),
+      ...Object.fromEntries(fields),
+      ...Provenance.properties,
+      ...numberFields,
+    };
     return [series, Type.Array(Type.Object(record))];
   }),
 ) as unknown as Readonly<Record<SeriesName, TSchema>>;

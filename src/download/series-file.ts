@@ -3,6 +3,7 @@ import type { SeriesName } from "../series.ts";
 import { columnsOfSeries, readingRows } from "./column.ts";
 import type { Format } from "./format.ts";
 import type { HomeZones, Timezone } from "./home-zones.ts";
+import type { Pseudonyms } from "./pseudonyms.ts";
 import type { Readings } from "./readings.ts";
 import type { StampForm } from "./stamp-form.ts";
 import { writeTable } from "./table-file.ts";
@@ -23,10 +24,11 @@ export async function writeSeries(options: {
   timezone?: Timezone | undefined;
   format: Format;
   stamp: StampForm;
+  pseudonyms?: Pseudonyms | undefined;
   stop: AbortSignal;
   onRows?: ((count: number) => void) | undefined;
 }): Promise<number> {
-  const { series, items, readings, zones, timezone, format, stamp } = options;
+  const { series, items, readings, zones, timezone, format, stamp, pseudonyms } = options;
   async function* batches() {
     // A series without readings has a file too.
     yield [];
@@ -40,7 +42,7 @@ export async function writeSeries(options: {
   }
   const path = fileOf(options.path, format);
   const columns = columnsOfSeries(series, timezone);
-  return (await writeTable({ path, format, columns, stamp }, batches())) ?? 0;
+  return (await writeTable({ path, format, columns, stamp, pseudonyms }, batches())) ?? 0;
 }
 
 export function fileOf(path: string, format: Format): string {

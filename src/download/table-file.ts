@@ -1,6 +1,7 @@
 import type { Column, Encoder, Row } from "./column.ts";
 import { type Format, formats } from "./format.ts";
 import { PartFile } from "./part-file.ts";
+import type { Pseudonyms } from "./pseudonyms.ts";
 import type { StampForm } from "./stamp-form.ts";
 
 export interface TableFileOptions {
@@ -9,17 +10,21 @@ export interface TableFileOptions {
   readonly format: Format;
   readonly columns: readonly Column[];
   readonly stamp: StampForm;
+  /** Takes identifiers out of columns and rows; undefined: they stay. */
+  readonly pseudonyms: Pseudonyms | undefined;
 }
 
 /** A file of rows, which appears whole or not at all. Memory is bounded by the rows of one batch and what the format keeps back. */
 export class TableFile implements AsyncDisposable {
   readonly #file: PartFile;
   readonly #encoder: Encoder;
+  readonly #shown: ((row: Row) => Row) | undefined;
   #rows = 0;
 
-  private constructor({ format, columns, stamp }: TableFileOptions, file: PartFile) {
+  private constructor({ format, columns, stamp, pseudonyms }: TableFileOptions, file: PartFile) {
     this.#file = file;
-    this.#encoder = formats[format](columns, stamp);
+    this.#shown = pseudonyms?.rows(columns);
+    this.#encoder = formats[format](pseudonyms?.columns(columns) ?? columns, stamp);
   }
 
   /** @throws OperatorError when the file cannot be made */
@@ -32,7 +37,7 @@ export class TableFile implements AsyncDisposable {
   /** @throws OperatorError when the file cannot be written; so does `finish` */
   async add(rows: readonly Row[]): Promise<void> {
     this.#rows += rows.length;
-    await this.#file.put(this.#encoder.encode(rows));
+    await this.#file.put(this.#encoder.encode(this.#shown === undefined ? rows : rows.map(this.#shown)));
   }
 
   /** Gives the file its name. Answers how many rows it has. */

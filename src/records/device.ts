@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { DeviceFacts } from "../device-facts.ts";
 import { orNull, record, textOrNull } from "./field.ts";
+import { identifying } from "./identifying.ts";
 import type { Item } from "./items.ts";
 
 /** The device of an item, and how its readings are made: a methods section is written from it. */
@@ -8,12 +9,12 @@ export const DeviceRecord = record("Device", {
   model: textOrNull("model, as the inventory has it or the device tells it"),
   vendor: textOrNull("who makes it"),
   description: textOrNull("the device in a few words"),
-  driver: textOrNull("the driver of the gateway that heard it last"),
+  driver: identifying("nobody", textOrNull("the driver of the gateway that heard it last")),
   events: Type.Union([Type.Literal("received"), Type.Literal("translated"), Type.Null()], {
     description:
       "received: events (of devices that have none, readings) are what the device sent; translated: they are made of something else",
   }),
-  eventsfrom: textOrNull("what events are made of, in the words of its protocol"),
+  eventsfrom: identifying("nobody", textOrNull("what events are made of, in the words of its protocol")),
   measures: Type.Array(
     Type.Object({
       quantity: Type.String({ description: "name of the quantity" }),
@@ -31,7 +32,10 @@ export const DeviceRecord = record("Device", {
   ),
   battery: orNull(Type.Number(), "charge of its battery, as it was told last (%)"),
   batteryvoltage: orNull(Type.Number(), "voltage of its battery, as it was told last (mV)"),
-  batteryunit: textOrNull("in what it tells its battery, before that becomes per cent or millivolts"),
+  batteryunit: identifying(
+    "nobody",
+    textOrNull("in what it tells its battery, before that becomes per cent or millivolts"),
+  ),
 });
 export type DeviceRecord = Static<typeof DeviceRecord>;
 

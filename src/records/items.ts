@@ -13,11 +13,15 @@ import {
   textOrNullWord,
   unixTimeOrNull,
 } from "./field.ts";
+import { identifying } from "./identifying.ts";
+
+/** Subtypes that drivers and the inventory have words for. */
+const subtypes = ["wall", "door", "curtain", "polled", "broadcasting", "null"];
 
 /** An item of the inventory, in the names, spellings and order in which it is served. */
 export const Item = record("Item", {
-  itemid: integer("unique identifier"),
-  itemname: Type.String({ minLength: 1, description: "unique name" }),
+  itemid: identifying("item", integer("unique identifier")),
+  itemname: identifying("itemname", Type.String({ minLength: 1, description: "unique name" })),
   serialnum: textOrNull("serial number"),
   macaddress: textOrNull("hardware MAC address"),
   modelid: integerOrNull("model identifier"),
@@ -26,10 +30,13 @@ export const Item = record("Item", {
   vendorid: integerOrNull("vendor identifier"),
   vendorname: textOrNull("vendor name"),
   typeid: integer("item type identifier"),
-  typename: Type.String({ description: "item type name" }),
+  typename: identifying("nobody", Type.String({ description: "item type name" })),
   subtypeid: integerOrNull("item subtype identifier"),
-  subtypename: textOrNullWord("item subtype name"),
-  currenthomeid: integerOrNull("identifier of the home where the item is installed"),
+  subtypename: identifying(
+    { isKnown: (text) => subtypes.includes(text) },
+    textOrNullWord("item subtype name"),
+  ),
+  currenthomeid: identifying("home", integerOrNull("identifier of the home where the item is installed")),
   currenthomestart: unixTimeOrNull("when it was installed in that home"),
   active: Type.Integer({ minimum: 0, maximum: 1, description: "whether the item is active in a home" }),
   activename: Type.Union([Type.Literal("Active"), Type.Literal("Inactive")], {
@@ -47,7 +54,7 @@ export type Item = Static<typeof Item>;
 /** One element of `/items`: a type of item and how many of it the inventory holds. */
 export const ItemType = record("Item type", {
   typeid: Type.Integer({ description: "item type identifier" }),
-  typename: Type.String({ description: "item type name, as paths use it" }),
+  typename: identifying("nobody", Type.String({ description: "item type name, as paths use it" })),
   count: Type.Integer({ description: "items of this type in the inventory", minimum: 0 }),
 });
 

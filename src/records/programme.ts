@@ -9,33 +9,34 @@ import {
   textOrNullWord,
   unixTimeOrNull,
 } from "./field.ts";
+import { identifying } from "./identifying.ts";
 import { Item } from "./items.ts";
 
 /** A home in which items are installed. */
 export const Home = record("Home", {
-  homeid: integer("home identifier"),
+  homeid: identifying("home", integer("home identifier")),
   address: textOrNull("street address"),
   cityname: textOrNull("city"),
-  cityid: integerOrNull("city identifier"),
+  cityid: identifying("person", integerOrNull("city identifier")),
   citystatename: textOrNull("state name"),
-  citystateid: integerOrNull("state identifier"),
+  citystateid: identifying("person", integerOrNull("state identifier")),
   citystateabbr: textOrNull("state abbreviation"),
   countryname: textOrNull("country"),
   countryabbr: textOrNull("country abbreviation"),
-  countryid: integerOrNull("country identifier"),
-  zip: integerOrNull("postal code"),
+  countryid: identifying("person", integerOrNull("country identifier")),
+  zip: identifying("person", integerOrNull("postal code")),
   timezone: textOrNull("time zone"),
   apartment: textOrNull("apartment number"),
   homephones: textOrNull("home phone number"),
-  homephoneids: integerOrNull("home phone identifier"),
-  locationid: integerOrNull("location identifier"),
+  homephoneids: identifying("person", integerOrNull("home phone identifier")),
+  locationid: identifying("person", integerOrNull("location identifier")),
   locationname: textOrNull("location name"),
   hometype: flagOrNull("0 = house, 1 = apartment"),
 });
 
 /** An item in a home over a span of time. */
 export const HomeInventory = record("Home inventory", {
-  homeid: integer("home"),
+  homeid: identifying("home", integer("home")),
   item: Item,
   start: unixTimeOrNull("when the item was installed in the home"),
   stop: unixTimeOrNull("when it was taken away"),
@@ -45,31 +46,31 @@ export type HomeInventory = Static<typeof HomeInventory>;
 
 /** A participant of a study. */
 export const Subject = record("Subject", {
-  subjectid: integer("unique database identifier"),
+  subjectid: identifying("subject", integer("unique database identifier")),
   subjectname: textOrNull("name of the subject"),
-  titleid: integerOrNull("title code: 0 Mr, 1 Mrs, 3 Miss, 4 Dr or Ms"),
+  titleid: identifying("person", integerOrNull("title code: 0 Mr, 1 Mrs, 3 Miss, 4 Dr or Ms")),
   titlename: textOrNull("title"),
   lname: textOrNull("last name"),
   fname: textOrNull("first name"),
-  oadc: integerOrNull("identifier in an external database"),
+  oadc: identifying("person", integerOrNull("identifier in an external database")),
   email: textOrNull("e-mail address"),
   genderid: orNull(Type.Boolean(), "gender code: false (0) female, true (1) male"),
   gendername: textOrNull("gender"),
-  dob: unixTimeOrNull("date of birth; negative before 1970"),
-  dod: unixTimeOrNull("date of death"),
+  dob: identifying("person", unixTimeOrNull("date of birth; negative before 1970")),
+  dod: identifying("person", unixTimeOrNull("date of death")),
 });
 
 /** A phone of a subject. */
 export const Phone = record("Phone", {
-  subjectid: integer("subject"),
+  subjectid: identifying("subject", integer("subject")),
   phoneid: integer("phone identifier"),
   phone: textOrNull("phone number"),
 });
 
 /** An item in the hands of a subject over a span of time. */
 export const SubjectInventory = record("Subject inventory", {
-  subjectid: integer("subject"),
-  itemid: integer("item identifier"),
+  subjectid: identifying("subject", integer("subject")),
+  itemid: identifying("item", integer("item identifier")),
   itemname: textOrNull("item name"),
   serialnumber: textOrNull("serial number"),
   macaddress: textOrNull("MAC address"),
@@ -99,9 +100,9 @@ export const Project = record("Project", {
 
 /** A subject's part in a project over a span of time. */
 export const ProjectEnrollment = record("Project enrollment", {
-  subjectid: integer("enrolled subject"),
+  subjectid: identifying("subject", integer("enrolled subject")),
   projectid: integer("project identifier"),
-  homeid: integerOrNull("home enrolled in the project"),
+  homeid: identifying("home", integerOrNull("home enrolled in the project")),
   projectname: textOrNull("project name"),
   statename: textOrNull("subject's current state of involvement"),
   stateid: integerOrNull("identifier of that state"),
@@ -128,7 +129,7 @@ export const Study = record("Study", {
 
 /** A subject's status with a study over a span of time. */
 export const StudyEnrollment = record("Study enrollment", {
-  subjectid: integer("subject"),
+  subjectid: identifying("subject", integer("subject")),
   ...ofStudy,
   studystatusid: integerOrNull("subject's status with the study"),
   studystatusname: textOrNull("name of that status"),
@@ -143,7 +144,7 @@ export const StudyEnrollment = record("Study enrollment", {
 
 /** A contact that somebody of the programme had with a subject. */
 export const Contact = record("Contact", {
-  subjectid: integer("subject"),
+  subjectid: identifying("subject", integer("subject")),
   contacttypename: textOrNull("type of contact"),
   contactid: integer("contact identifier"),
   contacttypeid: integerOrNull("type identifier"),
@@ -155,13 +156,13 @@ export const Contact = record("Contact", {
   durationname: textOrNull("duration"),
   reasonid: integerOrNull("reason identifier"),
   reasonname: textOrNull("reason for the contact"),
-  userid: integerOrNull("user identifier"),
+  userid: identifying("person", integerOrNull("user identifier")),
   username: textOrNull("user's name"),
 });
 
 /** A contact with a subject that the programme has planned. */
 export const ScheduledContact = record("Scheduled contact", {
-  subjectid: integer("subject"),
+  subjectid: identifying("subject", integer("subject")),
   schedcontactid: integer("scheduled contact identifier"),
   schedcontactname: textOrNull("name"),
   schedcontacttypename: textOrNull("type"),
@@ -179,7 +180,7 @@ export const ScheduledContact = record("Scheduled contact", {
 
 /** A remark that somebody of the programme made about a subject. */
 export const Comment = record("Comment", {
-  subjectid: integer("subject"),
+  subjectid: identifying("subject", integer("subject")),
   commentid: integer("comment identifier"),
   stamp: unixTimeOrNull("when the comment was made"),
   username: textOrNull("name of the user who made it"),
@@ -189,9 +190,9 @@ export const Comment = record("Comment", {
 /** Something that is wrong in a home, with a subject or with an item, and whether it is mended. */
 export const Issue = record("Issue", {
   issueid: integer("issue identifier"),
-  homeid: integerOrNull("home that the issue concerns"),
-  subjectid: integerOrNull("subject that the issue concerns"),
-  itemid: integerOrNull("item that the issue concerns"),
+  homeid: identifying("home", integerOrNull("home that the issue concerns")),
+  subjectid: identifying("subject", integerOrNull("subject that the issue concerns")),
+  itemid: identifying("item", integerOrNull("item that the issue concerns")),
   typename: textOrNull("type of issue"),
   statusname: textOrNull("where its mending stands"),
   opened: unixTimeOrNull("when the issue was opened"),
@@ -201,7 +202,7 @@ export const Issue = record("Issue", {
 
 /** Something about a subject's sensors or data that needs attention. */
 export const Alert = record("Alert", {
-  subjectid: integer("subject"),
+  subjectid: identifying("subject", integer("subject")),
   alerttypeid: integer("alert type identifier"),
   alerttypename: textOrNull("category of the alert: a sensor, a data stream or a database object, mostly"),
   alertmessage: textOrNull("descriptive message"),

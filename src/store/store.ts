@@ -1,17 +1,17 @@
 import type { DeviceFacts } from "../device-facts.ts";
 import { OperatorError } from "../errors.ts";
 import type { Kind } from "../kinds.ts";
-import type { Device, DeviceState, Gap, Reading } from "../reading.ts";
+import type { Device, DeviceState, Gap, Reading, ReadingNumber } from "../reading.ts";
 import type { CoverageReason, CoverageState } from "../records/coverage.ts";
 import type { Item, ItemType } from "../records/items.ts";
 import type { SeriesName, Value } from "../series.ts";
 import type { Token } from "../token.ts";
 import type { AdmissionStore } from "./admission-store.ts";
 import type { Doubts } from "./doubts.ts";
+import type { EpochOfHome } from "./epoch-of-home.ts";
 import type { Erasure, ErasurePlan, ErasureTarget, TakenSpan } from "./erasure.ts";
 import type { GivenNames, NameStore } from "./given-names.ts";
 import type { ItemOverview, ItemState } from "./item-overview.ts";
-import type { EpochOfHome } from "./reading-number.ts";
 import type { RecordStore } from "./record-store.ts";
 import type { Thinned, ThinnedRequest } from "./thinned.ts";
 
@@ -338,6 +338,8 @@ export interface OldestFirstRequest {
   readonly limit: number;
   /** Has each row end with `homeid` and `clock` of `Provenance`. */
   readonly provenance?: boolean;
+  /** Asks for `numbers` too. */
+  readonly numbered?: true;
 }
 
 /** A reading: stamp in unix milliseconds, then the values in the order of the series' fields, then its provenance where that was asked for. */
@@ -345,6 +347,8 @@ export type ReadingRow = readonly [stamp_ms: number, ...values: Value[]];
 
 export interface OldestFirst {
   readonly rows: readonly ReadingRow[];
+  /** Which reading each row is, undefined where nobody knows. */
+  readonly numbers?: readonly (ReadingNumber | undefined)[];
   /** Where to go on; absent at the end. */
   readonly next?: ReadingPosition;
 }

@@ -18,10 +18,12 @@ type Minutes = Readonly<Record<string, string>>;
 
 beforeAll(async () => {
   const demo = site.spawn(["demo", "--port", "0", "--central-port", "0", "--days", "8", "--json"]);
-  ({ url, token } = JSON.parse((await demo.line()) ?? ""));
+  const ready = JSON.parse((await demo.line()) ?? "");
+  ({ url, token } = ready);
   const [tokenFile, output] = [join(site.directory, "token"), join(site.directory, "fetched")];
-  writeFileSync(tokenFile, token, { mode: 0o600 });
+  writeFileSync(tokenFile, ready.admin_token, { mode: 0o600 });
   const words = ["fetch", "--url", new URL(url).origin, "--token-file", tokenFile, "--output", output];
+  words.push("--identifiers");
   const { code, said } = await site.lintel(...words);
   expect({ code, said: code === 0 ? "" : said }).toEqual({ code: 0, said: "" });
   fetched = minutesIn(await Bun.file(join(output, "missingness.csv")).text());

@@ -46,7 +46,7 @@ beforeAll(async () => {
   });
   const listen = { hostname: "127.0.0.1", port: 0 };
   api = await startApi({ store: counted, clock, log, listen, realm: "lintel" });
-  token = await site.token();
+  token = await site.token("--scope", "admin");
   writeFileSync(join(site.directory, "token"), `${token}\n`);
 });
 afterAll(async () => {
@@ -57,7 +57,7 @@ afterAll(async () => {
 
 function fetchWords(output: string, ...words: string[]): string[] {
   const from = ["--url", api.url, "--token-file", "token", "--output", output];
-  return ["fetch", ...from, "--format", "ndjson", ...words];
+  return ["fetch", ...from, "--format", "ndjson", "--identifiers", ...words];
 }
 
 /** Every file of a download by name, as its digest or, where it says where it is from and when it was made, as text without that. */
@@ -75,7 +75,10 @@ async function contentsOf(directory: string): Promise<Record<string, string>> {
 function withoutOrigin(text: string): string {
   return text
     .replace(/lintel (fetch|export)/g, "lintel")
-    .replace(/the store with epoch [0-9a-f]{32}|http:\/\/127\.0\.0\.1:[0-9]+\/v0\.9|#store/g, "ORIGIN")
+    .replace(
+      /the store with epoch [0-9a-f]{32}|a Lintel server|http:\/\/127\.0\.0\.1:[0-9]+\/v0\.9|#store/g,
+      "ORIGIN",
+    )
     .replace(/,\s*"(url|path)": "ORIGIN"/g, "")
     .replace(/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z/g, "TIME");
 }
@@ -123,7 +126,10 @@ describe("lintel fetch", () => {
     const { code, out } = await site.lintel(...fetchWords("printed"));
     expect(code).toBe(0);
     expect(out).toMatch(/wirelesssensor_events +24000 +written/);
-    expect(out).toMatch(/24007 readings received in .*, everything is in .*printed$/);
+    expect(out).toMatch(/24007 readings received in .*, everything is in .*printed\n/);
+    expect(out).toMatch(
+      /\nTo cite it: Readings of a home, .*; up to [0-9a-f]{32}:24007; SHA-256 [0-9a-f]{64}; Lintel /,
+    );
   });
 
   const mistakes: [words: string[], said: RegExp][] = [
@@ -167,7 +173,10 @@ describe("lintel export", () => {
       "--until",
       "2026-01-01T00:20Z",
     ];
-    const one = ["--series", "wirelesssensor_events", "--format", "ndjson", "--output", "one.ndjson"];
+    const one = [
+      ...["--series", "wirelesssensor_events", "--format", "ndjson", "--output", "one.ndjson"],
+      "--identifiers",
+    ];
     expect((await site.lintel("export", "--data", "data", ...one, ...words)).code).toBe(0);
     const lines = (await read("one.ndjson")).split("\n").slice(0, -1);
     const from = new Date(start_ms + 600_000).toISOString();
@@ -199,9 +208,12 @@ describe("lintel export", () => {
 
   test("writes the package that fetch does, beside the running server", async () => {
     await fill(store);
-    for (const format of formatNames) {
-      const words = ["--format", format, "--until", "2026-11-20"];
-      const places = [`fetched-${format}`, `exported-${format}`] as const;
+    for (const [format, who] of [
+      ...formatNames.map((format) => [format, "--identifiers"] as const),
+      ["ndjson", "--no-identifiers"] as const,
+    ]) {
+      const words = ["--format", format, "--until", "2026-11-20", who];
+      const places = [`fetched-${format}${who}`, `exported-${format}${who}`] as const;
       const [fetched, exported] = places;
       const from = ["--url", api.url, "--token-file", "token", "--output", fetched];
       expect((await site.lintel("fetch", ...from, ...words)).code).toBe(0);

@@ -45,7 +45,7 @@ beforeAll(async () => {
     await store.append(Array.from({ length: 4 * 24 * 5 }, (_, at) => event(at)));
   }
   api = await startApi({ store, clock, log, listen: { hostname: "127.0.0.1", port: 0 }, realm: "lintel" });
-  await Bun.write(join(site.directory, "token"), await site.token());
+  await Bun.write(join(site.directory, "token"), await site.token("--scope", "admin"));
   stop = async () => {
     await api.stop();
     await store.close();
@@ -58,7 +58,7 @@ afterAll(async () => {
 
 /** Words for a day of each home, of fetch and of export. */
 function commands(...words: string[]): { output: string; words: string[] }[] {
-  const all = [...words, "--format", "ndjson", "--timezone", "home"];
+  const all = [...words, "--format", "ndjson", "--timezone", "home", "--identifiers"];
   return [
     { output: "fetched", words: ["fetch", "--url", api.url, "--token-file", "token", ...all] },
     { output: "exported", words: ["export", "--data", "data", ...all] },

@@ -33,6 +33,7 @@ beforeAll(async () => {
   await store.close();
   for (const format of formatNames) {
     const words = ["--data", "data", "--format", format, "--output", format, "--until", "2026-11-20"];
+    words.push("--identifiers");
     const { code, said } = await site.lintel("export", ...words, "--timezone", timezoneOf(format));
     expect([code, said]).toEqual([0, ""]);
   }

@@ -294,6 +294,7 @@ test("what a standard has nothing for is said, on the terminal and beside the fi
 test("export writes the same measurements from the store, under identifiers of the store", async () => {
   const output = join(directory, "exported");
   const words = ["export", "--data", serving.directory, "--output", output, "--format", "fhir", "--json"];
+  words.push("--identifiers");
   const exported = Bun.spawn([join(import.meta.dir, "../../scripts/lintel"), ...words], { stderr: "pipe" });
   const [said, code] = await Promise.all([exported.stderr.text(), exported.exited]);
   expect(code).toBe(0);

@@ -32,7 +32,9 @@ async function written(format: Format, given = rows, stamp: StampForm = "iso", c
     yield [];
     for (let at = 0; at < given.length; at += 1000) yield given.slice(at, at + 1000);
   }
-  expect(await writeTable({ path, format, columns, stamp }, batches())).toBe(given.length);
+  expect(await writeTable({ path, format, columns, stamp, pseudonyms: undefined }, batches())).toBe(
+    given.length,
+  );
   return Bun.file(path);
 }
 
@@ -180,7 +182,7 @@ test("every series and every record has columns, in the order in which its field
 test("a file takes its name only when it is whole, and until then what stood there stays", async () => {
   const path = join(directory, "whole.csv");
   await writeFile(path, "before");
-  const options = { path, format: "csv", columns: weights, stamp: "iso" } as const;
+  const options = { path, format: "csv", columns: weights, stamp: "iso", pseudonyms: undefined } as const;
   async function* failing() {
     yield rows;
     expect(existsSync(`${path}.part`)).toBe(true);
@@ -207,6 +209,9 @@ test("a place that cannot be written is a fault that names it", async () => {
   async function* batches() {
     yield rows;
   }
-  const making = writeTable({ path, format: "csv", columns: weights, stamp: "iso" }, batches());
+  const making = writeTable(
+    { path, format: "csv", columns: weights, stamp: "iso", pseudonyms: undefined },
+    batches(),
+  );
   await expect(making).rejects.toBeInstanceOf(OperatorError);
 });

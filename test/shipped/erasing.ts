@@ -93,11 +93,11 @@ export class MarkedHomes implements AsyncDisposable {
 
   /** All bytes that central serves: a download of everything, and every record, list, history and home record by itself. */
   async served(): Promise<string> {
-    const token = await this.token();
+    const token = await this.token("--scope", "admin");
     writeFileSync(this.at("read-token"), token, { mode: 0o600 });
     const files = this.at(`files-${this.#tokens}`);
     const from = ["--url", this.central.origin, "--token-file", this.at("read-token")];
-    await this.run("fetch", ...from, "--output", files, "--format", "ndjson");
+    await this.run("fetch", ...from, "--output", files, "--format", "ndjson", "--identifiers");
     const lines = readdirSync(files).filter((name) => name.endsWith(".ndjson"));
     const texts = lines.map((name) => readFileSync(join(files, name), "utf8"));
     const ask = async (path: string, bearer: string) => {

@@ -90,6 +90,7 @@ describe("a server that hands out hostile records", () => {
     hasbatteries: null,
   };
   const url = answering((path, { url }) => {
+    if (path.endsWith("/token")) return Response.json({ scope: "admin", bound: false });
     if (path.endsWith("/items")) return Response.json([{ typeid: 2, typename: "wirelesssensors", count: 1 }]);
     if (path.endsWith("/inventory/wirelesssensors")) return Response.json([item]);
     if (/\/(inventory\/\w+|homes|subjects|projects|studies|issues)\/?$/.test(path)) return Response.json([]);
@@ -102,7 +103,18 @@ describe("a server that hands out hostile records", () => {
     "does nothing to the terminal of lintel fetch, nor to one that shows the files: %s",
     async (format) => {
       const out = join(site.directory, format);
-      const words = ["fetch", "--url", url, "--token", "x", "--output", out, "--format", format];
+      const words = [
+        "fetch",
+        "--url",
+        url,
+        "--token",
+        "x",
+        "--output",
+        out,
+        "--format",
+        format,
+        "--identifiers",
+      ];
       const { code, said, out: printed } = await site.lintel(...words);
       expect([code, said]).toEqual([0, expect.any(String)]);
       expect(actingLines(`${said}\n${printed}`)).toEqual([]);

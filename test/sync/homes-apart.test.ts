@@ -176,8 +176,10 @@ describe.each(["SQLite", "PostgreSQL"])("two homes that hear devices of one addr
 
   test("a download has of each item what its page has", async () => {
     const output = join(site.directory, "downloaded");
-    const words = ["--url", programme.url, "--token", readToken, "--format", "ndjson", "--output", output];
-    const { code, said: words2 } = await site.lintel("fetch", ...words);
+    const { token, text } = mintToken({ name: "keeper", scope: "admin", clock: programme.clock });
+    await programme.store.addToken(token);
+    const words = ["--url", programme.url, "--token", text, "--format", "ndjson", "--output", output];
+    const { code, said: words2 } = await site.lintel("fetch", "--identifiers", ...words);
     expect(code === 0 ? "" : words2).toBe("");
     const events = await linesOf<{ itemname: string; event: number }>(output, "wirelesssensor_events");
     const byItem = Map.groupBy(events, ({ itemname }) => itemname);

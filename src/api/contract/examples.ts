@@ -128,6 +128,7 @@ const values: Json = {
   ...{ eventsfrom: "zone status of IAS", nevertells: [], blind: null, cadence: 7200, battery: 84 },
   ...{ batteryvoltage: 3005, batteryunit: "mV" },
   ...{ epoch: "6f1c9a04d2e85b7730c4415eab92fd18", number: 41_207, clock: "synchronised" },
+  ...{ scope: "read", bound: false },
 };
 
 /** Values that mean something else in the record with this title. */

@@ -1,14 +1,16 @@
 import { quantities } from "../../quantities.ts";
 import type { Column, ColumnType } from "../column.ts";
 import type { StampForm } from "../stamp-form.ts";
-import { missingnessList } from "../tables.ts";
+import { missingnessList, tableNamed } from "../tables.ts";
 import type { Contents, WrittenTable } from "./written.ts";
 
 /** The meaning of every field of every file, as Markdown for people. */
-export function codebook({ tables, stamp }: Contents): string {
+export function codebook(contents: Contents): string {
+  const { tables, stamp } = contents;
   return [
     "# Codebook",
     "What every field of every file here means. `datapackage.json` says the same to programs.",
+    ...leftOut(contents),
     "## Before anything is counted",
     rules(stamp),
     ...tables.flatMap((table) => section(table, stamp)),
@@ -20,6 +22,21 @@ export function codebook({ tables, stamp }: Contents): string {
     ),
     "",
   ].join("\n\n");
+}
+
+/** The fields that a package without identifiers does not have. */
+function leftOut({ tables, key }: Contents): string[] {
+  if (key === undefined) return [];
+  const fields = tables.flatMap(({ name }) =>
+    tableNamed(name)
+      .columns.filter(({ identifies }) => identifies === "person")
+      .map((column) => [`\`${name}\``, `\`${column.name}\``, column.meaning]),
+  );
+  return [
+    "## Left out",
+    `Names, addresses, birth dates, free text and whatever else may tell who somebody is are not here. Homes, subjects and items have numbers made by a key (its fingerprint is ${key}): the same in every package made with it. An item is named after its kind and number; a word that a device made up itself is replaced by its field's name and a number. Stretches of time, readings and the times of records are as they are: they are data of people all the same.`,
+    tableText(["file", "field", "meaning"], fields),
+  ];
 }
 
 function rules(stamp: StampForm): string {

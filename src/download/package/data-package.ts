@@ -1,9 +1,12 @@
 import type { Column, ColumnType } from "../column.ts";
 import type { StampForm } from "../stamp-form.ts";
+import { madeOf } from "./reproducible.ts";
 import type { Contents } from "./written.ts";
 
 /** A Frictionless Data Package of a download: every file with its fields, their types, units and meanings. */
-export function dataPackage({ tables, format, stamp, origin, made_ms, version }: Contents): object {
+export function dataPackage(contents: Contents): object {
+  const { tables, format, stamp, origin, made_ms, version } = contents;
+  const made = madeOf(contents);
   const tabular = format === "csv";
   return {
     profile: tabular ? "tabular-data-package" : "data-package",
@@ -12,6 +15,7 @@ export function dataPackage({ tables, format, stamp, origin, made_ms, version }:
     description: "codebook.md says the same for people.",
     created: new Date(made_ms).toISOString(),
     sources: [{ title: `Lintel ${version}, from ${origin.name}`, ...(origin.url && { path: origin.url }) }],
+    ...(made && { lintel: made }),
     resources: tables.map(({ name, title, path, rows, bytes, sha256, columns }) => ({
       name,
       title,

@@ -8,18 +8,27 @@ import { coverageRows } from "../coverage-list.ts";
 import { deviceList, writeDevices } from "../device-list.ts";
 import type { Format } from "../format.ts";
 import type { HomeZones, Timezone } from "../home-zones.ts";
+import type { Pseudonyms } from "../pseudonyms.ts";
 import type { Readings } from "../readings.ts";
 import { recordLists, writeList } from "../record-lists.ts";
 import { fileOf, writeSeries } from "../series-file.ts";
-import type { AskedSpan } from "../span.ts";
+import type { AskedMoments, AskedSpan } from "../span.ts";
 import type { StampForm } from "../stamp-form.ts";
 import type { StandardFiles } from "../standards/standard.ts";
 import type { StandardName } from "../standards/standards.ts";
 import { writeStandard } from "../standards/write.ts";
 import { TableFile } from "../table-file.ts";
 import { coverageList, missingnessList, tableNamed, tablesIn } from "../tables.ts";
+import type { PackageAt } from "../told.ts";
 import { writeDescription } from "./description.ts";
-import { type DescribedFile, digestOf, type Origin, type WrittenTable, writtenTable } from "./written.ts";
+import {
+  type Contents,
+  type DescribedFile,
+  digestOf,
+  type Origin,
+  type WrittenTable,
+  writtenTable,
+} from "./written.ts";
 
 /** The contents of a package and their form, whoever asks for it. */
 export interface PackageForm {
@@ -29,10 +38,14 @@ export interface PackageForm {
   /** The standard in whose words the readings are said once more, beside the tables. */
   readonly standard?: StandardName | undefined;
   readonly stamp: StampForm;
+  /** Takes identifiers out; absent: they stay. */
+  readonly pseudonyms?: Pseudonyms | undefined;
   /** Where it differs by zone, that of the home of each item. */
   readonly span: AskedSpan;
   /** Absent: utc. */
   readonly timezone?: Timezone | undefined;
+  /** The ends of the span as they were asked for, in text. */
+  readonly asked?: AskedMoments | undefined;
   /** Absent: all that there are items of. */
   readonly series?: readonly SeriesName[] | undefined;
   readonly clock: Clock;
@@ -45,6 +58,8 @@ export interface PackageOptions extends PackageForm {
   readonly items: readonly Item[];
   readonly zones: HomeZones;
   readonly origin: Origin;
+  /** The readings that it has, once they are written; absent where the interface does not tell. */
+  readonly at?: (() => PackageAt) | undefined;
   /** Has the file of a series of these items written, or not where it stands there already. */
   readonly writing?: (
     series: SeriesName,
@@ -69,6 +84,7 @@ export interface WrittenPackage {
   /** Lists that this interface does not have. */
   readonly absent: readonly string[];
   readonly standard?: StandardFiles;
+  readonly contents: Contents;
 }
 
 /**
@@ -76,7 +92,8 @@ export interface WrittenPackage {
  * and `lintel export` write.
  */
 export async function writePackage(options: PackageOptions): Promise<WrittenPackage> {
-  const { directory, items, onStep } = options;
+  const { directory, pseudonyms, onStep } = options;
+  const items = pseudonyms?.order([...options.items]) ?? options.items;
   const files: Record<string, WrittenFile> = {};
   const absent: string[] = [];
   const keep = (name: string, rows: number | undefined) => {
@@ -88,9 +105,9 @@ export async function writePackage(options: PackageOptions): Promise<WrittenPack
     keep(list.name, await writeList({ ...options, list, path: join(directory, list.name) }));
   }
   onStep(deviceList);
-  keep(deviceList, await writeDevices({ ...options, path: join(directory, deviceList) }));
+  keep(deviceList, await writeDevices({ ...options, items, path: join(directory, deviceList) }));
   onStep(coverageList);
-  const { coverage, missingness } = await writeCoverage(options);
+  const { coverage, missingness } = await writeCoverage({ ...options, items });
   keep(coverageList, coverage);
   keep(missingnessList, missingness);
   for (const series of options.series ?? seriesNames) {
@@ -100,18 +117,18 @@ export async function writePackage(options: PackageOptions): Promise<WrittenPack
     const write = () => writeSeries({ ...options, path: join(directory, series), series, items: own });
     files[series] = await (options.writing?.(series, own, write) ?? anew(write));
   }
-  const standard = await inStandard(options);
+  const standard = await inStandard({ ...options, items });
   onStep("describing it all");
-  await describe(files, standard, options);
-  return { files, absent, ...(standard && { standard }) };
+  const contents = await describe(files, standard, options);
+  return { files, absent, contents, ...(standard && { standard }) };
 }
 
 /** Says the readings in the words of the standard that is asked for. */
 async function inStandard(options: PackageOptions): Promise<StandardFiles | undefined> {
-  const { standard, series = seriesNames, origin, onStep } = options;
+  const { standard, series = seriesNames, origin, pseudonyms, onStep } = options;
   if (standard === undefined) return undefined;
   onStep(`writing ${standard}`);
-  return writeStandard({ ...options, standard, series, source: origin.url ?? origin.name });
+  return writeStandard({ ...options, pseudonyms, standard, series, source: origin.url ?? origin.name });
 }
 
 async function anew(write: () => Promise<number>): Promise<WrittenFile> {
@@ -120,13 +137,14 @@ async function anew(write: () => Promise<number>): Promise<WrittenFile> {
 
 /** Writes both tables that tell when there was somebody to listen, item by item. Answers how many rows each has. */
 async function writeCoverage(options: PackageOptions): Promise<{ coverage: number; missingness: number }> {
-  const { directory, format, stamp } = options;
+  const { directory, format, stamp, pseudonyms } = options;
   const begin = (name: string) =>
     TableFile.begin({
       path: fileOf(join(directory, name), format),
       format,
       columns: tableNamed(name).columns,
       stamp,
+      pseudonyms,
     });
   await using coverage = await begin(coverageList);
   await using missingness = await begin(missingnessList);
@@ -142,13 +160,30 @@ async function writeCoverage(options: PackageOptions): Promise<{ coverage: numbe
 async function describe(
   files: WrittenPackage["files"],
   standard: StandardFiles | undefined,
-  { directory, format, stamp, timezone = "utc", clock, origin }: PackageOptions,
-): Promise<void> {
+  options: PackageOptions,
+): Promise<Contents> {
+  const {
+    directory,
+    format,
+    stamp,
+    timezone = "utc",
+    asked,
+    series,
+    clock,
+    origin,
+    at,
+    pseudonyms,
+  } = options;
   const written: WrittenTable[] = [];
   for (const table of tablesIn(timezone)) {
     const rows = files[table.name]?.rows;
     if (rows !== undefined)
-      written.push(await writtenTable(table, { directory, path: fileOf(table.name, format), rows }));
+      written.push(
+        await writtenTable(
+          { ...table, columns: pseudonyms?.columns(table.columns) ?? table.columns },
+          { directory, path: fileOf(table.name, format), rows },
+        ),
+      );
   }
   const others: DescribedFile[] = [];
   for (const [path, rows] of Object.entries(standard?.files ?? {})) {
@@ -156,6 +191,8 @@ async function describe(
     others.push({ path, title, rows, ...(await digestOf(join(directory, path))) });
   }
   const made_ms = clock.now().unix_ms;
-  const about = { tables: written, others, format, stamp, timezone, origin, made_ms, version };
-  writeDescription(directory, about);
+  const form = { format, stamp, timezone, asked, series, origin, key: pseudonyms?.fingerprint };
+  const contents: Contents = { ...form, tables: written, others, at: at?.(), made_ms, version };
+  writeDescription(directory, contents);
+  return contents;
 }

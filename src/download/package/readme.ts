@@ -1,8 +1,10 @@
 import type { Format } from "../format.ts";
-import type { Contents } from "./written.ts";
+import { changing, citationOf, lasting } from "./reproducible.ts";
+import type { Contents, WrittenTable } from "./written.ts";
 
 /** For whoever finds the directory: its purpose, and a first plot. */
-export function readme({ others, format, timezone, origin, made_ms, version }: Contents): string {
+export function readme(contents: Contents): string {
+  const { others, format, timezone, origin, made_ms, version, key } = contents;
   const { r, python, duckdb } = readers[format];
   const [column, day, whose] =
     timezone === "home"
@@ -14,13 +16,13 @@ export function readme({ others, format, timezone, origin, made_ms, version }: C
         ];
   return `# Readings and records of homes
 
-Written by \`${origin.command}\` of Lintel ${version} from ${origin.name} at ${new Date(made_ms).toISOString()}. It may hold what is personal: keep it as your study says.
+Written by \`${origin.command}\` of Lintel ${version} from ${origin.name} at ${new Date(made_ms).toISOString()}. ${key === undefined ? "It names people: keep it as your study says." : "Identifiers are left out, as `codebook.md` says; it is data of people all the same."}
 
 - \`codebook.md\` says what every field means, and what to mind before anything is counted.
 - \`missingness\` says for each item and day how long somebody was listening. Plot it beside the events: a day without events may be one without data.
 - \`datapackage.json\` (Frictionless) and \`ro-crate-metadata.json\` (RO-Crate) say the same to programs, with a digest of each file.${inStandards(others)}
 
-## The first plot
+${citing(contents)}## The first plot
 
 Events of each sensor by day, and the days of which more than an hour is missing.
 
@@ -56,6 +58,23 @@ SELECT itemname, ${day} AS day, count(*) AS events FROM ${duckdb("wirelesssensor
 \`\`\`
 
 Days are those of ${whose}.
+`;
+}
+
+/** How a paper names these readings, and how they are had again. */
+function citing(contents: Contents): string {
+  const citation = citationOf(contents);
+  if (citation === undefined) return "";
+  const names = (tables: readonly WrittenTable[]) => tables.map(({ path }) => `\`${path}\``).join(", ");
+  return `## Cite it
+
+> ${citation}
+
+\`lintel fetch --at FOLDER\`, with this folder and the address of the gateway or of central, gives these files again, byte for byte, also years later and whatever has arrived since, or says which
+readings were erased: ${names(lasting(contents.tables))}. The checksum is theirs: \`LC_ALL=C sha256sum FILE … | sha256sum\`, the files in order of their names.
+
+The others say what is known on the day of the download, and are outside of the checksum: ${names(changing(contents.tables))}.
+
 `;
 }
 

@@ -1,11 +1,12 @@
+import { atText } from "../at.ts";
 import { mediaTypes } from "./data-package.ts";
+import { checksumOf, citationOf } from "./reproducible.ts";
 import type { Contents, DescribedFile } from "./written.ts";
 
 /** An RO-Crate 1.2 of a download: what its files are, who made them, when and from where. */
-export function roCrate(
-  { tables, others, format, origin, made_ms, version }: Contents,
-  descriptions: readonly string[],
-): object {
+export function roCrate(contents: Contents, descriptions: readonly string[]): object {
+  const { tables, others, format, origin, made_ms, version, at } = contents;
+  const citation = citationOf(contents);
   const made = new Date(made_ms).toISOString();
   const files = [
     ...tables.map((table) => fileEntity(table, mediaTypes[format])),
@@ -28,6 +29,8 @@ export function roCrate(
         "@type": "Dataset",
         name: "Readings and records of homes, by Lintel",
         description: `Written from ${origin.name} at ${made}. codebook.md says what every number means.`,
+        ...(citation && { creditText: citation, identifier: `sha256:${checksumOf(tables)}` }),
+        ...(at && { version: atText(at.epochs) }),
         datePublished: made.slice(0, 10),
         license: "The terms of the study that the readings belong to: ask whoever made the access token.",
         hasPart: files.map(({ "@id": id }) => ({ "@id": id })),

@@ -1,10 +1,13 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
+import type { SeriesName } from "../../series.ts";
 import type { Format } from "../format.ts";
 import type { Timezone } from "../home-zones.ts";
+import type { AskedMoments } from "../span.ts";
 import type { StampForm } from "../stamp-form.ts";
 import type { Table } from "../tables.ts";
+import type { PackageAt } from "../told.ts";
 
 /** A file of a download as it lies there. */
 export interface DescribedFile {
@@ -41,6 +44,14 @@ export interface Contents {
   readonly stamp: StampForm;
   readonly timezone: Timezone;
   readonly origin: Origin;
+  /** Of the key by which identifiers were taken out; undefined where they stand. */
+  readonly key: string | undefined;
+  /** The stretch of time that was asked for. */
+  readonly asked?: AskedMoments | undefined;
+  /** Absent: all. */
+  readonly series?: readonly SeriesName[] | undefined;
+  /** Absent where the interface does not tell which readings it has. */
+  readonly at?: PackageAt | undefined;
   /** When it was made, unix milliseconds. */
   readonly made_ms: number;
   /** The Lintel that made it. */

@@ -1,12 +1,13 @@
 import { join } from "node:path";
 import { writeDurably } from "../../disk/durable-file.ts";
 import { plainJson } from "../../plain-text.ts";
-import { quantities } from "../../quantities.ts";
+import { quantities, usualQuantities } from "../../quantities.ts";
 import { DeviceRecord } from "../../records/device.ts";
 import type { Item } from "../../records/items.ts";
 import { type SeriesName, seriesOf } from "../../series.ts";
 import type { Answers } from "../answers.ts";
 import { PartFile } from "../part-file.ts";
+import type { Pseudonyms } from "../pseudonyms.ts";
 import type { Readings } from "../readings.ts";
 import { type Fact, readingFacts, sleepFacts } from "./fact.ts";
 import { type Mapping, mappings, unmapped } from "./mapping.ts";
@@ -26,11 +27,13 @@ export interface StandardOptions {
   /** Of the download; the files go into a directory of the standard's name in it. */
   readonly directory: string;
   readonly stop: AbortSignal;
+  /** Takes identifiers out; undefined: they stay. */
+  readonly pseudonyms: Pseudonyms | undefined;
 }
 
 /** Writes the readings that are held in the words of a standard, a file for each of its kinds, with a README. */
 export async function writeStandard(options: StandardOptions): Promise<StandardFiles> {
-  const { standard: name, directory, items, answers } = options;
+  const { standard: name, directory, items, answers, pseudonyms } = options;
   const standard: Standard = standards[name];
   const present = options.series.filter((series) =>
     items.some(({ typename }) => typename === seriesOf(series).kind),
@@ -46,7 +49,8 @@ export async function writeStandard(options: StandardOptions): Promise<StandardF
   if (standard.devices !== undefined) {
     const { file, lineOf } = standard.devices;
     await put(file, async function* () {
-      for (const item of items) yield lineOf(item, await deviceOf(answers, item));
+      for (const item of items)
+        yield lineOf(pseudonyms?.item(item) ?? item, await deviceOf(answers, item, pseudonyms));
     });
   }
   const own = mappings.filter(({ series }) => present.includes(series));
@@ -82,7 +86,11 @@ async function* linesOf(
 }
 
 async function* measurementsOf(item: Item, mapping: Mapping, writing: Writing): AsyncGenerator<Measurement> {
-  const { where, source } = writing;
+  const { where, pseudonyms } = writing;
+  const source = pseudonyms?.fingerprint ?? writing.source;
+  const shown = pseudonyms?.item(item) ?? item;
+  const numberOf = (what: "subject" | "home", number: number | undefined) =>
+    number === undefined ? undefined : (pseudonyms?.numberOf(what, number) ?? number);
   const { series, fields, quantity, sleep } = mapping;
   const readings = readingFacts(series, writing.readings.oldestFirst(series, item));
   const facts = sleep
@@ -95,14 +103,14 @@ async function* measurementsOf(item: Item, mapping: Mapping, writing: Writing): 
   for await (const fact of facts) {
     equals = fact.from_ms === before_ms ? equals + 1 : 0;
     before_ms = fact.from_ms;
-    const at = [item.itemid, series, quantity ?? fields.join(" "), fact.from_ms, equals];
+    const at = [shown.itemid, series, quantity ?? fields.join(" "), fact.from_ms, equals];
     yield {
-      item,
+      item: shown,
       mapping,
       fact,
       uuid: Bun.randomUUIDv5(`${source} ${at.join(" ")}`, "url"),
-      subject: where.subjectOf(item.itemid, fact.from_ms),
-      home: fact.homeid ?? where.homeOf(item.itemid, fact.from_ms),
+      subject: numberOf("subject", where.subjectOf(item.itemid, fact.from_ms)),
+      home: numberOf("home", fact.homeid ?? where.homeOf(item.itemid, fact.from_ms)),
     };
   }
 }
@@ -121,20 +129,33 @@ async function* measuresOf(
   }
 }
 
-async function deviceOf(answers: Answers, { typename, itemname }: Item): Promise<DeviceRecord | undefined> {
+async function deviceOf(
+  answers: Answers,
+  { typename, itemname }: Item,
+  pseudonyms: Pseudonyms | undefined,
+): Promise<DeviceRecord | undefined> {
   const path = `/items/${typename}/${encodeURIComponent(itemname)}/device`;
   const answer = await answers.get<DeviceRecord>(path, "", DeviceRecord);
-  return answer === undefined || answer === "gone" ? undefined : answer.body;
+  if (answer === undefined || answer === "gone") return undefined;
+  return pseudonyms === undefined
+    ? answer.body
+    : { ...answer.body, model: null, vendor: null, description: null };
 }
 
 /** Every quantity of the wireless sensors' measures, also those that no table knows. */
-async function quantitiesMeasured({ readings, items, series }: StandardOptions): Promise<string[]> {
+async function quantitiesMeasured({
+  readings,
+  items,
+  series,
+  pseudonyms,
+}: StandardOptions): Promise<string[]> {
   const found = new Set<string>();
   const measures = "wirelesssensor_measures";
   if (series.includes(measures))
     for (const item of items.filter(({ typename }) => typename === seriesOf(measures).kind))
       for await (const { values } of readingFacts(measures, readings.oldestFirst(measures, item)))
-        found.add(String(values["quantity"]));
+        if (pseudonyms === undefined || usualQuantities.test(String(values["quantity"])))
+          found.add(String(values["quantity"]));
   return [...found].sort();
 }
 

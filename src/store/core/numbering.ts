@@ -1,4 +1,5 @@
-import type { EpochOfHome, ReadingNumber } from "../reading-number.ts";
+import type { ReadingNumber } from "../../reading.ts";
+import type { EpochOfHome } from "../epoch-of-home.ts";
 import { erasedIn } from "./erasures.ts";
 import { type Homes, ownHome } from "./homes.ts";
 import { arrays, firstOf, objects, rowsOf, type Work } from "./work.ts";

@@ -1,7 +1,9 @@
 import { clockWord } from "../../provenance.ts";
+import type { ReadingNumber } from "../../reading.ts";
 import { seriesOf } from "../../series.ts";
 import type { OldestFirst, OldestFirstRequest, ReadingRow } from "../store.ts";
 import { type Homes, homeNumbers } from "./homes.ts";
+import { numberingOf } from "./numbering.ts";
 import { type ReadingKey, readingsAfter } from "./readings.ts";
 import { runsOf } from "./run.ts";
 import type { Work } from "./work.ts";
@@ -13,6 +15,7 @@ export function* oldestFirst(homes: Homes, request: OldestFirstRequest): Work<Ol
   const { stamp_ms, seq } = after ?? { stamp_ms: from_ms, seq: 0 };
   const homeOf = yield* homeNumbers(homes);
   const rows: Row[] = [];
+  const numbers: (ReadingNumber | undefined)[] = [];
   for (const run of (yield* runsOf(homes, request)).reverse()) {
     const start: ReadingKey = run.from_ms > stamp_ms ? [run.from_ms, 0] : [stamp_ms, seq];
     const before_ms = Math.min(request.before_ms, run.before_ms);
@@ -24,11 +27,16 @@ export function* oldestFirst(homes: Homes, request: OldestFirstRequest): Work<Ol
       if (provenance) row.push(homeid, clockWord(Number(values[fields])));
       rows.push(row);
     }
+    if (request.numbered) {
+      const numbering = yield* numberingOf(homes, run.livedIn);
+      for (const [, number] of found) numbers.push(numbering(number));
+    }
     if (rows.length >= limit) break;
   }
   const last = rows.at(-1);
   return {
     rows: rows.map(([, ...row]) => row),
+    ...(request.numbered && { numbers }),
     ...(last === undefined || rows.length < limit ? {} : { next: { stamp_ms: last[1], seq: last[0] } }),
   };
 }

@@ -1,11 +1,5 @@
 import type { ErasedSpan } from "./erasure.ts";
 
-/** The identity of a reading, the same wherever it is kept. */
-export interface ReadingNumber {
-  readonly epoch: string;
-  readonly number: number;
-}
-
 /** An epoch, and how far its readings are here. */
 export interface EpochOfHome {
   readonly epoch: string;

@@ -1,0 +1,126 @@
+import { join } from "node:path";
+import { type Static, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { OperatorError } from "../errors.ts";
+import type { ReadingNumber } from "../reading.ts";
+import { Epoch } from "../records/epoch.ts";
+import type { Answers } from "./answers.ts";
+
+/** The readings that a package has: those of an epoch up to a number. */
+export interface EpochAt extends ReadingNumber {
+  /** Null at a gateway that does not know its number. */
+  readonly homeid: number | null;
+  /** The number that the epoch begins with. */
+  readonly first: number;
+}
+
+/** Epochs, and how far each is here; none where the server is one that does not tell them. */
+export async function epochsHere(answers: Answers): Promise<readonly Epoch[]> {
+  const answer = await answers.get<readonly Epoch[]>("/epochs", "", Type.Array(Epoch));
+  return answer === undefined || answer === "gone" ? [] : answer.body;
+}
+
+/**
+ * The epochs that are asked for as they are here, in the order of their names.
+ *
+ * @param asked absent: all that there is now
+ * @throws OperatorError where something of it has not come here
+ */
+export function epochsAt(
+  here: readonly Epoch[],
+  asked: readonly ReadingNumber[] | undefined,
+  server: string,
+): EpochAt[] {
+  const wanted = asked ?? here.map(({ epoch, last }) => ({ epoch, number: last }));
+  return wanted
+    .map(({ epoch, number }) => {
+      const known = here.find((one) => one.epoch === epoch);
+      if (known === undefined)
+        throw new OperatorError(
+          `${server} has no readings of epoch ${epoch}`,
+          "ask the gateway that it is of, or central, with a token that sees its home",
+        );
+      if (number > known.last)
+        throw new OperatorError(
+          `${server} has readings of epoch ${epoch} up to ${known.last}, and not up to ${number}`,
+          "upload the rest with lintel upload, or ask the gateway",
+        );
+      return { epoch, number, homeid: known.homeid, first: known.first };
+    })
+    .sort((one, other) => (one.epoch < other.epoch ? -1 : 1));
+}
+
+/** A time of which nothing of a home is kept any more. */
+export type ErasedOf = Epoch["erased"][number] & Pick<Epoch, "homeid">;
+
+/** Such times of the homes that these epochs are of, each once. */
+export function erasedOf(here: readonly Epoch[], epochs: readonly EpochAt[]): ErasedOf[] {
+  const of = here.filter(({ epoch }) => epochs.some((one) => one.epoch === epoch));
+  const homes = new Map(of.map(({ homeid, erased }) => [homeid, erased]));
+  return [...homes].flatMap(([homeid, erased]) => erased.map((one) => ({ homeid, ...one })));
+}
+
+/** `EPOCH:NUMBER`, several with commas between; undefined for another text. */
+export function readAt(text: string): ReadingNumber[] | undefined {
+  const parts = text.split(",").map((part) => /^([0-9a-f]{32}):([0-9]{1,15})$/.exec(part.trim()));
+  return parts.every((part) => part !== null)
+    ? parts.map(([, epoch = "", number]) => ({ epoch, number: Number(number) }))
+    : undefined;
+}
+
+/** The same as text. */
+export function atText(epochs: readonly ReadingNumber[]): string {
+  return epochs.map(({ epoch, number }) => `${epoch}:${number}`).join(",");
+}
+
+/** Everything that says how a saved package was made; the rest of its `datapackage.json` is for others. */
+const Made = Type.Object({
+  version: Type.String(),
+  at: Type.Array(
+    Type.Object({
+      epoch: Type.String(),
+      number: Type.Integer(),
+      readings: Type.Integer(),
+      homeid: Type.Union([Type.Integer(), Type.Null()]),
+    }),
+  ),
+  /** Absent: all of them. */
+  series: Type.Optional(Type.Array(Type.String())),
+  items: Type.Optional(Type.Array(Type.String())),
+  since: Type.Optional(Type.String()),
+  until: Type.Optional(Type.String()),
+  timezone: Type.String(),
+  format: Type.String(),
+  stamp: Type.String(),
+  /** Of the key by which identifiers were taken out; absent where they stand. */
+  key: Type.Optional(Type.String()),
+  sha256: Type.String(),
+});
+
+const Described = Type.Object({
+  lintel: Made,
+  resources: Type.Array(Type.Object({ path: Type.String(), hash: Type.String(), rows: Type.Integer() })),
+});
+
+export type Made = Static<typeof Made>;
+
+/** A package as it lies in a folder. */
+export interface SavedPackage {
+  readonly folder: string;
+  readonly made: Made;
+  readonly resources: Static<typeof Described>["resources"];
+}
+
+/** The `datapackage.json` of a folder, as far as it says how the package was made. @throws OperatorError where it does not */
+export async function savedPackage(folder: string): Promise<SavedPackage> {
+  const path = join(folder, "datapackage.json");
+  const described = await Bun.file(path)
+    .json()
+    .catch(() => undefined);
+  if (!Value.Check(Described, described))
+    throw new OperatorError(
+      `${path} does not say which readings it is of`,
+      "give --at EPOCH:NUMBER, or the folder of a package that lintel fetch has written",
+    );
+  return { folder, made: described.lintel, resources: described.resources };
+}
