@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { statSync } from "node:fs";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +9,7 @@ import { SystemClock } from "../../src/clock.ts";
 import { type DownloadOptions, download } from "../../src/download/download.ts";
 import { formatNames } from "../../src/download/format.ts";
 import { Pseudonyms } from "../../src/download/pseudonyms.ts";
+import { standardNames } from "../../src/download/standards/standards.ts";
 import { identifiedBy } from "../../src/records/identifying.ts";
 import { type RecordType, recordTable, recordTypes } from "../../src/records/record-table.ts";
 import { now_ms, reading, type Serving, serve } from "../api/serving.ts";
@@ -121,7 +123,8 @@ function fetched(into: string, more: Partial<DownloadOptions>) {
 /** Every byte of a package as text, and what Parquet compresses. */
 async function textOf(into: string): Promise<string> {
   const texts: string[] = [];
-  for (const name of await readdir(join(directory, into))) {
+  for (const name of await readdir(join(directory, into), { recursive: true })) {
+    if (statSync(join(directory, into, name)).isDirectory()) continue;
     const file = Bun.file(join(directory, into, name));
     texts.push(name, Buffer.from(await file.bytes()).toString("latin1"), await file.text());
     if (name.endsWith(".parquet")) {
@@ -146,6 +149,13 @@ test.each(formatNames)(
     }
   },
 );
+
+test.each(standardNames)("nor in the words of a standard: %s", async (standard) => {
+  await fetched(standard, { standard, pseudonyms: key(1) });
+  const text = await textOf(standard);
+  expect(text).toContain("ro-crate-metadata.json");
+  expect(marks.filter((one) => text.includes(one))).toEqual([]);
+});
 
 test("all of them are there where identifiers were asked for, so that they would have been found", async () => {
   await fetched("with", {});
