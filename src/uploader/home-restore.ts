@@ -14,7 +14,7 @@ import type { Central } from "../sync/upload/central.ts";
 import { putHomeFiles } from "./home-files.ts";
 import { takeHomeRecords } from "./home-records-import.ts";
 
-/** The readings and records of a home that came back. */
+/** Counts of the readings and records that came back of a home. */
 export interface RestoredHome {
   readonly readings: number;
   readonly records: number;

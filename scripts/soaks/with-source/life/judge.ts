@@ -23,6 +23,8 @@ export class Judge {
   /** Of each home, the moment before which all that it has sent was erased. */
   readonly #erased_ms = new Map<number, number>();
   readonly #toldErased_ms = new Map<number, number>();
+  /** Since when a gateway knows the time and has readings that wait for it. */
+  readonly #waiting = new Map<number, { readonly by: object; readonly ms: number }>();
   /** By the clock of its gateway, when a reading was. */
   readonly #stamps = new Map<number, number>();
 
@@ -71,8 +73,24 @@ export class Judge {
     for (const { serial } of lacking)
       if (!this.#atCentral.has(serial) && !this.#mayBeErased(of.home, serial))
         throw new Broken(`home ${of.home} has lost reading ${serial}, which it acknowledged`);
+    this.#requireReleased(of, waiting);
     reader.requireCounts(`home ${of.home}`);
     this.#requireMarks(of, reader, rows);
+  }
+
+  /** Readings that wait for the time are numbered soon after the gateway says that it knows it. */
+  #requireReleased(of: SimulatedHome, waiting: readonly number[]): void {
+    const { why, problem } = of.ingest?.status() ?? {};
+    const now_ms = of.machine.world.now_ms;
+    if (waiting.length === 0 || why !== undefined || problem !== undefined || of.ingest === undefined) {
+      this.#waiting.delete(of.home);
+      return;
+    }
+    const since = this.#waiting.get(of.home);
+    if (since === undefined || since.by !== of.ingest)
+      this.#waiting.set(of.home, { by: of.ingest, ms: now_ms });
+    else if (now_ms - since.ms > release_ms_max)
+      throw new Broken(`home ${of.home} knows the time, and ${waiting.length} readings wait for it still`);
   }
 
   /** The marks of uploads are never ahead of what they stand for. */
@@ -134,6 +152,9 @@ export class Judge {
     this.central();
     for (const home of this.#homes) {
       const reader = this.#readerOf(home.disk.directory);
+      const { queued, problem } = home.ingest?.status() ?? {};
+      if (queued !== 0 || problem !== undefined)
+        throw new Broken(`home ${home.home} has ${queued} readings that it does not write: ${problem}`);
       const waiting = reader.waiting();
       if (waiting.length > 0) throw new Broken(`at home ${home.home} ${waiting.length} readings still wait`);
       for (const { serial } of this.#due(home))
@@ -339,3 +360,5 @@ interface OwnRow {
 
 /** A home's clock may have been wrong by this much around an erasure. */
 const unsure_ms = 12 * 3_600_000;
+/** Several times as long as ingest waits between two looks, and as a slow disk takes. */
+const release_ms_max = 600_000;

@@ -114,7 +114,7 @@ class Life {
     for (const { home } of this.#homes) await this.#requireOwnHistory(home);
   }
 
-  /** A spare box of a home would get its own readings, and no other. */
+  /** A spare box of a home would get what is its own. */
   async #requireOwnHistory(home: number): Promise<void> {
     const request = { home, from_ms: 0, readings_max: 100_000 };
     const { batch } = (await this.#central.store?.history(request)) ?? {};

@@ -1,6 +1,6 @@
 import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { type Ground, LifeWorker } from "./workers.ts";
+import { type Ground, LifeWorker, processEnded } from "./workers.ts";
 
 /** Small wrong changes of the source, each a patch. */
 const folder = join(import.meta.dir, "planted");
@@ -46,6 +46,8 @@ export async function findPlanted(
       next += 1;
       const lived = await worker.live({ seed });
       lives += 1;
+      if (lives === 1 && lived.digest === "" && lived.broken === processEnded)
+        throw new Error(`with ${name} planted the program does not start`);
       if (lived.broken !== undefined) broken ??= `seed ${seed}: ${lived.broken}`;
     }
     await worker.end();
@@ -55,4 +57,4 @@ export async function findPlanted(
   return { ...(broken === undefined ? {} : { broken }), lives, ms: ms() };
 }
 
-const search_ms_max = Number(process.env["LIFE_MS"] ?? 30 * 60_000);
+const search_ms_max = 30 * 60_000;
