@@ -60,17 +60,10 @@ export const since = Type.Optional(
   }),
 );
 
-export const numbered = Type.Union([Type.Literal("no"), Type.Literal("yes")], {
-  description:
-    "an addition, which does something with `since` alone: `yes` gives each record `epoch` and `number`, which identify its reading " +
-    "wherever it is kept",
-  default: "no",
-});
-
 export const provenance = Type.Union([Type.Literal("no"), Type.Literal("yes")], {
   description:
     "an addition, which does something with `since` alone: `yes` gives each record `homeid` and `clock`, the home in which it was " +
-    "recorded and how its time was made",
+    "recorded and how its time was made, and `epoch` and `number`, which identify its reading wherever it is kept",
   default: "no",
 });
 

@@ -8,18 +8,7 @@ import type { ArrivalsRequest, Page, PageRequest } from "../store/store.ts";
 import { isUnixTime, unixTime, unixTime_max } from "../unix-time.ts";
 import { type Cursor, cursorText, readCursor } from "./cursor.ts";
 import { type Answer, type Endpoint, endpoint } from "./endpoint.ts";
-import {
-  after,
-  before,
-  itemname,
-  limit,
-  numbered,
-  precision,
-  provenance,
-  since,
-  skip,
-  through,
-} from "./parameters.ts";
+import { after, before, itemname, limit, precision, provenance, since, skip, through } from "./parameters.ts";
 import { requireItem } from "./record-endpoints.ts";
 
 /** The endpoint of a series: `/items/{kind}/{itemname}/{path}`, made from its entry in the series table alone. */
@@ -32,18 +21,18 @@ export function seriesEndpoint(series: SeriesName): Endpoint {
     area: "Time series",
     since: definition.since,
     path: Type.Object({ itemname }),
-    query: Type.Object({ skip, limit, before, after, since, through, precision, numbered, provenance }),
+    query: Type.Object({ skip, limit, before, after, since, through, precision, provenance }),
     response: Type.Array(seriesRecord(definition)),
     refusals: ["item_unknown", "cursor_gone", "parameters_exclusive"],
     handle: async ({ store, path, query, now_ms, oldestFirst = false }) => {
       const walk = query.since === undefined ? undefined : walkOf(query.since);
       const item = await requireItem(store, definition.kind, path.itemname);
       const { limit, through, precision } = query;
-      const numbered = query.numbered === "yes";
-      const provenance = query.provenance === "yes";
       if (!hasSeries(definition, item.record.subtypename)) return { body: [] };
-      if (walk !== undefined)
-        return arrivals(store, walk, { series, item: item.key, limit, precision, numbered, provenance });
+      if (walk !== undefined) {
+        const provenance = query.provenance === "yes";
+        return arrivals(store, walk, { series, item: item.key, limit, precision, provenance });
+      }
       const request: PageRequest = {
         series,
         item: item.key,
@@ -75,15 +64,16 @@ async function arrivals(
   { span, cursor }: Walk,
   of: Omit<ArrivalsRequest, "span" | "after">,
 ): Promise<Answer> {
-  const { series, item, limit, numbered, provenance } = of;
+  const { series, item, limit, provenance } = of;
   const ofAnother = cursor !== undefined && (cursor.series !== series || cursor.item !== item);
-  const page = ofAnother ? undefined : await store.arrivals({ ...of, span, after: cursor?.position });
+  const page = ofAnother
+    ? undefined
+    : await store.arrivals({ ...of, numbered: provenance, span, after: cursor?.position });
   if (page === undefined) throw new HttpError("cursor_gone", {});
   const { records, position } = page;
   if (records.length === 0) return { body: records };
   const next = { since: cursorText({ series, item, span, position }), limit };
-  const asked = { numbered: numbered ? "yes" : undefined, provenance: provenance ? "yes" : undefined };
-  return { body: records, next: { ...next, ...asked } };
+  return { body: records, next: provenance ? { ...next, provenance: "yes" } : next };
 }
 
 /** A walk in order of arrival: one that begins, or that goes on from a cursor. */
@@ -114,23 +104,17 @@ export function seriesRecord(definition: SeriesDefinition): TObject {
     name,
     { ...schema, description: unit === "" || isUnixTime(schema) ? meaning : `${meaning} (${unit})` },
   ]);
-  return Type.Object(
-    { stamp, ...Object.fromEntries(fields), ...told, ...identity },
-    { title: definition.record },
-  );
+  return Type.Object({ stamp, ...Object.fromEntries(fields), ...told }, { title: definition.record });
 }
 
-/** The fields that `numbered` adds. */
 const identity = {
-  epoch: Type.Optional(
-    Type.String({ description: "where `numbered` asks for it: the epoch that the reading was numbered in" }),
-  ),
-  number: Type.Optional(Type.Integer({ description: "and its number there" })),
+  epoch: Type.String({ description: "the epoch that the reading was numbered in" }),
+  number: Type.Integer({ description: "its number there" }),
 };
 
 /** The fields that `provenance` adds. */
 const told = Object.fromEntries(
-  Object.entries(Provenance.properties).map(([name, schema]) => [
+  Object.entries({ ...Provenance.properties, ...identity }).map(([name, schema]) => [
     name,
     Type.Optional({ ...schema, description: `where \`provenance\` asks for it: ${schema.description}` }),
   ]),

@@ -25,7 +25,7 @@ export async function bringUpToDate(options: {
 }): Promise<boolean> {
   const { answers, held, of, span, onPage } = options;
   const path = pathOf(of.series, options.itemname);
-  const first = `?since=${beginning(span)}&limit=${page_max}&precision=ms&provenance=yes&numbered=yes`;
+  const first = `?since=${beginning(span)}&limit=${page_max}&precision=ms&provenance=yes`;
   // Ends: each page lies behind the one before, and a series is begun again only where it had begun.
   for (;;) {
     const { next } = held.progress(of);

@@ -248,7 +248,7 @@ test("a parameter that an endpoint does not have is refused in 0.9 by its name, 
   const heart = "/items/scales/scale/heart";
   expect(await refusalOf(`${heart}?befor=1`)).toEqual(unknown('"befor": did you mean before?'));
   expect(await refusalOf(`${heart}?limit=1&foo=2`)).toEqual(
-    unknown('"foo": it has skip, limit, before, after, since, through, precision, numbered, provenance'),
+    unknown('"foo": it has skip, limit, before, after, since, through, precision, provenance'),
   );
   expect(await refusalOf("/items?limit=1")).toEqual(unknown('"limit": it has none'));
   expect(await refusalOf("/homes/?%zz=1")).toEqual(unknown('"%zz": it has none'));

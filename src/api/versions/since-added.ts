@@ -2,12 +2,12 @@ import { type TArray, type TObject, Type } from "@sinclair/typebox";
 import { Provenance } from "../../provenance.ts";
 import { type Change, named } from "./change.ts";
 
-/** 0.9: `since`, with `numbered` and `provenance`. Older versions ignore the parameters as they do any that they lack. */
+/** 0.9: `since`, and `provenance` with it. Older versions ignore the parameters as they do any that they lack. */
 export const sinceAdded: Change = {
   version: "0.9",
   summary: "`since` on time series",
   older: (endpoint) => {
-    const { since, numbered: _numbered, provenance: _provenance, ...others } = endpoint.query.properties;
+    const { since, provenance: _, ...others } = endpoint.query.properties;
     if (since === undefined) return endpoint;
     const ofSince: readonly string[] = ["cursor_gone", "parameters_exclusive"];
     const { properties, ...options } = (endpoint.response as TArray<TObject>).items;
