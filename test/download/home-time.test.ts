@@ -157,7 +157,7 @@ test("at central a reading of a sensor that has moved has the home and the time 
     "--output",
     "moved",
   ];
-  expect((await site.lintel("export", ...words)).code).toBe(0);
+  expect((await site.lintel("export", ...words, "--identifiers")).code).toBe(0);
   const rows = await rowsOf("moved", "wirelesssensor_events");
   expect(rows.length).toBe(100);
   // At noon of 20 November in UTC.
