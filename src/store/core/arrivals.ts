@@ -17,14 +17,14 @@ export function* arrivals(homes: Homes, epoch: string, request: ArrivalsRequest)
   const runs = yield* runsOf(homes, request);
   const from = startOf(request, epoch, runs);
   if (from === undefined) return undefined;
-  const homeOf = yield* homeNumbers(homes);
+  const homeOf = request.provenance ? yield* homeNumbers(homes) : undefined;
   const records: SeriesRecord[] = [];
   const stays: StayPosition[] = [];
   for (const [place, run] of runs.entries()) {
     const after = from[place] as StayPosition;
     const limit = request.limit - records.length;
     const numbering = request.numbered && limit > 0 ? yield* numberingOf(homes, run.livedIn) : undefined;
-    const homeid = homeOf({ home: run.livedIn });
+    const homeid = homeOf?.({ home: run.livedIn }) ?? null;
     const found =
       limit === 0 ? undefined : yield* arrivalsOf(run, { ...request, after, limit, numbering, homeid });
     records.push(...(found?.records ?? []));

@@ -13,7 +13,7 @@ export function* oldestFirst(homes: Homes, request: OldestFirstRequest): Work<Ol
   const { series, from_ms, after, limit, provenance } = request;
   const fields = Object.keys(seriesOf(series).fields).length;
   const { stamp_ms, seq } = after ?? { stamp_ms: from_ms, seq: 0 };
-  const homeOf = yield* homeNumbers(homes);
+  const homeOf = provenance ? yield* homeNumbers(homes) : undefined;
   const rows: Row[] = [];
   const numbers: (ReadingNumber | undefined)[] = [];
   for (const run of (yield* runsOf(homes, request)).reverse()) {
@@ -21,10 +21,10 @@ export function* oldestFirst(homes: Homes, request: OldestFirstRequest): Work<Ol
     const before_ms = Math.min(request.before_ms, run.before_ms);
     if (before_ms <= start[0]) continue;
     const found = yield* readingsAfter(run, { after: start, before_ms, limit: limit - rows.length });
-    const homeid = homeOf({ home: run.livedIn });
+    const homeid = homeOf?.({ home: run.livedIn }) ?? null;
     for (const [stamp, number, ...values] of found) {
       const row: Row = [number, stamp, ...values.slice(0, fields)];
-      if (provenance) row.push(homeid, clockWord(Number(values[fields])));
+      if (homeOf !== undefined) row.push(homeid, clockWord(Number(values[fields])));
       rows.push(row);
     }
     if (request.numbered) {
