@@ -8,9 +8,9 @@ import type { HerdsmanLog } from "./herdsman-log.ts";
 
 /**
  * zigbee-herdsman-converters, which knows some 4,500 models, loaded when a device of one of them is there and not before. It
- * stays out of the bundle, where it could not load a maker's file by its name. Of its index it is given the models that are
- * there, and of a maker's file those definitions are made that are asked for: all that Philips, Aqara, IKEA and Sonoff make
- * would take 12 MB beside the 5 MB of the library.
+ * stays out of the bundle, where it could not load a maker's file by its name. Its files are run here and not by the runtime, so that
+ * a home keeps little of them: text without what only people read, of the index the models that are there, and of a
+ * maker's file those definitions that are asked for. All that Philips, Aqara, IKEA and Sonoff make would take 12 MB more.
  */
 const load = createRequire(import.meta.url);
 const manifest = "zigbee-herdsman-converters/package.json";
@@ -18,6 +18,8 @@ const directory = join(dirname(load.resolve(manifest)), "dist");
 /** Where definitions of a model are: the file of a maker, and which one in it. */
 type Places = readonly (readonly [file: string, index: number])[];
 const models: Record<string, Places> = Object.create(null);
+/** The exports of its files by their paths, and of what it is given in the place of others. */
+const exported = new Map<string, object>([[join(directory, "models-index.json"), models]]);
 let library: Promise<typeof Library> | undefined;
 
 /** Name and version, as told of what it translates. */
@@ -36,23 +38,16 @@ export async function definitionOf(device: Models.Device, log: HerdsmanLog): Pro
   const converters = await library;
   converters.setLogger(log);
   Object.assign(models, listed(device.modelID));
-  for (const [file] of Object.values(listed(device.modelID)).flat())
-    prepare(join(directory, "devices", file));
   return converters.findByDevice(device);
 }
 
 async function loaded(): Promise<typeof Library> {
   const herdsman = await import("zigbee-herdsman");
   // One zigbee-herdsman for both: a second one would cost 17 MB.
-  put(load.resolve("zigbee-herdsman"), herdsman);
-  put(load.resolve("zigbee-herdsman/dist/zspec"), herdsman.ZSpec);
-  put(load.resolve("zigbee-herdsman/dist/zspec/zcl"), herdsman.Zcl);
-  put(join(directory, "models-index.json"), models);
-  return load("zigbee-herdsman-converters") as typeof Library;
-}
-
-function put(path: string, exports: unknown): void {
-  load.cache[path] ??= { id: path, filename: path, loaded: true, exports } as NodeJS.Module;
+  exported.set(load.resolve("zigbee-herdsman"), herdsman);
+  exported.set(load.resolve("zigbee-herdsman/dist/zspec"), herdsman.ZSpec);
+  exported.set(load.resolve("zigbee-herdsman/dist/zspec/zcl"), herdsman.Zcl);
+  return run(join(directory, "index.js")) as typeof Library;
 }
 
 /** The lines of the index for a model, by their keys: as it was told, and without its padding. From its text, 200 kB that are not kept. */
@@ -70,33 +65,50 @@ function listed(modelID: string | undefined): Record<string, Places> {
   );
 }
 
-/** Has the library find a maker's file with definitions that are made when they are asked for; any file of another form it loads itself. */
-function prepare(path: string): void {
-  if (load.cache[path] !== undefined) return;
-  const exports = onDemand(path);
-  if (exports !== undefined) put(path, exports);
+const lean = new Bun.Transpiler({ loader: "js", target: "bun", minifyWhitespace: true });
+
+/** The exports of a file of the library, which is run when it is first asked for. */
+export function run(path: string): object {
+  const known = exported.get(path);
+  if (known !== undefined) return known;
+  const module: { exports: object; makers?: readonly (() => Definition)[] } = { exports: {} };
+  // Before it has run, because files ask for each other in a circle.
+  exported.set(path, module.exports);
+  const code = lean.transformSync(withMakers(readFileSync(path, "utf8")));
+  const asks = createRequire(path);
+  const require = (name: string) => {
+    const found = asks.resolve(name);
+    return exported.get(found) ?? (found.startsWith(directory) ? run(found) : asks(name));
+  };
+  new Function("exports", "require", "module", `${code}\n//# sourceURL=${path}`)(
+    module.exports,
+    require,
+    module,
+  );
+  if (module.makers !== undefined) Object.assign(module.exports, { definitions: onDemand(module.makers) });
+  return module.exports;
 }
 
 /** Between these lines stand the definitions of a maker, each between lines of a brace at the second step, as the compiler of TypeScript leaves them. */
 const first_line = "\nexports.definitions = [\n";
 const last_line = "\n];";
 
-/** The exports of a maker's file, each definition made when it is first asked for; undefined where the file has another form. */
-export function onDemand(path: string): { readonly definitions: readonly Definition[] } | undefined {
-  const text = readFileSync(path, "utf8");
-  const from = text.indexOf(first_line);
-  const to = text.indexOf(last_line, from);
-  if (from < 0 || to < 0) return undefined;
-  const makers = text
+/** The code of a file with a function for each definition in `module.makers`; as it is where the file has none, or they have another form. */
+function withMakers(code: string): string {
+  const from = code.indexOf(first_line);
+  const to = code.indexOf(last_line, from);
+  if (from < 0 || to < 0) return code;
+  const makers = code
     .slice(from + first_line.length, to)
     .replace(/^ {4}\{$/gm, "    () => ({")
     .replace(/^ {4}\}(,?)$/gm, "    })$1");
-  const before = `${text.slice(0, from)}\nconst makers_of_definitions = [\n`;
-  const after = `${text.slice(to)}\nreturn makers_of_definitions;\n//# sourceURL=${path}`;
-  const run = new Function("exports", "require", ascii(before + makers + after));
-  const exports = {};
+  return `${code.slice(0, from)}\nmodule.makers = [\n${makers}${code.slice(to)}`;
+}
+
+/** A list whose elements are made when they are first asked for. */
+function onDemand(makers: readonly (() => Definition)[]): Definition[] {
   const made: Definition[] = [];
-  for (const [index, make] of (run(exports, createRequire(path)) as (() => Definition)[]).entries()) {
+  for (const [index, make] of makers.entries()) {
     const get = () => {
       const value = make();
       Object.defineProperty(made, index, { value });
@@ -104,10 +116,5 @@ export function onDemand(path: string): { readonly definitions: readonly Definit
     };
     Object.defineProperty(made, index, { get, enumerable: true, configurable: true });
   }
-  return Object.assign(exports, { definitions: made });
-}
-
-/** Text of code as letters of one byte each: the engine keeps it for as long as a function of it is there, and takes two bytes for each otherwise. */
-function ascii(code: string): string {
-  return code.replace(/[^\0-\x7f]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return made;
 }

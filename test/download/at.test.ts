@@ -35,8 +35,11 @@ test("the same readings have the same bytes at a gateway and at a central on eit
     sums.push(checksumOf(contents.tables));
   }
   // Of the same hours, between those that are there.
-  const late = homeReadings(seeded(17), Date.UTC(2026, 9, 1));
-  await places.record(late.take(300).toArray());
+  const late = [17, 18, 19, 20].flatMap((seed) =>
+    homeReadings(seeded(seed), Date.UTC(2026, 9, 1)).take(2_500).toArray(),
+  );
+  expect(late.length).toBe(10_000);
+  await places.record(late);
   for (const name of placeNames)
     sums.push(checksumOf((await places.download(name, `${name} after`, { at })).contents.tables));
   expect(new Set(sums).size).toBe(1);
@@ -55,7 +58,7 @@ test("so they have with names, as far as the inventory has the items", async () 
 
 test("a package as of now is cited by the number that it ends with, and made again by it while more arrives", async () => {
   const { contents, epochs } = await places.download("postgres", "now");
-  expect(epochs[0]?.number).toBe(4_300);
+  expect(epochs[0]?.number).toBe(14_000);
   await places.record(readings.slice(4_000));
   const again = await places.download("gateway", "again", { at: epochs });
   expect(checksumOf(again.contents.tables)).toBe(checksumOf(contents.tables));
@@ -64,11 +67,11 @@ test("a package as of now is cited by the number that it ends with, and made aga
     Bun.file(join(places.directory, "now", "README.md")).text(),
   ]);
   const home = new Pseudonyms(Uint8Array.fromHex(key)).numberOf("home", 12);
-  const citation = `Readings of home ${home}, 2026-09-30 to 2026-10-01; up to ${places.gateway.epoch}:4300; SHA-256 `;
+  const citation = `Readings of home ${home}, 2026-09-30 to 2026-10-01; up to ${places.gateway.epoch}:14000; SHA-256 `;
   expect(described.lintel.citation).toStartWith(citation);
   expect(readme).toContain(described.lintel.citation);
   expect(described.lintel).toMatchObject({
-    at: [{ epoch: places.gateway.epoch, number: 4_300, readings: 4_300, homeid: home }],
+    at: [{ epoch: places.gateway.epoch, number: 14_000, readings: 14_000, homeid: home }],
     sha256: checksumOf(contents.tables),
   });
   // The checksum can be had by anybody.
@@ -80,7 +83,7 @@ test("a package as of now is cited by the number that it ends with, and made aga
 test("a number that has not come, and an epoch of elsewhere, are refused in one line", async () => {
   const { epoch } = places.gateway;
   for (const [asked, said] of [
-    [{ epoch, number: 9_999 }, /up to 4400, and not up to 9999/],
+    [{ epoch, number: 99_999 }, /up to 14100, and not up to 99999/],
     [{ epoch: "0".repeat(32), number: 1 }, /has no readings of epoch 0{32}/],
   ] as const)
     expect(places.download("sqlite", "refused", { at: [asked] })).rejects.toThrow(said);
