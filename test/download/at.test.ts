@@ -36,7 +36,9 @@ test("the same readings have the same bytes at a gateway and at a central on eit
   }
   // Of the same hours, between those that are there.
   const late = [17, 18, 19, 20].flatMap((seed) =>
-    homeReadings(seeded(seed), Date.UTC(2026, 9, 1)).take(2_500).toArray(),
+    homeReadings(seeded(seed), Date.UTC(2026, 9, 1))
+      .take(2_500)
+      .toArray(),
   );
   expect(late.length).toBe(10_000);
   await places.record(late);
