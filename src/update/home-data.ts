@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { readIfThere } from "../disk/durable-file.ts";
 import { messageOf } from "../errors.ts";
 import { databaseBytes, databasePath } from "../store/sqlite/connection.ts";
+import { restoring } from "../store/sqlite/placing.ts";
 
 /**
  * The data of the home. They are their owner's, the user of the service, whatever user the updater is: it touches them only by
@@ -60,9 +61,16 @@ export class HomeData {
     const { kept, taken_over, lost, set_aside } = JSON.parse(await this.command(launcher, ...words));
     if (kept) return undefined;
     // All that is in it is in the place where it belongs.
-    if (lost === 0 && typeof set_aside === "string") await this.#asOwner(["rm", "-rf", "--", set_aside]);
+    if (lost === 0 && typeof set_aside === "string") await this.#clearAway(set_aside);
     const readings = taken_over === 1 ? "1 reading" : `${taken_over} readings`;
     return `the data were put back, with ${readings} that came since${lost > 0 ? `; ${lost} could not be read` : ""}`;
+  }
+
+  /** Removes a directory of the data. What a power cut leaves of it is where the next restore takes it away. */
+  async #clearAway(directory: string): Promise<void> {
+    const left = join(this.#data, restoring);
+    await this.#asOwner(["mv", "-T", "--", directory, left]);
+    await this.#asOwner(["rm", "-rf", "--", left]);
   }
 
   /** Uploads, by a release. @throws CommandFailed */

@@ -1,5 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { LostBox, numbers } from "./lost-box.ts";
 
@@ -70,6 +71,18 @@ describe("going back to a backup and what was added to it", () => {
     expect(await box.central.events()).toEqual([...numbers(1, 94), ...numbers(97, 110)]);
   }, 60_000);
 });
+
+test("takes away what an interrupted one has left, also where the database stays", async () => {
+  box.configure();
+  await box.live(1, 60);
+  await backup();
+  const left = join(box.site.data, "restoring");
+  mkdirSync(left, { mode: 0o700 });
+  writeFileSync(join(left, "lintel.db"), "half of it");
+  expect(await goBack()).toMatchObject({ kept: true });
+  expect(existsSync(left)).toBe(false);
+  expect(box.eventsHere()).toEqual(numbers(1, 60));
+}, 60_000);
 
 test("the upload after going back compares every day, also where the database stays", async () => {
   await box.start();

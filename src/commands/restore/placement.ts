@@ -32,10 +32,10 @@ export async function fillDirectory<Result>(options: {
     // A restore that was interrupted while it moved files to their places left files that no gateway has used yet.
     const interrupted = isPlacing(directory);
     finishPlacing(directory);
-    if (options.suffices?.()) return undefined;
-    if (!replace && !interrupted) refuseData(directory);
     const building = join(directory, restoring);
     rmSync(building, { recursive: true, force: true });
+    if (options.suffices?.()) return undefined;
+    if (!replace && !interrupted) refuseData(directory);
     mkdirSync(building, { mode: 0o700 });
     const built = await build(building).catch((thrown: unknown) => {
       rmSync(building, { recursive: true, force: true });
