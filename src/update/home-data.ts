@@ -2,8 +2,7 @@ import { existsSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { readIfThere } from "../disk/durable-file.ts";
 import { messageOf } from "../errors.ts";
-import { databaseBytes, databasePath } from "../store/sqlite/connection.ts";
-import { restoring } from "../store/sqlite/placing.ts";
+import { databaseBytes, databasePath, restoringPath } from "../store/sqlite/connection.ts";
 
 /**
  * The data of the home. They are their owner's, the user of the service, whatever user the updater is: it touches them only by
@@ -68,7 +67,7 @@ export class HomeData {
 
   /** Removes a directory of the data. What a power cut leaves of it is where the next restore takes it away. */
   async #clearAway(directory: string): Promise<void> {
-    const left = join(this.#data, restoring);
+    const left = restoringPath(this.#data);
     await this.#asOwner(["mv", "-T", "--", directory, left]);
     await this.#asOwner(["rm", "-rf", "--", left]);
   }

@@ -1,9 +1,10 @@
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { OperatorError } from "../../errors.ts";
+import { restoringPath } from "../../store/sqlite/connection.ts";
 import { storeFault } from "../../store/sqlite/faults.ts";
 import { isOfProcess, takeLock, uploadPost, type WriterLock } from "../../store/sqlite/lock.ts";
-import { beginPlacing, finishPlacing, heldIn, isPlacing, restoring } from "../../store/sqlite/placing.ts";
+import { beginPlacing, finishPlacing, heldIn, isPlacing } from "../../store/sqlite/placing.ts";
 import { prepareDirectory } from "../../store/sqlite/prepare.ts";
 import { syncTree } from "../backup/files.ts";
 import { databaseName } from "../backup/manifest.ts";
@@ -32,7 +33,7 @@ export async function fillDirectory<Result>(options: {
     // A restore that was interrupted while it moved files to their places left files that no gateway has used yet.
     const interrupted = isPlacing(directory);
     finishPlacing(directory);
-    const building = join(directory, restoring);
+    const building = restoringPath(directory);
     rmSync(building, { recursive: true, force: true });
     if (options.suffices?.()) return undefined;
     if (!replace && !interrupted) refuseData(directory);

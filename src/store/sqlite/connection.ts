@@ -9,6 +9,11 @@ export function databasePath(directory: string): string {
   return join(directory, "lintel.db");
 }
 
+/** The directory below a data directory in which a restore builds. Nothing in it counts until `beginPlacing`, and the next restore removes what is left. */
+export function restoringPath(directory: string): string {
+  return join(directory, "restoring");
+}
+
 /** Bytes that a database takes on its disk, with what stands in its WAL. */
 export function databaseBytes(path: string): number {
   const files = [path, `${path}-wal`];

@@ -10,17 +10,15 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { OperatorError } from "../../errors.ts";
+import { restoringPath } from "./connection.ts";
 import { isOfProcess } from "./lock.ts";
 
-/** The directory below a data directory in which a restore builds. Nothing in it counts until `beginPlacing`. */
-export const restoring = "restoring";
-
 /**
- * Has the files of `restoring`, all of them and on disk, take the place of what a data directory holds. From here on it is done, whatever
+ * Has the files of `restoringPath`, all of them and on disk, take the place of what a data directory holds. From here on it is done, whatever
  * happens: `finishPlacing` moves them, and where that is cut off, whoever opens the directory next goes on with it. By the holder of the lock.
  */
 export function beginPlacing(directory: string): void {
-  renameSync(join(directory, restoring), join(directory, `${replacing}${freeNumber(directory)}`));
+  renameSync(restoringPath(directory), join(directory, `${replacing}${freeNumber(directory)}`));
   syncEntries(directory);
 }
 
