@@ -65,8 +65,6 @@ function listed(modelID: string | undefined): Record<string, Places> {
   );
 }
 
-const lean = new Bun.Transpiler({ loader: "js", target: "bun", minifyWhitespace: true });
-
 /** The exports of a file of the library, which is run when it is first asked for. */
 export function run(path: string): object {
   const known = exported.get(path);
@@ -74,6 +72,7 @@ export function run(path: string): object {
   const module: { exports: object; makers?: readonly (() => Definition)[] } = { exports: {} };
   // Before it has run, because files ask for each other in a circle.
   exported.set(path, module.exports);
+  const lean = new Bun.Transpiler({ loader: "js", target: "bun", minifyWhitespace: true });
   const code = lean.transformSync(withMakers(readFileSync(path, "utf8")));
   const asks = createRequire(path);
   const require = (name: string) => {
