@@ -1,4 +1,7 @@
 import { createHmac } from "node:crypto";
+import type { Static, TObject } from "@sinclair/typebox";
+import { RecentlyUsed } from "../recently-used.ts";
+import { type Identifies, identifiedBy } from "../records/identifying.ts";
 import type { Item } from "../records/items.ts";
 import type { Cell, Column, Row } from "./column.ts";
 
@@ -12,6 +15,8 @@ export class Pseudonyms {
   #onUse: () => void;
   readonly #items = new Map<number, Item>();
   readonly #names = new Map<string, Item>();
+  /** Each row of a file asks for the same few again. */
+  readonly #numbers = new RecentlyUsed<number>({ weight_max: numbers_max });
 
   /** @param onUse called once, before anything is written by the key */
   constructor(key: Uint8Array, onUse: () => void = () => {}) {
@@ -56,17 +61,16 @@ export class Pseudonyms {
     );
   }
 
-  /** An item of which nothing is left but its kind, its number and what is the same of many. */
-  item(item: Item): Item {
-    const { itemid, itemname, currenthomeid } = item;
-    return {
-      ...item,
-      itemid: this.itemNumber(itemid),
-      itemname: this.itemName(itemname),
-      currenthomeid: currenthomeid === null ? null : this.numberOf("home", currenthomeid),
-      ...{ serialnum: null, macaddress: null, modelname: null, vendorname: null },
-      ...{ subtypename: "null", statusname: null, lastbatterychange: "null" },
-    };
+  /** A record without identifiers: where a field tells of a person it is null. */
+  record<Schema extends TObject>(schema: Schema, record: Static<Schema>): Static<Schema> {
+    const values = record as Record<string, Cell>;
+    return Object.fromEntries(
+      Object.entries(schema.properties).map(([name, field]) => {
+        const identifies = identifiedBy(field);
+        const value = values[name] ?? null;
+        return [name, identifies === "person" ? null : this.#shown(name, identifies, value)];
+      }),
+    ) as Static<Schema>;
   }
 
   /** Kind of the item and its number. */
@@ -84,16 +88,14 @@ export class Pseudonyms {
 
   /** Makes rows without identifiers of rows with these columns. */
   rows(columns: readonly Column[]): (row: Row) => Row {
-    const makers = columns.flatMap(({ name, identifies }, at) => {
-      if (identifies === "person") return [];
-      if (identifies === "nobody") return [(row: Row) => row[at] ?? null];
-      return [(row: Row) => this.#cell(name, identifies, row[at] ?? null)];
-    });
+    const makers = columns.flatMap(({ name, identifies }, at) =>
+      identifies === "person" ? [] : [(row: Row) => this.#shown(name, identifies, row[at] ?? null)],
+    );
     return (row) => makers.map((make) => make(row));
   }
 
-  #cell(name: string, identifies: Exclude<Column["identifies"], "person" | "nobody">, cell: Cell): Cell {
-    if (cell === null) return null;
+  #shown(name: string, identifies: Exclude<Identifies, "person">, cell: Cell): Cell {
+    if (cell === null || identifies === "nobody") return cell;
     if (typeof identifies === "object")
       return identifies.isKnown(String(cell)) ? cell : `${name}-${this.#number(`${name} ${cell}`)}`;
     if (identifies === "itemname") return this.itemName(String(cell));
@@ -103,10 +105,17 @@ export class Pseudonyms {
 
   /** Of 48 bits, which every program that reads numbers holds exactly. */
   #number(text: string): number {
-    return Number.parseInt(this.#digest(text).slice(0, 12), 16);
+    const known = this.#numbers.get(text);
+    if (known !== undefined) return known;
+    const number = Number.parseInt(this.#digest(text).slice(0, 12), 16);
+    this.#numbers.set(text, number, 1);
+    return number;
   }
 
   #digest(text: string): string {
     return createHmac("sha256", this.#key).update(text).digest("hex");
   }
 }
+
+/** Numbers that are kept: those of the homes, subjects and items of a large programme. */
+const numbers_max = 10_000;

@@ -3,7 +3,7 @@ import { writeDurably } from "../../disk/durable-file.ts";
 import { plainJson } from "../../plain-text.ts";
 import { quantities, usualQuantities } from "../../quantities.ts";
 import { DeviceRecord } from "../../records/device.ts";
-import type { Item } from "../../records/items.ts";
+import { Item } from "../../records/items.ts";
 import { type SeriesName, seriesOf } from "../../series.ts";
 import type { Answers } from "../answers.ts";
 import { PartFile } from "../part-file.ts";
@@ -50,7 +50,7 @@ export async function writeStandard(options: StandardOptions): Promise<StandardF
     const { file, lineOf } = standard.devices;
     await put(file, async function* () {
       for (const item of items)
-        yield lineOf(pseudonyms?.item(item) ?? item, await deviceOf(answers, item, pseudonyms));
+        yield lineOf(pseudonyms?.record(Item, item) ?? item, await deviceOf(answers, item, pseudonyms));
     });
   }
   const own = mappings.filter(({ series }) => present.includes(series));
@@ -88,7 +88,7 @@ async function* linesOf(
 async function* measurementsOf(item: Item, mapping: Mapping, writing: Writing): AsyncGenerator<Measurement> {
   const { where, pseudonyms } = writing;
   const source = pseudonyms?.fingerprint ?? writing.source;
-  const shown = pseudonyms?.item(item) ?? item;
+  const shown = pseudonyms?.record(Item, item) ?? item;
   const numberOf = (what: "subject" | "home", number: number | undefined) =>
     number === undefined ? undefined : (pseudonyms?.numberOf(what, number) ?? number);
   const { series, fields, quantity, sleep } = mapping;
@@ -137,9 +137,7 @@ async function deviceOf(
   const path = `/items/${typename}/${encodeURIComponent(itemname)}/device`;
   const answer = await answers.get<DeviceRecord>(path, "", DeviceRecord);
   if (answer === undefined || answer === "gone") return undefined;
-  return pseudonyms === undefined
-    ? answer.body
-    : { ...answer.body, model: null, vendor: null, description: null };
+  return pseudonyms?.record(DeviceRecord, answer.body) ?? answer.body;
 }
 
 /** Every quantity of the wireless sensors' measures, also those that no table knows. */
