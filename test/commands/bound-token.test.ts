@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { SystemClock } from "../../src/clock.ts";
 import { download } from "../../src/download/download.ts";
+import { downloadOptions } from "../download/options.ts";
 import { gatewayOf, homes, marked, marksOf, moved, mover, programme } from "../records/marked-programme.ts";
 import { Site } from "../shipped/front-door.ts";
 import { encoded } from "../sync/receiver/receiving.ts";
@@ -43,18 +43,7 @@ async function token(...words: string[]): Promise<string> {
 async function fetched(text: string, name: string): Promise<ReadonlyMap<string, string>> {
   const output = join(site.directory, name);
   // With names: the command would leave them out for who is no administrator.
-  await download({
-    ...{
-      url,
-      token: text,
-      directory: output,
-      format: "ndjson",
-      stamp: "unix",
-      span: {},
-      clock: new SystemClock(),
-    },
-    ...{ random: Math.random, stop: new AbortController().signal, onProgress: () => {}, onRetry: () => {} },
-  });
+  await download(downloadOptions({ url, token: text, directory: output, stamp: "unix" }));
   const files = readdirSync(output).filter((entry) => entry.endsWith(".ndjson"));
   return new Map(files.map((entry) => [entry, readFileSync(join(output, entry), "utf8")]));
 }

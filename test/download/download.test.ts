@@ -15,6 +15,7 @@ import { now_ms, type Serving, serve } from "../api/serving.ts";
 import { startApi } from "../api/starting.ts";
 import { mountSmall, mountsAllowed } from "../store/sqlite/mount.ts";
 import { allOf, event, linesOf, oneOfEach, sensor, timeFields } from "./filled.ts";
+import { downloadOptions } from "./options.ts";
 
 /** Counts the pages that the interface reads, and lets a test act on one. */
 class Watched {
@@ -65,20 +66,7 @@ async function place(): Promise<string> {
 }
 
 function options(directory: string, rest: Partial<DownloadOptions> = {}): DownloadOptions {
-  return {
-    url: serving.api.url,
-    token: serving.tokens.read,
-    directory,
-    format: "ndjson",
-    stamp: "iso",
-    span: {},
-    clock: new SystemClock(),
-    random: Math.random,
-    stop: new AbortController().signal,
-    onProgress: () => {},
-    onRetry: () => {},
-    ...rest,
-  };
+  return downloadOptions({ url: serving.api.url, token: serving.tokens.read, directory, ...rest });
 }
 
 async function lines(directory: string, name: string): Promise<string[]> {

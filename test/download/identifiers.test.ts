@@ -5,7 +5,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TSchema } from "@sinclair/typebox";
 import { parquetReadObjects } from "hyparquet";
-import { SystemClock } from "../../src/clock.ts";
 import { type DownloadOptions, download } from "../../src/download/download.ts";
 import { formatNames } from "../../src/download/format.ts";
 import { Pseudonyms } from "../../src/download/pseudonyms.ts";
@@ -14,6 +13,7 @@ import { identifiedBy } from "../../src/records/identifying.ts";
 import { type RecordType, recordTable, recordTypes } from "../../src/records/record-table.ts";
 import { now_ms, reading, type Serving, serve } from "../api/serving.ts";
 import { pillbox, sensor } from "./filled.ts";
+import { downloadOptions } from "./options.ts";
 
 /** Numbers of records that name somebody: no other number here has these digits. */
 const ids: Readonly<Record<string, number>> = {
@@ -104,20 +104,9 @@ afterAll(async () => {
 });
 
 function fetched(into: string, more: Partial<DownloadOptions>) {
-  return download({
-    url: serving.api.url,
-    token: serving.tokens.read,
-    directory: join(directory, into),
-    format: "ndjson",
-    stamp: "iso",
-    span: {},
-    clock: new SystemClock(),
-    random: Math.random,
-    stop: new AbortController().signal,
-    onProgress: () => {},
-    onRetry: () => {},
-    ...more,
-  });
+  const { url } = serving.api;
+  const token = serving.tokens.read;
+  return download(downloadOptions({ url, token, directory: join(directory, into), ...more }));
 }
 
 /** Every byte of a package as text, and what Parquet compresses. */

@@ -3,13 +3,13 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parquetReadObjects } from "hyparquet";
-import { SystemClock } from "../../src/clock.ts";
 import { type DownloadOptions, download } from "../../src/download/download.ts";
 import { formatNames } from "../../src/download/format.ts";
 import { coverageReasons } from "../../src/records/coverage.ts";
 import { fill } from "../api/programme.ts";
 import { now_ms, type Serving, serve } from "../api/serving.ts";
 import { event, oneOfEach, scale, sensor, watch } from "./filled.ts";
+import { downloadOptions } from "./options.ts";
 
 let serving: Serving;
 let directory: string;
@@ -40,20 +40,9 @@ afterAll(async () => {
 });
 
 function fetched(into: string, more: Partial<DownloadOptions> = {}) {
-  return download({
-    url: serving.api.url,
-    token: serving.tokens.read,
-    directory: join(directory, into),
-    format: "ndjson",
-    stamp: "iso",
-    span: {},
-    clock: new SystemClock(),
-    random: Math.random,
-    stop: new AbortController().signal,
-    onProgress: () => {},
-    onRetry: () => {},
-    ...more,
-  });
+  const { url } = serving.api;
+  const token = serving.tokens.read;
+  return download(downloadOptions({ url, token, directory: join(directory, into), ...more }));
 }
 
 async function rowsOf(into: string, table: string): Promise<Record<string, unknown>[]> {

@@ -15,6 +15,7 @@ import { type Api, startApi } from "../api/starting.ts";
 import { temporaryCentral as postgresCentral } from "../store/postgres/temporary-central.ts";
 import { item, keptLog, sensor } from "../store/sample.ts";
 import { temporaryCentral as sqliteCentral } from "../store/sqlite/temporary-central.ts";
+import { downloadOptions } from "./options.ts";
 
 export const placeNames = ["gateway", "sqlite", "postgres"] as const;
 export type PlaceName = (typeof placeNames)[number];
@@ -120,21 +121,11 @@ export class Places implements AsyncDisposable {
   /** Downloads into a directory of that name, without identifiers. */
   download(from: PlaceName, into: string, more: Partial<DownloadOptions> = {}): Promise<Downloaded> {
     const { api, token } = this.place(from);
-    return download({
-      url: api.url,
-      token,
-      directory: join(this.directory, into),
-      format: "csv",
-      stamp: "iso",
-      span: {},
-      pseudonyms: new Pseudonyms(Uint8Array.fromHex(key)),
-      clock,
-      random: Math.random,
-      stop: new AbortController().signal,
-      onProgress: () => {},
-      onRetry: () => {},
-      ...more,
-    });
+    const directory = join(this.directory, into);
+    const pseudonyms = new Pseudonyms(Uint8Array.fromHex(key));
+    return download(
+      downloadOptions({ url: api.url, token, directory, format: "csv", pseudonyms, clock, ...more }),
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -11,6 +11,7 @@ import { openGatewayStore, openUploadStore } from "../../src/store/sqlite/open.t
 import type { GatewayStore, Store } from "../../src/store/store.ts";
 import { now_ms, type Serving, serve } from "../api/serving.ts";
 import { event, linesOf, sensor } from "./filled.ts";
+import { downloadOptions } from "./options.ts";
 
 /** Lets another store stand behind the same address, as a restored box does, and counts its pages. */
 class Exchanged {
@@ -48,20 +49,8 @@ afterEach(async () => {
 });
 
 function fetched(rest: Partial<DownloadOptions> = {}) {
-  return download({
-    url: serving.api.url,
-    token: serving.tokens.read,
-    directory,
-    format: "ndjson",
-    stamp: "iso",
-    span: {},
-    clock,
-    random: Math.random,
-    stop: new AbortController().signal,
-    onProgress: () => {},
-    onRetry: () => {},
-    ...rest,
-  });
+  const { url } = serving.api;
+  return download(downloadOptions({ url, token: serving.tokens.read, directory, clock, ...rest }));
 }
 
 async function lines(): Promise<string[]> {

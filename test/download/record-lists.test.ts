@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { parquetReadObjects } from "hyparquet";
 import { Lintel } from "../../clients/typescript/client.ts";
 import { endpoints } from "../../src/api/endpoints.ts";
-import { SystemClock } from "../../src/clock.ts";
 import { columnsOfSchema } from "../../src/download/column.ts";
 import { type Downloaded, download } from "../../src/download/download.ts";
 import type { Format } from "../../src/download/format.ts";
@@ -21,6 +20,7 @@ import {
 import type { LoneType, OwnedType } from "../../src/store/record-store.ts";
 import { fill } from "../api/programme.ts";
 import { type Serving, serve } from "../api/serving.ts";
+import { downloadOptions } from "./options.ts";
 
 let serving: Serving;
 let directory: string;
@@ -89,19 +89,8 @@ function dateOf(unix_s: unknown): Date | undefined {
 }
 
 function fetched(format: Format, from = { serving, directory }): Promise<Downloaded> {
-  return download({
-    url: from.serving.api.url,
-    token: from.serving.tokens.read,
-    directory: from.directory,
-    format,
-    stamp: "iso",
-    span: {},
-    clock: new SystemClock(),
-    random: Math.random,
-    stop: new AbortController().signal,
-    onProgress: () => {},
-    onRetry: () => {},
-  });
+  const { api, tokens } = from.serving;
+  return download(downloadOptions({ url: api.url, token: tokens.read, directory: from.directory, format }));
 }
 
 test("every list of records is where the download looks for it", () => {

