@@ -3,6 +3,8 @@ const packages: Readonly<Record<string, string>> = {
   "qemu-system-aarch64": "qemu-system-arm",
   "qemu-aarch64-static": "qemu-user-static",
   mmdebstrap: "mmdebstrap",
+  // mmdebstrap asks it whether this machine can run the programs of another.
+  "arch-test": "arch-test",
   "mkfs.ext4": "e2fsprogs",
   gcc: "gcc libc6-dev",
   "aarch64-linux-gnu-gcc": "gcc-aarch64-linux-gnu libc6-dev-arm64-cross",
