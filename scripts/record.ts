@@ -1,0 +1,90 @@
+/**
+ * Runs a soak or a benchmark, and puts the table that it prints at its end into the document that has a place for it
+ *
+ *   ./scripts/soak NAME … --record
+ *
+ * A place begins with `<!-- figures of soak NAME -->`, or `soak NAME OPTION…` where one program answers several questions, and ends
+ * with `<!-- end of figures -->`. Lines of the output that begin with `|` are the table.
+ */
+import { availableParallelism, cpus, release, totalmem } from "node:os";
+import { join } from "node:path";
+
+const root = join(import.meta.dir, "..");
+const documents = ["docs/performance.md", "docs/reliability.md"];
+
+/** A run of a soak or a benchmark, as it is told beside its figures. */
+export interface Run {
+  /** `soak life --seeds 1..500`, as it was called. */
+  command: string;
+  /** Its table, in Markdown. */
+  table: string[];
+  exitCode: number;
+  /** Where and when, and of what. */
+  circumstances: string;
+}
+
+/** A document with a run's figures in the place that names most of its command; undefined where it has no place for them. */
+export function withFigures(document: string, run: Run): string | undefined {
+  const places = [...document.matchAll(/<!-- figures of (.+) -->\n[\s\S]*?<!-- end of figures -->/g)];
+  const [place] = places
+    .filter(([, key = ""]) => `${run.command} `.startsWith(`${key} `))
+    .toSorted(([, one = ""], [, other = ""]) => other.length - one.length);
+  if (place === undefined) return undefined;
+  const ended = run.exitCode === 0 ? "" : ` It ended with ${run.exitCode}: not all of it holds.`;
+  const figures = [...run.table, "", `\`./scripts/${run.command}\`: ${run.circumstances}.${ended}`];
+  return document.replace(
+    place[0],
+    () => `<!-- figures of ${place[1]} -->\n${figures.join("\n")}\n<!-- end of figures -->`,
+  );
+}
+
+function circumstances(): string {
+  const version = Bun.spawnSync([join(root, "scripts/lintel"), "--version"])
+    .stdout.toString()
+    .trim();
+  const processor = cpus()[0]
+    ?.model.replaceAll(/\(R\)|\(TM\)|@.*|CPU/g, "")
+    .replaceAll(/ +/g, " ")
+    .trim();
+  const gib = Math.round(totalmem() / 2 ** 30);
+  const day = new Date().toISOString().slice(0, 10);
+  return `${day}, Lintel ${version}, ${availableParallelism()} cores of ${processor}, ${gib} GiB, Linux ${release()}`;
+}
+
+if (import.meta.main) {
+  const [kind, name, program, ...rest] = process.argv.slice(2) as [string, string, string, ...string[]];
+  const given = rest.filter((option) => option !== "--record");
+  const child = Bun.spawn([process.execPath, program, ...given], {
+    stdin: "inherit",
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  let printed = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of child.stdout) {
+    process.stdout.write(chunk);
+    printed += decoder.decode(chunk, { stream: true });
+  }
+  process.exitCode = await child.exited;
+  const run: Run = {
+    command: [kind, name, ...given].join(" "),
+    table: printed.split("\n").filter((line) => line.startsWith("|")),
+    exitCode: process.exitCode,
+    circumstances: circumstances(),
+  };
+  let recorded = false;
+  for (const document of documents) {
+    const file = Bun.file(join(root, document));
+    const changed = run.table.length > 0 ? withFigures(await file.text(), run) : undefined;
+    if (changed === undefined) continue;
+    await Bun.write(file, changed);
+    console.error(`its figures stand in ${document}`);
+    recorded = true;
+  }
+  if (!recorded) {
+    console.error(
+      `no figures of ${kind} ${name} were recorded: it printed no table, or no document has a place for it`,
+    );
+    process.exitCode ||= 1;
+  }
+}

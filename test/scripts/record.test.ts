@@ -1,0 +1,57 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { type Run, withFigures } from "../../scripts/record.ts";
+
+const document = `# Title
+
+<!-- figures of soak life --seeds -->
+| old |
+
+\`./scripts/soak life --seeds 1..2\`: once.
+<!-- end of figures -->
+
+Between.
+
+<!-- figures of soak life --planted -->
+<!-- end of figures -->
+`;
+const run: Run = {
+  command: "soak life --planted",
+  table: ["| patch | $& minutes |", "| --- | --- |", "| one | 0.4 |"],
+  exitCode: 0,
+  circumstances: "2026-11-23, 2 cores",
+};
+
+test("the table of a run takes the place of the one before, and nothing else changes", () => {
+  const planted = withFigures(document, run);
+  expect(planted).toBe(
+    document.replace(
+      "<!-- figures of soak life --planted -->\n",
+      () => `<!-- figures of soak life --planted -->\n${run.table.join("\n")}\n
+\`./scripts/soak life --planted\`: 2026-11-23, 2 cores.\n`,
+    ),
+  );
+  expect(withFigures(planted as string, run)).toBe(planted);
+  const seeds = withFigures(document, { ...run, command: "soak life --seeds 3..9", exitCode: 1 });
+  expect(seeds).not.toContain("| old |");
+  expect(seeds).toContain(
+    "`./scripts/soak life --seeds 3..9`: 2026-11-23, 2 cores. It ended with 1: not all of it holds.\n<!-- end",
+  );
+});
+
+test("a run without a place is not put anywhere", () => {
+  expect(withFigures(document, { ...run, command: "soak life" })).toBeUndefined();
+  expect(withFigures(document, { ...run, command: "soak life --plantedly" })).toBeUndefined();
+});
+
+test("each place of figures has a table, and the command that printed it", async () => {
+  for (const name of ["performance", "reliability"]) {
+    const text = await Bun.file(join(import.meta.dir, `../../docs/${name}.md`)).text();
+    const places = [...text.matchAll(/<!-- figures of (.+) -->\n([\s\S]*?)<!-- end of figures -->/g)];
+    expect(text.split("<!-- figures of ").length - 1).toBe(places.length);
+    for (const [, key, figures] of places)
+      expect({ key, figures }).toMatchObject({
+        figures: expect.stringMatching(new RegExp(`^\\|[\\s\\S]*\\n\\n\`\\./scripts/${key}( [^\`]*)?\`: `)),
+      });
+  }
+});
