@@ -11,6 +11,7 @@
 import { tmpdir } from "node:os";
 import { dirname, join, normalize } from "node:path";
 import { parseArgs } from "node:util";
+import { figuresText } from "../figures.ts";
 import { runApart } from "./boot/apart.ts";
 import { Box } from "./boot/box.ts";
 import { installCentral, tryByHand, tryCentral } from "./boot/central.ts";
@@ -20,7 +21,7 @@ import { buildPackages, packagesPath, tryRepository } from "./boot/packages.ts";
 import { untried } from "./boot/readme.ts";
 import { makeRoot } from "./boot/root.ts";
 import { bunPath, checkoutPath, SimulatedStick } from "./boot/stick.ts";
-import { step, type Trial } from "./boot/trial.ts";
+import { step, stepsHeld, type Trial } from "./boot/trial.ts";
 import { tryRemoval, tryUpgrade } from "./boot/upgrade.ts";
 
 const { values: options } = parseArgs({
@@ -81,6 +82,7 @@ async function runWithin(directory: string): Promise<number> {
     await tryRepository(trial);
     const rest = untried();
     if (rest.length > 0) throw new Error(`no step runs the printed commands ${rest.join(", ")}`);
+    console.log(figuresText({ "steps, each of which held": stepsHeld() }));
     console.log("soak boot: all of it holds");
     return 0;
   } catch (thrown) {

@@ -7,6 +7,7 @@
  * the same order too. Ctrl-C ends the calls, and the account is made of what there is. Exits with 1 at any fault, and says how to make it again.
  */
 import { parseArgs } from "node:util";
+import { figuresText } from "../figures.ts";
 import { soak } from "./homes/soak.ts";
 
 const { values } = parseArgs({
@@ -57,13 +58,20 @@ try {
   const { foreign, lost, wrong } = faults;
   const took_s = ((performance.now() - began_ms) / 1000).toFixed(0);
   console.log(
-    `${counts.calls} calls and ${counts.imports} imports in ${took_s} s; told to come later ${counts.later} times, connections lost ${counts.cut}`,
-  );
-  console.log(
-    `${counts.sent} readings sent, ${counts.shown} of them shown as an item's; ${counts.uncertain} pages of an uncertain moment`,
-  );
-  console.log(
-    `${foreign} answers with something of another home, ${lost} that lack something, ${wrong} otherwise wrong`,
+    figuresText({
+      homes,
+      "random calls": counts.calls,
+      imports: counts.imports,
+      "readings sent": counts.sent,
+      "of them shown as an item's": counts.shown,
+      "told to come later": counts.later,
+      "connections lost": counts.cut,
+      "pages of an uncertain moment": counts.uncertain,
+      seconds: took_s,
+      "answers with something of another home": foreign,
+      "answers that lack something": lost,
+      "answers otherwise wrong": wrong,
+    }),
   );
   if (foreign + lost + wrong > 0) throw new Error(`${foreign + lost + wrong} faults`);
 } catch (thrown) {

@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { type RunningServer, Site } from "../../test/shipped/front-door.ts";
 import { usage } from "../benchmarks/stick/home.ts";
+import { figuresText } from "../figures.ts";
 import type { Attacked, Order } from "./hostile/attacker.ts";
 import { HonestHome, sensorsOf } from "./hostile/honest-home.ts";
 
@@ -70,22 +71,31 @@ async function soak(): Promise<void> {
     ...homes.map((home) => live(home, end_ms)),
     uploads(box, end_ms),
   ]);
-  for (const [name, statuses] of Object.entries((await attacked).answers))
+  const { answers, faults: unanswered } = await attacked;
+  for (const [name, statuses] of Object.entries(answers))
     console.log(
       `  ${name}: ${Object.entries(statuses)
         .map(([status, times]) => `${times} × ${status}`)
         .join(", ")}`,
     );
-  faults.push(...(await attacked).faults);
+  faults.push(...unanswered);
   for (const home of homes) {
     await home.upload();
     faults.push(...home.faults);
   }
-  await compare(central, read, homes);
+  const differing = await compare(central, read, homes);
   const verified = await site.answer("verify", ...box, "--json");
   if (verified.differing_days !== 0)
     faults.push(`the demo's gateway: ${verified.differing_days} days differ`);
-  report(watched[0], central, homes);
+  const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);
+  report(watched[0], central, {
+    "honest homes": homes.length,
+    "readings of theirs": sum(homes.map(({ readings }) => readings)),
+    "requests of theirs that were told to come later": sum(homes.map(({ later }) => later)),
+    "the longest request of theirs, s": Math.max(...homes.map(({ longest_ms }) => longest_ms)) / 1000,
+    "requests of the hostile one": sum(Object.values(answers).flatMap(Object.values)),
+    "sensors with a reading missing or twice": differing,
+  });
   const code = await central.stop();
   if (code !== 0) faults.push(`central ended with ${code}`);
 }
@@ -197,8 +207,9 @@ async function watch(central: RunningServer, token: string, end_ms: number): Pro
   return watched;
 }
 
-/** Walks the pages of every sensor of every home. */
-async function compare(central: RunningServer, token: string, homes: readonly HonestHome[]): Promise<void> {
+/** Walks the pages of every sensor of every home. Returns how many sensors do not have exactly what their home numbered. */
+async function compare(central: RunningServer, token: string, homes: readonly HonestHome[]): Promise<number> {
+  let differing = 0;
   for (const home of homes)
     for (const [place, address] of home.sensors.entries()) {
       const name = nameOf(home.home, place);
@@ -206,26 +217,30 @@ async function compare(central: RunningServer, token: string, homes: readonly Ho
       const same =
         here.length === there.length &&
         here.every((one, index) => one.stamp === there[index]?.stamp && one.event === there[index]?.event);
-      if (!same)
-        faults.push(
-          `${name} has ${there.length} events at central, and not the ${here.length} that its home numbered`,
-        );
+      if (same) continue;
+      differing += 1;
+      faults.push(
+        `${name} has ${there.length} events at central, and not the ${here.length} that its home numbered`,
+      );
     }
+  return differing;
 }
 
 function report(
   { answers, longest_s, memory_mb }: Watched,
   central: RunningServer,
-  homes: readonly HonestHome[],
+  ofHomes: Readonly<Record<string, number>>,
 ): void {
   const peak_mb = usage(central.process.pid).peak_mb;
-  const sum = (of: (home: HonestHome) => number) => homes.reduce((total, home) => total + of(home), 0);
-  const longest_upload_s = Math.max(...homes.map((home) => home.longest_ms)) / 1000;
   console.log(
-    `homes: ${sum(({ readings }) => readings)} readings, ${sum(({ later }) => later)} times told to come back, the longest request ${longest_upload_s.toFixed(1)} s`,
+    figuresText({
+      ...ofHomes,
+      "pages read": answers,
+      "the longest page, s": longest_s,
+      "central's memory, MB": memory_mb,
+      "central's memory at most, MB": peak_mb,
+    }),
   );
-  console.log(`pages: ${answers} answered, the longest after ${longest_s.toFixed(1)} s`);
-  console.log(`central: ${memory_mb.toFixed(0)} MB resident, ${peak_mb.toFixed(0)} MB at most`);
   if (peak_mb >= memory_mb_max)
     faults.push(`central had ${peak_mb.toFixed(0)} MB, and ${memory_mb_max} is the most`);
   if (longest_s > answer_s_max)

@@ -10,6 +10,7 @@ import { parseArgs } from "node:util";
 import { numbers } from "../../test/drivers/numbers.ts";
 import { mosquitto } from "../../test/shipped/broker.ts";
 import { killAtRandom } from "../../test/shipped/broker-killed.ts";
+import { figuresText } from "../figures.ts";
 
 const { values } = parseArgs({
   options: {
@@ -35,7 +36,15 @@ const killed = await killAtRandom({
   told: (line) => console.log(`  ${line}`),
 });
 console.log(
-  `${messages} messages in ${killed.seconds.toFixed(0)} s, ${killed.sentAgain} of them sent again: gateway killed ${killed.gatewayKills} times, broker ${killed.brokerKills}: ${killed.served} readings served, ${killed.faults.length} faults`,
+  figuresText({
+    messages,
+    "of them sent again": killed.sentAgain,
+    "kills of the gateway": killed.gatewayKills,
+    "kills of the broker": killed.brokerKills,
+    seconds: killed.seconds,
+    "readings served": killed.served,
+    "missing or there twice": killed.faults.length,
+  }),
 );
 for (const fault of killed.faults) console.error(`mqtt: ${fault}`);
 process.exit(killed.faults.length === 0 ? 0 : 1);

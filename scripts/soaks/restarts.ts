@@ -8,6 +8,7 @@
  */
 import { parseArgs } from "node:util";
 import { faultsOf, restart } from "../../test/shipped/restarting.ts";
+import { figuresText } from "../figures.ts";
 
 const { values } = parseArgs({
   options: { times: { type: "string", default: "20" }, help: { type: "boolean" } },
@@ -22,7 +23,14 @@ const restarts = await restart(times, ({ ended, first, last }) =>
 );
 const faults = faultsOf(restarts);
 const owed = restarts.runs.reduce((sum, { first, last }) => sum + last - first + 1, 0);
-console.log(`${times} restarts, ${restarts.written} notifications: ${restarts.served.length} served`);
-console.log(`${owed} written to a gateway's port after its first byte, and owed: ${faults.length} faults`);
+console.log(
+  figuresText({
+    restarts: times,
+    "notifications of the sensor": restarts.written,
+    "of them written to a gateway's port after its first byte, and owed": owed,
+    "notifications served": restarts.served.length,
+    "missing, twice or out of order": faults.length,
+  }),
+);
 for (const fault of faults) console.error(`restarts: ${fault}`);
 process.exit(faults.length === 0 ? 0 : 1);

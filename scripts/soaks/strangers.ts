@@ -9,6 +9,7 @@
  */
 import { parseArgs } from "node:util";
 import { besiege } from "../../test/shipped/siege.ts";
+import { figuresText } from "../figures.ts";
 
 const { values } = parseArgs({
   options: {
@@ -34,7 +35,16 @@ const faults = [
   ...(siege.items === 1 ? [] : [`${siege.items} items, of a home that has one`]),
 ];
 console.log(
-  `${devices} devices in ${siege.seconds.toFixed(0)} s: ${siege.events} of ${siege.turns} events, ${siege.pages} pages, the slowest ${siege.slowest_ms.toFixed(0)} ms, memory ${siege.before_mb.toFixed(1)} MB and ${siege.growth_mb.toFixed(1)} more`,
+  figuresText({
+    "strangers that passed": devices,
+    seconds: siege.seconds,
+    "turns of the home's own doors": siege.turns,
+    "events of them": siege.events,
+    pages: siege.pages,
+    "the slowest page, ms": siege.slowest_ms,
+    "memory before, MB": siege.before_mb,
+    "memory more at the end, MB": siege.growth_mb,
+  }),
 );
 for (const fault of faults) console.error(`strangers: ${fault}`);
 process.exit(faults.length === 0 ? 0 : 1);

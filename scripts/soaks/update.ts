@@ -10,6 +10,7 @@ import { mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, normalize } from "node:path";
 import { parseArgs } from "node:util";
+import { figuresText } from "../figures.ts";
 import { runApart } from "./boot/apart.ts";
 import { Box } from "./boot/box.ts";
 import { makeRoot, run } from "./boot/root.ts";
@@ -75,7 +76,7 @@ async function runWithin(directory: string): Promise<number> {
     await step("the package is installed, and hears a sensor", () => updated.install());
     const rounds = new Rounds({ updated, world, maker, random: seeded(seed) });
     for (let round = 1; round <= Number(options.updates); round += 1) await rounds.round(round);
-    console.log(rounds.summary());
+    console.log(figuresText(rounds.figures()));
     console.log("soak update: all of it holds");
     return 0;
   } catch (thrown) {

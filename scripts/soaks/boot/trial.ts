@@ -18,14 +18,21 @@ export interface Trial {
 }
 
 const started_ms = performance.now();
+let held = 0;
 
 /** Tries one thing: prints it with its time, and with what was seen. What throws ends the soak. */
 export async function step(name: string, attempt: () => Promise<string | undefined>): Promise<void> {
   const from_ms = performance.now();
   const seen = await attempt();
+  held += 1;
   const took_s = ((performance.now() - from_ms) / 1000).toFixed(1);
   const at_s = ((performance.now() - started_ms) / 1000).toFixed(0);
   console.log(`${at_s.padStart(4)} s  ${name}: ${seen || "yes"} (${took_s} s)`);
+}
+
+/** Steps that were tried and held. */
+export function stepsHeld(): number {
+  return held;
 }
 
 /** Throws, saying what was expected, where it is not so. */

@@ -227,9 +227,11 @@ export class Rounds {
     this.#counts.set(what, (this.#counts.get(what) ?? 0) + 1);
   }
 
-  summary(): string {
-    const counts = [...this.#counts].toSorted().map(([what, count]) => `${count} ${what}`);
-    return `${counts.join(", ")}; ${this.#updated.recorded.size} events, each at central once`;
+  figures(): Record<string, number> {
+    return {
+      ...Object.fromEntries([...this.#counts].toSorted()),
+      "events, each at central once": this.#updated.recorded.size,
+    };
   }
 }
 

@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { RecordingHost } from "../../../test/drivers/recording-host.ts";
 import { allDefinitions, consult, type Verdict } from "../../../test/drivers/zigbee/oracle.ts";
+import { figuresText } from "../../figures.ts";
 
 const { values } = parseArgs({
   options: {
@@ -44,11 +45,16 @@ for (let index = 0; index < definitions.length; index += every) {
 }
 rmSync(directory, { recursive: true, force: true });
 const seconds = (performance.now() - began_ms) / 1000;
+if (process.stdout.isTTY) process.stdout.write("\r");
+for (const [verdict, models] of names)
+  if (values.names && verdict !== "agrees") console.log(`${verdict}: ${models.join(", ")}`);
 console.log(
-  `\r${definitions.length} definitions, every ${every}: ${messages} messages, ${answered} of them answered, in ${seconds.toFixed(0)} s`,
+  figuresText({
+    definitions: Math.ceil(definitions.length / every),
+    "messages made for them": messages,
+    "of them answered": answered,
+    seconds,
+    ...Object.fromEntries([...names].map(([verdict, models]) => [`definitions: ${verdict}`, models.length])),
+  }),
 );
-for (const [verdict, models] of names) {
-  console.log(`${models.length} ${verdict}`);
-  if (values.names && verdict !== "agrees") console.log(`  ${models.join(", ")}`);
-}
 process.exit(names.has("differs") ? 1 : 0);

@@ -8,6 +8,7 @@
 import { parseArgs } from "node:util";
 import { fuzz } from "../../../test/drivers/fuzzing.ts";
 import { messageParsers, streamParsers } from "../../../test/drivers/parsers.ts";
+import { figuresText } from "../../figures.ts";
 
 /** A thousand frames take a few milliseconds: this long is a hang that ended. */
 const slowest_most_ms = 2_000;
@@ -42,10 +43,18 @@ const result = await fuzz({
 });
 const seconds = (performance.now() - began_ms) / 1000;
 const growth = result.heap_last - result.heap_first;
+if (process.stdout.isTTY) process.stdout.write("\r");
 console.log(
-  `\r${seconds.toFixed(1)} s, ${Math.round(frames / seconds)} frames/s, ${result.taken} understood, ` +
-    `slowest thousand ${result.slowest_ms.toFixed(1)} ms, most held back ${result.held_most} bytes, ` +
-    `heap ${megabytes(result.heap_first)} after a tenth and ${megabytes(result.heap_last)} MB at the end`,
+  figuresText({
+    "mutated frames": frames,
+    parsers: streamParsers.length + messageParsers.length,
+    seconds,
+    understood: result.taken,
+    "the slowest thousand, ms": result.slowest_ms,
+    "most that a parser held back, bytes": result.held_most,
+    "heap after a tenth, MB": megabytes(result.heap_first),
+    "heap at the end, MB": megabytes(result.heap_last),
+  }),
 );
 const faults = [
   ...(result.slowest_ms > slowest_most_ms ? [`a thousand frames took ${result.slowest_ms} ms`] : []),

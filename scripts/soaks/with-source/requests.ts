@@ -10,6 +10,7 @@
  */
 import { parseArgs } from "node:util";
 import { faultsOf, type Known, Trials, trialText } from "../../../test/api/trials.ts";
+import { figuresText } from "../../figures.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -50,10 +51,19 @@ server.kill("SIGTERM");
 const exit = await server.exited;
 const warned = await warnings;
 
-for (const [status, count] of [...statuses].sort(([one], [other]) => one - other))
-  console.log(`  ${status}  ${count}`);
 console.log(
-  `${sent} answers in ${seconds.toFixed(0)} s (${Math.round(sent / seconds)}/s), server memory ${memory_start_mb} MB at the start, ${memory_end_mb} MB at the end`,
+  figuresText({
+    "random requests": sent,
+    ...Object.fromEntries(
+      [...statuses]
+        .sort(([one], [other]) => one - other)
+        .map(([status, count]) => [`answered ${status}`, count]),
+    ),
+    seconds,
+    "memory at the start, MB": memory_start_mb ?? "unknown",
+    "memory at the end, MB": memory_end_mb ?? "unknown",
+    "wrong answers": wrong.length,
+  }),
 );
 for (const line of wrong.slice(0, faultsShown_max)) console.error(line);
 if (warned !== "") console.error(`the server said:\n${warned.slice(0, 4000)}`);

@@ -9,6 +9,7 @@
  */
 import { parseArgs } from "node:util";
 import { runTrial } from "../../../test/sync/upload/trial.ts";
+import { figuresText } from "../../figures.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -49,11 +50,17 @@ try {
       );
     },
   });
-  console.log(`faults: ${listed(faults)}`);
-  console.log(`uploads: ${listed(ended)}`);
-  console.log(`gateway: ${here.readings} readings on ${here.days} days of items, ${here.hash}`);
   console.log(
-    `central: ${there.readings} readings on ${there.days} days of items, ${there.hash}, ${rows} rows in all`,
+    figuresText({
+      "readings at the gateway": here.readings,
+      "on days of items": here.days,
+      "faults of the line, and kills": listed(faults),
+      uploads: listed(ended),
+      seconds: elapsed_s(),
+      "readings at central": there.readings,
+      "rows in all": rows,
+      "digests of all days": here.hash === there.hash ? "the same" : `${here.hash} and ${there.hash}`,
+    }),
   );
   const equal = here.hash === there.hash && here.readings === rows && rows === Number(options.readings);
   console.log(

@@ -9,6 +9,7 @@
 import { parseArgs } from "node:util";
 import { serve } from "../../../test/api/serving.ts";
 import { event, fillForWalk, walkedPath, walkLinks } from "../../../test/api/walk.ts";
+import { figuresText } from "../../figures.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -59,8 +60,15 @@ clearInterval(timer);
 await arriving;
 const elapsed_s = (performance.now() - started) / 1000;
 console.log(
-  `${walk.records} records in ${walk.pages} pages and ${elapsed_s.toFixed(0)} s, while ${number - total} arrived: ` +
-    `${walk.missed} missed, ${walk.repeated} repeated, ${walk.disordered} out of order; ${resident_mb()} MB resident`,
+  figuresText({
+    "records walked": walk.records,
+    pages: walk.pages,
+    "records that arrived meanwhile": number - total,
+    seconds: elapsed_s,
+    missed: walk.missed,
+    repeated: walk.repeated,
+    "out of order": walk.disordered,
+  }),
 );
 process.exitCode = walk.missed + walk.repeated + walk.disordered === 0 ? 0 : 1;
 

@@ -10,6 +10,7 @@
 import { parseArgs } from "node:util";
 import { temporaryDirectory } from "../../../test/store/sample.ts";
 import { live } from "../../../test/time/household-life.ts";
+import { figuresText } from "../../figures.ts";
 
 const { values } = parseArgs({
   options: {
@@ -26,20 +27,31 @@ if (values.help) {
   process.exit(0);
 }
 const [first, years, days] = [values.seed, values.years, values.days].map(Number) as [number, number, number];
+const began_ms = performance.now();
+const totals: Record<string, number> = {};
+const worst_s: Record<string, number> = {};
 for (let seed = first; seed < first + years; seed += 1) {
   using directory = temporaryDirectory();
-  const started_ms = performance.now();
   const { faults, counts, qualities } = await live({ seed, days, directory: directory.path });
-  const seconds = ((performance.now() - started_ms) / 1000).toFixed(0);
-  console.log(`seed ${seed}: ${days} days in ${seconds} s`);
-  for (const [what, count] of Object.entries(counts)) console.log(`  ${String(count).padStart(8)} ${what}`);
-  for (const [name, { count, worst_ms }] of Object.entries(qualities))
-    console.log(
-      `  ${String(count).padStart(8)} stamps ${name}, off by ${(worst_ms / 1000).toFixed(1)} s at most`,
-    );
+  console.log(`seed ${seed}: ${days} days`);
   if (faults.length > 0) {
     for (const fault of faults) console.error(fault);
     console.error(`year: failed; ./scripts/soak year --seed ${seed} --days ${days} brings it again`);
     process.exit(1);
   }
+  for (const [what, count] of Object.entries(counts)) totals[what] = (totals[what] ?? 0) + count;
+  for (const [name, { count, worst_ms }] of Object.entries(qualities)) {
+    totals[`stamps ${name}`] = (totals[`stamps ${name}`] ?? 0) + count;
+    worst_s[name] = Math.max(worst_s[name] ?? 0, worst_ms / 1000);
+  }
 }
+console.log(
+  figuresText({
+    "days lived": years * days,
+    seconds: (performance.now() - began_ms) / 1000,
+    ...totals,
+    ...Object.fromEntries(
+      Object.entries(worst_s).map(([name, off_s]) => [`stamps ${name} were off by at most, s`, off_s]),
+    ),
+  }),
+);
