@@ -12,9 +12,12 @@ export function parquet(columns: readonly Column[]): Encoder {
   const writer = new ParquetWriter({
     writer: bytes,
     createdBy: "lintel",
-    kvMetadata: columns.flatMap((column) =>
-      explanation(column).map(({ key, value }) => ({ key: `${column.name}.${key}`, value })),
-    ),
+    kvMetadata: [
+      ...columns.flatMap((column) =>
+        explanation(column).map(({ key, value }) => ({ key: `${column.name}.${key}`, value })),
+      ),
+      { key: "pandas", value: JSON.stringify(forPandas(columns)) },
+    ],
     schema: [
       { name: "root", num_children: columns.length },
       ...columns.map(({ name, type, nullable }) => ({
@@ -61,6 +64,33 @@ export function parquet(columns: readonly Column[]): Encoder {
 function explanation({ meaning, unit }: Column): { key: string; value: string }[] {
   return [{ key: "meaning", value: meaning }, ...(unit === "" ? [] : [{ key: "unit", value: unit }])];
 }
+
+/**
+ * The types as pandas names them. Without it pandas makes whole numbers of which one is missing into fractions, and fastparquet does not see that times are
+ * UTC. https://pandas.pydata.org/docs/development/developer.html
+ */
+function forPandas(columns: readonly Column[]): object {
+  return {
+    index_columns: [],
+    column_indexes: [],
+    columns: columns.map(({ name, type, nullable }) => {
+      const [pandas_type, numpy_type, or_null = numpy_type] = pandasTypes[type];
+      const metadata = type === "moment" ? { timezone: "UTC" } : null;
+      return { name, field_name: name, pandas_type, numpy_type: nullable ? or_null : numpy_type, metadata };
+    }),
+    pandas_version: "2.0.0",
+  };
+}
+
+/** The kind of a value, its type where there is always one, and, where that cannot say that there is none, its type otherwise. */
+const pandasTypes: Readonly<Record<ColumnType, readonly [kind: string, type: string, orNull?: string]>> = {
+  text: ["unicode", "object"],
+  integer: ["int64", "int64", "Int64"],
+  real: ["float64", "float64"],
+  boolean: ["bool", "bool", "boolean"],
+  date: ["date", "datetime64[ns]"],
+  moment: ["datetimetz", "datetime64[ms]"],
+};
 
 const elements: Readonly<Record<ColumnType, { element: object; physical: (cell: Cell) => unknown }>> = {
   text: { element: { type: "BYTE_ARRAY", converted_type: "UTF8" }, physical: (cell) => cell },

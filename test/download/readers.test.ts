@@ -1,120 +1,59 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { SystemClock } from "../../src/clock.ts";
-import type { Column, ColumnType } from "../../src/download/column.ts";
-import { type Format, formatNames } from "../../src/download/format.ts";
-import type { Timezone } from "../../src/download/home-zones.ts";
-import { tablesIn } from "../../src/download/tables.ts";
-import { lineLog } from "../../src/log.ts";
-import { openGatewayStore } from "../../src/store/sqlite/open.ts";
-import { fill } from "../api/programme.ts";
-import { Site } from "../shipped/front-door.ts";
-import { event, oneOfEach, sensor } from "./filled.ts";
+import { columnsOfSeries } from "../../src/download/column.ts";
+import type { Format } from "../../src/download/format.ts";
+import { type ExportedPackage, ExportedPackages, type ExportedTable, type FieldType } from "./exported.ts";
 
-/** A package as `lintel export` writes it, read by the programs that researchers have, none of which is told anything of it. */
-const site = new Site();
-const start_ms = Date.UTC(2026, 10, 1);
-let names: readonly string[];
+/** Packages read by the programs that researchers have, none of which is told anything of them. */
+const exported = new ExportedPackages();
+beforeAll(() => exported.write(), 60_000);
+afterAll(() => exported.remove());
 
-beforeAll(async () => {
-  const clock = new SystemClock();
-  const log = lineLog({ write: () => {}, clock });
-  const store = await openGatewayStore({ directory: site.data, clock, log, home: 12 });
-  await fill(store);
-  const listening = [{ listener: "radio", from_ms: start_ms - 3_600_000, to_ms: start_ms + 3_600_000 }];
-  const states = [0, 4].map((hour) => ({
-    device: sensor(0),
-    heard_ms: start_ms + hour * 3_600_000,
-    listener: "radio",
-  }));
-  await store.append([...oneOfEach(start_ms), event(sensor(0), start_ms, 1)], { listening, states });
-  await store.close();
-  for (const format of formatNames) {
-    const words = ["--data", "data", "--format", format, "--output", format, "--until", "2026-11-20"];
-    words.push("--identifiers");
-    const { code, said } = await site.lintel("export", ...words, "--timezone", timezoneOf(format));
-    expect([code, said]).toEqual([0, ""]);
+/** The types that a program has found, by file and field, in the words of `datapackage.json` where it has them. */
+type Found = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+/** Holds what a program has found in the Parquet files of a package to what is told of every field. */
+function expectAll({ tables }: ExportedPackage, found: Found): void {
+  expect(tables.length).toBeGreaterThan(22);
+  for (const { name, fields } of tables) expect({ [name]: found[name] }).toEqual({ [name]: fields });
+}
+
+/** The same of text, in which a type can be seen where there is a value. */
+function expectSeen(of: ExportedPackage, found: Found): void {
+  expect(of.tables.length).toBeGreaterThan(22);
+  for (const table of of.tables) {
+    expect(Object.keys(found[table.name] ?? {})).toEqual(Object.keys(table.fields));
+    const seen = Object.entries(table.fields).filter(([field, type]) => canBeSeen(of, table, field, type));
+    for (const [field, type] of seen)
+      expect(`${table.name}.${field} ${found[table.name]?.[field]}`).toBe(`${table.name}.${field} ${type}`);
+    if (table.rows > 0) expect(seen.length).toBeGreaterThan(1);
   }
-  names = readdirSync(join(site.directory, "csv")).flatMap((name) => /^(\w+)\.csv$/.exec(name)?.[1] ?? []);
-  expect(names.length).toBeGreaterThan(22);
-}, 60_000);
-afterAll(() => site.remove());
-
-function place(format: Format, ...path: string[]): string {
-  return join(site.directory, format, ...path);
 }
 
-/** Parquet has the columns of the home's time too. */
-function timezoneOf(format: Format): Timezone {
-  return format === "parquet" ? "home" : "utc";
+/** Whether the values of a field show its type: there is one, and a text is none that looks like a number or a time. */
+function canBeSeen(of: ExportedPackage, { name }: ExportedTable, field: string, type: FieldType): boolean {
+  const values = (rowsOf(of, name) ?? []).flatMap((row) => row[field] ?? []);
+  if (type === "string") return values.some((value) => !/^[\dTZ.:+\s-]*$/.test(String(value)));
+  if (type === "number") return values.some((value) => !Number.isInteger(value));
+  return values.length > 0;
 }
 
-function columnsOf(name: string, format: Format = "csv"): readonly Column[] {
-  return tablesIn(timezoneOf(format)).find((table) => table.name === name)?.columns ?? [];
+/** The rows of a table, as the NDJSON package of the same form has them. */
+function rowsOf(of: ExportedPackage, table: string): Record<string, unknown>[] | undefined {
+  const at = exported.of(of.format).indexOf(of);
+  const { path } = exported.of("ndjson")[at]?.tables.find(({ name }) => name === table) ?? {};
+  const lines = path === undefined ? [] : readFileSync(path, "utf8").split("\n");
+  return lines.filter((line) => line !== "").map((line) => JSON.parse(line));
 }
 
-/** Tables whose every column is known to have values, or at least to be no text that looks like something else. */
-const measured = ["wirelesssensor_events", "scale_weights", "watch_epochs", "coverage", "missingness"];
-
-describe("the datapackage package of npm", () => {
-  test.each(formatNames)("finds no fault in the description: %s", async (format) => {
-    const { Package } = await import("datapackage");
-    const described = await Package.load(place(format, "datapackage.json"), { basePath: place(format) });
-    expect([described.valid, described.errors.map(String)]).toEqual([true, []]);
-    expect(described.resourceNames.toSorted()).toEqual([...names].toSorted());
-  });
-
-  test("reads every value of every file as the type that is told", async () => {
-    const { Package } = await import("datapackage");
-    const described = await Package.load(place("csv", "datapackage.json"), { basePath: place("csv") });
-    for (const resource of described.resources) {
-      const rows = await resource.read({ keyed: true });
-      expect([resource.name, rows.length]).toEqual([resource.name, Number(resource.descriptor["rows"])]);
-    }
-  });
-});
-
-describe("the ro-crate package of npm", () => {
-  test.each(formatNames)("finds no fault, and every file described: %s", async (format) => {
-    const text = await Bun.file(place(format, "ro-crate-metadata.json")).text();
-    const { Validator } = (await withoutNetwork(() => import("ro-crate"))) as unknown as {
-      Validator: new () => CrateValidator;
-    };
-    const validator = new Validator();
-    validator.parseJSON(text);
-    await withoutNetwork(() => validator.validate());
-    const there = readdirSync(place(format), { withFileTypes: true });
-    validator.checkFiles(
-      Object.fromEntries(
-        there.map((file) => [file.name, { exists: true, inCrate: false, isDir: file.isDirectory() }]),
-      ),
-    );
-    const faults = validator.results.filter(({ status }) => status === "error" || status === "warning");
-    expect(faults).toEqual([]);
-    expect(validator.results.length).toBeGreaterThan(6);
-  });
-});
-
-/** A class that the package's own types leave out. */
-interface CrateValidator {
-  readonly results: readonly { readonly status: string }[];
-  parseJSON(text: string): void;
-  validate(): Promise<void>;
-  checkFiles(files: Record<string, { exists: boolean; inCrate: boolean; isDir: boolean }>): void;
-}
-
-/** The package fetches the context that a crate names; it gets the one that it brings along. */
-async function withoutNetwork<Result>(work: () => Promise<Result>): Promise<Result> {
-  const { fetch } = globalThis;
-  const context = Bun.file(join(import.meta.dir, "../../node_modules/ro-crate/lib/context.json"));
-  globalThis.fetch = Object.assign(async () => new Response(context), { preconnect: fetch.preconnect });
-  try {
-    return await work();
-  } finally {
-    globalThis.fetch = fetch;
-  }
+async function foundIn(
+  { tables }: ExportedPackage,
+  typesOf: (table: ExportedTable) => Promise<Record<string, string>>,
+): Promise<Found> {
+  const found: Record<string, Record<string, string>> = {};
+  for (const table of tables) found[table.name] = await typesOf(table);
+  return found;
 }
 
 describe("DuckDB", () => {
@@ -129,57 +68,38 @@ describe("DuckDB", () => {
     }
   }
 
-  async function typesOf(format: Format, name: string): Promise<Record<string, string>> {
-    const rows = await asked(`DESCRIBE SELECT * FROM '${place(format, `${name}.${format}`)}'`);
-    return Object.fromEntries(rows.map((row) => [String(row["column_name"]), String(row["column_type"])]));
-  }
-
-  const types: Readonly<Record<ColumnType, string>> = {
-    text: "VARCHAR",
-    integer: "BIGINT",
-    real: "DOUBLE",
-    boolean: "BOOLEAN",
-    moment: "TIMESTAMP WITH TIME ZONE",
-    date: "DATE",
+  const words: Readonly<Record<string, FieldType>> = {
+    VARCHAR: "string",
+    BIGINT: "integer",
+    DOUBLE: "number",
+    BOOLEAN: "boolean",
+    "TIMESTAMP WITH TIME ZONE": "datetime",
+    // JSON has no moments: text of that form is taken for one, without its zone, which is UTC.
+    TIMESTAMP: "datetime",
+    DATE: "date",
   };
 
-  test("reads every Parquet file with its types", async () => {
-    for (const name of names) {
-      const expected = Object.fromEntries(
-        columnsOf(name, "parquet").map((column) => [column.name, types[column.type]]),
-      );
-      expect([name, await typesOf("parquet", name)]).toEqual([name, expected]);
-    }
-  });
-
-  test.each(["csv", "ndjson"] as const)("finds the types of what was measured: %s", async (format) => {
-    for (const name of measured) {
-      const found = await typesOf(format, name);
-      const [row = {}] = await asked(
-        `SELECT ${columnsOf(name)
-          .map((column) => `count("${column.name}") AS "${column.name}"`)
-          .join()} FROM '${place(format, `${name}.${format}`)}'`,
-      );
-      for (const column of columnsOf(name))
-        if (Number(row[column.name]) > 0)
-          expect(`${name}.${column.name} ${found[column.name]}`).toBe(
-            `${name}.${column.name} ${inText(column.type, format)}`,
-          );
-    }
-  });
-
-  /** JSON has no moments: DuckDB takes text of that form for one, without zone. */
-  function inText(type: ColumnType, format: Format): string {
-    return type === "moment" && format === "ndjson" ? "TIMESTAMP" : types[type];
+  async function typesOf({ path }: ExportedTable): Promise<Record<string, string>> {
+    const rows = await asked(`DESCRIBE SELECT * FROM '${path}'`);
+    const told = (type: unknown) => words[String(type)] ?? String(type);
+    return Object.fromEntries(rows.map((row) => [String(row["column_name"]), told(row["column_type"])]));
   }
 
+  test("reads every column of every Parquet file with its type", async () => {
+    for (const of of exported.of("parquet")) expectAll(of, await foundIn(of, typesOf));
+  });
+
+  test.each(["csv", "ndjson"] as const)("sees the type of every value of every file: %s", async (format) => {
+    for (const of of exported.of(format)) expectSeen(of, await foundIn(of, typesOf));
+  });
+
   test("is told meaning and unit of each column by the Parquet file itself", async () => {
-    const file = place("parquet", "scale_weights.parquet");
+    const file = exported.of("parquet")[0]?.tables.find(({ name }) => name === "scale_weights")?.path;
     const told = await asked(
       `SELECT decode(key) AS key, decode(value) AS value FROM parquet_kv_metadata('${file}')`,
     );
     const byKey = Object.fromEntries(told.map(({ key, value }) => [key, value]));
-    for (const { name, meaning, unit } of columnsOf("scale_weights", "parquet")) {
+    for (const { name, meaning, unit } of columnsOfSeries("scale_weights", "home")) {
       expect(byKey[`${name}.meaning`]).toBe(meaning);
       expect(byKey[`${name}.unit`] ?? "").toBe(unit);
     }
@@ -188,87 +108,135 @@ describe("DuckDB", () => {
 });
 
 describe("Polars", () => {
-  test("reads every Parquet file with its types", async () => {
+  const words: Readonly<Record<string, FieldType>> = {
+    String: "string",
+    Int64: "integer",
+    Float64: "number",
+    Bool: "boolean",
+    "Datetime(ms,UTC)": "datetime",
+    Date: "date",
+  };
+
+  test("reads every column of every Parquet file with its type", async () => {
     const { default: polars } = await import("nodejs-polars");
-    const types: Readonly<Record<ColumnType, string>> = {
-      text: "String",
-      integer: "Int64",
-      real: "Float64",
-      boolean: "Bool",
-      moment: "Datetime(ms,UTC)",
-      date: "Date",
+    const typesOf = async ({ path }: ExportedTable) => {
+      const columns = Object.entries(polars.readParquet(path).schema);
+      const told = (type: unknown) => words[String(type).replace(/^DataType\((.*)\)$/, "$1")] ?? String(type);
+      return Object.fromEntries(columns.map(([name, type]) => [name, told(type)]));
     };
-    for (const name of names) {
-      const { schema } = polars.readParquet(place("parquet", `${name}.parquet`));
-      const found = Object.entries(schema).map(([column, type]) => [column, String(type)]);
-      expect([name, found]).toEqual([
-        name,
-        columnsOf(name, "parquet").map((column) => [column.name, `DataType(${types[column.type]})`]),
-      ]);
-    }
+    for (const of of exported.of("parquet")) expectAll(of, await foundIn(of, typesOf));
   });
 
   test("reads the numbers of a CSV file as numbers", async () => {
     const { default: polars } = await import("nodejs-polars");
-    const { schema } = polars.readCSV(place("csv", "scale_weights.csv"));
+    const file = exported.of("csv")[0]?.tables.find(({ name }) => name === "scale_weights")?.path ?? "";
+    const { schema } = polars.readCSV(file);
     expect([schema["itemid"], schema["weight"]].map(String)).toEqual(["DataType(Int64)", "DataType(Int64)"]);
   });
 });
 
-/** A Python that has pandas: the machine's own has it where its package is installed. */
-const python = [Bun.which("python3"), "/usr/bin/python3"].find(
-  (path) => path && Bun.spawnSync([path, "-c", "import pandas"]).exitCode === 0,
-);
-/** Readers of text alone take a date for text until they are told. */
-const readAs = { integer: "integer", real: "number", boolean: "boolean" } as const;
-
-test.skipIf(!python)(
-  "pandas reads the numbers of every file of what was measured (Debian: python3-pandas)",
-  () => {
-    const script = `
-import json, pandas, sys
-def kinds(frame):
-    return {name: "integer" if pandas.api.types.is_integer_dtype(kind) else "number" if pandas.api.types.is_float_dtype(kind) else str(kind) for name, kind in frame.dtypes.items()}
-print(json.dumps([[kinds(pandas.read_csv(f"csv/{name}.csv")), kinds(pandas.read_json(f"ndjson/{name}.ndjson", lines=True))] for name in sys.argv[1:]]))`;
-    const ran = Bun.spawnSync([python ?? "", "-c", script, ...measured], { cwd: site.directory });
-    expect(ran.stderr.toString()).toBe("");
-    checkNumbers(JSON.parse(ran.stdout.toString()));
-  },
-);
-
-const rscript = Bun.which("Rscript");
-test.skipIf(!rscript)(
-  "R reads the numbers of every CSV file of what was measured (Debian: r-base-core)",
-  () => {
-    const script = `
-for (name in commandArgs(TRUE)) {
-  frame <- read.csv(file.path("csv", paste0(name, ".csv")))
-  cat(paste(names(frame), sapply(frame, function(column) class(column)[1]), sep = "=", collapse = " "), "\\n")
-}`;
-    const ran = Bun.spawnSync([rscript ?? "", "-e", script, ...measured], { cwd: site.directory });
-    expect(ran.stderr.toString()).toBe("");
-    const lines = ran.stdout.toString().trim().split("\n");
-    checkNumbers(
-      lines.map((line) => [
-        Object.fromEntries(
-          line
-            .trim()
-            .split(" ")
-            .map((word) => word.split("=")),
-        ),
-      ]),
-    );
-  },
-);
-
-/** Holds what a program has read of each measured table to the columns that always have a value. */
-function checkNumbers(found: readonly (readonly Readonly<Record<string, string>>[])[]): void {
-  expect(found.length).toBe(measured.length);
-  for (const [at, name] of measured.entries())
-    for (const kinds of found[at] ?? []) {
-      expect(Object.keys(kinds)).toEqual(columnsOf(name).map((column) => column.name));
-      for (const { name: column, type, nullable } of columnsOf(name))
-        if (type === "integer" && !nullable)
-          expect(`${name}.${column} ${kinds[column]}`).toBe(`${name}.${column} ${readAs[type]}`);
-    }
+/** Runs a program on the files of a package: it prints the types that it finds, as JSON. */
+function foundBy(command: readonly string[], { tables }: ExportedPackage): Found {
+  const ran = Bun.spawnSync([...command, ...tables.map(({ path }) => path)]);
+  expect([ran.exitCode, ran.exitCode === 0 ? "" : ran.stderr.toString()]).toEqual([0, ""]);
+  const found: Found[string][] = JSON.parse(ran.stdout.toString());
+  return Object.fromEntries(tables.map(({ name }, at) => [name, found[at] ?? {}]));
 }
+
+/** Time for such programs, which load for seconds on a busy machine. */
+const start_ms = 60_000;
+
+/** A Python that has these packages: the machine's own has them where Debian's are installed. */
+function pythonWith(...packages: readonly string[]): string | undefined {
+  const paths = [Bun.which("python3"), "/usr/bin/python3"].flatMap((path) => path ?? []);
+  const program = packages.map((name) => `import ${name}`).join("\n");
+  return paths.find((path) => Bun.spawnSync([path, "-c", program]).exitCode === 0);
+}
+
+/** The types of a frame of pandas, which has none for days: they are objects, or midnights. */
+const pandasTypes = `
+import datetime, json, sys, pandas
+from pandas.api import types
+def kind(of):
+    if types.is_bool_dtype(of.dtype): return "boolean"
+    if types.is_integer_dtype(of.dtype): return "integer"
+    if types.is_float_dtype(of.dtype): return "number"
+    if getattr(of.dtype, "tz", None) is not None: return "datetime"
+    if types.is_datetime64_dtype(of.dtype): return "date" if (of.dropna() == of.dropna().dt.normalize()).all() else "naive"
+    if all(isinstance(one, datetime.date) for one in of.dropna()) and len(of.dropna()) > 0: return "date"
+    return "string"
+def kinds(read):
+    print(json.dumps([{name: kind(of) for name, of in read(path).items()} for path in sys.argv[1:]]))
+`;
+
+describe("pandas", () => {
+  for (const engine of ["pyarrow", "fastparquet"]) {
+    const python = pythonWith("pandas", engine);
+    test.skipIf(!python)(
+      `reads every column of every Parquet file with its type (pip: ${engine})`,
+      () => {
+        const script = `${pandasTypes}kinds(lambda path: pandas.read_parquet(path, engine="${engine}"))`;
+        for (const of of exported.of("parquet")) expectAll(of, foundBy([python ?? "", "-c", script], of));
+      },
+      start_ms,
+    );
+  }
+
+  const python = pythonWith("pandas");
+  const readers: readonly [Format, string][] = [
+    ["csv", "pandas.read_csv"],
+    ["ndjson", "lambda path: pandas.read_json(path, lines=True)"],
+  ];
+  test.skipIf(!python).each(readers)(
+    "takes times in text for text, and reads the numbers of every file as numbers: %s (Debian: python3-pandas)",
+    (format, read) => {
+      for (const of of exported.of(format)) {
+        const found = foundBy([python ?? "", "-c", `${pandasTypes}kinds(${read})`], of);
+        for (const table of of.tables)
+          for (const [field, type] of Object.entries(table.fields))
+            if ((type === "integer" || type === "number") && canBeSeen(of, table, field, type))
+              expect(`${field} ${found[table.name]?.[field]}`).toMatch(/ (integer|number)$/);
+      }
+    },
+    start_ms,
+  );
+});
+
+describe("R", () => {
+  const rscript = Bun.which("Rscript") ?? "";
+  const has = (name: string) => rscript !== "" && Bun.spawnSync([rscript, "-e", `library(${name})`]).success;
+  const words = `c(character = "string", numeric = "number", integer = "integer", logical = "boolean", POSIXct = "datetime", Date = "date")`;
+  /** R has one type for numbers; those that are whole are whole numbers. */
+  const script = (read: string) => `
+words <- ${words}
+kind <- function(of) {
+  found <- words[[class(of)[1]]]
+  if (found == "number" && all(of == floor(of), na.rm = TRUE)) "integer" else found
+}
+frames <- lapply(commandArgs(TRUE), function(path) ${read})
+kinds <- lapply(frames, function(frame) paste0("\\"", names(frame), "\\":\\"", sapply(frame, kind), "\\"", collapse = ","))
+cat("[", paste0("{", kinds, "}", collapse = ","), "]")`;
+
+  test.skipIf(!has("readr"))(
+    "sees the type of every value of every CSV file by readr (Debian: r-cran-readr)",
+    () => {
+      const command = [rscript, "-e", script("suppressMessages(readr::read_csv(path))")];
+      for (const of of exported.of("csv")) expectSeen(of, foundBy(command, of));
+    },
+    start_ms,
+  );
+
+  test.skipIf(rscript === "")(
+    "reads the numbers of every CSV file by itself (Debian: r-base-core)",
+    () => {
+      for (const of of exported.of("csv")) {
+        const found = foundBy([rscript, "-e", script("read.csv(path)")], of);
+        for (const table of of.tables)
+          for (const [field, type] of Object.entries(table.fields))
+            if ((type === "integer" || type === "number") && canBeSeen(of, table, field, type))
+              expect(`${field} ${found[table.name]?.[field]}`).toBe(`${field} ${type}`);
+      }
+    },
+    start_ms,
+  );
+});

@@ -138,6 +138,19 @@ describe("Parquet", () => {
     );
   });
 
+  test("tells pandas the types that it cannot guess: whole numbers that may be missing, and times of UTC", async () => {
+    const metadata = parquetMetadata(await (await written("parquet")).arrayBuffer());
+    const told = metadata.key_value_metadata?.find(({ key }) => key === "pandas")?.value ?? "";
+    const { columns } = JSON.parse(told);
+    expect(columns.map(({ name }: { name: string }) => name)).toEqual(weights.map(({ name }) => name));
+    const types = columns.map((one: Record<string, unknown>) => [one["field_name"], one["numpy_type"]]);
+    expect(Object.fromEntries(types)).toMatchObject({ weight: "int64", fatMass: "Int64", homeid: "Int64" });
+    expect(columns.find(({ name }: { name: string }) => name === "stamp")).toMatchObject({
+      pandas_type: "datetimetz",
+      metadata: { timezone: "UTC" },
+    });
+  });
+
   test("splits many rows into groups, and says so in what stands at its end", async () => {
     const many = Array.from(
       { length: 70_000 },
