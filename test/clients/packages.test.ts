@@ -2,10 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Coverage, Lintel } from "../../clients/typescript/client.ts";
+import { formatNames } from "../../src/download/format.ts";
 import { Site } from "../shipped/front-door.ts";
 
 const clients = join(import.meta.dir, "../../clients");
 const site = new Site();
+/** A package of each format, for the clients to read. */
+const packages = join(site.directory, "packages");
 const library = join(site.directory, "r-library");
 /** How many of the newest days of the demo may still change. */
 const settled_days = 2;
@@ -20,13 +23,17 @@ beforeAll(async () => {
   const demo = site.spawn(["demo", "--port", "0", "--central-port", "0", "--days", "8", "--json"]);
   const ready = JSON.parse((await demo.line()) ?? "");
   ({ url, token } = ready);
-  const [tokenFile, output] = [join(site.directory, "token"), join(site.directory, "fetched")];
+  const tokenFile = join(site.directory, "token");
   writeFileSync(tokenFile, ready.admin_token, { mode: 0o600 });
-  const words = ["fetch", "--url", new URL(url).origin, "--token-file", tokenFile, "--output", output];
-  words.push("--identifiers");
-  const { code, said } = await site.lintel(...words);
-  expect({ code, said: code === 0 ? "" : said }).toEqual({ code: 0, said: "" });
-  fetched = minutesIn(await Bun.file(join(output, "missingness.csv")).text());
+  // Those of a day are the same in each, whenever it is fetched.
+  const until = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+  for (const format of formatNames) {
+    const words = ["fetch", "--url", new URL(url).origin, "--token-file", tokenFile, "--identifiers"];
+    words.push("--format", format, "--output", join(packages, format), "--until", until);
+    const { code, said } = await site.lintel(...words);
+    expect({ code, said: code === 0 ? "" : said }).toEqual({ code: 0, said: "" });
+  }
+  fetched = minutesIn(await Bun.file(join(packages, "csv", "missingness.csv")).text());
   expect(fetched.size).toBeGreaterThan(50);
 }, 60_000);
 afterAll(() => site.remove());
@@ -57,7 +64,14 @@ function isMinutes(column: string): boolean {
 async function run(command: readonly string[], env: Record<string, string> = {}): Promise<string> {
   const child = Bun.spawn([...command], {
     cwd: site.directory,
-    env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1", LINTEL_URL: url, LINTEL_TOKEN: token, ...env },
+    env: {
+      ...process.env,
+      PYTHONDONTWRITEBYTECODE: "1",
+      LINTEL_URL: url,
+      LINTEL_TOKEN: token,
+      LINTEL_PACKAGES: packages,
+      ...env,
+    },
     stdout: "pipe",
     stderr: "pipe",
   });
@@ -72,7 +86,10 @@ function where(present: boolean, what: string) {
   return describe.skipIf(!present);
 }
 
-const python = Bun.which("python3") ?? "";
+const pythons = [Bun.which("python3"), "/usr/bin/python3"].flatMap((path) => path ?? []);
+/** One that has pandas, where there is one: it reads packages too. */
+const python =
+  pythons.find((path) => Bun.spawnSync([path, "-c", "import pandas"]).success) ?? pythons[0] ?? "";
 where(python !== "", "python3")("the Python package", () => {
   const env = { PYTHONPATH: join(clients, "python") };
 

@@ -13,9 +13,10 @@ Every time is an aware `datetime` in UTC; days are those of the home. It needs P
 
 from .client import Arrived, Lintel
 from .errors import LintelError, NotReached
+from .package import read_package
 from .recorded import Day, Recorded, Stretch
 from .series import Series
 from .tables import *  # noqa: F403 (the series, and the types of readings and records)
 from .tables import __all__ as _tables
 
-__all__ = ["Arrived", "Day", "Lintel", "LintelError", "NotReached", "Recorded", "Series", "Stretch", *_tables]
+__all__ = ["Arrived", "Day", "Lintel", "LintelError", "NotReached", "Recorded", "Series", "Stretch", "read_package", *_tables]

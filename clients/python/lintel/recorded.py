@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 from collections import Counter
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
 from typing import Any, Generic, Iterator, Mapping, Optional, Sequence
 from zoneinfo import ZoneInfo
 
+from .frames import pandas_module
 from .moments import start_of
 from .series import Reading, Series
 from .tables import Item
@@ -116,14 +116,14 @@ class Recorded(Generic[Reading]):
 
     def frame(self) -> Any:
         """The readings as a pandas DataFrame by `stamp`, in the home's own time."""
-        pandas = _pandas()
+        pandas = pandas_module()
         stamps = pandas.DatetimeIndex(list(self._stamps()), tz=timezone.utc, name="stamp").tz_convert(self.timezone)
         columns = list(self.series.fields)
         return pandas.DataFrame(list(self.readings), columns=["stamp", *columns])[columns].set_index(stamps)
 
     def missingness(self) -> Any:
         """The days as a pandas DataFrame, with a column of minutes for each reason. `readings` is missing where nobody listened."""
-        pandas = _pandas()
+        pandas = pandas_module()
         days = self.days()
         reasons = sorted({reason for day in days for reason in day.missing})
         rows = [
@@ -181,10 +181,3 @@ def _overlap(one: Stretch, start: datetime, stop: datetime) -> timedelta:
 def _minutes(time: timedelta) -> int:
     """Whole minutes, halves up."""
     return (time + timedelta(seconds=30)) // timedelta(minutes=1)
-
-
-def _pandas() -> Any:
-    try:
-        return importlib.import_module("pandas")
-    except ModuleNotFoundError as fault:
-        raise ModuleNotFoundError("a data frame needs pandas: pip install 'lintel-client[pandas]'") from fault

@@ -67,7 +67,7 @@ def _following(link: Optional[str], url: str) -> Optional[str]:
     found = re.search(r'<([^>]*)>\s*;\s*rel="?next"?', link or "")
     if found is None:
         return None
-    target = urljoin(url, found.group(1))
+    target: str = urljoin(url, found.group(1))
     if urlsplit(target)[:2] != urlsplit(url)[:2]:
         raise NotReached(f"the next page is on another server, which is not asked: {target}")
     return target
