@@ -3,6 +3,7 @@ import { SystemClock } from "./clock.ts";
 import type { CommandContext } from "./commands/command.ts";
 import { commands } from "./commands/command-table.ts";
 import { processTerminal } from "./commands/terminal.ts";
+import { diskFault } from "./disk/disk-fault.ts";
 import { messageOf, OperatorError } from "./errors.ts";
 import { version } from "./version.ts";
 
@@ -121,8 +122,9 @@ function explain(error: unknown, named: string): number {
     return exit_operator;
   }
   if (process.env["LINTEL_DEBUG"]) for (const line of stackOf(error)) terminal.say(line);
-  if (error instanceof OperatorError) {
-    terminal.say(`${red("lintel:")} ${messageOf(error, line_max)}`);
+  const known = error instanceof OperatorError ? error : diskFault(error);
+  if (known !== undefined) {
+    terminal.say(`${red("lintel:")} ${messageOf(known, line_max)}`);
     return exit_operator;
   }
   terminal.say(

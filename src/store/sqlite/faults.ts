@@ -1,6 +1,7 @@
 import { SQLiteError } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { systemCodeOf } from "../../disk/disk-fault.ts";
 import { onReadOnlyDisk, readOnlyDisk } from "../../disk/read-only-disk.ts";
 import type { OperatorError } from "../../errors.ts";
 import { faultOf, type KnownFault } from "../fault-table.ts";
@@ -31,7 +32,7 @@ export function isBusy(thrown: unknown): boolean {
 
 function codeOf(thrown: unknown): string {
   if (thrown instanceof SQLiteError) return thrown.code ?? "";
-  return thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
+  return systemCodeOf(thrown);
 }
 
 const faults: readonly KnownFault[] = [
