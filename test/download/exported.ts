@@ -27,25 +27,35 @@ export interface ExportedPackage {
   readonly tables: readonly ExportedTable[];
 }
 
-/** Packages of one store as `lintel export` writes them: in each format one with identifiers and one without. */
+/** Packages of one store as `lintel export` writes them; `write` has in each format one with identifiers and one without. */
 export class ExportedPackages {
   readonly #site = new Site();
   #all: readonly ExportedPackage[] = [];
 
   async write(): Promise<void> {
-    await this.#fill();
+    await this.fill();
     const all: ExportedPackage[] = [];
     for (const format of formatNames)
       for (const identifiers of [[], ["--identifiers"]]) {
-        const directory = join(this.#site.directory, [format, ...identifiers].join(""));
-        const words = ["--data", "data", "--format", format, "--output", directory, "--until", "2026-11-20"];
+        const name = [format, ...identifiers].join("");
         // Parquet has the columns of the home's time too.
-        words.push("--timezone", format === "parquet" ? "home" : "utc", ...identifiers);
-        const { code, said } = await this.#site.lintel("export", ...words);
-        if (code !== 0) throw new Error(said);
+        const timezone = format === "parquet" ? "home" : "utc";
+        await this.export(name, ["--format", format, "--timezone", timezone, ...identifiers]);
+        const directory = this.directory(name);
         all.push({ format, directory, tables: tablesIn(directory) });
       }
     this.#all = all;
+  }
+
+  /** Has a package written by these words. */
+  async export(name: string, words: readonly string[]): Promise<void> {
+    const output = ["--output", this.directory(name), "--until", "2026-11-20"];
+    const { code, said } = await this.#site.lintel("export", "--data", "data", ...output, ...words);
+    if (code !== 0) throw new Error(said);
+  }
+
+  directory(name: string): string {
+    return join(this.#site.directory, name);
   }
 
   /** Both packages of a format. */
@@ -57,7 +67,8 @@ export class ExportedPackages {
     return this.#site.remove();
   }
 
-  async #fill(): Promise<void> {
+  /** Fills the store that packages are of. */
+  async fill(): Promise<void> {
     const clock = new SystemClock();
     const log = lineLog({ write: () => {}, clock });
     const store = await openGatewayStore({ directory: this.#site.data, clock, log, home: 12 });

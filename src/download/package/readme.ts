@@ -1,19 +1,11 @@
 import type { Format } from "../format.ts";
+import { firstPlot } from "./first-plot.ts";
 import { changing, citationOf, lasting } from "./reproducible.ts";
 import type { Contents, WrittenTable } from "./written.ts";
 
-/** For whoever finds the directory: its purpose, and a first plot. */
+/** For whoever finds the directory: its purpose, how it is read, and a first plot. */
 export function readme(contents: Contents): string {
-  const { others, format, timezone, origin, made_ms, version, key } = contents;
-  const { r, python, duckdb } = readers[format];
-  const [column, day, whose] =
-    timezone === "home"
-      ? ["localday", "localday", "each home's time zone, as in `missingness`"]
-      : [
-          "stamp",
-          "stamp::DATE",
-          "UTC in these lines; `missingness` has those of each home's time zone, which it names",
-        ];
+  const { format, others, origin, made_ms, version, key } = contents;
   return `# Readings and records of homes
 
 Written by \`${origin.command}\` of Lintel ${version} from ${origin.name} at ${new Date(made_ms).toISOString()}. ${key === undefined ? "It names people: keep it as your study says." : "Identifiers are left out, as `codebook.md` says; it is data of people all the same."}
@@ -22,44 +14,27 @@ Written by \`${origin.command}\` of Lintel ${version} from ${origin.name} at ${n
 - \`missingness\` says for each item and day how long somebody was listening. Plot it beside the events: a day without events may be one without data.
 - \`datapackage.json\` (Frictionless) and \`ro-crate-metadata.json\` (RO-Crate) say the same to programs, with a digest of each file.${inStandards(others)}
 
-${citing(contents)}## The first plot
+${citing(contents)}## Read it
 
-Events of each sensor by day, and the days of which more than an hour is missing.
+\`datapackage.json\` tells the type of every column.
 
-R:
+${reading[format]}
+- Lintel's packages for R and Python read any format: \`read_package(".")\` has every table with the types that are told.
 
-\`\`\`r
-events <- ${r("wirelesssensor_events")}
-missing <- ${r("missingness")}
-events$day <- as.Date(events$${column})
-counts <- aggregate(event ~ itemname + day, events, length)
-known <- subset(missing, minutes - listened < 60)
-merged <- merge(counts, transform(known, day = as.Date(day)), by = c("itemname", "day"))
-boxplot(event ~ itemname, merged, las = 2, ylab = "events a day")
-\`\`\`
-
-Python:
-
-\`\`\`python
-import pandas as pd
-events = ${python("wirelesssensor_events")}
-missing = ${python("missingness")}
-events["day"] = pd.to_datetime(events["${column}"]).dt.date
-missing["day"] = pd.to_datetime(missing["day"]).dt.date
-counts = events.groupby(["itemname", "day"]).size().rename("events").reset_index()
-known = missing[missing["minutes"] - missing["listened"] < 60]
-counts.merge(known, on=["itemname", "day"]).pivot(index="day", columns="itemname", values="events").plot()
-\`\`\`
-
-DuckDB:
-
-\`\`\`sql
-SELECT itemname, ${day} AS day, count(*) AS events FROM ${duckdb("wirelesssensor_events")} GROUP BY ALL ORDER BY ALL;
-\`\`\`
-
-Days are those of ${whose}.
-`;
+${firstPlot(contents)}`;
 }
+
+/** How programs come to the types of columns. */
+const reading: Readonly<Record<Format, string>> = {
+  csv: `- DuckDB (\`FROM 'coverage.csv'\`) and R's \`readr::read_csv("coverage.csv")\` see the types by themselves; \`read.csv\` leaves times as text.
+- pandas takes a time for text until it is told: \`pd.read_csv("coverage.csv", parse_dates=["start", "stop"])\`. Polars: \`pl.read_csv("coverage.csv", try_parse_dates=True)\`.
+- \`--format parquet\` gives files that have their types themselves, for pandas, Polars, DuckDB and R's arrow.`,
+  ndjson: `- DuckDB (\`FROM 'coverage.ndjson'\`) sees the types by itself, and takes times for such without a zone: they are UTC.
+- pandas, Polars and R's jsonlite take a time for text until they are told: \`pd.to_datetime(coverage["start"])\`, \`as.POSIXct(coverage$start, format = "%Y-%m-%dT%H:%M:%OSZ", tz = "UTC")\`.
+- \`--format parquet\` gives files that have their types themselves, for pandas, Polars, DuckDB and R's arrow.`,
+  parquet: `- pandas (with pyarrow or fastparquet), Polars, DuckDB and R's arrow read every file with its types, without an argument: \`pd.read_parquet("coverage.parquet")\`.
+- Whole numbers of which one may be missing are \`Int64\` in pandas. Days are \`datetime.date\` by pyarrow, and midnights by fastparquet.`,
+};
 
 /** How a paper names these readings, and how they are had again. */
 function citing(contents: Contents): string {
@@ -77,28 +52,6 @@ The others say what is known on the day of the download, and are outside of the 
 
 `;
 }
-
-type Reader = (table: string) => string;
-
-const readers: Readonly<
-  Record<Format, { readonly r: Reader; readonly python: Reader; readonly duckdb: Reader }>
-> = {
-  csv: {
-    r: (table) => `read.csv("${table}.csv")`,
-    python: (table) => `pd.read_csv("${table}.csv")`,
-    duckdb: (table) => `'${table}.csv'`,
-  },
-  ndjson: {
-    r: (table) => `jsonlite::stream_in(file("${table}.ndjson"))`,
-    python: (table) => `pd.read_json("${table}.ndjson", lines=True)`,
-    duckdb: (table) => `read_json_auto('${table}.ndjson')`,
-  },
-  parquet: {
-    r: (table) => `as.data.frame(arrow::read_parquet("${table}.parquet"))`,
-    python: (table) => `pd.read_parquet("${table}.parquet")`,
-    duckdb: (table) => `'${table}.parquet'`,
-  },
-};
 
 /** Where the same readings stand in the words of a standard. */
 function inStandards(others: Contents["others"]): string {

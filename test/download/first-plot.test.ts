@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { DuckDBInstance } from "@duckdb/node-api";
+import { ExportedPackages } from "./exported.ts";
+
+/** Packages whose README has other lines, and those lines run as they stand, on a machine that is far from Greenwich. */
+const exported = new ExportedPackages();
+const forms = [
+  "csv",
+  "csv unix",
+  "csv unix_ms",
+  "csv home",
+  "csv weights",
+  "ndjson",
+  "parquet",
+  "parquet home",
+];
+const words: Readonly<Record<string, readonly string[]>> = {
+  unix: ["--stamp", "unix"],
+  unix_ms: ["--stamp", "unix_ms"],
+  home: ["--timezone", "home"],
+  weights: ["--series", "scale_weights"],
+};
+const elsewhere = { TZ: "America/Los_Angeles" };
+/** The only readings of an item in a package here: stamps before four in the morning of UTC are of the day before in Los Angeles. */
+const day = "2026-11-01";
+
+beforeAll(async () => {
+  await exported.fill();
+  for (const form of forms) {
+    const [format = "", more = ""] = form.split(" ");
+    await exported.export(form, ["--format", format, ...(words[more] ?? [])]);
+  }
+}, 60_000);
+afterAll(() => exported.remove());
+
+/** The lines of a language in the README of a package. */
+function linesOf(form: string, language: string): string {
+  const readme = readFileSync(join(exported.directory(form), "README.md"), "utf8");
+  return new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, "ms").exec(readme)?.[1] ?? "";
+}
+
+function run(form: string, command: readonly string[]): string {
+  const cwd = exported.directory(form);
+  const ran = Bun.spawnSync([...command], { cwd, env: { ...process.env, ...elsewhere } });
+  expect([ran.exitCode, ran.exitCode === 0 ? "" : ran.stderr.toString()]).toEqual([0, ""]);
+  return ran.stdout.toString();
+}
+
+describe("the lines of README.md count the readings of each item and day", () => {
+  test.each(forms)(
+    "DuckDB: %s",
+    async (form) => {
+      const instance = await DuckDBInstance.create(":memory:");
+      const connection = await instance.connect();
+      await connection.run(
+        `SET TimeZone = '${elsewhere.TZ}'; SET file_search_path = '${exported.directory(form)}'`,
+      );
+      const rows = (await connection.runAndReadAll(linesOf(form, "sql"))).getRowObjectsJson();
+      connection.closeSync();
+      instance.closeSync();
+      expect(rows.map((row) => [row["day"], Number(row["readings"])])).toContainEqual([day, 1]);
+    },
+    start_ms,
+  );
+
+  const rscript = Bun.which("Rscript") ?? "";
+  const hasJson = rscript !== "" && Bun.spawnSync([rscript, "-e", "library(jsonlite)"]).success;
+  // No package of Debian reads Parquet in R.
+  test.skipIf(!hasJson).each(forms.filter((form) => !form.startsWith("parquet")))(
+    "R (Debian: r-cran-jsonlite): %s",
+    (form) => {
+      const show = 'cat(paste(counts$day, counts$readings), sep = "\\n")';
+      expect(run(form, [rscript, "-e", `${linesOf(form, "r")}\n${show}`])).toMatch(
+        new RegExp(`^${day} 1$`, "m"),
+      );
+    },
+    start_ms,
+  );
+
+  const pythons = [Bun.which("python3"), "/usr/bin/python3"].flatMap((path) => path ?? []);
+  const pythonWith = (name: string) =>
+    pythons.find((path) => Bun.spawnSync([path, "-c", `import pandas, ${name}`]).success);
+  for (const [name, some] of [
+    ["pandas", forms.filter((form) => !form.startsWith("parquet"))],
+    ["pyarrow", forms.filter((form) => form.startsWith("parquet"))],
+  ] as const) {
+    const python = pythonWith(name);
+    test.skipIf(!python).each(some)(
+      `Python with ${name}, all but the drawing: %s`,
+      (form) => {
+        const lines = linesOf(form, "python").replace(".plot()", "");
+        const show =
+          'print("\\n".join(f"{day} {count}" for day, count in zip(counts["day"], counts["readings"])))';
+        expect(run(form, [python ?? "", "-c", `${lines}\n${show}`])).toMatch(new RegExp(`^${day} 1$`, "m"));
+      },
+      start_ms,
+    );
+  }
+});
+
+/** Time for programs that load for seconds on a busy machine. */
+const start_ms = 60_000;
