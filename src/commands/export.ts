@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import { Answering } from "../api/answering.ts";
-import { epochsAt, epochsHere } from "../download/at.ts";
+import { epochsAt, epochsHere, erasedOf, withMissing } from "../download/at.ts";
 import type { Format } from "../download/format.ts";
 import { HomeZones } from "../download/home-zones.ts";
 import { inventory } from "../download/inventory.ts";
@@ -12,10 +12,13 @@ import { fileOf, writeSeries } from "../download/series-file.ts";
 import { absences } from "../download/standards/readme.ts";
 import { packageAt } from "../download/told.ts";
 import { OperatorError } from "../errors.ts";
+import type { ReadingNumber } from "../reading.ts";
 import { seriesNames, seriesOf } from "../series.ts";
+import type { Store } from "../store/store.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { addFileOptions, type FileOptions, formatOf, momentsOf, spanOf } from "./file-options.ts";
 import { interruptible } from "./interruptible.ts";
+import { type AskedAt, addAtOption, compared, requireSameKey, withAt } from "./package-at.ts";
 import { addIdentifierOptions, type IdentifierOptions, pseudonymsOf } from "./package-key.ts";
 import { drawBar } from "./progress.ts";
 import { addStoreOptions, type StoreOptions } from "./store-options.ts";
@@ -30,91 +33,132 @@ export function define(command: Command, context: CommandContext): void {
       "lintel export --format parquet --output /media/usb": "everything, onto a stick",
       "lintel export --series wirelesssensor_events --output sensors.csv":
         "one series, one file, nothing else",
+      "lintel export --at ./lintel-data --output again": "the readings of a package again, byte for byte",
       "lintel export --series scale_weights --since 2026-11-01 --items bath-scale": "this month's",
     },
     notes: [
       "The gateway may be running. A file has every reading once that was on disk when it was begun.",
       "The files are those of lintel fetch: docs/download.md says what is in them.",
     ],
-    exits: { 130: "interrupted: files that were finished are kept" },
+    exits: {
+      1: "--at: not all of those readings are here; which ones is said",
+      130: "interrupted: files that were finished are kept",
+    },
   });
-  addStoreOptions(addIdentifierOptions(addFileOptions(command), ""))
+  addStoreOptions(addIdentifierOptions(addAtOption(addFileOptions(command)), ""))
     .option("--output <path>", "a directory, or for one series the file itself", "lintel-data")
     .option("--json", "print the files with their rows as JSON")
-    .action((options: ExportOptions) => exportAll(options, context));
+    .action(async (given: ExportOptions) => {
+      const isGiven = (name: string) => command.getOptionValueSource(name) === "cli";
+      const { options, asked } = await withAt(given, isGiven);
+      return exportAll(options, asked, context);
+    });
 }
 
 interface ExportOptions extends FileOptions, IdentifierOptions, StoreOptions {
+  readonly at?: string;
   readonly output: string;
 }
 
-async function exportAll(options: ExportOptions, context: CommandContext): Promise<void> {
-  const { terminal, clock } = context;
-  const { stamp, timezone, series } = options;
+interface Exported {
+  readonly files: readonly { readonly file: string; readonly rows: number }[];
+  /** Absent where it is one file of one series. */
+  readonly package?: Parameters<typeof compared>[0];
+}
+
+async function exportAll(
+  options: ExportOptions,
+  asked: AskedAt | undefined,
+  context: CommandContext,
+): Promise<void> {
+  const { terminal } = context;
+  const pseudonyms = pseudonymsOf(options, terminal);
+  requireSameKey(asked, pseudonyms);
+  const interrupted = "Interrupted: only the files that were finished are there.";
+  const done = await interruptible(context, { interrupted }, (stop) =>
+    withStore(options, context, (store) =>
+      writeFrom(store, { ...options, at: asked?.epochs, pseudonyms, stop }, context),
+    ),
+  );
+  if (done === undefined) return;
+  const { files, package: written } = done;
+  const again = asked && written && compared(written, asked);
+  const citation = written && citationOf(written.contents);
+  if (options.json) terminal.printJson({ files, citation, ...again });
+  else {
+    printTable(terminal, { file: ({ file }) => file, rows: ({ rows }) => rows }, files);
+    if (citation !== undefined) terminal.print(`\nTo cite it: ${citation}`);
+    for (const line of again?.lines ?? []) terminal.print(line);
+  }
+  if (again?.same === false) context.exitWith(1);
+}
+
+/** Writes the files of a store, or the one that is named. */
+async function writeFrom(
+  store: Store,
+  options: Omit<ExportOptions, "at"> &
+    Pick<PackageForm, "pseudonyms" | "stop"> & { readonly at: readonly ReadingNumber[] | undefined },
+  { terminal, clock }: CommandContext,
+): Promise<Exported> {
+  const { stamp, timezone, series, pseudonyms, stop, at } = options;
   const { format, standard } = formatOf(options);
   const span = spanOf(options);
-  const pseudonyms = pseudonymsOf(options, terminal);
   const single = standard === undefined ? singleFile({ ...options, format }) : undefined;
-  let citation: string | undefined;
-  const interrupted = "Interrupted: only the files that were finished are there.";
-  const written = await interruptible(context, { interrupted }, (stop) =>
-    withStore(options, context, async (store) => {
-      const answers = new Answering({ store, clock });
-      const { epoch, items: overviews } = await store.overview();
-      const items = await inventory(answers, options.items, pseudonyms);
-      const counted = overviews.flatMap((item) => item.series);
-      // Readings of all time: with a span it is the most there can be.
-      const total = counted
-        .filter((one) => series?.includes(one.series) ?? true)
-        .reduce((sum, { count }) => sum + count, 0);
-      let done = 0;
-      const onRows = (count: number) => {
-        done += count;
-        drawBar(terminal, { done, total, words: `${done} readings` });
-      };
-      const directory = resolve(options.output);
-      const form: PackageForm = {
-        ...{ directory, format, standard, stamp, timezone, span, series, clock, stop, pseudonyms },
-        asked: momentsOf(options),
-      };
-      const zones = await HomeZones.of(answers);
-      const epochs = epochsAt(await epochsHere(answers), undefined, "this store");
-      const readings = new StoreReadings({ store, span, zones, epochs });
-      if (single !== undefined) {
-        const own = items.filter(({ typename }) => typename === seriesOf(single.series).kind);
-        pseudonyms?.order(own);
-        const rows = await writeSeries({ ...form, ...single, items: own, readings, zones, onRows });
-        return [{ file: fileOf(single.path, format), rows }];
-      }
-      const origin = { command: "lintel export", name: `the store with epoch ${epoch}` };
-      const onStep = (step: string) => drawBar(terminal, { done, total, words: step });
-      const names = options.items;
-      const at = () => packageAt(readings, epochs, items, { series, names, pseudonyms });
-      const written = await writePackage({
-        ...{ ...form, answers, readings, items, zones, origin, onStep, onRows },
-        at: epochs.length === 0 ? undefined : at,
-      });
-      citation = citationOf(written.contents);
-      for (const sentence of written.standard === undefined ? [] : absences(written.standard))
-        terminal.say(sentence);
-      return [
-        ...Object.entries(written.files).map(([name, { rows }]) => ({
-          file: fileOf(join(directory, name), format),
-          rows,
-        })),
-        ...Object.entries(written.standard?.files ?? {}).map(([path, rows]) => ({
-          file: join(directory, path),
-          rows,
-        })),
-      ];
-    }),
-  );
-  if (written === undefined) return;
-  if (options.json) terminal.printJson({ files: written, citation });
-  else {
-    printTable(terminal, { file: ({ file }) => file, rows: ({ rows }) => rows }, written);
-    if (citation !== undefined) terminal.print(`\nTo cite it: ${citation}`);
+  const answers = new Answering({ store, clock });
+  const { epoch, items: overviews } = await store.overview();
+  const items = await inventory(answers, options.items, pseudonyms);
+  const counted = overviews.flatMap((item) => item.series);
+  // Readings of all time: with a span it is the most there can be.
+  const total = counted
+    .filter((one) => series?.includes(one.series) ?? true)
+    .reduce((sum, { count }) => sum + count, 0);
+  let done = 0;
+  const onRows = (count: number) => {
+    done += count;
+    drawBar(terminal, { done, total, words: `${done} readings` });
+  };
+  const directory = resolve(options.output);
+  const form: PackageForm = {
+    ...{ directory, format, standard, stamp, timezone, span, series, clock, stop, pseudonyms },
+    asked: momentsOf(options),
+  };
+  const zones = await HomeZones.of(answers);
+  const here = await epochsHere(answers);
+  const epochs = epochsAt(here, at, "this store");
+  const others = at === undefined ? "all" : "none";
+  const readings = new StoreReadings({ store, span, zones, epochs, others });
+  if (single !== undefined) {
+    const own = items.filter(({ typename }) => typename === seriesOf(single.series).kind);
+    pseudonyms?.order(own);
+    const rows = await writeSeries({ ...form, ...single, items: own, readings, zones, onRows });
+    return { files: [{ file: fileOf(single.path, format), rows }] };
   }
+  const origin = { command: "lintel export", name: `the store with epoch ${epoch}` };
+  const onStep = (step: string) => drawBar(terminal, { done, total, words: step });
+  const told = () => packageAt(readings, epochs, items, { series, names: options.items, pseudonyms });
+  const written = await writePackage({
+    ...{ ...form, answers, readings, items, zones, origin, onStep, onRows },
+    at: epochs.length === 0 ? undefined : told,
+  });
+  for (const sentence of written.standard === undefined ? [] : absences(written.standard))
+    terminal.say(sentence);
+  const asksForAll = [series, options.items, options.since, options.until].every((one) => one === undefined);
+  const tables = Object.entries(written.files).map(([name, { rows }]) => ({
+    file: fileOf(join(directory, name), format),
+    rows,
+  }));
+  const inStandard = Object.entries(written.standard?.files ?? {}).map(([path, rows]) => ({
+    file: join(directory, path),
+    rows,
+  }));
+  return {
+    files: [...tables, ...inStandard],
+    package: {
+      contents: written.contents,
+      epochs: withMissing(epochs, readings, { asksForAll }),
+      erased: erasedOf(here, epochs),
+    },
+  };
 }
 
 /** The one series that goes into the one file that is named, whose path is without its ending; undefined where a directory is named. */

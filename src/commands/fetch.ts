@@ -6,9 +6,9 @@ import { citationOf } from "../download/package/reproducible.ts";
 import { absences } from "../download/standards/readme.ts";
 import { OperatorError } from "../errors.ts";
 import { addHelp, type CommandContext } from "./command.ts";
-import { type AskedAt, compared, requireSameKey, withAt } from "./fetch-at.ts";
 import { addFileOptions, type FileOptions, formatOf, momentsOf, spanOf } from "./file-options.ts";
 import { interruptible } from "./interruptible.ts";
+import { type AskedAt, addAtOption, compared, requireSameKey, withAt } from "./package-at.ts";
 import { addIdentifierOptions, type IdentifierOptions, pseudonymsOf } from "./package-key.ts";
 import { downloadMeter } from "./progress.ts";
 import { spanText } from "./spans.ts";
@@ -36,7 +36,7 @@ export function define(command: Command, context: CommandContext): void {
       130: "interrupted",
     },
   });
-  addIdentifierOptions(addFileOptions(command), ", with an admin token")
+  addIdentifierOptions(addAtOption(addFileOptions(command)), ", with an admin token")
     .requiredOption(
       "--url <url>",
       "the gateway or central server, as it prints it: https://gateway:8080/v0.9",
@@ -44,10 +44,6 @@ export function define(command: Command, context: CommandContext): void {
     .option("--token <token>", "a read token; who else uses this machine may see it in the list of processes")
     .option("--token-file <file>", "a file that holds the token")
     .option("--certificate <file>", "the server's own certificate, where no authority vouches for it")
-    .option(
-      "--at <what>",
-      "the readings up to EPOCH:NUMBER (several with commas), or those of a package, by its folder",
-    )
     .option("--output <dir>", "where the files go", "lintel-data")
     .option("--json", "print what was downloaded as JSON")
     .action(async (given: FetchOptions) => {

@@ -1,3 +1,4 @@
+import type { NumberSpan } from "../download/at.ts";
 import type { SourceRow } from "../download/column.ts";
 import type { HomeZones } from "../download/home-zones.ts";
 import type { Readings } from "../download/readings.ts";
@@ -8,20 +9,27 @@ import type { Item } from "../records/items.ts";
 import { type SeriesName, seriesOf } from "../series.ts";
 import type { Store } from "../store/store.ts";
 
-/** Readings straight from a store: those up to a number of each epoch, and those that nobody knows the number of. */
+/**
+ * Readings straight from a store: those up to a number of each epoch. Of other epochs, and where nobody knows which reading it is, all or none. They come in order of
+ * time, and of epoch and number where times are equal, as `HeldReadings` has them.
+ */
 export class StoreReadings implements Readings {
   readonly #store: Pick<Store, "item" | "oldestFirst">;
   readonly #span: AskedSpan;
   readonly #zones: HomeZones;
   readonly #last: ReadonlyMap<string, number>;
+  readonly #others: "all" | "none";
   readonly #tallies = new Map<string, Tally>();
+  readonly #seen = new Map<string, NumberSet>();
 
   constructor(of: {
     readonly store: Pick<Store, "item" | "oldestFirst">;
     readonly span: AskedSpan;
     readonly zones: HomeZones;
     readonly epochs: readonly ReadingNumber[];
+    readonly others: "all" | "none";
   }) {
+    this.#others = of.others;
     this.#store = of.store;
     this.#span = of.span;
     this.#zones = of.zones;
@@ -34,6 +42,7 @@ export class StoreReadings implements Readings {
     if (item === undefined) return;
     const { since_s = 0, until_s } = spanIn(this.#span, this.#zones.zoneOf(record));
     const tally = new Tally();
+    let kept: NumberedRow[] = [];
     const request = {
       series,
       item: item.key,
@@ -45,12 +54,14 @@ export class StoreReadings implements Readings {
     } as const;
     for (let read = await this.#store.oldestFirst(request); ; ) {
       const { rows, numbers = [], next } = read;
-      yield rows.filter(([stamp_ms], at) => {
-        const { epoch = "", number = 0 } = numbers[at] ?? {};
-        const isTold = number <= (this.#last.get(epoch) ?? Number.POSITIVE_INFINITY);
-        if (isTold) tally.add(epoch, stamp_ms);
-        return isTold;
-      });
+      const page = rows.map((row, at) => ({ row, ...(numbers[at] ?? unnumbered) }));
+      const told = [...kept, ...page.filter((one) => this.#tells(one))].sort(byNumber);
+      // The next page may have more of the last millisecond.
+      const last_ms = next && rows.at(-1)?.[0];
+      kept = told.filter(({ row }) => row[0] === last_ms);
+      const whole = told.slice(0, told.length - kept.length);
+      for (const { row, epoch } of whole) tally.add(epoch, row[0]);
+      yield whole.map(({ row }) => row);
       if (next === undefined) break;
       read = await this.#store.oldestFirst({ ...request, after: next });
     }
@@ -62,7 +73,68 @@ export class StoreReadings implements Readings {
   told({ series, item }: { series: SeriesName; item: number }): Told[] {
     return this.#tallies.get(`${series} ${item}`)?.told ?? [];
   }
+
+  /** See `HeldReadings.missing`: of what was read. */
+  missing(epoch: string, within: NumberSpan, limit: number): NumberSpan[] {
+    return (this.#seen.get(epoch) ?? new NumberSet()).missing(within, limit);
+  }
+
+  #tells({ epoch, number }: NumberedRow): boolean {
+    const last = this.#last.get(epoch);
+    if (last === undefined) return this.#others === "all";
+    const seen = this.#seen.get(epoch) ?? new NumberSet();
+    this.#seen.set(epoch, seen);
+    seen.add(number);
+    return number <= last;
+  }
 }
+
+interface NumberedRow extends ReadingNumber {
+  readonly row: SourceRow;
+}
+
+/** Of a reading whose number nobody knows: such ones stay in their order, before others. */
+const unnumbered: ReadingNumber = { epoch: "", number: 0 };
+
+function byNumber(one: NumberedRow, other: NumberedRow): number {
+  if (one.row[0] !== other.row[0]) return one.row[0] - other.row[0];
+  if (one.epoch !== other.epoch) return one.epoch < other.epoch ? -1 : 1;
+  return one.number - other.number;
+}
+
+/** Numbers, a bit for each: those of an epoch come item by item, and in no order. */
+class NumberSet {
+  #bits = new Uint8Array(bytes_min);
+
+  add(number: number): void {
+    const at = Math.trunc(number / 8);
+    if (at >= this.#bits.length) {
+      const more = new Uint8Array(2 * at);
+      more.set(this.#bits);
+      this.#bits = more;
+    }
+    this.#bits[at] = (this.#bits[at] ?? 0) | (1 << (number % 8));
+  }
+
+  /** Runs of numbers that are not in it. */
+  missing({ first, last }: NumberSpan, limit: number): NumberSpan[] {
+    const runs: NumberSpan[] = [];
+    for (let number = first; number <= last && runs.length < limit; number += 1) {
+      if (this.#has(number)) continue;
+      const begin = number;
+      while (number < last && !this.#has(number + 1)) number += 1;
+      runs.push({ first: begin, last: number });
+    }
+    return runs;
+  }
+
+  #has(number: number): boolean {
+    return ((this.#bits[Math.trunc(number / 8)] ?? 0) & (1 << (number % 8))) !== 0;
+  }
+}
+
+/** Of the numbers of a small store. */
+const bytes_min = 4_096;
 
 const rowsAtOnce_max = 5_000;
 /** After the last stamp that the interface can name. */

@@ -50,6 +50,24 @@ export function epochsAt(
     .sort((one, other) => (one.epoch < other.epoch ? -1 : 1));
 }
 
+/** The same, with runs of numbers up to theirs that no reading here has; none where not all readings are asked for. */
+export function withMissing(
+  epochs: readonly EpochAt[],
+  readings: { missing(epoch: string, within: NumberSpan, limit: number): readonly NumberSpan[] },
+  { asksForAll }: { asksForAll: boolean },
+): (EpochAt & { readonly missing: readonly NumberSpan[] })[] {
+  return epochs.map((one) => {
+    const within = { first: one.first, last: one.number };
+    return { ...one, missing: asksForAll ? readings.missing(one.epoch, within, missing_max) : [] };
+  });
+}
+
+/** Numbers that follow each other, both ends included. */
+export interface NumberSpan {
+  readonly first: number;
+  readonly last: number;
+}
+
 /** A time of which nothing of a home is kept any more. */
 export type ErasedOf = Epoch["erased"][number] & Pick<Epoch, "homeid">;
 
@@ -124,3 +142,6 @@ export async function savedPackage(folder: string): Promise<SavedPackage> {
     );
   return { folder, made: described.lintel, resources: described.resources };
 }
+
+/** Runs of missing numbers that are told of an epoch. */
+const missing_max = 20;

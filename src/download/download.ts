@@ -6,8 +6,17 @@ import type { ReadingNumber } from "../reading.ts";
 import { type Item, ItemType } from "../records/items.ts";
 import { TokenScope } from "../records/token-scope.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../series.ts";
-import { atText, type EpochAt, type ErasedOf, epochsAt, epochsHere, erasedOf } from "./at.ts";
-import { HeldReadings, type NumberSpan } from "./held-readings.ts";
+import {
+  atText,
+  type EpochAt,
+  type ErasedOf,
+  epochsAt,
+  epochsHere,
+  erasedOf,
+  type NumberSpan,
+  withMissing,
+} from "./at.ts";
+import { HeldReadings } from "./held-readings.ts";
 import { HomeZones } from "./home-zones.ts";
 import { InterfaceClient } from "./interface-client.ts";
 import { inventory } from "./inventory.ts";
@@ -103,15 +112,14 @@ export async function download(options: DownloadOptions): Promise<Downloaded> {
       writing: (series, own, write) => unlessStanding(held, series, own, { ...options, zones }, write),
       onStep: (now) => options.onProgress({ ...received, now }),
     });
-    const all = [options.series, options.items, span.since_s, span.until_s].every((one) => one === undefined);
+    const asksForAll = [options.series, options.items, span.since_s, span.until_s].every(
+      (one) => one === undefined,
+    );
     return {
       directory,
       received: received.received,
       ...written,
-      epochs: epochs.map((one) => ({
-        ...one,
-        missing: all ? held.missing(one.epoch, { first: one.first, last: one.number }, missing_max) : [],
-      })),
+      epochs: withMissing(epochs, held, { asksForAll }),
       erased: erasedOf(here, epochs),
     };
   } finally {
@@ -207,8 +215,6 @@ function moment(unix_s: number | undefined, where: string): string {
   return unix_s === undefined ? "" : `${new Date(unix_s * 1000).toISOString()}${where}`;
 }
 
-/** Runs of missing numbers that are told of an epoch. */
-const missing_max = 20;
 const stateFile = ".lintel-fetch.db";
 /** Series received at once: enough to hide a network's delay, and few beside what a server answers at once. */
 const atOnce_max = 4;

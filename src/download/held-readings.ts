@@ -6,6 +6,7 @@ import { type ClockWord, clockWords, Provenance } from "../provenance.ts";
 import type { ReadingNumber } from "../reading.ts";
 import type { Item } from "../records/items.ts";
 import { type SeriesName, seriesTable, type Value } from "../series.ts";
+import type { NumberSpan } from "./at.ts";
 import type { Readings } from "./readings.ts";
 import type { Told } from "./told.ts";
 
@@ -142,7 +143,7 @@ export class HeldReadings implements Readings {
   }
 
   /** Numbers of an epoch from the first on, up to the one that it is told to, that no reading here has: runs of them, at most `limit`. */
-  missing(epoch: string, { first, last }: { first: number; last: number }, limit: number): NumberSpan[] {
+  missing(epoch: string, { first, last }: NumberSpan, limit: number): NumberSpan[] {
     return this.#database
       .query<NumberSpan, [number, string, number, number, number]>(
         `SELECT before + 1 AS first, number - 1 AS last FROM (
@@ -226,12 +227,6 @@ SELECT id, ?3, ?4,
 FROM progress WHERE series = ?1 AND item = ?2
 ON CONFLICT DO UPDATE SET round = excluded.round, revision = excluded.revision, place = excluded.place, homeid = excluded.homeid,
   epoch = coalesce(excluded.epoch, epoch), number = coalesce(excluded.number, number)`;
-
-/** Numbers that follow each other, both ends included. */
-export interface NumberSpan {
-  readonly first: number;
-  readonly last: number;
-}
 
 /** The fields that rows have, so that a program with other fields doesn't mistake them. */
 const form = JSON.stringify(

@@ -99,6 +99,23 @@ async function fetched(from: "gateway" | "sqlite", ...words: string[]) {
   return site.lintel("fetch", "--url", api.url, "--token-file", "token", "--key", "key", ...words);
 }
 
+test.each(["gateway", "sqlite"] as const)(
+  "a store gives the same straight away, by the folder of a package and by number: %s",
+  async (name) => {
+    const saved = join(places.directory, "postgres before");
+    const words = ["export", "--data", places.data[name], "--key", "key"];
+    writeFileSync(join(site.directory, "key"), `${key}\n`, { mode: 0o600 });
+    const byFolder = await site.lintel(...words, "--at", saved, "--output", `exported-${name}`);
+    expect([byFolder.code, byFolder.said]).toEqual([0, ""]);
+    expect(byFolder.out).toContain(`It is the same as ${saved}: SHA-256 ${before}.`);
+    const named = `${places.gateway.epoch}:3500`;
+    const byNumber = await site.lintel(...words, "--at", named, "--output", `numbered-${name}`);
+    expect([byNumber.code, byNumber.out]).toEqual([0, expect.stringContaining(before)]);
+    const late = await site.lintel(...words, "--at", `${places.gateway.epoch}:99999`, "--output", "refused");
+    expect([late.code, late.said]).toEqual([2, expect.stringContaining("this store has readings of epoch")]);
+  },
+);
+
 test("a saved package is made again by its folder, and what was erased since is said", async () => {
   const saved = join(places.directory, "sqlite before");
   const same = await fetched("sqlite", "--at", saved, "--output", "same");
@@ -118,6 +135,9 @@ test("a saved package is made again by its folder, and what was erased since is 
   const byNumber = await fetched("sqlite", "--at", named, "--output", "by-number");
   expect(byNumber.code).toBe(1);
   expect(byNumber.out).toContain("Numbers 1 to 3500 of epoch");
+  const words = ["export", "--data", places.data.sqlite, "--key", "key", "--at", named];
+  const exported = await site.lintel(...words, "--output", "exported-gone");
+  expect([exported.code, exported.out]).toEqual([1, expect.stringContaining("Numbers 1 to 3500 of epoch")]);
   const whole = await fetched("gateway", "--at", named, "--output", "whole");
   expect([whole.code, whole.out]).toEqual([0, expect.stringContaining(before)]);
 });

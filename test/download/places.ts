@@ -43,6 +43,8 @@ const { log } = keptLog("warn");
 /** Home 12 at its gateway, and at a central on each database; the inventory is the same at all three. */
 export class Places implements AsyncDisposable {
   readonly directory = mkdtempSync(join(tmpdir(), "lintel-places-"));
+  /** Data directories. */
+  data: Readonly<Record<"gateway" | "sqlite", string>> = { gateway: "", sqlite: "" };
   readonly #ends = new AsyncDisposableStack();
   #gateway: GatewayStore | undefined;
   #centrals: CentralStore[] = [];
@@ -53,10 +55,9 @@ export class Places implements AsyncDisposable {
     const data = join(places.directory, "gateway");
     const gateway = await openGatewayStore({ directory: data, clock, log, home: 12 });
     places.#ends.defer(() => gateway.close());
-    const centrals = [
-      places.#ends.use(await sqliteCentral()).store,
-      places.#ends.use(await postgresCentral()).store,
-    ];
+    const sqlite = places.#ends.use(await sqliteCentral());
+    const centrals = [sqlite.store, places.#ends.use(await postgresCentral()).store];
+    places.data = { gateway: data, sqlite: sqlite.directory };
     places.#gateway = gateway;
     places.#centrals = centrals;
     for (const [at, store] of [gateway, ...centrals].entries()) {

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
+import type { Command } from "commander";
 import { type ErasedOf, readAt, type SavedPackage, savedPackage } from "../download/at.ts";
 import type { Downloaded } from "../download/download.ts";
 import { type Format, formatNames } from "../download/format.ts";
@@ -22,6 +23,14 @@ export interface AskedAt {
 interface AtOptions extends FileOptions {
   readonly at?: string;
   readonly output: string;
+}
+
+/** Gives a command `--at`. */
+export function addAtOption(command: Command): Command {
+  return command.option(
+    "--at <what>",
+    "the readings up to EPOCH:NUMBER (several with commas), or those of a package, by its folder",
+  );
 }
 
 /**
@@ -66,7 +75,7 @@ export async function withAt<Options extends AtOptions>(
 
 /** Lines about a package that was to be made again, and whether all of it is there. */
 export function compared(
-  { contents, epochs, erased }: Downloaded,
+  { contents, epochs, erased }: Pick<Downloaded, "contents" | "epochs" | "erased">,
   { saved }: AskedAt,
 ): { readonly same: boolean; readonly lines: readonly string[] } {
   const missing = epochs.flatMap(({ epoch, missing }) =>
