@@ -8,7 +8,8 @@ import type { Item } from "./items.ts";
 export const DeviceRecord = record("Device", {
   model: textOrNull("model, as the inventory has it or the device tells it"),
   vendor: textOrNull("who makes it"),
-  description: textOrNull("the device in a few words"),
+  // Of a driver's own tables, where model and vendor are what somebody typed.
+  description: identifying("nobody", textOrNull("the device in a few words")),
   driver: identifying("nobody", textOrNull("the driver of the gateway that heard it last")),
   events: Type.Union([Type.Literal("received"), Type.Literal("translated"), Type.Null()], {
     description:

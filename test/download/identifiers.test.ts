@@ -96,6 +96,9 @@ beforeAll(async () => {
       nextpanicstop: 1_700_000_200,
     }),
   ]);
+  const facts = { description: "wall motion sensor" };
+  const states = [{ device: sensor(0), heard_ms: now_ms - 50_000, listener: "radio", facts }];
+  await serving.store.append([], { states });
   directory = await mkdtemp(join(tmpdir(), "lintel-identifiers-"));
 });
 afterAll(async () => {
@@ -180,4 +183,14 @@ test("identifiers are for administrators: another token is refused in one line",
   const asked = { byWhom: "admin" } as const;
   expect(fetched("refused", asked)).rejects.toThrow("--identifiers takes an admin token");
   await fetched("admin", { ...asked, token: serving.tokens.admin });
+});
+
+test("a device stays described as its driver's tables have it; the inventory's words for it are left out", async () => {
+  await fetched("described", { pseudonyms: key(1) });
+  const text = await Bun.file(join(directory, "described", "devices.ndjson")).text();
+  const [first = ""] = text.split("\n").filter((line) => line.includes('"wirelesssensors"'));
+  const device = JSON.parse(first);
+  expect(device).toMatchObject({ description: "wall motion sensor", driver: "radio" });
+  expect(Object.keys(device)).not.toContain("model");
+  expect(Object.keys(device)).not.toContain("vendor");
 });
