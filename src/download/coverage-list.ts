@@ -6,12 +6,21 @@ import type { Item } from "../records/items.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../series.ts";
 import { type Answers, pagesOf } from "./answers.ts";
 import { type Cell, type Column, column, columnsOfItem, columnsOfSchema, type Row, rowOf } from "./column.ts";
-import type { HomeZones } from "./home-zones.ts";
+import type { HomeZones, Timezone } from "./home-zones.ts";
 import type { Readings } from "./readings.ts";
 import { type AskedSpan, spanIn } from "./span.ts";
 
-/** When each item was listened to and alive: a row for each stretch. */
-export const coverageColumns: readonly Column[] = [...columnsOfItem, ...columnsOfSchema(Coverage)];
+/** When each item was listened to and alive: a row for each stretch; `home`: with both ends as they were at its home. */
+export function coverageColumns(timezone: Timezone): Column[] {
+  const there = "as the time of its home, with the offset from UTC";
+  return [
+    ...columnsOfItem,
+    ...columnsOfSchema(Coverage),
+    ...(timezone === "home"
+      ? [column("localstart", "text", `start ${there}`), column("localstop", "text", `stop ${there}`)]
+      : []),
+  ];
+}
 
 const reasons = Object.keys(coverageReasons) as (keyof typeof coverageReasons)[];
 
@@ -45,6 +54,8 @@ export interface CoverageOptions {
   readonly series?: readonly SeriesName[] | undefined;
   readonly span: AskedSpan;
   readonly zones: HomeZones;
+  /** Absent: utc. */
+  readonly timezone?: Timezone | undefined;
   readonly clock: Clock;
 }
 
@@ -59,7 +70,7 @@ export interface CoverageRows {
  * download begins.
  */
 export async function* coverageRows(options: CoverageOptions): AsyncGenerator<CoverageRows> {
-  const { answers, readings, items, series = seriesNames, span, zones, clock } = options;
+  const { answers, readings, items, series = seriesNames, span, zones, timezone, clock } = options;
   for (const item of items.filter(records)) {
     const zone = zones.zoneOf(item);
     const { since_s, until_s = nowOf(clock) } = spanIn(span, zone);
@@ -73,7 +84,10 @@ export async function* coverageRows(options: CoverageOptions): AsyncGenerator<Co
     const days = [...minutesByDay(zone, { from_ms, to_ms: until_s * 1000 }, spans)];
     const counts = await readingsByDay(readings, item, own, days);
     yield {
-      coverage: known.map((one) => [...cellsOf(item), ...rowOf(Coverage, one)]),
+      coverage: known.map((one) => {
+        const local = [one.start, one.stop].map((s) => zones.localTime(item, null, s * 1000));
+        return [...cellsOf(item), ...rowOf(Coverage, one), ...(timezone === "home" ? local : [])];
+      }),
       missingness: days.map((of, at) => [
         ...cellsOf(item),
         zone,

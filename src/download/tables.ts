@@ -19,15 +19,15 @@ export const missingnessList = "missingness";
 
 /** Every table that a download can have, series first. */
 export function tablesIn(timezone: Timezone): readonly Table[] {
-  return [...seriesNames.map((series) => tableOf(series, timezone)), ...otherTables];
+  const coverage = {
+    name: coverageList,
+    title: "When each item was listened to and alive, so that no event can be told from no data",
+    columns: coverageColumns(timezone),
+  };
+  return [...seriesNames.map((series) => tableOf(series, timezone)), coverage, ...otherTables];
 }
 
 const otherTables: readonly Table[] = [
-  {
-    name: coverageList,
-    title: "When each item was listened to and alive, so that no event can be told from no data",
-    columns: coverageColumns,
-  },
   {
     name: missingnessList,
     title: "What is missing of each item on each day of the calendar at its home",
@@ -38,8 +38,8 @@ const otherTables: readonly Table[] = [
 ];
 
 /** The table of this name. @throws TypeError where there is none */
-export function tableNamed(name: string): Table {
-  const table = tablesIn("utc").find((one) => one.name === name);
+export function tableNamed(name: string, timezone: Timezone = "utc"): Table {
+  const table = tablesIn(timezone).find((one) => one.name === name);
   if (table === undefined) throw new TypeError(`no download has a table ${name}`);
   return table;
 }

@@ -42,7 +42,14 @@ beforeAll(async () => {
     const from_ms = Date.UTC(2026, 9, 30) + 7;
     const event = (at: number) =>
       reading(device, "wirelesssensor_events", from_ms + at * quarter_ms, { event: at });
-    await store.append(Array.from({ length: 4 * 24 * 5 }, (_, at) => event(at)));
+    const heard_ms = from_ms + 300 * quarter_ms;
+    await store.append(
+      Array.from({ length: 4 * 24 * 5 }, (_, at) => event(at)),
+      {
+        listening: [{ listener: "radio", from_ms, to_ms: heard_ms }],
+        states: [from_ms, heard_ms].map((heard_ms) => ({ device, heard_ms, listener: "radio" })),
+      },
+    );
   }
   api = await startApi({ store, clock, log, listen: { hostname: "127.0.0.1", port: 0 }, realm: "lintel" });
   await Bun.write(join(site.directory, "token"), await site.token("--scope", "admin"));
@@ -92,6 +99,16 @@ test("with --timezone home a day is that of each home, and each reading has its 
         expect(String(localtime).slice(0, 19).replace("T", " ")).toBe(shown.format(new Date(String(stamp))));
         expect(localday).toBe("2026-11-01");
       }
+      const known = (await rowsOf(output, "coverage")).filter(({ itemname }) => itemname === name);
+      expect(known.length).toBeGreaterThan(0);
+      for (const { start, stop, localstart, localstop } of known)
+        for (const [at, there] of [
+          [start, localstart],
+          [stop, localstop],
+        ]) {
+          expect(Date.parse(String(there))).toBe(Date.parse(String(at)));
+          expect(String(there).slice(0, 19).replace("T", " ")).toBe(shown.format(new Date(String(at))));
+        }
       const minutes = (await rowsOf(output, "missingness")).filter(({ itemname }) => itemname === name);
       expect(minutes.map(({ timezone, day, readings }) => [timezone, day, readings])).toEqual([
         [zone, "2026-11-01", own.length],

@@ -137,12 +137,12 @@ async function anew(write: () => Promise<number>): Promise<WrittenFile> {
 
 /** Writes both tables that tell when there was somebody to listen, item by item. Answers how many rows each has. */
 async function writeCoverage(options: PackageOptions): Promise<{ coverage: number; missingness: number }> {
-  const { directory, format, stamp, pseudonyms } = options;
+  const { directory, format, stamp, timezone, pseudonyms } = options;
   const begin = (name: string) =>
     TableFile.begin({
       path: fileOf(join(directory, name), format),
       format,
-      columns: tableNamed(name).columns,
+      columns: tableNamed(name, timezone).columns,
       stamp,
       pseudonyms,
     });
