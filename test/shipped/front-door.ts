@@ -203,17 +203,22 @@ export class RunningServer {
   }
 
   /** Events of an item, newest first, from as many pages as there are. */
-  async events(item: string, token: string): Promise<{ stamp: number; event: number }[]> {
-    const events: { stamp: number; event: number }[] = [];
-    let path: string | undefined = `/items/wirelesssensors/${item}/events`;
+  events(item: string, token: string): Promise<{ stamp: number; event: number }[]> {
+    return this.all(`/items/wirelesssensors/${item}/events`, token);
+  }
+
+  /** Records from a page on, and from all that follow it. */
+  async all<Record>(first: string, token: string): Promise<Record[]> {
+    const records: Record[] = [];
+    let path: string | undefined = first;
     while (path !== undefined) {
       const response: Response = await this.get(path, token);
-      if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
-      events.push(...((await response.json()) as typeof events));
+      if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+      records.push(...((await response.json()) as Record[]));
       const next: string | undefined = /<([^>]*)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
       path = next === undefined ? undefined : new URL(next, response.url).href;
     }
-    return events;
+    return records;
   }
 
   async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<number> {

@@ -81,7 +81,7 @@ export function faultsOf({ runs, served }: Restarts): string[] {
 }
 
 /** Lets a curtain sensor in, right after the start, while the network is still being formed. */
-async function letIn(site: Site, stick: SimulatorProcess): Promise<string> {
+export async function letIn(site: Site, stick: SimulatorProcess): Promise<string> {
   const pair = site.spawn(["pair", "--seconds", "60", "--json", "--data", site.data]);
   const open = await pair.line();
   if (open === undefined) throw new Error(`joining did not open: ${await pair.said()}`);

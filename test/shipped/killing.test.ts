@@ -1,0 +1,21 @@
+import { expect, test } from "bun:test";
+import { numbers } from "../drivers/numbers.ts";
+import { killAll, sensorFaults } from "./killing.ts";
+
+test("gateway, uploads and central are killed at random, and nothing is lost, there twice or out of order at either end", async () => {
+  const killings = await killAll({
+    kills: 10,
+    random: numbers(Number(process.env["LINTEL_TEST_SEED"] ?? 1)),
+  });
+  expect(killings.faults).toEqual([]);
+  expect(killings.kills.gateway).toBe(10);
+  expect(killings.owed).toBeGreaterThan(20);
+}, 120_000);
+
+test("a notification that is missing, twice or out of order is found", () => {
+  const of = (...events: number[]) => sensorFaults(events, new Set([1, 2, 3]));
+  expect(of(1, 2, 3, 5)).toEqual([]);
+  expect(of(1, 3)).toEqual(["notification 2 was served, and is missing"]);
+  expect(of(1, 2, 2, 3)).toEqual(["notification 2 comes twice or out of order"]);
+  expect(of(2, 1, 3)).toEqual(["notification 1 comes twice or out of order"]);
+});
