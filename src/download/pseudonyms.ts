@@ -54,11 +54,8 @@ export class Pseudonyms {
 
   /** The number of an item. */
   itemNumber(itemid: number): number {
-    const { typename, macaddress } = this.#items.get(itemid) ?? {};
-    const address = (macaddress ?? "").toLowerCase().replaceAll(/[^0-9a-z]/g, "");
-    return this.#number(
-      address === "" || address === "null" ? `item ${itemid}` : `item ${typename} ${address}`,
-    );
+    const item = this.#items.get(itemid);
+    return this.#number(`item ${(item && deviceKey(item)) ?? itemid}`);
   }
 
   /** A record without identifiers: where a field tells of a person it is null. */
@@ -115,6 +112,15 @@ export class Pseudonyms {
   #digest(text: string): string {
     return createHmac("sha256", this.#key).update(text).digest("hex");
   }
+}
+
+/** The device of an item by its type and address, the same wherever the item is known; undefined of one without an address. */
+export function deviceKey({
+  typename,
+  macaddress,
+}: Pick<Item, "typename" | "macaddress">): string | undefined {
+  const address = (macaddress ?? "").toLowerCase().replaceAll(/[^0-9a-z]/g, "");
+  return address === "" || address === "null" ? undefined : `${typename} ${address}`;
 }
 
 /** Numbers that are kept: those of the homes, subjects and items of a large programme. */

@@ -58,6 +58,22 @@ test("so they have with names, as far as the inventory has the items", async () 
   expect(new Set(sums).size).toBe(1);
 });
 
+test("and a measurement has one UUID in the words of a standard, with names and without", async () => {
+  const series = ["watch_epochs"] as const;
+  for (const pseudonyms of [undefined, new Pseudonyms(Uint8Array.fromHex(key))]) {
+    const ids: string[][] = [];
+    for (const name of placeNames) {
+      const into = `${name} fhir ${pseudonyms === undefined}`;
+      await places.download(name, into, { at, series, format: "ndjson", standard: "fhir", pseudonyms });
+      const file = Bun.file(join(places.directory, into, "fhir", "Observation-watch_epochs.ndjson"));
+      const lines = (await file.text()).trim().split("\n");
+      ids.push(lines.map((line) => JSON.parse(line).id));
+    }
+    expect(ids[0]?.length).toBeGreaterThan(100);
+    for (const other of ids.slice(1)) expect(other).toEqual(ids[0] ?? []);
+  }
+});
+
 test("a package as of now is cited by the number that it ends with, and made again by it while more arrives", async () => {
   const { contents, epochs } = await places.download("postgres", "now");
   expect(epochs[0]?.number).toBe(14_000);

@@ -8,7 +8,7 @@ export interface Measurement {
   readonly item: Item;
   readonly mapping: Mapping;
   readonly fact: Fact;
-  /** A UUID that is the same whenever this measurement is written of the same source. */
+  /** A UUID that is the same whenever this measurement is written, at a gateway and at central. */
   readonly uuid: string;
   readonly subject: number | undefined;
   readonly home: number | undefined;

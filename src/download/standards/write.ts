@@ -7,7 +7,7 @@ import { Item } from "../../records/items.ts";
 import { type SeriesName, seriesOf } from "../../series.ts";
 import type { Answers } from "../answers.ts";
 import { PartFile } from "../part-file.ts";
-import type { Pseudonyms } from "../pseudonyms.ts";
+import { deviceKey, type Pseudonyms } from "../pseudonyms.ts";
 import type { Readings } from "../readings.ts";
 import { type Fact, readingFacts, sleepFacts } from "./fact.ts";
 import { type Mapping, mappings, unmapped } from "./mapping.ts";
@@ -87,8 +87,12 @@ async function* linesOf(
 
 async function* measurementsOf(item: Item, mapping: Mapping, writing: Writing): AsyncGenerator<Measurement> {
   const { where, pseudonyms } = writing;
-  const source = pseudonyms?.fingerprint ?? writing.source;
   const shown = pseudonyms?.record(Item, item) ?? item;
+  // The same at a gateway and at central, but for an item without an address.
+  const device =
+    pseudonyms === undefined
+      ? (deviceKey(item) ?? `${writing.source} ${item.itemid}`)
+      : `${pseudonyms.fingerprint} ${shown.itemid}`;
   const numberOf = (what: "subject" | "home", number: number | undefined) =>
     number === undefined ? undefined : (pseudonyms?.numberOf(what, number) ?? number);
   const { series, fields, quantity, sleep } = mapping;
@@ -103,12 +107,12 @@ async function* measurementsOf(item: Item, mapping: Mapping, writing: Writing): 
   for await (const fact of facts) {
     equals = fact.from_ms === before_ms ? equals + 1 : 0;
     before_ms = fact.from_ms;
-    const at = [shown.itemid, series, quantity ?? fields.join(" "), fact.from_ms, equals];
+    const at = [series, quantity ?? fields.join(" "), fact.from_ms, equals];
     yield {
       item: shown,
       mapping,
       fact,
-      uuid: Bun.randomUUIDv5(`${source} ${at.join(" ")}`, "url"),
+      uuid: Bun.randomUUIDv5(`${device} ${at.join(" ")}`, "url"),
       subject: numberOf("subject", where.subjectOf(item.itemid, fact.from_ms)),
       home: numberOf("home", fact.homeid ?? where.homeOf(item.itemid, fact.from_ms)),
     };
