@@ -81,7 +81,9 @@ function ndjsonRecord(text: string, line: number, receiver: RawReceiver): void {
   const type = fields.get("record")?.value;
   fields.delete("record");
   if (type === undefined) {
-    receiver.fault(line, { expected: 'there is no field "record" that says what the line is' });
+    receiver.fault(line, {
+      expected: 'there is no field "record" that says what the line is; of a download, import the CSV',
+    });
   } else if (typeof type !== "string" || !isRecordType(type))
     receiver.fault(line, unknownRecord(String(type)));
   else receiver.record({ type, line, fields, textual: false });

@@ -70,7 +70,7 @@ const wrong: readonly [
     },
     [
       'all.ndjson:3: "home" is given, the record homes expected',
-      'all.ndjson:4: there is no field "record" that says what the line is',
+      'all.ndjson:4: there is no field "record" that says what the line is; of a download, import the CSV',
       "all.ndjson:5: this is no JSON: close brace expected at the end",
       'all.ndjson:6: an object {"record": "items", …} expected in each line',
       "all.ndjson:7: homeid: stands twice in one record, first in line 7",
