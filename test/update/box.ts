@@ -1,8 +1,18 @@
 import { generateKeyPairSync } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, readlinkSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { join, normalize } from "node:path";
 import type { Subprocess } from "bun";
-import { readState, type State } from "../../src/update/state.ts";
 import { eventually, Site } from "../shipped/front-door.ts";
 import { linesOf } from "../shipped/lines.ts";
 import { type Fault, makePackage, makeRelease } from "./release-files.ts";
@@ -48,8 +58,10 @@ export class ReleaseServer {
  * lintel.service. `systemctl` on the PATH of its updater speaks to that.
  */
 export class UpdatingBox implements AsyncDisposable {
-  readonly site = new Site();
-  readonly releases = join(this.site.directory, "releases");
+  /** The data and the releases: all that the updater may change. */
+  readonly disk = mkdtempSync(join(tmpdir(), "lintel-disk-"));
+  readonly site = new Site({ data: join(this.disk, "data") });
+  readonly releases = join(this.disk, "releases");
   readonly #package = join(this.site.directory, "package");
   readonly #bin = join(this.site.directory, "bin");
   readonly #keyFile = join(this.site.directory, "key.pem");
@@ -145,9 +157,18 @@ process.stdout.write(await answer.text());`;
 
   /** Starts the updater of the confirmed release, as its unit does. */
   startUpdate(...words: string[]): Promise<{ code: number; out: string; said: string }> {
+    return this.startUpdateBy([], ...words);
+  }
+
+  /** The same by a program whose words stand before those of the updater. */
+  startUpdateBy(
+    program: readonly string[],
+    ...words: string[]
+  ): Promise<{ code: number; out: string; said: string }> {
     const confirmed = join(this.releases, "confirmed/lintel");
     const launcher = existsSync(confirmed) ? confirmed : join(this.#package, "lintel");
-    const child = Bun.spawn([launcher, "update", "--config", this.site.config, "--json", ...words], {
+    const update = [launcher, "update", "--config", this.site.config, "--json"];
+    const child = Bun.spawn([...program, ...update, ...words], {
       cwd: this.site.directory,
       env: { PATH: `${this.#bin}:/usr/bin:/bin`, HOME: this.site.home },
       stdin: "ignore",
@@ -178,7 +199,8 @@ process.stdout.write(await answer.text());`;
 
   /** The state of the updater, as it lies on the disk. */
   state(): State {
-    return readState(this.releases);
+    const path = join(this.releases, "state.json");
+    return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : {};
   }
 
   /** Starts the updater, and pulls the plug as soon as something is so. */
@@ -217,7 +239,12 @@ process.stdout.write(await answer.text());`;
     await this.#supervisor.close();
     await this.server.stop();
     await this.site.remove();
+    rmSync(this.disk, { recursive: true, force: true });
   }
+}
+
+interface State {
+  readonly trial?: { readonly phase: string; readonly switched_ms?: number };
 }
 
 /** One service: started again when it ends, as Restart=always does. */
