@@ -67,7 +67,7 @@ test("a file that is no database, or a damaged one, is refused with the way back
   using directory = temporaryDirectory();
   const path = databaseOf(directory.path);
   writeFileSync(path, "no database ".repeat(1000));
-  const said = `OperatorError ${path} is damaged, or not a database at all: \`lintel restore --from-central --replace\` sets it aside, sends what can still be read of it and brings the rest back; \`lintel restore DIR --replace\` does so from a backup`;
+  const said = `OperatorError ${path} is damaged, could not be read, or is not a database at all: try again once, and look at \`dmesg\` for errors of the disk; if it stays so, \`lintel restore --from-central --replace\` sets it aside, sends what can still be read of it and brings the rest back; \`lintel restore DIR --replace\` does so from a backup`;
   expect(await refusal(openGateway(directory.path))).toBe(said);
   expect(await refusal(openBeside(directory.path))).toBe(said);
   expect(readFileSync(path, "utf8")).toBe("no database ".repeat(1000));
