@@ -45,7 +45,7 @@ const faults: readonly Fault[] = [
     named: "a data directory that cannot be written",
     // Not even by root, as which tests often run.
     arrange: (site) => site.configure({ data: "/sys/kernel" }),
-    said: /^lintel: \/sys\/kernel\S* cannot be written: give this user write access to it, or set another `data` directory\n$/,
+    said: /^lintel: \/sys\/kernel\S* cannot be opened: give this user write access to it, or set another `data` directory; where it has that, the disk is full or fails .*\n$/,
   },
   {
     named: "a database of a newer version",

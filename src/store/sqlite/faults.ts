@@ -55,9 +55,16 @@ const faults: readonly KnownFault[] = [
     outage: "disk_read_only",
   },
   {
-    codes: /^(SQLITE_READONLY|SQLITE_CANTOPEN|SQLITE_PERM|SQLITE_AUTH|EACCES|EPERM)/,
+    codes: /^(SQLITE_READONLY|SQLITE_PERM|SQLITE_AUTH|EACCES|EPERM)/,
     what: "cannot be written",
     remedy: "give this user write access to it, or set another `data` directory",
+  },
+  {
+    // SQLite does not tell why.
+    codes: /^SQLITE_CANTOPEN/,
+    what: "cannot be opened",
+    remedy:
+      "give this user write access to it, or set another `data` directory; where it has that, the disk is full or fails (`dmesg` has the details)",
   },
   {
     codes: /^(ENOTDIR|EEXIST)/,
