@@ -78,22 +78,15 @@ function decodeNumber(bytes: Uint8Array, { signed, scale = 1 }: ObjectType): num
   let number = 0;
   for (const [index, byte] of bytes.entries()) number += byte * 256 ** index;
   const negative = signed === true && number >= 128 * 256 ** (bytes.length - 1);
-  return scaled(negative ? number - 256 ** bytes.length : number, scale);
+  const steps = negative ? number - 256 ** bytes.length : number;
+  // Rounded to the decimals of the scale, so that 2,506 hundredths are 25.06 and not a neighbour of it.
+  return Number((steps * scale).toPrecision(12));
 }
 
 function encodeNumber(value: number, length: number, scale: number): Uint8Array {
-  let rest = Math.round(value / scale);
-  if (rest < 0) rest += 256 ** length;
-  return Uint8Array.from({ length }, () => {
-    const byte = rest % 256;
-    rest = Math.floor(rest / 256);
-    return byte;
-  });
-}
-
-/** Rounded to the decimals of the scale, so that 2,506 hundredths are 25.06 and not a neighbour of it. */
-function scaled(number: number, scale: number): number {
-  return scale < 1 ? Number((number * scale).toPrecision(12)) : number * scale;
+  const steps = Math.round(value / scale);
+  // What an array of bytes keeps of a number, also of one below 0, is its lowest byte.
+  return Uint8Array.from({ length }, (_, index) => Math.floor(steps / 256 ** index));
 }
 
 /** Presses of a button by the value of its object, in the words of zigbee2mqtt; 0 is none. */

@@ -10,11 +10,10 @@ export const dateTime_bytes = 7;
 export function decodeDateTime(reader: ByteReader): number | undefined {
   const [year, month, day] = [reader.u16(), reader.u8(), reader.u8()];
   const [hours, minutes, seconds] = [reader.u8(), reader.u8(), reader.u8()];
-  const whole = hours <= 23 && minutes <= 59 && seconds <= 59;
-  if (year < year_least || month === 0 || day === 0 || !whole) return undefined;
+  if (year < year_least || minutes > 59 || seconds > 59) return undefined;
   const shown_ms = Date.UTC(year, month - 1, day, hours, minutes, seconds);
   const date = new Date(shown_ms);
-  // The 31st of a shorter month would silently be a day of the next.
+  // The 31st of a shorter month, a day or month 0 and an hour 24 would silently be another day.
   return date.getUTCMonth() === month - 1 && date.getUTCDate() === day ? shown_ms : undefined;
 }
 

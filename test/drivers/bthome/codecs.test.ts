@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { decodeObjects, encodeObjects, objectTypes } from "../../../drivers/bthome/objects.ts";
-import { decodeServiceData, encodeServiceData } from "../../../drivers/bthome/service-data.ts";
+import { bthomeUuid, decodeServiceData, encodeServiceData } from "../../../drivers/bthome/service-data.ts";
 import { openCcm, sealCcm } from "../../../drivers/wire/aes-ccm.ts";
 
 const bytes = (hex: string) => Uint8Array.fromHex(hex.replaceAll(" ", ""));
@@ -103,6 +103,20 @@ describe("service data", () => {
       counter: 7,
       objects,
     });
+  });
+
+  test("in plain text has its objects, and says whether something happened", () => {
+    expect(bthomeUuid).toBe("fcd2");
+    for (const triggered of [true, false]) {
+      const plain = encodeServiceData({ objects: [{ id: 1, value: 97 }], triggered }, { address });
+      expect(decodeServiceData(plain, { address })).toEqual({ triggered, objects: [{ id: 1, value: 97 }] });
+    }
+    expect(decodeServiceData(bytes("40 0161 ee"), { address })).toMatchObject({ stopped: "unknown object" });
+  });
+
+  test("may be empty when it is encrypted", () => {
+    const empty = encodeServiceData({ objects: [], counter: 7 }, { address, key });
+    expect(decodeServiceData(empty, { address, key })).toEqual({ triggered: true, counter: 7, objects: [] });
   });
 
   test("is refused for a reason that can be counted", () => {
