@@ -2,12 +2,14 @@ import { expect, test } from "bun:test";
 import {
   aesCmac,
   ah,
+  areEqual,
   c1,
   f4,
   f5,
   f6,
   g2,
   KeyPair,
+  newPasskey,
   passkeyKey,
   s1,
 } from "../../../drivers/ble/security/toolbox.ts";
@@ -66,6 +68,12 @@ test("f4, f5, f6 and g2 of secure connections give the sample data", () => {
   expect(g2(u, v, n1, n2)).toBe("938554");
 });
 
+test("a number for comparison has six digits, also where it is small", () => {
+  const numbers = Array.from({ length: 100 }, (_, y) => g2(u, v, n1, Uint8Array.of(y)));
+  expect(numbers.filter((number) => !/^\d{6}$/.test(number))).toEqual([]);
+  expect(numbers.some((number) => number.startsWith("0"))).toBe(true);
+});
+
 test("ah gives the sample data", () => {
   expect(ah(bytes(secret.slice(0, 32)), bytes("708194")).toHex()).toBe("0dfbaa");
 });
@@ -84,4 +92,25 @@ test("two key pairs share the sample's secret, and a point beside the curve shar
 
 test("a passkey is its number at the end of a key", () => {
   expect(passkeyKey("019655").toHex()).toBe("00000000000000000000000000004cc7");
+});
+
+test("a new passkey has six digits, also where its number is small", () => {
+  const passkeys = Array.from({ length: 500 }, newPasskey);
+  expect(passkeys.filter((passkey) => !/^\d{6}$/.test(passkey))).toEqual([]);
+  expect(new Set(passkeys).size).toBeGreaterThan(450);
+  // One in ten begins with a zero.
+  expect(passkeys.some((passkey) => passkey.startsWith("0"))).toBe(true);
+});
+
+test("a new pair of keys is another each time, and shares a secret with any other", () => {
+  const [one, other] = [new KeyPair(), new KeyPair()];
+  expect(one.x).not.toEqual(other.x);
+  expect(one.secretWith(other)).toEqual(other.secretWith(one) as Uint8Array);
+});
+
+test("checks are equal byte by byte, and of one length", () => {
+  expect(areEqual(bytes("0102"), bytes("0102"))).toBe(true);
+  expect(areEqual(bytes("0102"), bytes("0103"))).toBe(false);
+  expect(areEqual(bytes("0102"), bytes("010200"))).toBe(false);
+  expect(areEqual(bytes("0102"), bytes("01"))).toBe(false);
 });

@@ -14,7 +14,6 @@ import {
   encodeWeight,
 } from "../../../drivers/scale/standard.ts";
 import { decodeXiaomi, encodeXiaomi } from "../../../drivers/scale/xiaomi.ts";
-import { instantOf, shownIn } from "../../../drivers/scale/zone.ts";
 import { decodeHeart, encodeHeart } from "../../../drivers/wire/heart-rate.ts";
 
 const bytes = (hex: string) => Uint8Array.fromHex(hex.replaceAll(" ", ""));
@@ -187,18 +186,4 @@ describe("S400", () => {
     const seen = { profile: 3, stamp_s: 1_767_225_600, weight_g: 80_000, heartRate: 70, impedance_ohm: 900 };
     expect(decodeS400(encodeS400(seen, beef, 513), beef)).toEqual(seen);
   });
-});
-
-test("what a clock shows in a time zone is an instant, on both sides of a change of the clocks", () => {
-  const zone = "Europe/Berlin";
-  expect(instantOf("UTC", shown_ms)).toBe(shown_ms);
-  expect(instantOf(zone, Date.UTC(2026, 6, 1, 12))).toBe(Date.UTC(2026, 6, 1, 10));
-  // 02:30 came twice that night, and the first time is taken; in spring it did not come at all.
-  expect(instantOf(zone, Date.UTC(2026, 9, 25, 2, 30))).toBe(Date.UTC(2026, 9, 25, 0, 30));
-  expect(instantOf(zone, Date.UTC(2026, 9, 25, 3, 30))).toBe(Date.UTC(2026, 9, 25, 2, 30));
-  for (let hour = 0; hour < 365 * 24; hour += 13) {
-    const at_ms = Date.UTC(2026, 0, 1, hour, 17, 3);
-    for (const name of [zone, "America/Los_Angeles", "Asia/Kathmandu", "Australia/Lord_Howe"])
-      expect(shownIn(name, instantOf(name, shownIn(name, at_ms)))).toBe(shownIn(name, at_ms));
-  }
 });

@@ -49,11 +49,16 @@ test("every byte that is thrown away is counted, with the reason", () => {
   reader.push(spoilt);
   reader.push(Uint8Array.of(9, 0x7d));
   reader.push(encodeFrame(Uint8Array.of(7)));
+  // A whole frame that its sender takes back, and a checksum of nothing.
+  reader.push(Uint8Array.of(...encodeFrame(Uint8Array.of(8)).subarray(0, -1), 0x7d, 0x7e));
+  reader.push(Uint8Array.of(0, 0, 0x7e));
   expect(payloads).toEqual(["07"]);
   expect(discarded).toEqual([
     ["bytes outside frames", 3],
     ["bytes of frames with a bad checksum", 4],
     ["bytes of frames with a bad checksum", 1],
+    ["bytes of frames with a bad checksum", 3],
+    ["bytes of frames with a bad checksum", 2],
   ]);
   expect(reader.held_bytes).toBe(0);
 });
@@ -68,9 +73,9 @@ test("a line that is too long is thrown away whole and counted, and the next one
       overlong += bytes;
     },
   });
-  for (const piece of ["one\r\n", "0123456789", "\n", "012345", "678910", "\ntw", "o\n\n", "grüße\n"])
+  for (const piece of ["one\r\n", "0123456789", "\n", "012345", "678910", "11", "\ntw", "o\n\n", "grüße\n"])
     reader.push(ascii(piece));
   expect(lines).toEqual(["one", "0123456789", "two", "grüße"]);
-  expect(overlong).toBe(12);
+  expect(overlong).toBe(14);
   expect(reader.held_bytes).toBe(0);
 });
