@@ -185,3 +185,17 @@ test("what could not be committed is noted again, and what is newer wins over it
   expect(spans(noted)).toEqual([{ listener: "zigbee", from_ms: start_ms, to_ms: start_ms + 30_000 }]);
   expect(noted.dropped).toEqual(new Map([["frames", 5]]));
 });
+
+test("a span that could not be committed goes on in a newer one that begins within a minute of its end", () => {
+  const { clock, notes } = noteBook();
+  notes.listening("zigbee");
+  clock.advance(30_000);
+  notes.listening("zigbee");
+  const failed = notes.take();
+  clock.advance(50_000);
+  notes.listening("zigbee");
+  clock.advance(50_000);
+  notes.listening("zigbee");
+  notes.giveBack(failed);
+  expect(spans(notes.take())).toEqual([{ listener: "zigbee", from_ms: start_ms, to_ms: start_ms + 130_000 }]);
+});

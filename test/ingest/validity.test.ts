@@ -33,6 +33,18 @@ describe("a reading that can be kept", () => {
     ["a fraction of monotonic time", stampOf(1, { monotonic_ms: 0.5 })],
     ["the largest number", measure({ value: Number.MAX_SAFE_INTEGER })],
     ["the smallest number", measure({ value: -Number.MAX_SAFE_INTEGER })],
+    ["the longest text", measure({ quantity: "x".repeat(text_length_max) })],
+    [
+      "values that a scale does not know",
+      reading(sensor(1, { kind: "scales" }), "scale_weights", start_ms, {
+        weight: 70,
+        fatMass: null,
+        waterMass: null,
+        boneMass: null,
+        muscleMass: null,
+        batteryLevel: null,
+      }),
+    ],
     ["a subtype that its series has", sensorEvent(sensor(1, { subtype: "door" }), start_ms, 1)],
   ])("%s", (_, kept) => {
     expect(faultOfReading(kept)).toBeUndefined();
@@ -102,6 +114,12 @@ describe("a reading that cannot be kept", () => {
   ])("%#", (wrong, fault, detail) => {
     expect(faultOfReading(wrong)?.name).toBe(fault);
     expect(faultOfReading(wrong)?.detail.startsWith(detail)).toBe(true);
+  });
+
+  test("is said without a field where its fields are as they should be", () => {
+    expect(faultOfReading(measure({ value: Number.MAX_SAFE_INTEGER + 1 }))?.detail).toBe(
+      `wirelesssensor_measures of ${name}`,
+    );
   });
 
   test("of a pill box of the right subtype, or of one that has not told, is judged by its values", () => {
