@@ -9,6 +9,7 @@
 import { parseArgs } from "node:util";
 import type { SimulatedDevice } from "../../drivers/zigbee/simulator/device.ts";
 import { eventually } from "../../test/shipped/front-door.ts";
+import { Report } from "./api/report.ts";
 import { StickHome, usage } from "./stick/home.ts";
 
 const { values: options } = parseArgs({
@@ -28,6 +29,7 @@ const rate = Number(options.rate);
 const sensor_count = 20;
 const tick_ms = 5;
 
+const report = new Report();
 const home = await StickHome.start(sensor_count);
 let lost = -1;
 let code = -1;
@@ -36,9 +38,9 @@ try {
 } finally {
   code = await home.close();
 }
-const kept = lost === 0 && code === 0;
-console.log(kept ? "kept   0 lost, 0 repeated" : `MISSED ${lost} sensors differ, exit ${code}`);
-process.exit(kept ? 0 : 1);
+report.bar("sensors with a notification lost, repeated or out of order", { value: lost, most: 0 });
+report.bar("exit code of the gateway", { value: code, most: 0 });
+process.exit(report.end());
 
 /** How many sensors have other events than they sent. */
 async function measure({ gateway, sensors }: StickHome): Promise<number> {
@@ -55,9 +57,10 @@ async function measure({ gateway, sensors }: StickHome): Promise<number> {
   console.log(
     `sent ${total}; ${differing === 0 ? "all on disk, none twice, in order" : "not all are on disk"}`,
   );
-  console.log(
-    `gateway: ${cpu.toFixed(0)} % of a core, ${after.rss_mb.toFixed(0)} MB resident, ${after.peak_mb.toFixed(0)} MB at most`,
-  );
+  report.figure(`notifications, ${rate} a second`, total);
+  report.figure("of a core, %", cpu);
+  report.figure("resident at the end, MB", after.rss_mb);
+  report.figure("resident at most, MB", after.peak_mb);
   return differing;
 }
 

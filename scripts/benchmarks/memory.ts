@@ -10,8 +10,8 @@
  * sensors of NYCE, Hue, Aqara, IKEA and Sonoff, whose definitions are loaded by both, instead of twenty of NYCE.
  */
 import { parseArgs } from "node:util";
+import { Report } from "./api/report.ts";
 import { lintelMonth } from "./memory/lintel.ts";
-import type { Samples } from "./memory/samples.ts";
 import { zigbee2mqttMonth } from "./memory/zigbee2mqtt.ts";
 
 /** Median of the last quarter above that of the quarter before. */
@@ -40,24 +40,28 @@ const home = options.usual ? "usual" : "nyce";
 console.log(`${days} days of traffic, ${rate} notifications a second`);
 const all = await lintelMonth({ days, rate, home, all: true });
 all.print();
-(await lintelMonth({ days, rate, home, all: false })).print();
+const zigbee = await lintelMonth({ days, rate, home, all: false });
+zigbee.print();
 const other = options["without-node"] ? undefined : await zigbee2mqttMonth({ days, rate, home });
 if (other === undefined)
   console.log(`Zigbee2MQTT did not run: its recorded ${recorded_mb} MB takes its place`);
 other?.print();
-process.exit(judge(all, other) ? 0 : 1);
+const report = new Report();
+judge();
+process.exit(report.end());
 
-/** Prints both bars; whether they are kept. */
-function judge(all: Samples, other: Samples | undefined): boolean {
-  const ratio = all.settled_mb / (other?.settled_mb ?? recorded_mb);
-  const flat = all.growth_mb <= growth_max_mb;
-  const small = ratio <= ratio_max;
-  const word = (kept: boolean) => (kept ? "kept  " : "MISSED");
-  console.log(
-    `${word(flat)} growth from the third quarter to the last: ${all.growth_mb.toFixed(1)} MB (at most ${growth_max_mb})`,
-  );
-  console.log(
-    `${word(small)} all drivers against Zigbee2MQTT, resident: ${ratio.toFixed(2)} (at most ${ratio_max})`,
-  );
-  return flat && small;
+function judge(): void {
+  const other_mb = other?.settled_mb ?? recorded_mb;
+  const name = other?.name ?? "Zigbee2MQTT, recorded: it is not here";
+  const mb = (value: number) => `${value.toFixed(1)} MB`;
+  report.bar(`all drivers, last quarter of ${days} days, beside ${name}`, {
+    value: all.settled_mb / other_mb,
+    most: ratio_max,
+    of: [mb(all.settled_mb), mb(other_mb)],
+  });
+  report.beside("Zigbee alone, MB", zigbee.settled_mb, { name, figure: other_mb });
+  report.bar("all drivers, growth from the third quarter to the last, MB", {
+    value: all.growth_mb,
+    most: growth_max_mb,
+  });
 }

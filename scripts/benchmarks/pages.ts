@@ -55,11 +55,11 @@ try {
     `/devices/wirelesssensors/${nameOf(2)}?span=8w`,
     "/?span=year",
   ]);
-  report.bar(`megabytes that ${pages_open} open pages take`, { value: grown_mb, most: 10 });
+  report.bar(`what ${pages_open} open pages take of memory, MB`, { value: grown_mb, most: 10 });
 } finally {
   if (options.store === undefined) rmSync(directory, { recursive: true, force: true });
 }
-process.exit(report.missed === 0 ? 0 : 1);
+process.exit(report.end());
 
 async function looksAt(gateway: PagesGateway): Promise<void> {
   await using browser = await TestBrowser.start();
@@ -91,13 +91,13 @@ async function looksAt(gateway: PagesGateway): Promise<void> {
       ) / 1_000;
     const part = (name: string, of: keyof Look) => `${name} ${median_s(of).toFixed(2)} s`;
     report.note(`${what}: the first look took ${((first?.drawn_ms ?? 0) / 1_000).toFixed(2)} s`);
-    report.bar("  first paint, seconds", { value: median_s("painted_ms"), most: 0.5 });
-    report.bar("  drawn, seconds", { value: median_s("drawn_ms"), most: most_s });
+    report.bar(`${what}: first paint, s`, { value: median_s("painted_ms"), most: 0.5 });
+    report.bar(`${what}: drawn, s`, { value: median_s("drawn_ms"), most: most_s });
     report.note(
       `  ${part("document there after", "document_ms")}, ${part("plot asked for", "asked_ms")}, ${part("answered", "answered_ms")}`,
     );
     const { script_kB, style_kB } = await loadOf(visit.page);
-    report.bar("  kilobytes of script and style, gzip", { value: script_kB + style_kB, most: most_kB });
+    report.bar(`${what}: script and style, gzip, kB`, { value: script_kB + style_kB, most: most_kB });
     report.note(`  the gateway's processor time: ${spent_ms.toFixed(0)} ms a look`);
     if (visit.faults.length > 0) throw new Error(visit.faults.join("\n"));
   }

@@ -13,7 +13,7 @@ export class StickHome {
   private constructor(
     readonly site: Site,
     readonly stick: ZnpSimulator,
-    readonly gateway: RunningServer,
+    public gateway: RunningServer,
     readonly token: string,
     readonly sensors: readonly SimulatedDevice[],
   ) {}
@@ -49,6 +49,28 @@ export class StickHome {
     const page = `/items/wirelesssensors/${name}/events?limit=1`;
     const [event] = await this.gateway.records<{ event: number }[]>(page, this.token);
     return event?.event;
+  }
+
+  /** Has a sensor notify, and asks for its newest event until it is this one: milliseconds from the last byte on the line to the answer. */
+  async untilServed(sensor: SimulatedDevice, status: number): Promise<number> {
+    const name = this.nameOf(sensor);
+    sensor.notify(status);
+    await this.stick.drained();
+    const written_ms = performance.now();
+    for (;;) {
+      const newest = await this.newest(name);
+      const taken_ms = performance.now() - written_ms;
+      if (newest === status) return taken_ms;
+      if (taken_ms > lost_ms) throw new Error(`status ${status} of ${name} never came`);
+      // Asked without a pause it would have 20,000 answers a second to make, which no client of a home asks for.
+      await Bun.sleep(asking_ms);
+    }
+  }
+
+  /** Starts the gateway again, after its process ended, and waits until it listens. */
+  async again(): Promise<void> {
+    this.gateway = await this.site.run();
+    await this.site.listening("zigbee");
   }
 
   /** Stops the gateway, and answers its exit code; removes everything. */
@@ -94,5 +116,8 @@ export function usage(pid: number): { cpu_s: number; rss_mb: number; peak_mb: nu
   };
 }
 
+const asking_ms = 1;
+/** An event that takes longer is lost. */
+const lost_ms = 10_000;
 /** The most that a coordinator keeps joining open for. */
 const pairing_s = 254;

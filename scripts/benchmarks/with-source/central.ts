@@ -42,4 +42,4 @@ const report = new Report();
 for (const [name, { run }] of Object.entries(parts)) {
   if (positionals.length === 0 || positionals.includes(name)) await run(report);
 }
-process.exit(report.missed === 0 ? 0 : 1);
+process.exit(report.end());

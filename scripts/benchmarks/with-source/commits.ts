@@ -22,6 +22,7 @@ import { lineLog } from "../../../src/log.ts";
 import type { Reading } from "../../../src/reading.ts";
 import { openGatewayStore } from "../../../src/store/sqlite/open.ts";
 import { SimulatedMachine } from "../../../test/fakes/simulated-machine.ts";
+import { Report } from "../api/report.ts";
 
 const { values: options } = parseArgs({
   options: { days: { type: "string", default: "7" }, help: { type: "boolean", default: false } },
@@ -66,9 +67,17 @@ console.log(
 row("commits", now.commits, before.commits);
 row("commits with readings", now.withReadings, before.withReadings);
 row("kB written", now.bytes / 1000, before.bytes / 1000);
-const kept = ratio <= ratio_max;
-console.log(`${kept ? "kept  " : "MISSED"} commits at most ${ratio_max} times as many`);
-process.exit(kept ? 0 : 1);
+const report = new Report();
+report.bar("commits an hour, beside waiting 100 ms before each", {
+  value: ratio,
+  most: ratio_max,
+  of: [perHour(now.commits), perHour(before.commits)],
+});
+report.beside("kB written an hour", now.bytes / 1000 / hours, {
+  name: "waiting 100 ms",
+  figure: before.bytes / 1000 / hours,
+});
+process.exit(report.end());
 
 function row(name: string, one: number, other: number): void {
   const cells = [

@@ -28,7 +28,7 @@ const kept_ms = 10_500;
 
 const report = new Report();
 for (const kept of ["sqlite", "postgres"] as const) await measure(kept, report);
-process.exit(report.missed === 0 ? 0 : 1);
+process.exit(report.end());
 
 async function measure(kept: Kept, report: Report): Promise<void> {
   const [homes, items] = [Number(options.homes), Number(options.items)];

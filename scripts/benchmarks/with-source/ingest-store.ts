@@ -12,6 +12,7 @@ import { SystemClock } from "../../../src/clock.ts";
 import { lineLog } from "../../../src/log.ts";
 import type { Reading } from "../../../src/reading.ts";
 import { openGatewayStore } from "../../../src/store/sqlite/open.ts";
+import { Report } from "../api/report.ts";
 
 interface Side {
   append(events: readonly Event[]): Promise<void> | void;
@@ -136,14 +137,9 @@ if (process.argv.includes("--help")) {
   console.log("usage: ./scripts/bench ingest-store [EVENTS]   (default 1000000)");
 } else {
   const [own, other] = [await measure(store), await measure(rowidTable)];
-  console.log(`${"".padEnd(30)}${"store".padStart(12)}${"rowid+index".padStart(14)}${"ratio".padStart(8)}`);
+  const report = new Report();
   for (const [name, figure] of Object.entries(own)) {
-    const against = other[name] ?? 0;
-    const texts = [figure, against].map((value) =>
-      value < 100 ? value.toFixed(1) : Math.round(value).toString(),
-    );
-    console.log(
-      `${name.padEnd(30)}${texts[0]?.padStart(12)}${texts[1]?.padStart(14)}${(figure / against).toFixed(2).padStart(8)}`,
-    );
+    report.beside(name, figure, { name: "rowid table with an index", figure: other[name] ?? Number.NaN });
   }
+  process.exit(report.end());
 }

@@ -56,7 +56,7 @@ const deadTables = `SELECT stat.relname FROM pg_stat_user_tables AS stat JOIN pg
 const both = options.postgres === options.sqlite;
 if (both || options.postgres) await onPostgres();
 if (both || options.sqlite) await onSqlite();
-process.exitCode = report.missed === 0 ? 0 : 1;
+process.exitCode = report.end();
 
 async function onPostgres(): Promise<void> {
   const server = await postgresServer();

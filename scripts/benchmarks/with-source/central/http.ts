@@ -51,10 +51,14 @@ async function compare(what: string, readings: readonly Reading[], report: Repor
   for (const [way, name] of Object.entries(names) as [(typeof ways)[number], string][])
     report.note(`  ${name.padEnd(36)}${shown(median(way))}  (${rates[way].map(shown).join(", ")})`);
   const fastest = Math.max(median("copy"), median("copies"));
-  report.note(`  one home against one COPY: ${(median("home") / median("copy")).toFixed(2)}`);
-  report.bar(`${what}: ${several.length} homes against the faster COPY`, {
+  report.beside(`${what}, rows a second of one home`, median("home"), {
+    name: "one COPY",
+    figure: median("copy"),
+  });
+  report.bar(`${what}, rows a second of ${several.length} homes, beside the faster COPY`, {
     value: median("homes") / fastest,
     least: 0.6,
+    of: [shown(median("homes")), shown(fastest)],
   });
 }
 

@@ -33,11 +33,7 @@ export async function store(report: Report): Promise<void> {
   await central.close();
   const copy = quantile(rates.copy, 0.5);
   const tell = (what: string, rate: number) =>
-    report.note(
-      `  ${what.padEnd(36)}${Math.round(rate).toLocaleString("en")}  (${(rate / copy).toFixed(2)})`,
-    );
-  report.note("the store alone, rows a second");
-  tell("COPY over one connection", copy);
+    report.beside(`the store alone, rows a second of ${what}`, rate, { name: "one COPY", figure: copy });
   tell("one home", quantile(rates.one, 0.5));
   tell("two homes at once", quantile(rates.two, 0.5));
 }

@@ -61,20 +61,18 @@ async function measure(store: UploadStore, report: Report): Promise<void> {
 
 function compare(what: string, batches: readonly Batch[], report: Report): void {
   const count = batches.reduce((sum, batch) => sum + readingsIn(batch), 0);
-  const each = (bytes: (batch: Batch) => number) => {
-    const sum = batches.reduce((total, batch) => total + bytes(batch), 0);
-    return `${(sum / count).toFixed(2)} (${Math.round(sum / batches.length)} in each of ${batches.length})`;
-  };
+  const each = (bytes: (batch: Batch) => number) =>
+    batches.reduce((total, batch) => total + bytes(batch), 0) / count;
   const zstd = { params: { [constants.ZSTD_c_compressionLevel]: 19 } };
-  report.note(`${what}, bytes for each reading`);
-  report.note(`  the batch               ${each(bytesOf)}`);
-  report.note(
-    `  zstd-19 of plain JSON   ${each((batch) => zstdCompressSync(plainJson(batch), zstd).length)}`,
-  );
-  report.note(
-    `  gzip-6 of plain JSON    ${each((batch) => gzipSync(plainJson(batch), { level: 6 }).length)}`,
-  );
-  report.note(`  plain JSON              ${each((batch) => plainJson(batch).length)}`);
+  const ours = each(bytesOf);
+  const beside = (name: string, bytes: (text: string) => number) =>
+    report.beside(`bytes on the wire of a reading, ${what}`, ours, {
+      name,
+      figure: each((batch) => bytes(plainJson(batch))),
+    });
+  beside("zstd-19 of plain JSON", (text) => zstdCompressSync(text, zstd).length);
+  beside("gzip-6 of plain JSON", (text) => gzipSync(text, { level: 6 }).length);
+  beside("plain JSON", (text) => text.length);
 }
 
 /** Milliseconds of the best of some rounds. */
