@@ -1,6 +1,6 @@
 /** One connection, kept open. */
 export interface Connection {
-  /** Milliseconds until a request is answered to its end; rejects where the answer is not 200. */
+  /** Milliseconds until a request is answered to its end; rejects where the answer is not 200 or 304. */
   ask(request: string): Promise<number>;
   /** Bytes of the last answer's body. */
   readonly body_bytes: number;
@@ -49,7 +49,7 @@ export async function connect(port: number): Promise<Connection> {
 }
 
 /** An answer as it comes: its head may come in pieces too. */
-class Answer {
+export class Answer {
   #head = "";
   #missing = Number.POSITIVE_INFINITY;
   body_bytes = 0;
@@ -75,8 +75,9 @@ class Answer {
     if (end === -1)
       return this.#head.length > head_length_max ? `no end of the head: ${this.#head}` : undefined;
     const head = this.#head.slice(0, end);
-    const length = /content-length: (\d+)/i.exec(head)?.[1];
-    if (!head.startsWith("HTTP/1.1 200") || length === undefined) return head;
+    const status = head.slice(9, 12);
+    const length = status === "304" ? "0" : /content-length: (\d+)/i.exec(head)?.[1];
+    if (!["200", "304"].includes(status) || length === undefined) return head;
     this.body_bytes = Number(length);
     this.#missing = this.body_bytes + end + 4 - before - chunk.length;
     return undefined;

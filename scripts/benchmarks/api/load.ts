@@ -1,7 +1,11 @@
+import { Answer } from "./connection.ts";
+
 /** How a server answered. */
 export interface Load {
   readonly requests_per_s: number;
   readonly bytes_per_request: number;
+  /** Milliseconds until each request was answered to its end. */
+  readonly took_ms: readonly number[];
 }
 
 /**
@@ -21,10 +25,15 @@ export async function loadOf(options: {
   let asked = 0;
   let answered = 0;
   let bytes = 0;
+  const took_ms: number[] = [];
   const connection = () =>
     new Promise<void>((resolve, reject) => {
-      let missing = 0;
-      const next = () => requests[asked++ % requests.length] ?? new Uint8Array();
+      const answer = new Answer();
+      let asked_ms = 0;
+      const next = () => {
+        asked_ms = performance.now();
+        return requests[asked++ % requests.length] ?? new Uint8Array();
+      };
       void Bun.connect({
         hostname: "127.0.0.1",
         port,
@@ -32,9 +41,12 @@ export async function loadOf(options: {
           open: (socket) => void socket.write(next()),
           data: (socket, chunk) => {
             bytes += chunk.length;
-            missing = missing === 0 ? missingAfter(chunk) : missing - chunk.length;
-            if (missing > 0) return;
+            const fault = answer.take(chunk);
+            if (fault !== undefined) throw new Error(`unexpected answer: ${fault}`);
+            if (!answer.whole) return;
+            answer.begin();
             answered += 1;
+            took_ms.push(performance.now() - asked_ms);
             if (performance.now() < end) socket.write(next());
             else socket.end();
           },
@@ -45,19 +57,5 @@ export async function loadOf(options: {
     });
   await Promise.all(Array.from({ length: connections }, connection));
   const elapsed_s = (performance.now() - started) / 1000;
-  return { requests_per_s: answered / elapsed_s, bytes_per_request: bytes / answered };
+  return { requests_per_s: answered / elapsed_s, bytes_per_request: bytes / answered, took_ms };
 }
-
-/** Bytes of an answer that are yet to come after the chunk it begins with. */
-function missingAfter(chunk: Uint8Array): number {
-  const text = Buffer.from(chunk.buffer, chunk.byteOffset, Math.min(chunk.length, head_bytes_max));
-  const end = text.indexOf("\r\n\r\n");
-  const head = text.toString("latin1", 0, end);
-  const status = head.slice(9, 12);
-  if (status === "304") return 0;
-  const length = /^content-length: (\d+)/im.exec(head)?.[1];
-  if (status !== "200" || length === undefined) throw new Error(`unexpected answer: ${head}`);
-  return Number(length) - (chunk.length - end - 4);
-}
-
-const head_bytes_max = 2_048;

@@ -1,5 +1,4 @@
 import { type Data, nameOf } from "./data.ts";
-import type { FastifyServer } from "./fastify.ts";
 import { Gateway } from "./gateway.ts";
 import { type Load, loadOf } from "./load.ts";
 import type { Report } from "./report.ts";
@@ -8,46 +7,36 @@ import type { Report } from "./report.ts";
  * Requests a second over loopback from `lintel run`: pages that were never asked for,
  * against one page over and over, as a plain client asks for it, as one that takes gzip, and as one that holds it.
  */
-export async function repeatedPages(options: {
-  data: Data;
-  report: Report;
-  seconds: number;
-  fastify: FastifyServer | undefined;
-}): Promise<void> {
-  const { data, report, seconds, fastify } = options;
+export async function repeatedPages(options: { data: Data; report: Report; seconds: number }): Promise<void> {
+  const { data, report, seconds } = options;
   await using server = await Gateway.start(data.store);
   report.note(
     `a gateway on loopback, 16 connections: ${server.resident_mb().toFixed(0)} MB resident at the start`,
   );
-  try {
-    const gzip = "Accept-Encoding: gzip\r\n";
-    const live = new LivePages(data, server);
-    await live.load("", 1);
-    const plain = await live.load("", seconds);
-    const liveGzip = await live.load(gzip, seconds);
-    const path = pathOf(data.pages[0] ?? { item: 1, before_s: 0 });
-    const etag = await etagOf(server, path);
-    const repeated = (headers: string) =>
-      loadOf({ port: server.port, seconds, requests: [server.get(path, headers)] });
-    const ratio = (name: string, one: Load, other: Load) => {
-      report.note(`  ${name}: ${shown(one)} against ${shown(other)} live`);
-      report.bar("    times the requests a second", {
-        value: one.requests_per_s / other.requests_per_s,
-        least: 6,
-      });
-    };
-    ratio("repeated page", await repeated(""), plain);
-    ratio("repeated page, gzip", await repeated(gzip), liveGzip);
-    ratio("repeated page that the client holds", await repeated(`If-None-Match: ${etag}\r\n`), plain);
-    report.note(`  ${server.resident_mb().toFixed(0)} MB resident at the end`);
-    if (fastify !== undefined) await compare({ data, report, seconds, fastify, live: plain });
-  } finally {
-    await fastify?.stop();
-  }
+  const gzip = "Accept-Encoding: gzip\r\n";
+  const live = new LivePages(data, server);
+  await live.load("", 1);
+  const plain = await live.load("", seconds);
+  const liveGzip = await live.load(gzip, seconds);
+  const path = pathOf(data.pages[0] ?? { item: 1, before_s: 0 });
+  const etag = await etagOf(server, path);
+  const repeated = (headers: string) =>
+    loadOf({ port: server.port, seconds, requests: [server.get(path, headers)] });
+  const ratio = (name: string, one: Load, other: Load) => {
+    report.bar(`${name}, beside pages that were never asked for`, {
+      value: one.requests_per_s / other.requests_per_s,
+      least: 6,
+      of: [shown(one), shown(other)],
+    });
+  };
+  ratio("repeated page", await repeated(""), plain);
+  ratio("repeated page, gzip", await repeated(gzip), liveGzip);
+  ratio("repeated page that the client holds", await repeated(`If-None-Match: ${etag}\r\n`), plain);
+  report.figure("resident after that, MB", server.resident_mb());
 }
 
 /** Every page once, from where the last load stopped: the cache has room for fewer than there are. */
-class LivePages {
+export class LivePages {
   readonly #data: Data;
   readonly #server: Gateway;
   #round = 0;
@@ -69,26 +58,7 @@ class LivePages {
   }
 }
 
-async function compare(options: {
-  data: Data;
-  report: Report;
-  seconds: number;
-  fastify: FastifyServer;
-  live: Load;
-}): Promise<void> {
-  const { data, report, seconds, fastify, live } = options;
-  const requests = data.pages.map(
-    ({ item, before_s }) =>
-      `GET /events/${item}?before=${before_s} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: application/json\r\n\r\n`,
-  );
-  await loadOf({ port: fastify.port, seconds: 1, requests });
-  const load = await loadOf({ port: fastify.port, seconds, requests });
-  report.note(`the same pages from ${fastify.name}, without tokens, links and tags: ${shown(load)}`);
-  const ratio = (live.requests_per_s / load.requests_per_s).toFixed(2);
-  report.note(`  live pages of ours against it, requests a second: ${ratio} times`);
-}
-
-function pathOf({ item, before_s }: { item: number; before_s: number }): string {
+export function pathOf({ item, before_s }: { item: number; before_s: number }): string {
   return `/items/wirelesssensors/${nameOf(item)}/events?before=${before_s}`;
 }
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { SystemClock } from "../../../../src/clock.ts";
 import { type CentralPlace, openCentral } from "../../../../src/commands/central-place.ts";
 import { lineLog } from "../../../../src/log.ts";
+import type { Batch } from "../../../../src/store/batch.ts";
 import type { CentralStore } from "../../../../src/store/central-store.ts";
 import { encodeBatch } from "../../../../src/sync/batch-codec.ts";
 import { type BatchAnswer, batchHeader, batchType, syncPath } from "../../../../src/sync/protocol.ts";
@@ -114,12 +115,13 @@ export interface Encoded {
 
 /** The next batches of a home. */
 export function encodedNext(data: HomeData, home: number, count: number): Encoded[] {
-  return Array.from({ length: count }, () => {
-    const batch = data.next(home);
-    const bytes = encodeBatch(batch);
-    if (bytes === null) throw new Error("a batch is too large");
-    return { bytes, header: `${batch.epoch} ${batch.from_seq} ${batch.to_seq}` };
-  });
+  return Array.from({ length: count }, () => encoded(data.next(home)));
+}
+
+export function encoded(batch: Batch): Encoded {
+  const bytes = encodeBatch(batch);
+  if (bytes === null) throw new Error("a batch is too large");
+  return { bytes, header: `${batch.epoch} ${batch.from_seq} ${batch.to_seq}` };
 }
 
 export function openStore(place: CentralPlace): Promise<CentralStore> {

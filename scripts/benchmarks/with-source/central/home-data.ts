@@ -68,8 +68,8 @@ export function demoReadings(count: number): Reading[] {
 }
 
 /** Events of 20 sensors, about a second apart: no other series has rows that are as short. */
-export function sensorReadings(count: number): Reading[] {
-  const random = seeded(demo_seed);
+export function sensorReadings(count: number, seed = demo_seed): Reading[] {
+  const random = seeded(seed);
   return Array.from({ length: count }, (_, index) =>
     sensorEvent(
       sensor(Math.floor(random() * 20)),

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Data } from "./data.ts";
-import type { Report } from "./report.ts";
-import { startCommand } from "./server-process.ts";
+import type { Data } from "../api/data.ts";
+import type { Report } from "../api/report.ts";
+import { startCommand } from "../api/server-process.ts";
 
 /** Fastify on Node, serving pages of the rowid table at `/events/{item}?before=`. */
 export interface FastifyServer {
@@ -19,14 +19,14 @@ export interface FastifyServer {
  */
 export async function fastifyServer(data: Data, report: Report): Promise<FastifyServer | undefined> {
   if (Bun.which("node") === null || Bun.which("npm") === null) {
-    report.note("no comparison with Fastify: there is no node or npm on PATH");
+    report.absent("Fastify", "sudo apt-get install nodejs npm; npm then installs it");
     return undefined;
   }
   const directory = join(tmpdir(), "lintel-bench-fastify");
   mkdirSync(directory, { recursive: true });
   writeFileSync(join(directory, "package.json"), '{ "private": true }\n');
   if (!install(directory, "fastify")) {
-    report.note("no comparison with Fastify: npm could not install it");
+    report.absent("Fastify", "npm could not install it");
     return undefined;
   }
   const driver = install(directory, "better-sqlite3") ? "better-sqlite3" : "node:sqlite";
@@ -79,7 +79,7 @@ app.get("/events/:item", (request, reply) =>
   reply.send(select.all(Number(request.params.item), Number(request.query.before))));
 app.listen({ port: 0, host: "127.0.0.1" }).then(() => console.log(JSON.stringify({
   port: app.server.address().port,
-  versions: "Fastify " + app.version + " with ${driver} " + ${version} + " on Node " + process.version,
+  versions: "Fastify " + app.version + ", ${driver} " + ${version} + ", Node " + process.versions.node.split(".")[0],
 })));
 process.on("SIGTERM", () => process.exit());
 `;

@@ -1,0 +1,46 @@
+/**
+ * Beside others: Zigbee2MQTT, Fastify with better-sqlite3, PostgreSQL with json_agg, InfluxDB and VictoriaMetrics
+ *
+ *   ./scripts/bench peers [--quick] [gateways] [pages] [databases]
+ *
+ * Without a name all parts run in turn; --help says what each measures. Both sides of each part run in one go, Lintel as people start it. A program that is not on this machine
+ * is named with the command that installs it, and left out. --quick takes little of everything, to see that it runs.
+ */
+import { parseArgs } from "node:util";
+import { Report } from "../api/report.ts";
+import { gateways } from "../peers/gateways.ts";
+import { pages } from "../peers/pages.ts";
+import { databases } from "./peers/databases.ts";
+
+const parts: Readonly<
+  Record<string, { run: (report: Report, options: { quick: boolean }) => Promise<void>; what: string }>
+> = {
+  gateways: {
+    run: gateways,
+    what: "a home's gateway beside Zigbee2MQTT: time until delivered, memory, and lost when killed",
+  },
+  pages: {
+    run: pages,
+    what: "pages of 1,000 records beside Fastify, json_agg of PostgreSQL, and static bytes",
+  },
+  databases: {
+    run: databases,
+    what: "central beside InfluxDB, VictoriaMetrics and a bare COPY: rows a second, pages, bytes of an event",
+  },
+};
+
+const { values: options, positionals } = parseArgs({
+  options: { help: { type: "boolean", default: false }, quick: { type: "boolean", default: false } },
+  allowPositionals: true,
+});
+const unknown = positionals.find((name) => !Object.hasOwn(parts, name));
+if (options.help || unknown !== undefined) {
+  console.log("./scripts/bench peers [--quick] [PART …]   without a name all parts");
+  for (const [name, { what }] of Object.entries(parts)) console.log(`  ${name.padEnd(11)}${what}`);
+  process.exit(options.help ? 0 : 2);
+}
+const report = new Report();
+for (const [name, { run }] of Object.entries(parts)) {
+  if (positionals.length === 0 || positionals.includes(name)) await run(report, options);
+}
+process.exit(report.end());
