@@ -20,7 +20,7 @@ export function firstPlot(contents: Contents): string {
 
 ${seriesOf(series).title} of each item by day, of the days of which at most an hour is missing.
 
-R:
+R (a script draws into \`Rplots.pdf\`):
 
 \`\`\`r
 readings <- ${r(series)}
@@ -32,7 +32,7 @@ merged <- merge(counts, transform(known, day = as.Date(day)), by = c("itemname",
 if (nrow(merged) > 0) boxplot(readings ~ itemname, merged, las = 2, ylab = "readings a day")
 \`\`\`
 
-Python:
+Python, with pandas and matplotlib (it draws into \`first-plot.png\`):
 
 \`\`\`python
 import pandas as pd
@@ -42,7 +42,8 @@ readings["day"] = pd.to_datetime(${day.python}).dt.date
 missing["day"] = pd.to_datetime(missing["day"]).dt.date
 counts = readings.groupby(["itemname", "day"]).size().rename("readings").reset_index()
 known = missing.loc[missing["minutes"] - missing["listened"] <= 60, ["itemname", "day", "listened"]]
-counts.merge(known, on=["itemname", "day"]).pivot(index="day", columns="itemname", values="readings").plot()
+merged = counts.merge(known, on=["itemname", "day"]).pivot(index="day", columns="itemname", values="readings")
+if len(merged) > 0: merged.plot(ylabel="readings a day").figure.savefig("first-plot.png")
 \`\`\`
 
 DuckDB:

@@ -41,14 +41,31 @@ function citing(contents: Contents): string {
   const citation = citationOf(contents);
   if (citation === undefined) return "";
   const names = (tables: readonly WrittenTable[]) => tables.map(({ path }) => `\`${path}\``).join(", ");
+  const { tables, key } = contents;
+  const files = lasting(tables).map(({ path }) => path);
   return `## Cite it
 
 > ${citation}
 
-\`lintel fetch --at FOLDER\`, with this folder and the address of the gateway or of central, gives these files again, byte for byte, also years later and whatever has arrived since, or says which
-readings were erased: ${names(lasting(contents.tables))}. The checksum is theirs: \`LC_ALL=C sha256sum FILE … | sha256sum\`, the files in order of their names.
+The files of readings are had again, byte for byte, also years later and whatever has arrived since, or it is said which readings were erased: from the gateway or from central, in this folder, by
 
-The others say what is known on the day of the download, and are outside of the checksum: ${names(changing(contents.tables))}.
+\`\`\`sh
+lintel fetch --url https://central.example --token-file token --at . --output ../again
+\`\`\`
+
+${key === undefined ? "" : `The numbers of homes and items are the same with the same key, whose fingerprint is ${key}: \`--key FILE\` names it. `}${checksum(files)}The others say what is known on the day of the download, and are outside of the checksum: ${names(changing(tables))}.
+
+`;
+}
+
+/** How anybody has the checksum of the citation. */
+function checksum(files: readonly string[]): string {
+  if (files.length === 0) return "";
+  return `The checksum in the citation is that of
+
+\`\`\`sh
+LC_ALL=C sha256sum ${files.join(" ")} | sha256sum
+\`\`\`
 
 `;
 }
