@@ -1,6 +1,9 @@
 import { existsSync } from "node:fs";
+import { dirname } from "node:path";
 import type { Command } from "commander";
 import { ControlClient } from "../control/client.ts";
+import { savedPackage } from "../download/at.ts";
+import { OperatorError } from "../errors.ts";
 import { emptyStore, type ImportStore } from "../import/empty-store.ts";
 import { faultText, ImportRefused } from "../import/fault.ts";
 import { type ImportProgress, importFiles } from "../import/import.ts";
@@ -45,6 +48,7 @@ async function importRecords(
 ): Promise<void> {
   const { terminal } = context;
   const dryRun = options.dryRun === true;
+  await requireNames(files);
   try {
     const imported = await intoStore(files, dryRun, options, context);
     if (options.json) terminal.printJson({ dry_run: dryRun, changes: imported.changes });
@@ -54,6 +58,18 @@ async function importRecords(
     sayFaults(thrown, terminal);
     if (options.json) terminal.printJson({ fault_count: thrown.count, faults: thrown.faults });
     context.exitWith(exit_faults);
+  }
+}
+
+/** @throws OperatorError for files of a package without identifiers: its numbers would become an inventory of nobody. */
+async function requireNames(files: readonly string[]): Promise<void> {
+  for (const folder of new Set(files.map((file) => dirname(file)))) {
+    const saved = await savedPackage(folder).catch(() => undefined);
+    if (saved?.made.key !== undefined)
+      throw new OperatorError(
+        `${folder} is a package without identifiers: its numbers are no inventory's`,
+        "import one that was written with --identifiers",
+      );
   }
 }
 

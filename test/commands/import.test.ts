@@ -2,7 +2,11 @@ import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { SystemClock } from "../../src/clock.ts";
+import { openGatewayStore } from "../../src/store/sqlite/open.ts";
+import { event, sensor } from "../download/filled.ts";
 import { eventually, Site } from "../shipped/front-door.ts";
+import { keptLog } from "../store/sample.ts";
 
 let site: Site;
 beforeEach(() => {
@@ -124,3 +128,23 @@ test("killed while it writes, it leaves none of the records or all, and the next
   expect((await site.lintel("import", file, "--new", "--data", site.data)).code).toBe(0);
   expect(itemCount()).toBe(count);
 }, 60_000);
+
+test("of a package it takes back the files with identifiers alone, and says so of the others", async () => {
+  const store = ["--data", site.data];
+  expect((await site.lintel("import", ...store, "--new", itemsCsv(3))).code).toBe(0);
+  const clock = new SystemClock();
+  const { log } = keptLog();
+  const gateway = await openGatewayStore({ directory: site.data, clock, log, home: 12 });
+  await gateway.append([event(sensor(0), Date.UTC(2026, 10, 1), 1)]);
+  await gateway.close();
+  expect((await site.lintel("export", ...store, "--output", "without")).code).toBe(0);
+  expect((await site.lintel("export", ...store, "--output", "with", "--identifiers")).code).toBe(0);
+  const refused = await site.lintel("import", ...store, "without/items.csv");
+  expect([refused.code, refused.out]).toEqual([2, ""]);
+  expect(refused.said).toContain("without is a package without identifiers");
+  expect(itemCount()).toBe(4);
+  expect(await site.lintel("import", ...store, "with/items.csv")).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/items +1 +0 +3/),
+  });
+});
