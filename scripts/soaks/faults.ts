@@ -125,16 +125,19 @@ function sayTable(): void {
   );
   console.log("|---|---|---|---:|---:|---:|---:|---:|");
   for (const name of Object.keys(parts))
-    for (const [call, errors] of Object.entries(faultsOf)) {
+    for (const call of Object.keys(faultsOf)) {
       const of = [...results.values()].filter(
         ({ place, given, broken }) =>
-          place.startsWith(`${name}/${call}/`) && (broken !== undefined || given?.path !== undefined),
+          place.startsWith(`${name}/${call}/`) &&
+          isWanted(place) &&
+          (broken !== undefined || given?.path !== undefined),
       );
       if (of.length === 0) continue;
+      const errors = new Set(of.map(({ place }) => place.split("/")[2]));
       const count = (is: (one: Result) => boolean) => of.filter(is).length;
       const ended = (how: Tried["ended"]) => count((one) => one.ended === how);
       console.log(
-        `| ${name} | ${call} | ${errors.join(", ")} | ${of.length} | ${ended("healthy")} | ${ended("limped")} | ${ended("stopped")} | ${count((one) => one.broken !== undefined)} |`,
+        `| ${name} | ${call} | ${[...errors].join(", ")} | ${of.length} | ${ended("healthy")} | ${ended("limped")} | ${ended("stopped")} | ${count((one) => one.broken !== undefined)} |`,
       );
     }
 }
