@@ -22,6 +22,13 @@ describe("AES-CCM", () => {
     expect(openCcm(options, ciphertext, mic)).toEqual(plain);
   });
 
+  test("counts blocks and bytes beyond 255: the end and the code of a long text are those of OpenSSL", () => {
+    const long = Uint8Array.from({ length: 300 }, (_, index) => index);
+    const sealed = sealCcm({ key: options.key, nonce: options.nonce, mic_bytes: 8 }, long);
+    expect(sealed.ciphertext.slice(284).toHex()).toBe("98fdaa8168ba4c59a2e89d343790df5d");
+    expect(sealed.mic.toHex()).toBe("d43c009e87a0070b");
+  });
+
   test("opens nothing that was changed in one bit, anywhere", () => {
     for (let bit = 0; bit < (ciphertext.length + mic.length) * 8; bit += 1) {
       const changed = Uint8Array.from([...ciphertext, ...mic]);

@@ -56,3 +56,37 @@ test("what is neither a number nor one of a few words is counted and not kept", 
   const payload = { color: { x: 1 }, text: "one", not: Number.NaN, nothing: null, empty: "" };
   expect(toldBy(payload, properties())).toMatchObject({ measures: [], unrecorded: 3 });
 });
+
+test("an event word is a bit also where no definition names it, and words with other bits are told beside it", () => {
+  expect(toldBy({ contact: false }, properties()).signs).toHaveLength(1);
+  const told = toldBy({ contact: false, tamper: true }, properties("contact", "tamper"));
+  expect(told.signs.map(({ bit }) => bit)).toEqual([0, 2]);
+  expect(eventOf([])).toBeUndefined();
+});
+
+test("a state that is a word is known by its property, and is one whole word", () => {
+  const known: Properties = new Map([["motion_state", { words: true }]]);
+  const { words } = toldBy({ motion_state: "large", action: "double" }, known);
+  expect([...words]).toEqual([
+    ["motion_state_large", "motion_state"],
+    ["action_double", "action"],
+  ]);
+  const odd = toldBy({ motion_state: " large", action: "double click" }, known);
+  expect(odd).toMatchObject({ measures: [], unrecorded: 2 });
+  expect(toldBy({ action: ["double"] }, known)).toMatchObject({ measures: [], unrecorded: 1 });
+});
+
+test("what is not there, and the quality of the link, is neither kept nor counted", () => {
+  expect(toldBy({ linkquality: 120, gone: undefined }, properties())).toMatchObject({
+    measures: [],
+    unrecorded: 0,
+  });
+});
+
+test("a battery is told by numbers that are numbers, and by a voltage that no definition describes", () => {
+  expect(toldBy({ voltage: 2950 }, properties()).battery).toEqual({ battery_mv: 2950 });
+  expect(toldBy({ battery: true }, properties()).battery).toEqual({});
+  const none = toldBy({ battery: Number.NaN, voltage: Number.NaN }, properties());
+  expect(none).toMatchObject({ battery: {}, unrecorded: 2 });
+  expect(none.battery).toEqual({});
+});
