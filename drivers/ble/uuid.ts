@@ -19,7 +19,6 @@ export function encodeUuid(uuid: string): Uint8Array {
 /** The printed form of hex digits without dashes; leading zeros of a 16-bit UUID may be missing. */
 export function printedUuid(hex: string): string {
   const digits = hex.toLowerCase();
-  if (digits.length <= 4) return digits.padStart(4, "0");
   const whole = digits.length <= 8 ? `${digits.padStart(8, "0")}${base}` : digits;
   if (whole.startsWith("0000") && whole.endsWith(base)) return whole.slice(4, 8);
   return `${whole.slice(0, 8)}-${whole.slice(8, 12)}-${whole.slice(12, 16)}-${whole.slice(16, 20)}-${whole.slice(20)}`;

@@ -36,6 +36,7 @@ describe("UUIDs and addresses", () => {
 
   test("keep their zeros", () => {
     expect([printedUuid("f"), printedUuid("180f")]).toEqual(["000f", "180f"]);
+    expect(printedUuid("1234f")).toBe("0001234f-0000-1000-8000-00805f9b34fb");
     expect(decodeAddress(hex(onAir))).toBe(address);
   });
 
@@ -56,7 +57,7 @@ describe("advertising data", () => {
 
   test("ends at a structure that is empty or cut short, and what came before is kept", () => {
     const name = { name: "ab", services: [], serviceData: {} };
-    for (const end of ["", "00", "0003031d18", "03031d", "ff", "0109"])
+    for (const end of ["", "00", "0003031d18", "03031d", "ff", "050963", "0109"])
       expect(decodeAdvertisingData(hex(`03096162 ${end}`))).toStrictEqual(
         end === "0109" ? { ...name, name: "" } : name,
       );
