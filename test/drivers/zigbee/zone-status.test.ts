@@ -1,13 +1,16 @@
 import { expect, test } from "bun:test";
-import type { Events } from "zigbee-herdsman";
+import type { Events, Models } from "zigbee-herdsman";
 import type { LastStatus } from "../../../drivers/zigbee/last-status.ts";
 import {
   delay_max_ms,
   heartbeat_least_ms,
   isSilent,
+  zoneEndpoint,
   zoneReport,
+  zoneTypeOf,
 } from "../../../drivers/zigbee/zone-status.ts";
 import { clockQuality } from "../../../src/clock.ts";
+import { StandInDevice } from "./stand-in-device.ts";
 
 function message(type: string, data: object, cluster = "ssIasZone"): Events.MessagePayload {
   return { type, cluster, data } as unknown as Events.MessagePayload;
@@ -59,4 +62,24 @@ test.each<[string, ReturnType<typeof told>, LastStatus | undefined, boolean]>([
 ])("%s is a heartbeat or the same again: %#", (_, zone, last, silent) => {
   expect(heartbeat_least_ms).toBe(600_000);
   expect(isSilent(zone, last, moment)).toBe(silent);
+});
+
+test("the zone of a device is the endpoint that has the cluster, and its type the number that is known of it", () => {
+  const stand = new StandInDevice("0x4000000000000001", { modelID: "of nobody" });
+  const device = stand as unknown as Models.Device;
+  stand.getEndpoint(1);
+  expect([zoneEndpoint(device), zoneTypeOf(device)]).toEqual([undefined, undefined]);
+  const zone = stand.getEndpoint(2);
+  zone.inputClusters.push(0x0500);
+  expect(zoneEndpoint(device)?.ID).toBe(2);
+  const known: Record<string, unknown> = {};
+  zone.getClusterAttributeValue = ((cluster: string, name: string) => known[`${cluster} ${name}`]) as never;
+  for (const [type, told] of [
+    [0x000d, 0x000d],
+    ["door", undefined],
+    [undefined, undefined],
+  ]) {
+    known["ssIasZone zoneType"] = type;
+    expect(zoneTypeOf(device)).toBe(told as number);
+  }
 });
