@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { clockQuality, sane_unix_ms, stamp_end_ms } from "../../src/clock.ts";
 import {
+  dated,
   doubt_ms,
   future_max_ms,
   mayWait,
@@ -56,6 +57,11 @@ describe("a clock is believed", () => {
     expect([later(step_max_ms + 100), later(step_max_ms + 101)]).toEqual([false, true]);
   });
 
+  test("only where it is nearer to what it was than to what it leapt to", () => {
+    expect(looking([0, start_ms], [10, start_ms + 4_000], [20, start_ms + 2_000]).doubts).toBe(true);
+    expect(looking([0, start_ms], [10, start_ms + 4_000], [20, start_ms + 1_999]).doubts).toBe(false);
+  });
+
   test("anew after forty minutes on one offset, and the minutes begin again with another", () => {
     const leapt_ms = start_ms + 3_600_000;
     expect(looking([0, start_ms], [10, leapt_ms], [10 + doubt_ms - 1, leapt_ms]).doubts).toBe(true);
@@ -105,6 +111,10 @@ describe("a stamp", () => {
     expect(mayWait(event)).toBe(false);
     expect(mayWait({ ...event, monotonic_ms: 1, clock: deviceUnmeasured })).toBe(false);
     expect(new Stamper().stamp(event, 1)).toEqual(event);
+  });
+
+  test("that does not depend on the clock is not touched by its timeline", () => {
+    expect(dated(event, { offset_ms: 7, compared_ms: 0 })).toBe(event);
   });
 
   test("that is off by two seconds stands, and is said to be corrected beyond", () => {

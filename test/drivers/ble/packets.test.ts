@@ -57,7 +57,7 @@ describe("advertising data", () => {
 
   test("ends at a structure that is empty or cut short, and what came before is kept", () => {
     const name = { name: "ab", services: [], serviceData: {} };
-    for (const end of ["", "00", "0003031d18", "03031d", "ff", "050963", "0109"])
+    for (const end of ["", "00", "0003031d18", "03031d", "ff", "050963", "030963", "0109"])
       expect(decodeAdvertisingData(hex(`03096162 ${end}`))).toStrictEqual(
         end === "0109" ? { ...name, name: "" } : name,
       );
