@@ -55,7 +55,12 @@ export async function restoreHome(options: {
       store,
       take: (document) => takeHomeRecords({ store, directory, document }),
     });
-    const readings = await restoreHistory({ central, store, from_ms: now_ms - days * day_ms, onBatch });
+    const readings = await restoreHistory({
+      central,
+      store,
+      from_ms: Math.max(0, now_ms - days * day_ms),
+      onBatch,
+    });
     const records = Object.values(imported?.changes ?? {}).reduce((sum, { added }) => sum + added, 0);
     return { readings, records, ...putHomeFiles(directory, files) };
   } finally {

@@ -139,6 +139,9 @@ describe("a lost box", () => {
     await box.live(101, 110);
     expect(await box.upload()).toMatchObject({ sent: 10 });
     expect(await box.central.events()).toEqual(numbers(1, 110));
+    box.lose();
+    // More days than there are since 1970.
+    expect(await restore("--from-central", "--days", "36500")).toMatchObject({ readings: 110 });
   }, 60_000);
 
   test("comes back from a backup without central too, which is said", async () => {
