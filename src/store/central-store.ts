@@ -58,6 +58,9 @@ export interface CentralStore extends Store {
    */
   repairDay(request: DayReadings, readings: Batch, sender: Sender): Promise<Repaired>;
 
+  /** The readings that are held of one series of one device of a home on one day, under the numbers of an epoch, as `UploadStore.readingsOfDay`. */
+  readingsOfDay(request: DayReadings, home: number): Promise<Batch>;
+
   /**
    * The readings that a home has sent, and no others, old to new, for a box that is restored: numbered on from `after.seq`; undefined
    * at the end. `position` is to be handed back as `after`.

@@ -63,6 +63,12 @@ export interface UploadStore extends Store, AdmissionStore, Doubts, NameStore {
    */
   restoreReadings(batch: Batch): Promise<void>;
 
+  /**
+   * Takes in those readings of one of this store's epochs that it has numbered and has lost since, under their numbers: as central gives them back, of one
+   * series. Answers how many.
+   */
+  takeBack(batch: Batch): Promise<number>;
+
   /** Takes in readings that follow the last number of this store, from a later self of it: of its own epoch, numbered as the batch says. */
   takeLater(batch: Batch): Promise<void>;
 }

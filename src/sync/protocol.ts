@@ -16,6 +16,7 @@ import { UpdateReport } from "../update-report.ts";
  * | POST /sync/v1/batches | central | sync | a batch -> BatchAnswer; 409 with BatchRefusal where it cannot follow what is held |
  * | POST /sync/v1/verify | central | sync | VerifyBody -> VerifyAnswer |
  * | PUT /sync/v1/days | central | sync | a batch of one day, named by DayQuery -> RepairAnswer |
+ * | GET /sync/v1/days | central | sync | the batch of one day that central holds, by DayQuery |
  * | GET /sync/v1/roster | central | sync | the home's records as an import document, with ETag |
  * | PUT, GET /sync/v1/backups | central | sync | BackupsBody: files such as the backup of the Zigbee network |
  * | GET /sync/v1/history | central | sync | batches for a box that is restored, by HistoryQuery; 204 at the end |

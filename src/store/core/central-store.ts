@@ -14,7 +14,7 @@ import { itemHealth } from "./item-health.ts";
 import { strays } from "./item-overviews.ts";
 import { type HeardDevice, heardFrom } from "./items.ts";
 import { newlyCompared, nightsOf } from "./nights.ts";
-import { daysColumns, refuseUnheld } from "./repair.ts";
+import { daysColumns, heldOfDay, refuseUnheld } from "./repair.ts";
 import { heardIn } from "./reports.ts";
 import { dueAfterReport, seals_a_report_max } from "./sealing.ts";
 import { refuseMisfits } from "./series-rows.ts";
@@ -82,6 +82,7 @@ export function centralStoreOn(parts: CentralParts): CentralStore {
       refuseMisfits(request.series, columns, 0);
       return writer.write("repairDay", request, batch, sender);
     },
+    readingsOfDay: snapshot((request, home) => heldOfDay(homes, request, home)),
     history: snapshot((request) => history(homes, epoch, request)),
     gateways: read(gatewayRecords),
     seal,

@@ -2,6 +2,7 @@ import { day_ms } from "../../durations.ts";
 import type { SeriesName } from "../../series.ts";
 import { type Batch, batch_readings_max, type SeriesColumns, valuesAt } from "../batch.ts";
 import { refuseForeign } from "../batch-acceptance.ts";
+import { BatchColumns } from "../batch-columns.ts";
 import { BatchRefused, type Repaired, type Sender } from "../central-store.ts";
 import { withoutErased } from "../erasure.ts";
 import type { OwnNumbers } from "../own-numbers.ts";
@@ -16,7 +17,7 @@ import { placesOf, type RunPlace } from "./run.ts";
 import { blocksNumbered, removeSealed } from "./sealed-blocks.ts";
 import { putWhereKept } from "./sealed-writes.ts";
 import { quoted, readingColumns } from "./series-tables.ts";
-import { holdSource, numbersOf, type Source } from "./sources.ts";
+import { holdSource, numbersOf, type Source, sourceOf } from "./sources.ts";
 import { arrays, change, hold, rowsOf, type Work } from "./work.ts";
 
 /** Makes a day of a device what its gateway says it is, but removes nothing: see `CentralStore.repairDay`. */
@@ -56,6 +57,32 @@ function* repair(
     return seq !== undefined && seq > request.after_seq && seq <= through_seq && !sent.has(seq);
   });
   return { ...changed, kept: kept.length };
+}
+
+/** The readings of an epoch that are held of one series of one device on one day: see `CentralStore.readingsOfDay`. To be read at one moment. */
+export function* heldOfDay(homes: Homes, request: DayReadings, home: number): Work<Batch> {
+  const { epoch, series, day, after_seq, through_seq } = request;
+  const source = yield* sourceOf(epoch);
+  const stream = source?.home === home ? yield* knownStream(request, home) : undefined;
+  const numbered: [seq: number, row: Row][] = [];
+  if (source !== undefined && stream !== undefined) {
+    const numbers = yield* numbersOf(source);
+    const held = yield* heldOn(yield* tableOf(homes, series, { home }), stream, day);
+    for (const [own, row] of held) {
+      const seq = numbers.seqOf(own);
+      if (seq !== undefined && seq > after_seq && seq <= through_seq) numbered.push([seq, row]);
+    }
+  }
+  numbered.sort(([one], [other]) => one - other);
+  const whole = numbered.length < batch_readings_max;
+  const rows = numbered.slice(0, batch_readings_max);
+  const columns = new BatchColumns();
+  const { kind, address, itemid } = request;
+  const device = { kind, address, itemid };
+  for (const [seq, row] of rows) columns.add(series, device, seq, row);
+  const to_seq = whole ? Math.max(through_seq, after_seq) : (rows.at(-1)?.[0] ?? through_seq);
+  const first_seq = source?.first_seq ?? 1;
+  return { epoch, first_seq, from_seq: after_seq + 1, to_seq, missing: [], ...columns.columns() };
 }
 
 /** @throws BatchRefused where a day has readings of an epoch that are not held */
@@ -170,7 +197,7 @@ interface Table {
   readonly places: ReadonlyMap<number, RunPlace>;
 }
 
-function* tableOf(homes: Homes, series: SeriesName, sender: Sender): Work<Table> {
+function* tableOf(homes: Homes, series: SeriesName, sender: Pick<Sender, "home">): Work<Table> {
   const heard = yield* rowsOf(arrays<[number]>("SELECT key FROM streams WHERE home = $1", sender.home));
   const table = { homes, series, home: homes.of(sender.home) };
   const known = yield* placesOf(homes, { ...table, streams: heard.flat() });

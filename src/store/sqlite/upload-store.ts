@@ -33,6 +33,7 @@ export function uploadStoreOn(parts: SqliteParts & { readonly writing: UploadWri
     prune: async (request) => writing.prune(request),
     forgetRecords: async (records) => writing.forgetRecords(records),
     restoreReadings: async (batch) => writing.restoreReadings(batch),
+    takeBack: async (batch) => writing.takeBack(batch),
     takeLater: async (batch) => writing.takeLater(batch),
   };
 }

@@ -1,11 +1,15 @@
+import { day_ms } from "../../durations.ts";
 import { OperatorError } from "../../errors.ts";
 import { identityOf, numberOf } from "../../records/record-table.ts";
 import { type SeriesName, seriesNames } from "../../series.ts";
-import type { Batch } from "../batch.ts";
+import type { Batch, SeriesColumns } from "../batch.ts";
 import { firstIndexFrom } from "../batch-acceptance.ts";
+import { recountDays } from "../core/count-spans.ts";
+import { homesOnSqlite } from "../core/homes.ts";
+import { putReadings } from "../core/work.ts";
 import { withoutErased } from "../erasure.ts";
 import type { ImportedRecord } from "../record-store.ts";
-import type { UploadState } from "../upload-store.ts";
+import type { EpochSpan, UploadState } from "../upload-store.ts";
 import { epochs } from "./epochs.ts";
 import { type PruneRequest, prune } from "./pruning.ts";
 import { Writing } from "./write.ts";
@@ -61,6 +65,53 @@ export class UploadWriting extends Writing {
     });
   }
 
+  takeBack(given: Batch): number {
+    return this.transaction(() => {
+      const { batch } = withoutErased(given, this.erased.spans());
+      const span = this.runner
+        .run(epochs())
+        .find(({ epoch, restored }) => epoch === batch.epoch && !restored);
+      if (span === undefined) return 0;
+      return seriesNames.reduce((sum, series) => sum + this.#takeLost(series, batch, span), 0);
+    });
+  }
+
+  /** Inserts those that the stream has not, of numbers that were given. */
+  #takeLost(series: SeriesName, batch: Batch, { first_seq, last_seq }: EpochSpan): number {
+    const columns = batch.series[series];
+    if (columns === undefined) return 0;
+    const { seq, stamp_ms } = columns;
+    const stream = this.#streamsOf(batch, columns, seq.keys());
+    const has = this.database.query(`SELECT 1 FROM ${series} WHERE stream = ? AND stamp = ? AND seq = ?`);
+    const order = Uint32Array.from(
+      [...seq.keys()].filter((index) => {
+        const number = seq[index] as number;
+        const own = number >= first_seq && number <= last_seq;
+        return own && has.values(stream[index] as number, stamp_ms[index] as number, number).length === 0;
+      }),
+    );
+    const days = Array.from(order, (index): [number, number] => [
+      stream[index] as number,
+      Math.floor((stamp_ms[index] as number) / day_ms),
+    ]);
+    this.runner.run(putReadings({ series, home: 0, columns, order, stream, own: seq }));
+    const each = new Map(days.map((day) => [day.join(" "), day])).values();
+    this.runner.run(recountDays(homesOnSqlite, { series, home: 0, days: each, changed: true }));
+    return order.length;
+  }
+
+  /** The keys of the streams of readings of a batch. */
+  #streamsOf(batch: Batch, columns: SeriesColumns, order: Iterable<number>): Float64Array {
+    const stream = new Float64Array(columns.seq.length);
+    for (const index of order) {
+      const device = batch.devices[columns.device[index] as number];
+      if (device === undefined)
+        throw new Error(`a batch names device ${columns.device[index]} of ${batch.devices.length}`);
+      stream[index] = this.streams.keyOf(device, columns.stamp_ms[index] as number, []);
+    }
+    return stream;
+  }
+
   #put(batch: Batch, held_seq: number): void {
     if (batch.from_seq > held_seq + 1) {
       throw new OperatorError(
@@ -87,13 +138,7 @@ export class UploadWriting extends Writing {
     const columns = batch.series[series];
     if (columns === undefined) return;
     const order = Uint32Array.from(columns.seq.keys()).subarray(firstIndexFrom(columns.seq, after_seq + 1));
-    const stream = new Float64Array(columns.seq.length);
-    for (const index of order) {
-      const device = batch.devices[columns.device[index] as number];
-      if (device === undefined)
-        throw new Error(`a batch names device ${columns.device[index]} of ${batch.devices.length}`);
-      stream[index] = this.streams.keyOf(device, columns.stamp_ms[index] as number, []);
-    }
+    const stream = this.#streamsOf(batch, columns, order);
     this.runner.run(this.additions.put({ series, home: 0, columns, order, stream, own: columns.seq }));
   }
 }

@@ -4,7 +4,8 @@ import { HttpError } from "../../http/errors.ts";
 import { type Batch, batch_bytes_max, isOfDay, numbersIn, readingsIn } from "../../store/batch.ts";
 import { type BatchRefusal, BatchRefused, type CentralStore } from "../../store/central-store.ts";
 import { batch_numbers_max } from "../../store/intake.ts";
-import { decodeBatch, decodeReadings } from "../batch-codec.ts";
+import { batchAnswer } from "../answer.ts";
+import { decodeBatch, decodeReadings, encodeBatch } from "../batch-codec.ts";
 import { BatchFault } from "../batch-frame.ts";
 import { type BatchAnswer, batchType, type DayQuery, dayReadingsOf, type RepairAnswer } from "../protocol.ts";
 import type { HomeAllowances } from "./home-allowances.ts";
@@ -108,6 +109,18 @@ export async function repairDay(
   } catch (thrown) {
     throw refusalOf(thrown, request.epoch);
   }
+}
+
+/** Answers the readings that are held here of one series of one device on one day: a gateway that has lost some of it takes it back. */
+export async function heldOfDay(
+  { home, query }: HomeCall<undefined, Static<typeof DayQuery>>,
+  { store }: Pick<Parts, "store">,
+): Promise<Response> {
+  const request = dayReadingsOf(query);
+  await requireOwn(store, [request.epoch], home);
+  const bytes = encodeBatch(await store.readingsOfDay(request, home));
+  if (bytes === null) throw new Error(`the ${request.series} of a day are too large for a batch`);
+  return batchAnswer(bytes);
 }
 
 /** Refuses an epoch that another home has sent; one that nobody has sent yet passes. Nothing is told of what the other home has. */

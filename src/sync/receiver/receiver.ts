@@ -33,7 +33,7 @@ import {
 } from "../protocol.ts";
 import { compareDays } from "../transfer/differing.ts";
 import { type AdmissionBounds, AdmissionQueue } from "./admission-queue.ts";
-import { answerToHeld, batchForm, dayForm, repairDay, requireOwn, takeBatch } from "./batches.ts";
+import { answerToHeld, batchForm, dayForm, heldOfDay, repairDay, requireOwn, takeBatch } from "./batches.ts";
 import { HomeAllowances } from "./home-allowances.ts";
 import { type HomeCall, inTurn } from "./in-turn.ts";
 import { within } from "./quota-refusals.ts";
@@ -114,6 +114,7 @@ function homeRoutes(parts: Parts, context: AppContext) {
     })
     .post("/verify", inTurn(parts, forms.verify, verify), unread)
     .put("/days", inTurn(parts, dayForm, repairDay), { ...unread, query: queryReader(DayQuery) })
+    .get("/days", inTurn(parts, null, heldOfDay), { query: queryReader(DayQuery) })
     .get("/roster", inTurn(parts, null, homeRecords))
     .put("/backups", inTurn(parts, forms.backups, keepBackups), unread)
     .get("/backups", inTurn(parts, null, backups))

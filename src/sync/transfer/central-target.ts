@@ -2,12 +2,12 @@ import type { Clock } from "../../clock.ts";
 import { OperatorError } from "../../errors.ts";
 import type { ClientRequest } from "../../http-client/http-client.ts";
 import type { Log } from "../../log.ts";
-import type { Batch } from "../../store/batch.ts";
+import { type Batch, isOfDay } from "../../store/batch.ts";
 import type { Repaired } from "../../store/central-store.ts";
 import type { DayDigest } from "../../store/day-digest.ts";
 import { nothingNoted } from "../../store/device-health.ts";
 import type { DayReadings, DigestRequest } from "../../store/upload-store.ts";
-import { encodeBatch, encodedBatch } from "../batch-codec.ts";
+import { decodeReadings, encodeBatch, encodedBatch } from "../batch-codec.ts";
 import {
   BatchAnswer,
   BatchRefusalBody,
@@ -77,6 +77,16 @@ export class CentralTarget implements Target {
       body: { bytes, type: batchType },
     });
     return this.#central.read(answer, RepairAnswer);
+  }
+
+  async readingsOfDay(request: DayReadings): Promise<Batch> {
+    const answer = await this.#central.ask({ method: "GET", path: "/days", query: dayQueryOf(request) });
+    const batch = decodeReadings(answer.body);
+    if (batch.epoch === request.epoch && isOfDay(batch, request.day)) return batch;
+    throw new OperatorError(
+      "central gives back readings of another day than was asked for",
+      "run the same version of Lintel on both; if it is, this is a fault of the program",
+    );
   }
 
   #report({ epochs, condition, report }: Report): Promise<ReportAnswer> {

@@ -14,6 +14,8 @@ export interface Compared {
   /** Readings that central lacked or had otherwise, and those that it alone has. */
   readonly repaired: number;
   readonly kept: number;
+  /** Readings that the gateway had lost, and that came back from central. */
+  readonly returned: number;
   /** Days that differ although all of their readings were handed over again. */
   readonly unrepaired: ReadonlySet<number>;
 }
@@ -33,6 +35,7 @@ export class Comparison implements Compared {
   readonly unrepaired = new Set<number>();
   repaired = 0;
   kept = 0;
+  returned = 0;
   readonly #options: ComparisonOptions;
 
   constructor(options: ComparisonOptions) {
@@ -69,14 +72,22 @@ export class Comparison implements Compared {
   }
 
   async #compareDigests(request: DigestRequest, digests: readonly DayDigest[]): Promise<void> {
-    const differing = await this.#differingOf(request, digests);
-    if (differing.length === 0) return;
+    const { source, target } = this.#options;
+    const all = await target.differing(request, digests);
+    const there = new Map(digests.map((digest) => [nameOf(digest), digest]));
+    const differing = all.map((digest) => there.get(nameOf(digest))).filter((digest) => digest !== undefined);
     const extra = new Set<string>();
     for (const digest of differing) {
       this.differing.add(digest.day);
       const kept = await this.#repair(request, digest);
-      if (kept > 0) extra.add(nameOf(digest));
+      if (kept === 0) continue;
+      extra.add(nameOf(digest));
+      await this.#takeBack(request, digest);
     }
+    // Of these the gateway has lost all readings, or erased them: then it takes none.
+    if (source.takeBack !== undefined)
+      for (const digest of all) if (!there.has(nameOf(digest))) await this.#takeBack(request, digest);
+    if (differing.length === 0) return;
     // Where central holds more than the gateway, all of the gateway's readings are at central: such a day is repaired.
     for (const digest of await this.#differingOf(request, digests))
       if (!extra.has(nameOf(digest))) this.unrepaired.add(digest.day);
@@ -100,6 +111,23 @@ export class Comparison implements Compared {
     const differing = await this.#options.target.differing(request, digests);
     const there = new Map(digests.map((digest) => [nameOf(digest), digest]));
     return differing.map((digest) => there.get(nameOf(digest))).filter((digest) => digest !== undefined);
+  }
+
+  /** Has the gateway take in what it has lost of one series of one device on one day and central still has. */
+  async #takeBack({ epoch, through_seq }: DigestRequest, digest: DayDigest): Promise<void> {
+    const { source, target, checkTime } = this.#options;
+    const { series, kind, address, itemid, day } = digest;
+    for (let after_seq = 0; ; ) {
+      checkTime();
+      const request = { epoch, through_seq, series, kind, address, itemid, day, after_seq };
+      const readings = await target.readingsOfDay?.(request);
+      if (readings === undefined || source.takeBack === undefined) return;
+      const returned = await source.takeBack(readings);
+      if (returned > 0) this.differing.add(day);
+      this.returned += returned;
+      if (readingsIn(readings) < batch_readings_max || readings.to_seq <= after_seq) return;
+      after_seq = readings.to_seq;
+    }
   }
 
   /** Sends all that the gateway has of one series of one device on one day. Answers how many readings of it central alone has. */

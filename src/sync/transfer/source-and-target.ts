@@ -27,6 +27,9 @@ export interface Source {
   digests(request: DigestRequest): Promise<SpanDigests>;
 
   readingsOfDay(request: DayReadings): Promise<Batch>;
+
+  /** Takes in those of a day's readings from central that were lost here, and answers how many; absent: nothing can be given back. */
+  takeBack?(readings: Batch): Promise<number>;
 }
 
 export interface SpanDigests {
@@ -60,6 +63,9 @@ export interface Target {
 
   /** Sends central all readings that the gateway has of one series of one device on one day. */
   repairDay(request: DayReadings, readings: Batch): Promise<Repaired>;
+
+  /** The readings that central holds of such a day; absent: it gives nothing back. */
+  readingsOfDay?(request: DayReadings): Promise<Batch>;
 }
 
 export type ReadAfter = (after_seq: number, readings_max: number) => Promise<SourceBatch | undefined>;

@@ -8,7 +8,7 @@ import type { Report, Source, SourceBatch, SpanDigests } from "./source-and-targ
 /** The part of a gateway's store that is transferred. */
 export type SourceStore = Pick<
   UploadStore,
-  "epochs" | "batchAfter" | "deviceHealthAfter" | "digests" | "readingsOfDay" | "uploadState"
+  "epochs" | "batchAfter" | "deviceHealthAfter" | "digests" | "readingsOfDay" | "takeBack" | "uploadState"
 > &
   DatedStore;
 
@@ -60,5 +60,9 @@ export class StoreSource implements Source {
 
   readingsOfDay(request: DayReadings): Promise<Batch> {
     return this.#options.store.readingsOfDay(request);
+  }
+
+  takeBack(readings: Batch): Promise<number> {
+    return this.#options.store.takeBack(readings);
   }
 }

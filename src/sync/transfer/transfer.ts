@@ -250,10 +250,10 @@ class Transfer {
       for (const span of spansOf(pruned, source.days_max))
         await comparison.sendDays(epoch, through_seq, span);
     }
-    const { differing, repaired, kept, unrepaired } = comparison;
+    const { differing, repaired, kept, returned, unrepaired } = comparison;
     if (differing.size > 0)
       log.warn(
-        `${differing.size} days of ${gateway} differed from central's: ${repaired} readings were sent again${kept === 0 ? "" : `, and central keeps ${kept} that it alone has`}`,
+        `${differing.size} days of ${gateway} differed from central's: ${repaired} readings were sent again${kept === 0 ? "" : `, and central has ${kept} besides, of which ${returned} came back`}`,
       );
     if (unrepaired.size > 0) {
       log.warn(

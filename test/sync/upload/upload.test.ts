@@ -175,7 +175,7 @@ test("a day that differs at central is put right and counted", async () => {
   expect(await home.upload({ everyDay: true })).toMatchObject({ differing_days: 0 });
 });
 
-test("readings that central alone still has stay there, are said, and hold nothing up", async () => {
+test("readings that central alone still has stay there, come back to the box, and are said", async () => {
   await using programme = new Programme();
   await programme.start();
   const home = await programme.box(1);
@@ -191,8 +191,10 @@ test("readings that central alone still has stay there, are said, and hold nothi
   const { there } = await home.bothSides();
   expect(there.reduce((sum, line) => sum + Number.parseInt(line, 10), 0)).toBe(400);
   expect(programme.lines.filter((line) => line.includes("differ"))).toEqual([
-    "warn  1 days of this box differed from central's: 0 readings were sent again, and central keeps 3 that it alone has",
+    "warn  1 days of this box differed from central's: 0 readings were sent again, and central has 3 besides, of which 3 came back",
   ]);
+  await expectEqual(home);
+  expect(await home.upload({ everyDay: true })).toMatchObject({ differing_days: 0, kept: 0 });
 });
 
 test("central that was restored from an older backup gets again what it lost", async () => {
