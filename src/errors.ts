@@ -34,6 +34,9 @@ export class StoreOutage extends OperatorError {
   }
 }
 
+/** The file of a store is damaged: what was read of it cannot be trusted. */
+export class StoreDamaged extends OperatorError {}
+
 /** A part of a store that is out while others work, such as one machine of a cluster. One outage is one object. */
 export interface StorePart {
   readonly name: string;

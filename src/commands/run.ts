@@ -1,9 +1,11 @@
 import type { Command } from "commander";
 import { drivers } from "../../drivers/index.ts";
 import { defaultConfigFiles, findConfig, loadConfig } from "../config/config.ts";
-import { OperatorError, StoreOutage } from "../errors.ts";
+import { OperatorError, StoreDamaged, StoreOutage } from "../errors.ts";
 import { startGateway } from "../gateway.ts";
+import type { Log } from "../log.ts";
 import { startReadOnlyGateway } from "../read-only-gateway.ts";
+import { isNotedDamaged, noteDamaged } from "../store/sqlite/damage-note.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { serve, serverLog } from "./serving.ts";
 
@@ -41,8 +43,19 @@ async function run(options: { config?: string; json?: boolean }, context: Comman
     context,
     log,
     isStray: (fault) => drivers.some((driver) => driver.isStray?.(fault) === true),
-    start: async (onFailure) => {
-      const gateway = await startGateway({ config, clock, log, drivers, onFailure }).catch((thrown) => {
+    start: async (onEnd) => {
+      const onFailure = (fault: OperatorError) => {
+        if (fault instanceof StoreDamaged) noteDamaged(config.data);
+        onEnd(fault);
+      };
+      const start = () => startGateway({ config, clock, log, drivers, onFailure });
+      if (isNotedDamaged(config.data)) await mendStore(config.data, log);
+      const gateway = await start().catch(async (thrown) => {
+        if (thrown instanceof StoreDamaged) {
+          log.error(thrown.message);
+          await mendStore(config.data, log);
+          return start();
+        }
         if (!(thrown instanceof StoreOutage) || thrown.reason !== "disk_read_only") throw thrown;
         log.error(`nothing is recorded, and no device is heard: ${thrown.message}`);
         return startReadOnlyGateway({ config, clock, log, onWritable: onFailure });
@@ -53,4 +66,13 @@ async function run(options: { config?: string; json?: boolean }, context: Comman
       return gateway;
     },
   });
+}
+
+/** Has what is left of a damaged database take its place. Loaded where there is one. */
+async function mendStore(directory: string, log: Log): Promise<void> {
+  const { mend } = await import("../store/sqlite/mend.ts");
+  const { readings, unreadable, aside } = mend(directory);
+  log.warn(
+    `the database was damaged: ${readings} readings of it could be read, ${unreadable} places could not; it is in ${aside}, and what central has of it comes back with the next upload`,
+  );
 }

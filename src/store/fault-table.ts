@@ -1,4 +1,4 @@
-import { messageOf, OperatorError, type OutageReason, StoreOutage } from "../errors.ts";
+import { messageOf, OperatorError, type OutageReason, StoreDamaged, StoreOutage } from "../errors.ts";
 
 /** A known fault of a store, recognised by the code of the database or the system. */
 export interface KnownFault {
@@ -8,6 +8,8 @@ export interface KnownFault {
   readonly remedy: string;
   /** Present where it passes by itself, or once somebody has made room. */
   readonly outage?: OutageReason;
+  /** Where a `StoreDamaged` says it. */
+  readonly damaged?: true;
 }
 
 /**
@@ -22,6 +24,7 @@ export function faultOf(
   const fault = faults.find(({ codes }) => codes.test(code));
   const what = fault?.what ?? `could not be worked on (${messageOf(thrown)})`;
   const remedy = fault?.remedy ?? unforeseen;
+  if (fault?.damaged) return new StoreDamaged(`${name} ${what}`, remedy, { cause: thrown });
   return fault?.outage === undefined
     ? new OperatorError(`${name} ${what}`, remedy, { cause: thrown })
     : new StoreOutage(`${name} ${what}`, remedy, fault.outage, { cause: thrown });

@@ -30,10 +30,24 @@ export function isBusy(thrown: unknown): boolean {
   return /^SQLITE_BUSY/.test(codeOf(thrown));
 }
 
+/** True when pages of the file are not what SQLite has written, or it is no database. */
+export function isDamage(thrown: unknown): boolean {
+  return damaged.codes.test(codeOf(thrown));
+}
+
 function codeOf(thrown: unknown): string {
   if (thrown instanceof SQLiteError) return thrown.code ?? "";
   return systemCodeOf(thrown);
 }
+
+export const damaged = {
+  // SQLite tells so, too, where the disk has failed to read a part of a sound file.
+  codes: /^SQLITE_(NOTADB|CORRUPT)/,
+  what: "is damaged, could not be read, or is not a database at all",
+  remedy:
+    "try again once, and look at `dmesg` for errors of the disk; if it stays so, `lintel restore --from-central --replace` sets it aside, sends what can still be read of it and brings the rest back; `lintel restore DIR --replace` does so from a backup",
+  damaged: true,
+} as const satisfies KnownFault;
 
 const faults: readonly KnownFault[] = [
   {
@@ -42,13 +56,7 @@ const faults: readonly KnownFault[] = [
     remedy: "free some space; writing goes on by itself",
     outage: "disk_full",
   },
-  {
-    // SQLite tells so, too, where the disk has failed to read a part of a sound file.
-    codes: /^SQLITE_(NOTADB|CORRUPT)/,
-    what: "is damaged, could not be read, or is not a database at all",
-    remedy:
-      "try again once, and look at `dmesg` for errors of the disk; if it stays so, `lintel restore --from-central --replace` sets it aside, sends what can still be read of it and brings the rest back; `lintel restore DIR --replace` does so from a backup",
-  },
+  damaged,
   {
     codes: /^EROFS/,
     ...readOnlyDisk,

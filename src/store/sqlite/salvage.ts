@@ -1,11 +1,13 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import { stamp_end_ms } from "../../clock.ts";
+import { messageOf } from "../../errors.ts";
 import { type SeriesName, seriesNames } from "../../series.ts";
 import { recountAll } from "../core/count-spans.ts";
 import { homesOnSqlite } from "../core/homes.ts";
 import { quoted, readingColumns } from "../core/series-tables.ts";
 import { seq_max } from "../intake.ts";
 import { type Connection, openForReading, openForWriting } from "./connection.ts";
+import { isDamage } from "./faults.ts";
 import { allAtHome, roleOf } from "./role.ts";
 import { Runner } from "./runner.ts";
 import { insertSql } from "./series-tables.ts";
@@ -21,15 +23,26 @@ export interface Salvaged {
 /** Whether every page of a database can be read and is consistent. False also where the file is no database at all. */
 export function isWhole(path: string): boolean {
   try {
-    const database = openForReading(path);
-    try {
-      return database.query("PRAGMA quick_check(1)").values()[0]?.[0] === "ok";
-    } finally {
-      database.close();
-    }
+    return damageIn(path) === undefined;
   } catch {
     // Whatever is wrong with it, it is not whole.
     return false;
+  }
+}
+
+/** The first damage that is found in any page of a database; undefined where there is none. Throws where it cannot be opened or read for another reason. */
+export function damageIn(path: string): string | undefined {
+  try {
+    const database = openForReading(path);
+    try {
+      const found = String(database.query("PRAGMA quick_check(1)").values()[0]?.[0]);
+      return found === "ok" ? undefined : found;
+    } finally {
+      database.close();
+    }
+  } catch (thrown) {
+    if (isDamage(thrown)) return messageOf(thrown);
+    throw thrown;
   }
 }
 

@@ -4,6 +4,7 @@ import { takeLock, type WriterLock } from "./lock.ts";
 import { finishPlacing } from "./placing.ts";
 import { prepareDatabase, prepareDirectory } from "./prepare.ts";
 import { claimRole } from "./role.ts";
+import { damageIn } from "./salvage.ts";
 import { Writing } from "./write.ts";
 import {
   faultToSend,
@@ -33,6 +34,7 @@ export class ServerWriting {
   #done(call: keyof WriterCalls, given: readonly unknown[]): unknown {
     if (call === "open") return this.#open(given[0] as WriterOptions);
     if (call === "close") return this.#close();
+    if (call === "damageIn") return damageIn(String(given[0]));
     if (this.#writing === undefined) throw new Error("the writer was asked before it was opened");
     return Reflect.apply(this.#writing[call], this.#writing, given);
   }

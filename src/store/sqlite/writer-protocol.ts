@@ -1,4 +1,4 @@
-import { OperatorError, type OutageReason, StoreOutage } from "../../errors.ts";
+import { OperatorError, type OutageReason, StoreDamaged, StoreOutage } from "../../errors.ts";
 import { type BatchRefusal, BatchRefused } from "../central-store.ts";
 import type { WriteName } from "../core/writes.ts";
 import { QuotaExceeded } from "../intake.ts";
@@ -10,6 +10,8 @@ import type { Place, Writing } from "./write.ts";
 export interface WriterCalls extends Omit<Methods<Writing>, "write"> {
   write(name: WriteName, ...given: readonly unknown[]): unknown;
   open(options: WriterOptions): Opened;
+  /** See `damageIn`; of any database, also before `open`. */
+  damageIn(path: string): string | undefined;
 }
 
 /** The public methods of a class. */
@@ -50,11 +52,14 @@ export interface Fault {
   readonly exceeded?: Pick<QuotaExceeded, "home" | "quota" | "most">;
   /** Present on a StoreOutage. */
   readonly outage?: OutageReason;
+  /** Present on a StoreDamaged. */
+  readonly damaged?: true;
 }
 
 export function faultToSend(error: OperatorError): Fault {
   const { what, remedy } = error;
   if (error instanceof StoreOutage) return { what, remedy, outage: error.reason };
+  if (error instanceof StoreDamaged) return { what, remedy, damaged: true };
   if (error instanceof ReadingRefused) return { what, remedy, index: error.index };
   if (error instanceof QuotaExceeded) {
     const { home, quota, most } = error;
@@ -64,8 +69,17 @@ export function faultToSend(error: OperatorError): Fault {
   return { what, remedy, refused: { reason: error.reason, held_seq: error.held_seq } };
 }
 
-export function errorReceived({ what, remedy, index, outage, refused, exceeded }: Fault): OperatorError {
+export function errorReceived({
+  what,
+  remedy,
+  index,
+  outage,
+  damaged,
+  refused,
+  exceeded,
+}: Fault): OperatorError {
   if (outage !== undefined) return new StoreOutage(what, remedy, outage);
+  if (damaged) return new StoreDamaged(what, remedy);
   if (exceeded !== undefined) return new QuotaExceeded(exceeded.home, exceeded.quota, exceeded.most);
   if (refused !== undefined) return new BatchRefused(what, remedy, refused.reason, refused.held_seq);
   return index === undefined ? new OperatorError(what, remedy) : new ReadingRefused(what, remedy, index);

@@ -1,0 +1,110 @@
+import { closeSync, cpSync, fsyncSync, mkdirSync, openSync, readdirSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
+import { StoreDamaged } from "../../errors.ts";
+import type { Connection } from "./connection.ts";
+import { databasePath, openForReading, restoringPath } from "./connection.ts";
+import { beginEpoch, newEpoch } from "./epochs.ts";
+import { damaged, storeFault } from "./faults.ts";
+import { takeLock } from "./lock.ts";
+import { beginPlacing, finishPlacing, heldIn } from "./placing.ts";
+import { prepareDatabase } from "./prepare.ts";
+import { claimRole, roleOf } from "./role.ts";
+import { type Salvaged, salvage } from "./salvage.ts";
+
+/** The account of a damaged database that was set aside. */
+export interface Mended extends Salvaged {
+  /** The directory that it is in now. */
+  readonly aside: string | undefined;
+}
+
+/**
+ * Sets a gateway's damaged database aside and puts one in its place that has all of it that can be read, under the same numbers. Later readings get
+ * numbers of a new epoch, because the last ones that were given may be lost; the next upload compares every day, and takes back what central has. Everything
+ * else in the directory stays.
+ *
+ * @throws OperatorError where a gateway runs there, or where the tables cannot be read whole on which readings hang; then nothing has changed
+ */
+export function mend(directory: string): Mended {
+  const lock = takeLock(directory);
+  try {
+    finishPlacing(directory);
+    const building = restoringPath(directory);
+    rmSync(building, { recursive: true, force: true });
+    mkdirSync(building, { mode: 0o700 });
+    const salvaged = build(directory, building);
+    const database = basename(databasePath(directory));
+    for (const name of heldIn(directory))
+      if (!name.startsWith(database))
+        cpSync(join(directory, name), join(building, name), { recursive: true, preserveTimestamps: true });
+    syncTree(building);
+    beginPlacing(directory);
+    return { ...salvaged, aside: finishPlacing(directory) };
+  } catch (thrown) {
+    throw storeFault(thrown, databasePath(directory));
+  } finally {
+    lock.release();
+  }
+}
+
+function build(directory: string, building: string): Salvaged {
+  const unknown = newEpoch();
+  const made = prepareDatabase(building, unknown).database;
+  claimRole(made, building, "gateway");
+  made.close();
+  const salvaged = salvage({ from: databasePath(directory), into: databasePath(building) });
+  const { database } = prepareDatabase(building, unknown);
+  try {
+    const path = databasePath(directory);
+    if (!hangsTogether(path) || roleOf(database) !== "gateway" || !goOn(database, unknown)) {
+      throw new StoreDamaged(`${path} is damaged, in parts on which its readings hang`, damaged.remedy);
+    }
+  } finally {
+    database.close();
+  }
+  return salvaged;
+}
+
+/** Whether all can be read of the tables without which nobody knows whose readings are which, and which were erased. */
+function hangsTogether(path: string): boolean {
+  try {
+    const database = openForReading(path);
+    try {
+      for (const table of ["items", "streams", "epochs", "erasures"])
+        database.query(`SELECT count(*) FROM ${table} NOT INDEXED`).values();
+      return true;
+    } finally {
+      database.close();
+    }
+  } catch {
+    return false;
+  }
+}
+
+/** Begins a new epoch after the salvaged ones; false where these are not known: central would be sent everything again, as other readings. */
+function goOn(database: Connection, unknown: string): boolean {
+  const known = database.query("SELECT count(*) FROM epochs WHERE epoch <> ?").values(unknown)[0]?.[0];
+  if (Number(known) === 0) return false;
+  // Central holds readings up to there, also where they are lost here.
+  database.run(`UPDATE meta SET value = max(value,
+    coalesce((SELECT value FROM upload_state WHERE name = 'confirmed_seq'), 0)) WHERE name = 'last_seq'`);
+  database.run("DELETE FROM epochs WHERE epoch = ?", [unknown]);
+  beginEpoch(database, newEpoch());
+  database.run("INSERT OR REPLACE INTO upload_state VALUES ('verified_all_ms', 0)");
+  return true;
+}
+
+function syncTree(path: string): void {
+  const entries = readdirSync(path, { withFileTypes: true });
+  for (const entry of entries) if (entry.isDirectory()) syncTree(join(path, entry.name));
+  for (const file of [
+    ...entries.filter((entry) => entry.isFile()).map(({ name }) => join(path, name)),
+    path,
+  ]) {
+    const handle = openSync(file, "r");
+    try {
+      fsyncSync(handle);
+    } finally {
+      closeSync(handle);
+    }
+  }
+}
