@@ -71,7 +71,12 @@ async function run(options: { config?: string; json?: boolean }, context: Comman
 /** Has what is left of a damaged database take its place. Loaded where there is one. */
 async function mendStore(directory: string, log: Log): Promise<void> {
   const { mend } = await import("../store/sqlite/mend.ts");
-  const { readings, unreadable, aside } = mend(directory);
+  const mended = mend(directory);
+  if (mended === undefined) {
+    log.warn("every page of the database can be read now: the disk had failed to read one");
+    return;
+  }
+  const { readings, unreadable, aside } = mended;
   log.warn(
     `the database was damaged: ${readings} readings of it could be read, ${unreadable} places could not; it is in ${aside}, and what central has of it comes back with the next upload`,
   );

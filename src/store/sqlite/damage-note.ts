@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { writeDurably } from "../../disk/durable-file.ts";
 import { databasePath } from "./connection.ts";
 
@@ -9,6 +9,11 @@ export function noteDamaged(directory: string): void {
 
 export function isNotedDamaged(directory: string): boolean {
   return existsSync(notePath(directory));
+}
+
+/** Takes the note back. One that is moved aside with its database needs no more. */
+export function forgetDamaged(directory: string): void {
+  rmSync(notePath(directory), { force: true });
 }
 
 function notePath(directory: string): string {

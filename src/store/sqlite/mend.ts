@@ -3,13 +3,14 @@ import { basename, join } from "node:path";
 import { StoreDamaged } from "../../errors.ts";
 import type { Connection } from "./connection.ts";
 import { databasePath, openForReading, restoringPath } from "./connection.ts";
+import { forgetDamaged } from "./damage-note.ts";
 import { beginEpoch, newEpoch } from "./epochs.ts";
 import { damaged, storeFault } from "./faults.ts";
 import { takeLock } from "./lock.ts";
 import { beginPlacing, finishPlacing, heldIn } from "./placing.ts";
 import { prepareDatabase } from "./prepare.ts";
 import { claimRole, roleOf } from "./role.ts";
-import { type Salvaged, salvage } from "./salvage.ts";
+import { damageIn, type Salvaged, salvage } from "./salvage.ts";
 
 /** The account of a damaged database that was set aside. */
 export interface Mended extends Salvaged {
@@ -20,14 +21,19 @@ export interface Mended extends Salvaged {
 /**
  * Sets a gateway's damaged database aside and puts one in its place that has all of it that can be read, under the same numbers. Later readings get
  * numbers of a new epoch, because the last ones that were given may be lost; the next upload compares every day, and takes back what central has. Everything
- * else in the directory stays.
+ * else in the directory stays. A disk that failed to read for a moment looks the same: where all pages can be read now, nothing changes.
  *
+ * @returns undefined where all pages can be read
  * @throws OperatorError where a gateway runs there, or where the tables cannot be read whole on which readings hang; then nothing has changed
  */
-export function mend(directory: string): Mended {
+export function mend(directory: string): Mended | undefined {
   const lock = takeLock(directory);
   try {
     finishPlacing(directory);
+    if (damageIn(databasePath(directory)) === undefined) {
+      forgetDamaged(directory);
+      return undefined;
+    }
     const building = restoringPath(directory);
     rmSync(building, { recursive: true, force: true });
     mkdirSync(building, { mode: 0o700 });
