@@ -11,12 +11,12 @@ import {
 import { dirname } from "node:path";
 
 /**
- * Replaces a file so that a power cut leaves the old text or the new one, never a part: a temporary file,
+ * Replaces a file so that a power cut leaves the old content or the new one, never a part: a temporary file,
  * synced, renamed, and its directory synced. Only the owner may read it: it can hold the network's key.
  *
  * @param readers a group that may read it too, by its number
  */
-export function writeDurably(path: string, text: string, readers?: number): void {
+export function writeDurably(path: string, content: string | Uint8Array, readers?: number): void {
   const temporary = `${path}.new`;
   const file = openSync(temporary, "w", 0o600);
   try {
@@ -24,7 +24,7 @@ export function writeDurably(path: string, text: string, readers?: number): void
       fchownSync(file, process.getuid?.() ?? 0, readers);
       fchmodSync(file, 0o640);
     }
-    writeFileSync(file, text);
+    writeFileSync(file, content);
     fsyncSync(file);
   } finally {
     closeSync(file);

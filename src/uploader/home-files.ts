@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { writeDurably } from "../disk/durable-file.ts";
 import { OperatorError } from "../errors.ts";
 import { Admitted } from "../store/admission-store.ts";
 import { erasedIn } from "../store/core/erasures.ts";
@@ -55,7 +56,7 @@ export function putHomeFiles(
     const generations = join(data, zigbeeGenerations);
     mkdirSync(generations, { recursive: true, mode: 0o700 });
     // The driver brings back its other files from the newest copy.
-    writeFileSync(join(generations, "network-000001.json"), network, { mode: 0o600 });
+    writeDurably(join(generations, "network-000001.json"), network);
   }
   return { network: network !== undefined };
 }
