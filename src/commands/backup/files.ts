@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import { createReadStream, existsSync, readdirSync } from "node:fs";
-import { type FileHandle, mkdir, open, readdir } from "node:fs/promises";
+import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { freeBytes } from "../../disk/free-bytes.ts";
 import { OperatorError } from "../../errors.ts";
 import { isOfProcess } from "../../store/sqlite/lock.ts";
+import { syncEntries } from "../../store/sqlite/placing.ts";
 import { bytesText } from "../spans.ts";
 
 /** Size and digest of a file, to compare two copies. */
@@ -50,10 +51,10 @@ export async function requireSpace(directory: string, bytes: number): Promise<vo
 }
 
 /** Syncs the entries of a directory, and of those below it, to disk. */
-export async function syncTree(directory: string): Promise<void> {
-  for (const entry of await readdir(directory, { withFileTypes: true }))
-    if (entry.isDirectory()) await syncTree(join(directory, entry.name));
-  await syncDirectory(directory);
+export function syncTree(directory: string): void {
+  for (const entry of readdirSync(directory, { withFileTypes: true }))
+    if (entry.isDirectory()) syncTree(join(directory, entry.name));
+  syncEntries(directory);
 }
 
 export async function syncDirectory(directory: string): Promise<void> {

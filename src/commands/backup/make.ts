@@ -69,7 +69,7 @@ export async function makeBackup(options: BackupOptions, context: CommandContext
       done += count;
       drawBytes(terminal, done, total, "checking");
     });
-    await syncTree(building);
+    syncTree(building);
     await rename(building, join(into, directory));
     const manifest: Manifest = {
       format: "lintel backup 1",

@@ -32,7 +32,7 @@ export async function erasedBefore(directory: string, log: Log): Promise<Erasure
 export async function eraseAgain(
   directory: string,
   erasures: readonly ErasedSpan[],
-  { context, log }: { context: CommandContext; log: Log },
+  { context, log }: { context: Pick<CommandContext, "clock">; log: Log },
 ): Promise<void> {
   if (erasures.length === 0) return;
   const store = await openStoreBeside({ directory, clock: context.clock, log });

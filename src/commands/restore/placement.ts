@@ -44,7 +44,7 @@ export async function fillDirectory<Result>(options: {
     });
     // `build` took locks of its own in there; the lock on the data directory stays.
     for (const name of readdirSync(building)) if (isOfProcess(name)) rmSync(join(building, name));
-    await syncTree(building);
+    syncTree(building);
     beginPlacing(directory);
     return { built, aside: finishPlacing(directory) };
   } catch (thrown) {

@@ -93,7 +93,8 @@ function namesIn(directory: string): string[] {
   return existsSync(directory) ? readdirSync(directory) : [];
 }
 
-function syncEntries(directory: string): void {
+/** Has the names in a directory on disk. */
+export function syncEntries(directory: string): void {
   const handle = openSync(directory, "r");
   try {
     fsyncSync(handle);
