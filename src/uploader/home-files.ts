@@ -20,20 +20,21 @@ import { Runner } from "../store/sqlite/runner.ts";
  *
  * - `zigbee-network.json`: the newest copy that the Zigbee driver made of its network, with a checksum in it
  * - `cursors.json`: how far the buffers of devices have been read. On a box that gets this file, buffers are read from there on: events that
- *   central lacks are read again, and none twice.
+ *   central lacks are read again, and none twice. Left out while readings wait for the time: they have no numbers, so central does not get them, and
+ *   a cursor may be past them. Central then keeps the cursors that it has, and a spare box may read some events again.
  * - `admitted.json`: the devices heard by radio that were let in
  * - `given-names.json`: what people in the home call devices; central shows them as proposals too
  *
  * To be gathered before an upload and sent after it: central then has every reading before the cursors.
  */
 export function gatherHomeFiles(data: string): Map<string, Uint8Array<ArrayBuffer>> {
-  const { admitted, names, ...cursors } = keptIn(data);
+  const { admitted, names, waiting, ...cursors } = keptIn(data);
   const encoded = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
   const files = new Map([
-    [cursorsName, encoded(cursors)],
     [admittedName, encoded(admitted)],
     [givenNamesFile, givenNamesBytes(names)],
   ]);
+  if (!waiting) files.set(cursorsName, encoded(cursors));
   const generations = join(data, zigbeeGenerations);
   const newest = (existsSync(generations) ? readdirSync(generations) : [])
     .filter((name) => /^network-\d{6,}\.json$/.test(name))
@@ -120,9 +121,12 @@ export function putCursors(data: string, files: ReadonlyMap<string, Uint8Array>)
   }
 }
 
-function keptIn(
-  data: string,
-): Static<typeof Cursors> & { admitted: Static<typeof AdmittedDevices>; names: readonly GivenName[] } {
+function keptIn(data: string): Static<typeof Cursors> & {
+  admitted: Static<typeof AdmittedDevices>;
+  names: readonly GivenName[];
+  /** Whether anything waits for the time. */
+  waiting: boolean;
+} {
   const path = databasePath(data);
   try {
     const database = openForReading(path);
@@ -136,6 +140,7 @@ function keptIn(
           cursors: Object.fromEntries(rows as [string, string][]),
           admitted: database.query<Admitted, []>("SELECT * FROM admitted ORDER BY address").all(),
           names: new Runner(database).run(givenNames(oneHome)),
+          waiting: database.query("SELECT 1 FROM waiting LIMIT 1").values().length > 0,
         };
       })();
     } finally {
