@@ -10,6 +10,7 @@
  * steps. --planted changes the source in a small wrong way at a time (life/planted), and prints how long it took to be found. Needs cc, and Linux.
  */
 import { parseArgs } from "node:util";
+import { figuresText } from "../../figures.ts";
 import { planOf } from "./life/plan.ts";
 import { findPlanted, plantedNames } from "./life/planted.ts";
 import { placesIn, placesText, shrink } from "./life/shrink.ts";
@@ -33,6 +34,31 @@ if (options.help || (!options.planted && options.seed === undefined && options.s
   );
   process.exit(options.help ? 0 : 2);
 }
+/** Rows of the table of a range: the words, and the counts. */
+const told = [
+  ["home-nights", "nights"],
+  ["readings", "readings"],
+  ["power cuts", "cuts"],
+  ["kills of a gateway or central", "kills"],
+  ["uploads that ended well", "uploads"],
+  ["uploads that failed", "failed uploads"],
+  ["readings sent", "sent"],
+  ["readings pruned", "pruned"],
+  ["full disks", "full"],
+  ["disks that fail to synchronise", "failingSync"],
+  ["slow disks", "slow"],
+  ["clocks that leap", "clock"],
+  ["networks that fail", "networkFails"],
+  ["networks that lose, repeat and cut", "troubled"],
+  ["uploaders killed", "killUploader"],
+  ["cards lost", "cards lost"],
+  ["erasures", "erase"],
+  ["devices that move", "move"],
+  ["central restored from a backup", "central restored"],
+  ["home-nights an hour", "rate"],
+  ["lives in which something broke", "broken"],
+] as const;
+
 using ground = new Ground();
 if (options.planted) process.exitCode = (await plantAll()) ? 0 : 1;
 else if (options.seed !== undefined) process.exitCode = (await one(Number(options.seed))) ? 0 : 1;
@@ -92,6 +118,13 @@ async function many(range: string): Promise<boolean> {
   await Promise.all(Array.from({ length: Number(options.workers) }, work));
   console.log(`${process.stdout.isTTY ? "\n" : ""}${line()}`);
   console.log(countsText(counts));
+  const lived: Record<string, number> = {
+    ...counts,
+    nights: done * homes * days,
+    rate: rate(),
+    broken: failed === undefined ? 0 : 1,
+  };
+  console.log(figuresText(Object.fromEntries(told.map(([name, key]) => [name, lived[key] ?? 0]))));
   if (failed !== undefined) await sayShrunk(failed);
   else if (stopped)
     console.log(`go on with ./scripts/soak life --seeds ${Math.min(next, ...underWay)}..${last}`);
@@ -111,6 +144,7 @@ async function sayShrunk(seed: number): Promise<void> {
 
 async function plantAll(): Promise<boolean> {
   const names = positionals.length > 0 ? positionals : plantedNames();
+  const figures: Record<string, string> = {};
   let missed = 0;
   for (const name of names) {
     const found = await findPlanted(name, ground, Number(options.workers));
@@ -121,8 +155,12 @@ async function plantAll(): Promise<boolean> {
         ? `${name}: not found in ${minutes} minutes, ${found.lives} lives`
         : `${name}: ${minutes} minutes, ${found.lives} lives: ${found.broken.split("\n")[0]}`,
     );
+    const by =
+      found.seed === undefined ? `not found in ${minutes} minutes` : `${minutes} minutes, seed ${found.seed}`;
+    figures[name.replaceAll("-", " ")] = by;
   }
   console.log(`${names.length - missed} of ${names.length} planted faults were found`);
+  console.log(figuresText(figures));
   return missed === 0;
 }
 

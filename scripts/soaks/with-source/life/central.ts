@@ -1,3 +1,4 @@
+import { eraseAgain, erasedBefore } from "../../../../src/commands/restore/erased-before.ts";
 import { appOf, type Refuse } from "../../../../src/http/app.ts";
 import { Attempts } from "../../../../src/http/attempts.ts";
 import { Authorization } from "../../../../src/http/authorization.ts";
@@ -6,10 +7,12 @@ import { TokenUses } from "../../../../src/http/token-uses.ts";
 import type { Log } from "../../../../src/log.ts";
 import type { CentralStore } from "../../../../src/store/central-store.ts";
 import { openCentralStore } from "../../../../src/store/sqlite/central-open.ts";
+import { databasePath, openForReading } from "../../../../src/store/sqlite/connection.ts";
+import { beginEpochIn, newEpoch } from "../../../../src/store/sqlite/epochs.ts";
 import { batchHeader } from "../../../../src/sync/protocol.ts";
 import { receiverOf } from "../../../../src/sync/receiver/receiver.ts";
 import { mintToken } from "../../../../src/token.ts";
-import type { Disk } from "./disk.ts";
+import type { Disk, Disks } from "./disk.ts";
 import type { Answering } from "./network.ts";
 import { Machine, type Process, type World } from "./world.ts";
 import { SimulatedWriter } from "./writer.ts";
@@ -30,6 +33,7 @@ export class SimulatedCentral implements Answering {
   #process: Process = { alive: false };
   #starting = false;
   #crash = () => {};
+  #backup: Disk | undefined;
 
   constructor(of: { world: World; disk: Disk; log: Log; random: (bytes: number) => Uint8Array }) {
     this.#world = of.world;
@@ -98,6 +102,38 @@ export class SimulatedCentral implements Answering {
     void Promise.resolve(store?.close())
       .catch(() => undefined)
       .then(() => before.end());
+  }
+
+  get hasBackup(): boolean {
+    return this.store !== undefined && this.#backup !== undefined;
+  }
+
+  /** Copies its database, as `lintel backup` does. */
+  backup(disks: Disks): void {
+    if (this.store === undefined) return;
+    const copy = disks.make();
+    const database = openForReading(databasePath(this.disk.directory));
+    database.run("VACUUM INTO ?", [databasePath(copy.directory)]);
+    database.close();
+    this.#backup?.end();
+    this.#backup = copy;
+  }
+
+  /** Ends it, and has its backup on another machine, as `lintel restore` does: what was erased since is erased again. */
+  async restore(disks: Disks): Promise<void> {
+    const clock = this.#machine.clock({ alive: true });
+    const log = this.#log;
+    this.crash("kill", 0);
+    const restored = disks.make(this.#backup?.directory);
+    const erased = await erasedBefore(this.disk.directory, log);
+    await eraseAgain(restored.directory, erased, { context: { clock }, log });
+    beginEpochIn(
+      restored.directory,
+      newEpoch(() => this.#random(16)),
+    );
+    this.disk.end();
+    this.disk = restored;
+    this.said.clear();
   }
 
   /** A token for a home, known to every state of central from here on. */

@@ -1,10 +1,12 @@
 /*
  * A disk that knows what is synchronised. Preloaded into a process, it watches what SQLite does below ROOT/<number>/: the number is a disk. What is
  * written goes to the real file, and is remembered until the file is synchronised. When the power fails (life_image) a copy of the disk is made as it
- * may be found: synchronised bytes, and of the rest, for each sector by itself, any of the states that it had since. Names made and removed since the
- * directory was synchronised are kept or lost in order, as file systems with a journal do. Single-threaded.
+ * may be found: synchronised bytes, and of the rest, for each sector by itself, any of the states that it had since. Names made, changed and removed
+ * since a directory was synchronised are kept or lost in order, as file systems with a journal do. Of files that Bun writes past the C library only
+ * fsync, rename and unlink are seen: what such a file holds is what it held when it was synchronised, and nothing before that. Single-threaded.
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { disks_max = 4096, fds_max = 65536, name_max = 64, sector_bytes = 512 };
+enum { disks_max = 4096, fds_max = 65536, name_max = 192, sector_bytes = 512 };
 
 struct op {
   struct op *next;
@@ -36,17 +38,18 @@ struct file {
   struct op *first, *last;
 };
 
-/* A name that was made or removed since the directory was synchronised. */
+/* A name that was made or removed since a directory was synchronised; those of one change are kept or lost together. */
 struct entry {
   struct entry *next;
   struct file *file;
-  int made;
+  int made, change;
 };
 
 struct disk {
   struct file *files;
   struct entry *first, *last;
   long ops, off_at;      /* operations so far, and at which the power fails; -1: never */
+  int changes;
   int off, failing;      /* failing: synchronisations that fail from now on */
   long long free_bytes;  /* -1: without end */
 };
@@ -64,6 +67,7 @@ static int (*real_ftruncate)(int, off_t);
 static int (*real_fsync)(int);
 static int (*real_fdatasync)(int);
 static int (*real_unlink)(const char *);
+static int (*real_rename)(const char *, const char *);
 
 __attribute__((constructor)) static void begin(void) {
   real_open = dlsym(RTLD_NEXT, "open64");
@@ -74,6 +78,7 @@ __attribute__((constructor)) static void begin(void) {
   real_fsync = dlsym(RTLD_NEXT, "fsync");
   real_fdatasync = dlsym(RTLD_NEXT, "fdatasync");
   real_unlink = dlsym(RTLD_NEXT, "unlink");
+  real_rename = dlsym(RTLD_NEXT, "rename");
 }
 
 /* The disk of a path, from 1; 0: none. *name is what follows its directory. */
@@ -86,9 +91,14 @@ static int disk_of(const char *path, const char **name) {
   return disks[number] == NULL ? 0 : (int)number;
 }
 
-/* Only what SQLite keeps its promises by: not the index of the log, which is made anew, nor files that lock. */
+static int ends(const char *name, const char *end) {
+  size_t length = strlen(name), of = strlen(end);
+  return length >= of && strcmp(name + length - of, end) == 0;
+}
+
+/* Not the index of the log, which is made anew, nor what running processes have for each other. */
 static int is_kept(const char *name) {
-  return strcmp(name, "lintel.db") == 0 || strcmp(name, "lintel.db-wal") == 0 || strcmp(name, "lintel.db-journal") == 0;
+  return *name && !ends(name, "-shm") && !ends(name, ".lock") && !ends(name, ".lock-journal") && !ends(name, ".pid");
 }
 
 static struct file *present_file(struct disk *disk, const char *name) {
@@ -99,7 +109,7 @@ static struct file *present_file(struct disk *disk, const char *name) {
 
 static void note_entry(struct disk *disk, struct file *file, int made) {
   struct entry *entry = calloc(1, sizeof *entry);
-  *entry = (struct entry){ .file = file, .made = made };
+  *entry = (struct entry){ .file = file, .made = made, .change = disk->changes };
   if (disk->last) disk->last->next = entry; else disk->first = entry;
   disk->last = entry;
 }
@@ -140,10 +150,17 @@ static void synchronise(struct file *file) {
   forget_ops(file);
 }
 
+/* The synchronised directory has a change: a name that is made takes the place of the one before. */
+static void keep_entry(struct disk *disk, struct entry *entry) {
+  for (struct file *other = disk->files; entry->made && other; other = other->next)
+    if (strcmp(other->name, entry->file->name) == 0) other->durable = 0;
+  entry->file->durable = entry->made;
+}
+
 static void synchronise_names(struct disk *disk) {
   for (struct entry *entry = disk->first, *next; entry; entry = next) {
     next = entry->next;
-    entry->file->durable = entry->made;
+    keep_entry(disk, entry);
     free(entry);
   }
   disk->first = disk->last = NULL;
@@ -162,7 +179,8 @@ static int refused(int code) {
   return -1;
 }
 
-static struct file *know(struct disk *disk, const char *name, int fd, int existed) {
+/* A file of a name, known from here on: nothing of it is synchronised yet. */
+static struct file *know(struct disk *disk, const char *name) {
   struct file *file = present_file(disk, name);
   if (file) return file;
   file = calloc(1, sizeof *file);
@@ -170,14 +188,21 @@ static struct file *know(struct disk *disk, const char *name, int fd, int existe
   file->present = 1;
   file->next = disk->files;
   disk->files = file;
-  if (!existed) { note_entry(disk, file, 1); return file; }
-  file->durable = 1;
+  disk->changes += 1;
+  note_entry(disk, file, 1);
+  return file;
+}
+
+/* What the file of a path holds now is synchronised. */
+static void synchronise_all(struct file *file, const char *path) {
+  int fd = real_open(path, O_RDONLY);
   struct stat facts;
-  fstat(fd, &facts);
+  if (fd < 0 || fstat(fd, &facts) != 0) abort();
+  forget_ops(file);
   fit(file, facts.st_size);
   if (pread(fd, file->bytes, facts.st_size, 0) != facts.st_size) abort();
   file->size = facts.st_size;
-  return file;
+  real_close(fd);
 }
 
 static int open_any(const char *path, int flags, mode_t mode) {
@@ -188,8 +213,10 @@ static int open_any(const char *path, int flags, mode_t mode) {
   if (kept && !existed && (flags & O_CREAT) && !powered(disks[number])) return refused(EIO);
   int fd = real_open(path, flags, mode);
   if (fd < 0 || fd >= fds_max) return fd;
-  fds[fd].disk = kept || (number && *name == 0) ? number : 0;
-  fds[fd].file = kept ? know(disks[number], name, fd, existed) : NULL;
+  struct stat facts;
+  int directory = number && fstat(fd, &facts) == 0 && S_ISDIR(facts.st_mode);
+  fds[fd].disk = kept || directory ? number : 0;
+  fds[fd].file = kept && !directory ? know(disks[number], name) : NULL;
   return fd;
 }
 
@@ -253,9 +280,26 @@ int ftruncate64(int fd, off_t size) {
 
 int ftruncate(int fd, off_t size) { return ftruncate64(fd, size); }
 
+/* Of a file or directory that was opened past the C library. */
+static int synchronised_past(int fd, int (*real)(int)) {
+  char link[64], path[512];
+  const char *name = "";
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  ssize_t length = root_length ? readlink(link, path, sizeof path - 1) : -1;
+  path[length < 0 ? 0 : length] = 0;
+  int number = disk_of(path, &name);
+  if (!number || (*name && !is_kept(name))) return real(fd);
+  struct disk *disk = disks[number];
+  if (!powered(disk)) return refused(EIO);
+  struct stat facts;
+  if (fstat(fd, &facts) == 0 && S_ISDIR(facts.st_mode)) synchronise_names(disk);
+  else synchronise_all(know(disk, name), path);
+  return 0;
+}
+
 static int synchronised(int fd, int (*real)(int)) {
   struct disk *disk = disk_at(fd);
-  if (!disk) return real(fd);
+  if (!disk) return synchronised_past(fd, real);
   if (!powered(disk)) return refused(EIO);
   if (disk->failing > 0) { disk->failing -= 1; return refused(EIO); }
   if (fds[fd].file) synchronise(fds[fd].file); else synchronise_names(disk);
@@ -276,7 +320,48 @@ int unlink(const char *path) {
   if (done == 0 && file) {
     if (disk->free_bytes >= 0) disk->free_bytes += file->size;
     file->present = 0;
+    disk->changes += 1;
     note_entry(disk, file, 0);
+  }
+  return done;
+}
+
+/* Gives a file another name. Nobody has it open. */
+static void move(struct disk *disk, struct file *file, const char *name) {
+  struct file *before = present_file(disk, name), *moved = calloc(1, sizeof *moved);
+  if (before) before->present = 0;
+  *moved = *file;
+  snprintf(moved->name, name_max, "%s", name);
+  moved->durable = 0;
+  moved->bytes = memcpy(malloc(file->durable_size ? file->durable_size : 1), file->bytes ? file->bytes : "", file->durable_size);
+  file->first = file->last = NULL;
+  file->present = 0;
+  moved->next = disk->files;
+  disk->files = moved;
+  note_entry(disk, moved, 1);
+  note_entry(disk, file, 0);
+}
+
+int rename(const char *from, const char *to) {
+  const char *name = "", *before = "";
+  int number = disk_of(to, &name), same = number && disk_of(from, &before) == number;
+  if (!same || !is_kept(name) || !is_kept(before)) return real_rename(from, to);
+  struct disk *disk = disks[number];
+  if (!powered(disk)) return refused(EIO);
+  struct stat facts;
+  int directory = stat(from, &facts) == 0 && S_ISDIR(facts.st_mode);
+  int done = real_rename(from, to);
+  if (done != 0) return done;
+  if (!directory) know(disk, before);
+  disk->changes += 1;
+  size_t length = strlen(before);
+  for (struct file *file = disk->files, *next; file; file = next) {
+    next = file->next;
+    if (!file->present || strncmp(file->name, before, length) != 0) continue;
+    if (directory ? file->name[length] != '/' : file->name[length] != 0) continue;
+    char moved[name_max];
+    if (snprintf(moved, sizeof moved, "%s%s", name, file->name + length) >= name_max) abort();
+    move(disk, file, moved);
   }
   return done;
 }
@@ -292,6 +377,23 @@ void life_begin(int number) {
   disks[number] = calloc(1, sizeof **disks);
   disks[number]->off_at = -1;
   disks[number]->free_bytes = -1;
+}
+
+/* All files of a disk are synchronised; `path`: of the disk, or of a directory of it. */
+void life_found(const char *path) {
+  DIR *directory = opendir(path);
+  for (struct dirent *found; directory && (found = readdir(directory)); ) {
+    if (strcmp(found->d_name, ".") == 0 || strcmp(found->d_name, "..") == 0) continue;
+    char below[512];
+    const char *name = "";
+    snprintf(below, sizeof below, "%s/%s", path, found->d_name);
+    if (found->d_type == DT_DIR) { life_found(below); continue; }
+    int number = disk_of(below, &name);
+    if (!number || !is_kept(name)) continue;
+    synchronise_all(know(disks[number], name), below);
+    synchronise_names(disks[number]);
+  }
+  if (directory) closedir(directory);
 }
 
 /* Forgets a disk. Nothing may be open on it. */
@@ -361,23 +463,35 @@ static char *survived(struct file *file, off_t *size) {
 static void put(const char *into, const char *name, const char *bytes, off_t size) {
   char path[512];
   snprintf(path, sizeof path, "%s/%s", into, name);
+  for (char *end = path + strlen(into) + 1; (end = strchr(end, '/')); *end++ = '/') {
+    *end = 0;
+    mkdir(path, 0700);
+  }
   int fd = real_open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
   if (fd < 0 || real_write(fd, bytes, size) != size) abort();
   real_close(fd);
 }
 
-/* Writes the files of a disk, as they may be found after a power cut, into a directory. */
-void life_image(int number, const char *into, double seed) {
+/* Writes the files of a disk, which is in a directory, as they may be found after a power cut, into another. */
+void life_image(int number, const char *from, const char *into, double seed) {
   struct disk *disk = disks[number];
+  for (struct file *file = disk->files; file; file = file->next) {
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", from, file->name);
+    if (!file->present || access(path, F_OK) == 0) continue;
+    /* Removed past the C library. */
+    file->present = 0;
+    disk->changes += 1;
+    note_entry(disk, file, 0);
+  }
   drawn = (uint64_t)seed * 2862933555777941757u + 3037000493u;
   int entries = 0;
   for (struct entry *entry = disk->first; entry; entry = entry->next) entries += 1;
   int kept = below(3) == 0 ? entries : (int)below(entries + 1);
-  for (struct entry *entry = disk->first; entry && kept > 0; entry = entry->next, kept -= 1) {
-    /* A name that is made again takes the place of the one before. */
-    for (struct file *other = disk->files; entry->made && other; other = other->next)
-      if (other != entry->file && strcmp(other->name, entry->file->name) == 0) other->durable = 0;
-    entry->file->durable = entry->made;
+  int change = 0;
+  for (struct entry *entry = disk->first; entry && (kept > 0 || entry->change == change); entry = entry->next, kept -= 1) {
+    keep_entry(disk, entry);
+    change = entry->change;
   }
   for (struct file *file = disk->files; file; file = file->next) {
     if (!file->durable) continue;
@@ -391,7 +505,7 @@ void life_image(int number, const char *into, double seed) {
 /* Hands what is remembered of a disk to another, onto which its files were copied: processes were killed, and the machine runs on. */
 void life_hand_over(int number, int to) {
   struct disk *from = disks[number];
-  *disks[to] = (struct disk){ .files = from->files, .first = from->first, .last = from->last, .off_at = -1, .free_bytes = from->free_bytes };
+  *disks[to] = (struct disk){ .files = from->files, .first = from->first, .last = from->last, .changes = from->changes, .off_at = -1, .free_bytes = from->free_bytes };
   from->files = NULL;
   from->first = from->last = NULL;
 }

@@ -21,7 +21,8 @@ export class Disks {
       life_is_off: { args: [i32], returns: i32 },
       life_free_bytes: { args: [i32, f64], returns: none },
       life_fail_syncs: { args: [i32, i32], returns: none },
-      life_image: { args: [i32, cstring, f64], returns: none },
+      life_found: { args: [cstring], returns: none },
+      life_image: { args: [i32, cstring, cstring, f64], returns: none },
       life_hand_over: { args: [i32, i32], returns: none },
     }).symbols;
     this.library.life_root(ptr(Buffer.from(`${root}\0`)));
@@ -32,7 +33,10 @@ export class Disks {
     // Numbers of disks that are gone are used again.
     this.#count = (this.#count % disks_max) + 1;
     const disk = new Disk(this, this.#count);
-    if (from !== undefined) copyFiles(from, disk.directory, isOfDisk);
+    if (from !== undefined) {
+      copyFiles(from, disk.directory);
+      this.library.life_found(ptr(Buffer.from(`${disk.directory}\0`)));
+    }
     return disk;
   }
 }
@@ -75,15 +79,16 @@ export class Disk {
   /** The disk as it is found after a power cut: of what was not synchronised any part is there. */
   afterPowerCut(seed: number): Disk {
     const found = this.#disks.make();
-    this.#disks.library.life_image(this.#number, ptr(Buffer.from(`${found.directory}\0`)), seed);
-    copyFiles(this.directory, found.directory, (name) => isOfDisk(name) && !name.startsWith("lintel.db"));
+    const [from, into] = [this.directory, found.directory].map((path) => ptr(Buffer.from(`${path}\0`)));
+    this.#disks.library.life_image(this.#number, from as never, into as never, seed);
+    this.#disks.library.life_found(into as never);
     return found;
   }
 
   /** The same disk after its processes were killed: all is there, synchronised or not. */
   afterKill(): Disk {
     const same = this.#disks.make();
-    copyFiles(this.directory, same.directory, isOfDisk);
+    copyFiles(this.directory, same.directory);
     this.#disks.library.life_hand_over(this.#number, same.#number);
     same.slow_ms = this.slow_ms;
     return same;
@@ -96,9 +101,9 @@ export class Disk {
   }
 }
 
-function copyFiles(from: string, to: string, isMeant: (name: string) => boolean): void {
+function copyFiles(from: string, to: string): void {
   for (const name of readdirSync(from))
-    if (isMeant(name)) cpSync(join(from, name), join(to, name), { recursive: true });
+    if (isOfDisk(name)) cpSync(join(from, name), join(to, name), { recursive: true });
 }
 
 /** Not the index of the log, which lives in memory, nor what means something to running processes alone. */

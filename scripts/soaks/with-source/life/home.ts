@@ -1,7 +1,11 @@
-import { clockQuality } from "../../../../src/clock.ts";
+import { mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fillDirectory } from "../../../../src/commands/restore/placement.ts";
+import { writeDurably } from "../../../../src/disk/durable-file.ts";
 import { Ingest } from "../../../../src/ingest/ingest.ts";
 import type { Log } from "../../../../src/log.ts";
 import type { Cursor, Device, Reading } from "../../../../src/reading.ts";
+import { normalAddress } from "../../../../src/store/address.ts";
 import { takeLock, uploadPost, type WriterLock } from "../../../../src/store/sqlite/lock.ts";
 import { openGatewayStore, openUploadStore } from "../../../../src/store/sqlite/open.ts";
 import type { GatewayStore } from "../../../../src/store/store.ts";
@@ -13,22 +17,13 @@ import { takeHomeRecords } from "../../../../src/uploader/home-records-import.ts
 import { restoreHome } from "../../../../src/uploader/home-restore.ts";
 import { below, sensor } from "../../../../test/store/sample.ts";
 import { wellReport } from "../../../../test/store/simulated-gateway.ts";
+import { PillBox } from "./box.ts";
 import type { SimulatedCentral } from "./central.ts";
 import type { Disk } from "./disk.ts";
+import type { Happening } from "./happening.ts";
 import { networkTo } from "./network.ts";
 import { Machine, type Process, type World } from "./world.ts";
 import { SimulatedWriter } from "./writer.ts";
-
-/** Something that happened in a home, and what became of it. `serial` is the event that its reading has. */
-export interface Happening {
-  readonly serial: number;
-  readonly at_ms: number;
-  readonly boxed: boolean;
-  /** The gateway has said that it is on disk. */
-  acknowledged: boolean;
-  /** Why it need not be found: it was overwritten in its device, or lost with a card. */
-  excused?: string;
-}
 
 export interface HomeOptions {
   readonly world: World;
@@ -53,24 +48,40 @@ export class SimulatedHome {
   network = true;
   /** Its card was lost once, and what was not at central with it. */
   restored = false;
+  /** Its card has a copy of its Zigbee network. */
+  hasZigbee = true;
   /** Share of requests that something happens to. */
   troubled = 0;
   /** How uploads ended. */
   uploads = { done: 0, failed: [] as string[], sent: 0, pruned: 0, repaired: 0 };
-  /** The events that the pill box remembers, the oldest first, and the number of the first. */
-  readonly #box = { events: [] as Happening[], first: 0 };
+  readonly #box: PillBox;
   readonly #options: HomeOptions;
   #process: Process = { alive: false };
   #polling: Process | undefined;
   #uploader: Uploader | undefined;
   #starting = false;
   #card = 1;
+  /** Ends the restore of its card that is under way. */
+  #restore: AbortController | undefined;
 
   constructor(options: HomeOptions) {
     this.#options = options;
     this.home = options.home;
     this.disk = options.disk;
+    this.#box = new PillBox(options.home);
     this.machine = new Machine(options.world, `home ${options.home}`);
+    const { directory } = options.disk;
+    mkdirSync(dirname(this.zigbeeNetwork(directory)), { recursive: true });
+    writeDurably(this.zigbeeNetwork(directory), this.zigbee);
+  }
+
+  /** The copy of its Zigbee network, and the file that it is in. */
+  get zigbee(): string {
+    return JSON.stringify({ home: this.home });
+  }
+
+  zigbeeNetwork(directory: string): string {
+    return join(directory, "drivers/zigbee/backups/network-000001.json");
   }
 
   get running(): boolean {
@@ -80,8 +91,8 @@ export class SimulatedHome {
   // The household's doings.
 
   sense(place: number): void {
-    const device = sensor(place + (place < shared_from ? this.home * 100 : 0));
-    const happening = this.#note(false);
+    const device = this.#sensorAt(place);
+    const happening = this.#note(device);
     const { unix_ms, monotonic_ms, quality } = this.machine.clock(this.#process).now();
     const reading: Reading = {
       device,
@@ -95,11 +106,14 @@ export class SimulatedHome {
   }
 
   takePill(): void {
-    this.#box.events.push(this.#note(true));
-    if (this.#box.events.length <= box_events_max) return;
-    this.#box.first += 1;
-    const gone = this.#box.events.shift() as Happening;
-    if (!gone.acknowledged) gone.excused = "overwritten in the box";
+    this.#box.take(this.#note(this.#box.device));
+  }
+
+  /** Somebody in the home gives a device a name, or one that another has, which is refused. */
+  name(place: number, name: string): void {
+    const { address } = this.#sensorAt(place);
+    const given_ms = this.machine.clock(this.#process).now().unix_ms;
+    this.store?.nameItem({ address, name, given_ms, lines: [] }).catch(() => undefined);
   }
 
   /** Reads the box's buffer from where the last commit left off. */
@@ -112,8 +126,7 @@ export class SimulatedHome {
     const handed: Promise<void>[] = [];
     const cursor = Number((await store.cursor("box")) ?? 0);
     if (!process.alive) return;
-    const { first, events } = this.#box;
-    const device = this.box;
+    const { first, events, device } = this.#box;
     const now = this.machine.clock(process).now();
     if (cursor < first) {
       const [from_ms, to_ms] = [now.unix_ms - 1_000, now.unix_ms];
@@ -125,33 +138,27 @@ export class SimulatedHome {
         happening.acknowledged = true;
         continue;
       }
-      const age_ms = this.#options.world.now_ms - happening.at_ms;
-      const stamp_ms = now.unix_ms - age_ms;
-      const reading: Reading = {
-        device,
-        series: "pillbox_events",
-        stamp_ms,
-        clock: now.quality === clockQuality.synchronised ? clockQuality.device : now.quality,
-        monotonic_ms: now.monotonic_ms - age_ms,
-        deviceClock: {
-          stamp_ms: happening.at_ms + box_ahead_ms,
-          offset_ms: stamp_ms - happening.at_ms - box_ahead_ms,
-        },
-        values: { event: happening.serial },
-      };
+      const reading = this.#box.reading(happening, now, this.#options.world.now_ms - happening.at_ms);
       handed.push(this.#hand(reading, happening, { name: "box", value: String(first + index + 1) }));
     }
     await Promise.allSettled(handed);
     if (this.#polling === process) this.#polling = undefined;
   }
 
-  get box(): Device {
-    return { kind: "pillboxes", address: `00:0d:6f:00:07:0${this.home}`, subtype: "polled" };
+  #sensorAt(place: number): Device {
+    return sensor(place + (place < shared_from ? this.home * 100 : 0));
   }
 
-  #note(boxed: boolean): Happening {
+  #note({ kind, address }: Device): Happening {
     const serial = this.home * serials_of_home + this.happened.length;
-    const happening = { serial, at_ms: this.#options.world.now_ms, boxed, acknowledged: false };
+    const at_ms = this.#options.world.now_ms;
+    const happening = {
+      serial,
+      at_ms,
+      address: normalAddress(address) as string,
+      boxed: kind === "pillboxes",
+      acknowledged: false,
+    };
     this.happened.push(happening);
     return happening;
   }
@@ -167,14 +174,14 @@ export class SimulatedHome {
 
   /** Starts the machine: its clock shows `shows_ms`. */
   boot(shows_ms: number): void {
-    if (this.#process.alive) return;
+    if (this.#process.alive || this.#restore !== undefined) return;
     this.machine.boot(shows_ms);
     this.start();
   }
 
   /** Starts the gateway, and again after a while where it cannot start, as its service does. */
   start(): void {
-    if (this.#process.alive || this.#starting) return;
+    if (this.#process.alive || this.#starting || this.#restore !== undefined) return;
     const process = { alive: true };
     this.#process = process;
     this.#starting = true;
@@ -220,6 +227,7 @@ export class SimulatedHome {
   crash(kind: "kill" | "cut", seed: number): void {
     this.#process.alive = false;
     this.#starting = false;
+    this.#restore?.abort(new Error("the power failed"));
     const before = this.disk;
     before.endAfter(0);
     this.disk = kind === "kill" ? before.afterKill() : before.afterPowerCut(seed);
@@ -229,14 +237,17 @@ export class SimulatedHome {
     void Promise.allSettled(open).then(() => before.end());
   }
 
-  /** Ends the gateway's process in order. */
-  async stop(): Promise<void> {
+  /** Ends the gateway's process in order, and starts it again. */
+  async restart(): Promise<void> {
     const { store, ingest } = this;
+    const process = this.#process;
     await ingest?.close();
     await store?.close();
-    this.#process.alive = false;
+    if (process !== this.#process || !process.alive) return;
+    process.alive = false;
     this.store = undefined;
     this.ingest = undefined;
+    this.start();
   }
 
   // The upload.
@@ -273,7 +284,8 @@ export class SimulatedHome {
     const fetch = networkTo(central, {
       world,
       random,
-      isUp: () => this.network && process.alive,
+      isUp: () => this.network,
+      isAlive: () => process.alive,
       isThere: () => this.#card === card,
       troubled: () => this.troubled,
     });
@@ -288,8 +300,8 @@ export class SimulatedHome {
   // What becomes of its card.
 
   /**
-   * Its card is lost, and a spare one restored from what central has. Where that fails it is tried again later. `atCentral` says what
-   * central has in the end; what it has not is lost with the card.
+   * Its card is lost, and a spare one restored from what central has. Where that fails, also because the power does, it is tried again later.
+   * `atCentral` says what central has in the end; what it has not is lost with the card.
    */
   async replaceCard(makeDisk: () => Disk, atCentral: () => (serial: number) => boolean): Promise<void> {
     const { world, log, random } = this.#options;
@@ -297,30 +309,47 @@ export class SimulatedHome {
     this.#card += 1;
     this.restored = true;
     const lost = this.happened.length;
-    const process: Process = { alive: true };
-    this.#process = process;
-    this.machine.boot(world.now_ms);
-    this.machine.synchronise();
-    const clock = this.machine.clock(process);
+    this.disk.end();
+    this.disk = makeDisk();
     for (let tries = 1; ; tries += 1) {
+      const process: Process = { alive: true };
+      this.#process = process;
+      this.#restore = new AbortController();
+      this.machine.boot(world.now_ms);
+      this.machine.synchronise();
+      const clock = this.machine.clock(process);
       try {
-        this.disk.end();
-        this.disk = makeDisk();
-        const { directory } = this.disk;
-        const central = await this.#connect(process, new AbortController().signal);
+        const central = await this.#connect(process, this.#restore.signal);
         const named = () => Uint8Array.from({ length: 16 }, () => below(random, 256));
-        const options = { directory, central, days: 30, erasures: [], clock, log, random: named };
-        await restoreHome({ ...options, onBatch: () => undefined });
+        const options = {
+          central,
+          days: 30,
+          erasures: [],
+          clock,
+          log,
+          random: named,
+          onBatch: () => undefined,
+        };
+        const build = (directory: string) => restoreHome({ ...options, directory });
+        const { directory } = this.disk;
+        const filled = await fillDirectory({ directory, replace: false, build });
+        this.hasZigbee = filled?.built.network === true;
+        process.alive = false;
         break;
       } catch (thrown) {
+        process.alive = false;
         if (tries === restores_max) throw thrown;
         await world.pause(3_600_000);
       }
     }
+    this.#restore = undefined;
     const isThere = atCentral();
-    for (const happening of this.happened.slice(0, lost))
-      if (!isThere(happening.serial)) happening.excused ??= "lost with the card";
-    process.alive = false;
+    for (const happening of this.happened.slice(0, lost)) {
+      if (isThere(happening.serial)) continue;
+      // The box still has it, and it is read again.
+      if (this.#box.events.includes(happening)) happening.acknowledged = false;
+      else happening.excused ??= "lost with the card";
+    }
     this.start();
   }
 
@@ -387,8 +416,6 @@ interface Uploader {
 /** Places from here on are devices that any home may hear. */
 export const shared_from = 90;
 export const serials_of_home = 1_000_000;
-const box_events_max = 12;
-const box_ahead_ms = 3_600_000;
 const restart_ms = 30_000;
 const restores_max = 100;
 const listening_ms = 600_000;

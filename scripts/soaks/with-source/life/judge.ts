@@ -1,10 +1,12 @@
 import { Database, type Statement } from "bun:sqlite";
+import { readIfThere } from "../../../../src/disk/durable-file.ts";
 import type { SeriesName } from "../../../../src/series.ts";
 import { decodeBlock } from "../../../../src/store/sealed-block.ts";
 import { valueColumns } from "../../../../src/store/series-columns.ts";
 import { databasePath } from "../../../../src/store/sqlite/connection.ts";
 import type { SimulatedCentral } from "./central.ts";
-import { type Happening, type SimulatedHome, serials_of_home } from "./home.ts";
+import type { Happening } from "./happening.ts";
+import { type SimulatedHome, serials_of_home } from "./home.ts";
 
 /** Something that must never be. */
 export class Broken extends Error {
@@ -36,6 +38,7 @@ export class Judge {
   /** Central has said that all which a home had sent before a time is erased. */
   erased(home: number, before_ms: number): void {
     this.#toldErased_ms.set(home, before_ms);
+    this.#noteErased(home, before_ms);
   }
 
   /** Holds a home that runs to what is promised. */
@@ -48,7 +51,7 @@ export class Judge {
     const found = new Map<number, Row>();
     let last: Row | undefined;
     for (const row of rows) {
-      const happening = this.#happening(of, row.event);
+      const happening = this.#happening(of, row);
       const span = spans.findLast(({ first_seq }) => first_seq <= row.seq);
       if (found.has(row.event) && !(of.restored && happening.boxed))
         throw new Broken(`home ${of.home} has reading ${row.event} twice`);
@@ -63,8 +66,8 @@ export class Judge {
       last = { ...row, epoch: span?.epoch };
     }
     for (const event of waiting) {
-      this.#happening(of, event);
-      if (found.has(event))
+      const { boxed } = this.#happening(of, { event });
+      if (found.has(event) && !(of.restored && boxed))
         throw new Broken(`home ${of.home} has reading ${event} numbered, and it waits too`);
     }
     const held = new Set([...found.keys(), ...waiting]);
@@ -73,6 +76,8 @@ export class Judge {
     for (const { serial } of lacking)
       if (!this.#atCentral.has(serial) && !this.#mayBeErased(of.home, serial))
         throw new Broken(`home ${of.home} has lost reading ${serial}, which it acknowledged`);
+    if (of.hasZigbee && readIfThere(of.zigbeeNetwork(of.disk.directory)) !== of.zigbee)
+      throw new Broken(`home ${of.home} has lost its Zigbee network`);
     this.#requireReleased(of, waiting);
     reader.requireCounts(`home ${of.home}`);
     this.#requireMarks(of, reader, rows);
@@ -111,16 +116,17 @@ export class Judge {
     const reader = this.#readerOf(this.#central.disk.directory);
     const rows = reader.centralRows();
     this.#atCentral.clear();
-    for (const { home, before_ms } of reader.erasures())
-      this.#erased_ms.set(home, Math.max(before_ms, this.#erased_ms.get(home) ?? 0));
+    const erasures = reader.erasures();
+    for (const { home, before_ms } of erasures) this.#noteErased(home, before_ms);
     for (const [home, told_ms] of this.#toldErased_ms)
-      if ((this.#erased_ms.get(home) ?? 0) < told_ms)
+      if (!erasures.some((one) => one.home === home && one.before_ms >= told_ms))
         throw new Broken(`central has forgotten that it erased home ${home}`);
-    for (const { home, epoch, seq, event, stamp } of rows) {
+    for (const row of rows) {
+      const { home, epoch, seq, event, stamp } = row;
       if (Math.floor(event / serials_of_home) !== home)
         throw new Broken(`central has reading ${event} as one of home ${home}`);
       const of = this.#homes.find((one) => one.home === home) as SimulatedHome;
-      const { boxed } = this.#happening(of, event);
+      const { boxed } = this.#happening(of, row);
       // The box was read again from where the last whole upload had left off.
       if (this.#atCentral.has(event) && !(of.restored && boxed))
         throw new Broken(`central has reading ${event} twice`);
@@ -137,7 +143,7 @@ export class Judge {
       for (const [identity, serial] of this.#identities) {
         const [of, seq] = identity.split(" ");
         if (of !== epoch || Number(seq) > held_seq || this.#atCentral.has(serial)) continue;
-        if (this.#mayBeErased(home, serial)) continue;
+        if (this.#mayBeErased(home, serial) || this.#excused(serial)) continue;
         throw new Broken(
           `central says that it holds home ${home} up to ${held_seq}, and lacks ${seq}, which is reading ${serial}`,
         );
@@ -161,12 +167,44 @@ export class Judge {
         if (!this.#atCentral.has(serial))
           throw new Broken(`central lacks reading ${serial}, which home ${home.home} acknowledged`);
       for (const { event, stamp } of reader.rows()) {
-        if (!this.#atCentral.has(event) && !this.#mayBeErased(home.home, event))
+        if (!this.#atCentral.has(event) && !this.#mayBeErased(home.home, event) && !this.#excused(event))
           throw new Broken(`central lacks reading ${event}, which home ${home.home} has`);
         if (stamp < (this.#erased_ms.get(home.home) ?? 0))
           throw new Broken(`home ${home.home} still has reading ${event} of an erased time`);
       }
     }
+  }
+
+  /**
+   * Central has gone back to a backup. What it got since is sent again where the home that numbered it has it still; what was pruned there, or
+   * came back to a spare card from central, is gone.
+   */
+  centralWentBack(): void {
+    const atCentral = new Set(
+      this.#readerOf(this.#central.disk.directory)
+        .centralRows()
+        .map(({ event }) => event),
+    );
+    for (const home of this.#homes) {
+      const reader = this.#readerOf(home.disk.directory);
+      const spans = reader.epochs();
+      const own = reader
+        .rows()
+        .filter(({ seq }) => spans.findLast(({ first_seq }) => first_seq <= seq)?.restored !== 1);
+      const there = new Set([...own.map(({ event }) => event), ...reader.waiting()]);
+      for (const happening of home.happened)
+        if (happening.acknowledged && !there.has(happening.serial) && !atCentral.has(happening.serial))
+          happening.excused ??= "pruned, and gone with central";
+    }
+  }
+
+  #noteErased(home: number, before_ms: number): void {
+    this.#erased_ms.set(home, Math.max(before_ms, this.#erased_ms.get(home) ?? 0));
+  }
+
+  #excused(serial: number): boolean {
+    const of = this.#homes.find(({ home }) => home === Math.floor(serial / serials_of_home));
+    return of?.happened[serial % serials_of_home]?.excused !== undefined;
   }
 
   /** Readings that a home has at central, by a state of it that was looked at last. */
@@ -202,9 +240,12 @@ export class Judge {
     return of !== undefined && of.at_ms < erased_ms + unsure_ms;
   }
 
-  #happening(of: SimulatedHome, event: number): Happening {
+  /** The happening of a reading, by its event. `address`: of the device that a store says it is of; absent: it does not say. */
+  #happening(of: SimulatedHome, { event, address }: Pick<Row, "event" | "address">): Happening {
     const happening = of.happened[event - of.home * serials_of_home];
     if (happening === undefined) throw new Broken(`home ${of.home} has reading ${event}, which never was`);
+    if (address !== undefined && address !== happening.address)
+      throw new Broken(`reading ${event} is of ${happening.address}, and a store has it of ${address}`);
     return happening;
   }
 
@@ -230,12 +271,18 @@ interface Row {
   readonly stamp: number;
   readonly seq: number;
   readonly event: number;
+  /** Of its device; null where the store does not know it. */
+  readonly address?: string | null;
   readonly epoch?: string | undefined;
 }
 
 interface CentralRow extends Row {
   readonly home: number;
 }
+
+/** The streams of the rows of a table, and their devices' addresses; null where there are none. */
+const withDevice = (table: string) =>
+  `LEFT JOIN streams ON streams.key = ${table}.stream LEFT JOIN items ON items.key = streams.item`;
 
 /** Rows of a database, read past the program. */
 class Reader {
@@ -250,7 +297,7 @@ class Reader {
   /** In the order of their numbers. */
   rows(): Row[] {
     return this.#all(
-      `${series.map((name) => `SELECT stamp, seq, event FROM ${name}`).join(" UNION ALL ")} ORDER BY seq`,
+      `${series.map((name) => `SELECT stamp, seq, event, items.address FROM ${name} ${withDevice(name)}`).join(" UNION ALL ")} ORDER BY seq`,
     );
   }
 
@@ -288,7 +335,7 @@ class Reader {
     );
     const rows = series.flatMap((name) => [
       ...this.#all<OwnRow>(
-        `SELECT streams.home, stamp, seq AS own, event FROM ${name} JOIN streams ON streams.key = ${name}.stream`,
+        `SELECT streams.home, stamp, seq AS own, event, items.address FROM ${name} ${withDevice(name)}`,
       ),
       ...this.#sealed(name),
     ]);
@@ -302,13 +349,14 @@ class Reader {
 
   #sealed(name: (typeof series)[number]): OwnRow[] {
     const place = valueColumns(name).findIndex((column) => column.name === "event");
-    return this.#all<{ home: number; readings: Uint8Array }>(
-      `SELECT streams.home, readings FROM sealed_readings JOIN streams ON streams.key = stream WHERE series = '${name}'`,
-    ).flatMap(({ home, readings }) => {
+    return this.#all<{ home: number; address: string; readings: Uint8Array }>(
+      `SELECT streams.home, items.address, readings FROM sealed_readings ${withDevice("sealed_readings")} WHERE series = '${name}'`,
+    ).flatMap(({ home, address, readings }) => {
       const { stamp_ms, seq, values } = decodeBlock(name, readings);
       return [...seq].map((own, index) => ({
         home,
         own,
+        address,
         stamp: stamp_ms[index] as number,
         event: Number(values[place]?.[index]),
       }));
@@ -353,6 +401,7 @@ interface Run {
 
 interface OwnRow {
   readonly home: number;
+  readonly address: string | null;
   readonly stamp: number;
   readonly own: number;
   readonly event: number;

@@ -161,8 +161,17 @@ class Life {
     if (what === "pill") return home.takePill();
     if (what === "poll") return void home.pollBox();
     if (what === "time") return home.network ? home.machine.synchronise() : undefined;
-    if (what === "loseCard") return this.#loseCard(home);
+    if (what === "loseCard") return this.#loseCard(home, random);
     if (what === "erase") return this.#erase(home, seed);
+    if (what === "name") return home.name(below(random, 4), `room ${below(random, 3)}`);
+    if (what === "centralBackup") return this.#central.backup(this.#makeDisk);
+    if (what === "centralRestored") {
+      // Often something was erased since the backup.
+      if (random() < 0.5) await this.#erase(home, seed);
+      await world.pass(60_000);
+      return this.#restoreCentral();
+    }
+    if (what === "restart") return void home.restart();
     if (what === "move") return this.#move(number);
     if (what === "kill" || what === "cut") {
       if (!home.running) return;
@@ -190,9 +199,13 @@ class Life {
     if (what === "centralSlow") return this.#slow(this.#central, random);
     if (what === "full") {
       home.disk.limit(below(random, random() < 0.5 ? 3_000 : 30_000));
+      this.#newDevices(home, random);
       return void world.after(random() * 5 * hour_ms, () => home.disk.limit());
     }
-    if (what === "failingSync") return home.disk.failSyncs(1 + below(random, 3));
+    if (what === "failingSync") {
+      home.disk.failSyncs(1 + below(random, 3));
+      return this.#newDevices(home, random);
+    }
     if (what === "upload" || what === "extraUpload") {
       void home.upload(random() < 0.1);
       // The home lives on meanwhile.
@@ -203,7 +216,10 @@ class Life {
     if (what === "killUploader") {
       void home.upload();
       await world.pass(below(random, 2_000));
-      return home.killUploader();
+      home.killUploader();
+      // Its timer starts the next one, and what this one has sent may still be on the way.
+      home.sense(below(random, 4));
+      return void home.upload();
     }
     this.#ends.set(this.#central, {
       kind: what === "centralKill" ? "kill" : "cut",
@@ -224,21 +240,41 @@ class Life {
     }
   }
 
-  #loseCard(home: SimulatedHome): void {
+  /** Devices that were never heard before, one of which comes again. */
+  #newDevices(home: SimulatedHome, random: () => number): void {
+    const place = 10 + below(random, 60);
+    for (const after_ms of [0, 300, 5_000, 60_000])
+      this.#world.after(after_ms, () => home.sense(after_ms === 300 ? place + 1 : place));
+  }
+
+  async #loseCard(home: SimulatedHome, random: () => number): Promise<void> {
     if (!home.running || !home.network) return;
+    // Often while it uploads what was read of the box.
+    home.takePill();
+    void home.pollBox();
+    await this.#world.pass(1_000);
+    if (random() < 0.7) void home.upload();
+    await this.#world.pass(below(random, 2_000));
+    if (!home.running) return;
+    this.#count("cards lost");
     this.#judge.leave(home.disk.directory);
     const atCentral = () => {
       this.#judge.central();
       return (serial: number) => this.#judge.atCentral(serial);
     };
     home.replaceCard(() => this.#makeDisk.make(), atCentral).catch((thrown) => this.#fail(thrown));
+    // Often the power fails while the spare one is made, or soon after.
+    if (random() < 0.3) return;
+    this.#ends.set(home, { kind: "cut", seed: below(random, 2 ** 31), off_ms: 1_000 });
+    home.disk.endAfter(below(random, restore_operations));
   }
 
   /** Erases at central what a home has sent. */
-  #erase(home: SimulatedHome, seed: number): void {
+  async #erase(home: SimulatedHome, seed: number): Promise<void> {
     const id = seed.toString(16).padStart(32, "0");
     // The gateway hears of it, and of an event of that time only after it.
     home.takePill();
+    await this.#world.pass(1_000);
     this.#world.after(5_000, () => void home.upload());
     this.#world.after(600_000, () => void home.pollBox());
     const at_ms = this.#central.now_ms;
@@ -246,6 +282,16 @@ class Life {
       (plan) => plan !== undefined && this.#judge.erased(home.home, at_ms),
       (thrown) => this.#say(`erase: ${thrown}`),
     );
+  }
+
+  /** Another machine becomes central, by the last backup of it. */
+  async #restoreCentral(): Promise<void> {
+    if (!this.#central.hasBackup || !this.#homes.every(({ running }) => running)) return;
+    this.#judge.leave(this.#central.disk.directory);
+    await this.#central.restore(this.#makeDisk);
+    this.#count("central restored");
+    this.#judge.centralWentBack();
+    await this.#restartCentral();
   }
 
   /** The inventory says that a device, which any home may hear, lives in this home now. */
@@ -292,7 +338,16 @@ class Life {
     }
     const random = seeded(seed + 1);
     machine.boot(this.#world.now_ms - below(random, 90 * day_ms));
-    if (random() < 0.6) this.#world.after(20_000, () => machine.network && machine.machine.synchronise());
+    const synchronise = () => machine.network && machine.machine.synchronise();
+    const draw = random();
+    if (draw < 0.6) this.#world.after(20_000, synchronise);
+    else if (draw < 0.8)
+      // Somebody starts the gateway again because it does not know the time, which comes just then.
+      this.#world.after(300_000, () => {
+        machine.sense(0);
+        this.#world.after(5_000, () => void machine.restart());
+        this.#world.after(10_000, synchronise);
+      });
   }
 
   async #restartCentral(): Promise<void> {
@@ -355,8 +410,10 @@ class Life {
   }
 }
 
+/** Operations on the disk of a restore and of the start after it, about. */
+const restore_operations = 600;
 /** Rows of a home are read after so many steps, and after those that are likely to harm them. */
-const steps_per_look = 4;
+const steps_per_look = 8;
 const looking: ReadonlySet<What> = new Set([
   "kill",
   "cut",

@@ -12,7 +12,8 @@ export interface Answering {
 
 /**
  * The network between a process and a server. By the draws of `random` a connection is refused, cut at any byte of the request or the
- * answer, its request is delivered twice, also much later, or the answer is lost or never comes.
+ * answer, its request is delivered twice, also much later, or the answer is lost or never comes. What a process has sent before it was killed may still
+ * arrive when the next one is at work.
  *
  * @param of.troubled share of requests that something happens to
  */
@@ -22,11 +23,12 @@ export function networkTo(
     world: World;
     random: () => number;
     isUp: () => boolean;
+    isAlive: () => boolean;
     isThere: () => boolean;
     troubled: () => number;
   },
 ): Fetch {
-  const { world, random, isUp, isThere, troubled } = of;
+  const { world, random, isUp, isAlive, isThere, troubled } = of;
   const deliver = async (request: Request): Promise<Answer> => {
     const { answer, crashed } = server;
     if (answer === undefined) throw broken("ECONNREFUSED");
@@ -55,18 +57,23 @@ export function networkTo(
         ...(body === undefined ? {} : { body }),
       });
     const whole = () => requestOf(init.method === "GET" ? undefined : bytes);
+    const deliverLater = (most_ms: number) => {
+      const again = whole();
+      world.after(below(random, most_ms), () => {
+        if (isThere()) deliver(again).catch(() => undefined);
+      });
+    };
+    if (!isAlive()) {
+      deliverLater(400);
+      return aborted(init.signal);
+    }
     if (fault === "refused") throw broken("ECONNREFUSED");
     if (fault === "request cut") {
       if (init.method !== "GET") await deliver(requestOf(cutStream(bytes, cut))).catch(() => undefined);
       throw broken("ECONNRESET");
     }
     if (fault === "twice") await deliver(whole()).catch(() => undefined);
-    if (fault === "again later") {
-      const again = whole();
-      world.after(1_000 * below(random, 7_200), () => {
-        if (isThere()) deliver(again).catch(() => undefined);
-      });
-    }
+    if (fault === "again later") deliverLater(7_200_000);
     const { status, headers, bytes: answered } = await deliver(whole());
     await world.pause(5 + below(random, 80));
     if (fault === "answer lost") throw broken("ECONNRESET");
@@ -113,6 +120,7 @@ function cutStream(bytes: Uint8Array, length: number): ReadableStream<Uint8Array
 
 function aborted(signal: AbortSignal | null | undefined): Promise<never> {
   if (signal === null || signal === undefined) return never();
+  if (signal.aborted) return Promise.reject(signal.reason);
   return new Promise((_, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   });

@@ -25,10 +25,12 @@ export interface Plan {
 const perDay = {
   visit: 14,
   /** A sensor that cannot stop. */
-  burst: 0.6,
+  burst: 0.3,
   pill: 5,
   poll: 6,
   time: 5,
+  name: 0.4,
+  restart: 0.3,
   kill: 0.4,
   cut: 0.7,
   clock: 0.25,
@@ -42,7 +44,9 @@ const perDay = {
   centralKill: 0.15,
   centralCut: 0.2,
   centralSlow: 0.1,
-  loseCard: 0.05,
+  centralBackup: 0.3,
+  centralRestored: 0.05,
+  loseCard: 0.1,
   erase: 0.08,
   move: 0.2,
 } as const;

@@ -28,7 +28,12 @@ export async function findPlanted(
   name: string,
   ground: Ground,
   workers: number,
-): Promise<{ readonly broken?: string; readonly lives: number; readonly ms: number }> {
+): Promise<{
+  readonly broken?: string;
+  readonly seed?: number;
+  readonly lives: number;
+  readonly ms: number;
+}> {
   const copy = mkdtempSync(join(ground.directory, "copy-"));
   for (const part of ["src", "scripts", "test", "drivers", "package.json", "tsconfig.json"])
     cpSync(join(root, part), join(copy, part), { recursive: true });
@@ -36,25 +41,25 @@ export async function findPlanted(
   plant(name, copy);
   const started = performance.now();
   const ms = () => performance.now() - started;
-  let broken: string | undefined;
+  let found: { broken: string; seed: number } | undefined;
   let lives = 0;
   let next = 1;
   const work = async () => {
     const worker = new LifeWorker(ground, join(copy, "scripts/soaks/with-source/life/worker.ts"));
-    while (broken === undefined && ms() < search_ms_max) {
+    while (found === undefined && ms() < search_ms_max) {
       const seed = next;
       next += 1;
       const lived = await worker.live({ seed });
       lives += 1;
       if (lives === 1 && lived.digest === "" && lived.broken === processEnded)
         throw new Error(`with ${name} planted the program does not start`);
-      if (lived.broken !== undefined) broken ??= `seed ${seed}: ${lived.broken}`;
+      if (lived.broken !== undefined) found ??= { broken: `seed ${seed}: ${lived.broken}`, seed };
     }
     await worker.end();
   };
   await Promise.all(Array.from({ length: workers }, work));
   rmSync(copy, { recursive: true, force: true });
-  return { ...(broken === undefined ? {} : { broken }), lives, ms: ms() };
+  return { ...found, lives, ms: ms() };
 }
 
 const search_ms_max = 30 * 60_000;

@@ -23,8 +23,9 @@ export class World {
     return new Promise((resolve) => void this.after(delay_ms, resolve));
   }
 
+  /** Lets time pass; none where `ms` is below 0. */
   async pass(ms: number): Promise<void> {
-    const end_ms = this.now_ms + ms;
+    const end_ms = this.now_ms + Math.max(0, ms);
     await this.#rest();
     while (await this.#ring(end_ms));
     this.now_ms = end_ms;
