@@ -8,7 +8,7 @@ import { wellReport } from "../../../../test/store/simulated-gateway.ts";
 import { CentralServer, encoded, type Kept } from "../central/central-server.ts";
 
 /**
- * Bytes of a central's database whose homes have uploaded night by night, as gateways do: readings, and a report, after which central seals those that are some days old.
+ * Bytes of a central's database whose homes have uploaded night by night, as gateways do: readings, and a report, after which central seals what is some days old of the homes whose turn it is.
  * PostgreSQL is vacuumed after each night, as autovacuum would by the next.
  */
 export async function sealedBytes(
