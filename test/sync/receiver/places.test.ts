@@ -46,6 +46,7 @@ test("a home that was refused keeps its place for a quarter of an hour", async (
     [place_kept_ms, ["waits", "refused"]],
   ] as const) {
     const { clock, come, said } = queueOf({ tickets_max: 2 });
+    clock.advance(place_kept_ms);
     come(9, Number.MAX_SAFE_INTEGER);
     clock.advance(away_ms);
     come(1);
