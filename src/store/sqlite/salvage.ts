@@ -1,7 +1,7 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import { stamp_end_ms } from "../../clock.ts";
 import { messageOf } from "../../errors.ts";
-import { type SeriesName, seriesNames } from "../../series.ts";
+import { type SeriesName, seriesNames, seriesOf } from "../../series.ts";
 import { recountAll } from "../core/count-spans.ts";
 import { homesOnSqlite } from "../core/homes.ts";
 import { quoted, readingColumns } from "../core/series-tables.ts";
@@ -11,6 +11,7 @@ import { isDamage } from "./faults.ts";
 import { allAtHome, roleOf } from "./role.ts";
 import { Runner } from "./runner.ts";
 import { insertSql } from "./series-tables.ts";
+import { forStrayRows } from "./stray-rows.ts";
 
 /** Counts of what could be read of a damaged database. */
 export interface Salvaged {
@@ -155,6 +156,7 @@ class Salvage {
   #allSeries(): void {
     const streams = this.#target.query("SELECT key FROM streams ORDER BY key").values() as [number][];
     for (const series of seriesNames) for (const [stream] of streams) this.#series(series, stream);
+    if (this.#part === "all" && this.#unreadable > 0) this.#strays();
     const runner = new Runner(this.#target);
     for (const series of seriesNames)
       runner.run(recountAll(homesOnSqlite, { series, home: 0, streams: streams.flat() }));
@@ -193,6 +195,46 @@ class Salvage {
     }
     put.finalize();
     return true;
+  }
+
+  /** Readings to which no way leads from the root any more. One that was removed may still stand on a free page: what is older than those that stay is left. */
+  #strays(): void {
+    const { held, places, from_ms } = this.#known();
+    forStrayRows(this.#source.filename, (row) => {
+      const [stream, stamp_ms, seq] = row;
+      if (typeof stream !== "number" || typeof stamp_ms !== "number" || typeof seq !== "number") return;
+      const put = places.get(`${stream} ${row.length}`);
+      if (put === undefined || stamp_ms < from_ms || held.has(seq) || seq < 1 || seq > seq_max) return;
+      try {
+        if (put.run(...row).changes === 0) return;
+      } catch {
+        // An index has rows like these.
+        return;
+      }
+      held.add(seq);
+      this.#readings += 1;
+    });
+    for (const put of new Set(places.values())) put.finalize();
+  }
+
+  /** The numbers that were read; how a reading of so many columns of a stream is stored; the stamp before which readings were pruned. */
+  #known() {
+    const held = new Set<number>();
+    const places = new Map<string, ReturnType<Database["prepare"]>>();
+    const streams = this.#target
+      .query("SELECT streams.key, typename FROM streams JOIN items ON items.key = item")
+      .values() as [number, string][];
+    for (const series of seriesNames) {
+      for (const row of this.#target.query(`SELECT seq FROM ${series}`).iterate())
+        held.add((row as Numbered).seq);
+      const put = this.#target.prepare(insertSql[series].replace("INSERT", "INSERT OR IGNORE"));
+      for (const [stream, kind] of streams)
+        if (kind === seriesOf(series).kind) places.set(`${stream} ${readingColumns(series).length}`, put);
+    }
+    const pruned = this.#target
+      .query("SELECT value FROM upload_state WHERE name = 'pruned_before_ms'")
+      .values();
+    return { held, places, from_ms: Number(pruned[0]?.[0] ?? 0) };
   }
 
   /** Reads from both ends; then the rest in between, where the damage is, in halves again and again, the wider first. */
@@ -255,6 +297,10 @@ class Salvage {
       return false;
     }
   }
+}
+
+interface Numbered {
+  readonly seq: number;
 }
 
 interface Run {
