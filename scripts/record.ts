@@ -48,7 +48,7 @@ function circumstances(): string {
     .trim();
   const gib = Math.round(totalmem() / 2 ** 30);
   const day = new Date().toISOString().slice(0, 10);
-  return `${day}, Lintel ${version}, ${availableParallelism()} cores of ${processor}, ${gib} GiB, Linux ${release()}`;
+  return `${day}, Lintel ${version}, ${availableParallelism()} cores of ${processor}, ${gib} GiB, Linux ${release().split("-")[0]}`;
 }
 
 if (import.meta.main) {
