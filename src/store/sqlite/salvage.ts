@@ -199,34 +199,28 @@ class Salvage {
 
   /** Readings to which no way leads from the root any more. One that was removed may still stand on a free page: what is older than those that stay is left. */
   #strays(): void {
-    const { held, places, from_ms } = this.#known();
+    const { places, from_ms } = this.#known();
     forStrayRows(this.#source.filename, (row) => {
       const [stream, stamp_ms, seq] = row;
       if (typeof stream !== "number" || typeof stamp_ms !== "number" || typeof seq !== "number") return;
       const put = places.get(`${stream} ${row.length}`);
-      if (put === undefined || stamp_ms < from_ms || held.has(seq) || seq < 1 || seq > seq_max) return;
+      if (put === undefined || stamp_ms < from_ms || seq < 1 || seq > seq_max) return;
       try {
-        if (put.run(...row).changes === 0) return;
+        this.#readings += put.run(...row).changes;
       } catch {
         // An index has rows like these.
-        return;
       }
-      held.add(seq);
-      this.#readings += 1;
     });
     for (const put of new Set(places.values())) put.finalize();
   }
 
-  /** The numbers that were read; how a reading of so many columns of a stream is stored; the stamp before which readings were pruned. */
+  /** How a reading of so many columns of a stream is stored where it is not there yet; the stamp before which readings were pruned. */
   #known() {
-    const held = new Set<number>();
     const places = new Map<string, ReturnType<Database["prepare"]>>();
     const streams = this.#target
       .query("SELECT streams.key, typename FROM streams JOIN items ON items.key = item")
       .values() as [number, string][];
     for (const series of seriesNames) {
-      for (const row of this.#target.query(`SELECT seq FROM ${series}`).iterate())
-        held.add((row as Numbered).seq);
       const put = this.#target.prepare(insertSql[series].replace("INSERT", "INSERT OR IGNORE"));
       for (const [stream, kind] of streams)
         if (kind === seriesOf(series).kind) places.set(`${stream} ${readingColumns(series).length}`, put);
@@ -234,7 +228,7 @@ class Salvage {
     const pruned = this.#target
       .query("SELECT value FROM upload_state WHERE name = 'pruned_before_ms'")
       .values();
-    return { held, places, from_ms: Number(pruned[0]?.[0] ?? 0) };
+    return { places, from_ms: Number(pruned[0]?.[0] ?? 0) };
   }
 
   /** Reads from both ends; then the rest in between, where the damage is, in halves again and again, the wider first. */
@@ -297,10 +291,6 @@ class Salvage {
       return false;
     }
   }
-}
-
-interface Numbered {
-  readonly seq: number;
 }
 
 interface Run {
