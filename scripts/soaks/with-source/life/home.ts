@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fillDirectory } from "../../../../src/commands/restore/placement.ts";
 import { writeDurably } from "../../../../src/disk/durable-file.ts";
+import { messageOf } from "../../../../src/errors.ts";
 import { Ingest } from "../../../../src/ingest/ingest.ts";
 import type { Log } from "../../../../src/log.ts";
 import type { Cursor, Device, Reading } from "../../../../src/reading.ts";
@@ -299,46 +300,52 @@ export class SimulatedHome {
 
   // What becomes of its card.
 
+  async #fillCard(process: Process, replace: boolean, signal: AbortSignal) {
+    const { log, random } = this.#options;
+    const options = {
+      central: await this.#connect(process, signal),
+      days: 30,
+      erasures: [],
+      clock: this.machine.clock(process),
+      log,
+      random: () => Uint8Array.from({ length: 16 }, () => below(random, 256)),
+      onBatch: () => undefined,
+    };
+    const build = (directory: string) => restoreHome({ ...options, directory });
+    return fillDirectory({ directory: this.disk.directory, replace, build });
+  }
+
   /**
    * Its card is lost, and a spare one restored from what central has. Where that fails, also because the power does, it is tried again later.
    * `atCentral` says what central has in the end; what it has not is lost with the card.
    */
   async replaceCard(makeDisk: () => Disk, atCentral: () => (serial: number) => boolean): Promise<void> {
-    const { world, log, random } = this.#options;
+    const { world } = this.#options;
     this.crash("cut", 0);
     this.#card += 1;
     this.restored = true;
     const lost = this.happened.length;
     this.disk.end();
     this.disk = makeDisk();
+    let replace = false;
     for (let tries = 1; ; tries += 1) {
       const process: Process = { alive: true };
       this.#process = process;
       this.#restore = new AbortController();
       this.machine.boot(world.now_ms);
       this.machine.synchronise();
-      const clock = this.machine.clock(process);
+      const { signal } = this.#restore;
       try {
-        const central = await this.#connect(process, this.#restore.signal);
-        const named = () => Uint8Array.from({ length: 16 }, () => below(random, 256));
-        const options = {
-          central,
-          days: 30,
-          erasures: [],
-          clock,
-          log,
-          random: named,
-          onBatch: () => undefined,
-        };
-        const build = (directory: string) => restoreHome({ ...options, directory });
-        const { directory } = this.disk;
-        const filled = await fillDirectory({ directory, replace: false, build });
+        // What a process waits for that has no power any more never comes.
+        const filled = await Promise.race([this.#fillCard(process, replace, signal), aborted(signal)]);
         this.hasZigbee = filled?.built.network === true;
         process.alive = false;
         break;
       } catch (thrown) {
         process.alive = false;
         if (tries === restores_max) throw thrown;
+        // As it says where one that was cut off is finished, and the next one has failed.
+        replace ||= messageOf(thrown).includes("--replace");
         await world.pause(3_600_000);
       }
     }
@@ -411,6 +418,10 @@ interface Uploader {
   store?: UploadStore;
   lock?: WriterLock;
   done: Promise<void>;
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
 }
 
 /** Places from here on are devices that any home may hear. */
