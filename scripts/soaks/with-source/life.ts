@@ -58,6 +58,8 @@ const told = [
   ["home-nights an hour", "rate"],
   ["lives in which something broke", "broken"],
 ] as const;
+/** Where nobody watches, a line of progress stands for so many lives. */
+const lives_of_a_line = 100;
 
 using ground = new Ground();
 if (options.planted) process.exitCode = (await plantAll()) ? 0 : 1;
@@ -112,6 +114,7 @@ async function many(range: string): Promise<boolean> {
         failed ??= seed;
       }
       if (process.stdout.isTTY) process.stdout.write(`\r${line()} `);
+      else if (done % lives_of_a_line === 0) console.log(line());
     }
     await worker.end();
   };
