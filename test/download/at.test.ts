@@ -115,11 +115,11 @@ async function fetched(from: "gateway" | "sqlite", ...words: string[]) {
   return site.lintel("fetch", "--url", api.url, "--token-file", "token", "--key", "key", ...words);
 }
 
-test.each(["gateway", "sqlite"] as const)(
+test.each(placeNames)(
   "a store gives the same straight away, by the folder of a package and by number: %s",
   async (name) => {
     const saved = join(places.directory, "postgres before");
-    const words = ["export", "--data", places.data[name], "--key", "key"];
+    const words = ["export", ...places.words[name], "--key", "key"];
     writeFileSync(join(site.directory, "key"), `${key}\n`, { mode: 0o600 });
     const byFolder = await site.lintel(...words, "--at", saved, "--output", `exported-${name}`);
     expect([byFolder.code, byFolder.said]).toEqual([0, ""]);
@@ -151,7 +151,7 @@ test("a saved package is made again by its folder, and what was erased since is 
   const byNumber = await fetched("sqlite", "--at", named, "--output", "by-number");
   expect(byNumber.code).toBe(1);
   expect(byNumber.out).toContain("Numbers 1 to 3500 of epoch");
-  const words = ["export", "--data", places.data.sqlite, "--key", "key", "--at", named];
+  const words = ["export", ...places.words.sqlite, "--key", "key", "--at", named];
   const exported = await site.lintel(...words, "--output", "exported-gone");
   expect([exported.code, exported.out]).toEqual([1, expect.stringContaining("Numbers 1 to 3500 of epoch")]);
   const whole = await fetched("gateway", "--at", named, "--output", "whole");

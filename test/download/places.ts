@@ -43,8 +43,8 @@ const { log } = keptLog("warn");
 /** Home 12 at its gateway, and at a central on each database; the inventory is the same at all three. */
 export class Places implements AsyncDisposable {
   readonly directory = mkdtempSync(join(tmpdir(), "lintel-places-"));
-  /** Data directories. */
-  data: Readonly<Record<"gateway" | "sqlite", string>> = { gateway: "", sqlite: "" };
+  /** Words by which a command finds each store itself. */
+  words: Readonly<Record<PlaceName, readonly string[]>> = { gateway: [], sqlite: [], postgres: [] };
   readonly #ends = new AsyncDisposableStack();
   #gateway: GatewayStore | undefined;
   #centrals: CentralStore[] = [];
@@ -56,8 +56,13 @@ export class Places implements AsyncDisposable {
     const gateway = await openGatewayStore({ directory: data, clock, log, home: 12 });
     places.#ends.defer(() => gateway.close());
     const sqlite = places.#ends.use(await sqliteCentral());
-    const centrals = [sqlite.store, places.#ends.use(await postgresCentral()).store];
-    places.data = { gateway: data, sqlite: sqlite.directory };
+    const postgres = places.#ends.use(await postgresCentral());
+    const centrals = [sqlite.store, postgres.store];
+    places.words = {
+      gateway: ["--data", data],
+      sqlite: ["--data", sqlite.directory],
+      postgres: ["--database", postgres.url],
+    };
     places.#gateway = gateway;
     places.#centrals = centrals;
     for (const [at, store] of [gateway, ...centrals].entries()) {
