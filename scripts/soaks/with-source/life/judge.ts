@@ -188,13 +188,17 @@ export class Judge {
     for (const home of this.#homes) {
       const reader = this.#readerOf(home.disk.directory);
       const spans = reader.epochs();
-      const own = reader
-        .rows()
-        .filter(({ seq }) => spans.findLast(({ first_seq }) => first_seq <= seq)?.restored !== 1);
+      const { own = [], restored = [] } = Object.groupBy(reader.rows(), ({ seq }) =>
+        spans.findLast(({ first_seq }) => first_seq <= seq)?.restored === 1 ? "restored" : "own",
+      );
       const there = new Set([...own.map(({ event }) => event), ...reader.waiting()]);
-      for (const happening of home.happened)
-        if (happening.acknowledged && !there.has(happening.serial) && !atCentral.has(happening.serial))
-          happening.excused ??= "pruned, and gone with central";
+      const cameBack = new Set(restored.map(({ event }) => event));
+      for (const happening of home.happened) {
+        const { serial, acknowledged } = happening;
+        // One may be on disk that a kill left without its acknowledgement.
+        if ((acknowledged || cameBack.has(serial)) && !there.has(serial) && !atCentral.has(serial))
+          happening.excused ??= "pruned or come back from central, and gone with it";
+      }
     }
   }
 
