@@ -1,3 +1,4 @@
+import { seriesOf } from "../../series.ts";
 import { forEverySeries, readingColumns } from "../core/series-tables.ts";
 import { valueColumns } from "../series-columns.ts";
 
@@ -5,6 +6,19 @@ import { valueColumns } from "../series-columns.ts";
 export const insertSql = forEverySeries((series) => {
   const columns = readingColumns(series);
   return `INSERT INTO ${series} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`;
+});
+
+/**
+ * Whether a reading of a device's buffer was here before this store began to number under its present name; parameters: stream, the first and the
+ * last stamp that it may have, what the device's clock said, and the fields. A spare box reads a buffer on from the last whole upload, and one that
+ * was cut off has sent more.
+ */
+export const readBeforeSql = forEverySeries((series) => {
+  const { fields, deviceClock } = seriesOf(series);
+  if (deviceClock !== true) return "SELECT 1 WHERE false";
+  const same = Object.keys(fields).map((name) => ` AND ${name} IS ?`);
+  return `SELECT 1 FROM ${series} WHERE stream = ? AND stamp BETWEEN ? AND ? AND device_ms = ?${same.join("")}
+    AND seq < (SELECT max(first_seq) FROM epochs) LIMIT 1`;
 });
 
 /**

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { clockQuality } from "../../clock.ts";
+import { day_ms } from "../../durations.ts";
 import { messageOf } from "../../errors.ts";
 import type { Reading } from "../../reading.ts";
 import { seriesOf, type Value } from "../../series.ts";
@@ -23,7 +24,7 @@ import { isRefusedValue, storeFault } from "./faults.ts";
 import { beginPurge, purge, requireRoom } from "./purge.ts";
 import { homesByRole } from "./role.ts";
 import { Runner } from "./runner.ts";
-import { insertSql } from "./series-tables.ts";
+import { insertSql, readBeforeSql } from "./series-tables.ts";
 import { StreamKeys } from "./stream-keys.ts";
 import { TimeKeeper } from "./time-keeper.ts";
 
@@ -75,6 +76,7 @@ export class Writing {
       deviceClock: seriesOf(series).deviceClock === true,
       statement: database.keep(insertSql[series]),
       newest: database.keep(`SELECT max(stamp) FROM ${series} WHERE stream = ?`),
+      readBefore: database.keep(readBeforeSql[series]),
     }));
     this.#readVersion = database.keep("PRAGMA data_version");
     this.readSeq = database.keep("SELECT value FROM meta WHERE name = 'last_seq'");
@@ -238,13 +240,17 @@ export class Writing {
       return;
     }
     const stream = this.streams.keyOf(reading.device, reading.stamp_ms, created);
-    const { fields, deviceClock, statement, newest } = this.#inserts[reading.series];
+    const { fields, deviceClock, statement, newest, readBefore } = this.#inserts[reading.series];
+    const values = fields.map((field) => reading.values[field] ?? null);
+    if (deviceClock && reading.deviceClock !== undefined) {
+      const { stamp_ms } = reading;
+      const given = [stream, stamp_ms - again_ms_max, stamp_ms + again_ms_max, reading.deviceClock.stamp_ms];
+      if (readBefore.get(...given, ...values) !== null) return;
+    }
     // Of a stamp that is only bounded, the device's newest reading is one more bound.
     const least_ms = reading.clock === clockQuality.bounded ? Number(newest.values(stream)[0]?.[0] ?? 0) : 0;
     const stamp_ms = Math.max(reading.stamp_ms, least_ms);
-    const row: Value[] = [stream, stamp_ms, seq];
-    for (const field of fields) row.push(reading.values[field] ?? null);
-    row.push(reading.clock);
+    const row: Value[] = [stream, stamp_ms, seq, ...values, reading.clock];
     if (deviceClock) row.push(reading.deviceClock?.stamp_ms ?? null, reading.deviceClock?.offset_ms ?? null);
     statement.run(...row);
     this.additions.add(reading.series, stream, stamp_ms, seq);
@@ -307,6 +313,8 @@ function refusal(reading: Reading, index: number, thrown: unknown): ReadingRefus
   );
 }
 
+/** Two dates of one event of a device's buffer lie nearer together: they differ by what its clock was found to be off at either time. */
+const again_ms_max = day_ms;
 const commits_per_look = 16;
 export const wal_max_bytes = 16 * 1024 * 1024;
 const checkpoint_max_ms = 250;

@@ -53,8 +53,7 @@ export class Judge {
     for (const row of rows) {
       const happening = this.#happening(of, row);
       const span = spans.findLast(({ first_seq }) => first_seq <= row.seq);
-      if (found.has(row.event) && !(of.restored && happening.boxed))
-        throw new Broken(`home ${of.home} has reading ${row.event} twice`);
+      if (found.has(row.event)) throw new Broken(`home ${of.home} has reading ${row.event} twice`);
       found.set(row.event, row);
       // What came from central has other numbers here.
       if (span?.restored === 1) continue;
@@ -67,6 +66,7 @@ export class Judge {
     }
     for (const event of waiting) {
       const { boxed } = this.#happening(of, { event });
+      // Of a buffer that is read again it is known once the time is.
       if (found.has(event) && !(of.restored && boxed))
         throw new Broken(`home ${of.home} has reading ${event} numbered, and it waits too`);
     }
@@ -126,10 +126,8 @@ export class Judge {
       if (Math.floor(event / serials_of_home) !== home)
         throw new Broken(`central has reading ${event} as one of home ${home}`);
       const of = this.#homes.find((one) => one.home === home) as SimulatedHome;
-      const { boxed } = this.#happening(of, row);
-      // The box was read again from where the last whole upload had left off.
-      if (this.#atCentral.has(event) && !(of.restored && boxed))
-        throw new Broken(`central has reading ${event} twice`);
+      this.#happening(of, row);
+      if (this.#atCentral.has(event)) throw new Broken(`central has reading ${event} twice`);
       this.#atCentral.set(event, `${epoch} ${seq}`);
       this.#sameAs(`${epoch} ${seq}`, event);
       const erased_ms = this.#erased_ms.get(home) ?? 0;
