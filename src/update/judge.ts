@@ -31,8 +31,15 @@ export class Judge {
   /** Why the gateway should not be restarted now; undefined where it may be. */
   async busy(): Promise<string | undefined> {
     const status = await this.#status();
-    if (status?.joining) return "devices are being let in";
-    return status?.busy?.[0];
+    if (status === undefined) return undefined;
+    if (status.joining) return "devices are being let in";
+    // What does not listen yet would not be asked of the new release.
+    const isYoung = this.#clock.now().unix_ms - status.started_ms < settled_ms;
+    const driver = status.drivers.find(
+      ({ state }) => state === "starting" || (state === "retrying" && isYoung),
+    );
+    if (driver !== undefined) return `the driver ${driver.name} does not hear its device yet`;
+    return status.busy?.[0];
   }
 
   /**
@@ -168,3 +175,5 @@ const records_max = 50;
 /** So many times more records are looked through for those: some may have come late, with stamps between them. */
 const late_max = 10;
 const answer_ms_max = 30_000;
+/** After so long a driver that hears nothing has no device. */
+const settled_ms = 600_000;

@@ -2,11 +2,12 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { type Clock, SystemClock } from "../../src/clock.ts";
 import { hour_ms } from "../../src/durations.ts";
 import { Judge } from "../../src/update/judge.ts";
-import { eventually, Site } from "../shipped/front-door.ts";
+import { eventually, type RunningServer, Site } from "../shipped/front-door.ts";
 import type { SimulatorProcess } from "../shipped/simulator.ts";
 
 let site: Site;
 let stick: SimulatorProcess;
+let gateway: RunningServer;
 let judge: Judge;
 let token: string;
 let later_ms: number;
@@ -22,7 +23,7 @@ beforeEach(async () => {
   site = new Site();
   stick = await site.simulator("zigbee");
   site.configure({ sections: `[zigbee]\nport = "${stick.path}"\nadapter = "zstack"` });
-  await site.run();
+  gateway = await site.run();
   await site.listening();
   token = await site.token();
   const serving = async () => ({ serving: true, failed: false, restarts: 0 });
@@ -62,4 +63,16 @@ test("a device has to be heard again where its cadence fits into the trial, and 
   expect((await baseline(2 * hour_ms)).heard).toEqual([]);
   later_ms = 4 * hour_ms;
   expect((await baseline(4 * hour_ms)).heard).toEqual([]);
+}, 60_000);
+
+test("no release is tried while a driver may still come to hear its device: the new one would not be asked for it", async () => {
+  expect(await judge.busy()).toBeUndefined();
+  // As after a power cut, with a stick that is slow to come up.
+  expect(await gateway.stop()).toBe(0);
+  site.configure({ sections: `[zigbee]\nport = "${site.directory}/no-stick-yet"\nadapter = "zstack"` });
+  await site.run();
+  expect(await judge.busy()).toBe("the driver zigbee does not hear its device yet");
+  // A box whose stick was taken away has its updates all the same.
+  later_ms = hour_ms;
+  await eventually(async () => ((await judge.busy()) === undefined ? true : undefined), "it tries in vain");
 }, 60_000);
