@@ -12,8 +12,8 @@ import { type Fault, faultOfCursor, faultOfGap, faultOfReading } from "./validit
 
 /**
  * Takes readings from drivers and commits them in the order in which they came: at once after a quiet stretch, in
- * groups while more come: see pace.ts. A reading waits at most one commit and `groupInterval_ms`; while the disk fails
- * it waits in memory, up to `queue_max` of them. What comes before the time is known is committed without a number, and
+ * groups while more come: see pace.ts. A reading of a burst waits at most for two commits and the pause between them; while the disk
+ * fails it waits in memory, up to `queue_max` of them. What comes before the time is known is committed without a number, and
  * gets it later: see dating.ts.
  */
 export class Ingest {
@@ -49,6 +49,7 @@ export class Ingest {
     this.#pace = new Pace({
       clock: options.clock,
       interval_ms: options.groupInterval_ms ?? 100,
+      burst_max: options.burst_max ?? 256,
       commit: () => this.#commitNext(),
     });
     this.#notes = new NoteBook({
@@ -289,8 +290,10 @@ export interface IngestOptions {
   readonly store: DatingStore;
   readonly clock: Clock;
   readonly log: Log;
-  /** From the end of a commit to the next, which what came meanwhile shares. */
+  /** From the end of a commit to the next at most, which what came meanwhile shares. */
   readonly groupInterval_ms?: number;
+  /** Commits that may follow each other with a shorter pause; one more may with each interval that passes. */
+  readonly burst_max?: number;
   /** Readings of one commit at most; so many do not wait for the interval. */
   readonly group_max?: number;
   /** Readings that may wait for the disk. */

@@ -23,8 +23,8 @@ test("a reading after a quiet stretch is committed at once", async () => {
   expect(taking.ingest.status().lastCommit).toMatchObject({ readings: 1 });
 });
 
-test("readings that come within 100 ms after a commit share the next one, in the order in which they came", async () => {
-  await using taking = await take();
+test("readings that come within 100 ms after a commit of a flood share the next one, in the order in which they came", async () => {
+  await using taking = await take({ burst_max: 0 });
   await taking.ingest.accept(event(1));
   await taking.rest();
   const accepted = [2, 3, 4].map((number) => {
@@ -39,7 +39,7 @@ test("readings that come within 100 ms after a commit share the next one, in the
   expect(taking.commits).toEqual([[1], [2, 3, 4]]);
 });
 
-test("readings that come during a commit share the next one, 100 ms after its end", async () => {
+test("readings that come during a commit of a second share the next one, 100 ms after its end", async () => {
   const disk = Promise.withResolvers<void>();
   await using taking = await take({ disk: () => disk.promise });
   const first = taking.ingest.accept(event(1));
@@ -73,7 +73,7 @@ test("what is told in one breath is one commit: readings, and how their device i
 });
 
 test("a full group waits for nothing but the commit under way, and one that is not full for the interval", async () => {
-  await using taking = await take({ group_max: 3 });
+  await using taking = await take({ group_max: 3, burst_max: 0 });
   await taking.ingest.accept(event(1));
   await taking.rest();
   const accepted = [2, 3, 4, 5, 6, 7, 8].map((number) => taking.ingest.accept(event(number)));

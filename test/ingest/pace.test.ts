@@ -3,12 +3,13 @@ import { Pace, type Pause } from "../../src/ingest/pace.ts";
 import { SettableClock } from "../api/settable-clock.ts";
 
 /** A pace whose commits end when, and as, the test says. */
-function pacing() {
+function pacing({ burst_max = 0 } = {}) {
   const clock = new SettableClock(0);
   const begun: ((pause: Pause) => void)[] = [];
   const pace = new Pace({
     clock,
     interval_ms: 100,
+    burst_max,
     commit: () => new Promise<Pause>((resolve) => begun.push(resolve)),
   });
   return {
@@ -55,6 +56,81 @@ test("what is wanted during a commit begins the interval after its end, and what
   clock.advance(1_000);
   await settled();
   expect(begun()).toBe(2);
+});
+
+test("in a burst the pause is as long as the commit took, and the interval at most", async () => {
+  const { pace, begun, end, clock } = pacing({ burst_max: 3 });
+  for (const [commits, took_ms] of [7, 300].entries()) {
+    pace.want();
+    await settled();
+    expect(begun()).toBe(commits + 1);
+    clock.advance(took_ms);
+    await end("interval");
+    pace.want();
+    clock.advance(Math.min(took_ms, 100) - 1);
+    await settled();
+    expect(begun()).toBe(commits + 1);
+    clock.advance(1);
+    await settled();
+  }
+  expect(begun()).toBe(3);
+});
+
+test("a commit of a burst that took no time is followed at once", async () => {
+  const { pace, begun, end, clock } = pacing({ burst_max: 3 });
+  pace.want();
+  await settled();
+  await end("interval");
+  expect(clock.waiting).toBe(0);
+  pace.want();
+  await settled();
+  expect(begun()).toBe(2);
+});
+
+test("a flood has as many close commits as a burst may have, and then one each interval", async () => {
+  const { pace, begun, end, clock } = pacing({ burst_max: 20 });
+  const began_ms = clock.now().monotonic_ms;
+  while (clock.now().monotonic_ms < began_ms + 10_000) {
+    pace.want();
+    await settled();
+    clock.advance(1);
+    if (begun() > 0) await end("interval");
+  }
+  expect(begun()).toBeGreaterThanOrEqual(119);
+  expect(begun()).toBeLessThanOrEqual(121);
+});
+
+test("commits that were far apart leave the next burst whole, and no more than that", async () => {
+  const { pace, begun, end, clock } = pacing({ burst_max: 2 });
+  const close = async () => {
+    pace.want();
+    await settled();
+    await end("interval");
+    return clock.waiting === 0;
+  };
+  expect([await close(), await close(), await close()]).toEqual([true, true, false]);
+  clock.advance(100_000);
+  expect([await close(), await close(), await close()]).toEqual([true, true, false]);
+  clock.advance(100);
+  expect([await close(), await close()]).toEqual([false, false]);
+  expect(begun()).toBe(7);
+});
+
+test("groups that follow each other without a pause take from the next burst no more than it has", async () => {
+  const { pace, begun, end, clock } = pacing({ burst_max: 2 });
+  for (let group = 1; group <= 50; group += 1) {
+    pace.want();
+    await settled();
+    await end("none");
+    expect(begun()).toBe(group);
+  }
+  clock.advance(300);
+  for (const waiting of [0, 0, 1]) {
+    pace.want();
+    await settled();
+    await end("interval");
+    expect(clock.waiting).toBe(waiting);
+  }
 });
 
 test("a pause that is over holds nothing up", async () => {
