@@ -4,16 +4,18 @@
  *   ./scripts/bench restart [--rows 10000000] [--times 10]
  *
  * Of the program that people start, both in turns in one run. The time is from the start of the process: it is killed just before, right after its last
- * answer, so that a log is left to be read again. Exits with 1 where the median with rows is above 300 ms. Files are in the memory of the kernel.
+ * answer. Then the one with rows is killed in the middle of bursts of its sensors, when the log is as long as it becomes before SQLite writes
+ * it back: the start has to read all of it. Exits with 1 where a median with rows is above 300 ms. Files are in the memory of the kernel.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Site } from "../../test/shipped/front-door.ts";
 import { figuresText } from "../figures.ts";
-import { madeData, nameOf } from "./api/data.ts";
+import { addressOf, madeData, nameOf } from "./api/data.ts";
 import { quantile } from "./api/report.ts";
+import { StickHome } from "./stick/home.ts";
 
 const { values } = parseArgs({
   options: {
@@ -34,6 +36,13 @@ if (
   process.exit(values.help ? 0 : 2);
 }
 const limit_ms = 300;
+/** A little less than a serial line of 115,200 baud carries. */
+const burst_per_s = 350;
+/** SQLite writes the log back after 1,000 pages. */
+const log_pages = 900;
+const burst_s_max = 60;
+const looking_ms = 10;
+const page_bytes = 4_096;
 const directory = mkdtempSync(join(tmpdir(), "lintel-bench-restart-"));
 const empty = new Site();
 let full: Site | undefined;
@@ -52,7 +61,9 @@ try {
       const took_ms = await startedAndKilled(site, path, token);
       if (time >= 0) into.push(took_ms);
     }
-  const [median, most] = [quantile(took.full, 0.5), Math.max(...took.full)];
+  const bursts = await killedInBursts(full, page);
+  const burst_ms = bursts.map(({ took_ms }) => took_ms);
+  const [median, most, burst] = [quantile(took.full, 0.5), Math.max(...took.full), quantile(burst_ms, 0.5)];
   console.log(
     figuresText({
       rows,
@@ -61,9 +72,15 @@ try {
       "ms, the slowest": most,
       "ms of a gateway without rows, median": quantile(took.empty, 0.5),
       "times as long with rows": median / quantile(took.empty, 0.5),
+      [`pages of the log when killed in a burst of ${burst_per_s} a second, median`]: quantile(
+        bursts.map(({ pages }) => pages),
+        0.5,
+      ),
+      "ms from the start after that to the first page, median": burst,
+      "ms after that, the slowest": Math.max(...burst_ms),
     }),
   );
-  process.exitCode = median <= limit_ms ? 0 : 1;
+  process.exitCode = Math.max(median, burst) <= limit_ms ? 0 : 1;
 } finally {
   await full?.remove();
   await empty.remove();
@@ -85,4 +102,54 @@ async function startedAndKilled(site: Site, path: string, token: string): Promis
   if (!response.ok) throw new Error(`${path}: ${response.status}`);
   await gateway.stop("SIGKILL");
   return took_ms;
+}
+
+/** Restarts of a gateway whose twenty sensors all talk while it is killed, with the pages of the log that it left. */
+async function killedInBursts(site: Site, path: string): Promise<{ took_ms: number; pages: number }[]> {
+  const home = await StickHome.start(20, { site, ieeeOf: (index) => addressOf(index + 1) });
+  const restarts: { took_ms: number; pages: number }[] = [];
+  try {
+    for (let time = 0; time < times; time += 1) {
+      await burst(home);
+      await home.gateway.stop("SIGKILL");
+      const pages = pagesOfLog(site);
+      await home.stick.unplug();
+      await home.stick.replug();
+      const began_ms = performance.now();
+      home.gateway = await site.run();
+      const response = await home.gateway.get(path, home.token);
+      await response.arrayBuffer();
+      if (!response.ok) throw new Error(`${path}: ${response.status}`);
+      restarts.push({ took_ms: performance.now() - began_ms, pages });
+      await site.listening("zigbee");
+    }
+    return restarts;
+  } finally {
+    await home.close();
+  }
+}
+
+/** Has the sensors talk until the log is long. */
+async function burst({ sensors, site }: StickHome): Promise<void> {
+  const began_ms = performance.now();
+  for (let told = 0; pagesOfLog(site) < log_pages; ) {
+    const due = ((performance.now() - began_ms) / 1000) * burst_per_s;
+    if (due > burst_per_s * burst_s_max) throw new Error("the log does not grow");
+    for (; told < due; told += 1) sensors[told % sensors.length]?.notify(told & 0xffff);
+    await Bun.sleep(looking_ms);
+  }
+}
+
+/** Pages of the write-ahead log that a start would read: those that bear the salt of its header (https://www.sqlite.org/fileformat2.html#walformat). */
+function pagesOfLog({ data }: Site): number {
+  const log = readFileSync(join(data, "lintel.db-wal"));
+  const salt = log.subarray(16, 24);
+  let pages = 0;
+  for (
+    let at = 32;
+    at + 24 <= log.length && log.subarray(at + 8, at + 16).equals(salt);
+    at += 24 + page_bytes
+  )
+    pages += 1;
+  return pages;
 }

@@ -18,19 +18,29 @@ export class StickHome {
     readonly sensors: readonly SimulatedDevice[],
   ) {}
 
-  static async start(sensor_count: number): Promise<StickHome> {
-    const site = new Site();
+  /**
+   * @param home.site where it is, if not on a machine of its own; removed at the end
+   * @param home.sections of the configuration besides the stick's
+   * @param home.ieeeOf address of a sensor by its place, if it matters
+   */
+  static async start(
+    sensor_count: number,
+    home: { site?: Site; sections?: string; ieeeOf?: (index: number) => string } = {},
+  ): Promise<StickHome> {
+    const { site = new Site(), sections = "", ieeeOf } = home;
     const stick = await ZnpSimulator.listen({
       transport: "pty",
       link: join(site.directory, "stick"),
       random: (length) => crypto.getRandomValues(new Uint8Array(length)),
     });
     try {
-      site.configure({ sections: `[zigbee]\nport = "${stick.path}"\nadapter = "zstack"` });
+      site.configure({ sections: `[zigbee]\nport = "${stick.path}"\nadapter = "zstack"\n${sections}` });
       const gateway = await site.run();
       const token = await site.token();
       await site.listening("zigbee");
-      const sensors = Array.from({ length: sensor_count }, () => stick.addDevice({ model: "3041" }));
+      const sensors = Array.from({ length: sensor_count }, (_, index) =>
+        stick.addDevice({ model: "3041", ...(ieeeOf && { ieee: ieeeOf(index) }) }),
+      );
       await letIn(site, sensors);
       return new StickHome(site, stick, gateway, token, sensors);
     } catch (thrown) {
