@@ -1,10 +1,11 @@
 /**
  * How long pages take while a gateway hears its sensors, writes its log back and uploads, beside the same gateway at rest
  *
- *   ./scripts/bench reads [--events 1000000] [--rounds 5] [--seconds 10] [--per-s 100]
+ *   ./scripts/bench reads [--events 1000000] [--rounds 5] [--seconds 10] [--per-s 100] [--slow]
  *
  * Clients ask at moments that do not depend on answers, and a page's time counts from the moment at which it was due. The states come in turns, round after round. The
- * box (the gateway, and the upload as its unit has it) has one core, and the world (stick, clients, central) another. Exits with 1 where 99 of 100
+ * box (the gateway, and the upload as its unit has it) has one core, and the world (stick, clients, central) another. --slow has
+ * each synchronisation of the box's files take 100 ms more, as on a slow SD card. Exits with 1 where 99 of 100
  * pages take more than twice as long as at rest.
  */
 import { mkdtempSync, rmSync } from "node:fs";
@@ -22,6 +23,7 @@ const { values } = parseArgs({
     rounds: { type: "string", default: "5" },
     seconds: { type: "string", default: "10" },
     "per-s": { type: "string", default: "100" },
+    slow: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
 });
@@ -30,7 +32,7 @@ const [events, rounds, seconds, per_s] = [values.events, values.rounds, values.s
 ) as [number, number, number, number];
 if (values.help || [events, rounds, seconds, per_s].some((value) => !(value > 0)) || events % 100_000 !== 0) {
   console.log(
-    "./scripts/bench reads [--events 1000000] [--rounds 5] [--seconds 10] [--per-s 100]   events by 100,000",
+    "./scripts/bench reads [--events 1000000] [--rounds 5] [--seconds 10] [--per-s 100] [--slow]   events by 100,000",
   );
   process.exit(values.help ? 0 : 2);
 }
@@ -47,7 +49,7 @@ const directory = mkdtempSync(join(tmpdir(), "lintel-bench-reads-"));
 const took = new Map<string, { ms: number[]; spans: number }>();
 let home: MeasuredHome | undefined;
 try {
-  home = await MeasuredHome.start(await madeData({ directory, events, items: 20 }));
+  home = await MeasuredHome.start(await madeData({ directory, events, items: 20 }), values);
   await asked(home, () => Bun.sleep(warming_ms));
   for (let round = 1; round <= rounds; round += 1) {
     for (const burden of burdens) {

@@ -15,17 +15,20 @@ export class MeasuredHome {
   private constructor(
     readonly stick: StickHome,
     private readonly data: Data,
+    private readonly box: readonly string[],
   ) {}
 
-  static async start(data: Data): Promise<MeasuredHome> {
+  /** @param slow whether each synchronisation of the box takes 100 ms more, as on a slow SD card */
+  static async start(data: Data, { slow }: { slow: boolean }): Promise<MeasuredHome> {
     Bun.spawnSync(["taskset", "-a", "-c", "-p", world_core, String(process.pid)]);
-    const site = new Site({ data: data.store, program: [...onBox, lintel] });
+    const box = ["taskset", "-c", box_core, ...(slow ? ["env", `LD_PRELOAD=${slowCard(data.store)}`] : [])];
+    const site = new Site({ data: data.store, program: [...box, lintel] });
     const stick = await StickHome.start(data.items, {
       site,
       sections: "[home]\nid = 1",
       ieeeOf: (index) => addressOf(index + 1),
     });
-    return new MeasuredHome(stick, data);
+    return new MeasuredHome(stick, data, box);
   }
 
   /** Starts the clients; the call that it answers ends them, and has what they asked. */
@@ -56,7 +59,7 @@ export class MeasuredHome {
   async central(): Promise<MeasuredCentral> {
     const office = new Site({ program: [...beside, lintel] });
     const central = await office.central("--data", office.data);
-    const uploads = new Site({ data: this.data.store, program: [...onBox, ...asUnit, lintel] });
+    const uploads = new Site({ data: this.data.store, program: [...asUnit, ...this.box, lintel] });
     uploads.configure({ sections: await inHome(1, uploads, { site: office, central }) });
     return new MeasuredCentral(office, central, uploads);
   }
@@ -64,6 +67,23 @@ export class MeasuredHome {
   close(): Promise<number> {
     return this.stick.close();
   }
+}
+
+/** The library that makes a disk slow, compiled beside a data directory. */
+function slowCard(beside: string): string {
+  const library = `${beside}.card.so`;
+  const made = Bun.spawnSync([
+    "cc",
+    "-shared",
+    "-fPIC",
+    "-O2",
+    "-o",
+    library,
+    join(import.meta.dir, "card.c"),
+    "-ldl",
+  ]);
+  if (!made.success) throw new Error(`card.c could not be compiled: ${made.stderr.toString().trim()}`);
+  return library;
 }
 
 /** Central, and what a box sends its readings with. */
@@ -89,7 +109,6 @@ export class MeasuredCentral {
 
 const box_core = "0";
 const world_core = "1";
-const onBox = ["taskset", "-c", box_core];
 /** As systemd/lintel-upload.service has it: CPUWeight=10 between services is what Nice=10 is within a session, as here. */
 const asUnit = ["nice", "-n", "10", "ionice", "-c", "3"];
 const beside = ["nice", "-n", "19"];
