@@ -29,7 +29,7 @@ import { programFamilies } from "./metrics/program.ts";
 import { databasePath } from "./store/sqlite/connection.ts";
 import { watchFile } from "./store/sqlite/file-watch.ts";
 import { openGatewayStore, openUploadStore } from "./store/sqlite/open.ts";
-import { checkPages } from "./store/sqlite/page-check.ts";
+import { checkPages, keepEssentials } from "./store/sqlite/page-check.ts";
 import type { GatewayStore } from "./store/store.ts";
 import type { UploadStore } from "./store/upload-store.ts";
 import { describeGateway } from "./sync/gateway-report.ts";
@@ -111,16 +111,14 @@ async function assemble(
     },
   });
   started.push({ name: "watch of the data", stop: async () => stopWatching() });
-  const stopChecking = checkPages({
-    path: databasePath(config.data),
-    clock,
-    log,
-    onDamaged: (fault) => {
-      log.error(fault.message);
-      onFailure(fault);
-    },
-  });
+  const onDamaged = (fault: OperatorError) => {
+    log.error(fault.message);
+    onFailure(fault);
+  };
+  const stopChecking = checkPages({ path: databasePath(config.data), clock, log, onDamaged });
   started.push({ name: "check of the database", stop: async () => stopChecking() });
+  const stopKeeping = keepEssentials({ store, clock, log, onDamaged });
+  started.push({ name: "copy of what readings hang on", stop: async () => stopKeeping() });
   const commits = new Histogram(commitSteps_s);
   const ingest = new Ingest({
     store,

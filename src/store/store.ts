@@ -164,6 +164,9 @@ export interface GatewayStore extends Store, AdmissionStore, Doubts, NameStore {
    */
   append(readings: readonly Reading[], notes?: Notes): Promise<Appended>;
 
+  /** Has a copy, beside the database, of all that readings hang on, where what it must be as new as has changed: see docs/restore.md. */
+  keepEssentials(): Promise<void>;
+
   /** How far a driver has read a device's buffer: what the last commit with a cursor of this name kept. */
   cursor(name: string): Promise<string | undefined>;
 

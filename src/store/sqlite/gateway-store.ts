@@ -16,6 +16,7 @@ export function gatewayStoreOn(parts: SqliteParts): GatewayStore {
     ...nameStoreOn(parts),
     epoch,
     append: (readings, notes = {}) => writer.ask("commit", { readings, ...notes }),
+    keepEssentials: () => writer.ask("keepEssentials"),
     timeKnown: snapshot(timeKnown),
     doubts: snapshot(doubts),
     waiting: read(waitingFacts),

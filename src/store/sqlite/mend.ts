@@ -1,11 +1,11 @@
-import { closeSync, cpSync, fsyncSync, mkdirSync, openSync, readdirSync, rmSync } from "node:fs";
+import { closeSync, cpSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { StoreDamaged } from "../../errors.ts";
 import type { Connection } from "./connection.ts";
-import { databasePath, openForReading, restoringPath } from "./connection.ts";
+import { databasePath, openForWriting, restoringPath } from "./connection.ts";
 import { forgetDamaged } from "./damage-note.ts";
 import { beginEpoch, newEpoch } from "./epochs.ts";
-import { damaged, storeFault } from "./faults.ts";
+import { damaged, isDamage, storeFault } from "./faults.ts";
 import { takeLock } from "./lock.ts";
 import { beginPlacing, finishPlacing, heldIn } from "./placing.ts";
 import { prepareDatabase } from "./prepare.ts";
@@ -30,6 +30,7 @@ export function mend(directory: string): Mended | undefined {
   const lock = takeLock(directory);
   try {
     finishPlacing(directory);
+    settleLog(databasePath(directory));
     if (damageIn(databasePath(directory)) === undefined) {
       forgetDamaged(directory);
       return undefined;
@@ -52,16 +53,28 @@ export function mend(directory: string): Mended | undefined {
   }
 }
 
+/** Has what stands in the log of a killed gateway written into the file, where SQLite does so: when the last connection is closed, also to one that it cannot read. */
+function settleLog(path: string): void {
+  if (!existsSync(`${path}-wal`)) return;
+  try {
+    openForWriting(path).close();
+  } catch (thrown) {
+    if (!isDamage(thrown)) throw thrown;
+  }
+}
+
 function build(directory: string, building: string): Salvaged {
   const unknown = newEpoch();
   const made = prepareDatabase(building, unknown).database;
   claimRole(made, building, "gateway");
   made.close();
   const salvaged = salvage({ from: databasePath(directory), into: databasePath(building) });
+  const { incomplete } = salvaged;
+  const known = incomplete !== "all" && !basis.some((table) => incomplete.includes(table));
   const { database } = prepareDatabase(building, unknown);
   try {
     const path = databasePath(directory);
-    if (!hangsTogether(path) || roleOf(database) !== "gateway" || !goOn(database, unknown)) {
+    if (!known || roleOf(database) !== "gateway" || !goOn(database, unknown)) {
       throw new StoreDamaged(`${path} is damaged, in parts on which its readings hang`, damaged.remedy);
     }
   } finally {
@@ -70,21 +83,8 @@ function build(directory: string, building: string): Salvaged {
   return salvaged;
 }
 
-/** Whether all can be read of the tables without which nobody knows whose readings are which, and which were erased. */
-function hangsTogether(path: string): boolean {
-  try {
-    const database = openForReading(path);
-    try {
-      for (const table of ["items", "streams", "epochs", "erasures"])
-        database.query(`SELECT count(*) FROM ${table} NOT INDEXED`).values();
-      return true;
-    } finally {
-      database.close();
-    }
-  } catch {
-    return false;
-  }
-}
+/** Without these nobody knows whose readings are which, and which were erased. */
+const basis = ["items", "streams", "epochs", "erasures"];
 
 /** Begins a new epoch after the salvaged ones; false where these are not known: central would be sent everything again, as other readings. */
 function goOn(database: Connection, unknown: string): boolean {

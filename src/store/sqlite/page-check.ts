@@ -2,6 +2,7 @@ import type { Clock } from "../../clock.ts";
 import { day_ms } from "../../durations.ts";
 import { messageOf, StoreDamaged } from "../../errors.ts";
 import type { Log } from "../../log.ts";
+import type { GatewayStore } from "../store.ts";
 import { damaged } from "./faults.ts";
 import { WriterThread } from "./writer-thread.ts";
 
@@ -39,5 +40,38 @@ export function checkPages(options: {
   };
 }
 
+/** Has `keepEssentials` called soon after the call and each minute: it writes where something has changed. `onDamaged` is told where that cannot be read. Returns what ends it. */
+export function keepEssentials(options: {
+  store: Pick<GatewayStore, "keepEssentials">;
+  clock: Clock;
+  log: Log;
+  onDamaged: (fault: StoreDamaged) => void;
+}): () => void {
+  const { store, clock, log, onDamaged } = options;
+  let cancel = () => {};
+  let stopped = false;
+  let said = "";
+  const keep = () => {
+    store
+      .keepEssentials()
+      .catch((thrown) => {
+        if (stopped) return;
+        if (thrown instanceof StoreDamaged) onDamaged(thrown);
+        else if (messageOf(thrown) !== said)
+          log.warn(`what a damaged database is mended by was not kept: ${messageOf(thrown)}`);
+        said = messageOf(thrown);
+      })
+      .finally(() => {
+        if (!stopped) cancel = clock.after(look_ms, keep);
+      });
+  };
+  cancel = clock.after(first_check_ms, keep);
+  return () => {
+    stopped = true;
+    cancel();
+  };
+}
+
 /** After the start, when the devices are connected. */
 const first_check_ms = 5_000;
+const look_ms = 60_000;

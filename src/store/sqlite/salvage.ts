@@ -1,13 +1,18 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
+import { existsSync, rmSync } from "node:fs";
 import { stamp_end_ms } from "../../clock.ts";
 import { messageOf } from "../../errors.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../../series.ts";
+import type { BatchDevice } from "../batch.ts";
 import { recountAll } from "../core/count-spans.ts";
 import { homesOnSqlite } from "../core/homes.ts";
 import { quoted, readingColumns } from "../core/series-tables.ts";
 import { seq_max } from "../intake.ts";
 import { type Connection, openForReading, openForWriting } from "./connection.ts";
-import { isDamage } from "./faults.ts";
+import { ErasedTimes } from "./erased-times.ts";
+import { essentialsPath, tablesOf } from "./essentials.ts";
+import { isDamage, storeFault } from "./faults.ts";
+import { copyWithSchema } from "./lost-schema.ts";
 import { allAtHome, roleOf } from "./role.ts";
 import { Runner } from "./runner.ts";
 import { insertSql } from "./series-tables.ts";
@@ -19,6 +24,8 @@ export interface Salvaged {
   readonly readings: number;
   /** Places that could not be read: pages, or what hangs below them. */
   readonly unreadable: number;
+  /** Tables of which not all could be read, and that no copy has: all, where not even the schema is known. */
+  readonly incomplete: readonly string[] | "all";
 }
 
 /** Whether every page of a database can be read and is consistent. False also where the file is no database at all. */
@@ -84,7 +91,8 @@ export function takeOverReadings(options: { from: string; into: string; after_se
 
 /**
  * Copies what can still be read of a damaged database into a new one: from both ends of every table towards the damage, and of series of
- * each item by itself, so that a page that is lost takes as little as possible along.
+ * each item by itself, so that a page that is lost takes as little as possible along. A table that cannot be read whole is filled from the copy
+ * beside the database, where there is one, and over that comes what can be read.
  *
  * @param options.from the damaged database
  * @param options.into one that was just made by this program
@@ -98,20 +106,50 @@ type Part = "all" | "tables" | "readings";
 
 function copyReadable(options: { from: string; into: string; part: Part; after_seq?: number }): Salvaged {
   const { from, into, part, after_seq = 0 } = options;
-  let source: Connection | undefined;
+  const essentials = part === "all" ? wholeEssentials(from) : undefined;
+  const patched = `${into}-patched`;
+  let source: Connection;
+  try {
+    source = openDamaged(from, essentials, patched);
+  } catch (thrown) {
+    rmSync(patched, { force: true });
+    if (!isDamage(thrown)) throw storeFault(thrown, from);
+    return { readings: 0, unreadable: 1, incomplete: "all" };
+  }
   const target = openForWriting(into);
   try {
-    source = openForReading(from);
     // The copy is looked at and thrown away: nothing hangs on it until all of it is there.
     target.run("PRAGMA synchronous = OFF");
     target.run("PRAGMA foreign_keys = OFF");
+    if (essentials !== undefined) target.run("ATTACH ? AS essentials", [essentials]);
     return new Salvage(source, target, part, after_seq).run();
-  } catch {
-    // Not even its first page can be read.
-    return { readings: 0, unreadable: 1 };
+  } catch (thrown) {
+    throw storeFault(thrown, into);
   } finally {
-    source?.close();
+    source.close();
     target.close();
+    rmSync(patched, { force: true });
+  }
+}
+
+/** The path of the copy of what readings hang on; undefined where there is none, or it is damaged itself. */
+function wholeEssentials(of: string): string | undefined {
+  const path = essentialsPath(of);
+  return existsSync(path) && isWhole(path) ? path : undefined;
+}
+
+/** The damaged database itself; or `patched`, a copy with the schema that was kept, where its own cannot be read. */
+function openDamaged(path: string, essentials: string | undefined, patched: string): Connection {
+  let database: Connection | undefined;
+  try {
+    database = openForReading(path);
+    tablesOf(database);
+    return database;
+  } catch (thrown) {
+    database?.close();
+    if (essentials === undefined) throw thrown;
+    copyWithSchema({ from: path, essentials, to: patched });
+    return openForReading(patched);
   }
 }
 
@@ -123,6 +161,7 @@ class Salvage {
   readonly #after_seq: number;
   #readings = 0;
   #unreadable = 0;
+  readonly #incomplete: string[] = [];
 
   constructor(source: Connection, target: Connection, part: Part, after_seq: number) {
     this.#source = source;
@@ -136,7 +175,7 @@ class Salvage {
       if (this.#part !== "readings") this.#tables();
       if (this.#part !== "tables") this.#allSeries();
     })();
-    return { readings: this.#readings, unreadable: this.#unreadable };
+    return { readings: this.#readings, unreadable: this.#unreadable, incomplete: this.#incomplete };
   }
 
   #tables(): void {
@@ -156,7 +195,10 @@ class Salvage {
   #allSeries(): void {
     const streams = this.#target.query("SELECT key FROM streams ORDER BY key").values() as [number][];
     for (const series of seriesNames) for (const [stream] of streams) this.#series(series, stream);
-    if (this.#part === "all" && this.#unreadable > 0) this.#strays();
+    if (this.#part === "all" && this.#unreadable > 0) {
+      this.#strays();
+      this.#lastNumber();
+    }
     const runner = new Runner(this.#target);
     for (const series of seriesNames)
       runner.run(recountAll(homesOnSqlite, { series, home: 0, streams: streams.flat() }));
@@ -164,6 +206,13 @@ class Salvage {
     this.#target.run(
       `UPDATE meta SET value = max(value, coalesce((SELECT max(seq) FROM (${newest})), 0)) WHERE name = 'last_seq'`,
     );
+  }
+
+  /** Also of a number whose reading is lost it may still stand that it was given. */
+  #lastNumber(): void {
+    this.#read("SELECT stream, series, newest_number FROM totals", [], ([, , number]) => {
+      this.#target.run("UPDATE meta SET value = max(value, ?) WHERE name = 'last_seq'", [number as number]);
+    });
   }
 
   /** A table in place of the one that is there; where not all of it can be read, that stays. */
@@ -178,52 +227,81 @@ class Salvage {
 
   /** Whether the source has such a table. */
   #table(table: string): boolean {
-    const known = columnsOf(this.#source, table);
-    const columns = columnsOf(this.#target, table).filter((column) => known.includes(column));
-    if (columns.length === 0) return false;
+    const columns = this.#columns(this.#source, table);
+    const whole = columns.length > 0 && this.#rows(table, columns);
+    if (whole || this.#part !== "all") return columns.length > 0;
+    const kept = this.#columns(this.#target, table, "essentials.");
+    if (kept.length === 0) this.#incomplete.push(table);
+    else {
+      const list = kept.join(", ");
+      this.#target.run(
+        `INSERT OR REPLACE INTO main.${table} (${list}) SELECT ${list} FROM essentials.${table}`,
+      );
+      if (columns.length > 0) this.#rows(table, columns);
+    }
+    return columns.length > 0;
+  }
+
+  /** Columns of a table that the target has too. */
+  #columns(of: Connection, table: string, schema?: string): string[] {
+    const known = columnsOf(of, table, schema);
+    return columnsOf(this.#target, table).filter((column) => known.includes(column));
+  }
+
+  /** Copies the rows of a table; whether all could be read. */
+  #rows(table: string, columns: readonly string[]): boolean {
     const key = keyOf(this.#target, table);
     const other = this.#part === "all" ? "REPLACE" : "IGNORE";
     const put = this.#target.prepare(
       `INSERT OR ${other} INTO ${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`,
     );
+    let all = false;
     for (const direction of ["ASC", "DESC"] as const) {
       const order = key.map((column) => `${column} ${direction}`).join(", ");
-      const all = this.#read(`SELECT ${columns.join(", ")} FROM ${table} ORDER BY ${order}`, [], (row) => {
+      all = this.#read(`SELECT ${columns.join(", ")} FROM ${table} ORDER BY ${order}`, [], (row) => {
         this.#put(put, row);
       });
       if (all) break;
     }
     put.finalize();
-    return true;
+    return all;
   }
 
-  /** Readings to which no way leads from the root any more. One that was removed may still stand on a free page: what is older than those that stay is left. */
+  /**
+   * Readings to which no way leads from the root any more. One that was removed may still stand on a free page: what is older than those that stay is left,
+   * and what was erased.
+   */
   #strays(): void {
     const { places, from_ms } = this.#known();
+    const erased = new ErasedTimes(new Runner(this.#target));
     forStrayRows(this.#source.filename, (row) => {
       const [stream, stamp_ms, seq] = row;
       if (typeof stream !== "number" || typeof stamp_ms !== "number" || typeof seq !== "number") return;
-      const put = places.get(`${stream} ${row.length}`);
-      if (put === undefined || stamp_ms < from_ms || seq < 1 || seq > seq_max) return;
+      const place = places.get(`${stream} ${row.length}`);
+      if (place === undefined || stamp_ms < from_ms || seq < 1 || seq > seq_max) return;
+      if (erased.has(place.device, stamp_ms)) return;
       try {
-        this.#readings += put.run(...row).changes;
+        this.#readings += place.put.run(...row).changes;
       } catch {
         // An index has rows like these.
       }
     });
-    for (const put of new Set(places.values())) put.finalize();
+    for (const put of new Set([...places.values()].map(({ put }) => put))) put.finalize();
   }
 
   /** How a reading of so many columns of a stream is stored where it is not there yet; the stamp before which readings were pruned. */
   #known() {
-    const places = new Map<string, ReturnType<Database["prepare"]>>();
+    const places = new Map<string, { device: BatchDevice; put: ReturnType<Database["prepare"]> }>();
     const streams = this.#target
-      .query("SELECT streams.key, typename FROM streams JOIN items ON items.key = item")
-      .values() as [number, string][];
+      .query(
+        "SELECT streams.key, typename AS kind, streams.address, streams.itemid FROM streams JOIN items ON items.key = item",
+      )
+      .all() as (BatchDevice & { key: number })[];
     for (const series of seriesNames) {
       const put = this.#target.prepare(insertSql[series].replace("INSERT", "INSERT OR IGNORE"));
-      for (const [stream, kind] of streams)
-        if (kind === seriesOf(series).kind) places.set(`${stream} ${readingColumns(series).length}`, put);
+      for (const { key, ...device } of streams)
+        if (device.kind === seriesOf(series).kind)
+          places.set(`${key} ${readingColumns(series).length}`, { device, put });
     }
     const pruned = this.#target
       .query("SELECT value FROM upload_state WHERE name = 'pruned_before_ms'")
@@ -299,18 +377,11 @@ interface Run {
   readonly put: ReturnType<Database["prepare"]>;
 }
 
-function tablesOf(database: Database): string[] {
-  const rows = database.query(
-    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid",
-  );
-  return rows.values().flat().map(String);
-}
-
 /** Columns that can be written: not those that are made of others. */
-function columnsOf(database: Database, table: string): string[] {
+function columnsOf(database: Database, table: string, schema = "main."): string[] {
   try {
     return database
-      .query(`PRAGMA table_info(${table})`)
+      .query(`PRAGMA ${schema}table_info(${table})`)
       .values()
       .map(([, name]) => String(name));
   } catch {

@@ -20,6 +20,7 @@ import type { Connection } from "./connection.ts";
 import { busy_max_ms } from "./connection.ts";
 import { CoverageKeeper } from "./coverage-keeper.ts";
 import { ErasedTimes, erasedName } from "./erased-times.ts";
+import { Essentials } from "./essentials.ts";
 import { isRefusedValue, storeFault } from "./faults.ts";
 import { beginPurge, purge, requireRoom } from "./purge.ts";
 import { homesByRole } from "./role.ts";
@@ -52,6 +53,7 @@ export class Writing {
   readonly #path: string;
   readonly #coverage: CoverageKeeper;
   readonly #times: TimeKeeper;
+  readonly #essentials: Essentials;
   readonly #inserts;
   readonly #readVersion;
   protected readonly readSeq;
@@ -71,6 +73,7 @@ export class Writing {
     this.streams = new StreamKeys(this.runner, home);
     this.erased = new ErasedTimes(this.runner);
     this.#times = new TimeKeeper(database);
+    this.#essentials = new Essentials(database, path);
     this.#inserts = forEverySeries((series) => ({
       fields: Object.keys(seriesOf(series).fields),
       deviceClock: seriesOf(series).deviceClock === true,
@@ -206,8 +209,18 @@ export class Writing {
     });
   }
 
+  /** See `GatewayStore.keepEssentials`. */
+  keepEssentials(): void {
+    try {
+      this.#essentials.keep();
+    } catch (thrown) {
+      throw storeFault(thrown, this.#path);
+    }
+  }
+
   /** Bounded upkeep, to be called now and then. */
   maintain(): void {
+    this.#essentials.renew();
     this.database.run(`PRAGMA analysis_limit = ${analysis_rows_max}`);
     this.database.run("PRAGMA optimize");
   }
@@ -219,6 +232,7 @@ export class Writing {
 
   /** Takes something away in one transaction, and its bytes from the files after it. */
   #takeAway<Result>(work: () => Result): Result {
+    const kept = this.#essentials.remove();
     const result = this.transaction(() => {
       const done = work();
       if (done) beginPurge(this.database);
@@ -231,6 +245,7 @@ export class Writing {
     } catch (thrown) {
       throw storeFault(thrown, this.#path);
     }
+    if (kept) this.keepEssentials();
     return result;
   }
 

@@ -1,26 +1,33 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SystemClock } from "../../../src/clock.ts";
 import { StoreDamaged } from "../../../src/errors.ts";
+import { seriesNames } from "../../../src/series.ts";
 import { databasePath } from "../../../src/store/sqlite/connection.ts";
 import { isNotedDamaged, noteDamaged } from "../../../src/store/sqlite/damage-note.ts";
+import { essentialsPath } from "../../../src/store/sqlite/essentials.ts";
 import { mend } from "../../../src/store/sqlite/mend.ts";
-import { openGatewayStore } from "../../../src/store/sqlite/open.ts";
+import { openGatewayStore, openStoreBeside } from "../../../src/store/sqlite/open.ts";
 import { damageIn } from "../../../src/store/sqlite/salvage.ts";
+import type { GatewayStore } from "../../../src/store/store.ts";
 import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
 
 const count = 20_000;
 const clock = new SystemClock();
 const { log } = keptLog();
 
-/** A gateway's data directory with events of two sensors and a file of a driver. */
-async function filled(directory: string): Promise<string> {
+/** A gateway's data directory with events of two sensors and a file of a driver; `last` is done before the gateway ends. */
+async function filled(
+  directory: string,
+  last: (store: GatewayStore) => Promise<unknown> = async () => undefined,
+): Promise<string> {
   const store = await openGatewayStore({ directory, clock, log, home: 12 });
   const event = (number: number) => sensorEvent(sensor(number % 2), start_ms + number * 10, number);
   for (let from = 1; from <= count; from += 10_000)
     await store.append(Array.from({ length: 10_000 }, (_, index) => event(from + index)));
+  await last(store);
   await store.close();
   mkdirSync(join(directory, "drivers/zigbee"), { recursive: true });
   writeFileSync(join(directory, "drivers/zigbee/network.json"), "the key");
@@ -39,6 +46,45 @@ function overwritePage(path: string, table: string): number {
   file.fill(0x5a, (page - 1) * 4096, page * 4096);
   writeFileSync(path, file);
   return rows;
+}
+
+/** Overwrites every page of some tables, `sqlite_schema` among them, which begins on page 1. */
+function overwriteAll(path: string, ...tables: readonly string[]): void {
+  const database = new Database(path, { readonly: true });
+  const pages = tables.flatMap((table) =>
+    database.query("SELECT pageno FROM dbstat WHERE name = ?").values(table).flat().map(Number),
+  );
+  database.close();
+  const file = readFileSync(path);
+  for (const page of pages) file.fill(0x5a, (page - 1) * 4096, page * 4096);
+  writeFileSync(path, file);
+}
+
+/** Names of the tables of a database besides those of readings. */
+function smallTables(path: string): string[] {
+  const database = new Database(path, { readonly: true });
+  const names = database.query("SELECT name FROM sqlite_schema WHERE type = 'table'").values().flat();
+  database.close();
+  return names.map(String).filter((name) => !(seriesNames as readonly string[]).includes(name));
+}
+
+/** Everything that the gateway's database says of items and its own numbers; with how many readings it has. */
+function toldBy(path: string) {
+  const database = new Database(path, { readonly: true });
+  const rows = (sql: string) => database.query(sql).values();
+  const told = {
+    items: rows("SELECT key, itemname FROM items ORDER BY key"),
+    streams: rows("SELECT * FROM streams ORDER BY key"),
+    epochs: rows("SELECT first_seq FROM epochs ORDER BY first_seq"),
+    tokens: rows("SELECT id, hash FROM tokens"),
+    cursors: rows("SELECT * FROM cursors"),
+    events: rows("SELECT count(*), max(seq) FROM wirelesssensor_events"),
+    wrong: rows(
+      "SELECT count(*) FROM wirelesssensor_events WHERE event <> seq OR stream <> 1 + (seq + 1) % 2",
+    ),
+  };
+  database.close();
+  return told;
 }
 
 test("a database with a damaged page is set aside, and what stood on the others goes on in its place under its numbers, in a new epoch", async () => {
@@ -80,7 +126,169 @@ test("one that can be read whole stays as it is, because the disk may have faile
   expect(existsSync(join(directory.path, "set-aside-1"))).toBe(false);
 });
 
-test("of one that has lost whose readings are whose nothing is changed, and the fault says what to do", async () => {
+const withCopy = async (store: GatewayStore) => {
+  await store.addToken({
+    id: "researcher01",
+    name: "researcher",
+    scope: "read",
+    hash: new Uint8Array(32).fill(7),
+    created_ms: start_ms,
+  });
+  await store.append([], { cursors: new Map([["zigbee last", "7"]]) });
+  await store.keepEssentials();
+};
+
+test("of one that has lost its schema, page 1 and every table but that of the readings all comes through, by the copy of them", async () => {
+  using directory = temporaryDirectory();
+  const data = join(directory.path, "data");
+  const path = await filled(data, withCopy);
+  const before = toldBy(path);
+  expect(before).toMatchObject({
+    items: [
+      [1, expect.any(String)],
+      [2, expect.any(String)],
+    ],
+    wrong: [[0]],
+  });
+  overwriteAll(path, "sqlite_schema", ...smallTables(path));
+  const { readings, aside } = mend(data) ?? {};
+  expect(readings).toBe(count);
+  expect(damageIn(path)).toBeUndefined();
+  expect(damageIn(databasePath(aside ?? ""))).toBeString();
+  expect(toldBy(path)).toEqual({ ...before, epochs: [[1], [count + 1]] });
+});
+
+test("of one that has lost any one of its small tables, or only the schema, all comes through", async () => {
+  using directory = temporaryDirectory();
+  const path = await filled(join(directory.path, "made"), withCopy);
+  const before = toldBy(path);
+  for (const table of ["sqlite_schema", ...smallTables(path)]) {
+    const data = join(directory.path, table);
+    cpSync(join(directory.path, "made"), data, { recursive: true });
+    overwriteAll(databasePath(data), table);
+    expect(mend(data)?.readings, table).toBe(count);
+    expect(toldBy(databasePath(data)), table).toEqual({ ...before, epochs: [[1], [count + 1]] });
+  }
+}, 120_000);
+
+test("what is readable and newer than the copy is taken, and no number is given again", async () => {
+  using directory = temporaryDirectory();
+  const data = join(directory.path, "data");
+  const later = 3_000;
+  const path = await filled(data, async (store) => {
+    await store.keepEssentials();
+    await store.append(
+      Array.from({ length: later }, (_, index) =>
+        sensorEvent(sensor(index % 3), start_ms + (count + 1 + index) * 10, count + 1 + index),
+      ),
+    );
+  });
+  overwriteAll(path, "sqlite_schema", "meta", "upload_state");
+  expect(mend(data)?.readings).toBe(count + later);
+  const { items, epochs } = toldBy(path);
+  expect(items).toHaveLength(3);
+  expect(epochs).toEqual([[1], [count + later + 1]]);
+});
+
+test("the last numbers of a killed gateway, whose log is not in its file yet, come through without page 1", async () => {
+  using directory = temporaryDirectory();
+  const killed = join(directory.path, "killed");
+  const data = join(directory.path, "data");
+  await filled(data, async (store) => {
+    await store.keepEssentials();
+    const beside = new Database(databasePath(data));
+    beside.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    beside.close();
+    await store.append([sensorEvent(sensor(1), start_ms + 1e9, count + 1)]);
+    cpSync(data, killed, { recursive: true });
+  });
+  const path = databasePath(killed);
+  expect(existsSync(`${path}-wal`)).toBe(true);
+  const file = readFileSync(path);
+  writeFileSync(path, file.fill(0x5a, 0, 4096));
+  expect(mend(killed)?.readings).toBe(count + 1);
+  expect(toldBy(path).events).toEqual([[count + 1, count + 1]]);
+});
+
+test("what was erased after the copy was made stays erased, whichever pages are lost", async () => {
+  for (const tables of [
+    ["erasures"],
+    ["sqlite_schema"],
+    ["erasures", "sqlite_schema", "wirelesssensor_events"],
+  ]) {
+    using directory = temporaryDirectory();
+    const data = join(directory.path, "data");
+    const id = "ab".repeat(16);
+    const path = await filled(data, async (store) => {
+      await store.keepEssentials();
+      const beside = await openStoreBeside({ directory: data, clock, log });
+      await beside.erase({ target: { home: 12 }, id, at_ms: start_ms + 1e8 });
+      await beside.close();
+      await store.append([sensorEvent(sensor(1), start_ms + 1e9, 1)]);
+    });
+    overwriteAll(path, ...tables);
+    mend(data);
+    const database = new Database(path, { readonly: true });
+    expect(database.query("SELECT id FROM erasures").values()).toEqual([[id]]);
+    expect(
+      database.query("SELECT count(*) FROM wirelesssensor_events WHERE stamp < ?").values(start_ms + 1e8),
+    ).toEqual([[0]]);
+    database.close();
+  }
+});
+
+test("what stands in free pages since it was erased, because a kill kept the file from being written anew, is not taken for a reading", async () => {
+  using directory = temporaryDirectory();
+  const data = join(directory.path, "data");
+  const path = await filled(data);
+  const database = new Database(path);
+  const before_ms = start_ms + 50_000;
+  database.run(
+    `INSERT INTO erasures VALUES ('${"ab".repeat(16)}', 0, 1, 0, 0, NULL, NULL, NULL, NULL, 0, ${before_ms}, 1, 0)`,
+  );
+  const [[root]] = database
+    .query("SELECT rootpage FROM sqlite_schema WHERE name = 'wirelesssensor_events'")
+    .values() as [[number]];
+  database.close();
+  const file = readFileSync(path);
+  writeFileSync(path, file.fill(0x5a, (root - 1) * 4096, root * 4096));
+  mend(data);
+  const mended = new Database(path, { readonly: true });
+  const [[least, rows]] = mended.query("SELECT min(stamp), count(*) FROM wirelesssensor_events").values() as [
+    [number, number],
+  ];
+  mended.close();
+  expect(least).toBeGreaterThanOrEqual(before_ms);
+  expect(count - 5_000 + 1 - rows).toBeWithin(0, 400);
+});
+
+test("of one whose copy is damaged too nothing is changed", async () => {
+  using directory = temporaryDirectory();
+  const path = await filled(directory.path, withCopy);
+  overwriteAll(path, "streams");
+  const copy = readFileSync(essentialsPath(path));
+  writeFileSync(essentialsPath(path), copy.fill(0x5a, 4096, 8192));
+  expect(() => mend(directory.path)).toThrow(StoreDamaged);
+  expect(existsSync(join(directory.path, "set-aside-1"))).toBe(false);
+});
+
+test("the copy is made anew where something has changed that readings hang on, and otherwise not", async () => {
+  using directory = temporaryDirectory();
+  await filled(directory.path, async (store) => {
+    const made = () => statSync(essentialsPath(databasePath(directory.path)), { bigint: true }).ino;
+    const changes = async (work: () => Promise<unknown>) => {
+      const before = made();
+      await work();
+      await store.keepEssentials();
+      return made() !== before;
+    };
+    await store.keepEssentials();
+    expect(await changes(() => store.append([sensorEvent(sensor(1), start_ms, 1)]))).toBe(false);
+    expect(await changes(() => store.append([sensorEvent(sensor(7), start_ms, 1)]))).toBe(true);
+  });
+});
+
+test("of one without a copy that has lost whose readings are whose nothing is changed, and the fault says what to do", async () => {
   for (const table of ["streams", "epochs", "items"]) {
     using directory = temporaryDirectory();
     const path = await filled(directory.path);

@@ -113,6 +113,7 @@ test("of one whose first page is gone nothing comes through, and that is no faul
   expect((await salvaged(path, join(directory.path, "salvage"))).found).toEqual({
     readings: 0,
     unreadable: 1,
+    incomplete: "all",
   });
   writeFileSync(path, "no database at all");
   expect(isWhole(path)).toBe(false);
