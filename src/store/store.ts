@@ -156,15 +156,14 @@ export interface GatewayStore extends Store, AdmissionStore, Doubts, NameStore {
   readonly epoch: string;
 
   /**
-   * Commits readings in one transaction, with full synchronisation, numbered in the given order without
-   * gaps; a device that no item has gets a provisional one. When it resolves all are on disk; when it
-   * rejects none is, and the next number is unchanged. `notes` are kept in the same transaction: on an SD
+   * Commits readings in one transaction, with full synchronisation, numbered in the given order without gaps; a device that no item has gets a provisional
+   * one. When it resolves all are on disk; when it rejects none is, and the next number is unchanged. `notes` are kept in the same transaction: on an SD
    * card every synchronisation of its own counts. Rejects with ReadingRefused when one reading is at fault,
    * with another OperatorError when the disk or the database is; the same batch may then be tried again.
    */
   append(readings: readonly Reading[], notes?: Notes): Promise<Appended>;
 
-  /** Has a copy, beside the database, of all that readings hang on, where what it must be as new as has changed: see docs/restore.md. */
+  /** Copies all that readings hang on to a file beside the database, where it has changed: `mend` fills damaged tables from there. */
   keepEssentials(): Promise<void>;
 
   /** How far a driver has read a device's buffer: what the last commit with a cursor of this name kept. */

@@ -1,13 +1,18 @@
 import { Database } from "bun:sqlite";
-import { closeSync, cpSync, existsSync, openSync, writeSync } from "node:fs";
+import { closeSync, cpSync, existsSync, openSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { type RunningServer, Site } from "../../../test/shipped/front-door.ts";
+import { eventually, type RunningServer, Site } from "../../../test/shipped/front-door.ts";
 import { inHome } from "../../../test/shipped/uploading.ts";
 import { madeData, nameOf } from "../../benchmarks/api/data.ts";
+
+/** Pages that are overwritten besides those that are hit at random: none, page 1, another one of the schema, all of a table that has no readings. */
+export const aims = ["nothing", "page 1", "the schema", "a small table"] as const;
+export type Aim = (typeof aims)[number];
 
 /** The account of one damage and what became of it. */
 export interface Damage {
   readonly seed: number;
+  readonly aim: Aim;
   /** Pages that were overwritten, and readings that stood on them. */
   readonly pages: number;
   readonly hit: number;
@@ -35,6 +40,7 @@ export class DamagedHome implements AsyncDisposable {
   readonly #events: number;
   #central: RunningServer | undefined;
   #sections = "";
+  #token = "";
   #account = "";
 
   private constructor(events: number) {
@@ -57,9 +63,15 @@ export class DamagedHome implements AsyncDisposable {
     const gateway = await site.run();
     await gateway.stop();
     await site.answer("upload", "--config", site.config, "--json");
-    const token = await site.token();
+    this.#token = await site.token();
+    const started_ms = Date.now();
     const again = await site.run();
-    this.#account = await accountOf(again, token);
+    this.#account = await accountOf(again, this.#token);
+    const copy = join(store, "lintel.db-essentials");
+    await eventually(
+      () => (statSync(copy, { throwIfNoEntry: false })?.mtimeMs ?? 0) >= started_ms || undefined,
+      "the copy of what readings hang on",
+    );
     const there = await accountOf(central, await this.#office.token());
     if (there !== this.#account) throw new Error("central has not what the gateway has before any damage");
     await again.stop();
@@ -67,12 +79,11 @@ export class DamagedHome implements AsyncDisposable {
   }
 
   /** Overwrites a share of the pages, and starts what people start until all is there again. */
-  async damage(options: { share: number; seed: number; random: () => number }): Promise<Damage> {
-    const { seed } = options;
+  async damage(options: { share: number; aim: Aim; seed: number; random: () => number }): Promise<Damage> {
+    const { seed, aim } = options;
     const site = new Site();
     try {
       cpSync(join(this.#made.directory, "store"), site.data, { recursive: true });
-      const token = await site.token();
       site.configure({ sections: this.#sections });
       const path = join(site.data, "lintel.db");
       const whole = join(site.directory, "whole.db");
@@ -80,19 +91,19 @@ export class DamagedHome implements AsyncDisposable {
       const damaged = overwrite(path, options);
       const began = performance.now();
       const { gateway, mended } = await mendedGateway(site);
-      await (await gateway.get(`/items/wirelesssensors/${nameOf(1)}/events`, token)).arrayBuffer();
+      await (await gateway.get(`/items/wirelesssensors/${nameOf(1)}/events`, this.#token)).arrayBuffer();
       const seconds = (performance.now() - began) / 1000;
       const saved = sameIn(path, whole);
       await site.answer("upload", "--config", site.config, "--json");
       const faults: string[] = [];
-      const read = mended === "itself" ? token : await site.token();
+      const read = mended === "itself" ? this.#token : await site.token();
       if ((await accountOf(gateway, read)) !== this.#account)
         faults.push(`seed ${seed}: after the upload the gateway has not what it had`);
       if ((await accountOf(this.#central as RunningServer, await this.#office.token())) !== this.#account)
         faults.push(`seed ${seed}: after the upload central has not what it had`);
       await gateway.stop();
       const undamaged = this.#events - damaged.hit;
-      return { seed, ...damaged, seconds, mended, saved, undamaged, faults };
+      return { seed, aim, ...damaged, seconds, mended, saved, undamaged, faults };
     } finally {
       await site.remove();
     }
@@ -126,17 +137,17 @@ async function mendedGateway(site: Site): Promise<{ gateway: RunningServer; mend
   return { gateway: await site.run(), mended: "command" };
 }
 
-/** Overwrites a share of the pages of a database with random bytes. */
+/** Overwrites a share of the pages of a database with random bytes, and those that are aimed at. */
 function overwrite(
   path: string,
-  { share, random }: { share: number; random: () => number },
+  { share, aim, random }: { share: number; aim: Aim; random: () => number },
 ): Pick<Damage, "pages" | "hit" | "others"> {
   const database = new Database(path, { readonly: true });
   const all = database
     .query("SELECT pageno, name, pagetype, ncell FROM dbstat ORDER BY pageno")
     .all() as Page[];
   database.close();
-  const hit = new Set<Page>();
+  const hit = new Set<Page>(aimedAt(all, aim, random));
   const most = Math.max(1, Math.round(all.length * share));
   while (hit.size < most) hit.add(all[Math.floor(random() * all.length)] as Page);
   const file = openSync(path, "r+");
@@ -145,15 +156,29 @@ function overwrite(
     writeSync(file, bytes, 0, page_bytes, (pageno - 1) * page_bytes);
   }
   closeSync(file);
-  const ofReadings = [...hit].filter(({ name }) => name === "wirelesssensor_events");
+  const events = [...hit].filter(({ name }) => name === "wirelesssensor_events");
   return {
     pages: hit.size,
-    hit: ofReadings.reduce((sum, { ncell }) => sum + ncell, 0),
+    hit: events.reduce((sum, { ncell }) => sum + ncell, 0),
     others: [...hit]
       .filter(({ name, pagetype }) => name !== "wirelesssensor_events" || pagetype !== "leaf")
       .map(({ name, pagetype }) => `${name} (${pagetype})`),
   };
 }
+
+function aimedAt(all: readonly Page[], aim: Aim, random: () => number): Page[] {
+  if (aim === "nothing") return [];
+  if (aim === "page 1") return all.filter(({ pageno }) => pageno === 1);
+  const small = all.filter(({ name }) => !ofReadings.has(name) && name !== "sqlite_schema");
+  const schema = all.filter(({ name, pageno }) => name === "sqlite_schema" && pageno !== 1);
+  const from = aim === "the schema" ? schema : small;
+  const one = from[Math.floor(random() * from.length)];
+  return aim === "the schema"
+    ? from.filter((page) => page === one)
+    : from.filter(({ name }) => name === one?.name);
+}
+
+const ofReadings = new Set(["wirelesssensor_events", "totals", "counts", "late"]);
 
 interface Page {
   readonly pageno: number;
