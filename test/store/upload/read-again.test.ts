@@ -1,6 +1,9 @@
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { clockQuality } from "../../../src/clock.ts";
 import type { Reading } from "../../../src/reading.ts";
+import { databasePath } from "../../../src/store/sqlite/connection.ts";
+import { beginEpochIn } from "../../../src/store/sqlite/epochs.ts";
 import { reading, start_ms, temporaryDirectory } from "../sample.ts";
 import { checkCounts } from "../sqlite/counts.ts";
 import { openGateway } from "../sqlite/opening.ts";
@@ -62,4 +65,22 @@ test("events of a box that came back from central and are read again are there o
   ]);
   await running.close();
   await restored.close();
+});
+
+test("so are events of a box whose place in the buffer was lost with a damaged page, where the readings were saved", async () => {
+  using directory = temporaryDirectory();
+  const gateway = await openGateway(directory.path);
+  await gateway.append(range(1, 6).map((event) => doors(event, 5_000)));
+  await gateway.close();
+  beginEpochIn(directory.path, "0123456789abcdef0123456789abcdef");
+  const mended = await openGateway(directory.path);
+  await mended.append(range(4, 8).map((event) => doors(event, 6_000)));
+  checkCounts(directory.path);
+  using database = new Database(databasePath(directory.path), { readonly: true });
+  expect(database.query("SELECT event, seq FROM pillbox_events ORDER BY seq").values()).toEqual([
+    ...range(1, 6).map((event) => [event, event]),
+    [7, 10],
+    [8, 11],
+  ]);
+  await mended.close();
 });
