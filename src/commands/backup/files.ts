@@ -5,7 +5,6 @@ import { dirname, join, relative, resolve } from "node:path";
 import { freeBytes } from "../../disk/free-bytes.ts";
 import { OperatorError } from "../../errors.ts";
 import { isOfProcess } from "../../store/sqlite/lock.ts";
-import { syncEntries } from "../../store/sqlite/placing.ts";
 import { bytesText } from "../spans.ts";
 
 /** Size and digest of a file, to compare two copies. */
@@ -48,13 +47,6 @@ export async function requireSpace(directory: string, bytes: number): Promise<vo
     `${directory} has ${bytesText(free)} free, and ${bytesText(bytes)} are needed`,
     "free some space there, or name a directory on another disk; nothing has changed",
   );
-}
-
-/** Syncs the entries of a directory, and of those below it, to disk. */
-export function syncTree(directory: string): void {
-  for (const entry of readdirSync(directory, { withFileTypes: true }))
-    if (entry.isDirectory()) syncTree(join(directory, entry.name));
-  syncEntries(directory);
 }
 
 export async function syncDirectory(directory: string): Promise<void> {

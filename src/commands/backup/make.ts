@@ -7,12 +7,13 @@ import { writeDurably } from "../../disk/durable-file.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
 import { databasePath } from "../../store/sqlite/connection.ts";
 import { storeFault } from "../../store/sqlite/faults.ts";
+import { syncTree } from "../../store/sqlite/placing.ts";
 import { holdsDatabase } from "../../store/sqlite/prepare.ts";
 import type { CommandContext } from "../command.ts";
 import { drawBytes } from "../progress.ts";
 import type { Terminal } from "../terminal.ts";
 import { copyDatabase, factsOf } from "./database-copy.ts";
-import { contentOf, copyDurably, filesToKeep, requireSpace, syncDirectory, syncTree } from "./files.ts";
+import { contentOf, copyDurably, filesToKeep, requireSpace, syncDirectory } from "./files.ts";
 import { checkFiles, databaseName, isOwnDirectory, type Manifest, manifestName } from "./manifest.ts";
 
 export interface BackupOptions {

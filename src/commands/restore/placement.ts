@@ -6,7 +6,6 @@ import { storeFault } from "../../store/sqlite/faults.ts";
 import { isOfProcess, takeLock, uploadPost, type WriterLock } from "../../store/sqlite/lock.ts";
 import { beginPlacing, finishPlacing, heldIn, isPlacing } from "../../store/sqlite/placing.ts";
 import { prepareDirectory } from "../../store/sqlite/prepare.ts";
-import { syncTree } from "../backup/files.ts";
 import { databaseName } from "../backup/manifest.ts";
 
 /**
@@ -44,7 +43,6 @@ export async function fillDirectory<Result>(options: {
     });
     // `build` took locks of its own in there; the lock on the data directory stays.
     for (const name of readdirSync(building)) if (isOfProcess(name)) rmSync(join(building, name));
-    syncTree(building);
     beginPlacing(directory);
     return { built, aside: finishPlacing(directory) };
   } catch (thrown) {

@@ -1,4 +1,4 @@
-import { closeSync, cpSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { StoreDamaged } from "../../errors.ts";
 import type { Connection } from "./connection.ts";
@@ -43,7 +43,6 @@ export function mend(directory: string): Mended | undefined {
     for (const name of heldIn(directory))
       if (!name.startsWith(database))
         cpSync(join(directory, name), join(building, name), { recursive: true, preserveTimestamps: true });
-    syncTree(building);
     beginPlacing(directory);
     return { ...salvaged, aside: finishPlacing(directory) };
   } catch (thrown) {
@@ -97,20 +96,4 @@ function goOn(database: Connection, unknown: string): boolean {
   beginEpoch(database, newEpoch());
   database.run("INSERT OR REPLACE INTO upload_state VALUES ('verified_all_ms', 0)");
   return true;
-}
-
-function syncTree(path: string): void {
-  const entries = readdirSync(path, { withFileTypes: true });
-  for (const entry of entries) if (entry.isDirectory()) syncTree(join(path, entry.name));
-  for (const file of [
-    ...entries.filter((entry) => entry.isFile()).map(({ name }) => join(path, name)),
-    path,
-  ]) {
-    const handle = openSync(file, "r");
-    try {
-      fsyncSync(handle);
-    } finally {
-      closeSync(handle);
-    }
-  }
 }

@@ -14,12 +14,13 @@ import { restoringPath } from "./connection.ts";
 import { isOfProcess } from "./lock.ts";
 
 /**
- * Has the files of `restoringPath`, all of them and on disk, take the place of what a data directory holds. From here on it is done, whatever
+ * Has the files of `restoringPath`, all of them, take the place of what a data directory holds. From here on it is done, whatever
  * happens: `finishPlacing` moves them, and where that is cut off, whoever opens the directory next goes on with it. By the holder of the lock.
  */
 export function beginPlacing(directory: string): void {
+  syncTree(restoringPath(directory));
   renameSync(restoringPath(directory), join(directory, `${replacing}${freeNumber(directory)}`));
-  syncEntries(directory);
+  sync(directory);
 }
 
 /**
@@ -33,13 +34,13 @@ export function finishPlacing(directory: string): string | undefined {
   if (name !== undefined) {
     aside = setAside(directory, `set-aside-${name.slice(replacing.length)}`);
     renameSync(join(directory, name), join(directory, placing));
-    syncEntries(directory);
+    sync(directory);
   }
   const from = join(directory, placing);
   if (!existsSync(from)) return aside;
   for (const file of readdirSync(from).toSorted(databaseLast))
     renameSync(join(from, file), join(directory, file));
-  syncEntries(directory);
+  sync(directory);
   rmdirSync(from);
   return aside;
 }
@@ -72,7 +73,7 @@ function setAside(directory: string, name: string): string | undefined {
   // The database with its log goes first, and together: each is useless with the files of another database.
   for (const one of held.toSorted(databaseLast).toReversed())
     renameSync(join(directory, one), join(aside, one));
-  syncEntries(directory);
+  sync(directory);
   return aside;
 }
 
@@ -93,9 +94,19 @@ function namesIn(directory: string): string[] {
   return existsSync(directory) ? readdirSync(directory) : [];
 }
 
-/** Has the names in a directory on disk. */
-export function syncEntries(directory: string): void {
-  const handle = openSync(directory, "r");
+/** Has all files of a directory, and of those below it, on disk, with their names. */
+export function syncTree(directory: string): void {
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    const path = join(directory, entry.name);
+    if (entry.isDirectory()) syncTree(path);
+    else if (entry.isFile()) sync(path);
+  }
+  sync(directory);
+}
+
+/** Has a file, or the names in a directory, on disk. */
+function sync(path: string): void {
+  const handle = openSync(path, "r");
   try {
     fsyncSync(handle);
   } finally {
