@@ -45,9 +45,10 @@ async function ask(asking: Asking): Promise<Asked[]> {
   const asked: Asked[] = [];
   const underWay = new Set<Promise<void>>();
   const send = () => {
-    const [connection, request] = [free.at(-1), due[0]];
+    // Each in its turn: the gateway closes a connection on which nobody asks for some seconds.
+    const [connection, request] = [free[0], due[0]];
     if (connection === undefined || request === undefined) return;
-    free.pop();
+    free.shift();
     due.shift();
     const answered = connection.ask(request.text).then(() => {
       asked.push([performance.timeOrigin + request.at_ms, performance.now() - request.at_ms]);
