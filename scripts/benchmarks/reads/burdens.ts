@@ -11,13 +11,23 @@ export interface Burden {
   readonly spans: readonly Span[];
 }
 
-/** The parts of a round, one after the other: each does its work, and answers when it did what. */
-export const burdens: readonly ((home: MeasuredHome, seconds: number) => Promise<Burden[]>)[] = [
-  async (_, seconds) => [{ name: atRest, spans: [await during(() => Bun.sleep(seconds * 1000))] }],
+export const atRest = "at rest";
+
+type Part = (home: MeasuredHome, seconds: number) => Promise<Burden[]>;
+
+const resting: Part = async (_, seconds) => [
+  { name: atRest, spans: [await during(() => Bun.sleep((seconds / 2) * 1000))] },
+];
+
+/** The parts of a round, one after the other: each does its work, and answers when it did what. A rest stands beside each, under the same load of the machine. */
+export const burdens: readonly Part[] = [
+  resting,
   async (home, seconds) => [await told(home, { per_s: 10, seconds, name: "everybody is up" })],
+  resting,
   async (home, seconds) => [
     await told(home, { per_s: 350, seconds, name: "as many as a serial line of 115,200 baud carries" }),
   ],
+  resting,
   async (home, seconds) => {
     const checkpoints = new Checkpoints(join(home.stick.site.data, "lintel.db"));
     const flood = await told(home, { per_s: 1_000, seconds, name: "as many as no home has" });
@@ -26,6 +36,7 @@ export const burdens: readonly ((home: MeasuredHome, seconds: number) => Promise
       { name: "the log is written back into the database, in that flood", spans: checkpoints.end() },
     ];
   },
+  resting,
   async (home) => {
     const central = await home.central();
     try {
@@ -45,8 +56,6 @@ export const burdens: readonly ((home: MeasuredHome, seconds: number) => Promise
     }
   },
 ];
-
-export const atRest = "at rest";
 
 /** Notifications of all sensors in turn, at an even rate. */
 async function told(
