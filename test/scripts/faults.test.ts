@@ -14,7 +14,8 @@ test.skipIf(compiler === null)(
       "gateway/sync/EIO/6",
       "gateway/write/ENOSPC/40",
       // Files beside the database.
-      "upload/rename/EIO",
+      "upload/rename/EIO/1",
+      "upload/rename/EIO/2",
       "upload/unlink/EIO/1",
       "central/write/short/12",
       "backup/sync/EINTR/7",
