@@ -59,6 +59,8 @@ if (import.meta.main) {
     stdout: "pipe",
     stderr: "inherit",
   });
+  // Ctrl-C reaches the run too. It may have figures to print yet.
+  process.on("SIGINT", () => undefined);
   let printed = "";
   const decoder = new TextDecoder();
   for await (const chunk of child.stdout) {

@@ -5,6 +5,7 @@
  *
  * Of the program that people start, a sensor and a polled pill box on ptys. After each hundred kills gateway and central must serve the same, and
  * everything. Each hundred is a house of its own, made from its number: `--from 1000` goes on after a thousand. Exits with 1 and names each fault.
+ * Ctrl-C ends it with the figures of the hundreds that are done.
  */
 import { parseArgs } from "node:util";
 import { numbers } from "../../test/drivers/numbers.ts";
@@ -27,6 +28,10 @@ if (values.help || ![kills, from].every(Number.isInteger) || kills <= from || fr
 }
 const house_kills = 100;
 const done: Killings[] = [];
+process.on("SIGINT", () => {
+  sayFigures();
+  process.exit(1);
+});
 for (let first = from; first < kills; first += house_kills) {
   const seed = first + 1;
   const killings = await killAll({
@@ -40,18 +45,24 @@ for (let first = from; first < kills; first += house_kills) {
   );
   for (const fault of killings.faults) console.error(`kills: ${fault}`);
 }
-const sum = (of: (killings: Killings) => number) => done.reduce((total, one) => total + of(one), 0);
-const faults = sum((one) => one.faults.length);
-console.log(
-  figuresText({
-    "kills of the gateway": sum((one) => one.kills.gateway),
-    "of them while it was starting": sum((one) => one.starting),
-    "kills of central, and of uploads": `${sum((one) => one.kills.central)}, ${sum((one) => one.kills.upload)}`,
-    "uploads that came to their end": sum((one) => one.uploads),
-    "events of the sensor and the pill box that were owed": sum((one) => one.owed),
-    "events served": sum((one) => one.served),
-    "lost, twice, out of order, or not the same at central": faults,
-    seconds: sum((one) => one.seconds),
-  }),
-);
-process.exit(faults === 0 ? 0 : 1);
+sayFigures();
+process.exit(sum((one) => one.faults.length) === 0 ? 0 : 1);
+
+function sum(of: (killings: Killings) => number): number {
+  return done.reduce((total, one) => total + of(one), 0);
+}
+
+function sayFigures(): void {
+  console.log(
+    figuresText({
+      "kills of the gateway": sum((one) => one.kills.gateway),
+      "of them while it was starting": sum((one) => one.starting),
+      "kills of central, and of uploads": `${sum((one) => one.kills.central)}, ${sum((one) => one.kills.upload)}`,
+      "uploads that came to their end": sum((one) => one.uploads),
+      "events of the sensor and the pill box that were owed": sum((one) => one.owed),
+      "events served": sum((one) => one.served),
+      "lost, twice, out of order, or not the same at central": sum((one) => one.faults.length),
+      seconds: sum((one) => one.seconds),
+    }),
+  );
+}

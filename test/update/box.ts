@@ -110,6 +110,7 @@ process.stdout.write(await answer.text());`;
     ring?: number;
     architecture?: string;
     key?: string;
+    short?: boolean;
   }): string {
     const file = makePackage(this.site.directory, { key: this.key, ...of });
     this.list("--ring", String(of.ring ?? 500), file);

@@ -19,21 +19,33 @@ export const architecture = process.arch === "x64" ? "amd64" : process.arch;
 /** Something that a release does wrong: JavaScript that runs in its process before the program does. */
 export type Fault = string;
 
+/** What a release is made of. */
+export interface ReleaseOf {
+  version: string;
+  key: string;
+  fault?: Fault;
+  architecture?: string;
+  /** Its program is one file that imports the bundle where it lies: the same steps on the disk, and few of each. */
+  short?: boolean;
+}
+
 /** A release as a folder that runs by itself, with the same program whatever its version; only root may write into it. */
-export function makeRelease(
-  folder: string,
-  of: { version: string; key: string; fault?: Fault; architecture?: string },
-): void {
+export function makeRelease(folder: string, of: ReleaseOf): void {
   made ??= bundle();
-  mkdirSync(join(folder, "program"), { recursive: true, mode: 0o755 });
-  copyTree(made.program, join(folder, "program"));
+  const program = join(folder, "program");
+  mkdirSync(program, { recursive: true, mode: 0o755 });
   symlinkSync(made.bun, join(folder, "bun"));
-  // What cannot be bundled.
-  mkdirSync(join(folder, "program/node_modules"));
-  for (const name of readdirSync(join(checkout, "node_modules")).filter((one) => !one.startsWith(".")))
-    symlinkSync(join(checkout, "node_modules", name), join(folder, "program/node_modules", name));
+  if (of.short)
+    writeFileSync(join(program, "main.js"), `import ${JSON.stringify(join(made.program, "main.js"))};\n`);
+  else {
+    copyTree(made.program, program);
+    // What cannot be bundled.
+    mkdirSync(join(program, "node_modules"));
+    for (const name of readdirSync(join(checkout, "node_modules")).filter((one) => !one.startsWith(".")))
+      symlinkSync(join(checkout, "node_modules", name), join(program, "node_modules", name));
+  }
   const fault = of.fault === undefined ? "" : '--preload "$here/program/fault.js" ';
-  if (of.fault !== undefined) writeFileSync(join(folder, "program/fault.js"), of.fault);
+  if (of.fault !== undefined) writeFileSync(join(program, "fault.js"), of.fault);
   const launcher = join(folder, "lintel");
   writeFileSync(
     launcher,
@@ -49,7 +61,7 @@ export function makeRelease(
 }
 
 /** The same as a package: its path. */
-export function makePackage(directory: string, of: Parameters<typeof makeRelease>[1]): string {
+export function makePackage(directory: string, of: ReleaseOf): string {
   const name = `lintel_${of.version}_${of.architecture ?? architecture}`;
   const tree = join(directory, name);
   makeRelease(join(tree, "usr/lib/lintel"), of);

@@ -19,7 +19,7 @@ export async function updatePart(): Promise<Part> {
 async function tryUpdate(machine: Machine): Promise<Tried> {
   await using box = new UpdatingBox({ trial_s });
   await box.boot();
-  box.publish({ version: "0.2.0" });
+  box.publish({ version: "0.2.0", short: true });
   const { words, given } = machine.faultBelow(box.disk);
   const end = await box.startUpdateBy(words);
   machine.given = await given();
@@ -46,7 +46,7 @@ async function heal(box: UpdatingBox): Promise<void> {
   if (box.link("confirmed") !== "0.2.0") {
     if (again.result !== "newest" && again.result !== "went_back" && again.result !== "refused")
       throw new Broken(`the next update ended with ${JSON.stringify(again)}`);
-    box.publish({ version: "0.3.0" });
+    box.publish({ version: "0.3.0", short: true });
     const next = await box.update();
     if (next.result !== "updated")
       throw new Broken(
