@@ -6,7 +6,8 @@
  * Of the program as people start it: gateway, upload, central, backup, restore, update. A PLACE is gateway, gateway/write, gateway/write/EIO or
  * gateway/write/EIO/7; without one all are tried. --results keeps what was tried in a file, and goes on from it; --every 9 tries each ninth N. Needs cc, and Linux from 5.19.
  */
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { backupPart, restorePart } from "./faults/backup.ts";
 import { faultsOf, type Given, Nth } from "./faults/calls.ts";
@@ -58,6 +59,7 @@ if (options.results !== undefined && existsSync(options.results))
     const result = JSON.parse(line) as Result;
     results.set(result.place, result);
   }
+if (options.results !== undefined) mkdirSync(dirname(options.results), { recursive: true });
 let stopped = false;
 process.on("SIGINT", () => {
   stopped = true;
