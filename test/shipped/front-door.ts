@@ -128,11 +128,18 @@ export class LintelProcess {
   readonly #child: Subprocess<"ignore", "pipe", "pipe">;
   readonly #lines: AsyncGenerator<string>;
   readonly #said: Promise<string>;
+  #saidByNow = "";
 
   constructor(child: Subprocess<"ignore", "pipe", "pipe">) {
     this.#child = child;
     this.#lines = linesOf(child.stdout);
-    this.#said = new Response(child.stderr).text();
+    this.#said = this.#listen(child.stderr);
+  }
+
+  async #listen(stream: ReadableStream<Uint8Array>): Promise<string> {
+    const decoder = new TextDecoder();
+    for await (const chunk of stream) this.#saidByNow += decoder.decode(chunk, { stream: true });
+    return this.#saidByNow;
   }
 
   get pid(): number {
@@ -163,6 +170,11 @@ export class LintelProcess {
   /** All of standard error; waits for the end. */
   said(): Promise<string> {
     return this.#said;
+  }
+
+  /** What has come on standard error until now. */
+  get saidByNow(): string {
+    return this.#saidByNow;
   }
 }
 

@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { RunningServer, Site } from "../../../test/shipped/front-door.ts";
+import { type LintelProcess, RunningServer, Site } from "../../../test/shipped/front-door.ts";
 import { inHome } from "../../../test/shipped/uploading.ts";
 import { doors_before, doorsTo, type HomeBefore } from "./home.ts";
 import {
@@ -86,21 +86,24 @@ async function tryCentral(machine: Machine, night: Night): Promise<Tried> {
   const words = ["central", "--data", directory, "--listen", "127.0.0.1", "--port", "0", "--json"];
   const { process, end } = machine.faulty(words);
   const line = await process.line();
-  let upload: End | undefined;
+  let upload: End | "waits" | undefined;
   if (line !== undefined) {
     configure(machine, { data, central: new RunningServer(process, JSON.parse(line)), night });
-    upload = await endOf(site.spawn(["upload", "--config", site.config, "--json"]));
+    upload = await endOrWait(site.spawn(["upload", "--config", site.config, "--json"]));
     process.kill("SIGTERM");
   }
   const ended = await end();
   const said = warnings(ended.said);
   let tried: Tried;
   if (ended.code !== 0) tried = { ended: "stopped", said: clearly(ended) };
-  else if (upload?.code === 0) tried = { ended: "healthy", said };
-  else if (said === "") throw new Broken(`an upload failed, and central says nothing: ${upload?.said}`);
+  else if (upload !== "waits" && upload?.code === 0) tried = { ended: "healthy", said };
+  else if (said === "")
+    throw new Broken(`an upload failed, and central says nothing: ${JSON.stringify(upload)}`);
   else tried = { ended: "limped", said };
-  if (upload?.code === 0) requireAll(directory, "central, after an upload that went well,");
-  else if (upload !== undefined) clearly(upload);
+  if (upload !== undefined && upload !== "waits") {
+    if (upload.code === 0) requireAll(directory, "central, after an upload that went well,");
+    else clearly(upload);
+  }
   const again = await site.central("--data", directory);
   configure(machine, { data, central: again, night });
   await uploadsWell(machine);
@@ -108,6 +111,22 @@ async function tryCentral(machine: Machine, night: Night): Promise<Tried> {
   if (code !== 0) throw new Broken(`central ended with ${code} after a restart`);
   requireAll(directory, "central");
   return tried;
+}
+
+/** How an upload ended. A central whose disk is full tells it to ask again in minutes: then it is ended here. */
+async function endOrWait(upload: LintelProcess): Promise<End | "waits"> {
+  let waits = false;
+  const timer = setInterval(() => {
+    if (!/asking again in \d{3}/.test(upload.saidByNow)) return;
+    waits = true;
+    upload.kill("SIGKILL");
+  }, 50);
+  try {
+    const end = await endOf(upload);
+    return waits ? "waits" : end;
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 function configure(
