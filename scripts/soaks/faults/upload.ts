@@ -113,11 +113,11 @@ async function tryCentral(machine: Machine, night: Night): Promise<Tried> {
   return tried;
 }
 
-/** How an upload ended. A central whose disk is full tells it to ask again in minutes: then it is ended here. */
+/** How an upload ended. Where the disk of central is full or broken it asks again with longer and longer pauses: then it is ended here. */
 async function endOrWait(upload: LintelProcess): Promise<End | "waits"> {
   let waits = false;
   const timer = setInterval(() => {
-    if (!/asking again in \d{3}/.test(upload.saidByNow)) return;
+    if (!/asking again in \d{2,}/.test(upload.saidByNow)) return;
     waits = true;
     upload.kill("SIGKILL");
   }, 50);
