@@ -44,8 +44,8 @@ export interface StorePart {
   readonly back: Promise<number>;
 }
 
-/** Why a store is out: `disk_full`, `disk_read_only`, or `unreachable`, such as a database server that restarts. */
-export type OutageReason = "disk_full" | "disk_read_only" | "unreachable";
+/** Why a store is out: `disk_full`, `disk_read_only`, `disk_failing`, or `unreachable`, such as a database server that restarts. */
+export type OutageReason = "disk_full" | "disk_read_only" | "disk_failing" | "unreachable";
 
 /** Text of anything that was thrown, on one line and at most `length_max` characters long. */
 export function messageOf(thrown: unknown, length_max = 400): string {

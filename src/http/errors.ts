@@ -155,6 +155,11 @@ export const errorTable = {
     status: 507,
     message: "The disk is read-only, nothing was changed: try again in {retry_s} s",
   },
+  disk_failing: {
+    code: 50703,
+    status: 507,
+    message: "The disk reports an error: try again in {retry_s} s",
+  },
 } as const satisfies Record<string, { code: number; status: number; message: string }>;
 
 export type ErrorName = keyof typeof errorTable;

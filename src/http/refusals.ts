@@ -93,6 +93,7 @@ const answers = {
   unreachable: { error: "store_unreachable", retry_s: 15 },
   disk_full: { error: "disk_full", retry_s: 120 },
   disk_read_only: { error: "disk_read_only", retry_s: 120 },
+  disk_failing: { error: "disk_failing", retry_s: 30 },
 } as const satisfies Record<OutageReason, { error: string; retry_s: number }>;
 /** To be refused because of a part costs the store next to nothing, and readings wait at its homes. */
 const part_retry_s = 4;

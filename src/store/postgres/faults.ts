@@ -156,8 +156,14 @@ const faults: readonly KnownFault[] = [
     outage: "unreachable",
   },
   {
-    codes: /^(58030|XX00[12])$/,
-    what: "cannot be read or written: the server reports damage or a failing disk",
+    codes: /^58030$/,
+    what: "cannot be read or written: the disk of the server reports an error",
+    remedy: "check the disk of the server and the log of PostgreSQL",
+    outage: "disk_failing",
+  },
+  {
+    codes: /^XX00[12]$/,
+    what: "cannot be read: the server reports damage",
     remedy: "check the disk of the server and the log of PostgreSQL",
   },
 ];

@@ -89,5 +89,6 @@ const faults: readonly KnownFault[] = [
     codes: /^(SQLITE_IOERR|EIO)/,
     what: "cannot be read or written: the disk reports an error",
     remedy: "check the disk or SD card and its free space (`dmesg` has the details)",
+    outage: "disk_failing",
   },
 ];
