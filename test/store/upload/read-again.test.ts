@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { clockQuality } from "../../../src/clock.ts";
+import { day_ms } from "../../../src/durations.ts";
 import type { Reading } from "../../../src/reading.ts";
 import { databasePath } from "../../../src/store/sqlite/connection.ts";
 import { beginEpochIn } from "../../../src/store/sqlite/epochs.ts";
@@ -82,5 +83,25 @@ test("so are events of a box whose place in the buffer was lost with a damaged p
     [7, 10],
     [8, 11],
   ]);
+  await mended.close();
+});
+
+test("an event that is dated a day apart or more is another one: the clock of the box was set back", async () => {
+  using directory = temporaryDirectory();
+  const gateway = await openGateway(directory.path);
+  await gateway.append([doors(1, 0)]);
+  await gateway.close();
+  beginEpochIn(directory.path, "0123456789abcdef0123456789abcdef");
+  const mended = await openGateway(directory.path);
+  await mended.append([
+    doors(1, day_ms - 1),
+    doors(1, 1 - day_ms),
+    doors(1, day_ms + 1),
+    doors(1, -day_ms - 1),
+  ]);
+  using database = new Database(databasePath(directory.path), { readonly: true });
+  const stamps = database.query("SELECT stamp FROM pillbox_events ORDER BY seq").values();
+  const shown_ms = start_ms + 60_000;
+  expect(stamps).toEqual([[shown_ms], [shown_ms + day_ms + 1], [shown_ms - day_ms - 1]]);
   await mended.close();
 });

@@ -1,0 +1,78 @@
+import { expect, test } from "bun:test";
+import { clockQuality } from "../../../src/clock.ts";
+import type { Reading } from "../../../src/reading.ts";
+import type { GatewayStore } from "../../../src/store/store.ts";
+import { item, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
+import { checkCounts } from "./counts.ts";
+import { openBeside, openGateway } from "./opening.ts";
+
+test("a commit that is refused leaves no device, count or note, and what comes next is as if it had never been", async () => {
+  using directory = temporaryDirectory();
+  const store = await openGateway(directory.path);
+  await store.append([sensorEvent(sensor(1), start_ms, 1)]);
+  const wrong = sensorEvent(sensor(1), start_ms + 2, null as unknown as number);
+  const notes = { dropped: new Map([["frames", 2]]), cursors: new Map([["box", "9"]]) };
+  const refused = store.append([sensorEvent(sensor(2), start_ms + 1, 2), wrong], notes);
+  expect(await refused.catch(({ index }) => index)).toBe(1);
+  const { items, dropped } = await store.overview();
+  expect([items.length, dropped, await store.cursor("box")]).toEqual([1, {}, undefined]);
+  const again = await store.append([sensorEvent(sensor(2), start_ms + 1, 2)]);
+  expect(again).toEqual({ first_seq: 2, last_seq: 2, created: [expect.stringContaining("wireless")] });
+  checkCounts(directory.path);
+  await store.close();
+});
+
+test("a reading whose stamp is only bounded is never before the newest one of its device", async () => {
+  using directory = temporaryDirectory();
+  const store = await openGateway(directory.path);
+  const bounded = (number: number, second: number): Reading => ({
+    ...sensorEvent(sensor(number), start_ms + second * 1_000, second),
+    clock: clockQuality.bounded,
+  });
+  await store.append([
+    sensorEvent(sensor(1), start_ms + 5_000, 5),
+    bounded(1, 2),
+    bounded(1, 9),
+    bounded(2, 3),
+  ]);
+  // Others stay where they are, however late they come.
+  await store.append([sensorEvent(sensor(1), start_ms + 1_000, 1)]);
+  expect(await stampsOf(store, 1)).toEqual([
+    [9_000, 9],
+    [5_000, 2],
+    [5_000, 5],
+    [1_000, 1],
+  ]);
+  expect(await stampsOf(store, 2)).toEqual([[3_000, 3]]);
+  await store.close();
+});
+
+test("a device of an inventory that a command beside the gateway has changed is the item's from the next reading on", async () => {
+  using directory = temporaryDirectory();
+  const store = await openGateway(directory.path);
+  const beside = await openBeside(directory.path);
+  const told = (address: string) => [[{ type: "items", record: item(7, { macaddress: address }) }]] as const;
+  await store.append([sensorEvent(sensor(1), start_ms, 1)]);
+  await beside.importRecords(told(sensor(2).address) as never);
+  await store.append([sensorEvent(sensor(2), start_ms, 2)]);
+  await beside.importRecords(told(sensor(3).address) as never);
+  const { created } = await store.append([
+    sensorEvent(sensor(3), start_ms + 1_000, 3),
+    sensorEvent(sensor(2), start_ms + 2_000, 4),
+  ]);
+  expect(created).toHaveLength(1);
+  const key = (await store.item("wirelesssensors", "item-7"))?.key ?? 0;
+  expect(await stampsOf(store, key)).toEqual([
+    [1_000, 3],
+    [0, 2],
+  ]);
+  await beside.close();
+  await store.close();
+});
+
+/** Milliseconds since the start and events of a sensor's readings, newest first. */
+async function stampsOf(store: GatewayStore, item: number): Promise<unknown[]> {
+  const request = { series: "wirelesssensor_events", item, before_ms: start_ms * 2 } as const;
+  const { records } = await store.page({ ...request, skip: 0, limit: 100, precision: "ms" });
+  return records.map(({ stamp, event }) => [stamp - start_ms, event]);
+}
