@@ -1,7 +1,7 @@
 /**
  * Small wrong changes in the source, one at a time: the tests beside it must notice 85 % of them, and the others are listed with why
  *
- *   ./scripts/soak mutation drivers|ingest|transfer [NAME…] [--fresh]
+ *   ./scripts/soak mutation drivers|ingest|transfer|store [NAME…] [--fresh]
  *
  * NAME is a line of a part in mutation/parts.ts. A mutant that was killed in code that is the same since is not tried again, unless
  * `--fresh` is said. Stryker is fetched the first time.

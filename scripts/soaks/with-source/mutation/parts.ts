@@ -1,19 +1,27 @@
+import { join } from "node:path";
+
 /** Files that are mutated together, and the tests that must notice it: few and quick ones, because each mutant runs them. */
 export interface Row {
   name: string;
   sources: string[];
-  tests: string[];
+  tests: { file: string; cases: string | undefined }[];
 }
 
 /** Rows that are asked for together, and have one score. */
 export type Part = readonly Row[];
 
-/** A row: `row("scale", "drivers/scale", "s400 zone", "test/drivers/scale", "codecs")`. */
+/**
+ * A row: `row("scale", "drivers/scale", "s400 zone", "test/drivers/scale", "codecs")`. Of a large test file it may take some tests alone, by a pattern
+ * that their names have, without blanks: `"conformance:SQLite.(pages|walks)"`.
+ */
 function row(name: string, folder: string, sources: string, testFolder: string, tests: string): Row {
   return {
     name,
     sources: sources.split(" ").map((file) => `${folder}/${file}.ts`),
-    tests: tests.split(" ").map((file) => `${testFolder}/${file}.test.ts`),
+    tests: tests.split(" ").map((test) => {
+      const [file, cases] = test.split(":");
+      return { file: join(testFolder, `${file}.test.ts`), cases };
+    }),
   };
 }
 
@@ -60,5 +68,100 @@ export const parts: Readonly<Record<string, Part>> = {
   ],
   transfer: [
     row("turns", "src/sync/receiver", "admission-queue", "test/sync/receiver", "admission-queue places"),
+  ],
+  store: [
+    row(
+      "commits",
+      "src/store/sqlite",
+      "write series-tables stream-keys",
+      "test/store/sqlite",
+      "cursors device-offset commits ../upload/read-again given-names erasures:a.gateway conformance:readings|import",
+    ),
+    row(
+      "epochs and batches",
+      "src/store",
+      "sqlite/epochs sqlite/upload-reads sqlite/numbered-readings sqlite/batch-devices core/numbering own-numbers",
+      "test/store/upload",
+      "lost notes read-again epochs",
+    ),
+    row(
+      "counts",
+      "src/store/core",
+      "additions span-counts count-spans span-widths late",
+      "test/store/sqlite",
+      "counts pages arrivals",
+    ),
+    row("pruning", "src/store/sqlite", "pruning", "test/store/upload", "pruning"),
+    row(
+      "blocks",
+      "src/store",
+      "sealed-block series-columns batch batch-columns",
+      "test",
+      "store/sealed-block sync/batch/batch-codec store/upload/lost",
+    ),
+    row(
+      "digests",
+      "src/store",
+      "reading-digest day-digest core/digests core/day-digests",
+      "test/store",
+      "upload/lost upload/epochs sqlite/central-conformance:SQLite.verifying",
+    ),
+    row(
+      "batches at central",
+      "src/store",
+      "batch-acceptance core/receive core/sources core/central-store core/series-rows",
+      "test/store/sqlite",
+      "central-conformance:SQLite.(receiving|refusing|nights)",
+    ),
+    row(
+      "sealing",
+      "src/store/core",
+      "sealing sealed-blocks sealed-writes",
+      "test/store/sqlite",
+      "central-conformance:sealed.receiving|SQLite.sealing",
+    ),
+    row(
+      "repairs",
+      "src/store/core",
+      "repair",
+      "test/store/sqlite",
+      "central-conformance:(SQLite|sealed).verifying",
+    ),
+    row(
+      "pages",
+      "src/store/core",
+      "pages page-records ranks readings oldest-first span-memory",
+      "test/store/sqlite",
+      "conformance:pages|walks|readings pages",
+    ),
+    row("arrivals", "src/store/core", "arrivals", "test/store/sqlite", "conformance:arrivals arrivals"),
+    row(
+      "streams and stays",
+      "src/store/core",
+      "stream-merge stays run",
+      "test/store/sqlite",
+      "conformance:provisional central-conformance:SQLite.homes",
+    ),
+    row(
+      "coverage",
+      "src/store",
+      "coverage cadence sqlite/coverage-keeper core/coverage-reads",
+      "test",
+      "time/coverage store/upload/notes",
+    ),
+    row(
+      "waiting facts",
+      "src/store/sqlite",
+      "time-keeper",
+      "test",
+      "store/sqlite/device-offset time/waiting",
+    ),
+    row(
+      "what comes back",
+      "src/store/sqlite",
+      "upload-write same-past",
+      "test/store",
+      "upload/read-again upload/epochs sqlite/same-past",
+    ),
   ],
 };

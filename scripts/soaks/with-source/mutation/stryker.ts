@@ -73,6 +73,14 @@ export async function install(): Promise<void> {
   await run([process.execPath, "install", "--frozen-lockfile"], join(root, place));
 }
 
+/** The tests of a row as a command line: whole files first, together, and then the others one by one. */
+function commandOf({ tests }: Row): string {
+  const whole = tests.filter(({ cases }) => cases === undefined).map(({ file }) => file);
+  const runs = tests.flatMap(({ file, cases }) => (cases === undefined ? [] : [`${file} -t '${cases}'`]));
+  if (whole.length > 0) runs.unshift(whole.join(" "));
+  return runs.map((run) => `${process.execPath} test --bail --timeout 60000 ${run}`).join(" && ");
+}
+
 /**
  * Mutates the sources of a row, and has its tests run against each mutant. What an earlier run saw killed in code that is the same since
  * is not asked again; what survived is.
@@ -92,7 +100,7 @@ export async function mutate(row: Row, fresh: boolean): Promise<Mutant[]> {
     configuration,
     JSON.stringify({
       testRunner: "command",
-      commandRunner: { command: `${process.execPath} test --bail --timeout 60000 ${row.tests.join(" ")}` },
+      commandRunner: { command: commandOf(row) },
       mutate: row.sources,
       ignorePatterns: [".bun", ".ci", "clients", "dist", "docs", "packaging", "*.md"],
       plugins: [join(import.meta.dir, "texts-for-people.js")],

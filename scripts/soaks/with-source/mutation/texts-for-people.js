@@ -2,7 +2,7 @@
  * Stryker's plugin that leaves texts for people alone: what an error or a line of the log says is a sentence, and a test that repeats
  * it would prove nothing. JavaScript, because Stryker loads it.
  */
-const saysIt = /(Error|Fault|Refusal)$|^(debug|info|warn|error)$/;
+const saysIt = /(Error|Fault|Refusal|Refused)$|^(debug|info|warn|error)$/;
 
 /** The name that is called: `OperatorError`, or `warn` of `log.warn`. */
 const called = (callee) => (callee.type === "MemberExpression" ? callee.property.name : callee.name) ?? "";
