@@ -70,6 +70,22 @@ test("a device of an inventory that a command beside the gateway has changed is 
   await store.close();
 });
 
+test("who was admitted is known until the word is taken back, by the last reason", async () => {
+  using directory = temporaryDirectory();
+  const store = await openGateway(directory.path);
+  const { address } = sensor(1);
+  const other = { address: sensor(2).address, admitted_ms: start_ms, reason: "joining" } as const;
+  await store.admit([{ address, admitted_ms: start_ms, reason: "hand" }, other]);
+  await store.admit([{ address, admitted_ms: start_ms + 1, reason: "joining" }]);
+  expect((await store.admissions()).admitted).toEqual([
+    { address, admitted_ms: start_ms + 1, reason: "joining" },
+    other,
+  ]);
+  expect([await store.unadmit(address), await store.unadmit(address)]).toEqual([true, false]);
+  expect((await store.admissions()).admitted).toEqual([other]);
+  await store.close();
+});
+
 /** Milliseconds since the start and events of a sensor's readings, newest first. */
 async function stampsOf(store: GatewayStore, item: number): Promise<unknown[]> {
   const request = { series: "wirelesssensor_events", item, before_ms: start_ms * 2 } as const;
