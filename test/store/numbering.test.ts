@@ -74,5 +74,12 @@ test("central tells them by the epochs and numbers of their gateways, of the hom
     held.slice(from, to).sort((a, b) => (a.epoch < b.epoch ? -1 : 1));
   expect(await store.heldEpochs()).toEqual([...byName(0, 2), ...held.slice(2)]);
   expect(await store.heldEpochs([13, 14])).toEqual(held.slice(2));
+  const erasure = { target: { home: 13 }, id: "ab".repeat(16), at_ms: start_ms * 2 };
+  expect((await store.erase(erasure))?.readings).toMatchObject([{ home: 13, readings: 2 }]);
+  expect((await store.heldEpochs([12, 13])).map(({ home, erased }) => [home, erased.length])).toEqual([
+    [12, 0],
+    [12, 0],
+    [13, 1],
+  ]);
   expect(await store.heldEpochs([])).toEqual([]);
 });

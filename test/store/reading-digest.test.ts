@@ -27,6 +27,7 @@ test("that of a set is of its readings, in any order, each as often as it is the
   expect(setOf(0, 1, 2)).toEqual(setOf(2, 0, 1));
   expect(new Set([setOf(), setOf(0), setOf(0, 0), setOf(0, 1), setOf(0, 1, 2)].map(String)).size).toBe(5);
   expect(setOf()).toEqual([0, "0000000000000000"]);
+  expect(setOf(0, 0)[0]).toBe(2);
   // Sums beyond 64 bits begin anew.
   const full = new SetDigest();
   for (const digest of [2n ** 64n - 1n, 18n]) full.add(digest);

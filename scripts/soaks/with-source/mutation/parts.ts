@@ -82,7 +82,7 @@ export const parts: Readonly<Record<string, Part>> = {
       "src/store",
       "sqlite/epochs sqlite/upload-reads sqlite/numbered-readings sqlite/batch-devices core/numbering",
       "test/store/upload",
-      "lost notes read-again epochs",
+      "../numbering devices days numbered lost epochs:copy|nobody|numbers",
     ),
     row(
       "counts",

@@ -1,0 +1,43 @@
+import { expect, test } from "bun:test";
+import type { Reading } from "../../../src/reading.ts";
+import { databasePath, openForReading } from "../../../src/store/sqlite/connection.ts";
+import { numberedReadings, searchedReadings } from "../../../src/store/sqlite/numbered-readings.ts";
+import { Runner } from "../../../src/store/sqlite/runner.ts";
+import { below, reading, seeded, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
+import { openGateway } from "../sqlite/opening.ts";
+
+test("readings that are found by the counts are those that looking at everything finds, each once", async () => {
+  using directory = temporaryDirectory();
+  const gateway = await openGateway(directory.path);
+  const random = seeded(3);
+  const readings: Reading[] = [];
+  const measure = { quantity: "temperature", value: 21.5, unit: "°C" };
+  // Tens of days, seconds of a thousand readings, and late ones before both.
+  for (let at = 0; at < 60; at += 1) {
+    const count = at === 20 || at === 40 ? 2_500 : 20;
+    const from_ms = start_ms + at * 86_400_000;
+    for (let n = 0; n < count; n += 1) {
+      const late_ms = random() < 0.02 ? below(random, 20) * 86_400_000 : 0;
+      readings.push(sensorEvent(sensor(1 + (n % 5 === 0 ? 1 : 0)), from_ms + n * 2 - late_ms, 48));
+      if (n % 10 === 0) readings.push(reading(sensor(1), "wirelesssensor_measures", from_ms + n, measure));
+    }
+  }
+  for (let at = 0; at < readings.length; at += 700) await gateway.append(readings.slice(at, at + 700));
+  using database = openForReading(databasePath(directory.path));
+  const runner = new Runner(database);
+  const ends = [
+    [1, 1],
+    [1, readings.length],
+    [readings.length, readings.length],
+    [readings.length + 1, 1e9],
+  ];
+  for (let round = 0; round < 60; round += 1) {
+    const from = 1 + below(random, readings.length);
+    ends.push([from, from + below(random, round % 2 === 0 ? 5 : 2_000)]);
+  }
+  for (const [from_seq, to_seq] of ends as [number, number][]) {
+    const found = runner.run(numberedReadings(from_seq, to_seq));
+    expect(found).toEqual(runner.run(searchedReadings(from_seq, to_seq)));
+  }
+  await gateway.close();
+});
