@@ -103,8 +103,8 @@ export const parts: Readonly<Record<string, Part>> = {
       "blocks",
       "src/store",
       "sealed-block series-columns batch batch-columns",
-      "test",
-      "store/sealed-block sync/batch/batch-codec store/upload/lost",
+      "test/store",
+      "batch sealed-block",
     ),
     row(
       "digests of days",
