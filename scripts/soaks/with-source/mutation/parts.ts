@@ -67,6 +67,14 @@ export const parts: Readonly<Record<string, Part>> = {
     row("notes", "src/ingest", "note-book", "test/ingest", "note-book"),
   ],
   transfer: [
+    row(
+      "batches",
+      "src/sync",
+      "batch-codec batch-frame batch-text",
+      "test/sync/batch",
+      "refused-batches batch-codec",
+    ),
+    row("allowances", "src/sync/receiver", "home-allowances", "test/sync/receiver", "home-allowances"),
     row("turns", "src/sync/receiver", "admission-queue", "test/sync/receiver", "admission-queue places"),
   ],
   store: [
