@@ -72,6 +72,11 @@ describe("composition", () => {
       expect(decodeComposition(all.subarray(0, length))).toBeUndefined();
   });
 
+  test("has masses in hundredths of a pound where its flags say so", () => {
+    const measured = decodeComposition(bytes("0104 ffff 8340"));
+    expect(measured).toEqual({ multiplePackets: false, weight_g: expect.closeTo(165.15 * 453.59237, 6) });
+  });
+
   test("lacks what was not measured", () => {
     expect(decodeComposition(bytes("0001 ffff ffff"))).toEqual({ multiplePackets: false });
     expect(decodeComposition(bytes("0010 2c01"))).toEqual({ multiplePackets: true, fat_percent: 30 });
