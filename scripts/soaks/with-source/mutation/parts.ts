@@ -72,9 +72,16 @@ export const parts: Readonly<Record<string, Part>> = {
       "src/sync",
       "batch-codec batch-frame batch-text",
       "test/sync/batch",
-      "refused-batches batch-codec",
+      "batch-codec refused-batches too-large",
     ),
     row("allowances", "src/sync/receiver", "home-allowances", "test/sync/receiver", "home-allowances"),
+    row(
+      "received",
+      "src/sync/receiver",
+      "batches in-turn quota-refusals received-counts receiver",
+      "test/sync/receiver",
+      "batches routes",
+    ),
     row("turns", "src/sync/receiver", "admission-queue", "test/sync/receiver", "admission-queue places"),
   ],
   store: [
