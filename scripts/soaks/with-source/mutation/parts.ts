@@ -65,6 +65,9 @@ export const parts: Readonly<Record<string, Part>> = {
     row("validity", "src/ingest", "validity", "test/ingest", "validity"),
     row("pace", "src/ingest", "pace", "test/ingest", "pace"),
     row("notes", "src/ingest", "note-book", "test/ingest", "note-book"),
+    row("admission", "src/ingest", "admission strangers", "test/ingest", "admission"),
+    row("times to come", "src/ingest", "dating", "test", "time/waiting ingest/ingest"),
+    row("queue and commits", "src/ingest", "ingest refusal-log", "test", "ingest/ingest"),
   ],
   transfer: [
     row(
@@ -74,7 +77,16 @@ export const parts: Readonly<Record<string, Part>> = {
       "test/sync/batch",
       "batch-codec refused-batches too-large",
     ),
-    row("allowances", "src/sync/receiver", "home-allowances", "test/sync/receiver", "home-allowances"),
+    row("days", "src/sync/transfer", "days differing touched-days", "test/sync/transfer", "days"),
+    row(
+      "transfer",
+      "src/sync/transfer",
+      "transfer compare store-source",
+      "test/sync/transfer",
+      "transfer compare",
+    ),
+    row("central beside it", "src/sync/transfer", "store-target", "test/sync/transfer", "store-target"),
+    row("requests to central", "src/sync/upload", "central", "test/sync/upload", "central"),
     row(
       "received",
       "src/sync/receiver",
@@ -82,6 +94,7 @@ export const parts: Readonly<Record<string, Part>> = {
       "test/sync/receiver",
       "batches routes",
     ),
+    row("allowances", "src/sync/receiver", "home-allowances", "test/sync/receiver", "home-allowances"),
     row("turns", "src/sync/receiver", "admission-queue", "test/sync/receiver", "admission-queue places"),
   ],
   store: [

@@ -1,0 +1,112 @@
+import { expect, test } from "bun:test";
+import { day_ms } from "../../../src/durations.ts";
+import type { Batch } from "../../../src/store/batch.ts";
+import type { DayDigest } from "../../../src/store/day-digest.ts";
+import { nextDay_ms, spansOf } from "../../../src/sync/transfer/days.ts";
+import { comparable, differing, nameOf } from "../../../src/sync/transfer/differing.ts";
+import { TouchedDays } from "../../../src/sync/transfer/touched-days.ts";
+import { sensor, sensorEvent, start_ms } from "../../store/sample.ts";
+import { dayOf, hourly, TwoStores } from "./two-stores.ts";
+
+const spans = (days: Iterable<number>, days_max: number) =>
+  [...spansOf(days, days_max)].map(({ from_ms, before_ms }) => [from_ms / day_ms, before_ms / day_ms]);
+
+test("spans cover days in any order, none longer than it may be", () => {
+  expect(spans([], 31)).toEqual([]);
+  expect(spans([7], 31)).toEqual([[7, 8]]);
+  expect(spans([9, 7, 8], 31)).toEqual([[7, 10]]);
+  expect(spans([0, 30, 31, 62], 31)).toEqual([
+    [0, 31],
+    [31, 32],
+    [62, 63],
+  ]);
+  expect(spans([3, 4], 1)).toEqual([
+    [3, 4],
+    [4, 5],
+  ]);
+});
+
+test("the next day with readings is found among all devices", async () => {
+  await using stores = await TwoStores.open([
+    ...hourly(100, 101),
+    sensorEvent(sensor(2), start_ms + 50 * 3_600_000, 1),
+    sensorEvent(sensor(3), start_ms + 200 * 3_600_000, 1),
+  ]);
+  const next = async (from_ms: number) => {
+    const found = await nextDay_ms(stores.store, from_ms);
+    return found === undefined ? undefined : found / day_ms;
+  };
+  expect(await next(0)).toBe(dayOf(50));
+  expect(await next((dayOf(50) + 1) * day_ms)).toBe(dayOf(100));
+  expect(await next((dayOf(101) + 1) * day_ms)).toBe(dayOf(200));
+  expect(await next((dayOf(200) + 1) * day_ms)).toBeUndefined();
+});
+
+const digest = (changes: Partial<DayDigest> = {}): DayDigest => ({
+  ...{ series: "wirelesssensor_events", kind: "wirelesssensors", address: sensor(1).address },
+  ...{ day: 20_000, count: 3, hash: "00000000000000aa" },
+  ...changes,
+});
+
+test("digests differ by their count or their hash, and where one side has none", () => {
+  expect(differing([digest()], [digest()])).toEqual([]);
+  expect(differing([digest()], [digest({ count: 4 })])).toEqual([digest({ count: 4 })]);
+  expect(differing([digest()], [digest({ hash: "00000000000000bb" })])).toEqual([
+    digest({ hash: "00000000000000bb" }),
+  ]);
+  expect(differing([digest()], [])).toEqual([digest({ count: 0, hash: "0000000000000000" })]);
+  expect(differing([], [digest()])).toEqual([digest()]);
+});
+
+test("a device is the same by its address, or by its number where one side has lost the address", () => {
+  const numbered = digest({ itemid: 7 });
+  const nameless = digest({ address: "", itemid: 7 });
+  expect(differing([numbered], [digest()])).toEqual([]);
+  expect(differing([nameless], [numbered])).toEqual([]);
+  expect(differing([numbered], [nameless])).toEqual([]);
+  expect(differing([digest({ address: "", itemid: 8 })], [nameless])).toHaveLength(2);
+  expect(nameOf(digest())).toBe(`20000 wirelesssensor_events wirelesssensors ${sensor(1).address}`);
+  expect(nameOf(nameless)).toBe("20000 wirelesssensor_events wirelesssensors #7");
+});
+
+test("days of which anything was erased are not compared, of the device that it was erased of", () => {
+  const day = { from_ms: 20_000 * day_ms, before_ms: 20_001 * day_ms };
+  const of = { kind: "wirelesssensors", address: sensor(1).address, itemid: null } as const;
+  const kept = (span: object) => comparable([digest()], [{ ...of, ...day, ...span }]).length;
+  expect(comparable([digest()], [])).toEqual([digest()]);
+  expect(kept({})).toBe(0);
+  expect(kept({ before_ms: day.from_ms + 1 })).toBe(0);
+  expect(kept({ from_ms: day.before_ms - 1 })).toBe(0);
+  expect(kept({ from_ms: 0, before_ms: day.from_ms })).toBe(1);
+  expect(kept({ from_ms: day.before_ms, before_ms: day.before_ms + day_ms })).toBe(1);
+  expect(kept({ address: sensor(2).address })).toBe(1);
+});
+
+const batch = (epoch: string, to_seq: number, ...stamps_ms: number[]): Batch => ({
+  ...{ epoch, first_seq: 1, from_seq: 1, to_seq, missing: [], devices: [] },
+  series: {
+    wirelesssensor_events: {
+      ...{ seq: new Float64Array(), device: new Float64Array(), values: [] },
+      stamp_ms: Float64Array.from(stamps_ms),
+    },
+  },
+});
+
+test("days are remembered by epoch until they were compared, and too many are all", () => {
+  const touched = new TouchedDays(5, 2);
+  touched.add(batch("a", 9, 0, day_ms - 1, day_ms));
+  touched.add(batch("b", 7, 8 * day_ms));
+  expect([touched.of("a"), touched.of("b"), touched.of("c")]).toEqual([[0, 1], [8], []]);
+  expect([touched.seen_seq, touched.all]).toEqual([9, false]);
+  touched.settle(20);
+  expect([touched.of("a"), touched.seen_seq]).toEqual([[], 20]);
+  touched.settle(3);
+  expect(touched.seen_seq).toBe(20);
+  touched.add(batch("a", 21, 0, day_ms, 2 * day_ms));
+  expect([touched.all, touched.of("a")]).toEqual([true, []]);
+  touched.settle(21);
+  expect(touched.all).toBe(false);
+  touched.add(batch("a", 22, 0));
+  touched.forget();
+  expect([touched.of("a"), touched.seen_seq]).toEqual([[], 0]);
+});
