@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Admission, joined_max, unnamed_max } from "../../src/ingest/admission.ts";
-import { stranger_max_ms, strangers_max } from "../../src/ingest/strangers.ts";
+import { Strangers, stranger_max_ms, strangers_max } from "../../src/ingest/strangers.ts";
 import type { Device } from "../../src/reading.ts";
 import { SettableClock } from "../api/settable-clock.ts";
 import { eventually } from "../shipped/front-door.ts";
@@ -87,20 +87,126 @@ test("a stranger that is not heard any more is forgotten", async () => {
   expect(home.admission.strangers()).toEqual([]);
 });
 
+test("devices that the owner has named do not count as those that came by themselves, and those that did count after a restart", async () => {
+  await using home = await admission();
+  const many = (reason: "hand" | "joining", from: number) =>
+    home.store.admit(
+      Array.from({ length: unnamed_max }, (_, index) => ({
+        address: box(from + index).address,
+        admitted_ms: start_ms,
+        reason,
+      })),
+    );
+  const isWelcome = (number: number) => home.admission.admits({ device: box(number), welcome: true }, "ble");
+  await many("hand", 0);
+  await home.admission.load();
+  expect(isWelcome(10_000)).toBe(true);
+  await home.settled(unnamed_max + 1);
+  await many("joining", 20_000);
+  await home.admission.load();
+  expect(isWelcome(10_001)).toBe(false);
+});
+
+test("who is let in is no stranger any more, and once forgotten only when it is heard again", async () => {
+  await using home = await admission();
+  expect(home.admits(box(1))).toBe(false);
+  expect(home.admits(box(2))).toBe(false);
+  await home.store.admit([{ address: box(2).address, admitted_ms: start_ms, reason: "hand" }]);
+  await home.admission.load();
+  const strangers = () => home.admission.strangers().map(({ device }) => device.address);
+  expect(strangers()).toEqual([box(1).address]);
+  home.door.joining = true;
+  expect(home.admits(box(1))).toBe(true);
+  expect(home.lines).toEqual([`info  pillboxes ${box(1).address} is let in`]);
+  home.door.joining = false;
+  await home.settled(2);
+  await home.store.unadmit(box(1).address);
+  await home.admission.load();
+  expect(strangers()).toEqual([]);
+  expect(home.admits(box(1))).toBe(false);
+  expect(strangers()).toEqual([box(1).address]);
+});
+
+test("who was let in while the disk failed is kept once it does not, and is let in meanwhile", async () => {
+  let fails = true;
+  await using home = await admission({
+    refuse: () => {
+      if (fails) throw new Error("the disk is gone");
+    },
+  });
+  home.door.joining = true;
+  expect(home.admits(box(1))).toBe(true);
+  home.door.joining = false;
+  const said = "warn  who was let in is not on disk yet, trying again: the disk is gone";
+  await eventually(() => home.lines.includes(said) || undefined, "its failure is said");
+  await home.admission.load();
+  expect(home.admits(box(1))).toBe(true);
+  expect((await home.store.admissions()).admitted).toEqual([]);
+  fails = false;
+  home.clock.advance(10_000);
+  await home.settled(1);
+  expect((await home.store.admissions()).admitted).toEqual([
+    { address: box(1).address, admitted_ms: start_ms, reason: "joining" },
+  ]);
+});
+
+test("after the end nothing is read again, also where that was under way", async () => {
+  await using home = await admission();
+  home.clock.advance(10_000);
+  home.admission.stop();
+  await home.admission.load();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(home.clock.waiting).toBe(0);
+  await using other = await admission();
+  expect(other.clock.waiting).toBe(1);
+  other.admission.stop();
+  expect(other.clock.waiting).toBe(0);
+});
+
+test("a stranger that was heard twice is one, and of those heard once the 128 heard last are listed", () => {
+  const strangers = new Strangers();
+  const hear = (number: number, at_ms: number) => strangers.heard(box(number), { listener: "ble", at_ms });
+  for (let number = 0; number < strangers_max / 2; number += 1) hear(number, start_ms + number);
+  const later_ms = start_ms + 1_000;
+  expect(strangers.list(later_ms)).toHaveLength(strangers_max / 2);
+  expect(strangers.list(later_ms)[0]).toStrictEqual({
+    device: box(127),
+    listener: "ble",
+    first_ms: start_ms + 127,
+    last_ms: start_ms + 127,
+    count: 1,
+  });
+  hear(0, later_ms);
+  hear(1_000, later_ms);
+  const addresses = strangers.list(later_ms).map(({ device }) => device.address);
+  expect(addresses).toHaveLength(strangers_max / 2 + 1);
+  expect(addresses.filter((address) => address === box(0).address)).toHaveLength(1);
+  hear(1_001, later_ms);
+  expect(strangers.list(later_ms).map(({ device }) => device.address)).not.toContain(box(1).address);
+});
+
 function box(number: number): Device {
   const hex = number.toString(16).padStart(6, "0").match(/../g)?.join(":");
   return { kind: "pillboxes", address: `54:48:e6:${hex}`, subtype: "broadcasting" };
 }
 
-/** The admission of a gateway with an empty store. */
-async function admission() {
+/** The admission of a gateway with an empty store; `refuse` may throw instead of it where somebody is to be kept. */
+async function admission({ refuse }: { refuse?: () => void } = {}) {
   const directory = temporaryDirectory();
   const clock = new SettableClock(start_ms);
   const store = await openGateway(directory.path);
-  const { log, lines } = keptLog();
+  const { log, lines } = keptLog("debug");
   const door = { joining: false, joined: [] as string[], strangers: 0 };
   const admission = new Admission({
-    store,
+    store: {
+      admissions: () => store.admissions(),
+      changes: () => store.changes(),
+      unadmit: (address) => store.unadmit(address),
+      admit: async (devices) => {
+        refuse?.();
+        return store.admit(devices);
+      },
+    },
     clock,
     log,
     isJoining: () => door.joining,
