@@ -137,8 +137,8 @@ export class Admission {
   #reloadLater(): void {
     const { clock, store, log } = this.#options;
     this.#cancelReload = clock.after(reload_interval_ms, async () => {
-      const changes = store.changes();
       try {
+        const changes = store.changes();
         await this.#keep();
         if (changes === undefined || changes !== this.#changes) await this.load();
       } catch (thrown) {

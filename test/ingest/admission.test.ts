@@ -150,6 +150,17 @@ test("who was let in while the disk failed is kept once it does not, and is let 
   ]);
 });
 
+test("where it cannot be read who is admitted, that is said and tried again", async () => {
+  await using home = await admission();
+  await home.store.close();
+  const said = () => home.lines.filter((line) => line.startsWith("debug who is admitted could not be read"));
+  for (const times of [1, 2]) {
+    home.clock.advance(10_000);
+    await eventually(() => said().length === times || undefined, "it is said");
+    await eventually(() => home.clock.waiting === 1 || undefined, "it is to be tried again");
+  }
+});
+
 test("after the end nothing is read again, also where that was under way", async () => {
   await using home = await admission();
   home.clock.advance(10_000);
