@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Clock } from "../clock.ts";
 import type { UpdateTarget } from "../config/update-section.ts";
 import { writeDurably } from "../disk/durable-file.ts";
-import { messageOf } from "../errors.ts";
+import { messageOf, OperatorError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { download, fetchReleases, type ReleaseSource, requireRoom } from "./fetching.ts";
 import {
@@ -53,7 +53,13 @@ export interface Updated {
  */
 export async function update(options: UpdateOptions): Promise<Updated> {
   const run = new Run(options);
-  const updated = run.state.trial === undefined ? await run.begin() : await run.goOn(run.state.trial);
+  const { trial } = run.state;
+  const updated = await (trial === undefined ? run.begin() : run.goOn(trial)).catch((thrown: unknown) => {
+    if (!(thrown instanceof CommandFailed)) throw thrown;
+    throw new OperatorError(thrown.message, "the next run of the updater goes on from here", {
+      cause: thrown,
+    });
+  });
   // Central hears of it tonight; where it cannot be reached, with the next upload.
   const { uploads, data, own, log } = options;
   if (uploads && (updated.result === "refused" || updated.result === "went_back"))
@@ -105,9 +111,11 @@ class Run {
 
   /** Nothing but a trial runs what was not confirmed: not where a state was lost either. */
   async #requireConfirmed(): Promise<void> {
-    const { service, log } = this.#options;
+    const { own, service, log } = this.#options;
     const confirmed = linkedFolder(this.#directory, "confirmed");
-    if (confirmed === undefined || confirmed === linkedFolder(this.#directory, "current")) return;
+    // Without a link the package's own release runs.
+    const running = linkedFolder(this.#directory, "current") ?? own.path;
+    if (confirmed === undefined || confirmed === running) return;
     log.warn("the service runs a release that nobody has confirmed: going back");
     await setLink(this.#directory, "current", confirmed);
     await service.stop();

@@ -1,6 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import { eventually } from "../shipped/front-door.ts";
 import { UpdatingBox } from "./box.ts";
 import { faults } from "./faults.ts";
@@ -153,6 +162,35 @@ test(
       { reason: "architecture" },
     ]);
     expect(existsSync(join(box.releases, "current"))).toBe(false);
+  },
+  test_ms_max,
+);
+
+test(
+  "a first update that was cut off before the switch is not taken for a release that nobody has confirmed",
+  async () => {
+    box.publish({ version: "0.2.0", short: true });
+    mkdirSync(box.releases, { recursive: true });
+    symlinkSync(dirname(box.running() ?? ""), join(box.releases, "confirmed"));
+    const { code, out, said } = await box.startUpdate();
+    expect(said).not.toContain("nobody has confirmed");
+    expect([code, JSON.parse(out).result]).toEqual([0, "updated"]);
+  },
+  test_ms_max,
+);
+
+test(
+  "a command of a release that fails ends the update with a line that says why, and the next one goes on",
+  async () => {
+    box.publish({ version: "0.2.0", short: true });
+    // Its system refuses files beyond 8 KiB: the token of the trial cannot be written.
+    const limited = [`trap '' XFSZ; ulimit -f 16 && exec "$0" "$@"`];
+    const { code, said } = await box.startUpdateBy(["sh", "-c", ...limited]);
+    expect(code).toBe(2);
+    expect(said.trimEnd().split("\n").at(-1)).toMatch(
+      /^lintel: \S+ cannot be read or written: the disk reports an error: .* the next run of the updater goes on from here$/,
+    );
+    expect(await box.update()).toMatchObject({ result: "updated" });
   },
   test_ms_max,
 );
