@@ -8,6 +8,7 @@ import type { UploadStore } from "../../src/store/upload-store.ts";
 import type { MakeCentral } from "./central-sample.ts";
 import type { MakeStore } from "./make-store.ts";
 import { keptLog, temporaryDirectory } from "./sample.ts";
+import { writerOfTests } from "./sqlite/writer-here.ts";
 
 /**
  * Stores that are written at a gateway and read at central: whatever is appended has been uploaded when `append` resolves, in batches of
@@ -18,7 +19,7 @@ export function mirrored(makeCentral: MakeCentral): MakeStore {
     const central = await makeCentral();
     const directory = temporaryDirectory();
     const options = { directory: directory.path, clock: new SystemClock(), log: keptLog().log };
-    const gateway = await openGatewayStore({ ...options, home });
+    const gateway = await openGatewayStore({ ...options, home, ...writerOfTests() });
     const upload = await openUploadStore(options);
     const line = new Line({ gateway, upload, central: central.store, home });
     return {

@@ -7,6 +7,7 @@ import { events } from "./central-sample.ts";
 import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "./sample.ts";
 import { SimulatedGateway } from "./simulated-gateway.ts";
 import { temporaryCentral } from "./sqlite/temporary-central.ts";
+import { writerOfTests } from "./sqlite/writer-here.ts";
 import { openUpload } from "./upload/opening.ts";
 
 const all = { series: "wirelesssensor_events", item: 1, precision: "ms" } as const;
@@ -26,7 +27,11 @@ async function numbersIn(store: Store): Promise<unknown[]> {
 test("a gateway tells its readings by the epoch in which it numbered them, and not those that central gave back", async () => {
   using directory = temporaryDirectory();
   const opened = () =>
-    openGatewayStore({ directory: directory.path, clock: new SystemClock(), log: keptLog().log, home: 12 });
+    openGatewayStore({
+      ...{ directory: directory.path, clock: new SystemClock(), log: keptLog().log },
+      home: 12,
+      ...writerOfTests(),
+    });
   const before = new SimulatedGateway(12, "before").add(...events(1, 3));
   const upload = await openUpload(directory.path, { create: true });
   await upload.restoreReadings(before.all());

@@ -9,10 +9,11 @@ import { openGatewayStore, openUploadStore } from "../../../src/store/sqlite/ope
 import type { ArrivalPosition } from "../../../src/store/store.ts";
 import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
 import { databaseOf } from "./opening.ts";
+import { writerOfTests } from "./writer-here.ts";
 
 test("a page in order of arrival is found by keys, without looking through a table or sorting", async () => {
   using directory = temporaryDirectory();
-  await (await openGatewayStore({ ...open, directory: directory.path })).close();
+  await (await openGatewayStore({ ...open, directory: directory.path, ...writerOfTests() })).close();
   using database = new Database(databaseOf(directory.path), { readonly: true });
   for (const series of seriesNames) {
     const statements = [
@@ -31,7 +32,7 @@ test("a page in order of arrival is found by keys, without looking through a tab
 
 test("readings that come in order of time cost nothing, and a late one a row of the list", async () => {
   using directory = temporaryDirectory();
-  const store = await openGatewayStore({ ...open, directory: directory.path });
+  const store = await openGatewayStore({ ...open, directory: directory.path, ...writerOfTests() });
   for (let at = 0; at < 3_000; at += 100) await store.append(events(at, 100));
   await store.append([...events(40, 1), ...events(3_000, 5), ...events(41, 2)]);
   await store.close();
@@ -41,7 +42,7 @@ test("readings that come in order of time cost nothing, and a late one a row of 
 
 test("a walk goes on while what it has passed, and what it has not, is cleared away", async () => {
   using directory = temporaryDirectory();
-  const store = await openGatewayStore({ ...open, directory: directory.path });
+  const store = await openGatewayStore({ ...open, directory: directory.path, ...writerOfTests() });
   const upload = await openUploadStore({ ...open, directory: directory.path });
   const seen: number[] = [];
   let after: ArrivalPosition | undefined;

@@ -9,6 +9,7 @@ import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../s
 import { checkCounts } from "./counts.ts";
 import { databaseOf } from "./opening.ts";
 import { temporaryCentral } from "./temporary-central.ts";
+import { writerOfTests } from "./writer-here.ts";
 
 erasuresAgree("central on SQLite", async () => {
   const central = await temporaryCentral();
@@ -30,7 +31,7 @@ describe("a gateway", () => {
   test("that is erased while it runs takes nothing of the erased time any more, and what comes after it", async () => {
     using directory = temporaryDirectory();
     const of = { directory: directory.path, clock, log };
-    const running = await openGatewayStore({ ...of, home: 12 });
+    const running = await openGatewayStore({ ...of, home: 12, ...writerOfTests() });
     const device = sensor(1);
     const readings = (from: number, count: number) =>
       Array.from({ length: count }, (_, index) =>
@@ -69,7 +70,7 @@ describe("a gateway", () => {
   test("that is erased while it hears loses nothing that came after, and keeps nothing that came before", async () => {
     using directory = temporaryDirectory();
     const of = { directory: directory.path, clock, log };
-    const running = await openGatewayStore({ ...of, home: 12 });
+    const running = await openGatewayStore({ ...of, home: 12, ...writerOfTests() });
     const event = (number: number) => sensorEvent(sensor(1), start_ms + number * 1000, number);
     await running.append(Array.from({ length: 20_000 }, (_, index) => event(index)));
     const beside = await openStoreBeside(of);

@@ -10,6 +10,7 @@ import type { GatewayStore } from "../../../src/store/store.ts";
 import { gatherHomeFiles, putHomeFiles } from "../../../src/uploader/home-files.ts";
 import { item, keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
 import { databaseOf } from "./opening.ts";
+import { writerOfTests } from "./writer-here.ts";
 
 const given = (number: number, name: string, room?: string) => ({
   address: sensor(number).address,
@@ -262,7 +263,7 @@ interface Home extends AsyncDisposable {
 async function gateway({ home }: { home?: number } = {}): Promise<Home> {
   const directory = temporaryDirectory();
   const of = { directory: directory.path, clock: new SystemClock(), log: keptLog().log };
-  const store = await openGatewayStore({ ...of, home });
+  const store = await openGatewayStore({ ...of, home, ...writerOfTests() });
   return {
     path: directory.path,
     store,

@@ -5,15 +5,16 @@ import { openCentralStore } from "../../../src/store/sqlite/central-open.ts";
 import { openGatewayStore, openStoreBeside } from "../../../src/store/sqlite/open.ts";
 import type { GatewayStore, Store } from "../../../src/store/store.ts";
 import { keptLog } from "../sample.ts";
+import { writerOfTests } from "./writer-here.ts";
 
 const clock = new SystemClock();
 
 export function openGateway(directory: string): Promise<GatewayStore> {
-  return openGatewayStore({ directory, clock, log: keptLog().log });
+  return openGatewayStore({ directory, clock, log: keptLog().log, ...writerOfTests() });
 }
 
 export function openCentral(directory: string): Promise<CentralStore> {
-  return openCentralStore({ directory, clock, log: keptLog().log });
+  return openCentralStore({ directory, clock, log: keptLog().log, ...writerOfTests() });
 }
 
 export function openBeside(directory: string, options: { create?: boolean } = {}): Promise<Store> {

@@ -6,6 +6,7 @@ import { openCentralStore } from "../../../src/store/sqlite/central-open.ts";
 import type { Ask } from "../central-sample.ts";
 import { keptLog, temporaryDirectory } from "../sample.ts";
 import { databaseOf } from "./opening.ts";
+import { writerOfTests } from "./writer-here.ts";
 
 /** Central's store in a directory of its own, both gone at the end of the scope. */
 export async function temporaryCentral(): Promise<
@@ -13,7 +14,12 @@ export async function temporaryCentral(): Promise<
 > {
   const directory = temporaryDirectory();
   const { log } = keptLog();
-  const store = await openCentralStore({ directory: directory.path, clock: new SystemClock(), log });
+  const store = await openCentralStore({
+    directory: directory.path,
+    clock: new SystemClock(),
+    log,
+    ...writerOfTests(),
+  });
   return {
     store,
     directory: directory.path,

@@ -11,10 +11,8 @@ import {
 import { lineLog } from "../../../../src/log.ts";
 import { openCentralStore } from "../../../../src/store/sqlite/central-open.ts";
 import { openGatewayStore } from "../../../../src/store/sqlite/open.ts";
-import { ServerWriting } from "../../../../src/store/sqlite/server-writing.ts";
-import { SqliteWriter } from "../../../../src/store/sqlite/store-writer.ts";
-import { errorReceived, type WriterCalls } from "../../../../src/store/sqlite/writer-protocol.ts";
 import { sensor, sensorEvent } from "../../../../test/store/sample.ts";
+import { WriterHere } from "../../../../test/store/sqlite/writer-here.ts";
 import { Broken, type Kept, keptIn, requireSame } from "../../faults/part.ts";
 
 /** Opens the store of a gateway as `lintel run` does, and takes a reading in. Its readings as they were before. @throws Broken where it is damaged, or does not open */
@@ -82,24 +80,6 @@ export function requireNetwork(data: string, before: string): void {
   requireSame(network, wanted.prepare(random), "the stick's network");
   if (!found.holdBackupOf(network)) throw new Broken("the coordinator's backup is gone");
   requireSame(found.pairedDevices, wanted.pairedDevices, "the network's devices");
-}
-
-/** The writer of a server in this thread. */
-class WriterHere extends SqliteWriter {
-  readonly #writing = new ServerWriting();
-
-  async ask<Call extends keyof WriterCalls>(
-    call: Call,
-    ...given: Parameters<WriterCalls[Call]>
-  ): Promise<ReturnType<WriterCalls[Call]>> {
-    const response = this.#writing.answer({ id: 0, call, given });
-    if ("fault" in response) throw errorReceived(response.fault);
-    return response.value as ReturnType<WriterCalls[Call]>;
-  }
-
-  async close(): Promise<void> {
-    this.#writing.answer({ id: 0, call: "close", given: [] });
-  }
 }
 
 const clock = new SystemClock();

@@ -103,7 +103,7 @@ export const parts: Readonly<Record<string, Part>> = {
       "src/store/sqlite",
       "write series-tables stream-keys",
       "test/store/sqlite",
-      "commits cursors device-offset ../upload/read-again given-names:beside|takes.the.name conformance:dry.run|breaks.off|second.import",
+      "commits cursors device-offset ../upload/read-again ../upload/notes given-names conformance:readings|dry.run|breaks.off|second.import erasures:takes.nothing",
     ),
     row(
       "epochs and batches",
