@@ -123,9 +123,9 @@ export const parts: Readonly<Record<string, Part>> = {
     row(
       "numbers and digests",
       "src/store",
-      "own-numbers reading-digest batch-acceptance",
+      "own-numbers reading-digest batch-acceptance core/series-rows",
       "test/store",
-      "own-numbers reading-digest batch-acceptance",
+      "own-numbers reading-digest batch-acceptance series-rows",
     ),
     row(
       "blocks",
@@ -144,9 +144,9 @@ export const parts: Readonly<Record<string, Part>> = {
     row(
       "batches at central",
       "src/store",
-      "core/receive core/sources core/central-store core/series-rows",
-      "test/store/sqlite",
-      "central-conformance:SQLite.(receiving|refusing|nights)",
+      "core/receive core/sources",
+      "test/store",
+      "numbering sqlite/central-conformance:SQLite.(receiving|refusing|nights)",
     ),
     row(
       "sealing",
