@@ -67,6 +67,11 @@ test("of an epoch that is new a batch begins where its numbers do, whatever a re
     expect(refusal(batch(2, 5), known)).toEqual(["gap", 0]);
     expect(refusal(batch(101, 105, later), known)).toEqual(["taken from", 101]);
     expect(refusal(batch(102, 105, later), known)).toEqual(["gap", 100]);
+    // What it says of a reading before its first one is compared with nothing.
+    expect(refusal(batch(101, 105, { ...later, previous: digestOf(100) }), known)).toEqual([
+      "taken from",
+      101,
+    ]);
   }
 });
 
