@@ -66,8 +66,15 @@ export const parts: Readonly<Record<string, Part>> = {
     row("pace", "src/ingest", "pace", "test/ingest", "pace"),
     row("notes", "src/ingest", "note-book", "test/ingest", "note-book"),
     row("admission", "src/ingest", "admission strangers", "test/ingest", "admission"),
-    row("times to come", "src/ingest", "dating", "test", "time/waiting ingest/ingest"),
-    row("queue and commits", "src/ingest", "ingest refusal-log", "test", "ingest/ingest"),
+    row("dating", "src/ingest", "dating", "test/ingest", "dating"),
+    row("queue", "src/ingest", "ingest", "test/ingest", "ingest"),
+    row(
+      "who listens",
+      "src/ingest",
+      "keep-listening refusal-log",
+      "test/ingest",
+      "keep-listening refusal-log",
+    ),
   ],
   transfer: [
     row(
