@@ -67,7 +67,7 @@ export const parts: Readonly<Record<string, Part>> = {
     row("notes", "src/ingest", "note-book", "test/ingest", "note-book"),
     row("admission", "src/ingest", "admission strangers", "test/ingest", "admission"),
     row("dating", "src/ingest", "dating", "test/ingest", "dating"),
-    row("queue", "src/ingest", "ingest", "test/ingest", "ingest"),
+    row("queue", "src/ingest", "ingest", "test/ingest", "ingest closing noting"),
     row(
       "who listens",
       "src/ingest",
