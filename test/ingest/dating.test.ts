@@ -276,7 +276,7 @@ async function dating({
     store,
     path: directory.path,
     dating: begin(),
-    /** What was given to the store. */
+    /** Everything that was given to the store. */
     appended,
     entry,
     get monotonic_ms() {

@@ -8,7 +8,7 @@ import { openUpload } from "../store/upload/opening.ts";
 import { rowsOf } from "../time/database.ts";
 import { event, take } from "./taking.ts";
 
-/** What an uploader would tell of the health of devices. */
+/** The health of devices as an uploader would tell it. */
 async function healthIn(path: string) {
   const upload = await openUpload(path);
   try {

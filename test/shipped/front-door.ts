@@ -172,7 +172,7 @@ export class LintelProcess {
     return this.#said;
   }
 
-  /** What has come on standard error until now. */
+  /** Standard error until now. */
   get saidByNow(): string {
     return this.#saidByNow;
   }

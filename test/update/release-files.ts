@@ -19,7 +19,7 @@ export const architecture = process.arch === "x64" ? "amd64" : process.arch;
 /** Something that a release does wrong: JavaScript that runs in its process before the program does. */
 export type Fault = string;
 
-/** What a release is made of. */
+/** The parts of a release that tests choose. */
 export interface ReleaseOf {
   version: string;
   key: string;
