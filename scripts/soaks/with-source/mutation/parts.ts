@@ -121,7 +121,7 @@ export const parts: Readonly<Record<string, Part>> = {
       "src/store/core",
       "additions span-counts count-spans span-widths late",
       "test/store/sqlite",
-      "counts pages arrivals",
+      "counts recount arrivals central-conformance:SQLite.receiving|sealed.receiving",
     ),
     row("pruning", "src/store/sqlite", "pruning", "test/store/upload", "pruning"),
     row(
