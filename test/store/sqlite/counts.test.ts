@@ -1,8 +1,10 @@
-import { test } from "bun:test";
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { day_ms } from "../../../src/durations.ts";
 import type { Reading } from "../../../src/reading.ts";
 import { below, seeded, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
 import { checkCounts } from "./counts.ts";
-import { openGateway } from "./opening.ts";
+import { databaseOf, openGateway } from "./opening.ts";
 
 test("spans count every reading below the tail once, and those of more than 1,000 in narrower spans too", async () => {
   using directory = temporaryDirectory();
@@ -33,6 +35,22 @@ test("a tail has its bound also where thousands of readings are of one milliseco
     await store.append(Array.from({ length: 1_500 }, () => sensorEvent(sensor(1), start_ms + after_ms, 48)));
     checkCounts(directory.path);
   }
+  await store.close();
+});
+
+test("a span of just a thousand is not divided, and a reading of the millisecond in which a tail begins is one of it", async () => {
+  using directory = temporaryDirectory();
+  const store = await openGateway(directory.path);
+  const events = (from_ms: number) =>
+    Array.from({ length: 1_000 }, (_, n) => sensorEvent(sensor(1), from_ms + n, 48));
+  await store.append(events(start_ms));
+  await store.append(events(start_ms + 40 * day_ms));
+  checkCounts(directory.path);
+  using database = new Database(databaseOf(directory.path), { readonly: true });
+  const [[tail_from]] = database.query("SELECT tail_from FROM totals").values() as [[number]];
+  expect(tail_from).toBe(start_ms + 40 * day_ms + 900);
+  await store.append([-1, 0, 1].map((ms) => sensorEvent(sensor(1), tail_from + ms, 48)));
+  checkCounts(directory.path);
   await store.close();
 });
 

@@ -15,13 +15,13 @@ import { temporaryCentral } from "./temporary-central.ts";
 const series = "wirelesssensor_events";
 const today = Math.floor(start_ms / day_ms);
 
-/** Stamps of 100 days: thousands in a minute of the 40th, some of the newest minute, and late ones everywhere. */
+/** Stamps of 100 days, two of each millisecond: thousands in a minute of the 40th, some tens on the others, and late ones everywhere. */
 function stamps(): number[] {
   const random = seeded(5);
   return Array.from({ length: 100 }, (_, day) => day).flatMap((day) =>
     Array.from({ length: day === 40 ? 2_500 : 40 }, (_, at) => {
       const late_ms = random() < 0.03 ? below(random, 30) * day_ms : 0;
-      return start_ms + day * day_ms + at * 20 - late_ms;
+      return start_ms + day * day_ms + Math.floor(at / 2) * 40 - late_ms;
     }),
   );
 }
@@ -96,7 +96,9 @@ test("a day that is counted in spans lies before the tail, in it, or under its b
   for (const before of [0, 31, 33, 64]) {
     using directory = temporaryDirectory();
     const store = await openGateway(directory.path);
-    const old = Array.from({ length: 1_200 }, (_, at) => sensorEvent(sensor(1), start_ms + at, 48));
+    // As many as a span may have undivided, or more.
+    const count = before === 33 ? 1_000 : 1_200;
+    const old = Array.from({ length: count }, (_, at) => sensorEvent(sensor(1), start_ms + at, 48));
     await store.append(old);
     await store.append([sensorEvent(sensor(1), start_ms + before * day_ms + 5_000, 48)]);
     await store.close();
