@@ -1,10 +1,12 @@
 import { expect, test } from "bun:test";
-import { clockQuality } from "../../../src/clock.ts";
+import { clockQuality, SystemClock } from "../../../src/clock.ts";
 import type { Reading } from "../../../src/reading.ts";
+import { openGatewayStore } from "../../../src/store/sqlite/open.ts";
 import type { GatewayStore } from "../../../src/store/store.ts";
-import { item, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
+import { item, keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
 import { checkCounts } from "./counts.ts";
 import { openBeside, openGateway } from "./opening.ts";
+import { writerOfTests } from "./writer-here.ts";
 
 test("a commit that is refused leaves no device, count or note, and what comes next is as if it had never been", async () => {
   using directory = temporaryDirectory();
@@ -84,6 +86,17 @@ test("who was admitted is known until the word is taken back, by the last reason
   expect([await store.unadmit(address), await store.unadmit(address)]).toEqual([true, false]);
   expect((await store.admissions()).admitted).toEqual([other]);
   await store.close();
+});
+
+test("the home that a gateway was told is kept where it is not told again", async () => {
+  using directory = temporaryDirectory();
+  for (const home of [12, undefined, 13]) {
+    const of = { directory: directory.path, clock: new SystemClock(), log: keptLog().log, home };
+    const store = await openGatewayStore({ ...of, ...writerOfTests() });
+    await store.append([sensorEvent(sensor(1), start_ms, 48)]);
+    expect(await store.heldEpochs()).toMatchObject([{ home: home ?? 12 }]);
+    await store.close();
+  }
 });
 
 /** Milliseconds since the start and events of a sensor's readings, newest first. */
