@@ -6,6 +6,7 @@ import { keptLog } from "../store/sample.ts";
 test("a refusal is said at once, then once a minute for each name, with how many there were between", () => {
   const clock = new SettableClock(0);
   const { log, lines } = keptLog();
+  clock.advance(90_000);
   const refuse = refusalLog({ clock, log });
   const frames = { name: "frames", detail: "too long" };
   expect(refuse(frames, "it is left out")).toMatchObject({

@@ -8,13 +8,13 @@ import type { Batch } from "../../../src/store/batch.ts";
 import type { CentralStore } from "../../../src/store/central-store.ts";
 import { nothingNoted } from "../../../src/store/device-health.ts";
 import type { Quotas } from "../../../src/store/intake.ts";
-import { openCentralStore } from "../../../src/store/sqlite/central-open.ts";
 import { encodeBatch } from "../../../src/sync/batch-codec.ts";
 import { batchHeader, batchType } from "../../../src/sync/protocol.ts";
 import type { AdmissionBounds } from "../../../src/sync/receiver/admission-queue.ts";
 import { type Binding, mintToken, type Scope } from "../../../src/token.ts";
 import { sensor, start_ms } from "../../store/sample.ts";
 import { SimulatedGateway, wellReport } from "../../store/simulated-gateway.ts";
+import { openCentral } from "../../store/sqlite/opening.ts";
 
 /** A central server on a free port, over a real store. */
 export interface Receiving extends AsyncDisposable {
@@ -57,10 +57,7 @@ export async function receive(
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), "lintel-central-")));
   const lines: string[] = [];
   const log = lineLog({ write: (line) => void lines.push(line.slice(25).trimEnd()), clock });
-  const quiet = lineLog({ write: () => {}, clock });
-  const open =
-    options.open ?? ((path) => openCentralStore({ directory: path, clock: new SystemClock(), log: quiet }));
-  const store = await open(directory);
+  const store = await (options.open ?? openCentral)(directory);
   const central = await startCentral({
     store,
     listen: { hostname: "127.0.0.1", port: 0 },
