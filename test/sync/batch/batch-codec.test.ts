@@ -2,9 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Batch } from "../../../src/store/batch.ts";
-import { decodeBatch, decodeReadings } from "../../../src/sync/batch-codec.ts";
+import { decodeBatch, decodeReadings, encodedBatch } from "../../../src/sync/batch-codec.ts";
+import { items_max } from "../../../src/sync/batch-text.ts";
 import { batchOf, plainOf } from "../../store/plain-batch.ts";
-import { below, seeded } from "../../store/sample.ts";
+import { below, seeded, sensor } from "../../store/sample.ts";
 import { bytesWith, everySeries, fault, randomBatch, readingsOfDay, textOf, written } from "./sample.ts";
 
 const golden = join(import.meta.dir, "../../golden/batches");
@@ -138,5 +139,55 @@ describe("a batch is plain to whoever prints it", () => {
     const { series } = JSON.parse(textOf(written(everySeries)));
     expect(series.pillbox_events.device_ms).toEqual([null, 1_795_179_498_123, null]);
     expect(series.scale_weights.fatMass).toEqual([24_037, null]);
+  });
+});
+
+test("a series without a reading is left out", () => {
+  const { watch_epochs } = batchOf({
+    ...everySeries,
+    series: {
+      watch_epochs: {
+        seq: [],
+        device: [],
+        stamp_ms: [],
+        clock: [],
+        device_ms: [],
+        offset_ms: [],
+        fields: [[], [], [], [], [], []],
+      },
+    },
+  }).series;
+  const batch = { ...everySeries, series: { ...everySeries.series, watch_epochs } } as Batch;
+  expect(Object.keys(JSON.parse(textOf(written(batch))).series)).not.toContain("watch_epochs");
+});
+
+describe("as many readings as fit are made a batch", () => {
+  const devices = Array.from({ length: items_max + 1 }, (_, number) => sensor(number));
+  const tooLarge: Batch = { ...everySeries, devices };
+
+  test("by asking for fewer until one does, from as many as there may be or as is said", async () => {
+    const asked: number[] = [];
+    const made = (most?: number) =>
+      encodedBatch(async (readings_max) => {
+        asked.push(readings_max);
+        return { batch: readings_max > 9_000 ? tooLarge : everySeries, place: 7 };
+      }, most);
+    const { bytes = new Uint8Array(), ...rest } = (await made()) ?? {};
+    expect(rest).toEqual({ batch: everySeries, place: 7 });
+    expect(plainOf(decodeBatch(bytes))).toEqual(plainOf(everySeries));
+    expect(asked).toEqual([65_536, 32_768, 16_384, 8_192]);
+    expect((await made(1))?.place).toBe(7);
+    expect(asked.at(-1)).toBe(1);
+  });
+
+  test("none where there is nothing, and not without end where a single one does not fit", async () => {
+    expect(await encodedBatch(async () => undefined)).toBeUndefined();
+    const asked: number[] = [];
+    const never = encodedBatch(async (readings_max) => {
+      asked.push(readings_max);
+      return { batch: tooLarge };
+    }, 4);
+    expect(await never.catch(String)).toContain("one reading is larger than a batch may be");
+    expect(asked).toEqual([4, 2, 1]);
   });
 });

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { constants, zstdCompressSync } from "node:zlib";
+import { batch_bytes_max } from "../../../src/store/batch.ts";
 import { decodeBatch, decodeReadings } from "../../../src/sync/batch-codec.ts";
 import { BatchFault } from "../../../src/sync/batch-frame.ts";
 import { plainOf } from "../../store/plain-batch.ts";
@@ -7,6 +9,12 @@ import { bytesWith, everySeries, fault, readingsOfDay, textOf, written } from ".
 /** Every one of these is a batch but for one thing. */
 const faults: readonly { what: string; change: (text: Text) => void; says: string }[] = [
   { what: "no version", change: (text) => delete text.version, says: "/version" },
+  { what: "a version that is no number", change: (text) => (text.version = "2"), says: "/version" },
+  {
+    what: "a digest of the reading before that is none",
+    change: (text) => (text.previous = "00C0FFEE00C0FFEE"),
+    says: "/previous",
+  },
   { what: "an epoch that is no name", change: (text) => (text.epoch = "X".repeat(32)), says: "/epoch" },
   {
     what: "a number of readings that its span has not",
@@ -33,6 +41,16 @@ const faults: readonly { what: string; change: (text: Text) => void; says: strin
     what: "a lost number that it holds",
     change: (text) => (text.missing[0] = [104, 105]),
     says: "number 105 is in it twice, or where it cannot be",
+  },
+  {
+    what: "the first of the lost numbers after those that follow",
+    change: (text) => (text.series.wirelesssensor_measures.seq = [119, 1, 2]),
+    says: "number 122 is in it twice, or where it cannot be",
+  },
+  {
+    what: "a number that is lost twice",
+    change: (text) => text.missing.splice(1, 0, [104, 104]),
+    says: "disorder",
   },
   {
     what: "a number that two series have",
@@ -155,6 +173,11 @@ const faults: readonly { what: string; change: (text: Text) => void; says: strin
     says: "stamp_ms of scale_heart cannot be -1",
   },
   {
+    what: "a time before the first, and later ones behind it",
+    change: (text) => (text.series.watch_epochs.stamp_ms = [-1, 600_001, 600_000, 1_200_000]),
+    says: "stamp_ms of watch_epochs cannot be -1",
+  },
+  {
     what: "a time that no date has",
     change: (text) => (text.series.watch_epochs.stamp_ms[3] = 8_640_000_000_000_000),
     says: "stamp_ms of watch_epochs cannot be",
@@ -260,6 +283,19 @@ describe("what is no batch is refused by what is wrong with it", () => {
       expect(fault(() => decodeBatch(bytes.subarray(0, length)))).not.toBe("");
     }
   });
+});
+
+test("bytes that are longer than a batch, frames without a checksum and texts of too many values are not read", () => {
+  expect(fault(() => decodeBatch(new Uint8Array(batch_bytes_max + 1)))).toBe(
+    "it is larger than 1048576 bytes",
+  );
+  const text = textOf(written(everySeries));
+  const params = { [constants.ZSTD_c_checksumFlag]: 0 };
+  expect(fault(() => decodeBatch(zstdCompressSync(text, { params })))).toBe(
+    "it is no batch, or lacks its checksum",
+  );
+  const values = `[${"0,".repeat(1_500_000)}0]`;
+  expect(fault(() => decodeBatch(bytesWith(values)))).toBe("it has more than 1500000 values");
 });
 
 test("a batch in which any bit has turned is refused, or holds the same: some bits mean nothing", () => {
