@@ -3,10 +3,10 @@ import { day_ms } from "../../../src/durations.ts";
 import type { Batch } from "../../../src/store/batch.ts";
 import type { DayDigest } from "../../../src/store/day-digest.ts";
 import { nextDay_ms, spansOf } from "../../../src/sync/transfer/days.ts";
-import { comparable, differing, nameOf } from "../../../src/sync/transfer/differing.ts";
+import { comparable, compareDays, differing, nameOf } from "../../../src/sync/transfer/differing.ts";
 import { TouchedDays } from "../../../src/sync/transfer/touched-days.ts";
 import { sensor, sensorEvent, start_ms } from "../../store/sample.ts";
-import { dayOf, hourly, TwoStores } from "./two-stores.ts";
+import { dayOf, home, hourly, TwoStores } from "./two-stores.ts";
 
 const spans = (days: Iterable<number>, days_max: number) =>
   [...spansOf(days, days_max)].map(({ from_ms, before_ms }) => [from_ms / day_ms, before_ms / day_ms]);
@@ -20,6 +20,7 @@ test("spans cover days in any order, none longer than it may be", () => {
     [31, 32],
     [62, 63],
   ]);
+  expect(spans([20_000, 20_001], 31)).toEqual([[20_000, 20_002]]);
   expect(spans([3, 4], 1)).toEqual([
     [3, 4],
     [4, 5],
@@ -40,6 +41,14 @@ test("the next day with readings is found among all devices", async () => {
   expect(await next((dayOf(50) + 1) * day_ms)).toBe(dayOf(100));
   expect(await next((dayOf(101) + 1) * day_ms)).toBe(dayOf(200));
   expect(await next((dayOf(200) + 1) * day_ms)).toBeUndefined();
+});
+
+test("the next day with readings is found although hundreds of devices have none then", async () => {
+  const many = Array.from({ length: 501 }, (_, index) =>
+    sensorEvent(sensor(index + 1), start_ms + (index === 500 ? day_ms : 0), 1),
+  );
+  await using stores = await TwoStores.open(many);
+  expect(await nextDay_ms(stores.store, dayOf(0) * day_ms + day_ms)).toBe(dayOf(24) * day_ms);
 });
 
 const digest = (changes: Partial<DayDigest> = {}): DayDigest => ({
@@ -65,6 +74,7 @@ test("a device is the same by its address, or by its number where one side has l
   expect(differing([nameless], [numbered])).toEqual([]);
   expect(differing([numbered], [nameless])).toEqual([]);
   expect(differing([digest({ address: "", itemid: 8 })], [nameless])).toHaveLength(2);
+  expect(differing([digest({ address: sensor(2).address })], [digest()])).toHaveLength(2);
   expect(nameOf(digest())).toBe(`20000 wirelesssensor_events wirelesssensors ${sensor(1).address}`);
   expect(nameOf(nameless)).toBe("20000 wirelesssensor_events wirelesssensors #7");
 });
@@ -80,6 +90,49 @@ test("days of which anything was erased are not compared, of the device that it 
   expect(kept({ from_ms: 0, before_ms: day.from_ms })).toBe(1);
   expect(kept({ from_ms: day.before_ms, before_ms: day.before_ms + day_ms })).toBe(1);
   expect(kept({ address: sensor(2).address })).toBe(1);
+  expect(
+    comparable(
+      [digest()],
+      [
+        { ...of, ...day, from_ms: 0, before_ms: 1 },
+        { ...of, ...day },
+      ],
+    ),
+  ).toEqual([]);
+});
+
+test("central keeps of each compared day how much differs, and of what it alone has nothing", async () => {
+  await using stores = await TwoStores.open([
+    ...hourly(1, 40),
+    sensorEvent(sensor(2), start_ms + 3_600_000, 1),
+    sensorEvent(sensor(2), start_ms + 3_600_000, 2),
+  ]);
+  await stores.transfer();
+  const { epoch } = stores.gateway;
+  const request = { epoch, through_seq: 42, from_ms: dayOf(1) * day_ms, before_ms: (dayOf(40) + 1) * day_ms };
+  const digests = await stores.store.digests(request);
+  expect(digests).toHaveLength(4);
+  const compared = async (told: readonly DayDigest[]) => {
+    const sender = { home, at_ms: start_ms };
+    const found = await compareDays(stores.central, { request, digests: told }, sender);
+    const [nights] = await stores.central.nights([home], dayOf(1));
+    const kept = (nights?.days ?? []).filter((one) => one.differing > 0);
+    return [found.length, kept.map((one) => [one.day, one.differing])];
+  };
+  const first = dayOf(1);
+  const other = (one: DayDigest) => ({ ...one, hash: "00000000000000bb" });
+  expect(await compared(digests)).toEqual([0, []]);
+  expect(await compared(digests.map((one) => (one.day === first ? other(one) : one)))).toEqual([
+    2,
+    [[first, 2]],
+  ]);
+  // The sensor that was not told is there, and no fault; the day is compared for the other one.
+  const { address } = sensor(1);
+  expect(await compared(digests.filter((one) => one.address === address))).toEqual([1, []]);
+  // Of a home's erased times a gateway may still have what is not here.
+  const all = await stores.central.erase({ target: { home }, id: "ab".repeat(16), at_ms: start_ms * 2 });
+  expect(all).toBeDefined();
+  expect((await compared(digests))[0]).toBe(0);
 });
 
 const batch = (epoch: string, to_seq: number, ...stamps_ms: number[]): Batch => ({
