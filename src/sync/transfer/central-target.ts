@@ -123,7 +123,6 @@ export class CentralTarget implements Target {
 }
 
 interface Encoded {
-  readonly readings_max: number;
   readonly batch: Batch;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
@@ -155,10 +154,10 @@ class BatchReader {
     const ahead = this.#ahead;
     this.#ahead = undefined;
     const made = ahead?.after_seq === after_seq ? await ahead.made : undefined;
-    return made !== undefined && made.readings_max <= this.#readings_max ? made : this.#make(after_seq);
+    return made ?? this.#make(after_seq);
   }
 
-  /** Begins to make the batch that is likely wanted next. */
+  /** Begins to make the batch that is likely wanted next. Each attempt does it anew, so that it is never larger than what gets through. */
   readAhead(after_seq: number): void {
     const made = this.#make(after_seq);
     // `take` rejects with the error.
@@ -167,10 +166,7 @@ class BatchReader {
   }
 
   #make(after_seq: number): Promise<Encoded | undefined> {
-    return encodedBatch(async (readings_max) => {
-      const handed = await this.#read(after_seq, readings_max);
-      return handed && { batch: handed.batch, readings_max };
-    }, this.#readings_max);
+    return encodedBatch((readings_max) => this.#read(after_seq, readings_max), this.#readings_max);
   }
 }
 
