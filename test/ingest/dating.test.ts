@@ -8,6 +8,7 @@ import { type Notes, ReadingRefused } from "../../src/store/store.ts";
 import { SimulatedMachine } from "../fakes/simulated-machine.ts";
 import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../store/sample.ts";
 import { databaseOf, openGateway } from "../store/sqlite/opening.ts";
+import { rowsOf } from "../time/database.ts";
 
 const nothing: Noted = { facts: [], dropped: new Map() };
 const box: Device = { kind: "pillboxes", address: "00:0d:6f:00:07:00", subtype: "polled" };
@@ -112,7 +113,12 @@ test("what is left on disk is known to the next process, and so is the time of t
   // It is read once: what was learned since stays.
   await home.dating.load();
   expect(home.dating.why).toBeUndefined();
+  home.appended.length = 0;
   await home.dating.release();
+  // The boot is one, although an earlier process of it did not know the time.
+  expect(home.appended.flatMap(({ readings }) => readings.map(plain))).toEqual(
+    [1, 2].map((event) => [event, start_ms + event, clockQuality.corrected]),
+  );
   await home.put([home.event(3)]);
   home.startAgain();
   await home.dating.load();
@@ -200,6 +206,7 @@ test("a reading that waited and that the store refuses is dropped and counted, a
   refuses = false;
   expect(await home.dating.release()).toMatchObject({ readings: 2 });
   expect(await home.dating.release()).toBeUndefined();
+  expect(rowsOf(home.path).map(({ event }) => event)).toEqual([1, 3]);
   const { dropped, last_seq } = await home.store.overview();
   expect([dropped, last_seq]).toEqual([
     { "readings that waited for the time and that the store refused": 1 },
