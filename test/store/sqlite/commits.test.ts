@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { clockQuality, SystemClock } from "../../../src/clock.ts";
 import type { Reading } from "../../../src/reading.ts";
 import { openGatewayStore } from "../../../src/store/sqlite/open.ts";
@@ -97,6 +99,58 @@ test("the home that a gateway was told is kept where it is not told again", asyn
     expect(await store.heldEpochs()).toMatchObject([{ home: home ?? 12 }]);
     await store.close();
   }
+});
+
+test("facts that wait for their time are kept with a commit, in order of boot and time, until one takes them out", async () => {
+  using directory = temporaryDirectory();
+  const store = await openGateway(directory.path);
+  const [one, two] = [sensorEvent(sensor(1), 0, 1), sensorEvent(sensor(1), 0, 2)];
+  const boots = [
+    { boot: "first", seen_ms: 5 },
+    { boot: "second", seen_ms: 9 },
+  ];
+  const held = [
+    { boot: "second", monotonic_ms: 3, fact: { reading: two } },
+    { boot: "first", monotonic_ms: 4, fact: { reading: one } },
+  ];
+  await store.append([], { boots, held });
+  expect(await store.timeKnown()).toMatchObject({ boots, waiting: 2 });
+  const waiting = await store.waiting(10);
+  expect(waiting).toMatchObject([held[1], held[0]] as never);
+  const released = [waiting[0]?.id as number];
+  await store.append([one], { released, boots: [{ boot: "first", seen_ms: 2, bound_ms: 7 }] });
+  expect(await store.waiting(10)).toMatchObject([held[0]] as never);
+  expect((await store.timeKnown()).boots[0]).toMatchObject({ boot: "first", seen_ms: 5, bound_ms: 7 });
+  await store.close();
+});
+
+test("a running gateway that is erased forgets its devices at once, and leaves none of their bytes in its files", async () => {
+  using directory = temporaryDirectory();
+  const of = { directory: directory.path, clock: new SystemClock(), log: keptLog().log, home: 12 };
+  const store = await openGatewayStore({ ...of, ...writerOfTests() });
+  const device = { ...sensor(1), address: "c0:ff:ee:c0:ff:ee:c0:ff" };
+  const states = (heard_ms: number) => [{ device, heard_ms, listener: "zigbee" }];
+  await store.append([sensorEvent(device, start_ms, 1)], { states: states(start_ms) });
+  await store.keepEssentials();
+  const bytes = () =>
+    [...new Bun.Glob("*").scanSync(directory.path)]
+      .filter((name) => name !== "lintel.lock")
+      .map((name) => readFileSync(join(directory.path, name), "latin1"))
+      .join("");
+  expect(bytes()).toContain(device.address);
+  const before = await store.erase({ target: { home: 12 }, id: "ab".repeat(16), at_ms: start_ms + 1_000 });
+  expect(before?.readings).toMatchObject([{ home: 0, readings: 1 }]);
+  expect(bytes()).not.toContain(device.address);
+  expect([...new Bun.Glob("*-essentials").scanSync(directory.path)]).toHaveLength(1);
+  expect(await store.append([sensorEvent(device, start_ms, 1)], { states: states(start_ms) })).toMatchObject({
+    created: [],
+  });
+  expect((await store.overview()).items).toEqual([]);
+  const later = await store.append([sensorEvent(device, start_ms + 2_000, 1)]);
+  expect(later).toMatchObject({ first_seq: 3, created: [expect.any(String)] });
+  expect((await store.overview()).items).toMatchObject([{ series: [{ count: 1 }] }]);
+  checkCounts(directory.path);
+  await store.close();
 });
 
 /** Milliseconds since the start and events of a sensor's readings, newest first. */
