@@ -26,6 +26,8 @@ test("nothing to send always has room, and takes none", () => {
   allowed.take(12, "notes", 50);
   expect(allowed.take(12, "notes", 0)).toBeUndefined();
   expect(allowed.take(12, "notes", 1)).toMatchObject({ quota: "notes", most: 10 });
+  allowed.take(12, "readings", 600);
+  expect(allowed.take(12, "readings", 0)).toBeUndefined();
 });
 
 test("homes, and readings and notes of one home, are counted apart", () => {

@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
+import { day_ms } from "../../../src/durations.ts";
 import { OperatorError } from "../../../src/errors.ts";
 import { TryAgainLater } from "../../../src/http-client/outcome.ts";
 import { defaultQuotas } from "../../../src/store/intake.ts";
 import type { Source } from "../../../src/sync/transfer/source-and-target.ts";
 import { sensor, start_ms } from "../../store/sample.ts";
-import { home, hourly, numbersTo, TwoStores } from "./two-stores.ts";
+import { dayOf, home, hourly, numbersTo, TwoStores } from "./two-stores.ts";
 
 test("what central takes, refuses and puts right is counted", async () => {
   await using stores = await TwoStores.open(hourly(1, 10));
@@ -29,7 +30,12 @@ test("a batch that does not follow what central holds is sent from there, and co
   let asked = 0;
   const batchAfter: Source["batchAfter"] = (request) =>
     source.batchAfter(asked++ === 0 ? { ...request, after_seq: 4 } : request);
-  expect(await stores.transfer({ source: { batchAfter } })).toMatchObject({ confirmed_seq: 10 });
+  // All that may come at once are these ten: the six that were refused count for nothing.
+  const target = stores.target({ quotas: { ...defaultQuotas, readings: 2 } });
+  const sender = target.sender.bind(target);
+  expect(await stores.transfer({ source: { batchAfter }, target: { sender } })).toMatchObject({
+    confirmed_seq: 10,
+  });
   expect(await stores.held()).toEqual(numbersTo(10));
   expect(stores.counts.refusals).toEqual({ gap: 1, foreign: 0, diverged: 0 });
 });
@@ -113,6 +119,9 @@ test("the report is kept with what central remarks, and how far the gateway was 
   expect(await stores.central.gateways()).toMatchObject([
     { home, held_seq: 10, report: { failure: "a remark", version: "0.1.0" } },
   ]);
+  const today = Math.floor(start_ms / day_ms);
+  const [nights] = await stores.central.nights([home], today);
+  expect(nights?.days).toMatchObject([{ day: today, arrived_ms: start_ms }]);
 });
 
 test("what lies in an erased time is not taken, and counted", async () => {
@@ -124,4 +133,30 @@ test("what lies in an erased time is not taken, and counted", async () => {
   expect(await stores.transfer()).toMatchObject({ confirmed_seq: 15 });
   expect(await stores.held()).toEqual([13, 14, 15]);
   expect(stores.counts).toMatchObject({ readings: 13, erased: 2 });
+});
+
+test("a day of which nothing is held is refused, and what was erased of one is counted", async () => {
+  await using stores = await TwoStores.open(hourly(1, 10));
+  const target = stores.target();
+  const { kind, address } = sensor(1);
+  const series = "wirelesssensor_events" as const;
+  const day = dayOf(1);
+  const request = { epoch: stores.gateway.epoch, through_seq: 10, after_seq: 0, series, kind, address, day };
+  const readings = await stores.store.readingsOfDay(request);
+  expect(await target.repairDay(request, readings).catch(String)).toStartWith(
+    "OperatorError: The gateway of home 12: ",
+  );
+  await stores.transfer();
+  await stores.central.erase({ target: { home }, id: "ab".repeat(16), at_ms: start_ms * 2 });
+  expect(await target.repairDay(request, readings)).toMatchObject({ added: 0, corrected: 0, erased: 10 });
+  expect(stores.counts).toMatchObject({ repaired: 0, erased: 10 });
+});
+
+test("a fault of central's own store passes as it is, and counts as no refusal", async () => {
+  await using stores = await TwoStores.open(hourly(1, 10));
+  stores.change("central", "DROP TABLE wirelesssensor_events");
+  const thrown = await stores.transfer().catch(String);
+  expect(thrown).toContain("wirelesssensor_events");
+  expect(thrown).not.toContain("The gateway of home 12");
+  expect(stores.counts.refusals).toEqual({ gap: 0, foreign: 0, diverged: 0 });
 });
