@@ -91,6 +91,7 @@ export const parts: Readonly<Record<string, Part>> = {
     row("central afar", "src/sync/transfer", "central-target", "test/sync/transfer", "central-target"),
     row("gateway afar", "src/sync/transfer", "gateway-source", "test/sync/transfer", "gateway-source"),
     row("state of pulls", "src/sync/pull", "pull-state", "test/sync/pull", "pull-state"),
+    row("uploads", "src/sync/upload", "upload", "test/sync/upload", "outcome"),
     row("requests to central", "src/sync/upload", "central", "test/sync/upload", "central"),
     row(
       "received",
