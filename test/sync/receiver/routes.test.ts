@@ -17,7 +17,7 @@ let receiving: Receiving;
 let clock: SettableClock;
 beforeAll(async () => {
   clock = new SettableClock(now_ms);
-  receiving = await receive({ clock, metrics: true, quotas: { readings: 1_000, notes: 10 } });
+  receiving = await receive({ clock, metrics: true, quotas: { readings: 1_000, notes: 10, devices: 5 } });
 });
 afterAll(() => receiving[Symbol.asyncDispose]());
 
@@ -97,7 +97,14 @@ test("a header that names more numbers than a batch may have is not believed", a
     const headers = { "Lintel-Batch": `${gateway.epoch} ${from} ${to}` };
     return (await free.ask(41, "POST", "/batches", { body: "x", type, headers })).status;
   };
-  expect([await named(1, batch_numbers_max), await named(9, 9)]).toEqual([200, 200]);
+  expect([await named(1, batch_numbers_max), await named(9, 9), await named(10, 11)]).toEqual([
+    200, 200, 200,
+  ]);
+  const headers = { "Lintel-Batch": `0${gateway.epoch} 9 9` };
+  expect(await said(await free.ask(41, "POST", "/batches", { body: "x", type, headers }))).toMatchObject([
+    422,
+    { message: expect.stringContaining("it is no batch, or lacks its checksum") },
+  ]);
   expect([await named(1, batch_numbers_max + 1), await named(9, 8)]).toEqual([422, 422]);
 });
 
@@ -206,6 +213,47 @@ describe("an allowance", () => {
     expect(await counted('lintel_quotas_exceeded_total{quota="readings"}')).toEqual([before + 1]);
   });
 
+  test("is spent by what a day that is sent again adds, and by nothing else of it", async () => {
+    const gateway = gatewayOf(56, 5_000);
+    for (let seq = 1; seq <= 10; seq += 1) gateway.lost.add(seq);
+    // Lost numbers count.
+    expect((await receiving.send(56, gateway.batch(1, 4_980))).status).toBe(200);
+    gateway.lost.clear();
+    const of = { ...dayIn(gateway, 56), through_seq: 20 };
+    expect(await said(await putDay(56, queryOf(of), encoded(gateway.day(of))))).toMatchObject([
+      200,
+      { added: 10 },
+    ]);
+    expect((await receiving.send(56, gateway.batch(4_981, 4_991))).status).toBe(429);
+    expect((await receiving.send(56, gateway.batch(4_981, 4_990))).status).toBe(200);
+  });
+
+  test("of devices is a bound that is said with what to do, and counted apart", async () => {
+    const gateway = gatewayOf(57, 0);
+    for (let number = 1; number <= 6; number += 1)
+      gateway.add({
+        device: sensor(900 + number),
+        series: "wirelesssensor_events",
+        stamp_ms: start_ms,
+        fields: [1],
+      });
+    const [before = 0] = await counted('lintel_quotas_exceeded_total{quota="devices"}');
+    expect(await said(await receiving.send(57, gateway.all()))).toEqual([
+      422,
+      {
+        code: 42206,
+        message: "Home 57 would have more than 5 devices here, the most that it may",
+        remedy: expect.stringContaining("start central with --quota devices=N"),
+      },
+    ]);
+    const names = ["devices", "epochs", "listeners"].map(
+      (quota) => `lintel_quotas_exceeded_total{quota="${quota}"}`,
+    );
+    expect(await counted(...names)).toEqual([before + 1, 0, 0]);
+    // It is no refusal of a batch that cannot follow.
+    expect(await counted('lintel_refusals_total{reason="undefined"}')).toEqual([Number.NaN]);
+  });
+
   test("of notes is spent by interruptions, and a report that has none is always answered", async () => {
     const gateway = gatewayOf(49, 1);
     const body = reportBody(gateway) as { condition: object };
@@ -247,15 +295,17 @@ test("a report tells central's version and time, and lasts: which day it was in 
   await receiving.send(51, gateway.all());
   const at_ms = clock.now().unix_ms;
   const older = { epoch: "d".repeat(32), first_seq: 1, last_seq: 3 };
+  const oldest = { ...older, epoch: "c".repeat(32) };
   const body = reportBody(gateway) as { epochs: object[] };
   // Central's noon is the next day already where clocks are fourteen hours ahead.
   const report = wellReport({ now_ms: at_ms, last_seq: 10, timezone: "Pacific/Kiritimati" });
-  const answer = await post(51, "/report", { ...body, epochs: [older, ...body.epochs], report });
+  const answer = await post(51, "/report", { ...body, epochs: [oldest, older, ...body.epochs], report });
   expect(await answer.json()).toEqual({
     home: 51,
     now_ms: at_ms,
     version: expect.stringMatching(/^\d+\.\d+\.\d+/),
     epochs: [
+      { epoch: oldest.epoch, held_seq: 0, held_note: 0 },
       { epoch: older.epoch, held_seq: 0, held_note: 0 },
       { epoch: gateway.epoch, held_seq: 10, held_note: 0 },
     ],
@@ -289,7 +339,7 @@ describe("the history of a home", () => {
     expect((await from({ at })).status).toBe(200);
     expect(await said(await from({ seq, at: "no position" }))).toEqual([
       422,
-      expect.objectContaining({ message: expect.stringContaining("as the answer before named it") }),
+      expect.objectContaining({ message: expect.stringMatching(/\bat\b.*as the answer before named it/) }),
     ]);
     const later = await receiving.ask(52, "GET", `/history?from=${start_ms + 200_000}`);
     expect([...(decodeReadings(await later.bytes()).series.wirelesssensor_events?.seq ?? [])]).toHaveLength(
@@ -311,4 +361,54 @@ test("the home's records come as JSON with a tag, and a gateway that has them is
   expect([again.status, again.headers.get("ETag")]).toEqual([304, etag]);
   const stale = await receiving.ask(54, "GET", "/roster", { headers: { "If-None-Match": '"other"' } });
   expect(stale.status).toBe(200);
+});
+
+test("days that are compared are a month at most, and central keeps how many differ", async () => {
+  const gateway = gatewayOf(58, 10);
+  await receiving.send(58, gateway.all());
+  const verify = (days: number) => {
+    const span = { from_ms: day * day_ms, before_ms: (day + days) * day_ms };
+    const digests = gateway.digests({ through_seq: 10, ...span }).map((one) => ({ ...one, count: 9 }));
+    return post(58, "/verify", { epoch: gateway.epoch, through_seq: 10, ...span, digests });
+  };
+  expect((await verify(31)).status).toBe(200);
+  expect((await receiving.store.nights([58], day))[0]?.days).toMatchObject([{ day, differing: 1 }]);
+  expect(await said(await verify(32))).toMatchObject([
+    422,
+    { message: expect.stringContaining("from_ms and before_ms must be 1 to 31 whole days apart, UTC") },
+  ]);
+});
+
+test("what a request may not have is refused by name: its query, its type, its files", async () => {
+  for (const [method, path] of [
+    ["PUT", "/days?day=x"],
+    ["GET", "/days?day=x"],
+    ["GET", "/history?from=x"],
+  ] as const) {
+    const sent = method === "PUT" ? { body: encoded(gatewayOf(59, 1).all()), type } : {};
+    expect([path, (await receiving.ask(59, method, path, sent)).status]).toEqual([path, 422]);
+  }
+  const text = { body: JSON.stringify(reportBody(gatewayOf(59, 1))), type: "text/plain" };
+  expect((await receiving.ask(59, "POST", "/report", text)).status).toBe(415);
+  const files = { body: JSON.stringify({ files: { "a.json": "%%%" } }) };
+  expect(await said(await receiving.ask(59, "PUT", "/backups", files))).toMatchObject([
+    422,
+    { message: expect.stringContaining("a.json is not base64") },
+  ]);
+});
+
+test("a report comes compressed where a gateway sends it so", async () => {
+  const body = new Uint8Array(Bun.zstdCompressSync(JSON.stringify(reportBody(gatewayOf(60, 1)))));
+  const headers = { "content-encoding": "zstd" };
+  expect((await receiving.ask(60, "POST", "/report", { body, headers })).status).toBe(200);
+});
+
+test("the fleet is for administrators", async () => {
+  const fleet = async (token: string) =>
+    said(await fetch(`${receiving.url}/fleet`, { headers: { authorization: `bearer ${token}` } }));
+  await post(61, "/report", reportBody(gatewayOf(61, 1)));
+  const [status, homes] = await fleet(await receiving.token("admin"));
+  expect(status).toBe(200);
+  expect((homes as { homeid: number }[]).map(({ homeid }) => homeid)).toContain(61);
+  expect((await fleet(await receiving.homeToken(61)))[0]).toBe(401);
 });
