@@ -1,4 +1,7 @@
 import { expect, test } from "bun:test";
+import type { TSchema } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { clockQuality, stamp_end_ms } from "../../src/clock.ts";
 import { day_ms } from "../../src/durations.ts";
 import {
   type Batch,
@@ -12,7 +15,7 @@ import {
   valuesAt,
 } from "../../src/store/batch.ts";
 import { BatchColumns } from "../../src/store/batch-columns.ts";
-import { differencesOf, sumsOf, valueColumns } from "../../src/store/series-columns.ts";
+import { differencesOf, stampSchema, sumsOf, valueColumns } from "../../src/store/series-columns.ts";
 import { sensor } from "./sample.ts";
 
 const day = 20_000;
@@ -68,6 +71,7 @@ test("a value that nobody knows is null in any column, and a text or a zero is n
   expect([1, null, 0].map((_, row) => valueAt(columnOf("INTEGER", [1, null, 0]), row))).toEqual([1, null, 0]);
   expect([0, 1, 2].map((row) => valueAt(columnOf("TEXT", ["a", null, ""]), row))).toEqual(["a", null, ""]);
   expect(valueAt(columnOf("REAL", []), 0)).toBeNull();
+  expect(columnOf("INTEGER", [1, null])).toBeInstanceOf(Float64Array);
 });
 
 test("differences of numbers that rise are small, and what nobody knows lies between them", () => {
@@ -95,9 +99,26 @@ test("the columns of a series are its fields and how its stamps were made, and s
     ["device_ms", "INTEGER", true, true],
     ["offset_ms", "INTEGER", true, false],
   ]);
+  expect(told("pillbox_status").find(([name]) => name === "powersource")?.[2]).toBe(false);
   expect(
     told("pillbox_status")
       .filter(([, , , rising]) => rising)
       .map(([name]) => name),
   ).toEqual(["devicestamp", "nextpanicstart", "nextpanicstop", "device_ms"]);
+});
+
+test("times of strangers are bounded: no stamp is of a clock that no page comes to, and differences stay exact", () => {
+  const fits = (schema: TSchema, ...values: (number | null)[]) =>
+    values.map((value) => Value.Check(schema, value));
+  expect(fits(stampSchema, 0, stamp_end_ms - 1, -1, stamp_end_ms)).toEqual([true, true, false, false]);
+  const columns = new Map(valueColumns("scale_heart").map(({ name, schema }) => [name, schema]));
+  const of = (name: string) => columns.get(name) as TSchema;
+  const most = Math.max(...Object.values(clockQuality));
+  expect(fits(of("clock"), 0, most, -1, most + 1)).toEqual([true, true, false, false]);
+  const time_max_ms = 8_640_000_000_000_000;
+  const year_one_ms = Date.UTC(2001, 0, 1) - 2_000 * 365.2425 * day_ms;
+  const device = fits(of("device_ms"), null, year_one_ms, time_max_ms, year_one_ms - 1, time_max_ms + 1);
+  expect(device).toEqual([true, true, true, false, false]);
+  const offset = fits(of("offset_ms"), null, -time_max_ms, time_max_ms, -time_max_ms - 1, time_max_ms + 1);
+  expect(offset).toEqual([true, true, true, false, false]);
 });
