@@ -86,7 +86,7 @@ export const parts: Readonly<Record<string, Part>> = {
     ),
     row("days", "src/sync/transfer", "days differing touched-days", "test/sync/transfer", "days"),
     row("transfer", "src/sync/transfer", "transfer store-source", "test/sync/transfer", "transfer"),
-    row("comparison", "src/sync/transfer", "compare", "test/sync/transfer", "compare"),
+    row("comparison", "src/sync/transfer", "compare", "test/sync/transfer", "compare compare-steps"),
     row("central beside it", "src/sync/transfer", "store-target", "test/sync/transfer", "store-target"),
     row("central afar", "src/sync/transfer", "central-target", "test/sync/transfer", "central-target"),
     row("gateway afar", "src/sync/transfer", "gateway-source", "test/sync/transfer", "gateway-source"),
