@@ -188,6 +188,7 @@ test("a stranger that was heard twice is one, and of those heard once the 128 he
     count: 1,
   });
   hear(0, later_ms);
+  expect(strangers.list(later_ms)).toHaveLength(strangers_max / 2);
   hear(1_000, later_ms);
   const addresses = strangers.list(later_ms).map(({ device }) => device.address);
   expect(addresses).toHaveLength(strangers_max / 2 + 1);
