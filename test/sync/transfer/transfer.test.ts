@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { day_ms } from "../../../src/durations.ts";
 import { TryAgainLater } from "../../../src/http-client/outcome.ts";
 import type { Gap } from "../../../src/reading.ts";
-import type { Target } from "../../../src/sync/transfer/source-and-target.ts";
+import type { Source, Target } from "../../../src/sync/transfer/source-and-target.ts";
 import { TouchedDays } from "../../../src/sync/transfer/touched-days.ts";
 import { sensor, start_ms } from "../../store/sample.ts";
 import { dayOf, hourly, numbersTo, TwoStores } from "./two-stores.ts";
@@ -269,4 +269,69 @@ test("a gateway without an epoch has nothing to send", async () => {
     held_note: 0,
   });
   expect(asked).toEqual([""]);
+});
+
+test("the epochs of a gateway go one after the other, and what is confirmed ends where one is not all there", async () => {
+  await using stores = await TwoStores.open(hourly(1, 6), hourly(7, 12));
+  const source = stores.source();
+  const batchAfter: Source["batchAfter"] = (asked) => source.batchAfter({ ...asked, readings_max: 4 });
+  const sent = async (batches_max: number) => {
+    const { more, confirmed_seq } = await stores.transfer({ source: { batchAfter }, batches_max });
+    return [more, confirmed_seq, (await stores.held()).length];
+  };
+  expect(await sent(1)).toEqual([true, 4, 4]);
+  expect(await sent(1)).toEqual([true, 6, 6]);
+  expect(await sent(1)).toEqual([true, 10, 10]);
+  expect(await sent(2)).toEqual([false, 12, 12]);
+
+  await using at_once = await TwoStores.open(hourly(1, 6), hourly(7, 12));
+  const other = at_once.source();
+  const begun: number[] = [];
+  const done = await at_once.transfer({
+    source: { batchAfter: (asked) => other.batchAfter({ ...asked, readings_max: 4 }) },
+    batches_max: 3,
+    onBegin: (readings) => begun.push(readings),
+  });
+  // Two batches of the first epoch, and one of the second.
+  expect([done.more, done.confirmed_seq, begun]).toEqual([true, 10, [12]]);
+});
+
+test("readings are read again for their days only where these were never compared, and as far as central holds them", async () => {
+  await using stores = await TwoStores.open(hourly(1, 10));
+  await stores.transfer();
+  const source = stores.source();
+  const asked: object[] = [];
+  const batchAfter: Source["batchAfter"] = ({ after_seq, readings_max }) => {
+    asked.push({ after_seq, readings_max });
+    return source.batchAfter({ epoch: stores.gateway.epoch, after_seq, readings_max });
+  };
+  const read = async (touched: TouchedDays) => {
+    asked.length = 0;
+    stores.touched = touched;
+    await stores.transfer({ source: { batchAfter } });
+    return asked;
+  };
+  expect(await read(new TouchedDays(10, 100))).toEqual([]);
+  expect(await read(new TouchedDays(9, 100))).toEqual([{ after_seq: 9, readings_max: 1 }]);
+  expect(await read(new TouchedDays(0, 100))).toEqual([{ after_seq: 0, readings_max: 10 }]);
+  expect(stores.touched.seen_seq).toBe(10);
+  const all = new TouchedDays(0, 100);
+  all.all = true;
+  expect(await read(all)).toEqual([]);
+  // A source that has none of them, or does not get on, is not asked without end.
+  stores.touched = new TouchedDays(0, 100);
+  await stores.transfer({ source: { batchAfter: async () => undefined } });
+  stores.touched = new TouchedDays(4, 100);
+  const stays: Source["batchAfter"] = (request) =>
+    source.batchAfter({ ...request, after_seq: 0, readings_max: 4 });
+  await stores.transfer({ source: { batchAfter: stays } });
+});
+
+test("its time is looked at between the reports of many devices, too", async () => {
+  await using stores = await TwoStores.open();
+  const states = numbersTo(400).map((number) => ({ device: sensor(number), heard_ms: start_ms + number }));
+  await stores.gateway.append([], { states });
+  let looked = 0;
+  await stores.transfer({ checkTime: () => (looked += 1) });
+  expect(looked).toBe(2);
 });

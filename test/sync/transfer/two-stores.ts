@@ -7,6 +7,7 @@ import type { Reading } from "../../../src/reading.ts";
 import type { CentralStore } from "../../../src/store/central-store.ts";
 import { defaultQuotas, type Quotas } from "../../../src/store/intake.ts";
 import { databasePath } from "../../../src/store/sqlite/connection.ts";
+import { beginEpochIn } from "../../../src/store/sqlite/epochs.ts";
 import type { GatewayStore } from "../../../src/store/store.ts";
 import type { UploadStore } from "../../../src/store/upload-store.ts";
 import { HomeAllowances } from "../../../src/sync/receiver/home-allowances.ts";
@@ -51,12 +52,20 @@ export class TwoStores implements AsyncDisposable {
     this.lines = lines;
   }
 
-  /** Both are empty, but for events of a sensor. */
-  static async open(events: readonly Reading[] = []): Promise<TwoStores> {
+  /** Both are empty, but for events of a sensor, each list of them in an epoch of its own. */
+  static async open(...epochs: (readonly Reading[])[]): Promise<TwoStores> {
     const directory = mkdtempSync(join(tmpdir(), "lintel-two-stores-"));
-    const gateway = await openGateway(join(directory, "home"));
-    if (events.length > 0) await gateway.append(events);
-    const store = await openUpload(join(directory, "home"));
+    const home = join(directory, "home");
+    let gateway = await openGateway(home);
+    for (const [index, events] of epochs.entries()) {
+      if (index > 0) {
+        await gateway.close();
+        beginEpochIn(home, `${index}`.padStart(32, "0"));
+        gateway = await openGateway(home);
+      }
+      await gateway.append(events);
+    }
+    const store = await openUpload(home);
     return new TwoStores(directory, gateway, store, await openCentral(join(directory, "central")));
   }
 

@@ -85,7 +85,7 @@ export const parts: Readonly<Record<string, Part>> = {
       "batch-codec refused-batches too-large",
     ),
     row("days", "src/sync/transfer", "days differing touched-days", "test/sync/transfer", "days"),
-    row("transfer", "src/sync/transfer", "transfer store-source", "test/sync/transfer", "transfer"),
+    row("transfer", "src/sync/transfer", "transfer store-source", "test/sync/transfer", "transfer compare"),
     row("comparison", "src/sync/transfer", "compare", "test/sync/transfer", "compare compare-steps"),
     row("central beside it", "src/sync/transfer", "store-target", "test/sync/transfer", "store-target"),
     row("central afar", "src/sync/transfer", "central-target", "test/sync/transfer", "central-target"),
