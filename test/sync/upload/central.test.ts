@@ -130,6 +130,39 @@ test("what asking again cannot mend is said in one line with what to do", async 
   }
 });
 
+test("numbers that are another's are for somebody to mend, and a central that holds less than a moment ago is not", async () => {
+  const conflict = (reason: string) => {
+    const body = { code: 40901, message: "as it says", reason, held_seq: 3 };
+    return centralAt(answering(() => Response.json(body, { status: 409 }))).central;
+  };
+  const accepted = (central: Central) => central.ask({ method: "POST", path: "/batches", accept: [409] });
+  for (const reason of ["foreign", "diverged", "home"])
+    for (const asked of [ask(conflict(reason)), accepted(conflict(reason))]) {
+      const fault = await faultOf(asked);
+      expect(fault).toBeInstanceOf(OperatorError);
+      expect(fault).not.toBeInstanceOf(TryAgainLater);
+      expect(fault.message).toContain("(as it says)");
+    }
+  const less = await faultOf(ask(conflict("gap")));
+  expect(less).toBeInstanceOf(TryAgainLater);
+  expect(less.message).toContain("holds less than it did a moment ago (as it says)");
+  // To a batch it is an answer: where to go on.
+  expect(await accepted(conflict("gap"))).toMatchObject({ status: 409 });
+  const elsewhere = await faultOf(conflict("gap").ask({ method: "POST", path: "/batches", accept: [404] }));
+  expect(elsewhere).toBeInstanceOf(TryAgainLater);
+});
+
+test("the home of the gateway goes with each request, where it is known", async () => {
+  const seen: (string | null)[] = [];
+  const url = answering(({ headers }) => {
+    seen.push(headers.get("lintel-home"));
+    return Response.json({});
+  });
+  await ask(centralAt(url, { home: 12 }).central);
+  await ask(centralAt(url).central);
+  expect(seen).toEqual(["12", null]);
+});
+
 test("only an http or https address without more than a path is taken", () => {
   for (const wrong of [
     "central",
