@@ -4,7 +4,7 @@ import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { type Batch, batch_readings_max, readingsIn } from "../../../src/store/batch.ts";
 import { decodeBatch, decodeReadings, encodeBatch } from "../../../src/sync/batch-codec.ts";
 import { items_max } from "../../../src/sync/batch-text.ts";
-import { batchOf, plainOf } from "../../store/plain-batch.ts";
+import { batchOf, type PlainBatch, plainOf } from "../../store/plain-batch.ts";
 import { below, seeded, sensor } from "../../store/sample.ts";
 import { bytesWith, everySeries, fault, textOf, written } from "./sample.ts";
 
@@ -38,21 +38,15 @@ describe("a batch too large to be sent is not made", () => {
         rows.map((row) => (field === 5 || field === 6 ? word(row) : (values[0] ?? null))),
       );
       const column = (value: number | null) => rows.map(() => value) as number[];
-      return batchOf({
-        ...everySeries,
-        from_seq: 1,
-        to_seq: count,
-        missing: [],
-        series: {
-          pillbox_status: {
-            seq: rows.map((row) => row + 1),
-            device: column(1),
-            stamp_ms: column(0),
-            clock: column(0),
-            device_ms: column(null),
-            offset_ms: column(null),
-            fields: fields ?? [],
-          },
+      return readingsOf(count, {
+        pillbox_status: {
+          seq: rows.map((row) => row + 1),
+          device: column(1),
+          stamp_ms: column(0),
+          clock: column(0),
+          device_ms: column(null),
+          offset_ms: column(null),
+          fields: fields ?? [],
         },
       });
     };
@@ -143,19 +137,18 @@ function zerosFrame(zeros: number): Uint8Array {
 
 function eventsOf(count: number): Batch {
   const rows = Array.from({ length: count }, (_, row) => row);
-  return batchOf({
-    ...everySeries,
-    from_seq: 1,
-    to_seq: count,
-    missing: [],
-    series: {
-      wirelesssensor_events: {
-        seq: rows.map((row) => row + 1),
-        device: rows.map(() => 0),
-        stamp_ms: rows.map((row) => row * 1_000),
-        clock: rows.map(() => 0),
-        fields: [rows.map((row) => row % 3)],
-      },
+  return readingsOf(count, {
+    wirelesssensor_events: {
+      seq: rows.map((row) => row + 1),
+      device: rows.map(() => 0),
+      stamp_ms: rows.map((row) => row * 1_000),
+      clock: rows.map(() => 0),
+      fields: [rows.map((row) => row % 3)],
     },
   });
+}
+
+/** The first so many readings of a gateway, all there. */
+function readingsOf(count: number, series: PlainBatch["series"]): Batch {
+  return batchOf({ ...everySeries, from_seq: 1, to_seq: count, missing: [], series });
 }

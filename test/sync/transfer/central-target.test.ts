@@ -8,24 +8,14 @@ import { Central } from "../../../src/sync/upload/central.ts";
 import { SettableClock } from "../../api/settable-clock.ts";
 import { TravellingClock } from "../../drivers/travelling-clock.ts";
 import { answeringServers } from "../../fakes/answering-servers.ts";
-import { keptLog, sensor, start_ms } from "../../store/sample.ts";
-import { dayOf } from "../../store/simulated-gateway.ts";
+import { keptLog, start_ms } from "../../store/sample.ts";
 import { encoded, gatewayOf, headerOf, reportBody } from "../receiver/receiving.ts";
+import { sensorDay } from "./sensor-day.ts";
 
 const { answering } = answeringServers();
 
-const own = gatewayOf(12, 100);
+const { own, day, ofDay } = sensorDay(0);
 const { epoch } = own;
-const day = dayOf(start_ms);
-const ofDay = {
-  epoch,
-  through_seq: 100,
-  series: "wirelesssensor_events",
-  kind: "wirelesssensors",
-  address: sensor(12).address,
-  day,
-  after_seq: 0,
-} as const;
 const noted = { after_note: 3, to_note: 9, listeners: [{ name: "zigbee", first_ms: 1, last_ms: 2 }] };
 const body = reportBody(own) as Report;
 const report: Report = { ...body, condition: { ...body.condition, ...noted }, home: 12 };

@@ -6,25 +6,15 @@ import { gatewayClient } from "../../../src/sync/pull/gateway-client.ts";
 import { GatewaySource } from "../../../src/sync/transfer/gateway-source.ts";
 import { TravellingClock } from "../../drivers/travelling-clock.ts";
 import { answeringServers } from "../../fakes/answering-servers.ts";
-import { sensor, start_ms } from "../../store/sample.ts";
-import { dayOf } from "../../store/simulated-gateway.ts";
+import { sensor } from "../../store/sample.ts";
 import { encoded, gatewayOf, reportBody } from "../receiver/receiving.ts";
+import { sensorDay } from "./sensor-day.ts";
 
 const { answering } = answeringServers();
 
-const own = gatewayOf(12, 100);
+const { own, day, ofDay } = sensorDay(7);
 const { epoch } = own;
-const day = dayOf(start_ms);
 const span = { epoch, through_seq: 100, from_ms: day * day_ms, before_ms: (day + 1) * day_ms };
-const ofDay = {
-  epoch,
-  through_seq: 100,
-  series: "wirelesssensor_events",
-  kind: "wirelesssensors",
-  address: sensor(12).address,
-  day,
-  after_seq: 7,
-} as const;
 
 /** A gateway that is asked, which answers so; what was asked is kept. */
 function asked(answer: () => Response): { source: GatewaySource; requests: string[] } {
