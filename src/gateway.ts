@@ -97,7 +97,6 @@ async function assemble(
     clock,
     log: log.named("store"),
     home: config.home.id,
-    timezone: config.home.timezone,
     onFailure,
   });
   started.push({ name: "store", stop: () => store.close() });

@@ -110,7 +110,7 @@ export async function startDemo(options: {
       onFailure: options.onFailure,
     });
     ends.push(() => central.stop());
-    const furnishing = { ...options, directory, timezone, now_ms, programme };
+    const furnishing = { ...options, directory, now_ms, programme };
     // Before the gateway is there to listen: what it hears comes after the history.
     const buffers = await furnish({ ...furnishing, installed_ms, central, past });
     describe(directory, timezone, central.target.url);
@@ -182,7 +182,6 @@ async function furnish(options: {
   directory: string;
   clock: Clock;
   log: Log;
-  timezone: string;
   installed_ms: number;
   now_ms: number;
   programme: (store: ImportStore) => Promise<void>;
@@ -190,9 +189,9 @@ async function furnish(options: {
   past: PastClock;
   teller: DemoTeller;
 }): Promise<Buffers> {
-  const { directory, clock, timezone, installed_ms, now_ms, central, past } = options;
+  const { directory, clock, installed_ms, now_ms, central, past } = options;
   const log = options.log.named("store");
-  const store = await openGatewayStore({ directory, clock, log, home: demoHome, timezone });
+  const store = await openGatewayStore({ directory, clock, log, home: demoHome });
   try {
     const { items } = await store.overview();
     const newest = items.flatMap(({ series }) => series.map(({ newest_ms }) => newest_ms));
@@ -202,7 +201,6 @@ async function furnish(options: {
       past,
       until_ms: now_ms,
       directory,
-      timezone,
       clock,
       log,
     });

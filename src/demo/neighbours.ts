@@ -98,15 +98,14 @@ export class NeighbourGateway {
   static async open(options: {
     neighbour: Neighbour;
     directory: string;
-    timezone: string;
     until_ms: number;
     clock: Clock;
     log: Log;
   }): Promise<NeighbourGateway> {
-    const { neighbour, clock, log, timezone, until_ms } = options;
+    const { neighbour, clock, log, until_ms } = options;
     const { home } = neighbour;
     const directory = join(options.directory, "homes", String(home));
-    const store = await openGatewayStore({ directory, clock, log, home, timezone });
+    const store = await openGatewayStore({ directory, clock, log, home });
     return new NeighbourGateway({ neighbour, directory, store, until_ms });
   }
 

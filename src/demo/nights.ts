@@ -35,7 +35,6 @@ export class Nights implements AsyncDisposable {
     until_ms: number;
     /** The demo's data directory. */
     directory: string;
-    timezone: string;
     clock: Clock;
     log: Log;
   }): Promise<Nights> {

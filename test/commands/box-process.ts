@@ -7,7 +7,7 @@ import { sensor, sensorEvent, start_ms } from "../store/sample.ts";
 import { openBox } from "./box-store.ts";
 
 const [directory = "", home, first, last] = process.argv.slice(2);
-const { store, stay } = await openBox({ directory, home, timezone: "Europe/London" });
+const { store, stay } = await openBox({ directory, home });
 for (let number = Number(first); number <= Number(last); number += 50) {
   const readings = Array.from({ length: Math.min(50, Number(last) - number + 1) }, (_, index) => {
     const event = number + index;

@@ -7,16 +7,14 @@ import { keptLog } from "../store/sample.ts";
 export async function openBox(of: {
   directory: string;
   home: string | undefined;
-  timezone: string;
 }): Promise<{ store: GatewayStore; stay: () => void }> {
-  const { directory, home, timezone } = of;
+  const { directory, home } = of;
   const clock = new SystemClock();
   const store = await openGatewayStore({
     directory,
     clock,
     log: keptLog().log,
     home: Number(home),
-    timezone,
   });
   const stay = () => {
     process.stdout.write("done\n");

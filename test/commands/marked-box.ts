@@ -9,7 +9,7 @@ import type { Device } from "../../src/reading.ts";
 import { openBox } from "./box-store.ts";
 
 const [directory = "", home = "", mark = "", count = "", minutes = "0"] = process.argv.slice(2);
-const { store, stay } = await openBox({ directory, home, timezone: "UTC" });
+const { store, stay } = await openBox({ directory, home });
 const box: Device = { kind: "pillboxes", address: `00:00:00:00:${home}:01`, subtype: "polled" };
 const sensor: Device = { kind: "wirelesssensors", address: `00:00:00:00:00:00:${home}:02` };
 const start_ms = Math.floor(Date.now() / 1000) * 1000 - day_ms + Number(minutes) * 60_000;

@@ -6,9 +6,7 @@ import { type OpenOptions, partsOf, type ServeOptions, serve } from "./serve.ts"
 
 /** Opens the store of central, as the only server on its directory: see `serve`. */
 export function openCentralStore(options: ServeOptions): Promise<CentralStore> {
-  return serve(options, { role: "central", place: {} }, (parts) =>
-    centralStoreOn({ ...parts, log: options.log }),
-  );
+  return serve(options, { role: "central" }, (parts) => centralStoreOn({ ...parts, log: options.log }));
 }
 
 /** Opens central's store for a command that reads, whether or not the server runs on it. Throws as `openStoreBeside` does. */

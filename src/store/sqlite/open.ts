@@ -14,15 +14,14 @@ import { type OpenOptions, partsOf, type ServeOptions, sayVersion, serve } from 
 import { OwnWriter } from "./store-writer.ts";
 import { uploadStoreOn } from "./upload-store.ts";
 import { UploadWriting } from "./upload-write.ts";
-import { type Place, Writing } from "./write.ts";
+import { Writing } from "./write.ts";
 
-/** Opens the store of a gateway, as the only server on its directory: see `serve`. `home` and `timezone` are kept and given to provisional items. */
+/** Opens the store of a gateway, as the only server on its directory: see `serve`. The id of its `home` is kept and given to provisional items. */
 export function openGatewayStore({
   home,
-  timezone,
   ...options
-}: ServeOptions & Place): Promise<GatewayStore> {
-  return serve(options, { role: "gateway", place: { home, timezone } }, gatewayStoreOn);
+}: ServeOptions & { readonly home?: number | undefined }): Promise<GatewayStore> {
+  return serve(options, { role: "gateway", home }, gatewayStoreOn);
 }
 
 /** As `OpenOptions`; with `create` a missing database is made. */

@@ -11,7 +11,6 @@ import { storeFault } from "./faults.ts";
 import { schemaVersion } from "./migrations.ts";
 import { homesByRole, type Role } from "./role.ts";
 import type { SqliteWriter } from "./store-writer.ts";
-import type { Place } from "./write.ts";
 import { WriterThread } from "./writer-thread.ts";
 
 export interface OpenOptions {
@@ -43,7 +42,7 @@ export interface SqliteParts extends StoreParts {
  */
 export async function serve<Opened extends Store>(
   options: ServeOptions,
-  { role, place }: { readonly role: Role; readonly place: Place },
+  { role, home }: { readonly role: Role; readonly home?: number | undefined },
   storeOn: (parts: SqliteParts) => Opened,
 ): Promise<Opened> {
   const { directory, clock, log } = options;
@@ -54,7 +53,7 @@ export async function serve<Opened extends Store>(
   const writer = options.writer ?? new WriterThread({ clock, onFailure });
   try {
     const freshEpoch = newEpoch(options.random);
-    const { versionBefore } = await writer.ask("open", { directory, role, freshEpoch, place });
+    const { versionBefore } = await writer.ask("open", { directory, role, freshEpoch, home });
     sayVersion(log, directory, versionBefore);
     const store = storeOn(await partsOf(databasePath(directory), writer));
     const stopMaintenance = planMaintenance({ writer, clock, log });

@@ -39,7 +39,7 @@ export class ServerWriting {
     return Reflect.apply(this.#writing[call], this.#writing, given);
   }
 
-  #open({ directory, freshEpoch, role, place }: WriterOptions): Opened {
+  #open({ directory, freshEpoch, role, home }: WriterOptions): Opened {
     this.#directory = directory;
     prepareDirectory(directory);
     this.#lock = takeLock(directory);
@@ -53,8 +53,8 @@ export class ServerWriting {
       throw thrown;
     }
     database.run(`PRAGMA cache_size = -${cache_kib[role]}`);
-    this.#writing = new Writing({ path, database, home: place.home });
-    this.#writing.setPlace(place);
+    this.#writing = new Writing({ path, database, home });
+    if (home !== undefined) this.#writing.setHome(home);
     return { versionBefore };
   }
 

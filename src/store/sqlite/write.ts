@@ -34,12 +34,6 @@ export interface Batch extends Notes {
   readonly readings: readonly Reading[];
 }
 
-/** Where a gateway is: its home's id, and that home's IANA time zone. */
-export interface Place {
-  readonly home?: number | undefined;
-  readonly timezone?: string | undefined;
-}
-
 /**
  * Everything that changes a database, on its one writing connection; every call is one transaction, and
  * throws an OperatorError. It blocks while the disk synchronises: see writer.ts.
@@ -200,12 +194,10 @@ export class Writing {
     });
   }
 
-  /** Stores where this gateway is; undefined values stay as they were. */
-  setPlace(place: Place): void {
+  /** Stores the id of this gateway's home. */
+  setHome(home: number): void {
     this.transaction(() => {
-      const put = this.database.query("INSERT OR REPLACE INTO meta VALUES (?, ?)");
-      if (place.home !== undefined) put.run("home", place.home);
-      if (place.timezone !== undefined) put.run("timezone", place.timezone);
+      this.database.query("INSERT OR REPLACE INTO meta VALUES ('home', ?)").run(home);
     });
   }
 

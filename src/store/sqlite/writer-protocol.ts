@@ -4,7 +4,7 @@ import type { WriteName } from "../core/writes.ts";
 import { QuotaExceeded } from "../intake.ts";
 import { ReadingRefused } from "../store.ts";
 import type { Role } from "./role.ts";
-import type { Place, Writing } from "./write.ts";
+import type { Writing } from "./write.ts";
 
 /** Calls to the writer's thread, whose arguments and answers are copied between the threads: those of its `Writing`, and before them, once, `open`. */
 export interface WriterCalls extends Omit<Methods<Writing>, "write"> {
@@ -22,7 +22,7 @@ export interface WriterOptions {
   readonly role: Role;
   /** Name of the store if it has to be made. */
   readonly freshEpoch: string;
-  readonly place: Place;
+  readonly home?: number | undefined;
 }
 
 export interface Opened {

@@ -6,7 +6,7 @@ import { WriterThread } from "../../../src/store/sqlite/writer-thread.ts";
 import { temporaryDirectory } from "../sample.ts";
 
 const clock = new SystemClock();
-const place: WriterOptions = { directory: "", freshEpoch: "00", role: "gateway", place: {} };
+const options: WriterOptions = { directory: "", freshEpoch: "00", role: "gateway" };
 
 test("when the writer's thread dies, the waiting and all later calls reject, and it is told once", async () => {
   const ends = { "./writer-that-exits.ts": "it ended by itself", "./writer-that-throws.ts": "out of order" };
@@ -17,7 +17,7 @@ test("when the writer's thread dies, the waiting and all later calls reject, and
       entry: new URL(entry, import.meta.url),
       onFailure: ({ message }) => told.push(message),
     });
-    const waiting = [thread.ask("open", place), thread.ask("commit", { readings: [] })];
+    const waiting = [thread.ask("open", options), thread.ask("commit", { readings: [] })];
     const results: PromiseSettledResult<unknown>[] = await Promise.allSettled(waiting);
     results.push(...(await Promise.allSettled([thread.write("revokeToken", "none")])));
     const faults = results.map((result) => (result.status === "rejected" ? result.reason : result));
@@ -31,7 +31,7 @@ test("when the writer's thread dies, the waiting and all later calls reject, and
 test("no more than 256 calls wait for the disk: the next one rejects", async () => {
   using directory = temporaryDirectory();
   const thread = new WriterThread({ clock, onFailure: () => {} });
-  await thread.ask("open", { ...place, directory: directory.path });
+  await thread.ask("open", { ...options, directory: directory.path });
   const calls = Array.from({ length: 257 }, () => thread.write("revokeToken", "none"));
   const results = await Promise.allSettled(calls);
   expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(256);
@@ -44,7 +44,7 @@ test("no more than 256 calls wait for the disk: the next one rejects", async () 
 test("closing lets what was asked finish, and refuses what is asked after", async () => {
   using directory = temporaryDirectory();
   const thread = new WriterThread({ clock, onFailure: () => {} });
-  await thread.ask("open", { ...place, directory: directory.path });
+  await thread.ask("open", { ...options, directory: directory.path });
   const asked = thread.write("revokeToken", "none");
   const closing = thread.close();
   const after = await thread.write("revokeToken", "none").catch((thrown: unknown) => thrown);

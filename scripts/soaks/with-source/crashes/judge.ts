@@ -18,7 +18,7 @@ import { Broken, type Kept, keptIn, requireSame } from "../../faults/part.ts";
 /** Opens the store of a gateway as `lintel run` does, and takes a reading in. Its readings as they were before. @throws Broken where it is damaged, or does not open */
 export async function openedGateway(directory: string): Promise<Kept> {
   return opened(async () => {
-    const store = await openGatewayStore({ ...options(directory), home: 12, timezone: "UTC" });
+    const store = await openGatewayStore({ ...options(directory), home: 12 });
     try {
       await store.append([sensorEvent(sensor(99), Date.now(), new_event)], { cursors: new Map() });
     } finally {

@@ -209,7 +209,6 @@ export class SimulatedHome {
       clock,
       log,
       home,
-      timezone: "UTC",
       writer,
       random: named,
     });
