@@ -5,6 +5,8 @@ export class SettableClock implements Clock {
   readonly boot = "one";
   #unix_ms: number;
   #monotonic_ms = 0;
+  /** Whether it is known to be right. */
+  quality: Moment["quality"] = clockQuality.synchronised;
   readonly #waiting = new Set<{ readonly at_ms: number; readonly action: () => void }>();
 
   constructor(unix_ms: number) {
@@ -15,7 +17,7 @@ export class SettableClock implements Clock {
     return {
       unix_ms: this.#unix_ms,
       monotonic_ms: this.#monotonic_ms,
-      quality: clockQuality.synchronised,
+      quality: this.quality,
     };
   }
 

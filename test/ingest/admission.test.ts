@@ -110,7 +110,7 @@ test("devices that the owner has named do not count as those that came by themse
 test("who is let in is no stranger any more, and once forgotten only when it is heard again", async () => {
   await using home = await admission();
   expect(home.admits(box(1))).toBe(false);
-  expect(home.admits(box(2))).toBe(false);
+  for (const _ of [1, 2]) expect(home.admits(box(2))).toBe(false);
   await home.store.admit([{ address: box(2).address, admitted_ms: start_ms, reason: "hand" }]);
   await home.admission.load();
   const strangers = () => home.admission.strangers().map(({ device }) => device.address);
@@ -189,6 +189,7 @@ test("a stranger that was heard twice is one, and of those heard once the 128 he
   });
   hear(0, later_ms);
   expect(strangers.list(later_ms)).toHaveLength(strangers_max / 2);
+  expect(strangers.list(later_ms)[0]?.device.address).toBe(box(0).address);
   hear(1_000, later_ms);
   const addresses = strangers.list(later_ms).map(({ device }) => device.address);
   expect(addresses).toHaveLength(strangers_max / 2 + 1);

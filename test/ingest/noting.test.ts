@@ -34,6 +34,14 @@ test("who heard a reading, a device or a device that joined is known to have lis
   ]);
 });
 
+test("who was told to listen is known to have listened, with the next commit", async () => {
+  await using taking = await take();
+  taking.ingest.listening("zigbee");
+  await taking.ingest.accept(event(1));
+  const { listeners } = await healthIn(taking.path);
+  expect(listeners.map(({ name }) => name)).toEqual(["zigbee"]);
+});
+
 test("a gap is on disk when it was taken, and one that cannot be is refused", async () => {
   await using taking = await take();
   const { ingest, clock } = taking;

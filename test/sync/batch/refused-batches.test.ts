@@ -33,6 +33,13 @@ const faults: readonly { what: string; change: (text: Text) => void; says: strin
     says: "disorder",
   },
   {
+    what: "lost numbers that go beyond its span",
+    change: (text) => {
+      text.missing[1] = [122, 123];
+    },
+    says: "disorder",
+  },
+  {
     what: "lost numbers that end before they begin",
     change: (text) => (text.missing[0] = [104, 103]),
     says: "disorder",
@@ -185,6 +192,18 @@ const faults: readonly { what: string; change: (text: Text) => void; says: strin
   {
     what: "a time of the year 2100",
     change: (text) => (text.series.watch_epochs.stamp_ms = [Date.UTC(2100, 0, 1), 0, 0, 0]),
+    says: "stamp_ms of watch_epochs cannot be",
+  },
+  {
+    what: "a time of the year 2100, and earlier ones behind it",
+    change: (text) => {
+      text.series.watch_epochs.stamp_ms = [
+        Date.UTC(2026, 0, 1),
+        Date.UTC(2090, 0, 1),
+        -Date.UTC(2090, 0, 1),
+        0,
+      ];
+    },
     says: "stamp_ms of watch_epochs cannot be",
   },
   {

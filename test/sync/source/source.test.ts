@@ -3,7 +3,7 @@ import { Value } from "@sinclair/typebox/value";
 import { SystemClock } from "../../../src/clock.ts";
 import { type Gateway, startGateway } from "../../../src/gateway.ts";
 import { decodeBatch, decodeReadings } from "../../../src/sync/batch-codec.ts";
-import { DigestsAnswer, SourceReport } from "../../../src/sync/protocol.ts";
+import { BackupsBody, DigestsAnswer, SourceReport } from "../../../src/sync/protocol.ts";
 import { mintToken, type Scope } from "../../../src/token.ts";
 import { keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../../store/sample.ts";
 
@@ -126,6 +126,8 @@ describe("central at a gateway", () => {
     [`/batches?epoch=${"0".repeat(32)}&after=1e1`, "after must be an integer from 0 to"],
     [`/batches?epoch=${"0".repeat(32)}&after=1&after=2`, "after is given more than once"],
     [`/digests?epoch=${"0".repeat(32)}&through=1&from=0&before=86400001`, "before must be at most one day"],
+    [`/digests?epoch=${"0".repeat(32)}&through=1&from=9&before=9`, "before must be at most one day"],
+    [`/digests?epoch=${"0".repeat(32)}&through=x&from=0&before=9`, "through must be an integer"],
     [`/days?epoch=${"0".repeat(32)}&${dayQuery.replace("wirelesssensors", "cats")}`, "kind must be"],
   ])("is told what is wrong with %s", async (path, message) => {
     const response = await ask(path);
@@ -133,6 +135,12 @@ describe("central at a gateway", () => {
       422,
       expect.stringContaining(message),
     ]);
+  });
+
+  test("gets the files that a spare gateway would need", async () => {
+    const body = await (await ask("/backups")).json();
+    expect([...Value.Errors(BackupsBody, body)]).toEqual([]);
+    expect(Object.keys((body as BackupsBody).files)).toContain("cursors.json");
   });
 
   test("gets nothing of an epoch that is not here", async () => {

@@ -4,12 +4,11 @@ import { type Batch, batch_readings_max } from "../../../src/store/batch.ts";
 import { decodeBatch, decodeReadings } from "../../../src/sync/batch-codec.ts";
 import { CentralTarget } from "../../../src/sync/transfer/central-target.ts";
 import type { Report } from "../../../src/sync/transfer/source-and-target.ts";
-import { Central } from "../../../src/sync/upload/central.ts";
 import { SettableClock } from "../../api/settable-clock.ts";
-import { TravellingClock } from "../../drivers/travelling-clock.ts";
 import { answeringServers } from "../../fakes/answering-servers.ts";
 import { keptLog, start_ms } from "../../store/sample.ts";
 import { encoded, gatewayOf, headerOf, reportBody } from "../receiver/receiving.ts";
+import { centralAt } from "../upload/central-at.ts";
 import { sensorDay } from "./sensor-day.ts";
 
 const { answering } = answeringServers();
@@ -22,19 +21,9 @@ const report: Report = { ...body, condition: { ...body.condition, ...noted }, ho
 
 /** A central that answers so; waits before it is asked again pass at once. */
 function central(answer: (request: Request) => Response | Promise<Response>) {
-  const wire = new TravellingClock();
   const { log, lines } = keptLog();
-  const client = new Central({
-    url: answering(answer),
-    token: "a.b",
-    bytes_per_s: 1e9,
-    clock: wire,
-    random: () => 0,
-    stop: new AbortController().signal,
-    failures_max: 20,
-    onRetry: (_, delay_ms) => void setImmediate(() => wire.travel(delay_ms)),
-  });
-  return { target: new CentralTarget({ central: client, clock: new SettableClock(start_ms), log }), lines };
+  const { central } = centralAt(answering(answer), { failures_max: 20 });
+  return { target: new CentralTarget({ central, clock: new SettableClock(start_ms), log }), lines };
 }
 
 test("the first word asks how far central is, without the health of devices, and the last one has it", async () => {

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { day_ms } from "../../../src/durations.ts";
 import { TryAgainLater } from "../../../src/http-client/outcome.ts";
-import type { Gap } from "../../../src/reading.ts";
 import type { Source, Target } from "../../../src/sync/transfer/source-and-target.ts";
 import { TouchedDays } from "../../../src/sync/transfer/touched-days.ts";
-import { sensor, start_ms } from "../../store/sample.ts";
-import { dayOf, hourly, numbersTo, TwoStores } from "./two-stores.ts";
+import { start_ms } from "../../store/sample.ts";
+import { gatewayOf } from "../receiver/receiving.ts";
+import { dayOf, home, hourly, numbersTo, TwoStores } from "./two-stores.ts";
 
 test("every reading is sent once, in order, and the days that were touched are compared", async () => {
   await using stores = await TwoStores.open(hourly(1, 40));
@@ -186,61 +186,6 @@ test("numbers of which the gateway has no reading any more are passed, counted a
   expect(await stores.held()).toEqual([1, 2, 3, 7, 8, 9, 10]);
 });
 
-test("interruptions and states go in as many reports as they take, and the next transfer sends what is new", async () => {
-  await using stores = await TwoStores.open();
-  const gap = (index: number): Gap => {
-    const from_ms = start_ms + index * 10_000;
-    return { device: sensor(1), from_ms, to_ms: from_ms + 1_000, reason: "overwritten" };
-  };
-  const states = numbersTo(400).map((number) => ({ device: sensor(number), heard_ms: start_ms + number }));
-  await stores.gateway.append([], { states, gaps: numbersTo(1_100).map(gap) });
-  const source = stores.source();
-  const asked: number[][] = [];
-  const report = (after_note: number, after_device = 0) => {
-    asked.push([after_note, after_device]);
-    return source.report(after_note, after_device);
-  };
-  const { held_note } = await stores.transfer({ source: { report } });
-  expect(held_note).toBe(1_100);
-  expect(asked.map(([after_note]) => after_note)).toEqual([0, 500, 1_000]);
-  const { items } = await stores.central.overview();
-  expect(items).toHaveLength(400);
-
-  // Central holds them all: the report that says what it lacks begins behind them.
-  await stores.gateway.append([], { gaps: [gap(2_000)] });
-  asked.length = 0;
-  expect(await stores.transfer({ source: { report } })).toMatchObject({ held_note: 1_101 });
-  expect(asked).toEqual([
-    [0, 0],
-    [1_100, 0],
-    [1_101, 150],
-    [1_101, 300],
-  ]);
-  asked.length = 0;
-  expect(await stores.transfer({ source: { report }, held_note: 1_101 })).toMatchObject({ held_note: 1_101 });
-  expect(asked).toEqual([
-    [1_101, 0],
-    [1_101, 150],
-    [1_101, 300],
-  ]);
-});
-
-test("a central that stays at a note, whatever it is told, is left", async () => {
-  await using stores = await TwoStores.open();
-  await stores.gateway.append([], {
-    gaps: [{ device: sensor(1), from_ms: start_ms, to_ms: start_ms + 1, reason: "overwritten" }],
-  });
-  let told = 0;
-  const note: Target["note"] = async ({ epochs }) => {
-    told += 1;
-    return epochs.map(({ epoch }) => ({ epoch, held_seq: 0, held_note: 0 }));
-  };
-  const left = await stores.transfer({ target: { note } }).catch((thrown: unknown) => thrown);
-  expect(left).toBeInstanceOf(TryAgainLater);
-  expect(String(left)).toContain("central stays at note 0 of the interruptions of this box");
-  expect(told).toBeLessThanOrEqual(2);
-});
-
 test("a transfer is ended between batches and between days where its time is up", async () => {
   await using stores = await TwoStores.open(hourly(1, 10));
   for (const calls of [1, 2]) {
@@ -327,11 +272,60 @@ test("readings are read again for their days only where these were never compare
   await stores.transfer({ source: { batchAfter: stays } });
 });
 
-test("its time is looked at between the reports of many devices, too", async () => {
+test("a gateway that hands over no more, although it has numbered more, is compared as far as it came", async () => {
+  await using stores = await TwoStores.open(hourly(1, 10));
+  const source = stores.source();
+  const batchAfter: Source["batchAfter"] = async (asked) =>
+    asked.after_seq === 0 ? source.batchAfter({ ...asked, readings_max: 4 }) : undefined;
+  const first = await stores.transfer({ source: { batchAfter } });
+  expect(first).toMatchObject({ more: false, confirmed_seq: 4, verified_seq: 4 });
+  expect(await stores.transfer()).toMatchObject({ confirmed_seq: 10, verified_seq: 10 });
+  expect(await stores.held()).toEqual(numbersTo(10));
+});
+
+test("the only reading of an epoch is compared as all others are", async () => {
+  await using stores = await TwoStores.open(hourly(1, 1));
+  await stores.transfer();
+  stores.change("central", "UPDATE wirelesssensor_events SET event = 99");
+  stores.touched.all = true;
+  expect((await stores.transfer()).compared).toMatchObject({ repaired: 1 });
+  expect(await stores.held()).toEqual([1]);
+});
+
+test("of a box with several epochs it is the newest that may have numbered more while it was asked", async () => {
+  await using stores = await TwoStores.open(hourly(1, 6), hourly(7, 12));
+  await stores.transfer();
+  const source = stores.source();
+  let asked = 0;
+  const report: Source["report"] = async (after_note) => {
+    const said = await source.report(after_note);
+    asked += 1;
+    if (asked > 1) return said;
+    return { ...said, epochs: said.epochs.map((one) => ({ ...one, last_seq: Math.min(one.last_seq, 11) })) };
+  };
+  expect(await stores.transfer({ source: { report } })).toMatchObject({ more: false, lost: 0 });
+});
+
+test("its time is looked at before readings are read again for their days", async () => {
+  await using stores = await TwoStores.open(hourly(1, 10));
+  await stores.transfer();
+  stores.touched = new TouchedDays(0, 100);
+  const up = () => {
+    throw new TryAgainLater("the time is up", "later");
+  };
+  let read = 0;
+  const batchAfter: Source["batchAfter"] = async () => {
+    read += 1;
+    return undefined;
+  };
+  expect(await stores.transfer({ checkTime: up, source: { batchAfter } }).catch(String)).toContain("is up");
+  expect(read).toBe(0);
+});
+
+test("what was restored from central is not sent back to it", async () => {
   await using stores = await TwoStores.open();
-  const states = numbersTo(400).map((number) => ({ device: sensor(number), heard_ms: start_ms + number }));
-  await stores.gateway.append([], { states });
-  let looked = 0;
-  await stores.transfer({ checkTime: () => (looked += 1) });
-  expect(looked).toBe(2);
+  await stores.store.restoreReadings(gatewayOf(home, 5).all());
+  expect((await stores.source().report(0)).epochs.map(({ epoch }) => epoch)).toEqual([stores.gateway.epoch]);
+  expect(await stores.transfer()).toMatchObject({ more: false, confirmed_seq: 5 });
+  expect(await stores.held()).toEqual([]);
 });

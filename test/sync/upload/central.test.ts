@@ -3,37 +3,11 @@ import { Type } from "@sinclair/typebox";
 import { OperatorError } from "../../../src/errors.ts";
 import { jsonBody } from "../../../src/http-client/http-client.ts";
 import { TryAgainLater } from "../../../src/http-client/outcome.ts";
-import { Central, type CentralOptions } from "../../../src/sync/upload/central.ts";
-import { TravellingClock } from "../../drivers/travelling-clock.ts";
+import type { Central } from "../../../src/sync/upload/central.ts";
 import { answeringServers } from "../../fakes/answering-servers.ts";
-import { seeded } from "../../store/sample.ts";
+import { centralAt } from "./central-at.ts";
 
 const { answering, silent } = answeringServers();
-
-/** Central at an address; waits between attempts pass at once, and are kept. */
-function centralAt(
-  url: string,
-  rest: Partial<CentralOptions> = {},
-): { central: Central; waits: number[]; reasons: string[]; clock: TravellingClock } {
-  const clock = new TravellingClock();
-  const waits: number[] = [];
-  const reasons: string[] = [];
-  const central = new Central({
-    url,
-    token: "a.b",
-    bytes_per_s: 1e9,
-    clock,
-    random: seeded(3),
-    stop: new AbortController().signal,
-    onRetry: (reason, delay_ms) => {
-      reasons.push(reason);
-      waits.push(delay_ms);
-      setTimeout(() => clock.travel(delay_ms), 0);
-    },
-    ...rest,
-  });
-  return { central, waits, reasons, clock };
-}
 
 const anything = Type.Unknown();
 const ask = (central: Central) => central.askJson({ method: "POST", path: "/report" }, anything, { a: 1 });

@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { day_ms } from "../../../src/durations.ts";
 import { OperatorError } from "../../../src/errors.ts";
+import { TryAgainLater } from "../../../src/http-client/outcome.ts";
 import type { Reading } from "../../../src/reading.ts";
 import { Central } from "../../../src/sync/upload/central.ts";
 import { type UploadOptions, type UploadProgress, upload } from "../../../src/sync/upload/upload.ts";
@@ -97,6 +98,7 @@ test("an upload tells how far it is, what it has sent, and is kept as one that w
   expect(await receiving.store.backups(60)).toEqual(files);
   expect(await home.report()).toMatchObject({ version: "0.1.0", differing_days: 0 });
   expect(await home.report()).not.toHaveProperty("failure");
+  expect(home.lines).toEqual([]);
   // Nothing is new, and all was compared a moment ago.
   home.progress.length = 0;
   expect(await home.upload()).toMatchObject({ sent: 0, confirmed_seq: 3 });
@@ -143,7 +145,15 @@ test("records that cannot be taken hold up nothing else, and are reported at the
   expect(await home.report()).toMatchObject({ failure: "the records do not fit: correct them" });
   expect((await receiving.store.held([home.gateway.epoch]))[0]?.held_seq).toBe(2);
   expect((await home.store.uploadState()).failure).toContain("the records do not fit");
-  // Another error is one of the program, and ends the upload there.
+  expect(home.lines).toEqual([]);
+  // A central that is asked too often ends the upload there: nothing more is sent.
+  const later = async () => {
+    throw new TryAgainLater("central is busy", "later");
+  };
+  const files = new Map([["zigbee.json", new Uint8Array([1])]]);
+  expect(await home.upload({ takeHomeRecords: later, homeFiles: files }).catch(String)).toContain("is busy");
+  expect((await receiving.store.backups(63)).size).toBe(0);
+  // So does another error, which is one of the program.
   const broken = async () => {
     throw new TypeError("a fault of the program");
   };

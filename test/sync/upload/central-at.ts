@@ -1,0 +1,28 @@
+import { Central, type CentralOptions } from "../../../src/sync/upload/central.ts";
+import { TravellingClock } from "../../drivers/travelling-clock.ts";
+import { seeded } from "../../store/sample.ts";
+
+/** Central at an address; waits between attempts pass at once, and are kept. */
+export function centralAt(
+  url: string,
+  rest: Partial<CentralOptions> = {},
+): { central: Central; waits: number[]; reasons: string[]; clock: TravellingClock } {
+  const clock = new TravellingClock();
+  const waits: number[] = [];
+  const reasons: string[] = [];
+  const central = new Central({
+    url,
+    token: "a.b",
+    bytes_per_s: 1e9,
+    clock,
+    random: seeded(3),
+    stop: new AbortController().signal,
+    onRetry: (reason, delay_ms) => {
+      reasons.push(reason);
+      waits.push(delay_ms);
+      setTimeout(() => clock.travel(delay_ms), 0);
+    },
+    ...rest,
+  });
+  return { central, waits, reasons, clock };
+}
