@@ -12,7 +12,12 @@ test("every reading is sent once, in order, and the days that were touched are c
   const begun: number[] = [];
   const batches: number[][] = [];
   const compared: number[] = [];
+  const asked: string[] = [];
   const done = await stores.transfer({
+    earlier: (epoch) => {
+      asked.push(epoch);
+      return stores.earlier;
+    },
     onBegin: (readings) => begun.push(readings),
     onBatch: ({ from_seq, to_seq }) => batches.push([from_seq, to_seq]),
     onCompare: (from_ms) => compared.push(from_ms / day_ms),
@@ -21,6 +26,7 @@ test("every reading is sent once, in order, and the days that were touched are c
   expect(done.compared).toMatchObject({ repaired: 0, kept: 0, returned: 0 });
   expect([begun, batches, compared]).toEqual([[40], [[1, 40]], [dayOf(1)]]);
   expect(await stores.held()).toEqual(numbersTo(40));
+  expect(asked).toEqual([stores.gateway.epoch]);
   expect(stores.earlier).toEqual({ confirmed_seq: 40, verified_seq: 40, verified_all_ms: start_ms });
   expect(stores.touched.of(stores.gateway.epoch)).toEqual([]);
   expect(stores.lines).toEqual([]);
