@@ -196,6 +196,7 @@ test("a stranger that was heard twice is one, and of those heard once the 128 he
   expect(addresses.filter((address) => address === box(0).address)).toHaveLength(1);
   hear(1_001, later_ms);
   expect(strangers.list(later_ms).map(({ device }) => device.address)).not.toContain(box(1).address);
+  expect(strangers.list(later_ms + stranger_max_ms + 1)).toEqual([]);
 });
 
 function box(number: number): Device {

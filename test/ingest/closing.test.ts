@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { eventually } from "../shipped/front-door.ts";
 import { sensor, start_ms } from "../store/sample.ts";
 import { event, take } from "./taking.ts";
 
@@ -110,6 +111,7 @@ test("the status tells of the last commit when it was, how long it took and how 
     disk: async () => takes(),
     onCommit: (duration_ms) => durations.push(duration_ms),
   });
+  await eventually(() => taking.ingest.status().why, "it is known that nothing waits");
   expect(taking.ingest.status()).toEqual({
     queued: 0,
     committed: 0,

@@ -85,13 +85,34 @@ test("readings that come to exactly one group wait for nothing but the commit un
   expect(slow.commits).toEqual([[1], [2, 3]]);
 });
 
-test("readings that follow each other slowly are written at once, each by itself", async () => {
+test("readings that follow each other are written at once, each by itself, up to a flood of them", async () => {
   await using taking = await take();
-  for (const number of [1, 2, 3]) {
+  for (let number = 1; number <= 257; number += 1) {
     await taking.ingest.accept(event(number));
     await taking.rest();
   }
-  expect(taking.commits).toEqual([[1], [2], [3]]);
+  const next = taking.ingest.accept(event(258));
+  await taking.rest();
+  expect(taking.commits.map(([number]) => number)).toEqual(
+    Array.from({ length: 257 }, (_, index) => index + 1),
+  );
+  taking.clock.advance(100);
+  await next;
+});
+
+test("signs of life alone that waited for the time are kept with it, and nothing is said", async () => {
+  await using taking = await take();
+  const { ingest, clock } = taking;
+  clock.quality = clockQuality.unsynchronised;
+  ingest.heard({ device: sensor(1), heard_ms: start_ms });
+  clock.advance(60_000);
+  await taking.rest();
+  expect(ingest.status().waiting).toBe(1);
+  clock.quality = clockQuality.synchronised;
+  clock.advance(10_000);
+  await taking.rest();
+  expect(ingest.status().waiting).toBe(0);
+  expect(taking.lines).toEqual([expect.stringContaining("is new")]);
 });
 
 test("while readings wait for the time the clock is looked at every ten seconds, and not once they are numbered", async () => {

@@ -164,6 +164,22 @@ test("what an earlier process left waiting is numbered within ten seconds, altho
   expect(rowsOf(directory.path)).toMatchObject([{ event: 1, stamp: start_ms }]);
 });
 
+test("what an earlier process left waiting is read with the first commit, where the disk failed at the start", async () => {
+  using directory = await leftWaiting();
+  let fails = true;
+  await using taking = await take({
+    directory: directory.path,
+    read: () => {
+      if (fails) throw new Error("the disk is gone");
+    },
+  });
+  const { ingest } = taking;
+  fails = false;
+  await ingest.accept(event(2));
+  await until(() => ingest.status().committed === 2);
+  expect(rowsOf(directory.path).map((row) => row.event)).toEqual([1, 2]);
+});
+
 test("who listens looks at the clock, and what waits is numbered as soon as that is right", async () => {
   using directory = await leftWaiting();
   await using taking = await take({ directory: directory.path });

@@ -11,6 +11,8 @@ export async function take(
     directory?: string;
     refuse?: (readings: readonly Reading[]) => void;
     disk?: () => Promise<void>;
+    /** May throw instead of the store where the start reads it. */
+    read?: () => void;
   } = {},
 ) {
   const directory = temporaryDirectory();
@@ -38,7 +40,10 @@ export async function take(
     return appended;
   };
   const watched: IngestOptions["store"] = {
-    timeKnown: () => store.timeKnown(),
+    timeKnown: () => {
+      options.read?.();
+      return store.timeKnown();
+    },
     waiting: (limit) => store.waiting(limit),
     deviceOffset: (series, device) => store.deviceOffset(series, device),
     append,
