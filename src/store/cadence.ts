@@ -4,7 +4,7 @@ import type { Kind } from "../kinds.ts";
 /** How often a device of a kind is heard although nothing happens: its heartbeat, or how often it is asked. */
 export interface Cadence {
   readonly kind: Kind;
-  /** Holds for these subtypes alone; a device that has not told its subtype has the last row of its kind. */
+  /** Holds for this subtype alone; the row of a kind without one holds for all others, and where the device has not told it. */
   readonly subtype?: string;
   /** Absent where a device is silent until it is used. */
   readonly expected_ms?: number;
@@ -12,19 +12,16 @@ export interface Cadence {
   readonly buffered: boolean;
 }
 
+/** A kind that has no row is silent until it is used. */
 const cadences: readonly Cadence[] = [
   { kind: "pillboxes", subtype: "polled", expected_ms: hour_ms, buffered: true },
-  { kind: "pillboxes", subtype: "broadcasting", expected_ms: 4 * hour_ms, buffered: false },
+  { kind: "pillboxes", expected_ms: 4 * hour_ms, buffered: false },
   { kind: "wirelesssensors", expected_ms: 2 * hour_ms, buffered: false },
-  { kind: "scales", buffered: false },
   { kind: "watches", expected_ms: 24 * hour_ms, buffered: true },
-  { kind: "gateways", buffered: false },
 ];
 
 export function cadenceOf(kind: Kind, subtype: string | undefined): Cadence {
-  const of = cadences.filter((cadence) => cadence.kind === kind);
-  const found =
-    of.find((cadence) => cadence.subtype === undefined || cadence.subtype === subtype) ?? of.at(-1);
+  const found = cadences.find((of) => of.kind === kind && (of.subtype ?? subtype) === subtype);
   return found ?? { kind, buffered: false };
 }
 
