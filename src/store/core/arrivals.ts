@@ -116,7 +116,7 @@ function dayWith(stamp_ms: number): Between {
   return { from_ms, before_ms: from_ms + day_ms };
 }
 
-/** The sealed readings that came in order of time after a position. */
+/** The sealed readings that came in order of time after a position: `limit` at least, or all there are. */
 function* sealedInOrder(
   run: Run,
   of: { after: StayPosition; before_ms: number; limit: number; lateFollow: boolean },
@@ -137,7 +137,7 @@ function* sealedInOrder(
     if (last === undefined || read.length < limit) break;
     at = [last[0], last[1]];
   }
-  return found.slice(0, limit);
+  return found;
 }
 
 function arrivalOf(series: SeriesName, [stamp_ms, seq, ...values]: ReadingOfRun): ArrivalRow {
@@ -180,7 +180,7 @@ type ArrivalRow = [seq: number, stamp_ms: number, ...values: Value[]];
 
 /**
  * A page of arrivals from two lists that each have the order of numbers: readings that came in order of time, and late ones. Each has the
- * `limit` readings that follow `after`, or all there are.
+ * first `limit` readings that follow `after` at least, or all there are.
  */
 function joined(
   { series }: Run,
