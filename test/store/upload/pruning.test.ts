@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import type { Reading } from "../../../src/reading.ts";
 import type { GatewayStore, PageRequest } from "../../../src/store/store.ts";
 import { sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
 import { checkCounts } from "../sqlite/counts.ts";
@@ -24,9 +25,9 @@ test("what stays is served as before, however far one skips, and what arrives la
   const far = await gateway.page({ ...all, skip: 900, limit: 400 });
   const store = await openUpload(directory.path);
 
-  const before_ms = start_ms + 3_650 * minute_ms;
+  const before_ms = start_ms + 3_600 * minute_ms;
   expect(await store.prune({ before_ms, through_seq: 5_000, readings_max: 100_000 })).toEqual({
-    // Two days each, and the first as far as it was recorded: what follows ends too late.
+    // Two days each, and the first as far as it was recorded: the last one ends at that very moment.
     pruned: 3_600,
     more: false,
   });
@@ -77,7 +78,7 @@ test("nothing goes that is too new, that is not confirmed, or that lies behind s
   const before_ms = start_ms + 9_000 * minute_ms;
   const prune = (request: object) =>
     store.prune({ before_ms, through_seq: 3_001, readings_max: 100_000, ...request });
-  expect(await prune({ before_ms: start_ms + 512 * minute_ms })).toEqual({ pruned: 0, more: false });
+  expect(await prune({ before_ms: start_ms + 720 * minute_ms - 1 })).toEqual({ pruned: 0, more: false });
   expect(await prune({ through_seq: 3_000 })).toEqual({ pruned: 0, more: false });
   expect(await prune({ readings_max: 600 })).toEqual({ pruned: 721, more: true });
   expect(await prune({ readings_max: 1 })).toEqual({ pruned: 180, more: true });
@@ -86,6 +87,22 @@ test("nothing goes that is too new, that is not confirmed, or that lies behind s
   checkCounts(directory.path);
   // The newest span stays, however old.
   expect((await gateway.page(all)).records).toHaveLength(120);
+  await store.close();
+  await gateway.close();
+});
+
+test("all goes that is from before a long pause, up to its last reading", async () => {
+  using directory = temporaryDirectory();
+  const gateway = await openGateway(directory.path);
+  // The newest hundred are in no span.
+  await gateway.append([...minutes(0, 950), ...minutes(600_000, 100)]);
+  const store = await openUpload(directory.path);
+  const before_ms = start_ms + 500_000 * minute_ms;
+  expect(await store.prune({ before_ms, through_seq: 1_050, readings_max: 100_000 })).toEqual({
+    pruned: 950,
+    more: false,
+  });
+  checkCounts(directory.path);
   await store.close();
   await gateway.close();
 });
@@ -122,12 +139,14 @@ test("a pruning that is killed at any moment has taken whole spans, and the next
 });
 
 /** An event a minute of sensor 1, `count` from minute `first` on. */
-async function appendMinutes(gateway: GatewayStore, first: number, count: number): Promise<void> {
-  await gateway.append(
-    Array.from({ length: count }, (_, index) =>
-      sensorEvent(sensor(1), start_ms + (first + index) * minute_ms, 48),
-    ),
+function minutes(first: number, count: number): Reading[] {
+  return Array.from({ length: count }, (_, index) =>
+    sensorEvent(sensor(1), start_ms + (first + index) * minute_ms, 48),
   );
+}
+
+async function appendMinutes(gateway: GatewayStore, first: number, count: number): Promise<void> {
+  await gateway.append(minutes(first, count));
 }
 
 function pruning(directory: string, before_ms: number, through_seq: number) {

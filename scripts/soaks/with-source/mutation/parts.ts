@@ -143,5 +143,12 @@ export const parts: Readonly<Record<string, Part>> = {
       "own-numbers reading-digest batch-acceptance series-rows",
     ),
     row("columns", "src/store", "batch batch-columns series-columns", "test/store", "batch"),
+    row(
+      "pruning",
+      "src/store/sqlite",
+      "pruning",
+      "test/store",
+      "upload/pruning:what|page|nothing|pause sqlite/arrivals:walk.goes.on",
+    ),
   ],
 };
