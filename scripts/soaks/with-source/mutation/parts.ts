@@ -144,6 +144,13 @@ export const parts: Readonly<Record<string, Part>> = {
     ),
     row("columns", "src/store", "batch batch-columns series-columns", "test/store", "batch"),
     row(
+      "digests of days",
+      "src/store",
+      "core/digests core/day-digests",
+      "test/store",
+      "upload/digests sqlite/central-conformance:central.on.SQLite.(verifying.gives|homes.that.guess)",
+    ),
+    row(
       "pruning",
       "src/store/sqlite",
       "pruning",
