@@ -138,7 +138,8 @@ export function homesDiffer(make: MakeCentral): void {
     expect(await eventsOf(store, await keyOf(store, "item-1"))).toEqual(numbers(3));
     await take(store, item(1));
     expect(await eventsOf(store, await keyOf(store, "item-1"))).toEqual(numbers(3));
-    await take(store, item(1, { currenthomeid: 5 }));
+    // It was heard there before it was written down.
+    await take(store, item(1, { currenthomeid: 5, currenthomestart: start_ms / 1000 + 1_000 }));
     expect(await eventsOf(store, await keyOf(store, "item-1"))).toEqual([6, 5, 4]);
   });
 
@@ -181,8 +182,10 @@ export function homesDiffer(make: MakeCentral): void {
     const oldest = await store.oldestFirst({ ...walk, from_ms: 0, limit: 60 });
     const rest = await store.oldestFirst({ ...walk, from_ms: 0, limit: 60, after: oldest.next });
     expect([...oldest.rows, ...rest.rows].map(([, event]) => event)).toEqual(numbers(110).reverse());
-    // A position holds no longer once the inventory says otherwise.
+    // A position holds no longer once the inventory says otherwise, and a page has another mark.
+    const mark = await store.pageMark(walk);
     await stay(store, { homeid: 2, item: 1, start: null, stop: moved_s - 5 });
+    expect(await store.pageMark(walk)).not.toBe(mark);
     expect(page && (await store.arrivals({ ...walk, after: page.position }))).toBeUndefined();
   });
 

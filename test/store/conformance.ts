@@ -13,6 +13,7 @@ import {
 import { arrivals } from "./arrival-conformance.ts";
 import { farPages } from "./far-pages.ts";
 import type { MakeStore } from "./make-store.ts";
+import { marks } from "./mark-conformance.ts";
 import { overviews } from "./overview-conformance.ts";
 import { PageOracle } from "./page-oracle.ts";
 import { below, reading, seeded, sensor, sensorEvent, start_ms } from "./sample.ts";
@@ -23,6 +24,7 @@ export function storesAgree(name: string, make: MakeStore): void {
   describe(name, () => {
     describe("readings", () => readings(make));
     describe("pages", () => pages(make));
+    describe("marks", () => marks(make));
     describe("walks", () => walks(make));
     describe("all readings", () => oldestFirst(make));
     describe("arrivals", () => arrivals(make));
@@ -214,7 +216,8 @@ function walks(make: MakeStore): void {
   });
 }
 
-function oldestFirst(make: MakeStore): void {
+/** Reading along the key, at every store. */
+export function oldestFirst(make: MakeStore): void {
   test("from old to new, while readings arrive, return each reading that was there at the start exactly once", async () => {
     await using made = await make();
     const random = seeded(21);

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { day_ms } from "../../src/durations.ts";
 import type { CentralStore } from "../../src/store/central-store.ts";
-import { type Ask, all, events, eventsOf, type MakeCentral, numbers } from "./central-sample.ts";
-import { sensor, start_ms } from "./sample.ts";
+import type { ArrivalPosition } from "../../src/store/store.ts";
+import { type Ask, all, events, eventsOf, keyOf, type MakeCentral, numbers, take } from "./central-sample.ts";
+import { item, sensor, start_ms } from "./sample.ts";
 import { rowsAndSealed } from "./sealed-central.ts";
 import { SimulatedGateway } from "./simulated-gateway.ts";
 
@@ -64,6 +65,35 @@ function sealing(make: MakeCentral): void {
     await threeNights(made.store, gateway, 33);
     expect((await rowsAndSealed(made.ask)).sealed).toBeGreaterThan(24);
     expect(await eventsOf(made.store, 1)).toEqual(numbers(30));
+  });
+
+  test("stays as it is when an item learns to be itself, also where its streams had different series, and nothing is left of one", async () => {
+    await using made = await make();
+    const { store } = made;
+    await take(store, item(1));
+    const gateway = new SimulatedGateway(12, "one");
+    const temperature = { device: sensor(1), series: "wirelesssensor_measures", stamp_ms: start_ms } as const;
+    gateway.add({ ...temperature, fields: ["temperature", 21.5, "°C"] });
+    const late = events(2, 1)[0] as ReturnType<typeof events>[0];
+    gateway.add(...events(2, 20, 1), late);
+    await store.receive(gateway.all(), gateway.sender);
+    await store.seal(12, Number.MAX_SAFE_INTEGER);
+    const key = await keyOf(store, "item-1");
+    const span = { from_ms: 0, before_ms: all.before_ms };
+    const walk = { ...all, series: temperature.series, item: key, span };
+    const walked = await store.arrivals(walk);
+    await take(store, item(1, { macaddress: sensor(2).address }));
+    // A series that nothing was added to is walked on where the walk was.
+    const after = walked?.position as ArrivalPosition;
+    expect(await store.arrivals({ ...walk, after })).toEqual({ records: [], position: after });
+    expect(await eventsOf(store, key)).toEqual(numbers(21));
+    const measures = await store.page({ ...all, series: temperature.series, item: key });
+    expect(measures.records).toHaveLength(1);
+    expect(await rowsAndSealed(made.ask)).toEqual({ rows: 0, sealed: 22 });
+    for (const table of ["totals", "counts", "late", "sealed_readings"]) {
+      const strays = `SELECT count(*) AS count FROM ${table} WHERE stream NOT IN (SELECT key FROM streams)`;
+      expect([table, Number((await made.ask(strays))[0]?.["count"])]).toEqual([table, 0]);
+    }
   });
 }
 

@@ -157,5 +157,12 @@ export const parts: Readonly<Record<string, Part>> = {
       "test/store",
       "upload/pruning:what|page|nothing|pause sqlite/arrivals:walk.goes.on",
     ),
+    row(
+      "streams and stays",
+      "src/store/core",
+      "stream-merge stays run",
+      "test/store",
+      "stays upload/pruning:mark sqlite/pages:far sqlite/conformance:provisional|marks sqlite/central-conformance:central.on.SQLite.homes|SQLite.reports.of.an.item|sealing.stays",
+    ),
   ],
 };
