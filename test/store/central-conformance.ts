@@ -7,6 +7,7 @@ import { everyPage } from "./central-pages.ts";
 import { reportsAgree } from "./central-reports.ts";
 import { all, events, eventsOf, keyOf, type MakeCentral, numbers, take } from "./central-sample.ts";
 import { verifying } from "./central-verify.ts";
+import { coverageOfHomes } from "./coverage-conformance.ts";
 import { nightsAgree } from "./night-conformance.ts";
 import { overviewsAgree } from "./overview-conformance.ts";
 import { item, sensor, start_ms } from "./sample.ts";
@@ -21,6 +22,7 @@ export function centralStoresAgree(name: string, make: MakeCentral): void {
     describe("items of readings", () => items(make));
     describe("homes", () => homesDiffer(make));
     describe("reports", () => reportsAgree(make));
+    describe("coverage", () => coverageOfHomes(make));
     describe("nights", () => nightsAgree(make));
     describe("overviews", () => overviewsAgree(make));
     describe("series in steps", () => thinnedOfHomes(make));

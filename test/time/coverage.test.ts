@@ -52,6 +52,38 @@ test("while the dongle was out or the gateway off nobody listened, and that is n
   ]);
 });
 
+test("a minute without a word of a driver is none of its outages, and a device may be silent for all of what its kind may", async () => {
+  await using home = await listen();
+  const minute = 1 / 60;
+  await home.heard(sensor(1), 0);
+  await home.pause(minute);
+  await home.heard(sensor(1), 3);
+  expect(await home.coverage(sensor(1))).toEqual([[0, 3, "covered"]]);
+  // Nobody listened for an hour of the next four.
+  await home.listening(4);
+  await home.pause(5);
+  await home.heard(sensor(1), 7);
+  const off = [4, 5, "not_listening", "gateway_down"];
+  expect(await home.coverage(sensor(1))).toEqual([[5, 7, "covered"], off, [0, 4, "covered"]]);
+  await home.pause(7 + 1.1 * minute);
+  await home.heard(sensor(1), 7.5);
+  expect((await home.coverage(sensor(1)))[1]?.slice(2)).toEqual(["not_listening", "gateway_down"]);
+});
+
+test("a state that does not say by which driver it came is of the one that heard the device before", async () => {
+  await using home = await listen();
+  await home.heard(sensor(1), 0);
+  await home.listening(1);
+  await home.gatewayAlone(5);
+  await home.listening(6);
+  await home.told(sensor(1), 6);
+  expect(await home.coverage(sensor(1))).toEqual([
+    [5, 6, "covered"],
+    [1, 5, "not_listening", "driver_down"],
+    [0, 1, "covered"],
+  ]);
+});
+
 test("a box that keeps its events is covered by the next poll; what was overwritten is a gap that counts", async () => {
   await using home = await listen();
   await home.heard(polled, 0);
@@ -107,6 +139,9 @@ async function listen() {
       await listening(at);
       await store.append([], { states: [{ device, heard_ms: start_ms + at * hour_ms, listener: "radio" }] });
     },
+    /** A state of the device that names no driver. */
+    told: (device: Device, at: number) =>
+      store.append([], { states: [{ device, heard_ms: start_ms + at * hour_ms }] }),
     /** The driver does not listen until `to`, the gateway does. */
     gatewayAlone: async (to: number) => {
       await store.append([], { listening: [span("gateway", hour, to)] });

@@ -164,5 +164,12 @@ export const parts: Readonly<Record<string, Part>> = {
       "test/store",
       "stays upload/pruning:mark sqlite/pages:far sqlite/conformance:provisional|marks sqlite/central-conformance:central.on.SQLite.homes|SQLite.reports.of.an.item|sealing.stays",
     ),
+    row(
+      "coverage",
+      "src/store",
+      "coverage cadence sqlite/coverage-keeper core/coverage-reads",
+      "test",
+      "store/coverage time/coverage store/upload/notes store/sqlite/conformance:without.any store/sqlite/central-conformance:central.on.SQLite.(coverage|reports.of.an.item)",
+    ),
   ],
 };
