@@ -5,7 +5,6 @@ import { StoreOutage } from "../../src/errors.ts";
 import type { CentralStore } from "../../src/store/central-store.ts";
 import { openCentralStore } from "../../src/store/sqlite/central-open.ts";
 import { AlertKeeper } from "../../src/sync/fleet/alert-keeper.ts";
-import type { Pull } from "../../src/sync/pull/pull.ts";
 import { Pulling } from "../../src/sync/pull/pulling.ts";
 import { mintToken } from "../../src/token.ts";
 import { SettableClock } from "../api/settable-clock.ts";
@@ -21,17 +20,15 @@ test("gateways of homes on a worker that is away are named as one outage, while 
   const clock = new SettableClock(0);
   const { log, lines } = keptLog("info");
   let read = 0;
-  const pulls = [1, 2, 3, 4].map(
-    (home) =>
-      ({
-        gateway: { home },
-        turn: async () => {
-          if (home % 2 === 1) throw away();
-          read += 1;
-          return { more: false };
-        },
-      }) as unknown as Pull,
-  );
+  const pulls = [1, 2, 3, 4].map((home) => ({
+    gateway: { home },
+    turn: async () => {
+      if (home % 2 === 1) throw away();
+      read += 1;
+      return { more: false };
+    },
+    noteFailure: async () => {},
+  }));
   const pulling = new Pulling({ pulls, every_ms: hour_ms, clock, log, random: () => 0.5 });
   pulling.start();
   for (let minute = 0; minute < 240; minute += 1) await pass(clock, 60_000);

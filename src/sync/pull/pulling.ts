@@ -1,12 +1,18 @@
 import type { Clock } from "../../clock.ts";
+import type { ListedGateway } from "../../config/gateway-list.ts";
 import { messageOf, type OperatorError, StoreOutage, type StorePart } from "../../errors.ts";
 import { TryAgainLater } from "../../http-client/outcome.ts";
 import { jittered_ms } from "../../http-client/retry.ts";
 import type { Log } from "../../log.ts";
 import type { Pull } from "./pull.ts";
 
+/** The turns of one gateway: see `Pull`. */
+export interface Turns extends Pick<Pull, "turn" | "noteFailure"> {
+  readonly gateway: Pick<ListedGateway, "home">;
+}
+
 export interface PullingOptions {
-  readonly pulls: readonly Pull[];
+  readonly pulls: readonly Turns[];
   readonly every_ms: number;
   readonly clock: Clock;
   readonly log: Log;
@@ -139,7 +145,7 @@ export class Pulling {
 }
 
 interface Place {
-  readonly pull: Pull;
+  readonly pull: Turns;
   /** When its next turn is due, monotonic. */
   due_ms: number;
   /** Turns that failed in a row, since when, and the kinds of fault that the log has of them. */

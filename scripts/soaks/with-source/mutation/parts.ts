@@ -105,7 +105,7 @@ export const parts: Readonly<Record<string, Part>> = {
       "test/sync/pull",
       "kept hostile:what.a.gateway pull:states|backlog|restored|repaired|another.home",
     ),
-    row("turns of pulls", "src/sync/pull", "pulling", "test/sync/pull", "pulling"),
+    row("turns of pulls", "src/sync/pull", "pulling", "test/sync/pull", "turns"),
     row("what leaves a gateway", "src/sync/upload", "prune", "test/sync/upload", "prune-policy"),
     row("history", "src/sync", "restore", "test/sync", "restore"),
     row("uploads", "src/sync/upload", "upload", "test/sync/upload", "outcome prune:policy"),
