@@ -127,15 +127,15 @@ function* sealedInOrder(
   const text = `SELECT seq FROM late WHERE ${ofRun} AND seq = ANY ($4::bigint[])`;
   const found: ArrivalRow[] = [];
   let at: ReadingKey = [after.stamp_ms, after.seq];
-  while (found.length < limit && at[0] < before_ms) {
+  while (found.length < limit) {
     const read = yield* readingsAfter(run, { after: at, before_ms, limit });
+    const last = read.at(-1);
+    if (last === undefined) break;
+    at = [last[0], last[1]];
     const numbers = read.map(([, seq]) => seq);
     const listed = lateFollow ? yield* rowsOf(arrays<[number]>(text, stream, series, home, numbers)) : [];
     const late = new Set(listed.flat());
     for (const reading of read) if (!late.has(reading[1])) found.push(arrivalOf(series, reading));
-    const last = read.at(-1);
-    if (last === undefined || read.length < limit) break;
-    at = [last[0], last[1]];
   }
   return found;
 }
