@@ -9,7 +9,7 @@ import type {
   Store,
 } from "../../src/store/store.ts";
 import type { MakeStore } from "./make-store.ts";
-import { below, item, seeded, sensor, sensorEvent, start_ms } from "./sample.ts";
+import { below, item, reading, seeded, sensor, sensorEvent, start_ms } from "./sample.ts";
 
 /** Tests of every store that is asked for readings in order of arrival. */
 export function arrivals(make: MakeStore): void {
@@ -102,6 +102,17 @@ export function arrivals(make: MakeStore): void {
     const { span, ...of } = all;
     const { rows } = await made.store.oldestFirst({ ...of, ...span, provenance: true });
     expect(rows.map(([, ...values]) => values)).toEqual(told);
+    // What a device's own clock said is kept behind that, and not served.
+    const box = { kind: "pillboxes", address: "00:0d:6f:00:07:00" } as const;
+    const event = reading(box, "pillbox_events", start_ms, { event: 3 });
+    const deviceClock = { stamp_ms: start_ms + 17, offset_ms: -17 };
+    await made.store.append([{ ...event, clock: clockQuality.device, deviceClock }]);
+    const [known] = await made.store.items("pillboxes", { skip: 0, limit: 1 });
+    const { key = 0 } = (await made.store.item("pillboxes", known?.itemname ?? "")) ?? {};
+    const ofBox = { ...all, series: "pillbox_events", item: key, provenance: true } as const;
+    expect((await made.store.arrivals(ofBox))?.records).toEqual([
+      { stamp: start_ms, event: 3, homeid: 12, clock: "device" },
+    ]);
   });
 
   test("do not go on from a position of another store, or one that the store has not come to", async () => {

@@ -4,13 +4,13 @@ import { decodeBlock, readingAt } from "../../src/store/sealed-block.ts";
 import { valueColumns } from "../../src/store/series-columns.ts";
 import type { Ask, MadeCentral, MakeCentral } from "./central-sample.ts";
 
-/** A store that has sealed all that it holds whenever something that was written to it resolves. */
-export function sealing(make: MakeCentral): MakeCentral {
+/** A store that has sealed all that it holds, or all before a moment, whenever something that was written to it resolves. */
+export function sealing(make: MakeCentral, before_ms = Number.MAX_SAFE_INTEGER): MakeCentral {
   return async () => {
     const made = await make();
     const homes = new Set<number>();
     const seal = async () => {
-      for (const home of homes) await made.store.seal(home, Number.MAX_SAFE_INTEGER);
+      for (const home of homes) await made.store.seal(home, before_ms);
     };
     return { ...made, store: sealedAfterWrites(made.store, homes, seal), damage: damageSealed(made, seal) };
   };

@@ -158,6 +158,13 @@ export const parts: Readonly<Record<string, Part>> = {
       "upload/pruning:what|page|nothing|pause sqlite/arrivals:walk.goes.on",
     ),
     row(
+      "arrivals",
+      "src/store/core",
+      "arrivals",
+      "test/store",
+      "numbering sqlite/arrivals sqlite/conformance:arrivals sqlite/central-conformance:SQLite.homes.that.an|the.middle.arrivals.(while.*1|keep|are|tell|do|have)",
+    ),
+    row(
       "streams and stays",
       "src/store/core",
       "stream-merge stays run",
