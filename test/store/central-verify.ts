@@ -5,6 +5,7 @@ import type { DayDigest } from "../../src/store/day-digest.ts";
 import type { ArrivalPosition, Arrivals } from "../../src/store/store.ts";
 import type { DayReadings } from "../../src/store/upload-store.ts";
 import { all, events, eventsOf, keyOf, type MakeCentral, numbers, take } from "./central-sample.ts";
+import { plainOf } from "./plain-batch.ts";
 import { item, sensor, start_ms } from "./sample.ts";
 import { dayOf, inDigestOrder, SimulatedGateway } from "./simulated-gateway.ts";
 
@@ -87,6 +88,44 @@ export function verifying(make: MakeCentral): void {
       gateway.add(...events(1, 10, 3_000));
       expect(await store.receive(gateway.batch(3_001, 3_010), gateway.sender)).toMatchObject({ taken: 10 });
       expect(await eventsOf(store, 1, 2)).toEqual(numbers(3_008));
+    },
+  );
+
+  test.each([
+    ["before the others there", [5], "later"],
+    ["after the others there", [5], "sooner"],
+    ["in several blocks, in any order", [1_100, 5], "later"],
+  ] as const)(
+    "takes readings back from a day that they were moved to and counted on, numbered %s",
+    async (_, damaged, was) => {
+      await using made = await make();
+      const { store } = made;
+      const count = 1_200;
+      // The last day of a span of the widest kind that readings are counted in, and two days later.
+      const at_ms = start_ms + (31 - (dayOf(start_ms) % 32)) * day_ms;
+      const on = (from_ms: number) =>
+        events(1, count).map((event) => ({ ...event, stamp_ms: event.stamp_ms - start_ms + from_ms }));
+      const [own, there] = [on(at_ms).toReversed(), on(at_ms + 2 * day_ms + 500)];
+      const gateway = new SimulatedGateway(12, "one");
+      gateway.add(...(was === "later" ? [...own, ...there] : [...there, ...own]));
+      await store.receive(gateway.all(), gateway.sender);
+      for (const after of damaged)
+        await made.damage(
+          { series: "wirelesssensor_events", item: 1, stamp_ms: at_ms + after * 1000 },
+          "day",
+        );
+      const repair = (day: number) => {
+        const request = { ...dayRequest(gateway), day };
+        return store.repairDay(request, gateway.day(request), gateway.sender);
+      };
+      const nothing = { added: 0, corrected: 0, kept: 0 };
+      expect(await repair(dayOf(at_ms) + 2)).toEqual({ ...nothing, kept: damaged.length });
+      expect(await repair(dayOf(at_ms))).toEqual({ ...nothing, corrected: damaged.length });
+      expect(await repair(dayOf(at_ms))).toEqual(nothing);
+      expect(await differing(store, gateway)).toEqual([]);
+      const { items } = await store.overview();
+      expect(items[0]?.series).toMatchObject([{ count: 2 * count }]);
+      expect(await eventsOf(store, 1, count)).toEqual(numbers(count));
     },
   );
 
@@ -208,6 +247,67 @@ export function verifying(make: MakeCentral): void {
     expect(early).toMatchObject({ reason: "gap", held_seq: 10 });
     expect(foreign).toMatchObject({ reason: "foreign" });
     expect(await eventsOf(store, 1)).toEqual(numbers(10));
+  });
+
+  test("tells the readings that it holds of a day by the numbers of an epoch, as far as is asked, to their home alone", async () => {
+    await using made = await make();
+    const { store } = made;
+    const former = new SimulatedGateway(12, "former").add(...events(1, 6));
+    const gateway = new SimulatedGateway(12, "one", 5).add(...events(1, 10, 100), ...events(2, 2));
+    const nextDay = { ...events(1, 1)[0], stamp_ms: start_ms + day_ms } as ReturnType<typeof events>[0];
+    // Numbered after the others of its day, and earlier than they are.
+    gateway.add(nextDay, ...events(1, 1, 50));
+    const neighbour = new SimulatedGateway(13, "neighbour").add(...events(1, 9));
+    for (const one of [former, gateway, neighbour]) await store.receive(one.all(), one.sender);
+    const request = dayRequest(gateway);
+    for (const [after_seq, through_seq] of [
+      [0, 18],
+      [6, 14],
+      [4, 5],
+      [5, 5],
+      [17, 30],
+    ] as const) {
+      const asked = { ...request, after_seq, through_seq };
+      const held = plainOf(await store.readingsOfDay(asked, 12));
+      expect(held).toEqual({ ...plainOf(gateway.day(asked)), to_seq: through_seq });
+    }
+    expect((await store.readingsOfDay({ ...request, after_seq: 9, through_seq: 8 }, 12)).to_seq).toBe(9);
+    const told = async (change: Partial<DayReadings>, home = 12) =>
+      plainOf(await store.readingsOfDay({ ...request, ...change }, home)).series.wirelesssensor_events?.seq;
+    expect(await told({ day: dayOf(start_ms) + 1 })).toEqual([17]);
+    expect(await told({ epoch: former.epoch })).toEqual([1, 2, 3, 4, 5, 6]);
+    for (const change of [{ epoch: "f".repeat(32) }, { address: sensor(3).address }])
+      expect(await store.readingsOfDay({ ...request, ...change }, 12)).toMatchObject({
+        devices: [],
+        series: {},
+      });
+    expect(await told({}, 13)).toBeUndefined();
+    // What is of another epoch of the home is not what this gateway no longer has.
+    expect(await store.repairDay(request, gateway.day(request), gateway.sender)).toEqual({
+      added: 0,
+      corrected: 0,
+      kept: 0,
+    });
+  });
+
+  test("refuses a day of an epoch that it has never heard of, and takes one of a device that it does not know", async () => {
+    await using made = await make();
+    const { store } = made;
+    const gateway = new SimulatedGateway(12, "one").add(...events(1, 3));
+    const request = { ...dayRequest(gateway), through_seq: 0 };
+    const empty = () => store.repairDay(request, gateway.day(request), gateway.sender);
+    expect(await empty().catch((fault: unknown) => fault)).toMatchObject({ reason: "gap", held_seq: 0 });
+    for (const seq of [1, 2, 3]) gateway.lost.add(seq);
+    await store.receive(gateway.all(), gateway.sender);
+    expect(await empty()).toEqual({ added: 0, corrected: 0, kept: 0 });
+    // A day without readings makes no item of the device, one that has some does.
+    expect((await store.overview()).items).toEqual([]);
+    gateway.lost.clear();
+    expect(await mend(store, gateway)).toEqual({ added: 3, corrected: 0, kept: 0 });
+    expect(await eventsOf(store, 1)).toEqual(numbers(3));
+    expect((await store.itemsIn(12)).map(({ currenthomestart }) => currenthomestart)).toEqual([
+      start_ms / 1000,
+    ]);
   });
 }
 

@@ -151,6 +151,13 @@ export const parts: Readonly<Record<string, Part>> = {
       "upload/digests sqlite/central-conformance:central.on.SQLite.(verifying.gives|homes.that.guess)",
     ),
     row(
+      "repairs",
+      "src/store/core",
+      "repair",
+      "test/store/sqlite",
+      "central-conformance:central.on.SQLite.verifying|all.sealed.verifying.(finds.*(value|gone)|takes|leaves) erasures:takes.nothing repairs:several",
+    ),
+    row(
       "pruning",
       "src/store/sqlite",
       "pruning",
