@@ -46,13 +46,13 @@ export async function restoreHistory(options: {
 type Position = { seq: number; at: string };
 
 function positionIn(header: string | null, { url }: Central): Position {
-  const [, seq, at] = /^(\d{1,16}) (.*)$/.exec(header ?? "") ?? [];
-  if (seq === undefined || at === undefined)
+  const found = /^(?<seq>\d{1,16}) (?<at>.*)/.exec(header ?? "")?.groups;
+  if (found === undefined)
     throw new OperatorError(
       `central at ${url.host} does not say where its history goes on`,
       "run the same version of Lintel on both; if it is, this is a fault of the program",
     );
-  return { seq: Number(seq), at };
+  return { seq: Number(found["seq"]), at: String(found["at"]) };
 }
 
 /** Of thousands of readings each: more than a home makes in a hundred years. */

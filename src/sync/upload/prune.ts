@@ -19,7 +19,7 @@ export async function pruneByPolicy(options: {
   const { store, keep_days, now_ms, through_seq, stop } = options;
   const before_ms = (Math.floor(now_ms / day_ms) - keep_days) * day_ms;
   const { pruned_before_ms = 0 } = await store.uploadState();
-  if (through_seq <= 0 || before_ms <= 0) return 0;
+  if (through_seq <= 0) return 0;
   // Noted first: days that may have lost readings are never compared, however this ends.
   if (before_ms > pruned_before_ms) await store.noteUpload({ pruned_before_ms: before_ms });
   let pruned = 0;

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { zstdCompressSync } from "node:zlib";
 import type { ListedGateway } from "../../../src/config/gateway-list.ts";
 import { TryAgainLater } from "../../../src/http-client/outcome.ts";
+import { backups_max } from "../../../src/store/central-store.ts";
 import { defaultQuotas } from "../../../src/store/intake.ts";
 import { fleetOf } from "../../../src/sync/fleet/fleet.ts";
 import { batchType } from "../../../src/sync/protocol.ts";
@@ -117,6 +118,16 @@ test("what a gateway should not answer is one line that names it, and nothing of
   }
   expect(await programme.store.held([own.epoch])).toMatchObject([{ held_seq: 0 }]);
   expect(process.memoryUsage.rss() - before).toBeLessThan(400 * 1024 * 1024);
+});
+
+test("what a gateway has more of than a home keeps is told once its readings are there", async () => {
+  await using programme = new Programme();
+  await programme.start();
+  const files = Object.fromEntries(Array.from({ length: backups_max + 1 }, (_, n) => [`file${n}`, "AA=="]));
+  const fault = await ended(programme, gatewayThat({ "/backups": () => Response.json({ files }) }));
+  expect(fault?.message).toContain(`a home keeps ${backups_max} files`);
+  expect(await programme.store.held([own.epoch])).toMatchObject([{ held_seq: 100 }]);
+  expect((await programme.store.backups(12)).size).toBe(0);
 });
 
 test("an answer without end is not read to its end, and one that stalls is given up", async () => {

@@ -109,6 +109,7 @@ test("one that cannot be read is asked after a minute, two, and so on up to the 
       return well;
     },
   });
+  await after(hour_ms);
   pulling.start();
   await after(0);
   for (const minutes of [1, 2, 4, 8, 16, 32, 64, 128, 256, 360, 360]) {

@@ -103,7 +103,7 @@ export const parts: Readonly<Record<string, Part>> = {
       "src/sync/pull",
       "pull gateway-client",
       "test/sync/pull",
-      "kept hostile:what.a.gateway pull:states|backlog|restored|repaired|another.home",
+      "kept hostile:a.gateway pull:states|backlog|restored|repaired|another.home",
     ),
     row("turns of pulls", "src/sync/pull", "pulling", "test/sync/pull", "turns"),
     row("what leaves a gateway", "src/sync/upload", "prune", "test/sync/upload", "prune-policy"),
