@@ -84,7 +84,12 @@ async function box(home: number, readings: readonly Reading[]) {
 test("an upload tells how far it is, what it has sent, and is kept as one that went well", async () => {
   await using home = await box(60, events(60, 1, 3));
   const files = new Map([["zigbee.json", new Uint8Array([1, 2, 3])]]);
-  expect(await home.upload({ homeFiles: files })).toEqual({
+  const told: unknown[] = [];
+  const takeHomeRecords = async () => {
+    told.push((await home.report())?.["failure"]);
+    return { changes: {}, clashes: [] };
+  };
+  expect(await home.upload({ homeFiles: files, takeHomeRecords })).toEqual({
     ...{ sent: 3, confirmed_seq: 3, differing_days: 0, repaired: 0, kept: 0, lost: 0, pruned: 0 },
   });
   expect(home.progress).toEqual([
@@ -98,10 +103,11 @@ test("an upload tells how far it is, what it has sent, and is kept as one that w
   expect(await receiving.store.backups(60)).toEqual(files);
   expect(await home.report()).toMatchObject({ version: "0.1.0", differing_days: 0 });
   expect(await home.report()).not.toHaveProperty("failure");
-  expect(home.lines).toEqual([]);
+  expect(told).toEqual([undefined]);
   // Nothing is new, and all was compared a moment ago.
   home.progress.length = 0;
-  expect(await home.upload()).toMatchObject({ sent: 0, confirmed_seq: 3 });
+  expect(await home.upload({ takeHomeRecords })).toMatchObject({ sent: 0, confirmed_seq: 3 });
+  expect(home.lines).toEqual(["info  took in the records that central has for this home"]);
   expect(home.progress).toEqual([{ sent: 0, total: 0, now: "sending" }]);
   expect(await home.upload({ everyDay: true })).toMatchObject({ sent: 0 });
   expect(home.progress.at(-1)).toEqual({ sent: 0, total: 0, now: "comparing 2026-11-20" });
