@@ -96,25 +96,31 @@ test("counts and the list of late readings are made again for the days that were
 
 test("a day that is counted in spans lies before the tail, in it, or under its beginning, and none is counted twice", async () => {
   const tails = [0, 31, 33, 64];
-  for (const [newest, ...days] of [...tails.map((at) => [at, 0, at]), ...tails.map((at) => [at, at, 0])]) {
-    using directory = temporaryDirectory();
-    const store = await openGateway(directory.path);
-    // As many as a span may have undivided, or more.
-    const count = newest === 33 ? 1_000 : 1_200;
-    const old = Array.from({ length: count }, (_, at) => sensorEvent(sensor(1), start_ms + at, 48));
-    await store.append(old);
-    await store.append([sensorEvent(sensor(1), start_ms + (newest as number) * day_ms + 5_000, 48)]);
-    await store.close();
-    using database = openBesideServer(databasePath(directory.path));
-    const runner = new Runner(database);
-    database.run("UPDATE totals SET total = 7, newest_stamp = 9, newest_number = 1");
-    database.run("UPDATE counts SET count = count + 1, min_seq = 1");
-    for (const at of days) {
-      const of = { series, home: 0, days: [[1, today + at]] as const, changed: true } as const;
-      database.transaction(() => runner.run(recountDays(homesOnSqlite, of)))();
+  const cases = [...tails.map((at) => [at, 0, at]), ...tails.map((at) => [at, at, 0])];
+  // The tail begins with the newest reading, or with some of many of its day.
+  for (const [newest, ...days] of cases)
+    for (const later of [1, 3_000]) {
+      using directory = temporaryDirectory();
+      const store = await openGateway(directory.path);
+      // As many as a span may have undivided, or more.
+      const count = newest === 33 ? 1_000 : 1_200;
+      const old = Array.from({ length: count }, (_, at) => sensorEvent(sensor(1), start_ms + at, 48));
+      await store.append(old);
+      const newest_ms = start_ms + (newest as number) * day_ms + 5_000;
+      await store.append(
+        Array.from({ length: later }, (_, at) => sensorEvent(sensor(1), newest_ms + at, 48)),
+      );
+      await store.close();
+      using database = openBesideServer(databasePath(directory.path));
+      const runner = new Runner(database);
+      database.run("UPDATE totals SET total = 7, newest_stamp = 9, newest_number = 1");
+      database.run("UPDATE counts SET count = count + 1, min_seq = 1");
+      for (const at of days) {
+        const of = { series, home: 0, days: [[1, today + at]] as const, changed: true } as const;
+        database.transaction(() => runner.run(recountDays(homesOnSqlite, of)))();
+      }
+      checkCounts(directory.path);
     }
-    checkCounts(directory.path);
-  }
 });
 
 test("readings that are sealed are counted and listed as rows are", async () => {
