@@ -125,7 +125,7 @@ test("how far uploads have come is kept, as much of it as is told", async () => 
   const store = await openUpload(directory.path);
   expect(await store.uploadState()).toEqual({});
   await store.noteUpload({ confirmed_seq: 10, failure: "no line", failed_ms: start_ms });
-  await store.noteUpload({ confirmed_seq: 20, failure: "", home_records: '"7"' });
+  await store.noteUpload({ confirmed_seq: 20, failure: "", home_records: '"7"', verified_seq: undefined });
   await store.close();
   const other = await openUpload(directory.path);
   expect(await other.uploadState()).toEqual({
