@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { type SeriesName, seriesNames, seriesOf, type Value } from "../../src/series.ts";
 import type { BatchDevice } from "../../src/store/batch.ts";
 import { type BatchRefusal, BatchRefused, type CentralStore } from "../../src/store/central-store.ts";
+import { defaultQuotas, QuotaExceeded } from "../../src/store/intake.ts";
 import { homesDiffer } from "./central-homes.ts";
 import { everyPage } from "./central-pages.ts";
 import { reportsAgree } from "./central-reports.ts";
@@ -63,6 +64,9 @@ function receiving(make: MakeCentral): void {
     expect(overview.items.map(({ series }) => series)).toEqual([
       [{ series: "wirelesssensor_events", count: 30, newest_ms: start_ms + 29_000 }],
     ]);
+    // A row for a run of numbers, however many batches have brought it.
+    const runs = await made.ask("SELECT from_seq, to_seq, first_own FROM batches");
+    expect(runs.map((run) => Object.values(run).map(Number))).toEqual([[1, 30, 1]]);
   });
 
   test("the same batch from several callers at once is taken once", async () => {
@@ -132,6 +136,26 @@ function receiving(make: MakeCentral): void {
       { epoch: "0".repeat(32), held_seq: 0, held_note: 0 },
     ]);
     expect(await eventsOf(store, 1)).toEqual([105, 104, 103, 102, 101, ...numbers(10)]);
+  });
+
+  test("a home that has all the epochs that it may have goes on in each of them, and in no other", async () => {
+    await using made = await make();
+    const { store } = made;
+    await store.setQuotas({ ...defaultQuotas, epochs: 2 });
+    const [one, two, three] = ["one", "two", "three"].map((name) =>
+      new SimulatedGateway(12, name).add(...events(1, 6)),
+    ) as [SimulatedGateway, SimulatedGateway, SimulatedGateway];
+    for (const gateway of [one, two])
+      for (const [from, to] of [
+        [1, 4],
+        [5, 6],
+      ] as const)
+        expect(await store.receive(gateway.batch(from, to), gateway.sender)).toMatchObject({ held_seq: to });
+    const thrown = await store.receive(three.all(), three.sender).catch((fault: unknown) => fault);
+    expect(thrown).toBeInstanceOf(QuotaExceeded);
+    expect(await store.held([three.epoch])).toEqual([{ epoch: three.epoch, held_seq: 0, held_note: 0 }]);
+    const other = new SimulatedGateway(13, "other").add(...events(1, 6));
+    expect(await store.receive(other.all(), other.sender)).toEqual({ held_seq: 6, taken: 6 });
   });
 
   test("an epoch whose numbers follow on those of another is told from it", async () => {

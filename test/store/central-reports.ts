@@ -66,7 +66,7 @@ export function reportsAgree(make: MakeCentral): void {
       .noteReport(gateway.report(), { home: 13, at_ms: 5 })
       .catch((fault: unknown) => fault);
     expect(thrown).toBeInstanceOf(BatchRefused);
-    expect((thrown as BatchRefused).reason).toBe("foreign");
+    expect(thrown).toMatchObject({ reason: "foreign", held_seq: 3 });
     expect(await made.store.gateways()).toMatchObject([{ home: 12, report: {} }]);
   });
 

@@ -32,7 +32,7 @@ export function* holdSource(epoch: string, sender: Sender): Work<Source> {
       home,
     );
     const owner = yield* ownerOf(epoch);
-    if (owner !== undefined && owner !== home)
+    if (owner !== undefined)
       refuseForeign(epoch, (yield* sourceOf(epoch)) ?? { home: owner, held_seq: 0 }, sender);
     // As a SELECT Citus takes it by way of the coordinator, and so commits it in two phases with the row above.
     yield* change(
