@@ -34,8 +34,11 @@ test("the offset of a device's own clock is that of its newest reading with one,
     told(2, 2, 900),
     told(1, 3, 700),
     told(1, 4, 1, clockQuality.bounded),
+    told(3, 5, 1, clockQuality.bounded),
   ]);
-  expect([await offsetOf(1), await offsetOf(2), await offsetOf(3)]).toEqual([700, 900, undefined]);
+  expect([await offsetOf(1), await offsetOf(2)]).toEqual([700, 900]);
+  // One that no reading has it of, and one that was never heard.
+  expect([await offsetOf(3), await offsetOf(4)]).toEqual([undefined, undefined]);
   expect(await store.deviceOffset("wirelesssensor_events", box(1))).toBeUndefined();
   await store.close();
 });

@@ -143,6 +143,7 @@ export const parts: Readonly<Record<string, Part>> = {
       "own-numbers reading-digest batch-acceptance series-rows",
     ),
     row("columns", "src/store", "batch batch-columns series-columns", "test/store", "batch"),
+    row("waiting facts", "src/store/sqlite", "time-keeper", "test/store/sqlite", "time-keeper device-offset"),
     row(
       "digests of days",
       "src/store",
