@@ -215,6 +215,23 @@ function refusing(make: MakeCentral): void {
     expect(await eventsOf(store, 1)).toEqual(numbers(10));
   });
 
+  test("an epoch that two homes bring at once is that of one of them", async () => {
+    await using made = await make();
+    const { store } = made;
+    const gateway = new SimulatedGateway(12, "one").add(...events(1, 5));
+    const homes = [12, 13];
+    const answers = await Promise.allSettled(
+      homes.map((home) => store.receive(gateway.all(), { home, at_ms: 1 })),
+    );
+    const [held] = await store.held([gateway.epoch]);
+    expect(homes).toContain(held?.home as number);
+    for (const [place, answer] of answers.entries())
+      if (homes[place] === held?.home)
+        expect(answer).toEqual({ status: "fulfilled", value: { held_seq: 5, taken: 5 } });
+      else expect(answer).toMatchObject({ status: "rejected", reason: { reason: "foreign" } });
+    expect(await store.gateways()).toHaveLength(1);
+  });
+
   test("two gateways that number in one name are told apart, wherever their batches meet", async () => {
     await using made = await make();
     const { store } = made;
