@@ -53,6 +53,28 @@ function sealing(make: MakeCentral): void {
     expect(next).toBeUndefined();
   }, 60_000);
 
+  test("has late readings follow to the sealed ones of their stream, and leaves those of other streams rows", async () => {
+    await using made = await make();
+    const { store } = made;
+    const gateway = new SimulatedGateway(12, "one").add(...events(1, 10), ...events(2, 10));
+    await store.receive(gateway.all(), gateway.sender);
+    // Of both streams the first half.
+    await store.seal(12, start_ms + 5_000);
+    expect(await rowsAndSealed(made.ask)).toEqual({ rows: 10, sealed: 10 });
+    const late = (number: number, event: number, second: number) => ({
+      ...(events(number, 1)[0] as ReturnType<typeof events>[0]),
+      stamp_ms: start_ms + second * 1_000,
+      fields: [event],
+    });
+    gateway.add(late(1, 101, 2.5), late(1, 102, 4.999), late(2, 103, 0.5), late(1, 104, 5), late(3, 105, 1));
+    await store.receive(gateway.batch(21, 25), gateway.sender);
+    // Sealed is up to the last reading that was sealed, which is at 4 s.
+    expect(await rowsAndSealed(made.ask)).toEqual({ rows: 13, sealed: 12 });
+    expect(await eventsOf(store, 1)).toEqual([10, 9, 8, 7, 104, 6, 102, 5, 4, 101, 3, 2, 1]);
+    expect(await eventsOf(store, 2)).toEqual([10, 9, 8, 7, 6, 5, 4, 3, 2, 103, 1]);
+    expect(await eventsOf(store, 3)).toEqual([105]);
+  });
+
   test("that fails leaves the report, and is done after a later one", async () => {
     await using made = await make();
     const gateway = monthOf(new SimulatedGateway(12, "one"));
