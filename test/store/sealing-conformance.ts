@@ -67,12 +67,33 @@ function sealing(make: MakeCentral): void {
       fields: [event],
     });
     gateway.add(late(1, 101, 2.5), late(1, 102, 4.999), late(2, 103, 0.5), late(1, 104, 5), late(3, 105, 1));
-    await store.receive(gateway.batch(21, 25), gateway.sender);
+    gateway.add(late(2, 106, 4.001));
+    await store.receive(gateway.batch(21, 26), gateway.sender);
     // Sealed is up to the last reading that was sealed, which is at 4 s.
-    expect(await rowsAndSealed(made.ask)).toEqual({ rows: 13, sealed: 12 });
+    expect(await rowsAndSealed(made.ask)).toEqual({ rows: 14, sealed: 12 });
     expect(await eventsOf(store, 1)).toEqual([10, 9, 8, 7, 104, 6, 102, 5, 4, 101, 3, 2, 1]);
-    expect(await eventsOf(store, 2)).toEqual([10, 9, 8, 7, 6, 5, 4, 3, 2, 103, 1]);
+    expect(await eventsOf(store, 2)).toEqual([10, 9, 8, 7, 6, 106, 5, 4, 3, 2, 103, 1]);
     expect(await eventsOf(store, 3)).toEqual([105]);
+    const { items } = await store.overview();
+    expect(items.map(({ series }) => series[0]?.count).sort((one = 0, other = 0) => one - other)).toEqual([
+      1, 12, 13,
+    ]);
+  });
+
+  test("reaches as far as that of either stream, where two become one", async () => {
+    await using made = await make();
+    const { store } = made;
+    await take(store, item(1));
+    const gateway = new SimulatedGateway(12, "one").add(...events(1, 12));
+    gateway.add(...events(2, 3).map((event) => ({ ...event, fields: [100 + Number(event.fields[0])] })));
+    await store.receive(gateway.all(), gateway.sender);
+    await store.seal(12, Number.MAX_SAFE_INTEGER);
+    await take(store, item(1, { macaddress: sensor(2).address }));
+    expect(await rowsAndSealed(made.ask)).toEqual({ rows: 0, sealed: 15 });
+    expect(await eventsOf(store, await keyOf(store, "item-1"))).toEqual([
+      ...numbers(12).slice(0, 9),
+      ...[103, 3, 102, 2, 101, 1],
+    ]);
   });
 
   test("that fails leaves the report, and is done after a later one", async () => {
