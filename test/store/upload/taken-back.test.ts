@@ -3,8 +3,11 @@ import { expect, test } from "bun:test";
 import { cpSync } from "node:fs";
 import { day_ms } from "../../../src/durations.ts";
 import type { Batch } from "../../../src/store/batch.ts";
-import { databasePath } from "../../../src/store/sqlite/connection.ts";
+import { recountDays } from "../../../src/store/core/count-spans.ts";
+import { homesOnSqlite } from "../../../src/store/core/homes.ts";
+import { databasePath, openForWriting } from "../../../src/store/sqlite/connection.ts";
 import { beginEpochIn } from "../../../src/store/sqlite/epochs.ts";
+import { Runner } from "../../../src/store/sqlite/runner.ts";
 import type { GatewayStore } from "../../../src/store/store.ts";
 import { events } from "../central-sample.ts";
 import { item, reading, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
@@ -65,6 +68,11 @@ function rowsIn(directory: string): unknown[] {
   );
 }
 
+function changing(directory: string) {
+  const database = openForWriting(databasePath(directory));
+  return { database, runner: new Runner(database) };
+}
+
 function change(directory: string, ...texts: readonly string[]): void {
   using database = new Database(databasePath(directory));
   for (const text of texts) database.run(text);
@@ -82,6 +90,22 @@ test("readings that a gateway has lost come back under their numbers, and no oth
     "DELETE FROM wirelesssensor_measures WHERE seq = 6",
   );
   expect(rowsIn(made.copy)).toHaveLength(3);
+  // As a repair of the file leaves it, that counts what is there.
+  const { database, runner } = changing(made.copy);
+  const day = Math.floor(start_ms / day_ms);
+  for (const [series, days] of [
+    [
+      "wirelesssensor_events",
+      [
+        [1, day],
+        [2, day + 1],
+      ],
+    ],
+    ["wirelesssensor_measures", [[1, day + 2]]],
+  ] as const)
+    runner.run(recountDays(homesOnSqlite, { series, home: 0, days, changed: true }));
+  database.close();
+  checkCounts(made.copy);
   const store = await openUpload(made.copy);
   const other = "0123456789abcdef".repeat(2);
   expect(await store.takeBack({ ...all, epoch: other })).toBe(0);

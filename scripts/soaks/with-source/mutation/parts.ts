@@ -143,6 +143,13 @@ export const parts: Readonly<Record<string, Part>> = {
       "own-numbers reading-digest batch-acceptance series-rows",
     ),
     row("columns", "src/store", "batch batch-columns series-columns", "test/store", "batch"),
+    row(
+      "what comes back",
+      "src/store/sqlite",
+      "upload-write same-past",
+      "test/store",
+      "upload/taken-back upload/epochs upload/read-again sqlite/same-past upload/pruning:nothing",
+    ),
     row("waiting facts", "src/store/sqlite", "time-keeper", "test/store/sqlite", "time-keeper device-offset"),
     row(
       "digests of days",
