@@ -150,6 +150,13 @@ export const parts: Readonly<Record<string, Part>> = {
       "test/store",
       "upload/taken-back upload/epochs upload/read-again sqlite/same-past upload/pruning:nothing",
     ),
+    row(
+      "batches at central",
+      "src/store",
+      "core/receive core/sources",
+      "test/store",
+      "numbering sqlite/central-conformance:central.on.SQLite.(receiving|refusing|nights|reports.(are.kept|of.an.epoch)) sqlite/erasures:takes.nothing",
+    ),
     row("waiting facts", "src/store/sqlite", "time-keeper", "test/store/sqlite", "time-keeper device-offset"),
     row(
       "digests of days",
