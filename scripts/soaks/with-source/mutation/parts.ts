@@ -159,6 +159,13 @@ export const parts: Readonly<Record<string, Part>> = {
     ),
     row("waiting facts", "src/store/sqlite", "time-keeper", "test/store/sqlite", "time-keeper device-offset"),
     row(
+      "sealing",
+      "src/store/core",
+      "sealing sealed-blocks sealed-writes",
+      "test/store/sqlite",
+      "sealing sealed-blocks central-conformance:all.sealed.receiving|SQLite.sealing",
+    ),
+    row(
       "digests of days",
       "src/store",
       "core/digests core/day-digests",
