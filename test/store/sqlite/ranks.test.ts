@@ -16,10 +16,15 @@ const series = "wirelesssensor_events";
 /** A span of the narrowest kind has more than an undivided one here. */
 const readings_near_max = 2_000;
 
-/** Some days with 40 readings each, one with thousands in seconds and one with thousands in hours; the last days are in no span. */
+/** Days with 40 readings each, but for one with thousands in seconds, one with thousands in hours, and one with as many as a span may have undivided. */
 function stamps(): number[] {
+  const crowded = new Map([
+    [20, [4_500, 2]],
+    [40, [2_500, 20_000]],
+    [50, [1_000, 5_000]],
+  ]);
   return Array.from({ length: 60 }, (_, day) => day).flatMap((day) => {
-    const [count, apart_ms] = day === 20 ? [4_500, 2] : day === 40 ? [2_500, 20_000] : [40, 60_000];
+    const [count = 0, apart_ms = 0] = crowded.get(day) ?? [40, 60_000];
     return Array.from({ length: count }, (_, at) => start_ms + day * day_ms + at * apart_ms);
   });
 }

@@ -143,6 +143,7 @@ export const parts: Readonly<Record<string, Part>> = {
       "own-numbers reading-digest batch-acceptance series-rows",
     ),
     row("columns", "src/store", "batch batch-columns series-columns", "test/store", "batch"),
+    row("ranks", "src/store/core", "ranks span-memory", "test/store/sqlite", "ranks pages:far.down"),
     row(
       "what comes back",
       "src/store/sqlite",
