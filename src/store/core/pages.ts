@@ -40,7 +40,7 @@ function* pageOf(latestFirst: readonly Run[], memory: SpanMemory, request: PageR
   let passed = 0;
   for (const run of runs) {
     const window = windowOf(run, request);
-    if (run.total === 0 || window.from_ms >= window.before_ms) continue;
+    if (window.from_ms >= window.before_ms) continue;
     // What has been passed over in one stay need not be in the next.
     const shown = passed < skip && runs.length > 1 ? yield* shownIn(run, window, request) : undefined;
     if (shown !== undefined && passed + shown <= skip) {
