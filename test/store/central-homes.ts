@@ -179,6 +179,19 @@ export function homesDiffer(make: MakeCentral): void {
       ...numbers(60).fill(1),
       ...numbers(50).fill(2),
     ]);
+    // A page that ends where a stay does goes on with the stay before.
+    const whole = await store.page({ ...walk, limit: 60 });
+    expect(whole.next).toEqual({ before_s: moved_s + 1, skip: 1, through: expect.any(Number) });
+    // So does one that passes over the whole stay, with or without the last reading of the second that it begins in.
+    for (const [through, skip] of [
+      [80, 60],
+      [79, 59],
+    ] as const) {
+      const further = { ...walk, before_ms: start_ms + 110_000, through, skip, limit: 1 };
+      expect((await store.page(further)).records.map(({ event }) => event)).toEqual([50]);
+    }
+    const [sooner, later] = [75, 90].map((end) => ({ ...walk, before_ms: start_ms + end * 1000 }));
+    expect(await store.pageMark(sooner as typeof walk)).not.toBe(await store.pageMark(later as typeof walk));
     const oldest = await store.oldestFirst({ ...walk, from_ms: 0, limit: 60 });
     const rest = await store.oldestFirst({ ...walk, from_ms: 0, limit: 60, after: oldest.next });
     expect([...oldest.rows, ...rest.rows].map(([, event]) => event)).toEqual(numbers(110).reverse());

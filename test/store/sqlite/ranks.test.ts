@@ -164,7 +164,9 @@ test("a page passes over few rows however far down it is, and asks for no counts
       const offsets = statements
         .filter(({ text }) => text.includes("OFFSET"))
         .map(({ parameters }) => Number(parameters.at(-1)));
-      if (skip <= 1_000) expect(offsets).toEqual([skip]);
+      // After those of its stays and their totals, the page is one statement.
+      const counted = statements.findIndex(({ text }) => text.includes("OFFSET")) - 2;
+      if (skip <= 1_000) expect([counted, ...offsets]).toEqual([0, skip]);
       else if (skip < all.length) expect(offsets[0]).toBeWithin(0, readings_near_max);
       else expect(offsets).toEqual([]);
     }

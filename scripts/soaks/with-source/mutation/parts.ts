@@ -143,6 +143,13 @@ export const parts: Readonly<Record<string, Part>> = {
       "own-numbers reading-digest batch-acceptance series-rows",
     ),
     row("columns", "src/store", "batch batch-columns series-columns", "test/store", "batch"),
+    row(
+      "pages",
+      "src/store/core",
+      "pages",
+      "test/store/sqlite",
+      "pages ranks:far.down conformance:SQLite.(marks|pages|walks.cross) central-conformance:central.on.SQLite.homes.that.an|the.middle.pages.*seed.1",
+    ),
     row("ranks", "src/store/core", "ranks span-memory", "test/store/sqlite", "ranks pages:far.down"),
     row(
       "what comes back",
