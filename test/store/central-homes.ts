@@ -192,9 +192,14 @@ export function homesDiffer(make: MakeCentral): void {
     }
     const [sooner, later] = [75, 90].map((end) => ({ ...walk, before_ms: start_ms + end * 1000 }));
     expect(await store.pageMark(sooner as typeof walk)).not.toBe(await store.pageMark(later as typeof walk));
-    const oldest = await store.oldestFirst({ ...walk, from_ms: 0, limit: 60 });
-    const rest = await store.oldestFirst({ ...walk, from_ms: 0, limit: 60, after: oldest.next });
-    expect([...oldest.rows, ...rest.rows].map(([, event]) => event)).toEqual(numbers(110).reverse());
+    // In parts that end within a stay, and with the very first reading of one.
+    for (const limit of [60, 51]) {
+      const oldest = await store.oldestFirst({ ...walk, from_ms: 0, limit });
+      const rest = await store.oldestFirst({ ...walk, from_ms: 0, limit: 60, after: oldest.next });
+      expect(oldest.rows).toHaveLength(limit);
+      expect(oldest.rows[0]).toEqual([start_ms, 1]);
+      expect([...oldest.rows, ...rest.rows].map(([, event]) => event)).toEqual(numbers(110).reverse());
+    }
     // A position holds no longer once the inventory says otherwise, and a page has another mark.
     const mark = await store.pageMark(walk);
     await stay(store, { homeid: 2, item: 1, start: null, stop: moved_s - 5 });

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { homesOnSqlite } from "../../../src/store/core/homes.ts";
+import { recordsOf } from "../../../src/store/core/page-records.ts";
 import {
   countBetween,
   keysFrom,
@@ -17,6 +18,8 @@ import { SimulatedGateway } from "../simulated-gateway.ts";
 import { temporaryCentral } from "./temporary-central.ts";
 
 const series = "wirelesssensor_events";
+/** Longer than the second of a walk, so that it leaves more out. */
+const left_out_ms = 60_000;
 
 test.each([
   ["nothing", 0],
@@ -61,6 +64,20 @@ test.each([
     const after = model.filter(
       ([at_ms, seq]) => (at_ms > key[0] || (at_ms === key[0] && seq > key[1])) && at_ms < before_ms,
     );
+    const second_ms = key[0] - (key[0] % 1000);
+    const second =
+      random() < 0.5
+        ? {}
+        : { second: { from_ms: second_ms, before_ms: second_ms + left_out_ms, last: key[1] } };
+    const skip = below(random, round % 3 === 0 ? 9 : within.length + 9);
+    const step = random() < 0.5 ? 1 : -1;
+    const precision = random() < 0.5 ? "s" : "ms";
+    const shown = within.filter(
+      ([at_ms, seq]) =>
+        second.second === undefined || seq <= key[1] || at_ms < second_ms || at_ms >= second_ms + left_out_ms,
+    );
+    const served = (step > 0 ? shown : shown.toReversed()).slice(skip, skip + limit);
+    const asked = { ...window, ...second, skip, limit, precision } as const;
     const found = runner.run(readingsAfter(run, { after: key, before_ms, limit }));
     const keys = runner.run(
       keysFrom([
@@ -74,6 +91,7 @@ test.each([
       numbered: runner.run(numberedBetween(run, { ...window, first, last })),
       newest: runner.run(newestBetween(run, window)),
       spans: [...runner.run(spansBetween(run, window, width))].sort(([one], [other]) => one - other),
+      records: runner.run(recordsOf(run, asked, step)).map(({ stamp, event }) => [stamp, event]),
       after: found.map(([at_ms, seq, event]) => [at_ms, seq, event]),
       keys: keys.map((of) => of.toSorted((one, other) => one[1] - other[1])),
     }).toEqual({
@@ -85,6 +103,7 @@ test.each([
         const numbers = of.map(([, seq]) => seq);
         return [at_ms, [of.length, Math.min(...numbers), Math.max(...numbers)]];
       }),
+      records: served.map(([at_ms, seq]) => [precision === "s" ? Math.floor(at_ms / 1000) : at_ms, seq]),
       after: after.slice(0, limit).map(([at_ms, seq]) => [at_ms, seq, seq]),
       keys: [
         model.filter(([at_ms, seq]) => at_ms >= from_ms && seq <= last),

@@ -152,6 +152,13 @@ export const parts: Readonly<Record<string, Part>> = {
     ),
     row("ranks", "src/store/core", "ranks span-memory", "test/store/sqlite", "ranks pages:far.down"),
     row(
+      "readings of runs",
+      "src/store/core",
+      "page-records readings oldest-first",
+      "test/store",
+      "numbering sqlite/run-readings sqlite/central-conformance:central.on.SQLite.homes.that.an|the.middle.(pages.*seed.1|all.readings|arrivals.tell)",
+    ),
+    row(
       "what comes back",
       "src/store/sqlite",
       "upload-write same-past",
