@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { zstdDecompressSync } from "node:zlib";
 import { stamp_end_ms } from "../../src/clock.ts";
 import { seriesNames, type Value } from "../../src/series.ts";
 import { columnOf } from "../../src/store/batch.ts";
@@ -49,6 +50,29 @@ test("readings of two sets are merged in order of stamp, then of number, and cut
     const meant = [...all.stamp_ms].filter((stamp_ms) => stamp_ms >= from_ms && stamp_ms < before_ms);
     expect([...all.stamp_ms.slice(start, end)]).toEqual(meant);
   }
+});
+
+test("readings have all that their rows said wherever they are picked, merged and put in order", () => {
+  const series = "wirelesssensor_measures";
+  const rows: ReadingOfRun[] = [
+    [5_000, 3, "temperature", 21.5, "°C", 0],
+    [3_000, 9, "humidity", 60, "%", 2],
+    [3_000, 4, "temperature", -1.25, "", 0],
+  ];
+  const readings = readingsOf(series, rows);
+  expect(rowsOf(readings)).toEqual(rows);
+  expect(orderOf(readings)).toEqual([2, 1, 0]);
+  const inOrder = rows.toReversed();
+  expect(rowsOf(pick(readings, [2, 1, 0]))).toEqual(inOrder);
+  const both = merged(readingsOf(series, rows.slice(0, 1)), readingsOf(series, rows.slice(1)));
+  expect(both).toEqual(readingsOf(series, inOrder));
+});
+
+test("a column of one value alone has it once", () => {
+  const rows = [1, 2, 3].map((seq): ReadingOfRun => [1_000, seq, "humidity", seq, "%", 0]);
+  const bytes = encodeBlock("wirelesssensor_measures", readingsOf("wirelesssensor_measures", rows));
+  const [, , ...columns] = JSON.parse(zstdDecompressSync(bytes).toString()) as unknown[][];
+  expect(columns).toEqual([["humidity"], [1, 2, 3], ["%"], [0]]);
 });
 
 test("bytes that were damaged are refused, and never taken for other readings", () => {

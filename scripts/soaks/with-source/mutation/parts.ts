@@ -144,6 +144,14 @@ export const parts: Readonly<Record<string, Part>> = {
     ),
     row("columns", "src/store", "batch batch-columns series-columns", "test/store", "batch"),
     row(
+      "epochs and batches",
+      "src/store",
+      "sqlite/epochs sqlite/upload-reads sqlite/numbered-readings sqlite/batch-devices core/numbering",
+      "test/store/upload",
+      "../numbering devices days numbered lost read-again epochs:copy|nobody|numbers",
+    ),
+    row("blocks", "src/store", "sealed-block", "test/store", "sealed-block"),
+    row(
       "pages",
       "src/store/core",
       "pages",
