@@ -130,6 +130,30 @@ test("readings that a gateway has lost come back under their numbers, and no oth
   await again.close();
 });
 
+test("a reading is late again once the newer one is back that had come before it", async () => {
+  using directory = temporaryDirectory();
+  await hear(
+    directory.path,
+    [0, 100, 50].map((at, index) => sensorEvent(sensor(1), start_ms + at, index)),
+  );
+  const all = await batchOf(directory.path);
+  const late = () => {
+    using database = new Database(databasePath(directory.path), { readonly: true });
+    return database.query("SELECT seq FROM late").values().flat();
+  };
+  expect(late()).toEqual([3]);
+  change(directory.path, "DELETE FROM wirelesssensor_events WHERE seq = 2");
+  const { database, runner } = changing(directory.path);
+  const days = [[1, Math.floor(start_ms / day_ms)]] as const;
+  runner.run(recountDays(homesOnSqlite, { series: "wirelesssensor_events", home: 0, days, changed: true }));
+  database.close();
+  expect(late()).toEqual([]);
+  const store = await openUpload(directory.path);
+  expect(await store.takeBack(all)).toBe(1);
+  await store.close();
+  expect(late()).toEqual([3]);
+});
+
 test("what came from central is not taken back: it was never this store's to lose", async () => {
   using directory = temporaryDirectory();
   const store = await openUpload(directory.path, { create: true });
