@@ -35,7 +35,13 @@ export async function restoreHistory(options: {
     await store.restoreReadings(batch);
     readings += readingsIn(batch);
     onBatch(batch, readings);
-    position = positionIn(answer.headers.get(positionHeader), central);
+    const next = positionIn(answer.headers.get(positionHeader), central);
+    if (next.seq === position?.seq && next.at === position.at)
+      throw new OperatorError(
+        `central at ${central.url.host} says twice that its history goes on at ${next.seq} ${next.at}`,
+        "check what stands between this machine and central: it may answer what was asked before",
+      );
+    position = next;
   }
   throw new OperatorError(
     `the history of this home does not end after ${readings} readings`,
