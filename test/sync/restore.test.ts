@@ -79,7 +79,11 @@ test.each(["", "40", "x40 a", "40x a", `${"4".repeat(17)} a`])(
 );
 
 test("a central that begins the same place again is left, however often it would", async () => {
-  const { central, queries } = answers(batchOf(1, 20, "20 a"), batchOf(21, 40, "40 a"), batchOf(41, 60, "40 b"));
+  const { central, queries } = answers(
+    batchOf(1, 20, "20 a"),
+    batchOf(21, 40, "40 a"),
+    batchOf(41, 60, "40 b"),
+  );
   await using home = await restored(central, 0);
   expect(home.readings).toContain("says twice that its history goes on at 40 b");
   expect([queries.length, home.events().length]).toEqual([4, 60]);
