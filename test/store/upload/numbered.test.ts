@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
 import type { Reading } from "../../../src/reading.ts";
 import { databasePath, openForReading } from "../../../src/store/sqlite/connection.ts";
+import { epochs } from "../../../src/store/sqlite/epochs.ts";
 import { numberedReadings, searchedReadings } from "../../../src/store/sqlite/numbered-readings.ts";
 import { Runner } from "../../../src/store/sqlite/runner.ts";
+import { batchAfter, searchedColumns } from "../../../src/store/sqlite/upload-reads.ts";
 import { below, reading, seeded, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
 import { openGateway } from "../sqlite/opening.ts";
 
@@ -42,5 +44,19 @@ test("readings that are found by the counts are those that looking at everything
     const found = runner.run(numberedReadings(from_seq, to_seq));
     expect(found).toEqual(runner.run(searchedReadings(from_seq, to_seq)));
   }
+  await gateway.close();
+});
+
+test("readings that are looked up without the counts have the columns that a batch of them has", async () => {
+  using directory = temporaryDirectory();
+  const gateway = await openGateway(directory.path);
+  const readings = Array.from({ length: 30 }, (_, n) => sensorEvent(sensor(n % 3), start_ms + n, 48));
+  await gateway.append(readings);
+  using database = openForReading(databasePath(directory.path));
+  const runner = new Runner(database);
+  const epoch = runner.run(epochs()).at(-1)?.epoch ?? "";
+  const { devices, series } = runner.run(batchAfter({ epoch, after_seq: 4, readings_max: 20 })) ?? {};
+  expect(devices).toHaveLength(3);
+  expect(runner.run(searchedColumns(5, 24))).toEqual({ devices, series } as never);
   await gateway.close();
 });
