@@ -19,6 +19,7 @@ export interface Run {
   /** Its table, in Markdown. */
   table: string[];
   exitCode: number;
+  interrupted: boolean;
   /** Where and when, and of what. */
   circumstances: string;
 }
@@ -31,7 +32,8 @@ export function withFigures(document: string, run: Run): string | undefined {
     .toSorted(([, one = ""], [, other = ""]) => other.length - one.length);
   if (place === undefined) return undefined;
   const ended = run.exitCode === 0 ? "" : ` It ended with ${run.exitCode}: not all of it holds.`;
-  const figures = [...run.table, "", `\`./scripts/${run.command}\`: ${run.circumstances}.${ended}`];
+  const stopped = run.interrupted ? " It was interrupted: the figures are of what had run by then." : "";
+  const figures = [...run.table, "", `\`./scripts/${run.command}\`: ${run.circumstances}.${ended}${stopped}`];
   return document.replace(
     place[0],
     () => `<!-- figures of ${place[1]} -->\n${figures.join("\n")}\n<!-- end of figures -->`,
@@ -60,7 +62,10 @@ if (import.meta.main) {
     stderr: "inherit",
   });
   // Ctrl-C reaches the run too. It may have figures to print yet.
-  process.on("SIGINT", () => undefined);
+  let interrupted = false;
+  process.on("SIGINT", () => {
+    interrupted = true;
+  });
   let printed = "";
   const decoder = new TextDecoder();
   for await (const chunk of child.stdout) {
@@ -72,6 +77,7 @@ if (import.meta.main) {
     command: [kind, name, ...given].join(" "),
     table: printed.split("\n").filter((line) => line.startsWith("|")),
     exitCode: process.exitCode,
+    interrupted,
     circumstances: circumstances(),
   };
   let recorded = false;

@@ -19,6 +19,7 @@ const run: Run = {
   command: "soak life --planted",
   table: ["| patch | $& minutes |", "| --- | --- |", "| one | 0.4 |"],
   exitCode: 0,
+  interrupted: false,
   circumstances: "2026-11-23, 2 cores",
 };
 
@@ -36,6 +37,10 @@ test("the table of a run takes the place of the one before, and nothing else cha
   expect(seeds).not.toContain("| old |");
   expect(seeds).toContain(
     "`./scripts/soak life --seeds 3..9`: 2026-11-23, 2 cores. It ended with 1: not all of it holds.\n<!-- end",
+  );
+  const interrupted = withFigures(document, { ...run, interrupted: true });
+  expect(interrupted).toContain(
+    "2 cores. It was interrupted: the figures are of what had run by then.\n<!-- end",
   );
 });
 
