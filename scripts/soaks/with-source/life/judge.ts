@@ -212,6 +212,11 @@ export class Judge {
     return of?.happened[serial % serials_of_home]?.excused !== undefined;
   }
 
+  /** The card of a home is lost. What its box still has is read again, and gets the times of another clock. */
+  cardLost(of: SimulatedHome): void {
+    for (const { serial } of of.happened) if (!this.#atCentral.has(serial)) this.#stamps.delete(serial);
+  }
+
   /** Readings that a home has at central, by a state of it that was looked at last. */
   atCentral(serial: number): boolean {
     return this.#atCentral.has(serial);

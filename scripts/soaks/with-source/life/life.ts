@@ -260,6 +260,7 @@ class Life {
     this.#judge.leave(home.disk.directory);
     const atCentral = () => {
       this.#judge.central();
+      this.#judge.cardLost(home);
       return (serial: number) => this.#judge.atCentral(serial);
     };
     home.replaceCard(() => this.#makeDisk.make(), atCentral).catch((thrown) => this.#fail(thrown));
