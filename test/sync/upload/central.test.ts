@@ -111,8 +111,8 @@ test("numbers that are another's are for somebody to mend, and a central that ho
   };
   const accepted = (central: Central) => central.ask({ method: "POST", path: "/batches", accept: [409] });
   for (const reason of ["foreign", "diverged", "home"])
-    for (const asked of [ask(conflict(reason)), accepted(conflict(reason))]) {
-      const fault = await faultOf(asked);
+    for (const asking of [ask, accepted]) {
+      const fault = await faultOf(asking(conflict(reason)));
       expect(fault).toBeInstanceOf(OperatorError);
       expect(fault).not.toBeInstanceOf(TryAgainLater);
       expect(fault.message).toContain("(as it says)");
