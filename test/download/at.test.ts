@@ -104,7 +104,7 @@ test("a number that has not come, and an epoch of elsewhere, are refused in one 
     [{ epoch, number: 99_999 }, /up to 14100, and not up to 99999/],
     [{ epoch: "0".repeat(32), number: 1 }, /has no readings of epoch 0{32}/],
   ] as const)
-    expect(places.download("sqlite", "refused", { at: [asked] })).rejects.toThrow(said);
+    await expect(places.download("sqlite", "refused", { at: [asked] })).rejects.toThrow(said);
 });
 
 /** Runs `lintel fetch` at one of the places. */

@@ -181,7 +181,7 @@ test("the codebook says what was left out, and homes, subjects and items have th
 
 test("identifiers are for administrators: another token is refused in one line", async () => {
   const asked = { byWhom: "admin" } as const;
-  expect(fetched("refused", asked)).rejects.toThrow("--identifiers takes an admin token");
+  await expect(fetched("refused", asked)).rejects.toThrow("--identifiers takes an admin token");
   await fetched("admin", { ...asked, token: serving.tokens.admin });
 });
 

@@ -151,7 +151,7 @@ test("a sensor that was reset and joins again keeps its identity and is enrolled
 test("joining cannot be opened while the adapter is away, and says so", async () => {
   await coordinator.unplug();
   await host.until("the driver to notice", () => driver.status().state === "retrying");
-  expect(driver.openJoining(60)).rejects.toThrow(/the Zigbee adapter is not ready: /);
+  await expect(driver.openJoining(60)).rejects.toThrow(/the Zigbee adapter is not ready: /);
   await coordinator.replug();
   await host.until("the driver to listen", () => driver.status().state === "listening");
 });

@@ -27,7 +27,7 @@ test("what is done at a worker is there once it resolves, and undone where it re
     await sql`INSERT INTO kept VALUES (2)`;
     throw new RangeError("no");
   });
-  expect(refused).rejects.toThrow(RangeError);
+  await expect(refused).rejects.toThrow(RangeError);
   const twice = nearby.transaction(1, ({ sql }) => sql`INSERT INTO kept VALUES (1)`.then(() => {}));
   const fault = await twice.catch((thrown) => thrown);
   expect(workerOf(fault)).toBe(worker);
