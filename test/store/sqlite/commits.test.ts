@@ -1,13 +1,17 @@
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { clockQuality, SystemClock } from "../../../src/clock.ts";
+import { day_ms } from "../../../src/durations.ts";
 import type { Reading } from "../../../src/reading.ts";
+import { essentialsPath } from "../../../src/store/sqlite/essentials.ts";
 import { openGatewayStore } from "../../../src/store/sqlite/open.ts";
 import type { GatewayStore } from "../../../src/store/store.ts";
+import { SettableClock } from "../../api/settable-clock.ts";
 import { item, keptLog, sensor, sensorEvent, start_ms, temporaryDirectory } from "../sample.ts";
 import { checkCounts } from "./counts.ts";
-import { openBeside, openGateway } from "./opening.ts";
+import { databaseOf, openBeside, openGateway } from "./opening.ts";
 import { writerOfTests } from "./writer-here.ts";
 
 test("a commit that is refused leaves no device, count or note, and what comes next is as if it had never been", async () => {
@@ -71,6 +75,47 @@ test("a device of an inventory that a command beside the gateway has changed is 
     [0, 2],
   ]);
   await beside.close();
+  await store.close();
+});
+
+test("devices without an address are told apart by their numbers in the inventory", async () => {
+  using directory = temporaryDirectory();
+  const store = await openGateway(directory.path);
+  await store.importRecords([[7, 8].map((itemid) => numbered(itemid))]);
+  const [seven, eight] = [7, 8].map((itemid) => ({ ...sensor(1), address: "", itemid })) as [Known, Known];
+  for (const second of [0, 1])
+    await store.append([
+      sensorEvent(seven, start_ms + second * 1_000, 7),
+      sensorEvent(eight, start_ms + second * 1_000, 8),
+    ]);
+  for (const itemid of [7, 8]) {
+    const key = (await store.item("wirelesssensors", `item-${itemid}`))?.key ?? 0;
+    expect(await stampsOf(store, key)).toEqual([
+      [1_000, itemid],
+      [0, itemid],
+    ]);
+  }
+  await store.close();
+});
+
+test("a device that is known by its number is its address's from when that has an item", async () => {
+  using directory = temporaryDirectory();
+  const store = await openGateway(directory.path);
+  await store.importRecords([[numbered(7)]]);
+  const both: Known = { ...sensor(1), itemid: 7 };
+  await store.append([sensorEvent(both, start_ms, 1)]);
+  const { created } = await store.append([sensorEvent(sensor(1), start_ms + 1_000, 2)]);
+  await store.append([sensorEvent(both, start_ms + 2_000, 3)]);
+  const keys = await Promise.all(
+    ["item-7", created[0] ?? ""].map((name) => store.item("wirelesssensors", name)),
+  );
+  expect(await Promise.all(keys.map((known) => stampsOf(store, known?.key ?? 0)))).toEqual([
+    [[0, 1]],
+    [
+      [2_000, 3],
+      [1_000, 2],
+    ],
+  ]);
   await store.close();
 });
 
@@ -152,6 +197,47 @@ test("a running gateway that is erased forgets its devices at once, and leaves n
   checkCounts(directory.path);
   await store.close();
 });
+
+test("a gateway that has no copy of its essentials has none after an erasure either", async () => {
+  using directory = temporaryDirectory();
+  const store = await openGateway(directory.path);
+  await store.append([sensorEvent(sensor(1), start_ms, 1)]);
+  await store.erase({ target: { home: 0 }, id: "ab".repeat(16), at_ms: start_ms + 1_000 });
+  expect(existsSync(essentialsPath(databaseOf(directory.path)))).toBe(false);
+  await store.close();
+});
+
+test("upkeep once a day counts the tables for the plans of queries, and has the copy of the essentials made anew", async () => {
+  using directory = temporaryDirectory();
+  const clock = new SettableClock(start_ms);
+  const of = { directory: directory.path, clock, log: keptLog().log };
+  const store = await openGatewayStore({ ...of, ...writerOfTests() });
+  const path = databaseOf(directory.path);
+  const copiedWith = async (value: string) => {
+    await store.append([], { cursors: new Map([["box", value]]) });
+    await store.keepEssentials();
+    return valuesIn(essentialsPath(path), "SELECT value FROM cursors");
+  };
+  await store.append(Array.from({ length: 500 }, (_, n) => sensorEvent(sensor(n), start_ms + n, n)));
+  // A cursor alone, which moves with most commits, is no cause to write the copy.
+  expect([await copiedWith("1"), await copiedWith("2")]).toEqual([["1"], ["1"]]);
+  clock.advance(day_ms);
+  expect(await copiedWith("3")).toEqual(["3"]);
+  expect(valuesIn(path, "SELECT DISTINCT tbl FROM sqlite_stat1")).toContain("wirelesssensor_events");
+  await store.close();
+});
+
+type Known = Reading["device"] & { readonly itemid?: number };
+
+/** A sensor in the inventory whose address nobody knows. */
+function numbered(itemid: number) {
+  return { type: "items", record: item(itemid, { macaddress: null }) } as const;
+}
+
+function valuesIn(path: string, sql: string): unknown[] {
+  using database = new Database(path, { readonly: true });
+  return database.query(sql).values().flat();
+}
 
 /** Milliseconds since the start and events of a sensor's readings, newest first. */
 async function stampsOf(store: GatewayStore, item: number): Promise<unknown[]> {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { rmSync, writeFileSync } from "node:fs";
+import { rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { OperatorError } from "../../../src/errors.ts";
 import { sensor, sensorEvent, start_ms } from "../sample.ts";
@@ -50,6 +50,35 @@ test.skipIf(!mountsAllowed)(
     expect((await store.page({ ...page, skip: 0 })).records).toEqual([
       { stamp: start_ms + kept + 499, event: kept + 499 },
     ]);
+    await store.close();
+  },
+);
+
+test.skipIf(!mountsAllowed)(
+  "on a full disk an erasure, and the copy of the essentials, are refused in one line, and nothing is gone",
+  async () => {
+    using mount = mountSmall({ bytes: 3_000_000 });
+    const store = await openGateway(mount.path);
+    await store.append(events(0, 500));
+    const ballast = join(mount.path, "ballast");
+    writeFileSync(ballast, new Uint8Array(statfsSync(mount.path).bavail * 4096));
+    const refusal = async (asked: Promise<unknown>) => {
+      const fault = await asked.catch((thrown) => thrown);
+      expect(fault).toBeInstanceOf(OperatorError);
+      return (fault as Error).message;
+    };
+    const path = databaseOf(mount.path);
+    const whole = { target: { home: 0 }, id: "ab".repeat(16), at_ms: start_ms * 2 } as const;
+    expect(await refusal(store.erase(whole))).toMatch(
+      /^\S+ is to be written anew without what is erased, for which \d+ bytes must be free, and \d+ are: free some space on its disk/,
+    );
+    expect(await refusal(store.keepEssentials())).toStartWith(`${path} cannot grow: the disk is full: `);
+    expect((await store.overview()).items[0]?.series[0]?.count).toBe(500);
+
+    rmSync(ballast);
+    await store.keepEssentials();
+    expect(await store.erase(whole)).toMatchObject({ readings: [{ readings: 500 }] });
+    expect((await store.overview()).items).toEqual([]);
     await store.close();
   },
 );
