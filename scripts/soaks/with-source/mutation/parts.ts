@@ -126,7 +126,7 @@ export const parts: Readonly<Record<string, Part>> = {
       "src/store/sqlite",
       "write series-tables stream-keys",
       "test/store/sqlite",
-      "commits full-disk cursors device-offset ../upload/read-again ../upload/notes given-names write-ahead-log conformance:readings|add.up|learns|dry.run|breaks.off|second.import opening:closed",
+      "commits full-disk cursors device-offset ../upload/read-again ../upload/notes given-names write-ahead-log conformance:readings|add.up|learns|dry.run|breaks.off|second.import opening:closed erasures:takes.nothing",
     ),
     row(
       "counts",

@@ -84,25 +84,27 @@ function commandOf({ tests }: Row): string {
 }
 
 /**
- * Mutates the sources of a row, and has its tests run against each mutant. What an earlier run saw killed in code that is the same since
- * is not asked again; what survived is.
+ * Mutates the sources of a row, and has its tests run against each mutant. What an earlier run with the same files and names of tests saw
+ * killed in code that is the same since is not asked again; what survived is.
  */
 export async function mutate(row: Row, fresh: boolean): Promise<Mutant[]> {
   const file = row.name.replaceAll(" ", "-");
   const seen = join(root, place, `${file}.seen.json`);
   const report = join(root, place, `${file}.json`);
+  const configuration = join(root, place, `${file}.config.json`);
+  const command = commandOf(row);
   if (existsSync(seen)) {
+    const sameTests = (await Bun.file(configuration).json()).commandRunner.command === command;
     const before = (await Bun.file(seen).json()) as Report;
     for (const file of Object.values(before.files))
-      file.mutants = fresh ? [] : file.mutants.filter(({ status }) => status === "Killed");
+      file.mutants = fresh || !sameTests ? [] : file.mutants.filter(({ status }) => status === "Killed");
     await Bun.write(seen, JSON.stringify(before));
   }
-  const configuration = join(root, place, `${file}.config.json`);
   await Bun.write(
     configuration,
     JSON.stringify({
       testRunner: "command",
-      commandRunner: { command: commandOf(row) },
+      commandRunner: { command },
       mutate: row.sources,
       ignorePatterns: [".bun", ".ci", "clients", "dist", "docs", "packaging", "*.md"],
       plugins: [join(import.meta.dir, "texts-for-people.js")],
