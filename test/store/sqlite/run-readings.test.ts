@@ -111,4 +111,13 @@ test.each([
       ].map((of) => of.toSorted((one, other) => one[1] - other[1])),
     });
   }
+  // A stretch ends before its end, where the last reading of a block lies right there too.
+  for (const [before_ms] of database
+    .query<[number], []>("SELECT last_stamp FROM sealed_readings")
+    .values() as [number][]) {
+    const counted = [...runner.run(spansBetween(run, { from_ms: 0, before_ms }, widths_ms[0])).values()];
+    expect(counted.reduce((sum, [count]) => sum + count, 0)).toBe(
+      model.filter(([at_ms]) => at_ms < before_ms).length,
+    );
+  }
 });

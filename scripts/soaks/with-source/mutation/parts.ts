@@ -148,7 +148,7 @@ export const parts: Readonly<Record<string, Part>> = {
       "src/store",
       "sqlite/epochs sqlite/upload-reads sqlite/numbered-readings sqlite/batch-devices core/numbering",
       "test/store/upload",
-      "../numbering devices days numbered lost read-again epochs:copy|nobody|numbers",
+      "../numbering devices days notes numbered lost read-again epochs:copy|nobody|numbers",
     ),
     row("blocks", "src/store", "sealed-block", "test/store", "sealed-block"),
     row(

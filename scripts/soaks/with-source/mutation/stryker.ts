@@ -84,22 +84,26 @@ function commandOf({ tests }: Row): string {
 }
 
 /**
- * Mutates the sources of a row, and has its tests run against each mutant. What an earlier run with the same files and names of tests saw
- * killed in code that is the same since is not asked again; what survived is.
+ * Mutates the sources of a row, and has its tests run against each mutant. What an earlier run of the same tests saw killed in
+ * code that is the same since is not asked again; what survived is.
  */
 export async function mutate(row: Row, fresh: boolean): Promise<Mutant[]> {
   const file = row.name.replaceAll(" ", "-");
   const seen = join(root, place, `${file}.seen.json`);
   const report = join(root, place, `${file}.json`);
-  const configuration = join(root, place, `${file}.config.json`);
   const command = commandOf(row);
+  const texts = await Promise.all(row.tests.map(({ file }) => Bun.file(join(root, file)).text()));
+  const tests = Bun.file(join(root, place, `${file}.tests.txt`));
+  const testsNow = [command, ...texts].join("\n");
   if (existsSync(seen)) {
-    const sameTests = (await Bun.file(configuration).json()).commandRunner.command === command;
+    const sameTests = (await tests.exists()) && (await tests.text()) === testsNow;
     const before = (await Bun.file(seen).json()) as Report;
     for (const file of Object.values(before.files))
       file.mutants = fresh || !sameTests ? [] : file.mutants.filter(({ status }) => status === "Killed");
     await Bun.write(seen, JSON.stringify(before));
   }
+  await tests.write(testsNow);
+  const configuration = join(root, place, `${file}.config.json`);
   await Bun.write(
     configuration,
     JSON.stringify({
