@@ -3,8 +3,8 @@
  *
  *   ./scripts/soak mutation drivers|ingest|transfer|store [NAME…] [--fresh]
  *
- * NAME is a line of a part in mutation/parts.ts. A mutant that was killed in code that is the same since is not tried again, unless
- * `--fresh` is said. Stryker is fetched the first time.
+ * NAME is a line of a part in mutation/parts.ts. A mutant that was killed in code and by tests that are the same since is not tried
+ * again, unless `--fresh` is said. Stryker is fetched the first time.
  */
 import { parseArgs } from "node:util";
 import { type Part, parts } from "./mutation/parts.ts";

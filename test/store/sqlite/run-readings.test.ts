@@ -112,9 +112,8 @@ test.each([
     });
   }
   // A stretch ends before its end, where the last reading of a block lies right there too.
-  for (const [before_ms] of database
-    .query<[number], []>("SELECT last_stamp FROM sealed_readings")
-    .values() as [number][]) {
+  const blocks = database.query<{ last_stamp: number }, []>("SELECT last_stamp FROM sealed_readings").all();
+  for (const { last_stamp: before_ms } of blocks) {
     const counted = [...runner.run(spansBetween(run, { from_ms: 0, before_ms }, widths_ms[0])).values()];
     expect(counted.reduce((sum, [count]) => sum + count, 0)).toBe(
       model.filter(([at_ms]) => at_ms < before_ms).length,

@@ -89,20 +89,17 @@ function commandOf({ tests }: Row): string {
  */
 export async function mutate(row: Row, fresh: boolean): Promise<Mutant[]> {
   const file = row.name.replaceAll(" ", "-");
-  const seen = join(root, place, `${file}.seen.json`);
-  const report = join(root, place, `${file}.json`);
   const command = commandOf(row);
-  const texts = await Promise.all(row.tests.map(({ file }) => Bun.file(join(root, file)).text()));
-  const tests = Bun.file(join(root, place, `${file}.tests.txt`));
-  const testsNow = [command, ...texts].join("\n");
+  const texts = await Promise.all(row.tests.map((test) => Bun.file(join(root, test.file)).text()));
+  const asked = Bun.hash.crc32([command, ...texts].join("\n")).toString(16);
+  const seen = join(root, place, `${file}-${asked}.seen.json`);
+  const report = join(root, place, `${file}.json`);
   if (existsSync(seen)) {
-    const sameTests = (await tests.exists()) && (await tests.text()) === testsNow;
     const before = (await Bun.file(seen).json()) as Report;
     for (const file of Object.values(before.files))
-      file.mutants = fresh || !sameTests ? [] : file.mutants.filter(({ status }) => status === "Killed");
+      file.mutants = fresh ? [] : file.mutants.filter(({ status }) => status === "Killed");
     await Bun.write(seen, JSON.stringify(before));
   }
-  await tests.write(testsNow);
   const configuration = join(root, place, `${file}.config.json`);
   await Bun.write(
     configuration,
