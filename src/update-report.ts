@@ -2,11 +2,19 @@ import { type Static, Type } from "@sinclair/typebox";
 
 const closed = { additionalProperties: false } as const;
 const text = Type.String({ maxLength: 1_000 });
-const count = Type.Integer({ minimum: 0 });
+const count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+/** Unix milliseconds up to the end of the year 9999. */
+const moment_ms = Type.Integer({ minimum: 0, maximum: 253_402_300_799_999 });
 
 /** Why a release was not taken, or did not stay. */
 export const RefusalReason = Type.Union([
   Type.Literal("signature"),
+  /** The list ended before now: newer ones are kept back, or nobody has refreshed it. */
+  Type.Literal("expired"),
+  /** The list is older than one that was seen before. */
+  Type.Literal("rollback"),
+  /** The files of the list do not belong together. */
+  Type.Literal("mixed"),
   Type.Literal("architecture"),
   Type.Literal("older"),
   Type.Literal("damaged"),
@@ -25,7 +33,7 @@ export const Refusal = Type.Object(
     reason: RefusalReason,
     message: text,
     /** When last, unix milliseconds, and how many times. */
-    at_ms: count,
+    at_ms: moment_ms,
     times: Type.Integer({ minimum: 1 }),
   },
   closed,

@@ -1,8 +1,9 @@
 /**
  * Updates a box again and again, with power cuts and bad releases: it always ends on one that serves, and loses no reading
  *
- *   sudo ./scripts/soak update [--updates 200] [--seed N] [--cache DIR] [--hold]
+ *   sudo ./scripts/soak update [--updates 200] [--seed N] [--cache DIR] [--hold] [--hostile]
  *
+ * --hostile: every other folder of releases has another hand in it: old lists, lists that have ended, mixed ones, swapped packages, stolen keys.
  * A Debian is booted as by `scripts/soak boot`, with the package in it, a simulated stick whose sensor says numbers all the time, and central and a
  * web server with releases outside of it. Exits with 1 at the first thing that does not hold, with 2 where it cannot run here.
  */
@@ -28,12 +29,13 @@ const { values: options } = parseArgs({
     seed: { type: "string", default: String(Math.floor(Math.random() * 1e6)) },
     cache: { type: "string", default: join(tmpdir(), "lintel-soak-boot") },
     hold: { type: "boolean", default: false },
+    hostile: { type: "boolean", default: false },
     within: { type: "string" },
     help: { type: "boolean", default: false },
   },
 });
 if (options.help) {
-  console.log("sudo ./scripts/soak update [--updates 200] [--seed N] [--cache DIR] [--hold]");
+  console.log("sudo ./scripts/soak update [--updates 200] [--seed N] [--cache DIR] [--hold] [--hostile]");
   process.exit();
 }
 process.exit(
@@ -74,7 +76,7 @@ async function runWithin(directory: string): Promise<number> {
   try {
     await step("it boots", () => box.boot());
     await step("the package is installed, and hears a sensor", () => updated.install());
-    const rounds = new Rounds({ updated, world, maker, random: seeded(seed) });
+    const rounds = new Rounds({ updated, world, maker, random: seeded(seed), hostile: options.hostile });
     for (let round = 1; round <= Number(options.updates); round += 1) await rounds.round(round);
     console.log(figuresText(rounds.figures()));
     console.log("soak update: all of it holds");

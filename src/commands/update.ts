@@ -5,6 +5,7 @@ import { type Config, defaultConfigFiles, findConfig, loadParts } from "../confi
 import { certificateIn } from "../config/credential-files.ts";
 import type { UpdateTarget } from "../config/update-section.ts";
 import { messageOf, OperatorError } from "../errors.ts";
+import { GuardedClock } from "../guarded-clock.ts";
 import { takeLock, updatePost } from "../store/sqlite/lock.ts";
 import { linkedFolder, ownRelease, releaseIn } from "../update/folders.ts";
 import { HomeData } from "../update/home-data.ts";
@@ -46,8 +47,10 @@ interface UpdateOptions {
 }
 
 async function run(options: UpdateOptions, context: CommandContext): Promise<void> {
-  const { terminal, clock } = context;
-  const { file, data, upload, target } = settingsOf(options);
+  const { terminal } = context;
+  const { file, api, data, upload, target } = settingsOf(options);
+  // A list of releases ends at a time, and a clock that somebody has set to another year must not judge it.
+  const clock = new GuardedClock({ clock: context.clock, directory: data });
   const own = ownRelease();
   if (own === undefined)
     throw new OperatorError(
@@ -73,7 +76,7 @@ async function run(options: UpdateOptions, context: CommandContext): Promise<voi
         stop: new AbortController().signal,
       },
       service,
-      judge: new Judge({ service, data, clock }),
+      judge: new Judge({ service, data, clock, api }),
       data: new HomeData({ data, config: file, copy: join(target.directory, "copy") }),
       uploads: upload !== undefined,
       clock,
@@ -99,6 +102,7 @@ async function startedBy(launcher: string, context: CommandContext): Promise<voi
 
 function settingsOf(options: UpdateOptions): {
   file: string;
+  api: Config["api"];
   data: string;
   upload: Config["upload"];
   target: UpdateTarget;
@@ -109,13 +113,13 @@ function settingsOf(options: UpdateOptions): {
       `there is no configuration: neither ${defaultConfigFiles.join(" nor ")} exists`,
       "name one with --config FILE",
     );
-  const { data, upload, update: target } = loadParts(file, "data", "upload", "update");
+  const { api, data, upload, update: target } = loadParts(file, "api", "data", "upload", "update");
   if (target === undefined)
     throw new OperatorError(
       `${file} has no section [update]`,
-      'add one with manifest = "https://…/releases.json" where this box is to update itself',
+      'add one with manifest = "https://…/releases" where this box is to update itself',
     );
-  return { file: resolve(file), data, upload, target };
+  return { file: resolve(file), api, data, upload, target };
 }
 
 const sameHost = (one: string, other: string) => URL.parse(one)?.host === URL.parse(other)?.host;

@@ -4,7 +4,7 @@ import { type Static, Type } from "@sinclair/typebox";
 /** Keys of `[update]`. */
 export const updateSection = Type.Object({
   manifest: Type.String({
-    description: 'the address of a releases.json, such as "https://central.example/releases/releases.json"',
+    description: 'the address of a folder of releases, such as "https://central.example/releases"',
   }),
   ring: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
   trial_seconds: Type.Optional(Type.Integer({ minimum: 10, maximum: 86_400 })),
@@ -13,7 +13,7 @@ export const updateSection = Type.Object({
 
 /** Where a gateway's releases come from, and how they are tried. docs/updates.md says what each is for. */
 export interface UpdateTarget {
-  /** The address of a releases.json; its signature is beside it, at the same address with `.sig`. */
+  /** The address of the folder that ./scripts/release has written. */
   readonly manifest: string;
   /** How many boxes have a release before this one may: it takes releases that are for this ring or a larger one. */
   readonly ring: number;
@@ -39,13 +39,8 @@ export function updateTargetOf(section: Static<typeof updateSection>, directory:
   };
 }
 
-/** Whether a text is the address of a list of releases: over HTTP, with the name of a JSON file at its end. */
+/** Whether a text is the address of a folder of releases, over HTTP. */
 export function isManifestAddress(text: string): boolean {
   const url = URL.parse(text);
-  return (
-    url !== null &&
-    /^https?:$/.test(url.protocol) &&
-    /\/[^/]+\.json$/.test(url.pathname) &&
-    `${url.search}${url.hash}${url.username}` === ""
-  );
+  return url !== null && /^https?:$/.test(url.protocol) && `${url.search}${url.hash}${url.username}` === "";
 }

@@ -1,4 +1,4 @@
-import { createHash, createPublicKey } from "node:crypto";
+import { createHash } from "node:crypto";
 import { createReadStream, existsSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { open, statfs } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,12 +6,12 @@ import type { Clock } from "../clock.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import { requestOnce } from "../http-client/request.ts";
 import type { Wording } from "../http-client/wording.ts";
-import { manifest_bytes_max, type Release, readReleases } from "./manifest.ts";
 import { Refused } from "./refused.ts";
+import { addressOf, type Release, targetPathOf } from "./release.ts";
 
 /** Where releases are fetched from. */
 export interface ReleaseSource {
-  /** The address of the list. */
+  /** The address of the repository. */
   readonly manifest: string;
   /** The certificate of a server that no authority vouches for, in PEM. */
   readonly certificate?: string | undefined;
@@ -26,28 +26,19 @@ const wording: Wording = {
   run: "update",
   url_setting: "[update] manifest",
   certificate_setting: "in [upload] certificate, if central serves them",
-  url_example: "https://central.example/releases/releases.json",
+  url_example: "https://central.example/releases",
   token_remedy: "have the server give releases to everybody: they are signed, and no secret",
 };
 
-/** The list of releases, signed by the key. @throws OperatorError where it cannot be fetched, Refused where it is not signed */
-export async function fetchReleases(source: ReleaseSource, key: string): Promise<Release[]> {
-  for (let tries = 1; ; tries += 1) {
-    const list = await fetchSmall(source, source.manifest);
-    const signature = await fetchSmall(source, `${source.manifest}.sig`);
-    try {
-      return readReleases(list, signature, createPublicKey(key));
-    } catch (thrown) {
-      // It may have been published anew between the two: then they are not a pair.
-      if (tries >= pair_tries_max) throw thrown;
-    }
-  }
-}
-
-async function fetchSmall(source: ReleaseSource, address: string): Promise<Uint8Array> {
+/** A small file of the repository. @throws OperatorError where it cannot be fetched */
+export async function fetchSmall(
+  source: ReleaseSource,
+  address: string,
+  bytes_max: number,
+): Promise<Uint8Array> {
   const outcome = await requestOnce(
     { method: "GET", url: new URL(address), headers: {} },
-    { ...source, answer_ms_max: stall_ms_max, answer_bytes_max: manifest_bytes_max, wording },
+    { ...source, answer_ms_max: stall_ms_max, answer_bytes_max: bytes_max, wording },
   );
   if ("status" in outcome && outcome.status === 200) return outcome.body;
   const why = "status" in outcome ? `it answers ${outcome.status}` : outcome.failure;
@@ -72,6 +63,7 @@ export async function download(source: ReleaseSource, release: Release, director
     for (let tries = 0; sizeOf(path) < bytes && tries < tries_max; tries += 1)
       await downloadOn(source, release, path);
   } catch (thrown) {
+    if (thrown instanceof Refused) throw thrown;
     if ((thrown as NodeJS.ErrnoException).code === "ENOSPC")
       throw new Refused("disk", `${directory} is full`, release);
     throw new OperatorError(
@@ -97,7 +89,7 @@ async function downloadOn(source: ReleaseSource, release: Release, path: string)
   const from = sizeOf(path);
   try {
     expectMore();
-    const response = await fetch(new URL(encodeURIComponent(release.file), manifest), {
+    const response = await fetch(addressOf(manifest, `targets/${targetPathOf(release)}`), {
       headers: { "accept-encoding": "identity", ...(from > 0 && { range: `bytes=${from}-` }) },
       redirect: "manual",
       decompress: false,
@@ -112,7 +104,8 @@ async function downloadOn(source: ReleaseSource, release: Release, path: string)
     for await (const part of response.body ?? []) {
       expectMore();
       at += part.length;
-      if (at > release.bytes) throw new Error("the server sends more than the list says");
+      if (at > release.bytes)
+        throw new Refused("damaged", `${release.file} is longer than the list says`, release);
       await target.appendFile(part);
     }
     await target.sync();
@@ -147,8 +140,6 @@ const sizeOf = (path: string) => (existsSync(path) ? statSync(path).size : 0);
 /** Between two pieces of a download, and for the whole of it. */
 const stall_ms_max = 60_000;
 const download_ms_max = 2 * 60 * 60_000;
-/** Times that the list is fetched with its signature. */
-const pair_tries_max = 2;
 /** Requests for one file in a run. */
 const tries_max = 5;
 /** A package unpacked takes less than this many times its own size. */

@@ -14,18 +14,18 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { parseIfWhole, readIfThere } from "../disk/durable-file.ts";
 import { messageOf, OperatorError } from "../errors.ts";
-import type { Release } from "./manifest.ts";
 import { Refused } from "./refused.ts";
+import type { Release } from "./release.ts";
 
-/** A folder that runs by itself: `lintel`, `bun`, `program/`, `release.json` and the key that newer ones are signed with. */
+/** A folder that runs by itself: `lintel`, `bun`, `program/`, `release.json` and who signs newer ones. */
 export interface ReleaseFolder {
   readonly path: string;
   readonly version: string;
   readonly architecture: string;
   /** The file that starts it. */
   readonly launcher: string;
-  /** The public key, in PEM; absent: it takes no updates. */
-  readonly key?: string;
+  /** The root of the programme's repository, as JSON; absent: it takes no updates. */
+  readonly root?: string;
 }
 
 /** `release.json`; what a later release may add is left alone. */
@@ -40,8 +40,8 @@ export function releaseIn(path: string): ReleaseFolder | undefined {
   const found = parseIfWhole(readIfThere(join(path, "release.json")));
   if (!Value.Check(ReleaseFile, found)) return undefined;
   const { version, architecture } = found as Static<typeof ReleaseFile>;
-  const key = readIfThere(join(path, "release-key.pem"));
-  return { path, version, architecture, launcher: join(path, "lintel"), ...(key && { key }) };
+  const root = readIfThere(join(path, "release-root.json"));
+  return { path, version, architecture, launcher: join(path, "lintel"), ...(root && { root }) };
 }
 
 /** The release that this process is: its program lies in `program/`. Undefined in a checkout. */

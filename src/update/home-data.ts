@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { readIfThere } from "../disk/durable-file.ts";
+import { readPlainFile } from "../disk/plain-file.ts";
 import { messageOf } from "../errors.ts";
 import { databaseBytes, databasePath, restoringPath } from "../store/sqlite/connection.ts";
 
@@ -27,7 +28,8 @@ export class HomeData {
 
   /** Whether somebody uploads now. */
   get uploading(): boolean {
-    const pid = readIfThere(join(this.#data, "upload.pid"))?.trim();
+    const pid = readPlainFile(join(this.#data, "upload.pid"), pid_bytes_max)?.trim() ?? "";
+    if (!/^\d+$/.test(pid)) return false;
     // A power cut leaves the file, and another process may have the number since.
     return (readIfThere(`/proc/${pid}/cmdline`) ?? "").split("\0").includes("upload");
   }
@@ -99,6 +101,9 @@ export class HomeData {
     return run([...(own ? [] : owner), ...words]);
   }
 }
+
+/** Digits of a process, and the end of the line. */
+const pid_bytes_max = 32;
 
 async function run(words: readonly string[]): Promise<string> {
   const child = Bun.spawn([...words], { cwd: "/", stdin: "ignore", stdout: "pipe", stderr: "pipe" });

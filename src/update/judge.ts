@@ -1,7 +1,11 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../clock.ts";
+import type { Config } from "../config/config.ts";
+import { reachableHost } from "../config/server-address.ts";
 import { ControlClient } from "../control/client.ts";
 import type { GatewayStatus } from "../control/status.ts";
+import { OperatorError } from "../errors.ts";
+import { plainJson, shortLine } from "../plain-text.ts";
 import { seriesOf } from "../series.ts";
 import { silence_max_ms } from "../store/cadence.ts";
 import type { Service } from "./service.ts";
@@ -20,12 +24,15 @@ export class Judge {
   readonly #service: Service;
   readonly #control: ControlClient;
   readonly #clock: Clock;
+  readonly #api: ConfiguredApi;
   #answered = false;
 
-  constructor(options: { service: Service; data: string; clock: Clock }) {
+  /** @param options.api where the configuration has the gateway serve */
+  constructor(options: { service: Service; data: string; clock: Clock; api: ConfiguredApi }) {
     this.#service = options.service;
     this.#control = new ControlClient(options.data);
     this.#clock = options.clock;
+    this.#api = options.api;
   }
 
   /** Why the gateway should not be restarted now; undefined where it may be. */
@@ -140,6 +147,7 @@ export class Judge {
     const response = await fetch(`${status.url}${path}&limit=${limit}`, {
       headers: { authorization: `bearer ${token}`, accept: "application/json" },
       signal: AbortSignal.timeout(answer_ms_max),
+      redirect: "error",
       // The port is that of the gateway which answers on the control socket, on this machine.
       tls: { rejectUnauthorized: false },
     });
@@ -151,10 +159,32 @@ export class Judge {
     );
   }
 
-  #status(): Promise<GatewayStatus | undefined> {
-    return this.#control.statusIfRunning();
+  /** @throws OperatorError where the gateway names another place than its configuration: the token goes nowhere else */
+  async #status(): Promise<GatewayStatus | undefined> {
+    const status = await this.#control.statusIfRunning();
+    if (status === undefined || isServedBy(this.#api, status.url)) return status;
+    throw new OperatorError(
+      `the gateway says that it serves ${shortLine(plainJson(status.url), url_length_max)}, and its configuration says otherwise`,
+      "restart the gateway; if it says so again, somebody else answers in its place",
+    );
   }
 }
+
+type ConfiguredApi = Pick<Config["api"], "hostname" | "port" | "tls">;
+
+/** Whether an address is the one that a gateway with this configuration has on its machine. Port 0 is any port. */
+function isServedBy({ hostname, port, tls }: ConfiguredApi, address: string): boolean {
+  const url = URL.parse(address);
+  const [protocol, usual] = tls === undefined ? ["http:", "80"] : ["https:", "443"];
+  return (
+    url?.protocol === protocol &&
+    url.hostname === URL.parse(`${protocol}//${reachableHost(hostname)}`)?.hostname &&
+    url.username === "" &&
+    (port === 0 || (url.port || usual) === String(port))
+  );
+}
+
+const url_length_max = 100;
 
 /** How often a device is heard although nothing happens: as its model is known to be, or else as its kind is. */
 function cadenceIn({ facts, expected_ms }: GatewayStatus["store"]["items"][number]): {

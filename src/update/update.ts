@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Clock } from "../clock.ts";
+import { type Clock, clockQuality } from "../clock.ts";
 import type { UpdateTarget } from "../config/update-section.ts";
 import { writeDurably } from "../disk/durable-file.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import type { Log } from "../log.ts";
-import { download, fetchReleases, type ReleaseSource, requireRoom } from "./fetching.ts";
+import { download, type ReleaseSource, requireRoom } from "./fetching.ts";
 import {
   type Link,
   linkedFolder,
@@ -17,8 +17,9 @@ import {
 } from "./folders.ts";
 import { CommandFailed, type HomeData } from "./home-data.ts";
 import type { Judge } from "./judge.ts";
-import { chooseRelease, ownArchitecture, type Release } from "./manifest.ts";
 import { Refused } from "./refused.ts";
+import { chooseRelease, ownArchitecture, type Release } from "./release.ts";
+import { readRepository } from "./repository.ts";
 import type { Service } from "./service.ts";
 import { isRefused, readState, type State, type Trial, withRefusal, writeState } from "./state.ts";
 
@@ -85,9 +86,14 @@ class Run {
     await this.#requireConfirmed();
     this.#tidy();
     try {
-      if (own.key === undefined)
-        throw new Refused("signature", "the release that runs has no key of a programme in it");
-      const releases = await fetchReleases(source, own.key);
+      if (own.root === undefined)
+        throw new Refused("signature", "the release that runs has no root of a programme's repository in it");
+      if (clock.now().quality !== clockQuality.synchronised)
+        return {
+          result: "waiting",
+          message: `a list of releases cannot be judged without the time: ${clock.cautions?.()[0] ?? "it is not known yet"}`,
+        };
+      const releases = await readRepository(source, { directory: this.#directory, root: own.root });
       this.#keep({ looked_ms: clock.now().unix_ms, ring: target.ring, confirmed: own.version });
       const release = chooseRelease(releases, {
         architecture: ownArchitecture,

@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from "node:crypto";
 import {
   chmodSync,
   existsSync,
@@ -32,7 +31,10 @@ export class ReleaseServer {
       port: 0,
       hostname: "127.0.0.1",
       fetch: async (request) => {
-        const path = join(folder, decodeURIComponent(new URL(request.url).pathname));
+        const path = join(
+          folder,
+          decodeURIComponent(new URL(request.url).pathname).replace(/^\/releases/, ""),
+        );
         if (!existsSync(path) || !statSync(path).isFile()) return new Response("", { status: 404 });
         const from = Number(/^bytes=(\d+)-$/.exec(request.headers.get("range") ?? "")?.[1] ?? 0);
         if (path.endsWith(".deb")) this.ranges.push(from);
@@ -45,7 +47,7 @@ export class ReleaseServer {
   }
 
   get url(): string {
-    return `${this.#server.url}releases.json`;
+    return `${this.#server.url}releases`;
   }
 
   stop(): Promise<void> {
@@ -64,20 +66,20 @@ export class UpdatingBox implements AsyncDisposable {
   readonly releases = join(this.disk, "releases");
   readonly #package = join(this.site.directory, "package");
   readonly #bin = join(this.site.directory, "bin");
-  readonly #keyFile = join(this.site.directory, "key.pem");
-  readonly key: string;
+  /** The ledger of the programme, on a disk of its own. */
+  readonly ledger = join(this.site.directory, "ledger");
+  readonly root: string;
   readonly server: ReleaseServer;
   readonly #supervisor: Supervisor;
   #updater: Subprocess<"ignore", "pipe", "pipe"> | undefined;
 
   constructor({ sections = "", trial_s = 30 }: { sections?: string; trial_s?: number } = {}) {
-    const { publicKey, privateKey } = generateKeyPairSync("ed25519");
-    this.key = publicKey.export({ type: "spki", format: "pem" }).toString();
-    writeFileSync(this.#keyFile, privateKey.export({ type: "pkcs8", format: "pem" }));
     const folder = join(this.site.directory, "served");
     mkdirSync(folder);
     this.server = new ReleaseServer(folder);
-    makeRelease(this.#package, { version: "0.1.0", key: this.key });
+    this.list("init", "--folder", folder);
+    this.root = readFileSync(join(this.ledger, "root.json"), "utf8");
+    makeRelease(this.#package, { version: "0.1.0", root: this.root });
     this.configure(sections, trial_s);
     const socket = join(this.site.directory, "systemd.sock");
     this.#supervisor = new Supervisor(socket, () => [
@@ -109,23 +111,16 @@ process.stdout.write(await answer.text());`;
     fault?: Fault;
     ring?: number;
     architecture?: string;
-    key?: string;
     short?: boolean;
   }): string {
-    const file = makePackage(this.site.directory, { key: this.key, ...of });
-    this.list("--ring", String(of.ring ?? 500), file);
+    const file = makePackage(this.site.directory, { root: this.root, ...of });
+    this.list("add", "--ring", String(of.ring ?? 500), file);
     return file;
   }
 
-  /** `scripts/release` on the folder. */
-  list(...words: string[]): void {
-    const { exitCode, stderr } = Bun.spawnSync([
-      publish,
-      this.server.folder,
-      "--key",
-      this.#keyFile,
-      ...words,
-    ]);
+  /** `scripts/release` of the programme. */
+  list(verb: string, ...words: string[]): void {
+    const { exitCode, stderr } = Bun.spawnSync([publish, verb, this.ledger, "--yes", ...words]);
     if (exitCode !== 0) throw new Error(stderr.toString());
   }
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { type Clock, SystemClock } from "../../src/clock.ts";
+import { controlPath } from "../../src/control/server.ts";
 import { hour_ms } from "../../src/durations.ts";
 import { Judge } from "../../src/update/judge.ts";
 import { eventually, type RunningServer, Site } from "../shipped/front-door.ts";
@@ -28,7 +29,7 @@ beforeEach(async () => {
   token = await site.token();
   const serving = async () => ({ serving: true, failed: false, restarts: 0 });
   const service = { state: serving, start: async () => {}, stop: async () => {} };
-  judge = new Judge({ service, data: site.data, clock });
+  judge = new Judge({ service, data: site.data, clock, api: { hostname: "127.0.0.1", port: 0 } });
 });
 afterEach(() => site.remove());
 
@@ -63,6 +64,48 @@ test("a device has to be heard again where its cadence fits into the trial, and 
   expect((await baseline(2 * hour_ms)).heard).toEqual([]);
   later_ms = 4 * hour_ms;
   expect((await baseline(4 * hour_ms)).heard).toEqual([]);
+}, 60_000);
+
+test("the token goes to the gateway that is configured, and to nobody whom the control socket names instead", async () => {
+  const before = await baseline(hour_ms);
+  expect(await gateway.stop()).toBe(0);
+  const asked: string[] = [];
+  using thief = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: ({ headers }) => {
+      asked.push(headers.get("authorization") ?? "");
+      return new Response("[]");
+    },
+  });
+  const status = { joining: false, started_ms: 0, busy: [], drivers: [], store: { items: [] } };
+  for (const url of [
+    `http://127.0.0.1:${thief.port}/v0.9`,
+    "http://central.example:8080/v0.9",
+    "http://127.0.0.1:8080@central.example/v0.9",
+    "https://127.0.0.1:8080/v0.9",
+    "file:///etc/passwd",
+    "",
+  ]) {
+    using control = Bun.serve({
+      unix: controlPath(site.data),
+      fetch: () => Response.json({ ...status, url }),
+    });
+    const service = { state: async () => ({ serving: true, failed: false, restarts: 0 }) };
+    const careful = new Judge({
+      service: { ...service, start: async () => {}, stop: async () => {} },
+      data: site.data,
+      clock,
+      api: { hostname: "0.0.0.0", port: 8080 },
+    });
+    const page = { path: "/items?limit=1", records: ["x"] };
+    const looked = await careful.look({ ...before, pages: [page] }, { since_ms: 0, token, thoroughly: true });
+    expect(looked).toEqual({ missing: ["it does not answer on its control socket"] });
+    const asking = careful.baseline({ token, uploads: false, trial_ms: hour_ms });
+    expect(await asking.catch(String)).toContain("its configuration says otherwise");
+    control.stop(true);
+  }
+  expect(asked).toEqual([]);
 }, 60_000);
 
 test("no release is tried while a driver may still come to hear its device: the new one would not be asked for it", async () => {

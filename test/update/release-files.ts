@@ -1,4 +1,4 @@
-import { chmodSync, copyFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, normalize } from "node:path";
 
 const checkout = normalize(join(import.meta.dir, "../.."));
@@ -22,7 +22,8 @@ export type Fault = string;
 /** The parts of a release that tests choose. */
 export interface ReleaseOf {
   version: string;
-  key: string;
+  /** The root of the programme's repository, as JSON. */
+  root: string;
   fault?: Fault;
   architecture?: string;
   /** Its program is one file that imports the bundle where it lies: the same steps on the disk, and few of each. */
@@ -57,13 +58,14 @@ export function makeRelease(folder: string, of: ReleaseOf): void {
     join(folder, "release.json"),
     JSON.stringify({ version, commit: "1a2b3c4d5e", architecture: other }),
   );
-  writeFileSync(join(folder, "release-key.pem"), of.key);
+  writeFileSync(join(folder, "release-root.json"), of.root);
 }
 
 /** The same as a package: its path. */
 export function makePackage(directory: string, of: ReleaseOf): string {
   const name = `lintel_${of.version}_${of.architecture ?? architecture}`;
   const tree = join(directory, name);
+  rmSync(tree, { recursive: true, force: true });
   makeRelease(join(tree, "usr/lib/lintel"), of);
   mkdirSync(join(tree, "DEBIAN"), { mode: 0o755 });
   writeFileSync(

@@ -38,11 +38,12 @@ test(
       "0.2.0",
       "confirmed",
       "current",
+      "metadata",
       "state.json",
       "update.lock",
     ]);
     expect(await box.update()).toMatchObject({ result: "newest" });
-    box.list("--ring", "50", "--version", "0.3.0");
+    box.list("widen", "--ring", "50", "--version", "0.3.0");
     expect(await box.update()).toMatchObject({ result: "updated" });
     expect(await box.status()).toMatchObject({
       running: "0.3.0",
@@ -137,7 +138,7 @@ test(
     for (const link of ["current", "confirmed"]) rmSync(join(box.releases, link));
     await box.restart();
     expect(await update).toMatchObject({ result: "overruled" });
-    expect(readdirSync(box.releases).toSorted()).toEqual(["state.json", "update.lock"]);
+    expect(readdirSync(box.releases).toSorted()).toEqual(["metadata", "state.json", "update.lock"]);
     expect(box.state().trial).toBeUndefined();
     await box.serving();
     expect(box.running()).toContain("package");
@@ -148,17 +149,23 @@ test(
 test(
   "a box refuses a package with other bytes than the list says, and one that is for another machine, and tells so in its state",
   async () => {
-    const path = join(box.server.folder, box.publish({ version: "0.2.0" }).replace(/.*\//, ""));
+    const name = box.publish({ version: "0.2.0" }).replace(/.*\//, "");
+    const served = readdirSync(join(box.server.folder, "targets/ring-500"));
+    const path = join(box.server.folder, "targets/ring-500", served.find((one) => one.endsWith(name)) ?? "");
+    const sound = readFileSync(path);
     const bytes = readFileSync(path);
     bytes[1_000] = (bytes[1_000] ?? 0) ^ 1;
     writeFileSync(path, bytes);
-    const { result, message } = await box.update();
-    expect(result).toBe("refused");
-    box.list("--withdraw", "0.2.0");
+    expect(await box.update()).toMatchObject({ result: "refused" });
+    // One that is longer is refused as well, and told.
+    writeFileSync(path, Buffer.concat([sound, Buffer.alloc(100)]));
+    expect(await box.update()).toMatchObject({ result: "refused" });
+    writeFileSync(path, sound);
+    box.list("withdraw", "--version", "0.2.0");
     box.publish({ version: "0.3.0", architecture: "riscv64" });
     expect(await box.update()).toMatchObject({ result: "refused" });
     expect((await box.status()).refusals).toMatchObject([
-      { reason: "damaged", version: "0.2.0", message, times: 1 },
+      { reason: "damaged", version: "0.2.0", times: 2 },
       { reason: "architecture" },
     ]);
     expect(existsSync(join(box.releases, "current"))).toBe(false);

@@ -50,9 +50,7 @@ export async function installGateway(trial: Trial): Promise<void> {
         const enabled = await Promise.all(units.map((unit) => box.property(unit, "UnitFileState")));
         return [...enabled, await box.property("lintel-update.timer", "ActiveState")].join(" ");
       };
-      const updating = await again(
-        `${file}\n[update]\nmanifest = "https://central.example/releases/releases.json"\n`,
-      );
+      const updating = await again(`${file}\n[update]\nmanifest = "https://central.example/releases"\n`);
       expect(updating === "enabled enabled active", "an enabled timer that runs", updating);
       const next = await box.property("lintel-update.timer", "NextElapseUSecRealtime");
       const not = await again(file);

@@ -29,10 +29,13 @@ export function buildPackages(options: { checkout: string; directory: string }):
     const out = join(directory, version);
     mkdirSync(out, { recursive: true });
     const words = ["--arch", architecture, "--version", version, "--out", out];
-    const signed = ["--apt", join(directory, "apt"), "--sign-with", signer];
     // Whatever it takes to compress them better is spent on releases.
-    const quick = ["DPKG_DEB_COMPRESSOR_TYPE=gzip", "DPKG_DEB_COMPRESSOR_LEVEL=1", `GNUPGHOME=${keys}`];
-    run(["env", ...quick, "scripts/build", ...words, ...signed], { cwd: checkout });
+    const quick = ["DPKG_DEB_COMPRESSOR_TYPE=gzip", "DPKG_DEB_COMPRESSOR_LEVEL=1"];
+    run(["env", ...quick, "scripts/build", ...words], { cwd: checkout });
+    const built = join(out, `lintel_${version}_${architecture}.deb`);
+    const folders = [`${directory}.pool`, join(directory, "apt")];
+    const signed = ["scripts/apt-folder", ...folders, "--sign-with", signer, built];
+    run(["env", `GNUPGHOME=${keys}`, ...signed], { cwd: checkout });
     run(["rm", "-r", join(out, `lintel_${version}_${architecture}`)]);
   }
   run(["gpgconf", "--homedir", keys, "--kill", "all"]);

@@ -56,8 +56,9 @@ export type Printed = keyof typeof printed;
 export const leftOut: Readonly<Record<string, string>> = {
   "./scripts/lintel demo": "it is for a checkout, and test/shipped runs it",
   "./scripts/test": "it runs every test, this one's quick relatives among them",
-  "./scripts/build --apt /srv/www/lintel --sign-with programme@example.org":
+  "./scripts/apt-folder ~/published /srv/www/lintel --sign-with programme@example.org dist/lintel_*.deb":
     "it is run with the names that this machine has",
+  "gpg --show-keys /etc/apt/keyrings/lintel.asc": "a person compares what it prints",
   "sudo ./scripts/test-aarch64": "it boots a machine of its own",
 };
 

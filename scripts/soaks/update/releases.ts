@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -9,8 +10,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { run } from "../boot/root.ts";
+import { type Attack, attack, keepForReplay } from "./attacks.ts";
 
 /**
  * The package that the box starts with, built as people build it, and releases that are made of it: with the same program, another version, and a
@@ -19,8 +21,11 @@ import { run } from "../boot/root.ts";
 export class ReleaseMaker {
   readonly #checkout: string;
   readonly #directory: string;
-  readonly #key: string;
-  readonly #otherKey: string;
+  /** The ledgers of the programme and of somebody else. */
+  readonly #ledger: string;
+  readonly #foreignLedger: string;
+  /** The folders that these write; a web server serves one of them. */
+  readonly #folders: { readonly own: string; readonly foreign: string };
   readonly architecture: string;
 
   /** @param options.cache where a package that was built of the same source is kept, with its key, for the next run */
@@ -30,10 +35,15 @@ export class ReleaseMaker {
     this.#directory = source === undefined ? options.directory : join(options.cache, `packages-${source}`);
     this.architecture = run(["dpkg", "--print-architecture"]).trim();
     mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
-    [this.#key, this.#otherKey] = ["key", "other"].map((name) => {
-      const path = join(this.#directory, `${name}.pem`);
-      if (!existsSync(path)) run([this.#release, "--make-key", path]);
-      return path;
+    const own = join(this.#directory, "folder");
+    this.#folders = { own, foreign: `${own}-foreign` };
+    [this.#ledger, this.#foreignLedger] = Object.entries(this.#folders).map(([name, folder]) => {
+      const ledger = join(this.#directory, `ledger-${name}`);
+      if (!existsSync(join(ledger, "root.json"))) {
+        rmSync(ledger, { recursive: true, force: true });
+        run([this.#release, "init", ledger, "--folder", folder, "--yes"]);
+      }
+      return ledger;
     }) as [string, string];
   }
 
@@ -46,10 +56,9 @@ export class ReleaseMaker {
     const built = join(this.#directory, `lintel_${version}_${this.architecture}.deb`);
     if (existsSync(built) && existsSync(join(this.#directory, "base"))) return built;
     const out = ["--arch", this.architecture, "--out", this.#directory, "--version", version];
-    const key = this.#key.replace(/\.pem$/, ".pub.pem");
     // The box unpacks it once: its size does not matter here.
     const quick = ["env", "DPKG_DEB_COMPRESSOR_TYPE=gzip", "DPKG_DEB_COMPRESSOR_LEVEL=1"];
-    run([...quick, join(this.#checkout, "scripts/build"), ...out, "--key", key]);
+    run([...quick, join(this.#checkout, "scripts/build"), ...out, "--root", join(this.#ledger, "root.json")]);
     rmSync(join(this.#directory, "base"), { recursive: true, force: true });
     renameSync(built.replace(/\.deb$/, ""), join(this.#directory, "base"));
     return built;
@@ -85,18 +94,45 @@ export class ReleaseMaker {
     return file;
   }
 
-  /** Publishes a release alone, signed by the programme or by somebody else, as it is or with another byte than is signed. */
-  publish(folder: string, file: string, of: { foreign?: boolean; cut?: boolean }): void {
-    for (const name of readdirSync(folder)) rmSync(join(folder, name));
-    const key = of.foreign ? this.#otherKey : this.#key;
-    run([this.#release, folder, "--key", key, "--ring", "500", file]);
-    const served = join(folder, basename(file));
+  /** Publishes a release, signed by the programme or by somebody else, as it is or with another byte than is signed. */
+  async publish(
+    folder: string,
+    file: string,
+    of: { foreign?: boolean; cut?: boolean; attack?: Attack },
+  ): Promise<void> {
+    const ledger = of.foreign ? this.#foreignLedger : this.#ledger;
+    const published = of.foreign ? this.#folders.foreign : this.#folders.own;
+    const before = join(this.#directory, "folder-before");
+    rmSync(before, { recursive: true, force: true });
+    cpSync(this.#folders.own, before, { recursive: true });
+    for (const version of this.#published(ledger)) this.#change(ledger, "withdraw", "--version", version);
+    this.#change(ledger, "add", "--ring", "500", file);
+    this.#serve(published, folder);
+    if (!of.foreign && of.attack === undefined) keepForReplay(folder, this.#ledger);
+    if (of.attack !== undefined) await attack(of.attack, { folder, ledger, before });
     if (of.cut) {
+      const targets = join(folder, "targets/ring-500");
+      const served = join(targets, readdirSync(targets)[0] ?? "");
       const bytes = readFileSync(served);
       bytes[5_000] = (bytes[5_000] ?? 0) ^ 1;
       writeFileSync(served, bytes);
     }
     rmSync(file);
+  }
+
+  #change(ledger: string, verb: string, ...words: string[]): void {
+    run([this.#release, verb, ledger, "--yes", ...words]);
+  }
+
+  #published(ledger: string): string[] {
+    const { releases } = JSON.parse(readFileSync(join(ledger, "ledger.json"), "utf8"));
+    return [...new Set((releases as { version: string }[]).map(({ version }) => version))];
+  }
+
+  /** Copies what was published to where it is served: who can write there is somebody else. */
+  #serve(published: string, folder: string): void {
+    for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true });
+    cpSync(published, folder, { recursive: true });
   }
 
   /** The path of a package that is installed by hand: all of it, under another version. */

@@ -1,6 +1,7 @@
 import { faults } from "../../../test/update/faults.ts";
 import { until } from "../boot/box.ts";
 import { expect, step } from "../boot/trial.ts";
+import { type Attack, attacks } from "./attacks.ts";
 import type { ReleaseMaker } from "./releases.ts";
 import { type Part, trial_s, type UpdatedBox } from "./updated-box.ts";
 import type { World } from "./world.ts";
@@ -12,6 +13,8 @@ interface Kind {
   readonly fault?: string;
   readonly foreign?: true;
   readonly cut?: true;
+  /** Done to the folder that is served. */
+  readonly attack?: Attack;
   readonly older?: true;
   readonly full?: "before" | "during";
   /** The package of a newer version is installed by hand in the trial. */
@@ -39,6 +42,13 @@ const kinds: readonly Kind[] = [
   { name: "good, and the disk fills up", full: "during" },
   { name: "deaf, and a package is installed", fault: deaf, installed: true },
 ];
+/** Lists that somebody else than the programme has had a hand in. */
+const hostile: readonly Kind[] = [
+  ...Object.entries(attacks).map(([name, reason]): Kind => {
+    return { name: `a folder with another hand in it: ${name}`, attack: name as Attack, reason };
+  }),
+  ...kinds.filter(({ foreign, cut, older }) => foreign || cut || older),
+];
 const good: Kind = { name: "good" };
 const goodOnes: readonly Kind[] = kinds.map((_, place) => {
   const aim = (["unpacking", "copying", "switching", undefined] as const)[place % 4];
@@ -60,12 +70,21 @@ export class Rounds {
   readonly #world: World;
   readonly #maker: ReleaseMaker;
   readonly #random: () => number;
+  readonly #isHostile: boolean;
   readonly #counts = new Map<string, number>();
   #deck: Kind[] = [];
+  #dealt = 0;
   #confirmed = "0.1.0";
   #next: Promise<Made> | undefined;
 
-  constructor(options: { updated: UpdatedBox; world: World; maker: ReleaseMaker; random: () => number }) {
+  constructor(options: {
+    updated: UpdatedBox;
+    world: World;
+    maker: ReleaseMaker;
+    random: () => number;
+    hostile: boolean;
+  }) {
+    this.#isHostile = options.hostile;
     this.#updated = options.updated;
     this.#world = options.world;
     this.#maker = options.maker;
@@ -77,7 +96,7 @@ export class Rounds {
     const { kind, version } = made;
     const cuts = Math.floor(this.#random() * (cuts_max + 1));
     await step(`${number}. ${kind.name}`, async () => {
-      this.#maker.publish(this.#world.releases, made.file, kind);
+      await this.#maker.publish(this.#world.releases, made.file, kind);
       const next = this.#make(number + 1);
       this.#next = next;
       const began_ms = Date.now();
@@ -107,8 +126,12 @@ export class Rounds {
 
   /** The next kind, of a shuffled deck: each comes once in it, and as many good ones as bad ones. */
   #deal(): Kind {
+    // A list can be old only where two were read before it.
+    if (this.#isHostile && this.#dealt++ < 2) return good;
     if (this.#deck.length === 0)
-      this.#deck = [...kinds, ...goodOnes]
+      this.#deck = (
+        this.#isHostile ? [...hostile, ...goodOnes.slice(0, hostile.length)] : [...kinds, ...goodOnes]
+      )
         .map((kind) => ({ kind, place: this.#random() }))
         .toSorted((one, other) => one.place - other.place)
         .map(({ kind }) => kind);
@@ -206,7 +229,9 @@ export class Rounds {
     if (kind.reason !== undefined) {
       const told = update.refusals.some(
         (one: { reason: string; version?: string; at_ms: number }) =>
-          one.reason === kind.reason && one.at_ms >= began_ms && (kind.foreign || one.version === version),
+          one.reason === kind.reason &&
+          one.at_ms >= began_ms &&
+          (kind.foreign || kind.attack || one.version === version),
       );
       expect(told, `central to be told of ${kind.reason}`, JSON.stringify(update.refusals));
     }

@@ -70,7 +70,7 @@ export class World {
   }
 
   readonly centralUrl = `http://127.0.0.1:${port.central}`;
-  readonly manifestUrl = `http://127.0.0.1:${port.releases}/releases.json`;
+  readonly manifestUrl = `http://127.0.0.1:${port.releases}`;
 
   /** A sync token of a home. */
   syncToken(home: number): string {

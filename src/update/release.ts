@@ -1,11 +1,9 @@
-import { type KeyObject, verify } from "node:crypto";
 import { type Static, Type } from "@sinclair/typebox";
-import { Value } from "@sinclair/typebox/value";
 import { Refused } from "./refused.ts";
 
 const closed = { additionalProperties: false } as const;
 
-/** A release as `releases.json` lists it. */
+/** A release as the repository of a programme lists it. */
 export const Release = Type.Object(
   {
     version: Type.String({ pattern: "^\\d{1,6}(\\.\\d{1,6}){2}(~\\d{1,14})?$" }),
@@ -14,7 +12,7 @@ export const Release = Type.Object(
     ring: Type.Integer({ minimum: 1 }),
     /** As Debian names it: arm64, amd64. */
     architecture: Type.String({ pattern: "^[a-z0-9]{1,20}$" }),
-    /** The name of the package, beside the list. */
+    /** The name of the package. */
     file: Type.String({ pattern: "^[\\w.+~-]{1,150}\\.deb$" }),
     bytes: Type.Integer({ minimum: 1, maximum: 500_000_000 }),
     sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
@@ -23,33 +21,14 @@ export const Release = Type.Object(
 );
 export type Release = Static<typeof Release>;
 
-/** The content of `releases.json`, newest first. */
-export const Releases = Type.Array(Release, { maxItems: 1_000 });
+/** Where a release lies below `targets/` of its repository. */
+export function targetPathOf({ ring, sha256, file }: Release): string {
+  return `ring-${ring}/${sha256}.${file}`;
+}
 
-/** Of this many bytes at most is a list of releases. */
-export const manifest_bytes_max = 1024 * 1024;
-
-/**
- * The releases of a list.
- *
- * @param signature Ed25519 of the bytes of the list, 64 bytes
- * @throws Refused where it is not signed by the key, or not a list of releases
- */
-export function readReleases(bytes: Uint8Array, signature: Uint8Array, key: KeyObject): Release[] {
-  if (signature.length !== 64 || !verify(null, bytes, key, signature))
-    throw new Refused("signature", "the list of releases is not signed by the key of the release that runs");
-  let found: unknown;
-  try {
-    found = JSON.parse(new TextDecoder().decode(bytes));
-  } catch {
-    found = undefined;
-  }
-  if (Value.Check(Releases, found)) return found;
-  const first = Value.Errors(Releases, found).First();
-  throw new Refused(
-    "signature",
-    `the list of releases is signed, and no list (${first?.path ?? ""} ${first?.message ?? "no JSON"})`,
-  );
+/** The address of something in the folder of a repository. */
+export function addressOf(manifest: string, path: string): string {
+  return new URL(path, manifest.endsWith("/") ? manifest : `${manifest}/`).href;
 }
 
 /**
