@@ -2,7 +2,7 @@ import type { Static, TSchema } from "@sinclair/typebox";
 import type { Clock } from "../src/clock.ts";
 import type { DeviceFacts } from "../src/device-facts.ts";
 import type { Log } from "../src/log.ts";
-import type { Cursor, Device, DeviceState, Gap, Reading, Sighting } from "../src/reading.ts";
+import type { Claim, Cursor, Device, DeviceState, Gap, Reading, Sighting, Verdict } from "../src/reading.ts";
 import type { SeriesName } from "../src/series.ts";
 
 /**
@@ -123,6 +123,13 @@ export interface Host {
    * Devices that joined a network, are polled, are on a wire or have a key were let in by that, and are not asked about.
    */
   admits(sighting: Sighting): boolean;
+  /**
+   * Decides whether a device is the one that is known under its address, a new one, or claims to be one that it is not: a conflict, which is kept and shown until a
+   * person accepts or refuses it. A new one is known from now on. To be asked for what a driver knows beyond address and kind, which `accept`, `heard`,
+   * `describe`, `gap` and `joining` look at by themselves: a key, a model that the device itself has told, a counter. `note: false` asks and keeps nothing.
+   * Costs the same however many there are, never fails.
+   */
+  identify(claim: Claim, options?: { readonly note?: boolean }): Verdict;
   /**
    * An address for a device that cannot tell its own: of this home, so that no other home has a device with it, and the same
    * after every start.

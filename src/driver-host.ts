@@ -4,10 +4,12 @@ import type { Host } from "../drivers/driver.ts";
 import type { Clock } from "./clock.ts";
 import type { Config } from "./config/config.ts";
 import type { Joining } from "./control/joining.ts";
+import { OperatorError } from "./errors.ts";
 import type { Admission } from "./ingest/admission.ts";
+import type { Identities } from "./ingest/identities.ts";
 import type { Ingest } from "./ingest/ingest.ts";
 import type { Log } from "./log.ts";
-import type { Cursor } from "./reading.ts";
+import { type Cursor, conflictRemedy, type Device } from "./reading.ts";
 import type { GatewayStore } from "./store/store.ts";
 
 /** The gateway as one driver sees it: a directory, cursors and log lines of its own, by its name. */
@@ -19,26 +21,49 @@ export function hostOf(options: {
   store: GatewayStore;
   ingest: Ingest;
   admission: Admission;
+  identities: Identities;
   joining: Joining;
 }): Host {
-  const { name, config, store, ingest, admission, joining } = options;
+  const { name, config, store, ingest, admission, identities, joining } = options;
   const directory = join(config.data, "drivers", name);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const own = (cursor?: Cursor) => cursor && { ...cursor, name: `${name} ${cursor.name}` };
+  // What its address and kind say: whatever a driver forgets to ask, no other device gets into an item by it.
+  const isOther = ({ kind, address }: Device, adds: boolean) =>
+    address !== "" && identities.identify({ device: { kind, address } }, name, { adds }) === "conflict";
+  const refused = async ({ address }: Device) => {
+    throw new OperatorError(`${address} is known as another device`, conflictRemedy(address));
+  };
   return {
     clock: options.clock,
     log: options.log.named(name),
     directory,
     admits: (sighting) => admission.admits(sighting, name),
+    identify: (claim, asked) => identities.identify(claim, name, asked),
     localAddress: localAddress(config.home.id, store.epoch),
-    accept: (reading, cursor) => ingest.accept(reading, own(cursor), name),
+    accept: (reading, cursor) =>
+      isOther(reading.device, true) ? refused(reading.device) : ingest.accept(reading, own(cursor), name),
     cursor: (key) => store.cursor(`${name} ${key}`),
-    heard: (state) => ingest.heard(state, name),
-    describe: (device, facts) => ingest.describe(device, facts),
-    gap: (gap, cursor) => ingest.gap(gap, own(cursor)),
+    heard: (state) => {
+      if (!isOther(state.device, false)) ingest.heard(state, name);
+    },
+    describe: (device, facts) => {
+      if (!isOther(device, false)) ingest.describe(device, facts);
+    },
+    gap: (gap, cursor) => (isOther(gap.device, false) ? refused(gap.device) : ingest.gap(gap, own(cursor))),
     dropped: (what, count) => ingest.dropped(what, count),
     joining: (event) => {
-      if (event.state === "joined") ingest.joined(event.device, name);
+      const device = event.state === "joined" ? event.device : undefined;
+      const conflict =
+        device !== undefined && identities.identify({ device }, name) === "conflict"
+          ? identities.conflictAt(device.address)
+          : undefined;
+      if (device !== undefined && conflict !== undefined) {
+        const { address } = device;
+        joining.note({ state: "failed", address, reason: conflict.why, remedy: conflictRemedy(address) });
+        return;
+      }
+      if (device !== undefined) ingest.joined(device, name);
       joining.note(event);
     },
     requestJoining: () => joining.press(),

@@ -13,6 +13,37 @@ export interface Device {
   readonly vendor?: string;
 }
 
+/** A device as it shows itself: whether it is the one that is known under its address is decided in src/identity.ts. What is absent it did not say. */
+export interface Claim {
+  readonly device: Pick<Device, "kind" | "address" | "subtype" | "model">;
+  /** The part of the driver that heard it, such as a hub of an MQTT broker. */
+  readonly part?: string;
+  /** The key by which it proves itself; null: it shows itself without one. */
+  readonly key?: DeviceKey | null;
+  /** It has shown that it holds the key that is known, and now has another. */
+  readonly proven?: boolean;
+  /** A number that only rises, which is authenticated together with what it says. */
+  readonly counter?: number;
+}
+
+/** A key without the key itself. */
+export interface DeviceKey {
+  /** Of the key: tells it from others, and gives nothing of it away. */
+  readonly fingerprint: string;
+  /** In words: `paired by digits, secure connections`. */
+  readonly made: string;
+  /** A person wrote it into the configuration. */
+  readonly configured?: boolean;
+}
+
+/** `new` is added to what is known, `same` is known. Of a `conflict` nothing may be recorded or kept until a person has accepted it. */
+export type Verdict = "new" | "same" | "conflict";
+
+/** A person's way out of a conflict at an address. */
+export function conflictRemedy(address: string): string {
+  return `if it is that device, reset or replaced, run lintel items accept ${address}; else lintel items refuse ${address}`;
+}
+
 /** A device that was heard by radio. */
 export interface Sighting {
   readonly device: Device;

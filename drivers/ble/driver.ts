@@ -1,6 +1,7 @@
 import { type Static, type TObject, Type } from "@sinclair/typebox";
 import type { Clock, Moment } from "../../src/clock.ts";
 import { messageOf } from "../../src/errors.ts";
+import type { Kind } from "../../src/kinds.ts";
 import type { Driver, DriverDefinition, DriverStatus, Host, PairingPerson } from "../driver.ts";
 import type { Advertisement, Peripheral, PeripheralDefinition } from "../peripheral.ts";
 import { Reconnect, type RetryBounds, type Session } from "../wire/reconnect.ts";
@@ -13,7 +14,7 @@ import { silentFault } from "./line.ts";
 import { PairingWindow } from "./pairing-window.ts";
 import { productHost } from "./product-host.ts";
 import { Radio } from "./radio.ts";
-import { Bonds, isResolvable } from "./security/bonds.ts";
+import { type Bond, Bonds, deviceKeyOf, isResolvable } from "./security/bonds.ts";
 import { LinkSecurity } from "./security/link-security.ts";
 import { secured } from "./security/secured.ts";
 import { Turns } from "./turns.ts";
@@ -203,6 +204,7 @@ export class BleDriver implements Driver {
    */
   #heard(onAir: Report): boolean {
     const moment = this.#host.clock.now();
+    this.#bonds.settle((bond) => this.#isSame(bond, { note: false }));
     const report = this.#identified(onAir);
     const { address: from } = report;
     if (this.#ignore.has(from) || this.#allow?.has(from) === false) return false;
@@ -217,6 +219,16 @@ export class BleDriver implements Driver {
     const listening = products.filter((product) => this.#listensTo(heard, product, known));
     if (listening.length === 0 && known.length === 0) this.#devices.pass(heard);
     return listening.map((product) => this.#handOn(heard, moment, product)).some(Boolean);
+  }
+
+  /** Whether a bond is of the device that is known under its address, as far as one is. */
+  #isSame(bond: Bond, { proven = false, note = true }: { proven?: boolean; note?: boolean }): boolean {
+    const { kind, address } = bond;
+    const verdict = this.#host.identify(
+      { device: { kind, address }, key: deviceKeyOf(bond), proven },
+      { note },
+    );
+    return verdict === "same" || (note && verdict === "new");
   }
 
   /** The packet under the lasting address of its device, where that is bonded and speaks under a changing one. */
@@ -238,7 +250,9 @@ export class BleDriver implements Driver {
     const { address } = heard;
     if (!this.#window.hasAttemptsFor(address)) return false;
     const take = (signal: AbortSignal) =>
-      this.#withLink({ heard, most_ms: pairing_most_ms, signal }, ({ security }) => security.pair());
+      this.#withLink({ heard, kind: definition.kind, most_ms: pairing_most_ms, signal }, ({ security }) =>
+        security.pair(),
+      );
     this.#turns.ask({ address, name: `${definition.name} ${address}`, take });
     return true;
   }
@@ -290,10 +304,13 @@ export class BleDriver implements Driver {
     const take = (signal: AbortSignal) => {
       const pairing_ms = this.#window.isOpen ? pairing_most_ms : 0;
       const most_ms = Math.min(connection_max_ms, connection_most_ms) + pairing_ms;
-      return this.#withLink({ heard, most_ms, signal }, async ({ security, connection, over }) => {
-        await security.begin();
-        await connected.call(peripheral, connection, over);
-      });
+      return this.#withLink(
+        { heard, kind: definition.kind, most_ms, signal },
+        async ({ security, connection, over }) => {
+          await security.begin();
+          await connected.call(peripheral, connection, over);
+        },
+      );
     };
     this.#turns.ask({ address, name: `${definition.name} ${address}`, take });
   }
@@ -302,12 +319,13 @@ export class BleDriver implements Driver {
   async #withLink(
     turn: {
       readonly heard: Advertisement;
+      readonly kind: Kind;
       readonly most_ms: number;
       readonly signal: AbortSignal;
     },
     work: (link: { security: LinkSecurity; connection: GattConnection; over: AbortSignal }) => Promise<void>,
   ): Promise<void> {
-    const { heard, most_ms, signal: stop } = turn;
+    const { heard, kind, most_ms, signal: stop } = turn;
     const { clock } = this.#host;
     const radio = this.#radio;
     if (radio === undefined) return;
@@ -322,7 +340,15 @@ export class BleDriver implements Driver {
     bearer.gone.catch((reason: unknown) => over.abort(reason));
     const { address, name } = heard;
     const permit = () => this.#window.permitFor(address);
-    const security = new LinkSecurity({ clock, link: bearer, address, bonds: this.#bonds, permit });
+    const security = new LinkSecurity({
+      clock,
+      link: bearer,
+      address,
+      kind,
+      bonds: this.#bonds,
+      isSame: (bond, proven) => this.#isSame(bond, { proven }),
+      permit,
+    });
     try {
       const connection = new GattConnection({ address, name, bearer: secured(bearer, security), clock });
       // A device may hang up when it is done, so the product says what its end means; it has a moment for that.

@@ -15,6 +15,7 @@ export function productHost(host: Host, name: string): Host {
     directory,
     accept: (reading, cursor) => host.accept(reading, own(cursor)),
     admits: (sighting) => host.admits(sighting),
+    identify: (claim, options) => host.identify(claim, options),
     localAddress: host.localAddress,
     cursor: (of) => host.cursor(`${name}/${of}`),
     gap: (gap, cursor) => host.gap(gap, own(cursor)),

@@ -3,7 +3,6 @@ import type { Device, Reading } from "../../src/reading.ts";
 import type { Host } from "../driver.ts";
 import { BroadcastQueue } from "../wire/broadcast-queue.ts";
 import { type BoxState, type Judgement, judge, parseState } from "./box.ts";
-import { freshnessOf } from "./freshness.ts";
 import { boxFacts, lidFacts } from "./models.ts";
 import type { Sighting } from "./sighting.ts";
 
@@ -51,9 +50,8 @@ export class Box {
     this.#loaded ??= this.#load();
     await this.#loaded;
     const before = this.#latest();
-    const freshness = freshnessOf(seen.counter, before?.counter);
-    if (freshness === "replayed") this.#host.dropped("bthome broadcasts that somebody sent again");
-    if (freshness !== "new") return;
+    // What is older was refused before: see Claim.counter.
+    if (seen.counter !== undefined && seen.counter === before?.counter) return;
     this.#host.describe(device, seen.count === undefined ? lidFacts : boxFacts);
     this.#host.heard({
       device,

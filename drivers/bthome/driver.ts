@@ -8,6 +8,7 @@ import {
   type Peripheral,
   type PeripheralDefinition,
 } from "../peripheral.ts";
+import { fingerprintOf } from "../wire/fingerprint.ts";
 import { Box } from "./boxes.ts";
 import { models, products } from "./models.ts";
 import { type SensorSighting, sensorSightingOf, subtypeOf } from "./sensor.ts";
@@ -69,6 +70,17 @@ export class BthomeDevices implements Peripheral {
       this.#refuse(address, broadcast);
       return;
     }
+    const proof = {
+      key:
+        key === undefined
+          ? null
+          : { fingerprint: fingerprintOf(key), made: "its bind key", configured: true },
+      ...(broadcast.counter === undefined ? {} : { counter: broadcast.counter }),
+    };
+    // Before anything is made of it: a packet that is repeated from long ago is authentic too.
+    const isOther = (device: Device) =>
+      this.#host.identify({ device: { kind: device.kind, address }, part: "bthome", ...proof }) ===
+      "conflict";
     if (broadcast.stopped !== undefined) this.#host.dropped(`bthome broadcasts with an ${broadcast.stopped}`);
     const seen = isSensor(address, this.#config)
       ? undefined
@@ -76,10 +88,13 @@ export class BthomeDevices implements Peripheral {
     if (seen === "impossible") this.#host.dropped("bthome broadcasts of doors that cannot be");
     if (seen === undefined) {
       const sensed = sensorSightingOf(broadcast.objects, broadcast);
-      if (sensed !== undefined)
-        this.#sensorAt(address)?.take(sensorNamed(address, name, sensed), sensed, moment);
-    } else if (seen !== "impossible")
-      this.#boxAt(address)?.take(boxNamed(address, name), seen, moment, bytes);
+      if (sensed === undefined) return;
+      const device = sensorNamed(address, name, sensed);
+      if (!isOther(device)) this.#sensorAt(address)?.take(device, sensed, moment);
+    } else if (seen !== "impossible") {
+      const device = boxNamed(address, name);
+      if (!isOther(device)) this.#boxAt(address)?.take(device, seen, moment, bytes);
+    }
   }
 
   async stop(): Promise<void> {

@@ -2,12 +2,13 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { parseIfWhole } from "../../src/disk/durable-file.ts";
 import { type MeasureValues, measureOf, pressOf } from "../../src/quantities.ts";
-import { freshnessOf } from "./freshness.ts";
 import { type BthomeObject, objectIds, objectTypes, presses } from "./objects.ts";
 
 const stateSchema = Type.Object({
   /** Bits of `event` that it has told, by their number, each 0 or 1. */
-  bits: Type.Record(Type.String({ pattern: "^[0-3]$" }), Type.Integer({ minimum: 0, maximum: 1 })),
+  bits: Type.Record(Type.String({ pattern: "^[0-3]$" }), Type.Integer({ minimum: 0, maximum: 1 }), {
+    additionalProperties: false,
+  }),
   packet: Type.Optional(Type.Integer()),
   counter: Type.Optional(Type.Integer()),
 });
@@ -85,9 +86,9 @@ export function judgeSensor(
   before: SensorState | undefined,
   seen: SensorSighting,
   isDue: (quantity: string, interval_least_ms: number) => boolean,
-): SensorNews | "replayed" | undefined {
-  const freshness = freshnessOf(seen.counter, before?.counter);
-  if (freshness !== "new") return freshness === "repeated" ? undefined : "replayed";
+): SensorNews | undefined {
+  // What is older was refused before: see Claim.counter.
+  if (seen.counter !== undefined && seen.counter === before?.counter) return undefined;
   const told = Object.fromEntries([...seen.bits].map(([bit, set]) => [String(bit), set]));
   const changed = Object.entries(told).some(([bit, set]) => before?.bits[bit] !== set);
   const tellsApart = seen.packet !== undefined || seen.counter !== undefined;

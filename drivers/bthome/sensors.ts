@@ -45,10 +45,6 @@ export class Sensor {
     const news = judgeSensor(this.#state, seen, (quantity, least_ms) =>
       this.#isDue(quantity, least_ms, moment),
     );
-    if (news === "replayed") {
-      this.#host.dropped("bthome broadcasts that somebody sent again");
-      return;
-    }
     const { battery_percent, battery_mv } = seen;
     this.#host.heard({
       device,

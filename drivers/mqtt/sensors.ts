@@ -32,6 +32,12 @@ export class Sensors {
     const { device, signal_dbm } = told;
     const sighting = { device, welcome: this.#welcome, ...(signal_dbm === undefined ? {} : { signal_dbm }) };
     if (!this.#host.admits(sighting)) return;
+    const { kind, address, model } = device;
+    const claim = {
+      device: { kind, address, ...(model === undefined ? {} : { model }) },
+      part: arrival.hub.name,
+    };
+    if (this.#host.identify(claim) === "conflict") return;
     const sensor = await this.#sensor(device.address);
     if (sensor === undefined) {
       this.#host.dropped("mqtt messages of more sensors than can be followed");
@@ -162,7 +168,7 @@ function cursorName(address: string): string {
 }
 
 /** Sensors that are followed, all of them let in. */
-const sensors_max = 1_000;
+export const sensors_max = 1_000;
 /** Before a reading that was refused is handed over again, each time twice as long. */
 const retry_least_ms = 500;
 const retry_most_ms = 4_000;

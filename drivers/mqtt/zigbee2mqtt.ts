@@ -76,11 +76,11 @@ function readDevice(name: string, { payload }: HubMessage, known: Directory): He
   if (!isObject(values)) return { fault: "that are no JSON objects" };
   const entry = known.get(name);
   if (entry !== undefined && entry.device === undefined) return "nothing";
+  // Its model there is that of the definition, not the one that the device itself tells: it would seem to be another.
   // `mqtt.include_device_information` has the address in each message, and a device without a name of its own is called by it.
   const told = isObject(values["device"]) ? values["device"] : {};
   const address = addressOf(told["ieeeAddr"] ?? told["ieee_address"] ?? name, 8);
-  const device =
-    entry?.device ?? (address === undefined ? undefined : sensor(address, { model: told["model"] }));
+  const device = entry?.device ?? (address === undefined ? undefined : sensor(address));
   if (device === undefined) return { fault: "of unknown devices" };
   return toldOf(device, values, {
     properties: entry?.properties,

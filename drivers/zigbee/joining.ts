@@ -1,5 +1,6 @@
 import type { Controller, Models } from "zigbee-herdsman";
 import { messageOf, OperatorError } from "../../src/errors.ts";
+import { conflictRemedy } from "../../src/reading.ts";
 import type { Host } from "../driver.ts";
 import { patience } from "./clusters.ts";
 import type { HerdsmanLog } from "./herdsman-log.ts";
@@ -161,6 +162,7 @@ export class Joining {
 
   async #interviewed(device: Models.Device): Promise<void> {
     const ieee = device.ieeeAddr;
+    const before = { sensor: this.#sensors.known(ieee) };
     this.#sensors.refresh(ieee);
     let sensor = await this.#sensors.identify(device);
     if (sensor === undefined) {
@@ -174,8 +176,12 @@ export class Joining {
     }
     // It may have left meanwhile.
     if (!this.#progress.delete(ieee) || sensor === undefined) return;
-    this.#host.joining({ state: "joined", device: sensor.device });
     this.#changed();
+    if (!this.#sensors.isItself(device, before)) {
+      const remedy = conflictRemedy(addressOf(ieee));
+      return this.#report(ieee, { reason: "another sensor is known under its address", remedy });
+    }
+    this.#host.joining({ state: "joined", device: sensor.device });
     await this.#sensors.configure(device);
   }
 

@@ -29,6 +29,12 @@ interface Sensor {
   readonly happenings: Happenings;
 }
 
+/** A device that has joined under the address of a known one and is another: what it is, and from which network address it speaks. */
+interface Pretender {
+  readonly device: Device;
+  readonly networkAddress: number;
+}
+
 /** Turns what zigbee-herdsman hears from sensors into readings and states. */
 export class Sensors {
   readonly #host: Host;
@@ -37,6 +43,8 @@ export class Sensors {
   /** By IEEE address; as many as there are paired devices. Undefined for what is no sensor. */
   readonly #known = new Map<string, Sensor | undefined>();
   readonly #looking = new Map<string, Promise<Sensor | undefined>>();
+  /** By IEEE address, until a person accepts it or the known device has joined again. */
+  readonly #pretenders = new Map<string, Pretender>();
   #coordinator: Models.Endpoint | undefined;
 
   constructor(options: { host: Host; statuses: LastStatuses; herdsmanLog: HerdsmanLog }) {
@@ -56,6 +64,10 @@ export class Sensors {
   /** Takes a message that arrived at `moment`. Messages of devices that are no sensors are ignored. */
   message(message: Events.MessagePayload, moment: Moment): void {
     const { device } = message;
+    if (this.#isPretender(device) || !this.#mayBe(device)) {
+      this.#host.dropped("zigbee messages of devices that are not known to be those of their address");
+      return;
+    }
     const zone = zoneReport(message);
     const sensor = this.#known.get(device.ieeeAddr);
     if (sensor !== undefined && device.meta["configured"] !== true) void this.configure(device);
@@ -74,7 +86,7 @@ export class Sensors {
 
   /** Notes a sign of life that carries no message, such as an announcement. */
   alive(device: Models.Device, moment: Moment): void {
-    const sensor = this.#known.get(device.ieeeAddr);
+    const sensor = this.#isPretender(device) ? undefined : this.#known.get(device.ieeeAddr);
     if (sensor !== undefined) this.#host.heard({ device: sensor.device, heard_ms: moment.unix_ms });
   }
 
@@ -93,6 +105,50 @@ export class Sensors {
     const found = this.#look(device).finally(() => this.#looking.delete(ieee));
     this.#looking.set(ieee, found);
     return found;
+  }
+
+  /**
+   * Whether a device that has just told what it is, is the one that is known under its address. If not, the known one is heard as before, from another network address than
+   * the new one has; where both have the same nobody could tell them apart, and neither is heard.
+   */
+  isItself(device: Models.Device, before: { readonly sensor: Sensor | undefined }): boolean {
+    const ieee = device.ieeeAddr;
+    const sensor = this.#known.get(ieee);
+    if (sensor === undefined) return true;
+    if (this.#host.identify({ device: sensor.device }) !== "conflict") {
+      this.#pretenders.delete(ieee);
+      return true;
+    }
+    this.#pretenders.set(ieee, { device: sensor.device, networkAddress: device.networkAddress });
+    if (before.sensor !== undefined) this.#known.set(ieee, before.sensor);
+    return false;
+  }
+
+  known(ieee: string): Sensor | undefined {
+    return this.#known.get(ieee);
+  }
+
+  /** Whether it is not the one that is known, by the network address from which it speaks. One that a person has accepted is the sensor from now on. */
+  #isPretender(device: Models.Device): boolean {
+    const ieee = device.ieeeAddr;
+    const pretender = this.#pretenders.get(ieee);
+    if (pretender === undefined) return false;
+    const isNew = pretender.networkAddress === device.networkAddress;
+    const speaks = isNew ? pretender.device : this.#known.get(ieee)?.device;
+    if (speaks === undefined || this.#host.identify({ device: speaks }) === "conflict") return true;
+    if (isNew) {
+      this.#pretenders.delete(ieee);
+      this.refresh(ieee);
+    }
+    return false;
+  }
+
+  /** Before a device has told what it is, it may only be a new one. */
+  #mayBe(device: Models.Device): boolean {
+    const ieee = device.ieeeAddr;
+    if (this.#known.has(ieee) || hasBeenInterviewed(device)) return true;
+    const { kind, address } = describe(device, undefined);
+    return this.#host.identify({ device: { kind, address } }, { note: false }) === "new";
   }
 
   /** Has a sensor tell of itself from now on. What it refuses is recorded all the same. */
@@ -154,7 +210,13 @@ export class Sensors {
         }
       : undefined;
     this.#known.set(device.ieeeAddr, sensor);
-    if (sensor !== undefined) this.#host.describe(sensor.device, factsOf(device, translator, model));
+    // Found so after a start, when nobody knows any more from where the known one speaks: neither is heard.
+    if (
+      sensor !== undefined &&
+      this.#host.identify({ device: sensor.device }, { note: false }) === "conflict"
+    )
+      this.#pretenders.set(device.ieeeAddr, { device: sensor.device, networkAddress: device.networkAddress });
+    else if (sensor !== undefined) this.#host.describe(sensor.device, factsOf(device, translator, model));
     this.#step(sensor, "start");
     return sensor;
   }

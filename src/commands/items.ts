@@ -1,13 +1,16 @@
 import type { Command } from "commander";
+import { ControlClient } from "../control/client.ts";
+import type { Conflict } from "../identity.ts";
 import { kindNames } from "../kinds.ts";
 import type { ItemOverview } from "../store/store.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { fold } from "./fold.ts";
 import { defineAdmission } from "./items/admission.ts";
+import { defineConflicts, printConflicts } from "./items/conflicts.ts";
 import { defineName } from "./items/name.ts";
 import { defineShow } from "./items/show.ts";
 import { momentText } from "./spans.ts";
-import { addStoreOptions, type StoreOptions } from "./store-options.ts";
+import { addStoreOptions, type StoreOptions, storePlace } from "./store-options.ts";
 import { type Columns, printTable } from "./table.ts";
 import { withStore } from "./with-store.ts";
 
@@ -26,11 +29,20 @@ export function define(command: Command, context: CommandContext): void {
     notes: ["A device that was let in is marked * until the inventory knows it."],
   });
   defineAdmission(command, context);
+  defineConflicts(command, context);
   defineName(command, context);
   defineShow(command, context);
   addStoreOptions(command)
     .option("--json", "print them as a JSON array: the records that the API serves, with counts")
     .action((options: StoreOptions) => items(options, context));
+}
+
+/** Devices that claim to be one of the items, as the running gateway knows them. */
+async function openConflicts(options: StoreOptions): Promise<readonly Conflict[]> {
+  const place = storePlace(options);
+  if ("database" in place) return [];
+  const running = await new ControlClient(place.directory).statusIfRunning();
+  return (running?.conflicts ?? []).filter(({ refused_ms }) => refused_ms === undefined);
 }
 
 async function items(options: StoreOptions, context: CommandContext): Promise<void> {
@@ -51,6 +63,7 @@ async function items(options: StoreOptions, context: CommandContext): Promise<vo
     return;
   }
   printTable(terminal, columns, overview.items, least);
+  printConflicts(await openConflicts(options), terminal);
   const kinds = kindNames
     .map((kind) => ({ kind, count: overview.items.filter(({ record }) => record.typename === kind).length }))
     .filter(({ count }) => count > 0)

@@ -1,4 +1,7 @@
-import { OperatorError } from "../errors.ts";
+import { bounds } from "../decoding-bounds.ts";
+import { messageOf, OperatorError } from "../errors.ts";
+import type { Conflict } from "../identity.ts";
+import { DecodingFault, decodeJson, readAtMost } from "../json-decoder.ts";
 import type { JoiningStep, PairingAbility } from "./joining.ts";
 import { controlPath, type Refusal } from "./server.ts";
 import type { GatewayStatus } from "./status.ts";
@@ -14,7 +17,7 @@ export class ControlClient {
   /** Status of the gateway; undefined where none runs on the directory. */
   async statusIfRunning(): Promise<GatewayStatus | undefined> {
     const answer = await this.#ask("GET", "/status", AbortSignal.timeout(answer_max_ms));
-    return answer === undefined ? undefined : ((await answer.json()) as GatewayStatus);
+    return answer === undefined ? undefined : ((await this.#read(answer)) as GatewayStatus);
   }
 
   /** Opens joining and yields each step until it is closed. Closing it is `closeJoining`, or ending the loop. */
@@ -37,8 +40,9 @@ export class ControlClient {
         if (value === undefined) break;
         const lines = (rest + decoder.decode(value, { stream: true })).split("\n");
         rest = lines.pop() ?? "";
+        if (rest.length > bounds.control.bytes_max) throw this.#unreadable("it ends no line");
         for (const line of lines) {
-          const step = JSON.parse(line) as JoiningStep | Refusal;
+          const step = this.#decoded(new TextEncoder().encode(line)) as JoiningStep | Refusal;
           if (step.state === "refused") throw new OperatorError(step.what, step.remedy);
           yield step;
           if (step.state === "closed") return;
@@ -63,9 +67,21 @@ export class ControlClient {
     await this.#ask("POST", "/joining/answer", AbortSignal.timeout(answer_max_ms), text);
   }
 
-  /** Has the gateway read again who is admitted; nothing happens where none runs. */
-  async admissionsChanged(): Promise<void> {
-    await this.#ask("POST", "/admissions", AbortSignal.timeout(answer_max_ms));
+  /** Has the gateway read again who is admitted, and forget a device that was removed from the store; nothing happens where none runs. */
+  async admissionsChanged({ forgotten }: { readonly forgotten?: string | undefined } = {}): Promise<void> {
+    const asked = forgotten === undefined ? "" : `?${new URLSearchParams({ forgotten })}`;
+    await this.#ask("POST", `/admissions${asked}`, AbortSignal.timeout(answer_max_ms));
+  }
+
+  /** Settles who claims an address; undefined where no gateway runs. */
+  async settleConflict(
+    address: string,
+    answer: "accepted" | "refused",
+    by: string,
+  ): Promise<Conflict | undefined> {
+    const asked = new URLSearchParams({ address, answer, by });
+    const settled = await this.#ask("POST", `/conflicts?${asked}`, AbortSignal.timeout(answer_max_ms));
+    return settled === undefined ? undefined : ((await settled.json()) as Conflict);
   }
 
   /** The answer, or undefined where nothing listens. */
@@ -82,6 +98,8 @@ export class ControlClient {
         method,
         unix: socket,
         signal,
+        // Bun would expand without bounds.
+        decompress: false,
         ...(body === undefined ? {} : { body }),
       });
     } catch (error) {
@@ -94,6 +112,12 @@ export class ControlClient {
           "run this as the gateway's user or as root, for instance with sudo -u lintel",
         );
       }
+      // More callers than it can take at once, or it ended in the middle.
+      if (code === "EAGAIN" || code === "ECONNRESET")
+        throw new OperatorError(
+          `the gateway on ${this.#directory} took no question just now (${code})`,
+          "ask again in a moment; if it stays so, look at its log",
+        );
       if (error instanceof DOMException && error.name === "TimeoutError") {
         throw new OperatorError(
           `the gateway on ${this.#directory} did not answer within ${answer_max_ms / 1000} s`,
@@ -103,8 +127,35 @@ export class ControlClient {
       throw error;
     }
     if (answer.ok) return answer;
-    const { what, remedy } = (await answer.json()) as { what: string; remedy: string };
+    const { what, remedy } = (await this.#read(answer)) as { what: string; remedy: string };
     throw new OperatorError(what, remedy);
+  }
+
+  /** The words of the gateway, read within bounds: a command may run as root, and the gateway does not. */
+  async #read(answer: Response): Promise<unknown> {
+    const reader = (answer.body ?? new ReadableStream<Uint8Array>()).getReader();
+    try {
+      return this.#decoded(await readAtMost(reader, bounds.control.bytes_max));
+    } catch (thrown) {
+      throw thrown instanceof DecodingFault ? this.#unreadable(thrown.message) : thrown;
+    } finally {
+      reader.cancel().catch(() => undefined);
+    }
+  }
+
+  #decoded(bytes: Uint8Array): unknown {
+    try {
+      return decodeJson(bytes, bounds.control);
+    } catch (thrown) {
+      throw this.#unreadable(messageOf(thrown));
+    }
+  }
+
+  #unreadable(fault: string): OperatorError {
+    return new OperatorError(
+      `what answers at ${controlPath(this.#directory)} does not speak as a gateway does (${fault})`,
+      "run the same version of Lintel as the gateway; if it is, look at who listens there: sudo ss -xlp",
+    );
   }
 
   #notRunning(): OperatorError {
@@ -115,4 +166,5 @@ export class ControlClient {
   }
 }
 
-const answer_max_ms = 5_000;
+/** A box that is besieged answers late, and late is better than not. */
+const answer_max_ms = 30_000;

@@ -47,7 +47,7 @@ export const openAlready = "joining is open already";
 export const joining_seconds_max = 254;
 
 /** The time for which a button on the box opens the network. */
-const button_seconds = 120;
+export const button_seconds = 120;
 
 /** A driver that starts is waited for this long, and looked at this often. */
 export const start_wait_max_ms = 60_000;
@@ -161,7 +161,8 @@ export class Joining {
       );
     }
     opening.open = true;
-    opening.opened = { by, until_ms: this.#clock.now().unix_ms + seconds * 1000 };
+    const since_ms = this.#clock.now().unix_ms;
+    opening.opened = { by, since_ms, until_ms: since_ms + seconds * 1000 };
     opening.cancelTimer = this.#clock.after(seconds * 1000, () => void this.close());
     this.#changed("opened");
     this.#log.info(`joining is open for ${seconds} s`);

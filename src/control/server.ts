@@ -2,6 +2,7 @@ import { chmodSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../clock.ts";
 import { messageOf, OperatorError } from "../errors.ts";
+import type { Conflict } from "../identity.ts";
 import type { Joining, JoiningStep, PairingAbility } from "./joining.ts";
 import { joining_seconds_max } from "./joining.ts";
 import type { GatewayStatus } from "./status.ts";
@@ -16,7 +17,9 @@ import type { GatewayStatus } from "./status.ts";
  *                                 &person=reads or =types somebody reads the steps, and also answers them
  *   POST   /joining/answer   the answer to the question that was asked last, as its body
  *   DELETE /joining  closes it
- *   POST   /admissions  reads again who is admitted, because a command has changed it
+ *   POST   /admissions  reads again who is admitted, because a command has changed it; with ?forgotten=ADDRESS a device
+ *                       that it has removed from the store is forgotten here too
+ *   POST   /conflicts?address=…&answer=accepted&by=…   settles who claims an address; or with answer=refused. A Conflict
  *
  * A fault is `{"what","remedy"}` with status 409, or a line of its own where there has been one: `{"state":"refused",…}`.
  */
@@ -24,10 +27,14 @@ export function startControl(options: {
   directory: string;
   joining: Joining;
   admission: { load(): Promise<void> };
+  identities: {
+    settle(address: string, answer: "accepted" | "refused", by: string): Promise<Conflict>;
+    forget(address: string): Promise<void>;
+  };
   status: () => Promise<GatewayStatus>;
   clock: Clock;
 }): { stop(): Promise<void> } {
-  const { joining, admission } = options;
+  const { joining, admission, identities } = options;
   const path = controlPath(options.directory);
   // The process with the store's lock owns the socket: a file that exists was left by a gateway that was killed.
   rmSync(path, { force: true });
@@ -57,10 +64,23 @@ export function startControl(options: {
               return Response.json({});
             }),
         },
-        "/admissions": {
-          POST: () =>
+        "/conflicts": {
+          POST: (request) =>
             answered(async () => {
+              const asked = new URL(request.url).searchParams;
+              const answer = asked.get("answer") === "accepted" ? "accepted" : "refused";
+              return Response.json(
+                await identities.settle(asked.get("address") ?? "", answer, asked.get("by") ?? "somebody"),
+              );
+            }),
+        },
+        "/admissions": {
+          POST: (request) =>
+            answered(async () => {
+              // First: what it still says is not heard any more, and does not make it known again.
               await admission.load();
+              const forgotten = new URL(request.url).searchParams.get("forgotten");
+              if (forgotten !== null) await identities.forget(forgotten);
               return Response.json({});
             }),
         },

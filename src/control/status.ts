@@ -1,4 +1,5 @@
 import type { DriverStatus } from "../../drivers/driver.ts";
+import type { Conflict } from "../identity.ts";
 import type { MachineHealth } from "../machine-health.ts";
 import type { Stranger } from "../reading.ts";
 import type { Overview } from "../store/store.ts";
@@ -23,6 +24,8 @@ export interface GatewayStatus {
   readonly machine: MachineHealth;
   /** Whether the system clock is known to be right. */
   readonly clock_synchronised: boolean;
+  /** Why the clock is not believed although it was set. */
+  readonly clock_doubt?: { readonly what: string; readonly remedy: string } | undefined;
   readonly joining: boolean;
   /** While it is open. */
   readonly opened?: Opened;
@@ -30,10 +33,14 @@ export interface GatewayStatus {
   readonly busy: readonly string[];
   /** Connections closed since the start because there were too many at once. */
   readonly connections_closed: number;
+  /** Requests refused since the start because too much was under way, of their caller or of all. */
+  readonly requests_refused: number;
   readonly drivers: readonly ({ readonly name: string } & DriverStatus)[];
   readonly ingest: IngestFigures;
   /** Devices that were heard and are not listened to, the one heard last first. */
   readonly strangers: readonly Stranger[];
+  /** Devices that claim to be another one, open conflicts first. */
+  readonly conflicts: readonly Conflict[];
   readonly store: Overview;
 }
 

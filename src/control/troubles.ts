@@ -16,6 +16,8 @@ export interface Trouble {
 export interface GatewayHealth {
   readonly now_ms: number;
   readonly clock_synchronised: boolean;
+  /** Why the clock is not believed although it was set. */
+  readonly clock_doubt?: { readonly what: string; readonly remedy: string } | undefined;
   readonly drivers: readonly ({ readonly name: string } & DriverStatus)[];
   /** Why readings cannot be written. */
   readonly problem?: string | undefined;
@@ -50,11 +52,13 @@ export function troublesOf(gateway: GatewayHealth): Trouble[] {
     ...(clock_synchronised
       ? []
       : [
-          {
-            what: "The gateway does not know the time: what it hears is kept, and shown once it does.",
-            remedy: "See that it reaches the internet, or a time server.",
-            undated: true,
-          },
+          gateway.clock_doubt
+            ? { ...gateway.clock_doubt, undated: true }
+            : {
+                what: "The gateway does not know the time: what it hears is kept, and shown once it does.",
+                remedy: "See that it reaches the internet, or a time server.",
+                undated: true,
+              },
         ]),
     ...uploadTroubles(gateway),
   ];

@@ -1,6 +1,7 @@
 import { type Clock, clockQuality } from "../clock.ts";
 import type { WalkingLine } from "../config/walking-line.ts";
 import { messageOf, OperatorError } from "../errors.ts";
+import type { Conflict } from "../identity.ts";
 import { givenMetres, givenText, type NameGiving, type NameStore } from "../store/given-names.ts";
 import type { WalkState } from "../walk-state.ts";
 import type { Joining, JoiningStep } from "./joining.ts";
@@ -8,6 +9,7 @@ import type { Joining, JoiningStep } from "./joining.ts";
 /** A walk through a home with the pages in hand: opens joining, remembers what came of it, and gives names. */
 export class Walk {
   readonly #joining: Joining;
+  readonly #identities: ConflictKeeper;
   readonly #store: NameStore;
   readonly #clock: Clock;
   readonly #lines: readonly WalkingLine[];
@@ -17,11 +19,13 @@ export class Walk {
 
   constructor(options: {
     joining: Joining;
+    identities: ConflictKeeper;
     store: NameStore;
     clock: Clock;
     lines: readonly WalkingLine[];
   }) {
     this.#joining = options.joining;
+    this.#identities = options.identities;
     this.#store = options.store;
     this.#clock = options.clock;
     this.#lines = options.lines;
@@ -32,11 +36,16 @@ export class Walk {
     // The button on the box and `lintel pair` open it too.
     if (this.#joining.state !== this.#joiningWas) this.#changes += 1;
     this.#joiningWas = this.#joining.state;
-    return this.#changes;
+    return this.#changes + this.#identities.changes;
   }
 
   get state(): WalkState {
     return { ...this.#state, joining: this.#joining.state, opened: this.#joining.opened ?? null };
+  }
+
+  /** Those that wait for a person. */
+  get conflicts(): Conflict[] {
+    return this.#identities.conflicts().filter(({ refused_ms }) => refused_ms === undefined);
   }
 
   get isTimeKnown(): boolean {
@@ -48,7 +57,7 @@ export class Walk {
     if (this.#joining.state !== "closed") return;
     this.#become({ started: [], failed: [], problem: null });
     this.#joining
-      .open(open_seconds, (step) => this.#note(step), { by: "page" })
+      .open(page_joining_seconds, (step) => this.#note(step), { by: "page" })
       .catch((thrown) => this.#become({ problem: messageOf(thrown) }));
   }
 
@@ -74,6 +83,18 @@ export class Walk {
   /** Gives a device the name and place of a broken one, by their addresses. What hinders that is in the state then: false. */
   replace(old: string, address: string): Promise<boolean> {
     return this.#noting(address, () => this.#store.replaceItem({ old, new: address, ...this.#now() }));
+  }
+
+  /** A person answers the conflict that they saw. One that came after it, or was settled meanwhile, stays as it is. */
+  async settle(
+    { address, first_ms }: { readonly address: string; readonly first_ms: number },
+    answer: "accepted" | "refused",
+    by: string,
+  ): Promise<void> {
+    const isOpen = this.conflicts.some((one) => one.known.address === address && one.first_ms === first_ms);
+    if (!isOpen) return;
+    await this.#identities.settle(address, answer, by);
+    this.#become({ failed: this.#state.failed.filter((one) => one.address !== address) });
   }
 
   #now() {
@@ -133,8 +154,15 @@ export class Walk {
   }
 }
 
+interface ConflictKeeper {
+  /** Grows with each conflict that is new or settled. */
+  readonly changes: number;
+  conflicts(): Conflict[];
+  settle(address: string, answer: "accepted" | "refused", by: string): Promise<unknown>;
+}
+
 /** The time for which a tap lets devices in. */
-const open_seconds = 240;
+export const page_joining_seconds = 240;
 /** Devices that have not come in that are remembered of one opening. */
 const shown_max = 50;
 /** Names with a number that are tried. */

@@ -40,6 +40,8 @@ export class Dating {
   /** Why readings wait, on one line; undefined while they do not. */
   get why(): string | undefined {
     if (!this.#loaded || this.#stamper.settled !== undefined) return undefined;
+    if (this.#stamper.disbelieves)
+      return "the system clock shows a date that is not believed: readings wait on disk until lintel clock --confirm, or central, confirms the time";
     return this.#stamper.doubts
       ? "the system clock has leapt: readings wait on disk until it is back, or has stood for 40 minutes"
       : "the system clock is not known to be right: readings wait on disk until it is";

@@ -3,7 +3,7 @@ import type { DeviceFacts } from "../device-facts.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Cursor, Device, DeviceState, Gap, Reading } from "../reading.ts";
-import { type Appended, ReadingRefused } from "../store/store.ts";
+import { type Appended, type IdentityNotes, ReadingRefused } from "../store/store.ts";
 import { Dating, type DatingStore, type Entry, type Prepared } from "./dating.ts";
 import { NoteBook } from "./note-book.ts";
 import { Pace, type Pause } from "./pace.ts";
@@ -26,6 +26,9 @@ export class Ingest {
   readonly #pace: Pace;
   readonly #notes: NoteBook;
   readonly #sayRefused: ReturnType<typeof refusalLog>;
+  readonly #identities:
+    | { take(): IdentityNotes | undefined; giveBack(notes: IdentityNotes): void }
+    | undefined;
   readonly #onCommit: ((duration_ms: number) => void) | undefined;
   /** Waiting entries, oldest first; those of the commit in progress stay until it succeeds. */
   #queue: Queued[] = [];
@@ -46,6 +49,7 @@ export class Ingest {
     this.#dating = new Dating({ ...options, release_max: this.#group_max });
     this.#sayRefused = refusalLog(options);
     this.#onCommit = options.onCommit;
+    this.#identities = options.identities;
     this.#pace = new Pace({
       clock: options.clock,
       interval_ms: options.groupInterval_ms ?? 100,
@@ -81,6 +85,11 @@ export class Ingest {
     );
     if (fault === undefined) this.heard({ device: reading.device, heard_ms: now.unix_ms }, listener);
     return taken;
+  }
+
+  /** A commit is due although nothing was heard. */
+  want(): void {
+    if (!this.#closed) this.#pace.want();
   }
 
   /** Stores the state of a device with the next commit, or within `notesInterval_ms`. Never fails. */
@@ -160,7 +169,7 @@ export class Ingest {
       before = this.#queue.length;
       await this.#commit();
     }
-    if (this.#queue.length === 0 && this.#notes.waiting) await this.#commit();
+    if (this.#queue.length === 0) await this.#commit();
     if (this.#queue.length === 0) return;
     const lost = new OperatorError(
       `${this.#queue.length} readings were not on disk when Lintel stopped`,
@@ -181,16 +190,18 @@ export class Ingest {
   async #commit(): Promise<Pause> {
     const group = this.#queue.slice(0, this.#group_max);
     const notes = this.#notes.take();
+    const identities = this.#identities?.take();
     let prepared: Prepared | undefined;
     try {
       if (!this.#dating.loaded) await this.#dating.load();
       if (this.#dating.observe()) await this.#release();
       const started = this.#clock.now();
       prepared = this.#dating.prepare(group, notes);
-      if (group.length > 0 || notes.facts.length > 0 || notes.dropped.size > 0) {
+      if (group.length > 0 || notes.facts.length > 0 || notes.dropped.size > 0 || identities !== undefined) {
         const appended = await this.#store.append(prepared.readings, {
           ...prepared.notes,
           cursors: cursorsOf(group),
+          ...(identities && { identities }),
         });
         this.#dating.committed(prepared);
         this.#succeed(group, appended, started.monotonic_ms);
@@ -199,6 +210,7 @@ export class Ingest {
       return "interval";
     } catch (thrown) {
       this.#notes.giveBack(notes);
+      if (identities !== undefined) this.#identities?.giveBack(identities);
       const source = thrown instanceof ReadingRefused ? prepared?.sources[thrown.index] : undefined;
       if (thrown instanceof ReadingRefused && source !== undefined) {
         this.#leaveOut(thrown, source);
@@ -300,6 +312,8 @@ export interface IngestOptions {
   readonly queue_max?: number;
   /** How long the states of devices may wait for a commit. */
   readonly notesInterval_ms?: number;
+  /** News of the identities of devices, kept in the commit of the reading that told it. */
+  readonly identities?: { take(): IdentityNotes | undefined; giveBack(notes: IdentityNotes): void };
   /** Told after each commit how long it took. */
   readonly onCommit?: (duration_ms: number) => void;
 }

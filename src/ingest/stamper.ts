@@ -12,6 +12,7 @@ import type { BootTime, Timeline } from "../store/store.ts";
 export class Stamper {
   #timeline: Timeline | undefined;
   #doubt: { readonly offset_ms: number; readonly since_ms: number } | undefined;
+  #disbelieved = false;
 
   /** `timeline`: from an earlier process of this boot. */
   constructor(timeline?: Timeline) {
@@ -25,7 +26,7 @@ export class Stamper {
 
   /** By which readings are stamped now; undefined while they must wait. */
   get settled(): Timeline | undefined {
-    return this.#doubt === undefined ? this.#timeline : undefined;
+    return this.#doubt === undefined && !this.#disbelieved ? this.#timeline : undefined;
   }
 
   /** The clock has leapt, and it is not yet settled whether it is right. */
@@ -33,11 +34,22 @@ export class Stamper {
     return this.#doubt !== undefined;
   }
 
+  /** The clock shows a date that is not believed until somebody confirms it. */
+  get disbelieves(): boolean {
+    return this.#disbelieved;
+  }
+
   /** Looks at the clocks; to be called before readings of that moment are stamped. */
-  observe({ unix_ms, monotonic_ms, quality }: Moment): void {
+  observe({ unix_ms, monotonic_ms, quality, doubted = false }: Moment): void {
+    if (doubted) {
+      this.#disbelieved = true;
+      return;
+    }
     if (quality !== clockQuality.synchronised || unix_ms < sane_unix_ms || unix_ms >= stamp_end_ms) return;
     const offset_ms = unix_ms - monotonic_ms;
     const known = this.#timeline;
+    const wasDisbelieved = this.#disbelieved;
+    this.#disbelieved = false;
     if (known === undefined) {
       this.#timeline = { offset_ms, compared_ms: monotonic_ms };
       return;
@@ -48,6 +60,12 @@ export class Stamper {
     // The possible drift grows while no clocks are compared; a doubted offset must not pass as drift.
     if (strayed_ms <= step_max_ms + elapsed_ms * drift_max && strayed_ms < doubted_ms) {
       this.#timeline = turned(known, { offset_ms, from_ms: monotonic_ms, compared_ms: monotonic_ms });
+      this.#doubt = undefined;
+      return;
+    }
+    // What was believed before was wrong: what has waited meanwhile is dated by what was confirmed.
+    if (wasDisbelieved) {
+      this.#timeline = { offset_ms, compared_ms: monotonic_ms };
       this.#doubt = undefined;
       return;
     }

@@ -6,8 +6,8 @@ export interface AdmissionStore {
   admissions(): Promise<Admissions>;
   /** Keeps devices as admitted, each for the newest reason. */
   admit(admitted: readonly Admitted[]): Promise<void>;
-  /** Whether it was admitted until now. */
-  unadmit(address: string): Promise<boolean>;
+  /** Removes that it was admitted, and its identity with what claims it: it may come back as a new device. Whether there was any of it until now. */
+  forgetDevice(address: string): Promise<boolean>;
 }
 
 export interface Admissions {

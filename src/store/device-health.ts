@@ -7,8 +7,8 @@ import { seq_max } from "./intake.ts";
 import { stampSchema } from "./series-columns.ts";
 
 export const closed = { additionalProperties: false } as const;
-/** Unix milliseconds. */
-export const time_ms = Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000 });
+/** Unix milliseconds, up to the end of the year 9999: the last that every form of date can write. */
+export const time_ms = Type.Integer({ minimum: 0, maximum: 253_402_300_799_999 });
 /** The number of a reading or of a note; 0 before the first. */
 export const seq = Type.Integer({ minimum: 0, maximum: seq_max });
 export const number = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });

@@ -35,3 +35,11 @@ export interface ItemOverview {
 
 /** An overview of an item without what is counted of it. */
 export type ItemState = Omit<ItemOverview, "gaps" | "lost" | "series">;
+
+/** Some of the items of a kind. */
+export interface ItemWindow {
+  readonly skip: number;
+  readonly limit: number;
+  /** Only those that live or have lived in one of these homes; absent: all. */
+  readonly homes?: readonly number[];
+}

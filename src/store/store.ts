@@ -11,13 +11,15 @@ import type { Doubts } from "./doubts.ts";
 import type { EpochOfHome } from "./epoch-of-home.ts";
 import type { Erasure, ErasurePlan, ErasureTarget, TakenSpan } from "./erasure.ts";
 import type { GivenNames, NameStore } from "./given-names.ts";
-import type { ItemOverview, ItemState } from "./item-overview.ts";
+import type { IdentityNotes, IdentityStore } from "./identity-store.ts";
+import type { ItemOverview, ItemState, ItemWindow } from "./item-overview.ts";
 import type { RecordStore } from "./record-store.ts";
 import type { Thinned, ThinnedRequest } from "./thinned.ts";
 
 export { type Scope, scopes, type Token } from "../token.ts";
 export type { AdmissionStore, Admitted } from "./admission-store.ts";
-export type { ItemOverview, ItemState } from "./item-overview.ts";
+export type { IdentityNotes, IdentityStore } from "./identity-store.ts";
+export type { ItemOverview, ItemState, ItemWindow } from "./item-overview.ts";
 export { steps_max, type Thinned, type ThinnedRequest } from "./thinned.ts";
 
 /**
@@ -142,16 +144,8 @@ export interface ErasureRequest {
   readonly at_ms: number;
 }
 
-/** Some of the items of a kind. */
-export interface ItemWindow {
-  readonly skip: number;
-  readonly limit: number;
-  /** Only those that live or have lived in one of these homes; absent: all. */
-  readonly homes?: readonly number[];
-}
-
 /** A gateway's store: ingest writes to it, everything else reads. */
-export interface GatewayStore extends Store, AdmissionStore, Doubts, NameStore {
+export interface GatewayStore extends Store, AdmissionStore, Doubts, IdentityStore, NameStore {
   /** This store's name in the world, random and made with the database: (epoch, seq) identifies a reading. */
   readonly epoch: string;
 
@@ -199,6 +193,8 @@ export interface Notes {
   readonly released?: readonly number[];
   /** New knowledge of the time in these boots; a boot that is new is the latest. */
   readonly boots?: readonly BootTime[];
+  /** Identities of devices, and conflicts, as they are now. */
+  readonly identities?: IdentityNotes;
 }
 
 /** A state with the name of the driver that heard it. */

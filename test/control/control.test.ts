@@ -12,6 +12,7 @@ import { startControl } from "../../src/control/server.ts";
 import type { GatewayStatus } from "../../src/control/status.ts";
 import { Walk } from "../../src/control/walk.ts";
 import { OperatorError } from "../../src/errors.ts";
+import { noConflict } from "../../src/ingest/identities.ts";
 import { lineLog } from "../../src/log.ts";
 import type { NameStore } from "../../src/store/given-names.ts";
 import { eventually } from "../shipped/front-door.ts";
@@ -81,7 +82,12 @@ function control(drivers: readonly AttachedDriver[], at = directory) {
     changed: (change) => changes.push(change),
   });
   const status = async () => ({ version: "9.9.9", joining: joining.isOpen }) as GatewayStatus;
-  const server = startControl({ directory: at, joining, admission: { load: async () => {} }, status, clock });
+  const identities = {
+    settle: async (address: string) => Promise.reject(noConflict(address)),
+    forget: async () => {},
+  };
+  const admission = { load: async () => {} };
+  const server = startControl({ directory: at, joining, admission, identities, status, clock });
   stops.push(() => server.stop());
   return { joining, changes, client: new ControlClient(at) };
 }
@@ -215,7 +221,8 @@ test("a tap on a page while somebody else is letting devices in is no fault, and
   keeper.state = "starting";
   const { joining } = control([attach(keeper)]);
   const store = {} as NameStore;
-  const walk = new Walk({ joining, store, clock, lines: [] });
+  const identities = { changes: 0, conflicts: () => [], settle: () => Promise.reject() };
+  const walk = new Walk({ joining, identities, store, clock, lines: [] });
   const opened = joining.open(60, () => {});
   const before = walk.changes;
   walk.open();

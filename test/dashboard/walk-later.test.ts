@@ -47,6 +47,7 @@ function walk(step: Step, ...devices: readonly WalkDevice[]): string {
     zone: "UTC",
     version: "1",
     timeKnown: true,
+    conflicts: [],
     lines: [],
     troubles: [],
     upload: null,

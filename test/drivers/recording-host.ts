@@ -4,8 +4,18 @@ import { join } from "node:path";
 import type { Host, JoinEvent } from "../../drivers/driver.ts";
 import { type Clock, SystemClock } from "../../src/clock.ts";
 import type { DeviceFacts } from "../../src/device-facts.ts";
+import { Identities } from "../../src/ingest/identities.ts";
 import type { Log } from "../../src/log.ts";
-import type { Cursor, Device, DeviceState, Gap, Reading, Sighting } from "../../src/reading.ts";
+import type {
+  Claim,
+  Cursor,
+  Device,
+  DeviceState,
+  Gap,
+  Reading,
+  Sighting,
+  Verdict,
+} from "../../src/reading.ts";
 
 const wait_max_ms = 20_000;
 
@@ -31,6 +41,8 @@ export class RecordingHost implements Host {
   /** The error that `accept` rejects with, instead of taking a reading. */
   refusal: Error | undefined;
   readonly log: Log;
+  /** Who the devices are, as the gateway decides it; all came in while joining is open. */
+  readonly identities: Identities;
   readonly #waiting = new Set<() => void>();
 
   constructor(options: { directory: string; clock?: Clock }) {
@@ -38,6 +50,24 @@ export class RecordingHost implements Host {
     mkdirSync(this.directory, { recursive: true });
     this.clock = options.clock ?? new SystemClock();
     this.log = this.#logNamed();
+    this.identities = new Identities({
+      store: {
+        identities: async () => ({ identities: [], conflicts: [] }),
+        settleConflict: async () => {},
+        forgetDevice: async () => false,
+      },
+      clock: this.clock,
+      log: this.log,
+      openedAt_ms: () => 0,
+      dropped: (what) => this.dropped(what),
+      onConflict: () => {},
+    });
+  }
+
+  identify(claim: Claim, options?: { readonly note?: boolean }): Verdict {
+    const verdict = this.identities.identify(claim, "tested", options);
+    this.#changed();
+    return verdict;
   }
 
   async accept(reading: Reading, cursor?: Cursor): Promise<void> {

@@ -24,7 +24,7 @@ test("what another process admits or forgets is known within seconds", async () 
   await home.store.admit([{ address: box(1).address, admitted_ms: start_ms, reason: "hand" }]);
   home.clock.advance(10_000);
   await eventually(() => home.admits(box(1)) || undefined, "it is admitted");
-  await home.store.unadmit(box(1).address);
+  await home.store.forgetDevice(box(1).address);
   home.clock.advance(10_000);
   await eventually(() => !home.admits(box(1)) || undefined, "it is forgotten");
 });
@@ -120,7 +120,7 @@ test("who is let in is no stranger any more, and once forgotten only when it is 
   expect(home.lines).toEqual([`info  pillboxes ${box(1).address} is let in`]);
   home.door.joining = false;
   await home.settled(2);
-  await home.store.unadmit(box(1).address);
+  await home.store.forgetDevice(box(1).address);
   await home.admission.load();
   expect(strangers()).toEqual([]);
   expect(home.admits(box(1))).toBe(false);
@@ -215,7 +215,7 @@ async function admission({ refuse }: { refuse?: () => void } = {}) {
     store: {
       admissions: () => store.admissions(),
       changes: () => store.changes(),
-      unadmit: (address) => store.unadmit(address),
+      forgetDevice: (address) => store.forgetDevice(address),
       admit: async (devices) => {
         refuse?.();
         return store.admit(devices);

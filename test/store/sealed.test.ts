@@ -4,6 +4,7 @@ import type { SeriesName } from "../../src/series.ts";
 import type { CentralStore } from "../../src/store/central-store.ts";
 import type { PageRequest, PageStart } from "../../src/store/store.ts";
 import type { DayReadings } from "../../src/store/upload-store.ts";
+import { nightly } from "../nightly.ts";
 import { type Ask, stay } from "./central-sample.ts";
 import { temporaryCentral as postgresCentral } from "./postgres/temporary-central.ts";
 import { below, item, seeded, sensor, start_ms } from "./sample.ts";
@@ -12,7 +13,7 @@ import { dayOf, inDigestOrder, SimulatedGateway } from "./simulated-gateway.ts";
 import { checkCounts } from "./sqlite/counts.ts";
 import { temporaryCentral as sqliteCentral } from "./sqlite/temporary-central.ts";
 
-test.each([1, 2])(
+test.each(nightly ? [1, 2, 3, 4, 5, 6, 7, 8] : [1])(
   "whatever is sealed, and whenever, central answers as where everything is rows, seed %d",
   async (seed) => {
     await using stores = new AsyncDisposableStack();

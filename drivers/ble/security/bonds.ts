@@ -3,6 +3,9 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { parseIfWhole, readIfThere, writeDurably } from "../../../src/disk/durable-file.ts";
 import { OperatorError } from "../../../src/errors.ts";
+import { type Kind, kindNames } from "../../../src/kinds.ts";
+import type { DeviceKey } from "../../../src/reading.ts";
+import { fingerprintOf } from "../../wire/fingerprint.ts";
 import { decodeAddress, encodeAddress } from "../address.ts";
 import type { LinkKey, Pairing } from "./pairing.ts";
 import { ah, areEqual, type TypedAddress } from "./toolbox.ts";
@@ -12,6 +15,8 @@ const hex = (bytes: number) => Type.String({ pattern: `^[\\da-f]{${bytes * 2}}$`
 const bondSchema = Type.Object({
   /** By which the device is known, its own or, of one with changing addresses, that of its identity. */
   address: Type.String({ pattern: "^[\\da-f]{2}(:[\\da-f]{2}){5}$" }),
+  /** The kind as which it was paired. */
+  kind: Type.Union(kindNames.map((name) => Type.Literal(name))),
   addressType: Type.Union([Type.Literal("public"), Type.Literal("random")]),
   key: hex(16),
   diversifier: Type.Integer({ minimum: 0, maximum: 0xffff }),
@@ -21,13 +26,19 @@ const bondSchema = Type.Object({
   byNumber: Type.Boolean(),
   secureConnections: Type.Boolean(),
 });
-const fileSchema = Type.Object({ bonds: Type.Array(bondSchema) });
+const fileSchema = Type.Object({
+  bonds: Type.Array(bondSchema),
+  /** Of devices that claim an address that is known with another key: they wait for a person. */
+  claims: Type.Optional(Type.Array(bondSchema)),
+});
 
 /** A device that keeps a key of ours, and we keep it too. */
 export type Bond = Static<typeof bondSchema>;
 
 /** Devices that are bonded at once; one more is refused. */
 export const bonds_max = 64;
+/** Bonds that wait for a person at once; the oldest goes first. */
+const claims_max = 16;
 /** Changing addresses that are remembered, with whom they belong to or that they belong to nobody. */
 const resolved_max = 1_024;
 
@@ -38,6 +49,7 @@ const resolved_max = 1_024;
 export class Bonds {
   readonly #file: string;
   readonly #byAddress: Map<string, Bond>;
+  #claims: readonly Bond[];
   readonly #resolved = new Map<string, Bond | undefined>();
 
   /** @throws OperatorError when the file is there and cannot be read. */
@@ -52,6 +64,7 @@ export class Bonds {
       );
     }
     this.#byAddress = new Map(kept.bonds.map((bond) => [bond.address, bond]));
+    this.#claims = kept.claims ?? [];
   }
 
   of(address: string): Bond | undefined {
@@ -79,24 +92,53 @@ export class Bonds {
     return this.#byAddress.has(address) || this.#byAddress.size < bonds_max;
   }
 
-  /** Keeps what a pairing gave, of the device with this lasting address; throws when the disk does not take it, and keeps nothing then. */
-  keep(lasting: TypedAddress, pairing: Pairing): Bond {
-    const bond: Bond = {
-      address: printedAddress(lasting),
-      addressType: lasting[0] === 0 ? "public" : "random",
-      key: pairing.key.value.toHex(),
-      diversifier: pairing.key.diversifier,
-      random: pairing.key.random.toHex(),
-      ...(pairing.identityKey === undefined ? {} : { identityKey: pairing.identityKey.toHex() }),
-      byNumber: pairing.method !== "justWorks",
-      secureConnections: pairing.secureConnections,
-    };
+  /** Keeps a bond in the place of that of the same address; throws when the disk does not take it, and keeps nothing then. */
+  keep(bond: Bond): void {
     const bonds = [...this.#byAddress.values()].filter(({ address: other }) => other !== bond.address);
-    writeDurably(this.#file, JSON.stringify({ bonds: [...bonds, bond] }));
+    const claims = this.#claims.filter(({ address: other }) => other !== bond.address);
+    this.#write([...bonds, bond], claims);
     this.#byAddress.set(bond.address, bond);
     this.#resolved.clear();
-    return bond;
   }
+
+  /** Keeps the bond of a device that claims to be another one, until a person has accepted it. */
+  putAside(bond: Bond): void {
+    const others = this.#claims.filter(({ key }) => key !== bond.key);
+    this.#write([...this.#byAddress.values()], [...others, bond].slice(-claims_max));
+  }
+
+  /** Takes the claims that a person has accepted by now. */
+  settle(isAccepted: (bond: Bond) => boolean): void {
+    for (const bond of this.#claims) if (isAccepted(bond)) this.keep(bond);
+  }
+
+  #write(bonds: readonly Bond[], claims: readonly Bond[]): void {
+    writeDurably(this.#file, JSON.stringify({ bonds, ...(claims.length === 0 ? {} : { claims }) }));
+    this.#claims = claims;
+  }
+}
+
+/** The bond that a pairing gave with the device of this lasting address. */
+export function bondOf(lasting: TypedAddress, kind: Kind, pairing: Pairing): Bond {
+  return {
+    address: printedAddress(lasting),
+    kind,
+    addressType: lasting[0] === 0 ? "public" : "random",
+    key: pairing.key.value.toHex(),
+    diversifier: pairing.key.diversifier,
+    random: pairing.key.random.toHex(),
+    ...(pairing.identityKey === undefined ? {} : { identityKey: pairing.identityKey.toHex() }),
+    byNumber: pairing.method !== "justWorks",
+    secureConnections: pairing.secureConnections,
+  };
+}
+
+/** The key of a bond, as identities have it: what tells it from others, and how it was made. */
+export function deviceKeyOf({ key, byNumber, secureConnections }: Bond): DeviceKey {
+  return {
+    fingerprint: fingerprintOf(Uint8Array.fromHex(key)),
+    made: `paired ${byNumber ? "by digits" : "without digits"}, ${secureConnections ? "secure connections" : "legacy pairing"}`,
+  };
 }
 
 export function keyOf(bond: Bond): LinkKey {

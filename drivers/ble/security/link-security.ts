@@ -1,9 +1,11 @@
 import type { Clock } from "../../../src/clock.ts";
 import { messageOf, OperatorError } from "../../../src/errors.ts";
+import type { Kind } from "../../../src/kinds.ts";
+import { conflictRemedy } from "../../../src/reading.ts";
 import type { PairingPerson } from "../../driver.ts";
 import { attError } from "../att.ts";
 import { status } from "../hci.ts";
-import { type Bond, type Bonds, bonds_max, keyOf, lastingAddress, printedAddress } from "./bonds.ts";
+import { type Bond, type Bonds, bondOf, bonds_max, keyOf, lastingAddress } from "./bonds.ts";
 import { PairingError, SecurityChannel } from "./channel.ts";
 import { type LinkKey, pair } from "./pairing.ts";
 import { reasons, type SecurityUnit } from "./protocol.ts";
@@ -35,7 +37,10 @@ export interface LinkSecurityOptions {
   readonly link: SecureLink;
   /** The device by the address that the gateway knows it by. */
   readonly address: string;
+  readonly kind: Kind;
   readonly bonds: Bonds;
+  /** Whether a device with this bond may be the one of its address; `proven`: it has just shown that it holds the bond before. */
+  isSame(bond: Bond, proven: boolean): boolean;
   /** The permit to pair with this device now; undefined while joining is closed. */
   permit(): PairingPermit | undefined;
 }
@@ -105,7 +110,7 @@ export class LinkSecurity {
   }
 
   async #pair(permit: PairingPermit | undefined): Promise<void> {
-    const { link, bonds, address } = this.#options;
+    const { link, bonds, address, kind } = this.#options;
     if (permit === undefined) throw new Error("joining is closed");
     permit.started();
     try {
@@ -118,15 +123,18 @@ export class LinkSecurity {
         other,
         address,
         person: permit.person,
-        numberNeeded: bonds.of(address)?.byNumber === true,
         encrypt: (key) => this.#encrypt(key),
       });
       const lasting = lastingAddress(other, pairing);
       if (lasting === undefined) throw new Error("its keys do not fit the address under which it speaks");
-      if (bonds.of(printedAddress(lasting))?.byNumber === true && pairing.method === "justWorks")
-        throw new Error("it says that it is a device which was paired by a number");
-      this.#encrypted = bonds.keep(lasting, pairing);
-      permit.paired(this.#encrypted);
+      const bond = bondOf(lasting, kind, pairing);
+      if (!this.#options.isSame(bond, this.#encrypted?.address === bond.address)) {
+        bonds.putAside(bond);
+        throw new ConflictError(bond.address);
+      }
+      bonds.keep(bond);
+      this.#encrypted = bond;
+      permit.paired(bond);
     } catch (thrown) {
       const reason = messageOf(thrown);
       permit.failed(reason, remedyOf(thrown));
@@ -150,7 +158,15 @@ export class LinkSecurity {
   }
 }
 
+/** Another device is known under the address that was paired. */
+class ConflictError extends Error {
+  constructor(readonly address: string) {
+    super(`${address} is known with another key`);
+  }
+}
+
 function remedyOf(thrown: unknown): string {
+  if (thrown instanceof ConflictError) return conflictRemedy(thrown.address);
   const reason = thrown instanceof PairingError ? thrown.reason : undefined;
   return (
     (reason === undefined ? undefined : remedies.get(reason)) ??

@@ -52,8 +52,6 @@ export interface PairingOptions {
   readonly address: string;
   /** Who reads and types numbers; without one they are not asked for. */
   readonly person?: PairingPerson | undefined;
-  /** Refuses a device that cannot make sure by a number. */
-  readonly numberNeeded: boolean;
   /** Has the controller encrypt the link. Rejects when that fails. */
   encrypt(key: LinkKey): Promise<void>;
 }
@@ -72,9 +70,6 @@ export async function pair(options: PairingOptions): Promise<Pairing> {
     const response = await channel.expect("response");
     requireEnough(channel, response);
     const { method, secureConnections } = methodOf(request, response);
-    if (options.numberNeeded && method === "justWorks") {
-      throw channel.refusal(reasons.requirements, "it was paired by a number, and now wants none");
-    }
     const phase: Phase = { ...options, request, response, method };
     const key = secureConnections ? await bySecureConnections(phase) : await byLegacyPairing(phase);
     channel.requireNothingSaid();

@@ -111,7 +111,7 @@ async function obey(znp: ZnpSimulator, command: Command): Promise<Answer> {
   if (toCoordinator !== undefined) return toCoordinator(znp, command);
   const toDevice = deviceCommands[command.do];
   if (toDevice === undefined) throw new RangeError(`no command ${command.do}`);
-  const device = znp.devices.find(({ ieee }) => ieee === command.ieee);
+  const device = znp.devices.findLast(({ ieee }) => ieee === command.ieee);
   if (device === undefined) throw new RangeError(`no device ${command.ieee}`);
   return toDevice(device, command);
 }

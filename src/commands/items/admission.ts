@@ -35,7 +35,10 @@ export function defineAdmission(items: Command, context: CommandContext): void {
     .description("listen no longer to a device that was let in");
   addHelp(forget, {
     examples: { "lintel items forget 54:48:e6:8f:80:a5": "it was the neighbours'" },
-    notes: ["What was recorded of it stays, under its item."],
+    notes: [
+      "What was recorded of it stays, under its item. The device that comes next with this address is a new one, whatever",
+      "its key, model or kind.",
+    ],
   });
   addDirectoryOptions(forget)
     .option("--json", "print {address, admitted} as JSON")
@@ -71,19 +74,18 @@ async function forgetDevice(written: string, options: StoreOptions, context: Com
   const address = addressIn(written);
   const change = async (store: UploadStore) => {
     const { inventory } = await store.admissions();
-    const wasAdmitted = await store.unadmit(address);
     if (inventory.some((device) => device.address === address))
       throw new OperatorError(
         `${address} is in the inventory, which admits it`,
         "take the address out of its item there",
       );
-    if (!wasAdmitted)
+    if (!(await store.forgetDevice(address)))
       throw new OperatorError(
-        `${address} was not admitted`,
+        `${address} was not admitted, and is not known`,
         "see lintel items; a device that [ble] names, by a key or in allow, is let in by that",
       );
   };
-  await changeAdmissions(options, context, change);
+  await changeAdmissions(options, context, change, address);
   const { terminal } = context;
   if (options.json) terminal.printJson({ address, admitted: false });
   else terminal.print(`${address} is forgotten: it is no longer listened to. What was recorded of it stays.`);
@@ -94,10 +96,11 @@ async function changeAdmissions(
   options: StoreOptions,
   context: CommandContext,
   change: (store: UploadStore) => Promise<void>,
+  forgotten?: string,
 ): Promise<void> {
   const directory = dataDirectory(options);
   await withUploadStore(directory, context, change);
-  await new ControlClient(directory).admissionsChanged();
+  await new ControlClient(directory).admissionsChanged({ forgotten });
 }
 
 async function listStrangers(options: StoreOptions, { terminal, clock }: CommandContext): Promise<void> {

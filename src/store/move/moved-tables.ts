@@ -38,6 +38,8 @@ const leftOut = [
   "dropped",
   "epochs",
   "given_names",
+  "identities",
+  "identity_conflicts",
   "upload_state",
   "waiting",
 ];

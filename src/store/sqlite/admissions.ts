@@ -9,7 +9,7 @@ export function admissionStoreOn({ database, writer }: SqliteParts): AdmissionSt
   return {
     admissions: readsOf(database).snapshot(admissions),
     admit: (admitted) => writer.ask("admit", admitted),
-    unadmit: (address) => writer.ask("unadmit", address),
+    forgetDevice: (address) => writer.ask("forgetDevice", address),
   };
 }
 

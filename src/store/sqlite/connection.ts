@@ -2,6 +2,7 @@ import { constants, Database, type Statement } from "bun:sqlite";
 import { chmodSync, existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { requirePlainFile } from "../../disk/plain-file.ts";
 import { onReadOnlyDisk } from "../../disk/read-only-disk.ts";
 
 /** The file of the database in a data directory. */
@@ -25,6 +26,11 @@ export function databaseBytes(path: string): number {
  * statement is left.
  */
 export class Connection extends Database {
+  constructor(path: string, flags: number) {
+    requirePlainFile(path);
+    super(path, flags);
+  }
+
   readonly #kept: Statement[] = [];
 
   /** Prepares a statement that lives as long as the connection. */

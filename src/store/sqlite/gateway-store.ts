@@ -2,6 +2,7 @@ import { readsOf, storeOn } from "../core/store.ts";
 import { arrays, firstOf } from "../core/work.ts";
 import type { GatewayStore } from "../store.ts";
 import { admissionStoreOn } from "./admissions.ts";
+import { identityStoreOn } from "./identities.ts";
 import { nameStoreOn } from "./name-store.ts";
 import type { SqliteParts } from "./serve.ts";
 import { deviceOffset, doubts, timeKnown, waitingFacts } from "./time-keeper.ts";
@@ -13,6 +14,7 @@ export function gatewayStoreOn(parts: SqliteParts): GatewayStore {
   return {
     ...storeOn(parts),
     ...admissionStoreOn(parts),
+    ...identityStoreOn(parts),
     ...nameStoreOn(parts),
     epoch,
     append: (readings, notes = {}) => writer.ask("commit", { readings, ...notes }),

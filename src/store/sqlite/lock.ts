@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { readPlainFile, requirePlainFile } from "../../disk/plain-file.ts";
 import { OperatorError } from "../../errors.ts";
 import { isBusy, storeFault } from "./faults.ts";
 
@@ -54,13 +55,16 @@ export function takeLock(directory: string, post: Post = gatewayPost): WriterLoc
   const holder = join(directory, `${post.name}.pid`);
   let database: Database | undefined;
   try {
+    requirePlainFile(path);
     database = new Database(path, { create: true, readwrite: true });
     database.run(`PRAGMA busy_timeout = ${wait_ms}`);
     database.run("BEGIN EXCLUSIVE");
     // Beside the lock, not in it: nobody can read a file that is locked exclusively.
-    writeFileSync(holder, `${process.pid}\n`);
+    rmSync(holder, { force: true });
+    writeFileSync(holder, `${process.pid}\n`, { flag: "wx" });
   } catch (thrown) {
     database?.close();
+    if (thrown instanceof OperatorError) throw thrown;
     throw isBusy(thrown) ? post.held(directory, pidText(holder)) : storeFault(thrown, directory);
   }
   const held = database;
@@ -79,7 +83,7 @@ export function isOfProcess(name: string): boolean {
 
 function pidText(holder: string): string {
   try {
-    const text = readFileSync(holder, "utf8").trim();
+    const text = readPlainFile(holder, pid_bytes_max)?.trim() ?? "";
     return /^\d+$/.test(text) ? ` (process ${text})` : "";
   } catch {
     // The name of the holder is a courtesy; that there is one is what counts.
@@ -87,5 +91,7 @@ function pidText(holder: string): string {
   }
 }
 
+/** Digits of a process, and the end of the line. */
+const pid_bytes_max = 32;
 /** Longer than a command takes that creates a database. */
 const wait_ms = 1_000;

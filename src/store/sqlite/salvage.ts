@@ -403,8 +403,8 @@ function keyOf(database: Database, table: string): string[] {
 const derived = new Set<string>([...seriesNames, "totals", "counts", "late"]);
 /** Tables in which a database tells of itself: they stay, where readings are added. */
 const ofTheStore = new Set(["meta", "epochs", "upload_state", "last_keys", "dropped"]);
-/** Tables that go with the last number: how far buffers of devices were read, and what waits for the time. Taken as a whole. */
-const ofThisMoment = new Set(["cursors", "waiting", "boots"]);
+/** Tables that go with the last number: how far buffers of devices were read, what waits for the time, and who the devices are by now. Taken as a whole. */
+const ofThisMoment = new Set(["cursors", "waiting", "boots", "identities", "identity_conflicts"]);
 /** Numbers that a database can have given since a copy: a busy home gives some thousand a day. */
 const later_numbers_max = 100_000_000;
 /** Stretches of a series of an item that are tried, two reads each: enough to close in on twenty damaged pages. */

@@ -4,6 +4,7 @@ import type { UploadStore } from "../upload-store.ts";
 import { admissionStoreOn } from "./admissions.ts";
 import { epochs } from "./epochs.ts";
 import { deviceHealthAfter } from "./health-reads.ts";
+import { identityStoreOn } from "./identities.ts";
 import { nameStoreOn } from "./name-store.ts";
 import type { SqliteParts } from "./serve.ts";
 import { doubts } from "./time-keeper.ts";
@@ -17,6 +18,7 @@ export function uploadStoreOn(parts: SqliteParts & { readonly writing: UploadWri
   return {
     ...storeOn(parts),
     ...admissionStoreOn(parts),
+    ...identityStoreOn(parts),
     ...nameStoreOn(parts),
     epochs: read(epochs),
     batchAfter: snapshot(batchAfter),

@@ -14,6 +14,7 @@ import { forEverySeries } from "../core/series-tables.ts";
 import { type Given, type WriteName, type Written, workOf, writesOf } from "../core/writes.ts";
 import type { ErasurePlan, TakenSpan } from "../erasure.ts";
 import type { NamedItem, NameGiving, Replacing } from "../given-names.ts";
+import type { Settling } from "../identity-store.ts";
 import type { Imported, ImportedRecord } from "../record-store.ts";
 import { type Appended, type ErasureRequest, type Notes, ReadingRefused } from "../store.ts";
 import type { Connection } from "./connection.ts";
@@ -22,6 +23,7 @@ import { CoverageKeeper } from "./coverage-keeper.ts";
 import { ErasedTimes, erasedName } from "./erased-times.ts";
 import { Essentials } from "./essentials.ts";
 import { isRefusedValue, storeFault } from "./faults.ts";
+import { forgetIdentity, keepIdentities, settleConflict } from "./identity-writes.ts";
 import { beginPurge, purge, requireRoom } from "./purge.ts";
 import { homesByRole } from "./role.ts";
 import { Runner } from "./runner.ts";
@@ -109,6 +111,7 @@ export class Writing {
         this.#coverage.gap(this.streams.keyOf(gap.device, gap.to_ms, created), gap);
       for (const [name, value] of batch.cursors ?? []) this.#moveCursor.run(name, value);
       for (const [name, count] of batch.dropped ?? []) this.#addDropped.run(name, count);
+      if (batch.identities !== undefined) keepIdentities(this.database, batch.identities);
       return { first_seq, last_seq, created };
     });
   }
@@ -171,10 +174,16 @@ export class Writing {
     });
   }
 
-  unadmit(address: string): boolean {
-    return this.transaction(
-      () => this.database.query("DELETE FROM admitted WHERE address = ?").run(address).changes > 0,
-    );
+  forgetDevice(address: string): boolean {
+    return this.transaction(() => {
+      const { changes } = this.database.query("DELETE FROM admitted WHERE address = ?").run(address);
+      return forgetIdentity(this.database, address) || changes > 0;
+    });
+  }
+
+  /** See `IdentityStore`. */
+  settleConflict(settling: Settling): void {
+    this.transaction(() => settleConflict(this.database, settling));
   }
 
   /** See `NameStore`. */

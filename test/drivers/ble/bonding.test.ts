@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import type { SecurityFault, SimulatedSecurityOptions } from "../../../drivers/ble/simulator/security.ts";
 import type { PairingPerson } from "../../../drivers/driver.ts";
 import { address, startBonded } from "./bonded-device.ts";
+import { bthome } from "./rig.ts";
 
 const value = Uint8Array.of(7, 7);
 
@@ -145,7 +146,7 @@ for (const [kind, ops] of Object.entries(steps)) {
   }
 }
 
-test("a device that has lost its keys is not spoken with in the clear, and is paired anew while joining is open", async () => {
+test("a device that has lost its keys is not spoken with in the clear, and once it has paired anew it waits for a person", async () => {
   await using bonded = await startBonded({});
   await bonded.openJoining();
   expect(await bonded.connect()).toEqual(value);
@@ -155,12 +156,20 @@ test("a device that has lost its keys is not spoken with in the clear, and is pa
   expect(await bonded.connect()).toContain("it has forgotten its pairing with this gateway: run lintel pair");
   expect(bonded.bonds()?.bonds).toEqual([first]);
   await bonded.openJoining();
+  expect(await bonded.connect()).toContain(
+    "is known with another key): if it is that device, reset or replaced",
+  );
+  expect(bonded.bonds()?.bonds).toEqual([first]);
+  await bonded.closeJoining();
+  await bonded.restart();
+  await bonded.rig.host.identities.settle(address, "accepted", "a technician");
   expect(await bonded.connect()).toEqual(value);
   expect(bonded.bonds()?.bonds).toHaveLength(1);
   expect(bonded.bonds()?.bonds[0].key).not.toBe(first.key);
+  expect(bonded.security.pairings).toBe(2);
 });
 
-test("a gateway that lost its keys with the power pairs anew, while joining is open and not before", async () => {
+test("a gateway that lost its keys with the power pairs anew, while joining is open, once a person has accepted it", async () => {
   await using bonded = await startBonded({ security: { legacy: true } });
   await bonded.openJoining();
   expect(await bonded.connect()).toEqual(value);
@@ -168,8 +177,61 @@ test("a gateway that lost its keys with the power pairs anew, while joining is o
   await bonded.restart();
   expect(await bonded.connect()).toContain("it speaks only to a partner that it was paired with");
   await bonded.openJoining();
+  expect(await bonded.connect()).toContain("is known with another key");
+  await bonded.rig.host.identities.settle(address, "accepted", "a technician");
   expect(await bonded.connect()).toEqual(value);
 });
+
+test("a pretender that pairs without digits and claims the identity of a bonded device takes nothing from it", async () => {
+  for (const legacy of [true, false]) {
+    const identityKey = new Uint8Array(16).fill(5);
+    await using bonded = await startBonded({ security: { identityKey } });
+    await bonded.openJoining();
+    await bonded.rig.host.until("the pairing", () => {
+      bonded.device.advertise();
+      return bonded.bonds();
+    });
+    expect(await bonded.connect()).toEqual(value);
+    const [first] = bonded.bonds()?.bonds ?? [];
+    const pretender = bonded.rig.controller.addPeripheral({
+      address,
+      addressType: "random",
+      connectable: true,
+      advertisement: bthome(0x40),
+      security: { identityKey: new Uint8Array(16).fill(6), legacy },
+    });
+    await bonded.rig.host.until(
+      "the refusal",
+      () => bonded.rig.host.identities.conflictAt(address),
+      () => {
+        if (!pretender.connected) pretender.advertise();
+      },
+    );
+    const failed = await bonded.rig.host.until("the failed step", () =>
+      bonded.rig.host.joins.find((join) => join.state === "failed"),
+    );
+    expect(failed).toMatchObject({
+      reason: `${address} is known with another key`,
+      remedy: expect.stringContaining(`lintel items accept ${address}`),
+    });
+    expect(bonded.rig.host.identities.conflicts()).toMatchObject([
+      {
+        claimed: {
+          key: { made: `paired without digits, ${legacy ? "legacy pairing" : "secure connections"}` },
+        },
+      },
+    ]);
+    expect(bonded.bonds()?.bonds).toEqual([first]);
+    await bonded.closeJoining();
+    // The known one is heard as before, and after a restart; the pretender is not.
+    bonded.device.changeAddress();
+    expect(await bonded.recovers()).toEqual(value);
+    await bonded.restart();
+    bonded.device.changeAddress();
+    expect(await bonded.recovers()).toEqual(value);
+    expect(bonded.security.pairings).toBe(1);
+  }
+}, 60_000);
 
 test("what was paired by a number is never replaced by a pairing without one", async () => {
   const { person, atDevice } = people();
@@ -180,8 +242,8 @@ test("what was paired by a number is never replaced by a pairing without one", a
   const kept = bonded.bonds();
   bonded.security.forget();
   await bonded.openJoining();
-  expect(await bonded.connect()).toContain("it was paired by a number, and now wants none");
-  expect(bonded.bonds()).toEqual(kept);
+  expect(await bonded.connect()).toContain("is known with another key");
+  expect(bonded.bonds()?.bonds).toEqual(kept?.bonds);
 });
 
 test("a device with changing addresses is known by its lasting one once it is paired", async () => {

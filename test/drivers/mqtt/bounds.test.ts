@@ -2,6 +2,8 @@ import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { in_flight_max, packet_max_bytes } from "../../../drivers/mqtt/connection.ts";
 import { MqttDriver } from "../../../drivers/mqtt/driver.ts";
+import { entries_max } from "../../../drivers/mqtt/hub.ts";
+import { sensors_max } from "../../../drivers/mqtt/sensors.ts";
 import { SimulatedHub } from "../../../drivers/mqtt/simulator/hub.ts";
 import { zigbeeDevices, zigbeeState } from "../../../drivers/mqtt/simulator/messages.ts";
 import { mosquitto, startBroker, startOldBroker } from "../../shipped/broker.ts";
@@ -89,3 +91,28 @@ test.skipIf(mosquitto === null)(
   },
   20_000,
 );
+
+test("a publisher who invents more names and sensors than there may be fills nothing, and what is beyond is counted", async () => {
+  const broker = await startBroker();
+  const hub = await SimulatedHub.connect(broker.url);
+  const host = new RecordingHost({ directory: join(directory.path, "invented") });
+  const invented = Array.from({ length: entries_max + 5 }, (_, number) => ({
+    ...door,
+    ieee: `0x${number.toString(16).padStart(16, "0")}`,
+    name: `n${number}`,
+  }));
+  const driver = new MqttDriver({ config: { url: broker.url }, host, bounds });
+  driver.start();
+  await host.until("the broker", () => driver.status().state === "listening");
+  await hub.publish(zigbeeDevices(invented));
+  const dropped = (words: string) => [...host.drops].find(([what]) => what.includes(words))?.[1] ?? 0;
+  // A device may be called by its name and by its address.
+  await host.until("the names beyond", () => dropped("beyond those that can be known") >= 5);
+  for (const { name } of invented.slice(0, sensors_max + 5))
+    await hub.publish(zigbeeState(name, { contact: false }));
+  await host.until("the sensors beyond", () => dropped("more sensors than can be followed") === 5);
+  await host.until("the others", () => host.readings.length === sensors_max);
+  await driver.stop();
+  await hub.end();
+  await broker.remove();
+}, 60_000);

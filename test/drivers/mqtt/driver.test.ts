@@ -337,3 +337,15 @@ test("a broker that speaks MQTT 3.1.1 alone is spoken to by that", async () => {
   await there.end();
   await old.remove();
 }, 20_000);
+
+test("another model under the address of a known sensor is refused, and waits for a person", async () => {
+  await hub.publish(zigbeeDevices([motion]));
+  await listen();
+  await hub.publish(zigbeeState(motion.name, { occupancy: true }));
+  await host.until("the event", () => eventsOf(address).length === 1);
+  await hub.publish(zigbeeDevices([{ ...motion, model: "SNZB-04" }]));
+  await hub.publish(zigbeeState(motion.name, { occupancy: false }));
+  const { why } = await host.until("the conflict", () => host.identities.conflictAt(address));
+  expect(why).toBe("its model is lumi.sensor_motion.aq2, and now it says SNZB-04");
+  expect(eventsOf(address)).toEqual([0b10]);
+}, 20_000);

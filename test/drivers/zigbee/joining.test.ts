@@ -155,3 +155,66 @@ test("joining cannot be opened while the adapter is away, and says so", async ()
   await coordinator.replug();
   await host.until("the driver to listen", () => driver.status().state === "listening");
 });
+
+test("a door sensor that joins under the address of a known wall sensor takes nothing from it, until a person accepts it", async () => {
+  const wall = coordinator.addDevice({ model: "3041" });
+  expect(await join(wall)).toMatchObject({ state: "joined", device: { subtype: "wall" } });
+  const eventsOf = () =>
+    host.readings.filter(
+      ({ device, series }) => device.address === wall.ieee && series === "wirelesssensor_events",
+    );
+  wall.notify(0x32);
+  await host.until("its event", () => eventsOf().length === 1);
+  const facts = host.facts.get(wall.ieee);
+
+  const pretender = coordinator.addDevice({ model: "3010", ieee: wall.ieee });
+  expect(await join(pretender)).toMatchObject({
+    state: "failed",
+    reason: "another sensor is known under its address",
+    remedy: expect.stringContaining(`lintel items accept ${wall.ieee}`),
+  });
+  await driver.closeJoining();
+  const why = "its model is 3041, and now it says 3010";
+  expect(host.identities.conflictAt(wall.ieee)).toMatchObject({ why, known: { subtype: "wall" } });
+  const { count = 0 } = host.identities.conflictAt(wall.ieee) ?? {};
+  pretender.notify(0x31);
+  await host.until("its refusal", () => (host.identities.conflictAt(wall.ieee)?.count ?? 0) > count);
+  expect(eventsOf()).toHaveLength(1);
+  expect(host.facts.get(wall.ieee)).toEqual(facts as never);
+
+  // The known one speaks from the network address that it has had.
+  await host.until(
+    "the known one",
+    () => eventsOf().length > 1,
+    () => wall.notify(wall.zonestatus ^ 0x02),
+  );
+  expect(eventsOf().every(({ device }) => device.model === "3041")).toBe(true);
+
+  await host.identities.settle(wall.ieee, "accepted", "a technician");
+  await host.until(
+    "its event",
+    () => eventsOf().some(({ device }) => device.model === "3010"),
+    () => pretender.notify(pretender.zonestatus ^ 0x01),
+  );
+}, 30_000);
+
+test("a device under a known address is not heard before it has said what it is", async () => {
+  const wall = coordinator.addDevice({ model: "3041" });
+  await join(wall);
+  wall.notify(0x32);
+  const eventsOf = () => host.readings.filter(({ device }) => device.address === wall.ieee);
+  await host.until("its event", () => eventsOf().length === 1);
+  wall.leave();
+  const pretender = coordinator.addDevice({ model: "3010", ieee: wall.ieee });
+  pretender.failInterview("silent");
+  await driver.openJoining(60);
+  pretender.join();
+  const dropped = "zigbee messages of devices that are not known to be those of their address";
+  const before = host.drops.get(dropped) ?? 0;
+  await host.until(
+    "its refusal",
+    () => (host.drops.get(dropped) ?? 0) > before,
+    () => pretender.notify(0x31),
+  );
+  expect(eventsOf()).toHaveLength(1);
+}, 30_000);

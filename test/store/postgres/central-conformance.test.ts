@@ -1,3 +1,4 @@
+import { nightly } from "../../nightly.ts";
 import { centralStoresAgree } from "../central-conformance.ts";
 import type { MakeCentral } from "../central-sample.ts";
 import { storesAgree } from "../conformance.ts";
@@ -24,5 +25,8 @@ storesAgree("what a gateway uploads to central on PostgreSQL", mirrored(make));
 storesAgreeOnRecords("what a gateway uploads to central on PostgreSQL", mirrored(make));
 
 sealingAgrees("the store of central on PostgreSQL", make);
-centralStoresAgree("the store of central on PostgreSQL, all sealed", sealing(make));
-storesAgree("what a gateway uploads to central on PostgreSQL, all sealed", mirrored(sealing(make)));
+// What is sealed is read by the same code on either database, and each change has it asked on SQLite.
+if (nightly) {
+  centralStoresAgree("the store of central on PostgreSQL, all sealed", sealing(make));
+  storesAgree("what a gateway uploads to central on PostgreSQL, all sealed", mirrored(sealing(make)));
+}

@@ -53,7 +53,8 @@ export class OwnServer implements TestServer {
   async database(template = "template1"): Promise<TestDatabase> {
     this.#databases += 1;
     const name = `test_${process.pid}_${this.#databases}`;
-    await this.#administer(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+    // Each test has a database: copying its files takes a fifth of writing it through the log.
+    await this.#administer(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
     return {
       name,
       url: this.url(name),
@@ -98,13 +99,10 @@ export class OwnServer implements TestServer {
   /** Starts it again; nothing happens where it runs. */
   start(): void {
     if (this.#running) return;
-    this.#control([
-      "-l",
-      join(this.#directory, "log"),
-      "-o",
-      `-p ${this.#port} -k ${this.#directory}`,
-      "start",
-    ]);
+    // The machine does not lose its power in a test, and the server's own end loses nothing that was written and not synchronised.
+    // Whatever it does by itself would come at another moment in each run.
+    const options = `-p ${this.#port} -k ${this.#directory} -c fsync=off -c autovacuum=off`;
+    this.#control(["-l", join(this.#directory, "log"), "-o", options, "start"]);
     this.#running = true;
   }
 

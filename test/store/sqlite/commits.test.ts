@@ -130,8 +130,27 @@ test("who was admitted is known until the word is taken back, by the last reason
     { address, admitted_ms: start_ms + 1, reason: "joining" },
     other,
   ]);
-  expect([await store.unadmit(address), await store.unadmit(address)]).toEqual([true, false]);
+  expect([await store.forgetDevice(address), await store.forgetDevice(address)]).toEqual([true, false]);
   expect((await store.admissions()).admitted).toEqual([other]);
+  await store.close();
+});
+
+test("a device that is forgotten is neither known nor claimed by another any more, admitted or not", async () => {
+  using directory = temporaryDirectory();
+  const store = await openGateway(directory.path);
+  const identityOf = (number: number) =>
+    ({ ...sensor(number), driver: "zigbee", since_ms: start_ms }) as const;
+  const conflict = {
+    known: identityOf(1),
+    claimed: identityOf(1),
+    ...({ differs: "model", why: "its model" } as const),
+    ...{ first_ms: start_ms, last_ms: start_ms, count: 1 },
+  };
+  const known = [{ ...identityOf(1), kind: "pillboxes" } as const, identityOf(1), identityOf(2)];
+  await store.append([], { identities: { identities: known, conflicts: [conflict] } });
+  const { address } = sensor(1);
+  expect([await store.forgetDevice(address), await store.forgetDevice(address)]).toEqual([true, false]);
+  expect(await store.identities()).toEqual({ identities: [identityOf(2)], conflicts: [] });
   await store.close();
 });
 

@@ -4,7 +4,6 @@ import { gatewayStoresAgree, storesAgree } from "../conformance.ts";
 import type { MakeStore } from "../make-store.ts";
 import { storesAgreeOnRecords } from "../record-conformance.ts";
 import { keptLog, temporaryDirectory } from "../sample.ts";
-import { writerOfTests } from "./writer-here.ts";
 
 const make: MakeStore = async ({ home } = {}) => {
   const directory = temporaryDirectory();
@@ -13,7 +12,6 @@ const make: MakeStore = async ({ home } = {}) => {
     clock: new SystemClock(),
     log: keptLog().log,
     home,
-    ...writerOfTests(),
   });
   return {
     store,

@@ -1,6 +1,7 @@
 import { ServerWriting } from "../../../src/store/sqlite/server-writing.ts";
 import { SqliteWriter } from "../../../src/store/sqlite/store-writer.ts";
 import { errorReceived, type WriterCalls } from "../../../src/store/sqlite/writer-protocol.ts";
+import { nightly } from "../../nightly.ts";
 
 /** The writer of a server in this thread. It does what the one in a thread of its own does, and opening a store takes a tenth of the time. */
 export class WriterHere extends SqliteWriter {
@@ -21,9 +22,9 @@ export class WriterHere extends SqliteWriter {
 }
 
 /**
- * With which writer tests open a store: one in a thread of its own, as everywhere. `./scripts/soak mutation` runs them a thousand times, and has it in
- * their thread.
+ * With which writer tests of what a store does open it: in their own thread. Tests of the program, of a gateway's store and of the writer itself have it in
+ * a thread of its own, as the program has; at night these have it too.
  */
 export function writerOfTests(): { writer?: SqliteWriter } {
-  return process.env["LINTEL_TEST_WRITER"] === "here" ? { writer: new WriterHere() } : {};
+  return nightly ? {} : { writer: new WriterHere() };
 }

@@ -1,5 +1,6 @@
 import { Moment } from "../../parts/moment.tsx";
 import { durationText, listText, type Times, weekdayText } from "../../time-text.ts";
+import { conflictText } from "./conflict.tsx";
 import type { HomeData } from "./data.ts";
 import type { DeviceRow } from "./devices.ts";
 import type { Need } from "./needs.ts";
@@ -45,6 +46,12 @@ function Briefly({ need, times }: { need: Need; times: Times }) {
   switch (need.type) {
     case "trouble":
       return <>{lowered(headOf(need.what))}</>;
+    case "conflict":
+      return (
+        <>
+          <bdi>{need.title}</bdi> {conflictText(need)}
+        </>
+      );
     case "unheard": {
       const [device, ...others] = need.devices;
       if (device === undefined || others.length > 0)

@@ -7,7 +7,10 @@ import { type Quartiles, quartilesOf } from "../../../meaning/quartiles.ts";
 import { walksOf } from "../../../meaning/walks.ts";
 import { RecentlyUsed } from "../../../recently-used.ts";
 import { type GivenName, isDevice, isNameOf } from "../../../store/given-names.ts";
+import type { SeenStore } from "../../../store/seen-store.ts";
 import type { ItemOverview } from "../../../store/store.ts";
+import { isTimezone } from "../../../timezone.ts";
+import { shownConflicts } from "../../conflicts.ts";
 import { type SentBy, sentBy } from "../../fleet.ts";
 import { toBring, whyOf } from "../../fleet-needs.ts";
 import type { Asked, Show, Site, Trouble } from "../../page.ts";
@@ -102,13 +105,17 @@ export const showHome: Show<HomeData> = async (asked) => {
   const troubles =
     overviews.length === 0 && !isWhole(asked)
       ? []
-      : await troublesOf(site, { home, sent, times: { locale, zone, now_ms } });
+      : [
+          ...(await troublesOf(site, { home, sent, times: { locale, zone, now_ms } })),
+          ...(await zoneTroubles(store, { home, zone, told: sent ? sent.timezone : null })),
+        ];
   const days = new Map(
     localDays(zone, { from_ms: now_ms - 2 * day_ms, to_ms: now_ms + 1 }).map((day) => [
       day.date,
       day.from_ms,
     ]),
   );
+  const conflicts = shownConflicts(site.walk?.conflicts ?? [], { overviews, names, isWhole: isWhole(asked) });
   const name = home === undefined ? "Home" : `Home ${home}`;
   const path = site.role === "gateway" ? "/" : `/homes/${home}`;
   return {
@@ -119,7 +126,7 @@ export const showHome: Show<HomeData> = async (asked) => {
       here_ms: here_ms ?? null,
       path,
       window,
-      needs: needsOf(troubles, devices, days),
+      needs: needsOf(troubles, devices, days, conflicts),
       devices,
       walking,
       isWhole: isWhole(asked),
@@ -166,6 +173,33 @@ async function troublesOf(
     const bring = toBring(of);
     return bring.length === 0 ? { what } : { what, remedy: `Bring ${listText(bring, times.locale)}.` };
   });
+}
+
+/** Words that stand where a time zone should. `zone` is the one that the page goes by. */
+async function zoneTroubles(
+  store: SeenStore,
+  { home, zone, told }: { home: number | undefined; zone: string; told: string | null },
+): Promise<Trouble[]> {
+  const recorded = home === undefined ? undefined : (await store.record("homes", home))?.timezone;
+  return [
+    ...(told === null || isTimezone(told)
+      ? []
+      : [
+          {
+            what: `The gateway says that its time zone is "${told}", and there is none of that name: days here are those of UTC.`,
+            remedy: "Correct timezone in [home] of its configuration, and restart it.",
+          },
+        ]),
+    // The zone of the page is one: most homes need no look at the list of zones.
+    ...(typeof recorded !== "string" || recorded === zone || isTimezone(recorded)
+      ? []
+      : [
+          {
+            what: `The record of this home has the time zone "${recorded}", and there is none of that name: no local day is made of it.`,
+            remedy: "Import the record with a name of the IANA list, such as Europe/Berlin.",
+          },
+        ]),
+  ];
 }
 
 /** The device that took the place of another, by its name where that is shown and tells them apart. */

@@ -1,10 +1,12 @@
 import type { Kind } from "../../../kinds.ts";
+import type { ShownConflict } from "../../conflicts.ts";
 import type { Trouble } from "../../page.ts";
 import type { Battery, DeviceRow } from "./devices.ts";
 
 /** Something that somebody should look after. */
 export type Need =
   | { readonly type: "trouble"; readonly what: string; readonly remedy: string | null }
+  | ({ readonly type: "conflict" } & ShownConflict)
   | ({ readonly type: "silent"; readonly heard_ms: number; readonly battery: Battery | null } & NamedDevice)
   | { readonly type: "unheard"; readonly devices: readonly NamedDevice[] }
   | ({ readonly type: "battery"; readonly battery: Battery } & NamedDevice)
@@ -16,11 +18,12 @@ export interface NamedDevice {
   readonly title: string;
 }
 
-/** Needs of a home, worst first: without its box nothing is heard, and a silent device records nothing. */
+/** Needs of a home, worst first: without its box nothing is heard, what claims to be a device may be an attack, and a silent device records nothing. */
 export function needsOf(
   troubles: readonly Trouble[],
   all: readonly DeviceRow[],
   days: ReadonlyMap<string, number>,
+  conflicts: readonly ShownConflict[] = [],
 ): Need[] {
   const rows = all.filter(({ replaced }) => replaced === null);
   const of = ({ kind, name, title }: DeviceRow) => ({ kind, name, title });
@@ -28,6 +31,7 @@ export function needsOf(
   const unheard = isUndated ? [] : rows.filter(({ heard_ms }) => heard_ms === null).map(of);
   return [
     ...troubles.map(({ what, remedy = null }) => ({ type: "trouble", what, remedy }) as const),
+    ...conflicts.map((conflict) => ({ type: "conflict", ...conflict }) as const),
     ...rows.flatMap((row) =>
       row.overdue && row.heard_ms !== null
         ? [{ type: "silent", heard_ms: row.heard_ms, battery: row.battery, ...of(row) } as const]

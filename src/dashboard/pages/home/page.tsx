@@ -51,8 +51,8 @@ export function HomePage(data: HomeData & FrameData) {
         {needs.length === 0 ? null : (
           <ul class="home-needs">
             {needs.map((need, place) => (
-              <li key={`${need.type} ${"name" in need ? need.name : place}`}>
-                <NeedWords need={need} times={times} isTold={needs.length === 1} />
+              <li key={`${need.type} ${"name" in need ? (need.name ?? place) : place}`}>
+                <NeedWords need={need} times={times} isTold={needs.length === 1} maySetUp={maySetUp} />
               </li>
             ))}
           </ul>

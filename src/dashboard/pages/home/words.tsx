@@ -2,6 +2,7 @@ import { type ComponentChildren, Fragment } from "preact";
 import type { Dose } from "../../../meaning/doses.ts";
 import { Moment } from "../../parts/moment.tsx";
 import { clockText, dayText, durationText, numberText, type Times } from "../../time-text.ts";
+import { ConflictWords } from "./conflict.tsx";
 import type { Battery, DeviceRow } from "./devices.ts";
 import type { NamedDevice, Need } from "./needs.ts";
 
@@ -109,8 +110,18 @@ export function signalText(linkquality: number): string {
 const strong = 100;
 const enough = 40;
 
-/** A need with its remedy; of one that the answer has told already, its remedy alone. */
-export function NeedWords({ need, times, isTold }: { need: Need; times: Times; isTold: boolean }) {
+/** A need with its remedy; of one that the answer has told already, its remedy alone. Who may set up the home can act here. */
+export function NeedWords({
+  need,
+  times,
+  isTold,
+  maySetUp,
+}: {
+  need: Need;
+  times: Times;
+  isTold: boolean;
+  maySetUp: boolean;
+}) {
   if (need.type === "trouble") {
     const isWhole = isTold && headOf(need.what) === need.what.replace(/\.$/, "");
     return (
@@ -120,6 +131,12 @@ export function NeedWords({ need, times, isTold }: { need: Need; times: Times; i
     );
   }
   if (need.type === "unheard") return <Unheard devices={need.devices} />;
+  if (need.type === "conflict") {
+    const { name, title } = need;
+    const known = name === null ? <bdi>{title}</bdi> : <DeviceLink {...need} name={name} />;
+    const from = maySetUp ? "home" : undefined;
+    return <ConflictWords conflict={need} device={known} times={times} isTold={isTold} from={from} />;
+  }
   const device = <DeviceLink {...need} />;
   if (isTold) return <Remedy need={need} device={device} />;
   switch (need.type) {
@@ -162,7 +179,7 @@ function Remedy({
   need,
   device,
 }: {
-  need: Exclude<Need, { type: "trouble" | "unheard" }>;
+  need: Exclude<Need, { type: "trouble" | "conflict" | "unheard" }>;
   device: ComponentChildren;
 }) {
   if (need.type === "missed") return <>Ask whether the pills of {device} were taken.</>;

@@ -129,6 +129,18 @@ CREATE TABLE admitted (
   reason TEXT NOT NULL CHECK (reason IN ('hand', 'joining', 'radio'))
 ) WITHOUT ROWID, STRICT;
 
+-- What makes a device the same as before, and who claims to be a device that it is not: see src/identity.ts. Both are JSON.
+CREATE TABLE identities (
+  address TEXT NOT NULL,
+  typename TEXT NOT NULL,
+  identity TEXT NOT NULL CHECK (json_valid(identity)),
+  PRIMARY KEY (address, typename)
+) WITHOUT ROWID, STRICT;
+CREATE TABLE identity_conflicts (
+  address TEXT PRIMARY KEY,
+  conflict TEXT NOT NULL CHECK (json_valid(conflict))
+) WITHOUT ROWID, STRICT;
+
 -- What people in the home have called devices: see src/store/given-names.ts.
 CREATE TABLE given_names (
   typename TEXT NOT NULL,
