@@ -1,4 +1,5 @@
 import { type TObject, type TSchema, Type } from "@sinclair/typebox";
+import { OperatorError } from "../errors.ts";
 
 /**
  * The newest version of the interface, as the parts of a download ask it: a server over HTTP (interface-client.ts), or a store in this
@@ -23,7 +24,11 @@ export interface Answer<Body> {
 
 export type ListRecord = Readonly<Record<string, unknown>>;
 
-/** Pages of a list, from the one with this query on; none where there is no such path. */
+/**
+ * Pages of a list, from the one with this query on; none where there is no such path.
+ *
+ * @throws OperatorError where a server names one more page again and again
+ */
 export async function* pagesOf(
   answers: Answers,
   path: string,
@@ -31,7 +36,10 @@ export async function* pagesOf(
   first = "",
 ): AsyncGenerator<readonly ListRecord[]> {
   const array = arrayOf(schema);
+  let pages = 0;
   for (let query: string | undefined = first; query !== undefined; ) {
+    pages += 1;
+    if (pages > pages_max) throw withoutEnd(path, `${pages_max} pages`);
     const answer: Awaited<ReturnType<typeof answers.get<readonly ListRecord[]>>> = await answers.get(
       path,
       query,
@@ -43,6 +51,48 @@ export async function* pagesOf(
   }
 }
 
+/**
+ * All records of some lists, with the fields that their schema names. They are held in memory, and so they are bounded.
+ *
+ * @throws OperatorError where they are more than `gathered_bytes_max`
+ */
+export async function gathered(
+  answers: Answers,
+  paths: readonly string[],
+  schema: TObject,
+  query?: string,
+): Promise<ListRecord[]> {
+  const names = Object.keys(schema.properties);
+  const records: ListRecord[] = [];
+  let bytes = 0;
+  for (const path of paths)
+    for await (const page of pagesOf(answers, path, schema, query))
+      for (const record of page) {
+        const known: Record<string, unknown> = {};
+        for (const name of names) if (record[name] !== undefined) known[name] = record[name];
+        bytes += bytesOf(known);
+        if (bytes > gathered_bytes_max) throw withoutEnd(path, `${records.length} records`);
+        records.push(known);
+      }
+  return records;
+}
+
+/** About as many as a record takes in memory. */
+function bytesOf(record: ListRecord): number {
+  return Object.values(record).reduce(
+    (sum: number, value) =>
+      sum + value_bytes + (typeof value === "string" ? text_bytes + 2 * value.length : 0),
+    0,
+  );
+}
+
+function withoutEnd(path: string, read: string): OperatorError {
+  return new OperatorError(
+    `the list ${path} has not ended after ${read}, which is more than is read`,
+    "check that --url is the server that is meant; if it is, ask with a token that is bound to some of its homes (lintel token create --home)",
+  );
+}
+
 function arrayOf(schema: TObject) {
   const known = arrays.get(schema) ?? Type.Array(schema);
   arrays.set(schema, known);
@@ -50,3 +100,10 @@ function arrayOf(schema: TObject) {
 }
 
 const arrays = new WeakMap<TObject, ReturnType<typeof Type.Array>>();
+
+/** Of a thousand records each. */
+const pages_max = 100_000;
+/** Items of some four thousand homes. */
+const gathered_bytes_max = 64 * 1024 * 1024;
+const value_bytes = 8;
+const text_bytes = 24;

@@ -4,7 +4,7 @@ import { type DayMinutes, type Known, minutesByDay } from "../meaning/missing-mi
 import { Coverage, coverageReasons } from "../records/coverage.ts";
 import type { Item } from "../records/items.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../series.ts";
-import { type Answers, pagesOf } from "./answers.ts";
+import { type Answers, gathered } from "./answers.ts";
 import { type Cell, type Column, column, columnsOfItem, columnsOfSchema, type Row, rowOf } from "./column.ts";
 import type { HomeZones, Timezone } from "./home-zones.ts";
 import type { Readings } from "./readings.ts";
@@ -110,9 +110,7 @@ async function coverageOf(
 ): Promise<Coverage[]> {
   const query = `?before=${until_s}${since_s > 0 ? `&after=${since_s - 1}` : ""}`;
   const path = `/items/${typename}/${encodeURIComponent(itemname)}/coverage`;
-  const newestFirst: Coverage[] = [];
-  for await (const page of pagesOf(answers, path, Coverage, query)) newestFirst.push(...(page as Coverage[]));
-  return inOrder(newestFirst);
+  return inOrder((await gathered(answers, [path], Coverage, query)) as Coverage[]);
 }
 
 /** The stamp of the oldest reading of an item; infinite where there is none. */

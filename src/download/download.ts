@@ -42,6 +42,8 @@ export interface DownloadOptions extends PackageForm {
   readonly random: () => number;
   readonly onProgress: (progress: Progress) => void;
   readonly onRetry: (reason: string, delay_ms: number, left_ms: number) => void;
+  /** Told what the records of the programme have wrong, a line each. */
+  readonly onWarning: (warning: string) => void;
 }
 
 export interface Progress {
@@ -94,7 +96,8 @@ export async function download(options: DownloadOptions): Promise<Downloaded> {
     const epochs = epochsAt(here, options.at, answers.url);
     held.bind({ at: options.at === undefined ? "" : atText(options.at) });
     const items = await inventory(answers, options.items, options.pseudonyms);
-    const zones = await HomeZones.of(answers);
+    const zones = await HomeZones.of(answers, { timezone, items });
+    for (const warning of zones.warnings) options.onWarning(warning);
     const received = await receive(answers, held, items, { ...options, zones, failed });
     // What came while this ran is held, and told by the next run: so the files are those of a number that can be named.
     held.tellUpTo(epochs, options.at === undefined ? "all" : "none");

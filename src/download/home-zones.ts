@@ -1,3 +1,5 @@
+import { OperatorError } from "../errors.ts";
+import { plainJson, shortLine } from "../plain-text.ts";
 import type { Item } from "../records/items.ts";
 import { Home } from "../records/programme.ts";
 import { isTimezone } from "../timezone.ts";
@@ -10,23 +12,62 @@ export type Timezone = (typeof timezones)[number];
 /** The time zones of homes, as their records name them; UTC where none is known. */
 export class HomeZones {
   readonly #zones: ReadonlyMap<number, string>;
+  /** Words of the records of homes that stand where a time zone should, and are none. */
+  readonly #faulty: ReadonlyMap<number, string>;
+  readonly #timezone: Timezone;
   readonly #times = new Map<string, (unix_ms: number) => string>();
 
-  private constructor(zones: ReadonlyMap<number, string>) {
+  private constructor(
+    zones: ReadonlyMap<number, string>,
+    faulty: ReadonlyMap<number, string>,
+    timezone: Timezone,
+  ) {
     this.#zones = zones;
+    this.#faulty = faulty;
+    this.#timezone = timezone;
   }
 
-  static async of(answers: Answers): Promise<HomeZones> {
+  /**
+   * @param asked.timezone whether local times are asked for: then a home whose time zone does not exist is an error as soon as it is named
+   * @param asked.items what the download is of
+   * @throws OperatorError
+   */
+  static async of(
+    answers: Answers,
+    { timezone = "utc", items }: { timezone?: Timezone | undefined; items: readonly Item[] },
+  ): Promise<HomeZones> {
     const zones = new Map<number, string>();
+    const faulty = new Map<number, string>();
     for await (const homes of pagesOf(answers, "/homes/", Home))
       for (const { homeid, timezone } of homes)
-        if (typeof timezone === "string" && isTimezone(timezone)) zones.set(Number(homeid), timezone);
-    return new HomeZones(zones);
+        if (typeof timezone === "string")
+          (isTimezone(timezone) ? zones : faulty).set(Number(homeid), timezone);
+    const found = new HomeZones(zones, faulty, timezone);
+    for (const item of items) found.zoneOf(item);
+    return found;
+  }
+
+  /** A line for each home whose record has a word for a time zone that is none, as a warning. */
+  get warnings(): string[] {
+    return [...this.#faulty].map(
+      ([homeid, zone]) =>
+        `home ${homeid} has the time zone ${shortLine(plainJson(zone), word_max)}, and there is none of that name: its days are given in UTC; correct the record with lintel import`,
+    );
   }
 
   /** The zone of the home that an item lives in now. */
   zoneOf({ currenthomeid }: Pick<Item, "currenthomeid">): string {
-    return this.#zones.get(currenthomeid ?? -1) ?? "UTC";
+    return this.#of(currenthomeid ?? -1);
+  }
+
+  #of(homeid: number): string {
+    const faulty = this.#faulty.get(homeid);
+    if (faulty !== undefined && this.#timezone === "home")
+      throw new OperatorError(
+        `home ${homeid} has the time zone ${shortLine(plainJson(faulty), word_max)}, and there is none of that name: no local time can be made of it`,
+        "correct the record of the home with lintel import, name items of other homes, or leave out --timezone home",
+      );
+    return this.#zones.get(homeid) ?? "UTC";
   }
 
   /**
@@ -34,7 +75,7 @@ export class HomeZones {
    * of the item.
    */
   localTime(item: Pick<Item, "currenthomeid">, homeid: number | null, unix_ms: number): string {
-    const zone = homeid === null ? this.zoneOf(item) : (this.#zones.get(homeid) ?? "UTC");
+    const zone = homeid === null ? this.zoneOf(item) : this.#of(homeid);
     const known = this.#times.get(zone) ?? localTimes(zone);
     this.#times.set(zone, known);
     return known(unix_ms);
@@ -63,3 +104,4 @@ function localTimes(zone: string): (unix_ms: number) => string {
 }
 
 const quarter_ms = 15 * 60_000;
+const word_max = 60;

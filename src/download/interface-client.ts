@@ -1,5 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
 import { isServerAddress } from "../config/server-address.ts";
+import { bounds } from "../decoding-bounds.ts";
 import { OperatorError } from "../errors.ts";
 import { type ClientBounds, type ClientOptions, HttpClient } from "../http-client/http-client.ts";
 import type { Wording } from "../http-client/wording.ts";
@@ -20,7 +21,7 @@ export class InterfaceClient implements Answers {
   /** @throws OperatorError for what is no address of a server */
   constructor(options: InterfaceOptions) {
     const url = withoutVersion(options.url);
-    this.#client = new HttpClient({ ...options, url, interface: version, bounds, wording });
+    this.#client = new HttpClient({ ...options, url, interface: version, bounds: clientBounds, wording });
     this.url = `${url}${version}`;
   }
 
@@ -30,7 +31,7 @@ export class InterfaceClient implements Answers {
       method: "GET",
       path: `${path}${query}`,
       accept,
-      answer_bytes_max,
+      answer: bounds.page,
     });
     // Requests without a body are not cut short: this is another server.
     if (answer.status === 400) throw this.#client.unexpected("400");
@@ -86,9 +87,8 @@ const wording: Wording = {
   token_remedy: "ask whoever keeps that server for a read token: `lintel token create NAME` makes it",
 };
 
-const bounds: ClientBounds = {
+const clientBounds: ClientBounds = {
   // Together with the delays between them about two minutes: a gateway restarts in less.
   failures_max: 10,
   answer_ms_max: 60_000,
 };
-const answer_bytes_max = 32 * 1024 * 1024;

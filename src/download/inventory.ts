@@ -1,7 +1,7 @@
 import { OperatorError } from "../errors.ts";
 import { kindNames } from "../kinds.ts";
 import { Item } from "../records/items.ts";
-import { type Answers, pagesOf } from "./answers.ts";
+import { type Answers, gathered } from "./answers.ts";
 import type { Pseudonyms } from "./pseudonyms.ts";
 
 /**
@@ -16,9 +16,8 @@ export async function inventory(
   names: readonly string[] | undefined,
   pseudonyms?: Pseudonyms | undefined,
 ): Promise<Item[]> {
-  const items: Item[] = [];
-  for (const kind of kindNames)
-    for await (const page of pagesOf(answers, `/inventory/${kind}`, Item)) items.push(...(page as Item[]));
+  const paths = kindNames.map((kind) => `/inventory/${kind}`);
+  const items = (await gathered(answers, paths, Item)) as Item[];
   pseudonyms?.learn(items);
   const isNamed = ({ itemname }: Item, name: string) =>
     itemname === name || pseudonyms?.itemName(itemname) === name;

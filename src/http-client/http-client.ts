@@ -2,8 +2,10 @@ import type { Static, TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import type { Clock } from "../clock.ts";
 import { isServerAddress } from "../config/server-address.ts";
+import { bounds } from "../decoding-bounds.ts";
 import { hour_ms } from "../durations.ts";
 import { messageOf, OperatorError } from "../errors.ts";
+import { type Bounds, DecodingFault, decodeJson } from "../json-decoder.ts";
 import { type Answered, type Failed, TryAgainLater } from "./outcome.ts";
 import { pause, RateLimiter } from "./rate-limiter.ts";
 import { type Fetch, type HttpRequest, requestOnce } from "./request.ts";
@@ -19,9 +21,12 @@ export interface ClientRequest {
   readonly body?: Body;
   /** Statuses that are an answer too, besides those from 200 to 299. */
   readonly accept?: readonly number[];
-  /** Bytes that the answer may have; by default `answer_bytes_max`. */
-  readonly answer_bytes_max?: number;
+  /** Bounds of the answer, where it is a success. */
+  readonly answer: Bounds;
 }
+
+/** An answer with the bounds that hold for what is read of it. */
+export type BoundedAnswer = Answered & { readonly bounds: Bounds };
 
 /** Sent as it is. `coding`: its Content-Encoding. */
 export interface Body {
@@ -95,7 +100,7 @@ export class HttpClient {
    *
    * @throws TryAgainLater where all attempts failed; OperatorError where asking again cannot help
    */
-  async ask(request: ClientRequest | ((failures: number) => Promise<ClientRequest>)): Promise<Answered> {
+  async ask(request: ClientRequest | ((failures: number) => Promise<ClientRequest>)): Promise<BoundedAnswer> {
     let failures = 0;
     for (let attempt = 1; ; attempt += 1) {
       this.#options.stop.throwIfAborted();
@@ -129,14 +134,15 @@ export class HttpClient {
   }
 
   /** The body of an answer, checked. @throws OperatorError */
-  read<Schema extends TSchema>(answer: Answered, schema: Schema): Static<Schema> {
+  read<Schema extends TSchema>(answer: BoundedAnswer, schema: Schema): Static<Schema> {
     const check = checks.get(schema) ?? TypeCompiler.Compile(schema);
     checks.set(schema, check);
     let body: unknown;
     try {
-      body = JSON.parse(new TextDecoder().decode(answer.body));
+      body = decodeJson(answer.body, answer.bounds);
     } catch (thrown) {
-      throw this.unexpected(messageOf(thrown));
+      const malformed = !(thrown instanceof DecodingFault) || thrown.kind === "malformed";
+      throw this.unexpected(malformed ? messageOf(thrown) : `it ${thrown.message}`);
     }
     if (check.Check(body)) return body as Static<Schema>;
     const first = check.Errors(body).First();
@@ -163,9 +169,9 @@ export class HttpClient {
   }
 
   /** Throws for an answer of status 409 with which a run cannot go on; otherwise it is one that `accept` names, or is refused. */
-  protected judgeConflict(_answer: Answered, _request: ClientRequest): void {}
+  protected judgeConflict(_answer: BoundedAnswer, _request: ClientRequest): void {}
 
-  async #once(request: ClientRequest): Promise<Answered | Failed> {
+  async #once(request: ClientRequest): Promise<BoundedAnswer | Failed> {
     const { clock, token, bounds } = this.#options;
     const url = new URL(
       `${this.url.pathname.replace(/\/+$/, "")}${this.#options.interface}${request.path}`,
@@ -188,13 +194,15 @@ export class HttpClient {
         ...this.#options,
         limiter: this.#limiter,
         answer_ms_max: bounds.answer_ms_max,
-        answer_bytes_max: request.answer_bytes_max ?? answer_bytes_max,
+        answer_bytes_max: request.answer.bytes_max,
       },
     );
     if (!("status" in outcome)) return outcome;
     const { status } = outcome;
-    if (status === 409) this.judgeConflict(outcome, request);
-    if ((status >= 200 && status < 300) || request.accept?.includes(status)) return outcome;
+    const success = status >= 200 && status < 300;
+    const answer = { ...outcome, bounds: success ? request.answer : refusalBounds };
+    if (status === 409) this.judgeConflict(answer, request);
+    if (success || request.accept?.includes(status)) return answer;
     // A request that was cut short on the way is answered 400 or 408.
     if (status === 400 || status === 408 || status === 429 || status >= 500) {
       const retry_ms = retryAfter_ms(outcome.headers.get("retry-after"), clock.now().unix_ms);
@@ -271,7 +279,7 @@ function addressOf({ url, wording }: ClientOptions): URL {
 /** The message in the body of an error, to append to a sentence. */
 function messageIn({ body }: Answered): string {
   try {
-    const { message, code } = JSON.parse(new TextDecoder().decode(body));
+    const { message, code } = decodeJson(body, refusalBounds) as Readonly<Record<string, unknown>>;
     if (typeof message !== "string") return "";
     return `: ${messageOf(message)}${typeof code === "number" ? ` (code ${code})` : ""}`;
   } catch {
@@ -282,7 +290,7 @@ function messageIn({ body }: Answered): string {
 /** The remedy in the body of an error, where its server knows one. */
 function remedyIn({ body }: Answered): string | undefined {
   try {
-    const { remedy } = JSON.parse(new TextDecoder().decode(body));
+    const { remedy } = decodeJson(body, refusalBounds) as Readonly<Record<string, unknown>>;
     return typeof remedy === "string" ? messageOf(remedy) : undefined;
   } catch {
     return undefined;
@@ -292,7 +300,7 @@ function remedyIn({ body }: Answered): string | undefined {
 /** Compiling takes milliseconds, and a central that reads a thousand gateways asks each by a client of its own. */
 const checks = new WeakMap<TSchema, TypeCheck<TSchema>>();
 
+const refusalBounds = bounds.refusal;
 const compress_bytes_min = 1_024;
 /** For one request, with those after which the server said when to come back. */
 const attempts_max = 100;
-const answer_bytes_max = 64 * 1024 * 1024;

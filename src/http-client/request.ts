@@ -1,6 +1,7 @@
 import type { Clock } from "../clock.ts";
+import { bounds } from "../decoding-bounds.ts";
 import { messageOf, OperatorError } from "../errors.ts";
-import { expanders } from "../http/expansion.ts";
+import { codingOf, codings, DecodingFault, expand, readAtMost } from "../json-decoder.ts";
 import { type Outcome, UntrustedCertificate } from "./outcome.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 import type { Wording } from "./wording.ts";
@@ -27,7 +28,7 @@ export interface RequestOptions {
   readonly certificate?: string;
   /** From the end of a request to the first word of the answer, milliseconds. */
   readonly answer_ms_max: number;
-  /** Bytes of an answer, on the wire and expanded. */
+  /** Bytes of an answer, on the wire and expanded. One that is no success has fewer. */
   readonly answer_bytes_max: number;
   readonly wording: Wording;
   /** The network; absent: Bun's. */
@@ -50,7 +51,7 @@ export async function requestOnce(request: HttpRequest, options: RequestOptions)
       method,
       headers: Object.entries({
         ...headers,
-        "accept-encoding": Object.keys(expanders).join(", "),
+        "accept-encoding": codings.join(", "),
         "content-length": body?.length.toString(),
       }).filter((header): header is [string, string] => header[1] !== undefined),
       body: body && paced(body, timeouts, { ...options, stop: signal }),
@@ -61,12 +62,14 @@ export async function requestOnce(request: HttpRequest, options: RequestOptions)
       signal,
       tls: { ca: options.certificate },
     });
-    const sent = await bodyOf(response, timeouts, options);
-    return { status: response.status, headers: response.headers, body: expanded(response, sent, options) };
+    const { status } = response;
+    const read = response.ok ? bodyOf : refusalOf;
+    return { status, headers: response.headers, body: await read(response, timeouts, options) };
   } catch (thrown) {
     if (options.stop.aborted) throw options.stop.reason;
     if (thrown instanceof OperatorError) throw thrown;
     const code = codeOf(thrown);
+    if (code === "ResponseHeadersTooLarge") throw headersTooLarge(url, options.wording);
     throwCertificateFault(code, messageOf(thrown), url, options.wording);
     return { failure: timeouts.exhausted ?? plainWords[code] ?? messageOf(thrown) };
   } finally {
@@ -131,38 +134,49 @@ function paced(
   );
 }
 
+/** The body of an answer, expanded; one that ends before it should is a failure of the connection. */
 async function bodyOf(
   response: Response,
   timeouts: Timeouts,
   options: RequestOptions,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  timeouts.expect(stall_ms_max);
-  for await (const part of response.body ?? []) {
-    timeouts.expect(stall_ms_max);
-    bytes += part.length;
-    if (bytes > options.answer_bytes_max) throw tooLarge(response, options);
-    parts.push(part);
+  const { answer_bytes_max, wording } = options;
+  try {
+    return await readWithin(response, timeouts, answer_bytes_max);
+  } catch (thrown) {
+    if (!(thrown instanceof DecodingFault) || thrown.kind === "malformed") throw thrown;
+    if (thrown.kind !== "coding") throw tooLarge(response, options);
+    throw new OperatorError(
+      `the answer to ${response.url} ${thrown.message}`,
+      `check what stands between this machine and ${wording.name}`,
+    );
   }
-  return new Uint8Array(Buffer.concat(parts));
 }
 
-/** The body as its Content-Encoding says; one that ends before it should is a failure of the connection. */
-function expanded(
-  response: Response,
-  bytes: Uint8Array<ArrayBuffer>,
-  options: RequestOptions,
-): Uint8Array<ArrayBuffer> {
-  const coding = response.headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
-  const expand = new Map(Object.entries(expanders)).get(coding);
-  if (bytes.length === 0) return bytes;
-  if (expand === undefined) throw new Error(`it answers in the coding ${coding}`);
+/** The words of an answer that is no success; none where they are not to be read. */
+async function refusalOf(response: Response, timeouts: Timeouts): Promise<Uint8Array<ArrayBuffer>> {
   try {
-    return expand(bytes, options.answer_bytes_max);
+    return await readWithin(response, timeouts, bounds.refusal.bytes_max);
   } catch (thrown) {
-    if (codeOf(thrown) === "ERR_BUFFER_TOO_LARGE") throw tooLarge(response, options);
+    if (thrown instanceof DecodingFault) return new Uint8Array();
     throw thrown;
+  }
+}
+
+async function readWithin(
+  response: Response,
+  timeouts: Timeouts,
+  bytes_max: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const reader = response.body?.getReader();
+  if (reader === undefined) return new Uint8Array();
+  try {
+    timeouts.expect(stall_ms_max);
+    const sent = await readAtMost(reader, bytes_max, () => timeouts.expect(stall_ms_max));
+    return sent.length === 0 ? sent : expand(sent, codingOf(response.headers), bytes_max);
+  } finally {
+    // Of an answer that is not read to its end nothing more is taken from the network.
+    reader.cancel().catch(() => undefined);
   }
 }
 
@@ -170,6 +184,14 @@ function tooLarge({ url }: Response, { answer_bytes_max, wording }: RequestOptio
   return new OperatorError(
     `the answer to ${url} has more than ${answer_bytes_max} bytes`,
     `check that ${wording.url_setting} is the address of ${wording.kind}`,
+  );
+}
+
+/** Bun reads no more than 16 KiB of them. */
+function headersTooLarge({ origin, pathname }: URL, { kind, url_setting }: Wording): OperatorError {
+  return new OperatorError(
+    `the answer to ${origin}${pathname} has more headers than are read`,
+    `check that ${url_setting} is the address of ${kind}`,
   );
 }
 

@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import { textResponse } from "../http/content-coding.ts";
+import { sent } from "../http/sending.ts";
 import { batchType } from "./protocol.ts";
 
 /** Answers with what a handler returns as JSON, unless it returns a whole response. */
@@ -26,7 +27,7 @@ export function batchAnswer(
   bytes: Uint8Array<ArrayBuffer>,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
-  return new Response(bytes, {
+  return sent(bytes, {
     headers: { "Content-Type": batchType, "Cache-Control": "no-store", ...headers },
   });
 }

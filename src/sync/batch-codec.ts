@@ -1,4 +1,5 @@
 import { Value } from "@sinclair/typebox/value";
+import type { HttpClient } from "../http-client/http-client.ts";
 import { plainWords } from "../plain-text.ts";
 import { type SeriesName, seriesNames, seriesOf, text_length_max } from "../series.ts";
 import {
@@ -62,6 +63,19 @@ export function decodeReadings(bytes: Uint8Array): Batch {
     throw new BatchFault(`it holds more than ${batch_readings_max} readings`);
   requireNumbers(batch);
   return batch;
+}
+
+/** The batch that a server has answered. @throws OperatorError where it is none */
+export function batchFrom(
+  server: Pick<HttpClient, "unexpected">,
+  bytes: Uint8Array,
+  decode: (bytes: Uint8Array) => Batch,
+): Batch {
+  try {
+    return decode(bytes);
+  } catch (thrown) {
+    throw thrown instanceof BatchFault ? server.unexpected(thrown.message) : thrown;
+  }
 }
 
 function textOf(series: SeriesName, columns: SeriesColumns, devices: readonly BatchDevice[]): SeriesText {

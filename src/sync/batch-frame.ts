@@ -1,7 +1,8 @@
-import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { constants, zstdCompressSync } from "node:zlib";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { bounds } from "../decoding-bounds.ts";
 import { messageOf } from "../errors.ts";
-import { hasTooManyValues } from "../http/json-values.ts";
+import { DecodingFault, decodeJson, expand } from "../json-decoder.ts";
 import { batch_bytes_max, batch_text_bytes_max } from "../store/batch.ts";
 import { BatchText, batchVersion } from "./batch-text.ts";
 
@@ -38,16 +39,13 @@ export function unpackFrame(bytes: Uint8Array): BatchText {
 
 function parsed(bytes: Uint8Array): unknown {
   try {
-    const json = zstdDecompressSync(bytes, {
-      maxOutputLength: batch_text_bytes_max,
-      params: { [constants.ZSTD_d_windowLogMax]: window_log_max },
-    });
+    const json = expand(bytes, "zstd", bounds.batch.bytes_max);
     requireChecksum(bytes, json);
-    if (hasTooManyValues(json, values_max)) throw new BatchFault(`it has more than ${values_max} values`);
-    return JSON.parse(json.toString("utf8"));
+    return decodeJson(json, bounds.batch);
   } catch (thrown) {
-    if (thrown instanceof BatchFault) throw thrown;
-    throw new BatchFault(`it cannot be read (${messageOf(thrown, 120)})`);
+    if (!(thrown instanceof DecodingFault)) throw thrown;
+    if (thrown.kind === "malformed") throw new BatchFault(`it cannot be read (${messageOf(thrown, 120)})`);
+    throw new BatchFault(`it ${thrown.message}`);
   }
 }
 
@@ -58,9 +56,6 @@ function requireChecksum(bytes: Uint8Array, json: Uint8Array): void {
   if (told !== counted) throw new BatchFault("its checksum is another one");
 }
 
-/** Values in a batch: of a full one with 15 columns there are a million. */
-const values_max = 1_500_000;
-
 const check = TypeCompiler.Compile(BatchText);
 
 /** RFC 8878, 3.1.1.1.1: what follows the magic number; its bit that is set where a checksum follows. */
@@ -70,5 +65,3 @@ const checksum_bit = 0b100;
 const checksum_bytes = 4;
 /** Levels above take several times as long for 6 % less. */
 const compression_level = 12;
-/** Memory that a frame may ask of the reader: the length of the longest batch, as a power of 2. */
-const window_log_max = Math.log2(batch_text_bytes_max);

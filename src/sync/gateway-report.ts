@@ -1,5 +1,6 @@
 import { type Clock, clockQuality } from "../clock.ts";
 import { freeBytes } from "../disk/free-bytes.ts";
+import { type Conflict, conflicts_max, identityText } from "../identity.ts";
 import { type MachineHealth, machineHealth } from "../machine-health.ts";
 import type { Store } from "../store/store.ts";
 import type { UploadStore } from "../store/upload-store.ts";
@@ -11,7 +12,7 @@ export type GatewayDescription = Omit<GatewayReport, "differing_days" | "failure
 
 /** Looks at a gateway's store and disk. `directory` is its data directory. */
 export async function describeGateway(options: {
-  readonly store: Pick<Store, "overview" | "erasures"> & Pick<UploadStore, "doubts">;
+  readonly store: Pick<Store, "overview" | "erasures"> & Pick<UploadStore, "doubts" | "identities">;
   readonly clock: Clock;
   readonly directory: string;
   readonly version: string;
@@ -28,6 +29,7 @@ export async function describeGateway(options: {
   const own = (await store.erasures()).filter((erasure) => erasure.own === 1);
   const erasures = [...new Map(own.map(({ id, at_ms, subject }) => [id, { at_ms, subject }])).values()];
   const doubts = await store.doubts();
+  const conflicts = openConflicts((await store.identities()).conflicts);
   const disk_free_bytes = await freeBytes(directory);
   const { unix_ms, quality } = clock.now();
   return {
@@ -43,7 +45,22 @@ export async function describeGateway(options: {
     dropped: Object.fromEntries(Object.entries(dropped).slice(0, dropped_max)),
     strangers,
     update,
+    ...(conflicts.length === 0 ? {} : { conflicts }),
     ...(doubts.length === 0 ? {} : { doubts: doubts.slice(-doubts_reported_max) }),
     ...(erasures.length === 0 ? {} : { erasures: erasures.slice(-erasures_reported_max) }),
   };
+}
+
+/** Those that wait for a person, in an order that does not change while they do. */
+function openConflicts(conflicts: readonly Conflict[]): NonNullable<GatewayReport["conflicts"]> {
+  return conflicts
+    .filter(({ refused_ms }) => refused_ms === undefined)
+    .toSorted((one, other) => one.first_ms - other.first_ms)
+    .slice(0, conflicts_max)
+    .map(({ known, claimed, why, first_ms, last_ms, count }) => ({
+      address: known.address,
+      known: identityText(known),
+      claimed: identityText(claimed),
+      ...{ why, first_ms, last_ms, count },
+    }));
 }

@@ -20,9 +20,6 @@ export interface HomeRecords {
   readonly etag: string;
 }
 
-/** Bytes of the document, more than a home with a thousand subjects would have. */
-export const homeRecords_bytes_max = 32 * 1024 * 1024;
-
 type RecordsStore = Pick<CentralStore, "recordsWith" | "keepsRecords" | "erasures">;
 
 /**

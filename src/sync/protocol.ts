@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { conflicts_max } from "../identity.ts";
 import { DayDigest } from "../store/day-digest.ts";
 import { closed, DeviceHealth, Kind, number, Series, seq, time_ms, Word } from "../store/device-health.ts";
 import { day_max } from "../store/intake.ts";
@@ -68,6 +69,20 @@ const MachineReport = Type.Object(
   closed,
 );
 
+/** A device that claims the address of a known one and waits for a person: see src/identity.ts. `known` and `claimed` say in words what either is. */
+const ConflictReport = Type.Object(
+  {
+    address: Word,
+    known: Word,
+    claimed: Word,
+    why: Word,
+    first_ms: time_ms,
+    last_ms: time_ms,
+    count: number,
+  },
+  closed,
+);
+
 /** A gateway's report of itself: stored at central and shown by `lintel fleet`. */
 export const GatewayReport = Type.Object(
   {
@@ -90,6 +105,8 @@ export const GatewayReport = Type.Object(
     }),
     /** Devices heard by radio of late that nobody has admitted; absent where no gateway runs. */
     strangers: Type.Optional(number),
+    /** Devices that claim the address of a known one, the first that did first; absent where nobody has to settle any. */
+    conflicts: Type.Optional(Type.Array(ConflictReport, { maxItems: conflicts_max })),
     /** Erasures that were asked for at the gateway, the newest; a null subject is its home. Central never erases because of it, and shows it. */
     erasures: Type.Optional(
       Type.Array(Type.Object({ at_ms: time_ms, subject: Type.Union([number, Type.Null()]) }, closed), {

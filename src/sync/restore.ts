@@ -1,7 +1,8 @@
+import { bounds } from "../decoding-bounds.ts";
 import { OperatorError } from "../errors.ts";
 import { type Batch, readingsIn } from "../store/batch.ts";
 import type { UploadStore } from "../store/upload-store.ts";
-import { decodeBatch } from "./batch-codec.ts";
+import { batchFrom, decodeBatch } from "./batch-codec.ts";
 import { positionHeader } from "./protocol.ts";
 import type { Central } from "./upload/central.ts";
 
@@ -28,10 +29,11 @@ export async function restoreHistory(options: {
     const answer = await central.ask({
       method: "GET",
       path: "/history",
+      answer: bounds.sentBatch,
       query: { from: from_ms, ...position },
     });
     if (answer.status === 204) return readings;
-    const batch = decodeBatch(answer.body);
+    const batch = batchFrom(central, answer.body, decodeBatch);
     await store.restoreReadings(batch);
     readings += readingsIn(batch);
     onBatch(batch, readings);

@@ -1,10 +1,12 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Value } from "@sinclair/typebox/value";
 import { writeDurably } from "../disk/durable-file.ts";
+import { readPlainFile } from "../disk/plain-file.ts";
 import { messageOf, OperatorError } from "../errors.ts";
 import { type Fault, ImportRefused } from "../import/fault.ts";
 import { importDocument } from "../import/import.ts";
+import { shortLine } from "../plain-text.ts";
 import type { Item } from "../records/items.ts";
 import { identityOf, type RecordType, recordTypes, type StoredRecord } from "../records/record-table.ts";
 import { type ErasedSpan, ErasedSpans, type Erasure, type ErasureTarget } from "../store/erasure.ts";
@@ -12,19 +14,19 @@ import type { Imported, ImportedRecord } from "../store/record-store.ts";
 import type { UploadStore } from "../store/upload-store.ts";
 
 /**
- * Takes the home records of central into a gateway's store, after the checks of any import: all of them or, where anything does not fit, none.
+ * Takes the home records of central into a gateway's store, after the checks of any import. A record that does not fit is left out with those
+ * that refer to it, and named; the others are taken in.
  * Records that only the document before had (somebody never lived here, an alert is over) are removed; such an item only leaves this
  * home. The document is kept in the data directory for the next time. What central has erased is erased here first; what was erased here, and is
  * still in the document because central has not, is left out.
  *
- * @throws OperatorError that names the first fault in one line
+ * @throws OperatorError that names the first faults in one line, once the records that fit are taken in
  */
 export async function takeHomeRecords(options: {
   readonly store: UploadStore;
   /** The data directory. */
   readonly directory: string;
-  /** JSON. */
-  readonly document: string;
+  readonly document: object;
 }): Promise<Imported> {
   const { store, directory } = options;
   const { erasures, records } = partsOf(options.document);
@@ -32,20 +34,26 @@ export async function takeHomeRecords(options: {
   const document = JSON.stringify(withheld(records, unanswered(await store.erasures(), erasures)));
   const path = join(directory, recordsName);
   const before = keptRecords(path);
-  const imported = await checkedImport(store, document);
+  const { imported, faults } = await importFitting(store, JSON.parse(document));
   const gone = goneFrom(before, JSON.parse(document));
   await store.forgetRecords(gone);
   await releaseItems(store, gone);
   writeDurably(path, document);
-  return imported;
+  if (faults.length === 0) return imported;
+  const first = faults.slice(0, named_max).join("; ");
+  const more = faults.length > named_max ? `; and ${faults.length - named_max} more` : "";
+  throw new OperatorError(
+    `some of central's records of this home do not fit what this gateway holds (${first}${more}): all others were taken in`,
+    "correct the record at central with lintel import there, or the one that it clashes with here",
+  );
 }
 
 /** The erasures and the records of a document of central. */
-export function partsOf(text: string): {
+export function partsOf(document: object): {
   readonly erasures: readonly ErasedSpan[];
   readonly records: Document;
 } {
-  const { erasures = [], ...records } = JSON.parse(text);
+  const { erasures = [], ...records } = document as Document & { readonly erasures?: unknown };
   if (Value.Check(ErasedSpans, erasures)) return { erasures, records };
   throw new OperatorError(
     "what central says was erased of this home is not in a form that this gateway knows",
@@ -82,33 +90,92 @@ function isOf({ subjectid }: StoredRecord, subjects: ReadonlySet<number>): boole
   return typeof subjectid === "number" && subjects.has(subjectid);
 }
 
-async function checkedImport(store: UploadStore, document: string): Promise<Imported> {
-  try {
-    return await importDocument({ name: "home records", text: document, store, dryRun: false });
-  } catch (thrown) {
-    if (!(thrown instanceof ImportRefused)) throw thrown;
-    const [first] = thrown.faults;
-    const more = thrown.count > 1 ? `, and ${thrown.count - 1} more` : "";
-    throw new OperatorError(
-      `central's records of this home do not fit what this gateway holds (${first === undefined ? "no fault is named" : faultInWords(first)}${more}): none of them was taken in`,
-      "correct the record at central with lintel import there, or the one that it clashes with here",
-    );
+/** Takes in what fits. The faults, a line each, of records that were left out. */
+async function importFitting(
+  store: UploadStore,
+  document: Document,
+): Promise<{ imported: Imported; faults: readonly string[] }> {
+  const faults: string[] = [];
+  let left = document;
+  // What refers to a record that was left out does not fit either: a chain of references is short.
+  for (let tries = 0; tries < tries_max; tries += 1) {
+    const { text, recordAt } = aRecordALine(left);
+    try {
+      return { imported: await importDocument({ name: "home records", text, store, dryRun: false }), faults };
+    } catch (thrown) {
+      if (!(thrown instanceof ImportRefused)) throw thrown;
+      faults.push(...thrown.faults.map((fault) => faultInWords(fault, recordAt(fault.line))));
+      const unfit = new Map(thrown.faults.map(({ line, field }) => [recordAt(line), field]));
+      if (unfit.has(undefined)) break;
+      left = Object.fromEntries(
+        Object.entries(left).map(([type, records]) => [
+          type,
+          records.flatMap((record) =>
+            unfit.has(record) ? partOf(type, record, unfit.get(record)) : [record],
+          ),
+        ]),
+      );
+    }
   }
+  throw new OperatorError(
+    `central's records of this home do not fit what this gateway holds (${faults[0] ?? "no fault is named"}, and ${faults.length} in all): none of them was taken in`,
+    "correct the records at central with lintel import there, or run the same version of Lintel on both",
+  );
 }
 
-function faultInWords({ record, field, given, expected }: Fault): string {
-  const what = [record, field].filter((word) => word !== undefined).join(" ");
+/** The part of a record that fits: without its home everything that names it would go too, so of a home the field alone is left out. */
+function partOf(type: string, record: StoredRecord, field: string | undefined): StoredRecord[] {
+  if (type !== "homes" || field === undefined || field === "homeid" || !(field in record)) return [];
+  const { [field]: _, ...rest } = record;
+  return [rest];
+}
+
+/** The document as a text in which each record has a line of its own, and the record of a line. */
+function aRecordALine(document: Document): {
+  text: string;
+  recordAt: (line: number) => StoredRecord | undefined;
+} {
+  const lines: string[] = ["{"];
+  const records: (StoredRecord | undefined)[] = [undefined];
+  for (const [index, [type, all]] of Object.entries(document).entries()) {
+    lines.push(`${index === 0 ? "" : ","}${JSON.stringify(type)}: [`);
+    records.push(undefined);
+    for (const [place, record] of all.entries()) {
+      lines.push(`${place === 0 ? "" : ","}${JSON.stringify(record)}`);
+      records.push(record);
+    }
+    lines.push("]");
+    records.push(undefined);
+  }
+  lines.push("}");
+  return { text: lines.join("\n"), recordAt: (line) => records[line - 1] };
+}
+
+function faultInWords(
+  { record: type, field, given, expected }: Fault,
+  record: StoredRecord | undefined,
+): string {
+  const name = type === undefined || record === undefined ? undefined : identityOf(type, record);
+  const what = [type, name && shortLine(name, name_max), field]
+    .filter((word) => word !== undefined)
+    .join(" ");
   const said = given === undefined ? expected : `${given} is given, ${expected} expected`;
   return what === "" ? said : `${what}: ${said}`;
 }
+
+const name_max = 60;
+/** As many as an import takes. */
+const records_bytes_max = 256 * 2 ** 20;
+const named_max = 5;
+/** Each time at least one record is left out; faults of a try are a thousand at most. */
+const tries_max = 8;
 
 type Document = Readonly<Partial<Record<RecordType, readonly StoredRecord[]>>>;
 
 /** Without one, nothing is known to have gone. */
 function keptRecords(path: string): Document {
-  if (!existsSync(path)) return {};
   try {
-    return JSON.parse(readFileSync(path, "utf8"));
+    return JSON.parse(readPlainFile(path, records_bytes_max) ?? "{}");
   } catch (thrown) {
     throw new OperatorError(
       `${path} cannot be read (${messageOf(thrown)})`,

@@ -31,6 +31,16 @@ afterEach(async () => {
 
 const well = wellReport({ version: "0.1.0", now_ms: start_ms, timezone: "Europe/Berlin", last_seq: 5 });
 
+const conflict = {
+  address: sensor(1).address,
+  known: "wirelesssensors, wall, 3041, without a key, heard by zigbee",
+  claimed: "wirelesssensors, door, 3010, without a key, heard by zigbee",
+  why: "its model is 3041, and now it says 3010",
+  first_ms: start_ms,
+  last_ms: start_ms,
+  count: 3,
+};
+
 test("a home that uploaded last night and whose items are heard needs nothing", async () => {
   await told(12, {}, { heard_ms: start_ms, last_ms: start_ms });
   expect(await home(start_ms + hour_ms)).toMatchObject({
@@ -89,6 +99,30 @@ test("a machine that is not well is a reason to go there, in words, with what to
     "the gateway is too hot: 85 °C",
   ]);
   expect(toBring(found)).toEqual(["a power supply and a short cable for the gateway", "a new memory card"]);
+});
+
+test("a device under a known address is a reason to go there, with the commands that settle it", async () => {
+  const { address, why } = conflict;
+  const second = { ...conflict, address: sensor(2).address };
+  const heard = { heard_ms: start_ms, last_ms: start_ms };
+  await told(12, { conflicts: [conflict, second] }, heard);
+  const found = await home(start_ms);
+  expect(found.conflicts).toEqual([conflict, second]);
+  expect(found.needs).toEqual([
+    {
+      type: "identity_conflict",
+      message: `Another device says that it is ${address}: ${why}. Nothing is recorded of it. At the gateway of home 12: lintel items accept ${address} if it was reset or replaced, else lintel items refuse ${address}; lintel items conflicts shows 1 more there`,
+    },
+  ]);
+  expect(needsVisit(found)).toBe(true);
+  expect(whyOf(found)).toEqual([
+    {
+      text: `another device says that it is ${address} (${why}): accept or refuse it at the gateway with lintel items, and 1 more`,
+    },
+  ]);
+  // What goes on all the time does not change the alert.
+  await told(12, { conflicts: [{ ...conflict, last_ms: start_ms + 1, count: 90 }, second] }, heard);
+  expect((await home(start_ms)).needs).toEqual([...found.needs]);
 });
 
 test("an item that is decommissioned needs nobody, silent and with an empty battery as it is", async () => {

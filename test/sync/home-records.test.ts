@@ -88,7 +88,7 @@ describe("the records of a home", () => {
     const gateway = join(made.directory, "gateway");
     (await openStoreBeside({ directory: gateway, clock, log: keptLog().log, create: true })).close();
     const store = await openUploadStore({ directory: gateway, clock, log: keptLog().log });
-    const { changes } = await takeHomeRecords({ store, directory: gateway, document: body });
+    const { changes } = await takeHomeRecords({ store, directory: gateway, document: JSON.parse(body) });
     expect(Object.values(changes).map(({ added }) => added)).toEqual(recordTypes.map(() => 1));
     await store.close();
   });

@@ -2,8 +2,10 @@ import { isBatteryLow } from "../../battery.ts";
 import { disk_low_bytes } from "../../disk/free-bytes.ts";
 import { hour_ms } from "../../durations.ts";
 import type { FleetHome, Need, NeedType } from "../../fleet-home.ts";
+import { conflictText } from "../../identity.ts";
 import type { Kind } from "../../kinds.ts";
 import { isHot, isPowerLow, isWorn } from "../../machine-health.ts";
+import { plainLine } from "../../plain-text.ts";
 import { itemStatus } from "../../records/items.ts";
 import type { CentralStore, GatewayRecord, Stray } from "../../store/central-store.ts";
 import type { ItemState } from "../../store/store.ts";
@@ -92,6 +94,7 @@ function fleetHome(
       newest_ms,
     })),
     strangers: report.strangers ?? null,
+    conflicts: report.conflicts ?? [],
     update: report.update ?? null,
     erased_there: erased === nothingErased ? [] : unanswered(report, gateway.home, erased),
     rivals: gateway.rivals,
@@ -113,7 +116,7 @@ function machineOf({ machine = {}, now_ms = 0 }: Partial<GatewayReport>) {
 
 function needsOf(home: Omit<FleetHome, "needs">, now_ms: number): Need[] {
   const needs: Need[] = [];
-  const need = (type: NeedType, message: string) => needs.push({ type, message });
+  const need = (type: NeedType, message: string) => needs.push({ type, message: plainLine(message) });
   const heard_ms = Math.max(home.last_upload_ms ?? 0, home.last_report_ms ?? 0);
   if (now_ms - heard_ms > upload_overdue_ms)
     need(
@@ -135,6 +138,8 @@ function needsOf(home: Omit<FleetHome, "needs">, now_ms: number): Need[] {
     need("gateway_hot", `The gateway of home ${home.homeid} is too hot`);
   if (home.clock_offset_ms !== null && Math.abs(home.clock_offset_ms) > clock_off_max_ms)
     need("clock_wrong", `The clock of the gateway of home ${home.homeid} is wrong`);
+  const [conflict] = home.conflicts;
+  if (conflict !== undefined) need("identity_conflict", conflictMessage(home, conflict));
   for (const subject of home.erased_there)
     need(
       "erased_there",
@@ -148,6 +153,16 @@ function needsOf(home: Omit<FleetHome, "needs">, now_ms: number): Need[] {
   for (const { itemname } of home.low_batteries)
     need("battery_low", `The battery of ${itemname} is nearly empty`);
   return needs;
+}
+
+/** Without counts and hours: another message would be another alert. */
+function conflictMessage(
+  { homeid, conflicts }: Pick<FleetHome, "homeid" | "conflicts">,
+  { address, why }: FleetHome["conflicts"][number],
+): string {
+  const more = conflicts.length - 1;
+  const others = more === 0 ? "" : `; lintel items conflicts shows ${more} more there`;
+  return `${conflictText({ claimed: { address }, why })} Nothing is recorded of it. At the gateway of home ${homeid}: lintel items accept ${address} if it was reset or replaced, else lintel items refuse ${address}${others}`;
 }
 
 /** Nobody misses what is decommissioned. */

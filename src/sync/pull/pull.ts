@@ -1,5 +1,6 @@
 import type { Clock } from "../../clock.ts";
 import type { ListedGateway } from "../../config/gateway-list.ts";
+import { bounds } from "../../decoding-bounds.ts";
 import { day_ms } from "../../durations.ts";
 import type { HttpClient } from "../../http-client/http-client.ts";
 import type { Log } from "../../log.ts";
@@ -118,7 +119,7 @@ export class Pull {
 }
 
 async function readFiles(client: HttpClient): Promise<HomeFiles> {
-  const request = { method: "GET", path: "/backups", answer_bytes_max: files_bytes_max } as const;
+  const request = { method: "GET", path: "/backups", answer: bounds.homeFiles } as const;
   const body = await client.askJson(request, BackupsBody);
   try {
     return filesInBody(body);
@@ -131,4 +132,3 @@ async function readFiles(client: HttpClient): Promise<HomeFiles> {
 const turn_batches_max = 32;
 /** That are remembered; more than these are all. */
 const days_max = 4_000;
-const files_bytes_max = 8 * 1024 * 1024;

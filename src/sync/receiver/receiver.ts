@@ -1,6 +1,7 @@
 import type { Static } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Clock } from "../../clock.ts";
+import { bounds } from "../../decoding-bounds.ts";
 import { day_ms } from "../../durations.ts";
 import { type App, type AppContext, authorised } from "../../http/app.ts";
 import { jsonForm } from "../../http/body.ts";
@@ -58,7 +59,7 @@ export function receiverOf({
   version,
   quotas = defaultQuotas,
   log,
-  ...bounds
+  ...admission
 }: {
   store: CentralStore;
   clock: Clock;
@@ -72,7 +73,7 @@ export function receiverOf({
       `home ${home} has sent ${readings} readings of a time that was erased, and they are not kept: a gateway that uploads erases them too (said once a home)`,
     ),
   );
-  const queue = new AdmissionQueue({ clock, ...bounds });
+  const queue = new AdmissionQueue({ clock, ...admission });
   const parts = { store, clock, version, allowances, counts, queue };
   const routes = (context: AppContext) =>
     new Elysia({ prefix: syncPath })
@@ -80,7 +81,12 @@ export function receiverOf({
       .use(homeRoutes(parts, context))
       .use(fleetRoute(parts, context));
   return {
-    app: { name: "sync", prefix: `${syncPath}/`, body_bytes_max: drained_factor * bytes_max.backups, routes },
+    app: {
+      name: "sync",
+      prefix: `${syncPath}/`,
+      body_bytes_max: drained_factor * bounds.homeFiles.sent_bytes_max,
+      routes,
+    },
     allowances,
     counts,
     queue,
@@ -96,9 +102,9 @@ type Parts = Pick<Receiver, "allowances" | "counts" | "queue"> & {
 /** Routes for sync tokens that are bound to a home, each request in its turn. */
 function homeRoutes(parts: Parts, context: AppContext) {
   const forms = {
-    report: jsonForm(ReportBody, { bytes_max: bytes_max.report, text_bytes_max }),
-    verify: jsonForm(VerifyBody, { bytes_max: bytes_max.verify, text_bytes_max }),
-    backups: jsonForm(BackupsBody, { bytes_max: bytes_max.backups, text_bytes_max }),
+    report: jsonForm(ReportBody, bounds.report),
+    verify: jsonForm(VerifyBody, bounds.digests),
+    backups: jsonForm(BackupsBody, bounds.homeFiles),
   };
   return new Elysia()
     .use(authorised(["sync"], context))
@@ -217,10 +223,5 @@ async function history(
   return batchAnswer(made.bytes, { [positionHeader]: `${made.position.seq} ${made.position.at}` });
 }
 
-const mebibyte = 1024 * 1024;
-/** Bytes of the largest JSON bodies, as they come over the wire. */
-const bytes_max = { report: 2 * mebibyte, verify: 2 * mebibyte, backups: 6 * mebibyte };
-/** Bytes of any of them, decompressed. */
-const text_bytes_max = 8 * mebibyte;
 /** Up to this many times the largest body is read and thrown away, so that a client that sends too much is told why; more is cut off. */
 const drained_factor = 4;

@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { type App, authorised } from "../../http/app.ts";
+import { type App, authorised, costing } from "../../http/app.ts";
 import { queryReader } from "../../http/parameters.ts";
 import { jsonAnswers } from "../answer.ts";
 import { bodyOfFiles, type HomeFiles } from "../kept-files.ts";
@@ -34,20 +34,45 @@ export function sourceApp(options: {
         })
         .get(
           "/report",
-          async ({ query }) =>
-            (await answers()).report(query, { store: await options.store(), describe, home }),
+          (call) =>
+            costing("batch", context, call, async () =>
+              (await answers()).report(call.query, { store: await options.store(), describe, home }),
+            ),
           { query: queryReader(ReportQuery) },
         )
-        .get("/batches", async ({ query }) => (await answers()).batches(query, await options.store()), {
-          query: queryReader(BatchQuery),
-        })
-        .get("/digests", async ({ query }) => (await answers()).digests(query, await options.store()), {
-          query: queryReader(DigestQuery),
-        })
-        .get("/days", async ({ query }) => (await answers()).days(query, await options.store()), {
-          query: queryReader(DayQuery),
-        })
-        .get("/backups", async () => bodyOfFiles(await homeFiles())),
+        .get(
+          "/batches",
+          (call) =>
+            costing("batch", context, call, async () =>
+              (await answers()).batches(call.query, await options.store()),
+            ),
+          {
+            query: queryReader(BatchQuery),
+          },
+        )
+        .get(
+          "/digests",
+          (call) =>
+            costing("batch", context, call, async () =>
+              (await answers()).digests(call.query, await options.store()),
+            ),
+          {
+            query: queryReader(DigestQuery),
+          },
+        )
+        .get(
+          "/days",
+          (call) =>
+            costing("batch", context, call, async () =>
+              (await answers()).days(call.query, await options.store()),
+            ),
+          {
+            query: queryReader(DayQuery),
+          },
+        )
+        .get("/backups", (call) =>
+          costing("batch", context, call, async () => bodyOfFiles(await homeFiles())),
+        ),
   };
 }
 

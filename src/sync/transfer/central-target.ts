@@ -1,4 +1,5 @@
 import type { Clock } from "../../clock.ts";
+import { bounds } from "../../decoding-bounds.ts";
 import { OperatorError } from "../../errors.ts";
 import type { ClientRequest } from "../../http-client/http-client.ts";
 import type { Log } from "../../log.ts";
@@ -7,7 +8,7 @@ import type { Repaired } from "../../store/central-store.ts";
 import type { DayDigest } from "../../store/day-digest.ts";
 import { nothingNoted } from "../../store/device-health.ts";
 import type { DayReadings, DigestRequest } from "../../store/upload-store.ts";
-import { decodeReadings, encodeBatch, encodedBatch } from "../batch-codec.ts";
+import { batchFrom, decodeReadings, encodeBatch, encodedBatch } from "../batch-codec.ts";
 import {
   BatchAnswer,
   BatchRefusalBody,
@@ -25,18 +26,27 @@ import type { BatchSender, HeldSpan, ReadAfter, Report, SentBatch, Target } from
 export class CentralTarget implements Target {
   readonly #central: Central;
   readonly #clock: Clock;
+  readonly #onTime: ((unix_ms: number) => void) | undefined;
   readonly #log: Log;
   /** The earlier of this machine's time and central's, as `held` found them, unix milliseconds. */
   now_ms = 0;
 
-  constructor(options: { central: Central; clock: Clock; log: Log }) {
+  /** @param options.onTime told central's time, unix milliseconds, once it has answered */
+  constructor(options: {
+    central: Central;
+    clock: Clock;
+    log: Log;
+    onTime?: ((unix_ms: number) => void) | undefined;
+  }) {
     this.#central = options.central;
+    this.#onTime = options.onTime;
     this.#clock = options.clock;
     this.#log = options.log;
   }
 
   async held(report: Report): Promise<readonly HeldSpan[]> {
     const answer = await this.#report({ ...report, condition: nothingNoted });
+    this.#onTime?.(answer.now_ms);
     const here_ms = this.#clock.now().unix_ms;
     this.now_ms = Math.min(here_ms, answer.now_ms);
     const ahead_ms = here_ms - answer.now_ms;
@@ -59,7 +69,11 @@ export class CentralTarget implements Target {
 
   async differing(request: DigestRequest, digests: readonly DayDigest[]): Promise<readonly DayDigest[]> {
     const body = { ...request, digests };
-    const answer = await this.#central.askJson({ method: "POST", path: "/verify" }, VerifyAnswer, body);
+    const answer = await this.#central.askJson(
+      { method: "POST", path: "/verify", answer: bounds.digests },
+      VerifyAnswer,
+      body,
+    );
     return answer.differing;
   }
 
@@ -75,13 +89,19 @@ export class CentralTarget implements Target {
       path: "/days",
       query: dayQueryOf(request),
       body: { bytes, type: batchType },
+      answer: bounds.batchAnswer,
     });
     return this.#central.read(answer, RepairAnswer);
   }
 
   async readingsOfDay(request: DayReadings): Promise<Batch> {
-    const answer = await this.#central.ask({ method: "GET", path: "/days", query: dayQueryOf(request) });
-    const batch = decodeReadings(answer.body);
+    const answer = await this.#central.ask({
+      method: "GET",
+      path: "/days",
+      query: dayQueryOf(request),
+      answer: bounds.sentBatch,
+    });
+    const batch = batchFrom(this.#central, answer.body, decodeReadings);
     if (batch.epoch === request.epoch && isOfDay(batch, request.day)) return batch;
     throw new OperatorError(
       "central gives back readings of another day than was asked for",
@@ -91,7 +111,11 @@ export class CentralTarget implements Target {
 
   #report({ epochs, condition, report }: Report): Promise<ReportAnswer> {
     const body = { epochs, condition, report };
-    return this.#central.askJson({ method: "POST", path: "/report" }, ReportAnswer, body);
+    return this.#central.askJson(
+      { method: "POST", path: "/report", answer: bounds.reportAnswer },
+      ReportAnswer,
+      body,
+    );
   }
 
   async #sendAfter(reader: BatchReader, after_seq: number): Promise<SentBatch | undefined> {
@@ -112,6 +136,7 @@ export class CentralTarget implements Target {
         path: "/batches",
         headers: { [batchHeader]: `${batch.epoch} ${batch.from_seq} ${batch.to_seq}` },
         body: { bytes, type: batchType },
+        answer: bounds.batchAnswer,
         // A gap: central says where to go on.
         accept: [409],
       };

@@ -1,10 +1,10 @@
+import { bounds } from "../../decoding-bounds.ts";
 import { day_ms } from "../../durations.ts";
 import type { HttpClient } from "../../http-client/http-client.ts";
 import { plainWords } from "../../plain-text.ts";
-import { type Batch, batch_bytes_max, isOfDay } from "../../store/batch.ts";
+import { type Batch, isOfDay } from "../../store/batch.ts";
 import type { DayReadings, DigestRequest } from "../../store/upload-store.ts";
-import { decodeBatch, decodeReadings } from "../batch-codec.ts";
-import { BatchFault } from "../batch-frame.ts";
+import { batchFrom, decodeBatch, decodeReadings } from "../batch-codec.ts";
 import { DigestsAnswer, dayQueryOf, SourceReport } from "../protocol.ts";
 import type { Source, SourceBatch, SpanDigests } from "./source-and-target.ts";
 
@@ -19,9 +19,7 @@ export class GatewaySource implements Source {
 
   async report(after_note: number, after_device = 0): Promise<SourceReport> {
     const request = { method: "GET", path: "/report", query: { after_note, after_device } } as const;
-    return plainWords(
-      await this.#gateway.askJson({ ...request, answer_bytes_max: report_bytes_max }, SourceReport),
-    );
+    return plainWords(await this.#gateway.askJson({ ...request, answer: bounds.sourceReport }, SourceReport));
   }
 
   async batchAfter({
@@ -32,7 +30,7 @@ export class GatewaySource implements Source {
       method: "GET",
       path: "/batches",
       query: { epoch, after: after_seq },
-      answer_bytes_max: batch_bytes_max,
+      answer: bounds.sentBatch,
     });
     if (answer.status === 204) return undefined;
     return { batch: this.#decoded(epoch, answer.body, decodeBatch), bytes: answer.body.length };
@@ -44,7 +42,7 @@ export class GatewaySource implements Source {
         method: "GET",
         path: "/digests",
         query: { epoch, through: through_seq, from: from_ms, before: before_ms },
-        answer_bytes_max: digests_bytes_max,
+        answer: bounds.digests,
       },
       DigestsAnswer,
     );
@@ -60,7 +58,7 @@ export class GatewaySource implements Source {
       method: "GET",
       path: "/days",
       query: dayQueryOf(request),
-      answer_bytes_max: batch_bytes_max,
+      answer: bounds.sentBatch,
     });
     const batch = this.#decoded(request.epoch, answer.body, decodeReadings);
     if (!isOfDay(batch, request.day))
@@ -70,17 +68,8 @@ export class GatewaySource implements Source {
 
   /** @throws OperatorError where the bytes are no batch, or one of another epoch */
   #decoded(epoch: string, bytes: Uint8Array, decode: (bytes: Uint8Array) => Batch): Batch {
-    let batch: Batch;
-    try {
-      batch = decode(bytes);
-    } catch (thrown) {
-      if (thrown instanceof BatchFault) throw this.#gateway.unexpected(thrown.message);
-      throw thrown;
-    }
+    const batch = batchFrom(this.#gateway, bytes, decode);
     if (batch.epoch !== epoch) throw this.#gateway.unexpected("a batch of another epoch than was asked for");
     return batch;
   }
 }
-
-const report_bytes_max = 8 * 1024 * 1024;
-const digests_bytes_max = 8 * 1024 * 1024;

@@ -1,12 +1,13 @@
 import { hour_ms } from "../../durations.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
 import {
+  type BoundedAnswer,
   type ClientBounds,
   type ClientOptions,
   type ClientRequest,
   HttpClient,
 } from "../../http-client/http-client.ts";
-import { type Answered, TryAgainLater } from "../../http-client/outcome.ts";
+import { TryAgainLater } from "../../http-client/outcome.ts";
 import type { Wording } from "../../http-client/wording.ts";
 import { batch_readings_max } from "../../store/batch.ts";
 import { BatchRefusalBody, homeHeader, syncPath } from "../protocol.ts";
@@ -35,7 +36,7 @@ export class Central extends HttpClient {
   }
 
   /** The numbers of this box are taken by another; or readings that were held are not any more, where that is no answer. */
-  protected override judgeConflict(answer: Answered, { accept }: ClientRequest): void {
+  protected override judgeConflict(answer: BoundedAnswer, { accept }: ClientRequest): void {
     const { reason, message } = this.read(answer, BatchRefusalBody);
     if (reason !== "gap")
       throw new OperatorError(

@@ -31,7 +31,9 @@ export interface UploadOptions {
   /** The gateway's present report of itself. */
   readonly describe: () => Promise<GatewayDescription>;
   /** Takes in home records, an import document as JSON. Absent: none are asked for. */
-  readonly takeHomeRecords?: (document: string) => Promise<Imported>;
+  readonly takeHomeRecords?: (document: object) => Promise<Imported>;
+  /** Told the time of central, unix milliseconds, where it can be a witness: over TLS. */
+  readonly onCentralTime?: ((unix_ms: number) => void) | undefined;
   /** Files that a spare gateway would need besides readings and records, by name, as they were before this upload began. */
   readonly homeFiles: ReadonlyMap<string, Uint8Array>;
   readonly onProgress: (progress: UploadProgress) => void;
@@ -93,7 +95,7 @@ async function run(options: UploadOptions, central: Central): Promise<Uploaded> 
     failure: failure.slice(0, failure_length_max) || undefined,
   });
   const source = new StoreSource({ store, describe });
-  const target = new CentralTarget({ central, clock, log });
+  const target = new CentralTarget({ central, clock, log, onTime: options.onCentralTime });
   const { sent, confirmed_seq, verified_seq, lost, compared } = await transferReadings(
     { source, target, state, checkTime: () => central.checkTime() },
     options,

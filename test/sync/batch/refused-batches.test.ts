@@ -313,8 +313,9 @@ test("bytes that are longer than a batch, frames without a checksum and texts of
   expect(fault(() => decodeBatch(zstdCompressSync(text, { params })))).toBe(
     "it is no batch, or lacks its checksum",
   );
-  const values = `[${"0,".repeat(1_500_000)}0]`;
-  expect(fault(() => decodeBatch(bytesWith(values)))).toBe("it has more than 1500000 values");
+  const listOf = (word: string, times: number) => bytesWith(`[${`${word},`.repeat(times - 1)}${word}]`);
+  expect(fault(() => decodeBatch(listOf("0", 1_200_001)))).toBe("it has more than 1200000 numbers");
+  expect(fault(() => decodeBatch(listOf("[]", 500_000)))).toBe("it has more than 500000 values");
 });
 
 test("a batch in which any bit has turned is refused, or holds the same: some bits mean nothing", () => {

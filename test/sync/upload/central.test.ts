@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
+import { bounds } from "../../../src/decoding-bounds.ts";
 import { OperatorError } from "../../../src/errors.ts";
 import { jsonBody } from "../../../src/http-client/http-client.ts";
 import { TryAgainLater } from "../../../src/http-client/outcome.ts";
@@ -9,8 +10,10 @@ import { centralAt } from "./central-at.ts";
 
 const { answering, silent } = answeringServers();
 
+const answer = bounds.batchAnswer;
 const anything = Type.Unknown();
-const ask = (central: Central) => central.askJson({ method: "POST", path: "/report" }, anything, { a: 1 });
+const ask = (central: Central) =>
+  central.askJson({ method: "POST", path: "/report", answer }, anything, { a: 1 });
 const faultOf = async (asked: Promise<unknown>): Promise<Error> =>
   (await asked.then(
     () => new Error("it was answered"),
@@ -38,10 +41,11 @@ test("a request goes below /sync/v1 with the token, and a large body is compress
     await central.ask({
       method: "PUT",
       path: "/days",
+      answer,
       query: { day: 3, itemid: undefined },
       body: jsonBody("x"),
     });
-    await central.ask({ method: "POST", path: "/report", body: jsonBody("x".repeat(5_000)) });
+    await central.ask({ method: "POST", path: "/report", answer, body: jsonBody("x".repeat(5_000)) });
   }
   const [small, large] = [
     ["PUT", "/sync/v1/days?day=3", "bearer a.b", null, true, 1],
@@ -109,7 +113,8 @@ test("numbers that are another's are for somebody to mend, and a central that ho
     const body = { code: 40901, message: "as it says", reason, held_seq: 3 };
     return centralAt(answering(() => Response.json(body, { status: 409 }))).central;
   };
-  const accepted = (central: Central) => central.ask({ method: "POST", path: "/batches", accept: [409] });
+  const accepted = (central: Central) =>
+    central.ask({ method: "POST", path: "/batches", answer, accept: [409] });
   for (const reason of ["foreign", "diverged", "home"])
     for (const asking of [ask, accepted]) {
       const fault = await faultOf(asking(conflict(reason)));
@@ -122,7 +127,9 @@ test("numbers that are another's are for somebody to mend, and a central that ho
   expect(less.message).toContain("holds less than it did a moment ago (as it says)");
   // To a batch it is an answer: where to go on.
   expect(await accepted(conflict("gap"))).toMatchObject({ status: 409 });
-  const elsewhere = await faultOf(conflict("gap").ask({ method: "POST", path: "/batches", accept: [404] }));
+  const elsewhere = await faultOf(
+    conflict("gap").ask({ method: "POST", path: "/batches", answer, accept: [404] }),
+  );
   expect(elsewhere).toBeInstanceOf(TryAgainLater);
 });
 
@@ -158,7 +165,7 @@ test("a request that is cut is made again, and told how often it failed", async 
   const told: number[] = [];
   await central.ask(async (failures) => {
     told.push(failures);
-    return { method: "GET", path: "/roster" };
+    return { method: "GET", path: "/roster", answer };
   });
   expect(told).toEqual([0, 1, 2, 3]);
   expect(reasons[0]).toContain("it answers 400: cut");
@@ -244,6 +251,25 @@ test("a certificate that no authority vouches for is refused, and taken when it 
   await ask(centralAt(url, { certificate }).central);
 });
 
+test("Bun leaves an answer compressed, over TLS too: it is expanded here, within bounds", async () => {
+  const file = (name: string) => Bun.file(new URL(`../../golden/api-tls/${name}`, import.meta.url));
+  const certificate = await file("certificate.pem").text();
+  const tls = { cert: certificate, key: await file("key.pem").text() };
+  const compressed = (bytes: number) => () =>
+    new Response(new Uint8Array(Bun.zstdCompressSync(JSON.stringify("x".repeat(bytes)))), {
+      headers: { "content-encoding": "zstd" },
+    });
+  for (const over of [undefined, tls]) {
+    const askFor = (bytes: number) => {
+      const { port } = new URL(answering(compressed(bytes), over));
+      const url = `${over === undefined ? "http" : "https"}://localhost:${port}`;
+      return ask(centralAt(url, { certificate }).central);
+    };
+    expect(await askFor(60_000)).toBe("x".repeat(60_000));
+    expect((await faultOf(askFor(256 * 1024 * 1024))).message).toContain("has more than 65536 bytes");
+  }
+});
+
 test("a stop ends what is under way with its reason", async () => {
   const stop = new AbortController();
   const { central } = centralAt(silent(), { stop: stop.signal });
@@ -260,7 +286,7 @@ test("an answer without end is not read to its end", async () => {
       }),
     );
   const fault = await faultOf(ask(centralAt(answering(endless)).central));
-  expect(fault.message).toContain("has more than 67108864 bytes");
+  expect(fault.message).toContain("has more than 65536 bytes");
 });
 
 test("the body of a request leaves at the rate that was asked for, and with what a minute carries", async () => {
@@ -273,10 +299,10 @@ test("the body of a request leaves at the rate that was asked for, and with what
   }, 1);
   const started_ms = clock.now().monotonic_ms;
   const bytes = crypto.getRandomValues(new Uint8Array(60_000));
-  const answer = await central
-    .ask({ method: "POST", path: "/batches", body: { bytes, type: "application/vnd.lintel.batch" } })
+  const answered = await central
+    .ask({ method: "POST", path: "/batches", answer, body: { bytes, type: "application/vnd.lintel.batch" } })
     .finally(() => clearInterval(stop));
-  expect(central.read(answer, Type.Object({ bytes: Type.Integer() }))).toEqual({ bytes: 60_000 });
+  expect(central.read(answered, Type.Object({ bytes: Type.Integer() }))).toEqual({ bytes: 60_000 });
   // All but the last piece has had its time on the line when that goes.
   expect(clock.now().monotonic_ms - started_ms).toBeGreaterThanOrEqual((60_000 - 16_384) / 10);
   expect(central.readings_max).toBe(37_500);

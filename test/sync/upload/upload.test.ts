@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { day_ms } from "../../../src/durations.ts";
 import { OperatorError } from "../../../src/errors.ts";
 import { TryAgainLater } from "../../../src/http-client/outcome.ts";
+import { fleetOf } from "../../../src/sync/fleet/fleet.ts";
 import { changeBehind, daysOfEvents, type Home, Programme } from "./programme.ts";
 
 const from_ms = Date.UTC(2026, 8, 1);
@@ -61,6 +62,39 @@ test("a gateway tells central when its clock was in doubt: the boots that never 
   await home.upload();
   const [gateway] = await programme.store.gateways();
   expect(gateway?.report).toMatchObject({ doubts: [{ from_ms: 2_000, to_ms: 2_071 }] });
+});
+
+test("a gateway tells central of devices that claim a known address, until somebody settles it", async () => {
+  await using programme = new Programme();
+  await programme.start();
+  const home = await programme.box(3);
+  const identity = { kind: "wirelesssensors", driver: "zigbee", since_ms: from_ms } as const;
+  const conflictAt = (address: string, first_ms: number, model: string) => ({
+    known: { ...identity, address, model: "3041" },
+    claimed: { ...identity, address, model, key: { fingerprint: "f", made: "it was typed" } },
+    ...({ differs: "model", why: `its model is 3041, and now it says ${model}` } as const),
+    ...{ first_ms, last_ms: from_ms + 9_000, count: 7 },
+  });
+  const [first, second] = [conflictAt("b", from_ms + 1_000, "3010"), conflictAt("a", from_ms + 2_000, "x")];
+  const refused = { ...conflictAt("c", from_ms, "x"), refused_ms: from_ms, refused_by: "ann" };
+  await home.gateway.append([], { identities: { identities: [], conflicts: [refused, second, first] } });
+  await home.upload();
+  const fleet = async () => (await fleetOf(programme.store, programme.clock.now().unix_ms))[0];
+  expect((await fleet())?.conflicts).toEqual([
+    {
+      address: "b",
+      known: "wirelesssensors, 3041, without a key, heard by zigbee",
+      claimed: "wirelesssensors, 3010, with a key (it was typed), heard by zigbee",
+      why: "its model is 3041, and now it says 3010",
+      ...{ first_ms: from_ms + 1_000, last_ms: from_ms + 9_000, count: 7 },
+    },
+    expect.objectContaining({ address: "a" }),
+  ]);
+  expect((await fleet())?.needs.map(({ type }) => type)).toEqual(["identity_conflict"]);
+  for (const conflict of [first, second])
+    await home.gateway.settleConflict({ conflict, answer: "refused", at_ms: from_ms, by: "ann" });
+  await home.upload();
+  expect(await fleet()).toMatchObject({ conflicts: [], needs: [] });
 });
 
 test("a store with nothing in it uploads nothing, and central knows of it", async () => {
