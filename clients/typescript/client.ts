@@ -146,9 +146,14 @@ export class Lintel {
 
   async #ask(url: string, { signal }: Asking): Promise<Response> {
     const headers = { Authorization: `bearer ${this.#token}`, Accept: "application/json" };
-    const response = await this.#fetch(url, { headers, ...(signal === undefined ? {} : { signal }) });
-    if (!response.ok) throw await refusal(response);
-    return response;
+    for (let tries = 1; ; tries += 1) {
+      const response = await this.#fetch(url, { headers, ...(signal === undefined ? {} : { signal }) });
+      if (response.ok) return response;
+      const refused = await refusal(response);
+      const wait_s = refused.status === 429 ? (refused.retryAfter_s ?? Infinity) : Infinity;
+      if (wait_s > wait_s_max || tries === tries_max) throw refused;
+      await pause(wait_s * 1000, signal);
+    }
   }
 }
 
@@ -197,6 +202,25 @@ export class LintelError extends Error {
     this.remedy = remedy;
     this.retryAfter_s = answer.retryAfter_s;
   }
+}
+
+/** A server that has too much to do for this token says when to come back: it is asked so often, and no later than that. */
+const tries_max = 6;
+const wait_s_max = 60;
+
+function pause(pause_ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", end);
+      resolve();
+    }, pause_ms);
+    if (signal?.aborted === true) end();
+    else signal?.addEventListener("abort", end, { once: true });
+  });
 }
 
 function windowOf(options: SeriesOptions): string {

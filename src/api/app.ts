@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { type App, type AppContext, authorised } from "../http/app.ts";
+import { type App, type AppContext, authorised, costing } from "../http/app.ts";
 import { pathReader, queryReader } from "../http/parameters.ts";
 import { SeenStores } from "../store/seen-store.ts";
 import type { Store } from "../store/store.ts";
@@ -40,7 +40,7 @@ function routesOf(
   const versions = versionsOf(endpoints);
   const app = new Elysia()
     .onRequest(({ request }) => pages.recall(request, clock.now().unix_ms))
-    .use(documents(versions))
+    .use(documents(versions, context))
     .derive(() => ({ changes: store.changes() }))
     .use(authorised(["read", "admin"], context, { bound: true }))
     .derive(({ headers }) => {
@@ -48,19 +48,21 @@ function routesOf(
       return { accepted: requireCodingAccepted(headers["accept-encoding"]) };
     });
   for (const [version, ofVersion] of versions)
-    for (const { template, path, query, handle } of ofVersion)
+    for (const { template, path, query, handle, cost = "light" } of ofVersion)
       app.get(
         `/v${version}${template.replace(/\{(\w+)\}/g, ":$1")}`,
-        async ({ request, params, query, now_ms, token, accepted, changes }) => {
-          const seen = await stores.of(token, changes);
-          const handled = await handle({ store: seen, path: params, query, scope: token.scope, now_ms });
-          if ("read" in handled)
-            return pages.respond({ request, now_ms, token, accepted, changes }, { version, ...handled });
-          if (handled.next === undefined && isLong(handled.body)) return inPieces(handled.body, accepted);
-          const content = new Content(handled);
-          const success = successWith(content, { accepted, url: request.url, repeatable: false });
-          return respond(success, { bytes: () => content.as(success.coding), request });
-        },
+        (call) =>
+          costing(cost, context, call, async () => {
+            const { request, params, query, now_ms, token, accepted, changes } = call;
+            const seen = await stores.of(token, changes);
+            const handled = await handle({ store: seen, path: params, query, scope: token.scope, now_ms });
+            if ("read" in handled)
+              return pages.respond({ request, now_ms, token, accepted, changes }, { version, ...handled });
+            if (handled.next === undefined && isLong(handled.body)) return inPieces(handled.body, accepted);
+            const content = new Content(handled);
+            const success = successWith(content, { accepted, url: request.url, repeatable: false });
+            return respond(success, { bytes: () => content.as(success.coding), request });
+          }),
         { params: pathReader(path), query: queryReader(query, exclusive) },
       );
   return app;

@@ -1,6 +1,7 @@
 import { type Acceptance, type Coding, codings, large_bytes } from "../http/content-coding.ts";
 import { namesTag } from "../http/entity-tag.ts";
 import { decodeQuery, queryIn } from "../http/parameters.ts";
+import { sent } from "../http/sending.ts";
 import type { Answer } from "./endpoint.ts";
 
 /** An answer as it is sent: its text in bytes, and compressed once that has been asked for. */
@@ -84,7 +85,7 @@ export function respond(
 ): Response {
   if (unchanged !== undefined && namesTag(request.headers.get("if-none-match"), unchanged.etag))
     return new Response(null, { status: 304, headers: unchanged.headers });
-  return new Response(bytes(), { headers });
+  return sent(bytes(), { headers });
 }
 
 /**

@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { type AppContext, costing } from "../http/app.ts";
 import { textResponse } from "../http/content-coding.ts";
 import { contractOf } from "./contract/openapi.ts";
 import { pageOf, pageStyle } from "./contract/page.ts";
@@ -6,7 +7,7 @@ import type { Endpoint } from "./endpoint.ts";
 import type { ApiVersion } from "./versions.ts";
 
 /** The contract of each version, for programs and as a page for people, to anybody and whatever they accept; each made when it is first asked for. */
-export function documents(versions: ReadonlyMap<ApiVersion, readonly Endpoint[]>) {
+export function documents(versions: ReadonlyMap<ApiVersion, readonly Endpoint[]>, context: AppContext) {
   const app = new Elysia();
   for (const [version, endpoints] of versions) {
     const contract = () => contractOf(version, endpoints);
@@ -17,15 +18,23 @@ export function documents(versions: ReadonlyMap<ApiVersion, readonly Endpoint[]>
       `/v${version}`,
       () => new Response(null, { status: 303, headers: { Location: `/v${version}/docs` } }),
     );
-    app.get(`/v${version}/openapi.json`, ({ headers }) =>
-      textResponse(forPrograms(), headers["accept-encoding"], headersOf("application/json")),
+    app.get(`/v${version}/openapi.json`, (call) =>
+      costing("open", context, call, () =>
+        textResponse(forPrograms(), codingOf(call.request), headersOf("application/json")),
+      ),
     );
-    app.get(`/v${version}/docs`, ({ request, headers }) => {
-      const text = forPeople().replaceAll(anyOrigin, new URL(request.url).origin);
-      return textResponse(text, headers["accept-encoding"], headersOf("text/html; charset=utf-8"));
-    });
+    app.get(`/v${version}/docs`, (call) =>
+      costing("open", context, call, () => {
+        const text = forPeople().replaceAll(anyOrigin, new URL(call.request.url).origin);
+        return textResponse(text, codingOf(call.request), headersOf("text/html; charset=utf-8"));
+      }),
+    );
   }
   return app;
+}
+
+function codingOf({ headers }: Request): string | undefined {
+  return headers.get("accept-encoding") ?? undefined;
 }
 
 /** Stands for where the server is reached, until it is known from a request. */

@@ -1,4 +1,5 @@
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
+import type { CostName } from "../http/costs.ts";
 import type { ErrorName } from "../http/errors.ts";
 import type { SeenStore } from "../store/seen-store.ts";
 import type { Marked } from "../store/store.ts";
@@ -18,6 +19,8 @@ export interface Endpoint<Path extends TObject = TObject, Query extends TObject 
   readonly area: Area;
   /** The version of the interface that introduced it. */
   readonly since: string;
+  /** The cost of an answer; absent: `light`. */
+  readonly cost?: CostName;
   readonly path: Path;
   readonly query: Query;
   /** The body of a success. */

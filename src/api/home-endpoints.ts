@@ -40,6 +40,7 @@ function homeEvents(series: SeriesName): Endpoint {
     summary: `${title} of a home, for each item newest first`,
     area: "Homes",
     since: "0.9",
+    cost: "heavy",
     path: Type.Object({ id: idOf("homes") }),
     query: Type.Object({ skip, limit, before, after, precision }),
     response: Type.Array(

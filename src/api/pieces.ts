@@ -1,4 +1,5 @@
 import type { Acceptance } from "../http/content-coding.ts";
+import { streamed } from "../http/sending.ts";
 
 /** Records of a list from which on it is sent in pieces, and of each piece: some hundred kilobytes. */
 export const piece_records = 1_000;
@@ -15,9 +16,9 @@ export function isLong(body: unknown): body is readonly unknown[] {
 export function inPieces(list: readonly unknown[], { coding }: Acceptance): Response {
   const headers = { "Content-Type": "application/json", Vary: "Accept-Encoding" };
   const pieces = piecesOf(list);
-  if (coding === undefined) return new Response(pieces, { headers });
+  if (coding === undefined) return streamed(pieces, { headers });
   const coded = pieces.pipeThrough(new CompressionStream(coding as CompressionFormat));
-  return new Response(coded, { headers: { ...headers, "Content-Encoding": coding } });
+  return streamed(coded, { headers: { ...headers, "Content-Encoding": coding } });
 }
 
 function piecesOf(list: readonly unknown[]): ReadableStream<Uint8Array<ArrayBuffer>> {

@@ -1,9 +1,11 @@
 import { Elysia } from "elysia";
 import type { Clock } from "../clock.ts";
-import { type App, type AppContext, addressOf } from "../http/app.ts";
+import { type App, type AppContext, addressOf, costing } from "../http/app.ts";
 import { readBody } from "../http/body.ts";
 import { readAcceptEncoding, textResponse } from "../http/content-coding.ts";
+import type { CostName } from "../http/costs.ts";
 import { HttpError } from "../http/errors.ts";
+import { sent } from "../http/sending.ts";
 import { SeenStores } from "../store/seen-store.ts";
 import { Live } from "./live.ts";
 import { localeOf } from "./locale.ts";
@@ -48,7 +50,7 @@ interface Call {
 }
 
 function routesOf(site: Site, context: AppContext & { live: Live }) {
-  const { clock, live } = context;
+  const { budget, clock, live } = context;
   const stores = new SeenStores(site.store);
   const sessions = sessionRoutes(context);
 
@@ -66,15 +68,27 @@ function routesOf(site: Site, context: AppContext & { live: Live }) {
     };
   };
 
-  const app = sessions.app.get("/assets/:build/:file", ({ request }) => assetAt(request));
-  app.get("/plots/:kind/:name/:measure", async (call) => {
-    const { plotOf } = await import("./plot.ts");
-    return plotOf(await asked(call), call.request.headers.get("accept-encoding"));
-  });
-  app.get("/downloads/:kind/:name/:file", async (call) => {
-    const { downloadOf } = await import("./download.ts");
-    return downloadOf(await asked(call));
-  });
+  /** Answers who is signed in, within the budget of the token and the address. */
+  const answer = async (call: Call, cost: CostName, handle: (asked: Asked) => Promise<Response>) => {
+    const known = await asked(call);
+    return budget.spend(cost, callerOf(call, known), () => handle(known));
+  };
+
+  const app = sessions.app.get("/assets/:build/:file", (call) =>
+    costing("open", context, call, () => assetAt(call.request)),
+  );
+  app.get("/plots/:kind/:name/:measure", (call) =>
+    answer(call, "heavy", async (known) => {
+      const { plotOf } = await import("./plot.ts");
+      return plotOf(known, call.request.headers.get("accept-encoding"));
+    }),
+  );
+  app.get("/downloads/:kind/:name/:file", (call) =>
+    answer(call, "download", async (known) => {
+      const { downloadOf } = await import("./download.ts");
+      return downloadOf(known);
+    }),
+  );
   if (site.walk !== undefined) {
     const taken = async (call: Call, what: keyof typeof import("./walk-forms.ts")) => {
       const form = await ownForm(call.request, clock);
@@ -84,13 +98,16 @@ function routesOf(site: Site, context: AppContext & { live: Live }) {
     app.post("/walk/joining", (call) => taken(call, "joiningForm"), { parse: "none" });
     app.post("/walk/name", (call) => taken(call, "nameForm"), { parse: "none" });
     app.post("/walk/line", (call) => taken(call, "lineForm"), { parse: "none" });
+    app.post("/walk/conflict", (call) => taken(call, "conflictForm"), { parse: "none" });
     app.post("/walk/replace", (call) => taken(call, "replaceForm"), { parse: "none" });
   }
-  for (const { name, path, live: isLive } of pathsOf(site.role)) {
+  for (const { name, path, cost, live: isLive } of pathsOf(site.role)) {
     app.get(path, async (call) => {
       const { request } = call;
       try {
-        return page(request, await (await pageMaker()).pageText(name, await asked(call)));
+        return await answer(call, cost, async (known) =>
+          page(request, await (await pageMaker()).pageText(name, known)),
+        );
       } catch (thrown) {
         if (!(thrown instanceof HttpError) || thrown.status !== 401) throw thrown;
         return toSignIn(request, thrown.body.code);
@@ -98,21 +115,28 @@ function routesOf(site: Site, context: AppContext & { live: Live }) {
     });
     if (!isLive) continue;
     app.get(`/live${path === "/" ? "" : path}`, async (call) => {
-      const { token, locale } = await asked(call);
       const { shownOf } = await pageMaker();
-      return live.stream(call.request, {
-        name: `${token.id} ${locale} ${call.request.url}`,
-        whose: token.id,
-        // The token is asked for each time: a stream ends with it.
-        find: async () => (await shownOf(name, await asked(call))).data,
-      });
+      // The token is asked for each time: a stream ends with it.
+      const find = async () => (await shownOf(name, await asked(call))).data;
+      return answer(call, "live", async ({ token, locale }) =>
+        live.stream(call.request, {
+          name: `${token.id} ${locale} ${call.request.url}`,
+          first: () => budget.spend(cost, callerOf(call, { token }), find),
+          find,
+        }),
+      );
     });
   }
   return app;
 }
 
+function callerOf({ request, server }: Call, { token }: Pick<Asked, "token">) {
+  return { request, address: addressOf(request, server), token };
+}
+
 /** The way in and out, and the token of who is in. */
-function sessionRoutes({ authorization, clock }: AppContext) {
+function sessionRoutes(context: AppContext) {
+  const { authorization, clock } = context;
   /** @throws HttpError 401 where the text is no token that holds, 429 where wrong ones came too often */
   const tokenOf = ({ request, server }: Omit<Call, "params">, text: string | undefined) =>
     authorization.require(
@@ -126,11 +150,14 @@ function sessionRoutes({ authorization, clock }: AppContext) {
   };
 
   const app = new Elysia()
-    .get("/sign-in", ({ request }) => {
-      const { searchParams } = new URL(request.url);
-      const fault = signInFaults.find((one) => one === searchParams.get("fault"));
-      return signIn(request, { fault, next: nextIn(searchParams.get("next")) });
-    })
+    .get("/sign-in", (call) =>
+      costing("open", context, call, () => {
+        const { request } = call;
+        const { searchParams } = new URL(request.url);
+        const fault = signInFaults.find((one) => one === searchParams.get("fault"));
+        return signIn(request, { fault, next: nextIn(searchParams.get("next")) });
+      }),
+    )
     .post(
       "/sign-in",
       async (call) => {
@@ -197,7 +224,7 @@ async function assetAt(request: Request): Promise<Response> {
   const asset = (await assets()).files.get(pathname);
   if (asset === undefined) throw new HttpError("path_unknown", {});
   const { coding = "plain" } = readAcceptEncoding(request.headers.get("accept-encoding") ?? undefined);
-  return new Response(asset[coding], {
+  return sent(asset[coding], {
     headers: {
       ...assetHeaders,
       "Content-Type": asset.type,
@@ -208,8 +235,7 @@ async function assetAt(request: Request): Promise<Response> {
 
 function page(request: Request, text: string, status = 200): Response {
   const coding = request.headers.get("accept-encoding") ?? undefined;
-  const response = textResponse(text, coding, pageHeaders);
-  return status === 200 ? response : new Response(response.body, { status, headers: response.headers });
+  return textResponse(text, coding, pageHeaders, status);
 }
 
 /** A path of this server to go on to after signing in: nothing that leads elsewhere. */

@@ -25,7 +25,7 @@ export function signInText(data: SignIn & { locale: string }): Promise<string> {
 
 /** Shown in the place of a page that there is not, or that cannot be made now. */
 export function refusalText(data: Refusal): Promise<string> {
-  const title = refusalTitle(data.status);
+  const title = refusalTitle(data.status, data.busy);
   return documentText({ name: "refusal", title, data: { ...data, locale: "en", trail: [] } });
 }
 

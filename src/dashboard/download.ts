@@ -1,6 +1,7 @@
 import { columnsOfSeries, type Encoder, type RowItem, readingRows } from "../download/column.ts";
 import { csv } from "../download/text-formats.ts";
 import { HttpError } from "../http/errors.ts";
+import { streamed } from "../http/sending.ts";
 import { type SeriesName, seriesNames, seriesOf } from "../series.ts";
 import type { ReadingRow } from "../store/store.ts";
 import type { Asked } from "./page.ts";
@@ -27,17 +28,14 @@ export async function downloadOf(asked: Asked): Promise<Response> {
   const encoder = ending === "csv" ? csvOf(series, item.record) : jsonOf(series);
   const name = `${itemname}-${path}-${span.from}-${span.until}.${ending}`;
   const plainName = name.replaceAll(/[^A-Za-z0-9._-]/g, "_");
-  return new Response(
-    streamOf(encoder, readingsIn(store, { series, item: item.key, span, provenance: true })),
-    {
-      headers: {
-        "Content-Type": `${ending === "csv" ? "text/csv" : "application/json"}; charset=utf-8`,
-        "Content-Disposition": `attachment; filename="${plainName}"; filename*=UTF-8''${encodeURIComponent(name).replaceAll("'", "%27")}`,
-        "Cache-Control": "no-store",
-        "X-Content-Type-Options": "nosniff",
-      },
+  return streamed(streamOf(encoder, readingsIn(store, { series, item: item.key, span, provenance: true })), {
+    headers: {
+      "Content-Type": `${ending === "csv" ? "text/csv" : "application/json"}; charset=utf-8`,
+      "Content-Disposition": `attachment; filename="${plainName}"; filename*=UTF-8''${encodeURIComponent(name).replaceAll("'", "%27")}`,
+      "Cache-Control": "no-store",
+      "X-Content-Type-Options": "nosniff",
     },
-  );
+  });
 }
 
 function streamOf(

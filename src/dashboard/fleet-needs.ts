@@ -52,6 +52,12 @@ const sayings: Readonly<Record<string, (home: FleetHome) => Why>> = {
     text: `the gateway is too hot${temperature_c === null ? "" : `: ${Math.round(temperature_c)} °C`}`,
   }),
   clock_wrong: () => ({ text: "the clock of the gateway is wrong" }),
+  identity_conflict: ({ conflicts: [first, ...more] }) => ({
+    text:
+      first === undefined
+        ? "another device claims the address of a known one"
+        : `another device says that it is ${first.address} (${first.why}): accept or refuse it at the gateway with lintel items${more.length === 0 ? "" : `, and ${more.length} more`}`,
+  }),
   item_silent: ({ silent }) => {
     const heard = silent.flatMap(({ heard_ms }) => heard_ms ?? []);
     return {

@@ -1,5 +1,6 @@
 import type { Clock } from "../clock.ts";
 import { HttpError } from "../http/errors.ts";
+import { streamed } from "../http/sending.ts";
 
 /** Finds the data of a page as it is now: what else changes than the time is news. */
 type Find = () => Promise<Found>;
@@ -14,6 +15,8 @@ export class Live {
   readonly #changes: () => number | undefined;
   readonly #channels = new Map<string, Channel>();
   #cancel: (() => void) | undefined;
+  /** How long the last look at all pages took. */
+  #took_ms = 0;
   #stopped = false;
 
   /** @param options.changes `Store.changes`; where it is undefined every look is a new one */
@@ -24,20 +27,18 @@ export class Live {
 
   /**
    * A stream of the data of a page, at once and then with each change, until the browser leaves or the data can no longer be had. `name` is the same for the
-   * same data as the same token sees it, `whose` names the token.
+   * same data as the same token sees it. How many streams there may be is the budget's to say (`src/http/costs.ts`).
    *
-   * @throws HttpError 503 where too many follow pages, of all or of this token; what `find` throws
+   * @param options.first finds the data for this reader
+   * @throws HttpError 503 once this is stopped; what `first` throws
    */
-  async stream(
-    request: Request,
-    { name, whose, find }: { name: string; whose: string; find: Find },
-  ): Promise<Response> {
-    // Nobody reads the body of an answer to HEAD: its stream would never end.
+  async stream(request: Request, options: { name: string; first: Find; find: Find }): Promise<Response> {
+    const { name, find } = options;
+    const first = await options.first();
+    // Nobody reads the body of an answer to HEAD: its stream would never end. It is refused as GET is.
     if (request.method === "HEAD") return new Response(null, { headers: streamHeaders });
-    this.#requireRoom(whose);
-    const first = await find();
-    this.#requireRoom(whose);
-    const channel = this.#channels.get(name) ?? new Channel(whose, find);
+    if (this.#stopped) throw new HttpError("too_busy", { retry_s: 15 }, { "Retry-After": "15" });
+    const channel = this.#channels.get(name) ?? new Channel(find);
     let leave = () => {};
     const stream = new ReadableStream<Uint8Array>({
       start: (controller) => {
@@ -55,7 +56,7 @@ export class Live {
     if (request.signal.aborted) leave();
     request.signal.addEventListener("abort", () => leave(), { once: true });
     this.#look();
-    return new Response(stream, { headers: streamHeaders });
+    return streamed(stream, { headers: streamHeaders });
   }
 
   /** Ends all streams, and begins no other. */
@@ -70,20 +71,19 @@ export class Live {
     return readersOf(this.#channels.values());
   }
 
-  #requireRoom(whose: string): void {
-    const own = readersOf(this.#channels.values().filter((channel) => channel.whose === whose));
-    if (this.#stopped || this.readers >= streams_max || own >= streams_of_token_max)
-      throw new HttpError("too_busy", { retry_s: 15 }, { "Retry-After": "15" });
-  }
-
   /** Looks again and again while there is somebody to tell. */
   #look(): void {
     if (this.#cancel !== undefined || this.#stopped || this.#channels.size === 0) return;
     const every_ms = this.#changes() === undefined ? unknown_look_ms : look_ms;
-    this.#cancel = this.#clock.after(every_ms, async () => {
-      // One after the other: who looks at pages never keeps the store from others with more than one of them.
-      for (const channel of [...this.#channels.values()])
+    // However many follow pages, at most half of the time goes to them.
+    this.#cancel = this.#clock.after(Math.max(every_ms, this.#took_ms), async () => {
+      const began_ms = this.#clock.now().monotonic_ms;
+      // One after the other, and others are served in between.
+      for (const channel of [...this.#channels.values()]) {
         await channel.tell(this.#changes, this.#clock.now().monotonic_ms);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      this.#took_ms = this.#clock.now().monotonic_ms - began_ms;
       this.#cancel = undefined;
       this.#look();
     });
@@ -94,7 +94,6 @@ export class Live {
 class Channel {
   /** With what to do when one leaves. */
   readonly readers = new Map<Reader, () => void>();
-  readonly whose: string;
   readonly #find: Find;
   /** State of the store when it was last asked, and when that was. */
   #changes: number | undefined;
@@ -102,8 +101,7 @@ class Channel {
   /** A digest of the data as it was then: the data itself is not kept, however long nothing happens. */
   #found: bigint | undefined;
 
-  constructor(whose: string, find: Find) {
-    this.whose = whose;
+  constructor(find: Find) {
     this.#find = find;
   }
 
@@ -223,9 +221,5 @@ const quiet_ms = 15_000;
 function readersOf(channels: IteratorObject<Channel>): number {
   return channels.reduce((sum, { readers }) => sum + readers.size, 0);
 }
-
-/** Streams at once, of all readers together, and of one token: the other half is left to others. */
-const streams_max = 100;
-const streams_of_token_max = 50;
 /** A reader that has not taken a message for so long is let go. */
 const stalled_ms = 60_000;

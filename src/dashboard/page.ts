@@ -1,4 +1,5 @@
 import type { WalkingLine } from "../config/walking-line.ts";
+import type { Conflict } from "../identity.ts";
 import type { Span } from "../meaning/span.ts";
 import type { SeenStore } from "../store/seen-store.ts";
 import type { Store, Token } from "../store/store.ts";
@@ -37,11 +38,19 @@ export interface Walk {
   readonly state: WalkState;
   /** The clock of the box is known to be right. */
   readonly isTimeKnown: boolean;
+  /** Devices that claim to be another one, and wait for a person. */
+  readonly conflicts: readonly Conflict[];
   open(): void;
   close(): Promise<void>;
   name(address: string, written: { name: string; room: string }): Promise<boolean>;
   measure(address: string, written: string): Promise<boolean>;
   replace(old: string, address: string): Promise<boolean>;
+  /** Answers the conflict at an address that began then; any other stays. */
+  settle(
+    seen: { address: string; first_ms: number },
+    answer: "accepted" | "refused",
+    by: string,
+  ): Promise<void>;
 }
 
 /** Where readings go, and how long they stay. */

@@ -1,3 +1,4 @@
+import type { CostName } from "../http/costs.ts";
 import type { Site } from "./page.ts";
 
 /**
@@ -5,19 +6,26 @@ import type { Site } from "./page.ts";
  * loaded when one is asked for (`pages.ts`).
  */
 export const paths = {
-  homes: { central: "/", live: false },
-  home: { gateway: "/", central: "/homes/:home", live: true },
-  device: { gateway: "/devices/:kind/:name", central: "/devices/:kind/:name", live: true },
-  walk: { gateway: "/walk", live: true },
-  recorded: { gateway: "/recorded", central: "/homes/:home/recorded", live: false },
+  homes: { central: "/", cost: "heavy", live: false },
+  home: { gateway: "/", central: "/homes/:home", cost: "heavy", live: true },
+  device: { gateway: "/devices/:kind/:name", central: "/devices/:kind/:name", cost: "heavy", live: true },
+  walk: { gateway: "/walk", cost: "light", live: true },
+  recorded: { gateway: "/recorded", central: "/homes/:home/recorded", cost: "light", live: false },
 } as const satisfies Record<string, PagePaths>;
 
 export type PageName = keyof typeof paths;
 
-type PagePaths = { readonly [Role in Site["role"]]?: string } & { readonly live: boolean };
+type PagePaths = { readonly [Role in Site["role"]]?: string } & {
+  readonly cost: CostName;
+  readonly live: boolean;
+};
 
 /** The pages of a role, and where they are there. */
-export function pathsOf(role: Site["role"]): { name: PageName; path: string; live: boolean }[] {
+export function pathsOf(
+  role: Site["role"],
+): { name: PageName; path: string; cost: CostName; live: boolean }[] {
   const all = Object.entries(paths) as [PageName, PagePaths][];
-  return all.flatMap(([name, { [role]: path, live }]) => (path === undefined ? [] : [{ name, path, live }]));
+  return all.flatMap(([name, { [role]: path, cost, live }]) =>
+    path === undefined ? [] : [{ name, path, cost, live }],
+  );
 }

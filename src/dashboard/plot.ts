@@ -1,5 +1,6 @@
 import { codings, readAcceptEncoding } from "../http/content-coding.ts";
 import { HttpError } from "../http/errors.ts";
+import { sent } from "../http/sending.ts";
 import { sentBy } from "./fleet.ts";
 import { type Measure, measures } from "./measures.ts";
 import type { Asked } from "./page.ts";
@@ -29,7 +30,7 @@ export async function plotOf(asked: Asked, acceptEncoding: string | null): Promi
   const of = { item: item.key, subtype: item.record.subtypename, home, measure, span };
   const bytes = encodePlot(await plotData(asked, of));
   const { coding } = readAcceptEncoding(acceptEncoding ?? undefined);
-  return new Response(coding === undefined ? bytes : codings[coding](bytes), {
+  return sent(coding === undefined ? bytes : codings[coding](bytes), {
     headers: {
       "Content-Type": "application/octet-stream",
       "Cache-Control": "no-store",

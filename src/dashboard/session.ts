@@ -13,16 +13,16 @@ export function tokenIn(request: Request): string | undefined {
   );
   const name = cookieNameOf(request.url);
   // Whoever reads along could have put the other into the browser by an address without TLS.
-  const plain = isEncrypted(request.url) ? undefined : sent.get(name);
+  const plain = cameByTls(request) ? undefined : sent.get(name);
   return sent.get(secured + name) || plain || undefined;
 }
 
 /** The Set-Cookie header that begins a session. */
 export function sessionCookie(request: Request, token: string): string {
   const name = cookieNameOf(request.url);
-  // Behind a proxy the browser alone knows that it came by TLS.
-  const secure = isEncrypted(request.url) || isEncrypted(request.headers.get("origin") ?? "");
-  return secure ? `${secured}${name}=${token}; ${attributes}; Secure` : `${name}=${token}; ${attributes}`;
+  return cameByTls(request)
+    ? `${secured}${name}=${token}; ${attributes}; Secure`
+    : `${name}=${token}; ${attributes}`;
 }
 
 /** The Set-Cookie headers that end it, whichever way it came. */
@@ -49,8 +49,20 @@ function cookieNameOf(url: string): string {
   return `lintel-${port || protocol.slice(0, -1)}`;
 }
 
-function isEncrypted(url: string): boolean {
-  return url.startsWith("https:");
+/**
+ * Whether the browser spoke TLS, by what itself or a proxy says. Nobody has to be trusted for that: the word makes a cookie stricter and never laxer, and whoever
+ * says it without TLS is only not signed in.
+ */
+function cameByTls({ url, headers }: Request): boolean {
+  const isEncrypted = (one: string | null) => one?.startsWith("https:") === true;
+  const [outermost = ""] = (headers.get("x-forwarded-proto") ?? "").split(",");
+  const [forwarded = ""] = (headers.get("forwarded") ?? "").split(",");
+  return (
+    isEncrypted(url) ||
+    isEncrypted(headers.get("origin")) ||
+    outermost.trim().toLowerCase() === "https" ||
+    /(^|;)\s*proto="?https"?\s*(;|$)/i.test(forwarded)
+  );
 }
 
 /** Browsers take a cookie of such a name by TLS alone, from this host alone (RFC 6265bis §4.1.3.2). */

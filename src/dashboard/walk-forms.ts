@@ -39,6 +39,18 @@ export async function replaceForm(asked: Asked, form: URLSearchParams): Promise<
   return isDone ? "/walk?step=name" : `/walk?${new URLSearchParams({ step: "name", device })}`;
 }
 
+/** Takes the device that claims to be a known one in its place, or refuses it; answers where to go on: back to the page of the form. */
+export async function conflictForm(asked: Asked, form: URLSearchParams): Promise<string> {
+  const walk = walkOf(asked);
+  const seen = { address: form.get("device") ?? "", first_ms: Number(form.get("seen")) };
+  const answer = { accept: "accepted", refuse: "refused" } as const;
+  const given = form.get("do");
+  const { name, id } = asked.token;
+  if (given === "accept" || given === "refuse")
+    await walk.settle(seen, answer[given], `${name.slice(0, 100)} (token ${id})`);
+  return form.get("from") === "home" ? "/" : "/walk";
+}
+
 /** @throws HttpError 404 for whoever may not set up a home */
 function walkOf({ site, token }: Asked): Walk {
   if (site.walk === undefined || token.scope !== "admin") throw new HttpError("path_unknown", {});

@@ -3,6 +3,8 @@ import { type AnyElysia, Elysia, NotFoundError } from "elysia";
 import type { Clock } from "../clock.ts";
 import type { Scope } from "../token.ts";
 import type { Authorization } from "./authorization.ts";
+import type { Budget } from "./budget.ts";
+import type { CostName } from "./costs.ts";
 import { HttpError } from "./errors.ts";
 import { givenIn, queryIn } from "./parameters.ts";
 
@@ -30,6 +32,8 @@ export interface Refusal {
   readonly message: string;
   /** Seconds after which it may be asked again. */
   readonly retry_s?: number;
+  /** Too much is under way: the same request will do in a while. */
+  readonly busy: boolean;
 }
 
 export interface Page {
@@ -40,6 +44,7 @@ export interface Page {
 /** The parts that every app in the server shares. */
 export interface AppContext {
   readonly authorization: Authorization;
+  readonly budget: Budget;
   readonly clock: Clock;
 }
 
@@ -92,6 +97,21 @@ export function authorised(
         { scopes, bound },
       ),
     }));
+}
+
+/** Does the work of a route that has a cost, within the budget of the address, and of the token where the path needs one. */
+export function costing<Answer>(
+  cost: CostName,
+  { budget }: AppContext,
+  call: {
+    readonly request: Request;
+    readonly server: Bun.Server<unknown> | null;
+    readonly token?: { readonly id: string };
+  },
+  work: () => Promise<Answer> | Answer,
+): Promise<Answer> {
+  const { request, server, token } = call;
+  return budget.spend(cost, { request, address: addressOf(request, server), ...(token && { token }) }, work);
 }
 
 /**

@@ -139,6 +139,11 @@ export const errorTable = {
     status: 429,
     message: "Home {home} has sent more {quota} than {most} a day: try again in {retry_s} s",
   },
+  budget_spent: {
+    code: 42904,
+    status: 429,
+    message: "This token or this address has too much under way: try again in {retry_s} s",
+  },
   too_busy: { code: 50301, status: 503, message: "Too many requests at once: try again in {retry_s} s" },
   store_unreachable: {
     code: 50302,

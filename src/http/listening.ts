@@ -76,12 +76,6 @@ export async function requireListenable(address: {
   await listen({ ...address, idle_s: 1, body_bytes_max: 0, fetch }).stop(true);
 }
 
-/** The host for the URL that a client on this machine uses. */
-export function reachableHost(hostname: string): string {
-  if (hostname === "0.0.0.0" || hostname === "::") return "127.0.0.1";
-  return hostname.includes(":") ? `[${hostname}]` : hostname;
-}
-
 export interface Tls {
   readonly certificate: string;
   readonly key: string;

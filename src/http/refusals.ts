@@ -3,7 +3,7 @@ import { messageOf, type OutageReason, StoreOutage, type StorePart } from "../er
 import type { Log } from "../log.ts";
 import { shortLine } from "../plain-text.ts";
 import type { RefusedRequest } from "./app.ts";
-import { HttpError } from "./errors.ts";
+import { errorTable, HttpError } from "./errors.ts";
 
 /**
  * The response to a request that is refused, and its one line in the log. What went wrong inside is said only
@@ -12,10 +12,14 @@ import { HttpError } from "./errors.ts";
 export function refusalOf(
   thrown: unknown,
   { method, path, address }: RefusedRequest,
-  { log, outages }: { log: Log; outages: Outages },
+  { log, outages, crowding }: { log: Log; outages: Outages; crowding: Crowding },
 ): Response {
   if (thrown instanceof StoreOutage) return responseTo(outages.met(thrown, method));
   const error = thrown instanceof HttpError ? thrown : new HttpError("unknown", {});
+  if (isBusy(error.body.code)) {
+    crowding.met(error, { path, address }, log);
+    return responseTo(error);
+  }
   const { code, message } = error.body;
   const cause = error === thrown ? "" : ` (${messageOf(thrown)})`;
   const line = `${method} ${pathForLog(path)} from ${address}: ${error.status}, code ${code}, ${message}${cause}`;
@@ -23,6 +27,41 @@ export function refusalOf(
   else log.info(line);
   return responseTo(error);
 }
+
+/** Whether a refusal with this code is about how much is under way: the same request will do in a while. */
+export function isBusy(code: number): boolean {
+  return code === errorTable.budget_spent.code || code === errorTable.too_busy.code;
+}
+
+/** Requests that were refused because too much was under way. Who is refused may ask a thousand times a second: all are counted, and one line a minute says so. */
+export class Crowding {
+  readonly #clock: Clock;
+  #refused = 0;
+  #said = { refused: 0, ms: Number.NEGATIVE_INFINITY };
+
+  constructor({ clock }: { clock: Clock }) {
+    this.#clock = clock;
+  }
+
+  /** How many were refused since the start. */
+  get refused(): number {
+    return this.#refused;
+  }
+
+  met({ body }: HttpError, { path, address }: Pick<RefusedRequest, "path" | "address">, log: Log): void {
+    this.#refused += 1;
+    const { monotonic_ms } = this.#clock.now();
+    if (monotonic_ms - this.#said.ms < said_ms) return;
+    const refused = this.#refused - this.#said.refused;
+    log.warn(
+      `refused ${refused} ${refused === 1 ? "request" : "requests"} because too much was under way, the last one from ${address} for ${pathForLog(path)}: code ${body.code}, ${body.message}`,
+    );
+    this.#said = { refused: this.#refused, ms: monotonic_ms };
+  }
+}
+
+/** One line in the log in this time. */
+const said_ms = 60_000;
 
 /** To HEAD, Bun sends the same without the body. */
 function responseTo({ body, status, headers }: HttpError): Response {

@@ -1,17 +1,21 @@
 import type { Server } from "bun";
 import type { AnyElysia } from "elysia";
 import type { Clock } from "../clock.ts";
+import { reachableHost } from "../config/server-address.ts";
 import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
+import { RecentlyUsed } from "../recently-used.ts";
 import type { Store } from "../store/store.ts";
-import { type App, addressOf, appOf, makeRoutable, pathIn, type Refuse } from "./app.ts";
-import { Attempts } from "./attempts.ts";
+import { type App, addressOf, appOf, makeRoutable, type Page, pathIn, type Refuse } from "./app.ts";
+import { Attempts, networkOf } from "./attempts.ts";
 import { Authorization } from "./authorization.ts";
+import { Budget } from "./budget.ts";
 import { boundsWithin, Connections } from "./connections.ts";
-import { HttpError } from "./errors.ts";
-import { configuredSettings, listen, reachableHost, readTls, type SettingNames } from "./listening.ts";
+import type { Scale } from "./costs.ts";
+import { type ErrorRecord, errorTable, HttpError } from "./errors.ts";
+import { configuredSettings, listen, readTls, type SettingNames } from "./listening.ts";
 import { protect } from "./protection.ts";
-import { Outages, refusalOf } from "./refusals.ts";
+import { Crowding, isBusy, Outages, refusalOf } from "./refusals.ts";
 import { TokenUses } from "./token-uses.ts";
 
 /** Everything that this program serves, listening on one port. */
@@ -26,6 +30,8 @@ export interface HttpServer {
   readonly certificate?: { readonly certificate: string; readonly fingerprint: string };
   /** Connections that were closed since the start because there were too many at once. */
   connectionsClosed(): number;
+  /** Requests that were refused since the start because too much was under way. */
+  requestsRefused(): number;
   /** Takes no more requests, lets those under way finish within `stop_ms`, and keeps when tokens were used. */
   stop(): Promise<void>;
 }
@@ -78,6 +84,8 @@ export async function startServer(
     realm: string;
     tls?: { certificate: string; key: string };
     apps: readonly App[];
+    /** The size of the machine, which the budget of each caller is made for. */
+    scale?: Scale;
     /** Names of the settings; absent: as in a gateway's configuration. */
     settings?: SettingNames;
   } & Partial<ServerBounds>,
@@ -90,6 +98,7 @@ export async function startServer(
     tls: files,
     apps,
     settings = configuredSettings,
+    scale = "gateway",
     ...given
   } = options;
   const log = options.log.named("http");
@@ -98,17 +107,23 @@ export async function startServer(
   const attempts = new Attempts({ ...bounds, clock });
   const authorization = new Authorization({ store, clock, realm, attempts, uses });
   const outages = new Outages({ clock, log });
+  const crowding = new Crowding({ clock });
+  const refusalPages = new RecentlyUsed<Page>({ weight_max: refusal_pages_bytes_max });
   const logOf = new Map(apps.map(({ name }) => [name, options.log.named(name)]));
   const refuse: Refuse = async (thrown, request) => {
     const app = apps.find(({ prefix }) => request.path.startsWith(prefix));
-    const refusal = refusalOf(thrown, request, { log: logOf.get(app?.name ?? "") ?? log, outages });
+    // Whoever asks again at once, whatever is answered, would keep the server busy with refusals.
+    if (thrown instanceof HttpError && thrown.body.code === errorTable.budget_spent.code)
+      await new Promise<void>((resolve) => clock.after(refusal_ms, resolve));
+    const refusal = refusalOf(thrown, request, { log: logOf.get(app?.name ?? "") ?? log, outages, crowding });
     if (app?.refusalPage === undefined || !request.accept?.includes("text/html")) return refusal;
-    return asPage(refusal, app as Required<App>).catch((fault) => {
+    return asPage(refusal, app as Required<App>, refusalPages).catch((fault) => {
       log.warn(`the page of a refusal could not be made: ${messageOf(fault)}`);
       return refusal;
     });
   };
-  const app = appOf(apps, { context: { authorization, clock }, refuse });
+  const budget = new Budget({ clock, scale });
+  const app = appOf(apps, { context: { authorization, budget, clock }, refuse });
   const tls = files && (await readTls(files, { clock, log, settings }));
   const within = boundsWithin(bounds.connections_max);
   const requests_max = Math.min(bounds.requests_max, within.connections_max);
@@ -131,6 +146,7 @@ export async function startServer(
     port,
     certificate: files && tls && { certificate: files.certificate, fingerprint: tls.fingerprint },
     connectionsClosed: () => connections.closed,
+    requestsRefused: () => crowding.refused,
     stop: () => {
       for (const { stop: end } of apps) end?.();
       stopped ??= stop({ server, connections, clock, uses, stop_ms: bounds.stop_ms });
@@ -150,7 +166,10 @@ function admission(
   }: { bounds: ServerBounds; connections: Connections; refuse: Refuse; outages: Outages },
 ) {
   const { requests_max, url_length_max: length_max } = bounds;
+  /** One address has a quarter, as it has of the connections: its requests wait, and others come in meanwhile. */
+  const of_address_max = Math.max(1, Math.floor(requests_max / 4));
   let underWay = 0;
+  const underWayOf = new Map<string, number>();
   return async (request: Request, server: Server<undefined>): Promise<Response> => {
     const { method, url } = request;
     const refused = async (error: HttpError) => {
@@ -161,6 +180,11 @@ function admission(
     if (underWay >= requests_max) return refused(tooBusy());
     if (!makeRoutable(request)) return refused(new HttpError("host_malformed", {}));
     if (url.length > length_max) return refused(new HttpError("url_too_long", { length_max }));
+    const network = networkOf(addressOf(request, server));
+    const own = underWayOf.get(network) ?? 0;
+    if (own >= of_address_max)
+      return refused(new HttpError("budget_spent", { retry_s: 1 }, { "Retry-After": "1" }));
+    underWayOf.set(network, own + 1);
     underWay += 1;
     const over = connections.begin(server.requestIP(request)?.port);
     try {
@@ -169,6 +193,9 @@ function admission(
       return response;
     } finally {
       underWay -= 1;
+      const left = (underWayOf.get(network) ?? 0) - 1;
+      if (left > 0) underWayOf.set(network, left);
+      else underWayOf.delete(network);
       over();
     }
   };
@@ -178,15 +205,34 @@ function admission(
 async function asPage(
   refusal: Response,
   { refusalPage }: Pick<Required<App>, "refusalPage">,
+  known: RecentlyUsed<Page>,
 ): Promise<Response> {
-  const { message } = (await refusal.clone().json()) as { message: string };
+  const { message, code } = (await refusal.clone().json()) as ErrorRecord;
   const { status } = refusal;
   const after = refusal.headers.get("Retry-After");
-  const page = await refusalPage({ status, message, ...(after === null ? {} : { retry_s: Number(after) }) });
+  const busy = isBusy(code);
+  const name = `${code} ${after} ${message}`;
+  let page = known.get(name);
+  if (page === undefined) {
+    page = await refusalPage({
+      status,
+      message,
+      busy,
+      ...(after === null ? {} : { retry_s: Number(after) }),
+    });
+    known.set(name, page, page.text.length + name.length);
+  }
   const headers = new Headers(refusal.headers);
   for (const [name, value] of Object.entries(page.headers)) headers.set(name, value);
+  // The browser tries again by itself.
+  if (busy && after !== null) headers.set("Refresh", after);
   return new Response(page.text, { status, headers });
 }
+
+/** A refusal beyond the budget of a caller is answered after this time; it says to come back later still. */
+const refusal_ms = 1_000;
+/** Pages of refusals that were made already: whoever asks a thousand times a second for what is refused has none made. */
+const refusal_pages_bytes_max = 200_000;
 
 function tooBusy(): HttpError {
   return new HttpError("too_busy", { retry_s: 1 }, { "Retry-After": "1" });

@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { type App, authorised } from "../http/app.ts";
+import { type App, authorised, costing } from "../http/app.ts";
 import { type Family, openMetricsText, openMetricsType } from "./openmetrics.ts";
 
 /** Serves metrics at `/metrics`, to holders of read or admin tokens. `collect` is asked each time. */
@@ -8,12 +8,16 @@ export function metricsApp(collect: () => Promise<readonly Family[]>): App {
     name: "metrics",
     prefix: path,
     routes: (context) =>
-      new Elysia().use(authorised(["read", "admin"], context)).get(
-        path,
-        async () =>
-          new Response(openMetricsText(await collect()), {
-            headers: { "Content-Type": openMetricsType, "Cache-Control": "no-store" },
-          }),
+      new Elysia().use(authorised(["read", "admin"], context)).get(path, (call) =>
+        costing(
+          "light",
+          context,
+          call,
+          async () =>
+            new Response(openMetricsText(await collect()), {
+              headers: { "Content-Type": openMetricsType, "Cache-Control": "no-store" },
+            }),
+        ),
       ),
   };
 }

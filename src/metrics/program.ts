@@ -8,6 +8,8 @@ export function programFamilies(program: {
   readonly started_ms: number;
   /** Connections closed since the start because there were too many at once. */
   readonly connections_closed: number;
+  /** Requests refused since the start because too much was under way. */
+  readonly requests_refused: number;
 }): Family[] {
   return [
     {
@@ -22,6 +24,11 @@ export function programFamilies(program: {
       "lintel_connections_closed",
       "Connections closed because there were too many at once",
       program.connections_closed,
+    ),
+    counter(
+      "lintel_requests_refused",
+      "Requests refused because too much was under way",
+      program.requests_refused,
     ),
   ];
 }

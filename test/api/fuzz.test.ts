@@ -38,6 +38,7 @@ test(`${requests} random requests to all versions are each answered as the order
     errorTable.url_too_long.code,
     errorTable.attempts_exceeded.code,
     errorTable.too_busy.code,
+    errorTable.budget_spent.code,
     errorTable.unknown.code,
   ];
   const possible = [...alwaysPossible, ...ofParameters, ...ofUnknownParameters, ...ofPaths];

@@ -40,7 +40,8 @@ export function programme(): ImportedRecord[] {
   }));
   const add = (type: RecordType, index: number, fixed: StoredRecord) =>
     void records.push({ type, record: sample(type, index, fixed) });
-  for (const [index, homeid] of [12, 13].entries()) add("homes", index, { homeid });
+  for (const [index, homeid] of [12, 13].entries())
+    add("homes", index, index === 0 ? { homeid, timezone: "UTC" } : { homeid });
   for (const [index, subjectid] of [1, 2, 3].entries()) add("subjects", index, { subjectid });
   for (const [index, number] of [1, 2].entries()) {
     add("projects", index, { projectid: number });

@@ -157,6 +157,17 @@ describe("the TypeScript client", () => {
     });
   });
 
+  test("asks again when a server that is busy said to come back", async () => {
+    const answers = [new Response("{}", { status: 429, headers: { "Retry-After": "0" } }), Response.json([])];
+    const patient = new Lintel({
+      url: serving.api.url,
+      token: "x",
+      fetch: async () => answers.shift() as Response,
+    });
+    expect(await patient.itemTypes()).toEqual([]);
+    expect(answers).toEqual([]);
+  });
+
   test("does not follow a link to another server", async () => {
     const led = new Lintel({
       url: serving.api.url,

@@ -24,7 +24,7 @@ class Pages {
       return { now_ms: clock.now().unix_ms, ...this.page };
     };
     const fetch = (request: Request) =>
-      this.live.stream(request, { name: new URL(request.url).pathname, whose: "reader", find });
+      this.live.stream(request, { name: new URL(request.url).pathname, first: find, find });
     this.#server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch });
     open.push(this);
   }

@@ -90,6 +90,7 @@ const rows: Readonly<Record<string, readonly Address[] | string>> = {
   "GET /live/walk": "the same",
   "POST /walk/joining": "the same",
   "POST /walk/name": "the same",
+  "POST /walk/conflict": "the same; conflict.test.ts has one",
   "POST /walk/line": "the same",
   "POST /walk/replace": "the same",
   "GET /assets/:build/:file": "script and style",

@@ -107,6 +107,28 @@ describe("signing in", () => {
     expect((await server.page("/", undefined, { headers })).status).toBe(200);
   });
 
+  test.each([
+    ["X-Forwarded-Proto", "https"],
+    ["X-Forwarded-Proto", "HTTPS, http"],
+    ["Forwarded", 'for=192.0.2.1;proto="https", for=10.0.0.1;proto=http'],
+  ])(
+    "behind a proxy that says %s: %s gives such a cookie though the browser names no origin, and reads no other",
+    async (name, value) => {
+      const proxied = { Host: "central.example", [name]: value };
+      const response = await signIn(server.tokens.read, {}, { ...proxied, "Sec-Fetch-Site": "same-origin" });
+      expect(response.headers.getSetCookie()).toEqual([
+        `__Host-lintel-http=${server.tokens.read}; Path=/; HttpOnly; SameSite=Strict; Secure`,
+      ]);
+      const asked = async (cookie: string) =>
+        (
+          await server.page("/", undefined, {
+            headers: { ...proxied, Cookie: `${cookie}=${server.tokens.read}` },
+          })
+        ).status;
+      expect([await asked("__Host-lintel-http"), await asked("lintel-http")]).toEqual([200, 303]);
+    },
+  );
+
   test("takes a small form that comes soon, and no other", async () => {
     const large = await signIn("x".repeat(5_000));
     expect([large.status, large.headers.getSetCookie()]).toEqual([413, []]);

@@ -10,7 +10,8 @@ export const states: Readonly<Record<string, () => Promise<PagesServing>>> = {
   "a usual home": () => serveState({ devices: usual }),
   "sixty devices": () => serveState({ devices: sixty, days: 2 }),
   "two weeks of power cuts": () => serveState({ devices: usual, away: cuts, doubts }),
-  "names of sixty characters": () => serveState({ devices: named((name) => name.padEnd(60, longWords)) }),
+  "names of sixty characters": () =>
+    serveState({ devices: named((name) => name.padEnd(60, longWords).replace(/ $/, "s")) }),
   "names from right to left": () =>
     serveState({ devices: named((_, place) => `${hebrew[place % hebrew.length]} ${place + 1}`) }),
   "a boot without a clock": () => serveState({ devices: usual, days: 0, troubles: [noTime] }),

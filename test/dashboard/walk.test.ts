@@ -272,7 +272,7 @@ describe.skipIf(chromiumPath === undefined)(`setting up a home, page by page (${
       });
     expect((await fetch(`${origin}/walk`, { headers: cookie })).status).toBe(404);
     expect((await fetch(`${origin}/live/walk`, { headers: cookie })).status).toBe(404);
-    for (const path of ["/walk/joining", "/walk/name", "/walk/line", "/walk/replace"]) {
+    for (const path of ["/walk/joining", "/walk/name", "/walk/line", "/walk/replace", "/walk/conflict"]) {
       expect((await send(path, { ...cookie, ...own })).status).toBe(404);
       expect((await send(path, own)).status).toBe(401);
       expect((await send(path, { ...cookie, "Sec-Fetch-Site": "cross-site" })).status).toBe(403);

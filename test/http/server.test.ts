@@ -10,6 +10,7 @@ import type { Store } from "../../src/store/store.ts";
 import { append, now_ms, rawExchange, reading, type Serving, serve } from "../api/serving.ts";
 import { SettableClock } from "../api/settable-clock.ts";
 import { startApi } from "../api/starting.ts";
+import { eventually } from "../shipped/front-door.ts";
 
 const tlsFile = (name: string) => new URL(`../golden/api-tls/${name}`, import.meta.url).pathname;
 const tls = { certificate: tlsFile("certificate.pem"), key: tlsFile("key.pem") };
@@ -180,31 +181,59 @@ describe("bounds", () => {
     });
   });
 
-  test("more requests at once than the bound are 503 until one is done", async () => {
+  test("more requests at once than the bound are 503 until one is done", () =>
+    refusedBeyond({
+      ...{ requests_max: 1, held_count: 1, status: 503 },
+      body: { code: 50301, message: "Too many requests at once: try again in 1 s" },
+    }));
+
+  test("one address has a quarter of the requests at once: more are 429 until one is done", () =>
+    refusedBeyond({
+      ...{ requests_max: 8, held_count: 2, status: 429 },
+      body: {
+        code: 42904,
+        message: "This token or this address has too much under way: try again in 1 s",
+      },
+    }));
+
+  async function refusedBeyond(bound: {
+    requests_max: number;
+    held_count: number;
+    status: number;
+    body: object;
+  }): Promise<void> {
+    const { requests_max, held_count, status, body } = bound;
+
     const gate = Promise.withResolvers<void>();
     const waiting = { count: 0, reached: Promise.withResolvers<void>() };
     const hold = async () => {
       waiting.count += 1;
-      if (waiting.count === 2) waiting.reached.resolve();
+      if (waiting.count === held_count) waiting.reached.resolve();
       await gate.promise;
     };
     await using serving = await serve({
-      requests_max: 2,
+      requests_max,
       through: (store) => gated(store, "itemTypes", hold),
     });
-    const held = [serving.ask("/items"), serving.ask("/items")];
+    const held = Array.from({ length: held_count }, () => serving.ask("/items"));
     await waiting.reached.promise;
-    const refused = await serving.ask("/inventory/scales");
-    expect(refused.status).toBe(503);
-    expect(refused.headers.get("Retry-After")).toBe("1");
-    expect(await refused.json()).toEqual({
-      code: 50301,
-      message: "Too many requests at once: try again in 1 s",
+    const answer = serving.ask("/inventory/scales");
+    let isAnswered = false;
+    void answer.finally(() => {
+      isAnswered = true;
     });
+    await eventually(() => {
+      serving.clock.advance(100);
+      return isAnswered || undefined;
+    }, "the refusal, after its pause");
+    const refused = await answer;
+    expect(refused.status).toBe(status);
+    expect(refused.headers.get("Retry-After")).toBe("1");
+    expect(await refused.json()).toEqual(body);
     gate.resolve();
-    expect((await Promise.all(held)).map(({ status }) => status)).toEqual([200, 200]);
+    expect(new Set((await Promise.all(held)).map(({ status }) => status))).toEqual(new Set([200]));
     expect((await serving.ask("/inventory/scales")).status).toBe(200);
-  });
+  }
 
   test("wrong tokens beyond the bound are 429 for the rest of the minute; right and absent ones are as ever", async () => {
     await using serving = await serve();

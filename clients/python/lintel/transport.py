@@ -7,6 +7,7 @@ import http.client
 import json
 import re
 import ssl
+import time
 import urllib.error
 import urllib.request
 from dataclasses import dataclass
@@ -14,6 +15,10 @@ from typing import Any, Optional
 from urllib.parse import urljoin, urlsplit
 
 from .errors import LintelError, NotReached
+
+_WAITS_MAX = 5
+"""How often a server that is busy is asked again."""
+_WAIT_S_MAX = 60
 
 
 @dataclass(frozen=True)
@@ -34,7 +39,19 @@ class Transport:
         self._opener = urllib.request.build_opener(urllib.request.HTTPSHandler(context=context), _NoRedirect())
 
     def get(self, url: str) -> Answer:
-        """The answer to a GET. Raises LintelError for a refusal, NotReached where nobody answers."""
+        """The answer to a GET, asked again where the server is busy and says when to come back. Raises LintelError for
+        a refusal, NotReached where nobody answers."""
+        for _ in range(_WAITS_MAX):
+            try:
+                return self._once(url)
+            except LintelError as refused:
+                wait_s = refused.retry_after_s if refused.status == 429 else None
+                if wait_s is None or wait_s > _WAIT_S_MAX:
+                    raise
+                time.sleep(wait_s)
+        return self._once(url)
+
+    def _once(self, url: str) -> Answer:
         headers = {
             "Authorization": f"bearer {self._token}",
             "Accept": "application/json",

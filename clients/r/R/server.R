@@ -27,8 +27,18 @@ print.lintel <- function(x, ...) {
   invisible(x)
 }
 
+# A page, asked for again where the server is busy and says when to come back.
+get_page <- function(server, url, waits = 5) {
+  tryCatch(ask_page(server, url), lintel_error = function(refused) {
+    wait_s <- refused$retry_after_s
+    if (waits == 0 || refused$status != 429 || is.na(wait_s) || wait_s > 60) stop(refused)
+    Sys.sleep(wait_s)
+    get_page(server, url, waits - 1)
+  })
+}
+
 # The body of an answer as text, and the address of the page that follows, or NULL.
-get_page <- function(server, url) {
+ask_page <- function(server, url) {
   handle <- curl::new_handle()
   curl::handle_setheaders(handle, Authorization = paste("bearer", server$token), Accept = "application/json")
   curl::handle_setopt(handle, followlocation = FALSE, accept_encoding = "gzip", timeout = server$timeout_s)

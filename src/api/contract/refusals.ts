@@ -14,6 +14,7 @@ export const alwaysPossible: readonly ErrorName[] = [
   "token_scope",
   "url_too_long",
   "attempts_exceeded",
+  "budget_spent",
   "unknown",
   "too_busy",
 ];

@@ -2,6 +2,7 @@ import type { Drawing, RasterOptions } from "../parts/plots.ts";
 import { decodePlot, type PlotData } from "../plot-format.ts";
 import type { DayForm, DayLayout } from "./day-form.ts";
 import { type Ink, inkOf, onOtherColours } from "./ink.ts";
+import { patiently } from "./patiently.ts";
 import { drawnDays, wordsAt } from "./raster-words.ts";
 import { rowsOf } from "./rows.ts";
 import { turnsOf } from "./turns.ts";
@@ -76,7 +77,7 @@ class Raster implements Drawing {
     const { url, drawn } = this.#options;
     const { signal } = this.#ended;
     try {
-      const response = await fetch(url, { signal });
+      const response = await patiently(url, signal);
       if (!response.ok) throw new Error(`${url} was answered with ${response.status}`);
       this.#data = decodePlot(await response.arrayBuffer());
       this.#draw();

@@ -46,6 +46,6 @@ export async function* readingsIn(
   }
 }
 
-const rows_max = 5_000;
+const rows_max = 2_000;
 /** After every reading: the year 2100. */
 const end_ms = Date.UTC(2100, 0);

@@ -1,5 +1,5 @@
 import type { FleetHome } from "../../../fleet-home.ts";
-import { localDate } from "../../../meaning/local-day.ts";
+import { isTimezone } from "../../../timezone.ts";
 import type { HomeNights } from "../../fleet.ts";
 import { type NeedyHome, needsVisit, toBring, whyOf } from "../../fleet-needs.ts";
 import type { Asked, Show, Site } from "../../page.ts";
@@ -269,19 +269,7 @@ function dateOf(day: number): string {
 
 /** The zone of a home; of one that has not told it, or told one that is unknown here, UTC. */
 function zoneOf({ timezone }: FleetHome): string {
-  if (timezone === null) return "UTC";
-  const known = knownZones.get(timezone) ?? isZone(timezone);
-  if (knownZones.size < zones_max) knownZones.set(timezone, known);
-  return known ? timezone : "UTC";
-}
-const knownZones = new Map<string, boolean>();
-
-function isZone(name: string): boolean {
-  try {
-    return localDate(name, 0) !== "";
-  } catch {
-    return false;
-  }
+  return timezone !== null && isTimezone(timezone) ? timezone : "UTC";
 }
 
 function isFound(text: string): (home: FleetHome) => boolean {
@@ -334,4 +322,3 @@ const map_days = 60;
 /** Homes of a page of the map: their devices' interruptions are read for it. */
 const map_homes = 50;
 const homes_named = 10;
-const zones_max = 1_000;

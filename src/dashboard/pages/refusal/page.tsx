@@ -1,11 +1,11 @@
 /** Says why something cannot be shown, and what to do. */
-export function RefusalPage({ status, message, retry_s }: RefusalData) {
+export function RefusalPage({ status, message, retry_s, busy = false }: RefusalData) {
   return (
     <main class="refusal">
-      <h1>{refusalTitle(status)}</h1>
+      <h1>{refusalTitle(status, busy)}</h1>
       {/* Of what is not there the error says no more, in words of the interface; the remedy says when to try again. */}
       {status === 404 ? null : <p>{message.replace(/: try again in \d+ s$/, "")}.</p>}
-      <p>{remedyOf(status, retry_s)}</p>
+      <p>{busy ? `This page tries again by itself in ${waitText(retry_s)}.` : remedyOf(status, retry_s)}</p>
       <p>
         <a href="/">To the first page</a>
       </p>
@@ -19,9 +19,12 @@ interface RefusalData {
   readonly message: string;
   /** Seconds after which it may be asked again. */
   readonly retry_s?: number;
+  /** Too much is under way. */
+  readonly busy?: boolean;
 }
 
-export function refusalTitle(status: number): string {
+export function refusalTitle(status: number, busy = false): string {
+  if (busy) return "Busy";
   if (status === 404) return "There is nothing here";
   if (status === 429) return "Too many tries";
   return status >= 500 ? "This cannot be shown now" : "This cannot be done";

@@ -6,6 +6,7 @@ import { cadenceOf } from "../../../store/cadence.ts";
 import { type GivenName, isNameOf } from "../../../store/given-names.ts";
 import type { ItemOverview } from "../../../store/store.ts";
 import type { WalkState } from "../../../walk-state.ts";
+import { type ShownConflict, shownConflicts } from "../../conflicts.ts";
 import type { Show, Trouble } from "../../page.ts";
 import { isInUse, titleOf } from "../../shown-devices.ts";
 
@@ -16,6 +17,7 @@ export interface WalkData {
   readonly zone: string;
   readonly version: string;
   readonly state: WalkState;
+  readonly conflicts: readonly ShownConflict[];
   readonly timeKnown: boolean;
   readonly devices: readonly WalkDevice[];
   /** Address of the device that is being named. */
@@ -95,6 +97,7 @@ export const showWalk: Show<WalkData> = async (asked) => {
       zone: await site.zoneOf(site.home),
       version: site.version,
       state: walk.state,
+      conflicts: shownConflicts(walk.conflicts, { overviews: shown, names, isWhole: true }),
       timeKnown: walk.isTimeKnown,
       devices,
       naming: naming?.address ?? null,

@@ -2,6 +2,7 @@ import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { Frame } from "../../parts/frame.tsx";
 import { TonesContext } from "../../parts/tones.ts";
 import { clockText, momentText, type Times } from "../../time-text.ts";
+import { ConflictWords } from "../home/conflict.tsx";
 import type { WalkDevice } from "./data.ts";
 import { Line } from "./line.tsx";
 import { Naming } from "./naming.tsx";
@@ -24,7 +25,7 @@ export function WalkPage(data: Shown) {
 const stepsOf = { find: Find, name: Naming, line: Line, test: Test, record: AcceptanceRecord };
 
 function Find(data: Shown) {
-  const { devices, state } = data;
+  const { devices, state, conflicts } = data;
   const { joining, opened, started, failed, problem } = state;
   return (
     <>
@@ -49,11 +50,27 @@ function Find(data: Shown) {
         <Next href="/walk?step=name">Name them</Next>
       )}
       <ul class="walk-devices">
-        {failed.map(({ address, reason, remedy }) => (
-          <li key={address} class="walk-device needed">
-            <strong>{address} could not join:</strong> {reason}. {sentence(remedy)}
+        {conflicts.map((conflict) => (
+          <li key={conflict.address} class="walk-conflict needed">
+            <ConflictWords
+              conflict={conflict}
+              device={
+                <strong>
+                  <bdi>{conflict.title}</bdi>
+                </strong>
+              }
+              times={data}
+              from="walk"
+            />
           </li>
         ))}
+        {failed
+          .filter((one) => !conflicts.some(({ address }) => address === one.address))
+          .map(({ address, reason, remedy }) => (
+            <li key={address} class="walk-device needed">
+              <strong>{address} could not join:</strong> {reason}. {sentence(remedy)}
+            </li>
+          ))}
         {started.map((address) => (
           <li key={address} class="walk-device">
             {address} is coming in…

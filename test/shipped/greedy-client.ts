@@ -1,0 +1,51 @@
+/**
+ * Somebody with a read token who asks for the dearest things there are, many at once and at once again, whatever is answered: a process of its own that reads an `Order`,
+ * says `begun` on a line, and once its standard input ends prints how often it was answered what, as JSON.
+ */
+export interface Order {
+  readonly origin: string;
+  readonly token: string;
+  readonly at_once: number;
+  /** Paths, asked for in turn. Those of `/v` by the token in a header, all others by a session. */
+  readonly paths: readonly string[];
+}
+
+/** By kind of path, how often each status came; `none` where the connection was closed. */
+export type Answered = Readonly<Record<string, Readonly<Record<string, number>>>>;
+
+if (import.meta.main) {
+  const input = Bun.stdin.stream().getReader();
+  const { value } = await input.read();
+  const order: Order = JSON.parse(new TextDecoder().decode(value));
+  const ended = new AbortController();
+  const answered: Record<string, Record<string, number>> = {};
+  const asking = Array.from({ length: order.at_once }, (_, first) => ask(order, first));
+  console.log("begun");
+  while (!(await input.read()).done);
+  ended.abort();
+  await Promise.all(asking);
+  console.log(JSON.stringify(answered));
+  process.exit(0);
+
+  async function ask({ origin, token, at_once, paths }: Order, first: number): Promise<void> {
+    const cookie = `lintel-${new URL(origin).port}=${token}`;
+    for (let turn = first; !ended.signal.aborted; turn += at_once) {
+      const path = paths[turn % paths.length] ?? "/";
+      const headers: Record<string, string> = path.startsWith("/v")
+        ? { authorization: `bearer ${token}`, accept: "application/json" }
+        : { cookie, accept: "text/html" };
+      const status = await fetch(origin + path, { headers, signal: ended.signal, redirect: "manual" })
+        .then(async (response) => {
+          for await (const _ of response.body ?? []) if (ended.signal.aborted) break;
+          return String(response.status);
+        })
+        .catch(() => "none");
+      if (ended.signal.aborted) return;
+      const kind = /^\/(v[^?]*\/)?([^/?]*)/.exec(path)?.[2] ?? "";
+      answered[kind] ??= {};
+      const counts = answered[kind];
+      counts[status] = (counts[status] ?? 0) + 1;
+      if (status === "none") await Bun.sleep(1);
+    }
+  }
+}
