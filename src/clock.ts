@@ -32,6 +32,8 @@ export interface Moment {
   /** Milliseconds since the machine started, with fractions: never jumps. Processes of a boot agree to 10 ms. */
   readonly monotonic_ms: number;
   readonly quality: ClockQuality;
+  /** A time service has set the clock, and to a date that is not believed unasked: see `GuardedClock`. */
+  readonly doubted?: boolean;
 }
 
 /** Time and waiting, injected everywhere: nothing else in the source reads a clock or starts a timer. */
@@ -43,6 +45,8 @@ export interface Clock {
   after(delay_ms: number, action: () => void): () => void;
   /** Warnings about how this machine's clock is set, for its administrator: a line each, with the remedy. */
   cautions?(): readonly string[];
+  /** Why a clock that is set is not believed; undefined where it is. */
+  doubt?(): { readonly what: string; readonly remedy: string } | undefined;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { createHash, generateKeyPairSync, sign } from "node:crypto";
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
 import { isIP } from "node:net";
 import {
   bitString,
@@ -21,14 +21,16 @@ export interface Issued {
 }
 
 /**
- * Makes a key on the curve P-256 and a certificate for it that it signs itself (X.509 v3, RFC 5280): good for a server of these names,
+ * Makes a certificate for a key on the curve P-256 that it signs itself (X.509 v3, RFC 5280): good for a server of these names,
  * and for nothing else, so that a client that trusts it trusts no other server.
  *
+ * @param options.key the key in PEM; absent: another is made
  * @param options.subject at most 64 characters, for people who look at it
  * @param options.names host names in ASCII, and IP addresses; at least one
  * @param options.serial 16 random bytes
  */
 export function issueCertificate(options: {
+  readonly key?: string | undefined;
   readonly subject: string;
   readonly names: readonly string[];
   readonly serial: Uint8Array;
@@ -36,7 +38,11 @@ export function issueCertificate(options: {
   readonly notAfter_ms: number;
 }): Issued {
   const { subject, names, serial, notBefore_ms, notAfter_ms } = options;
-  const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
+  const privateKey =
+    options.key === undefined
+      ? generateKeyPairSync("ec", { namedCurve: "prime256v1" }).privateKey
+      : createPrivateKey(options.key);
+  const publicKey = createPublicKey(privateKey);
   const keyInfo = publicKey.export({ type: "spki", format: "der" });
   const subjectName = sequence(set(sequence(objectId("2.5.4.3"), utf8(subject))));
   const ecdsaWithSha256 = sequence(objectId("1.2.840.10045.4.3.2"));

@@ -26,9 +26,9 @@ export interface KeepingOptions {
 /**
  * The files to serve TLS with: those that are given, or the certificate of this server's own, which is made where there is none.
  *
- * The own one stays the same over restarts, because clients were given it: a new one is made only where one of its two files is missing,
- * or where it has expired by a clock that is known to be right. It is valid from before any clock without a battery begins, so
- * that the first start need not know the time.
+ * The own one stays the same over restarts, because clients were given it. No clock takes its key away: where the certificate is missing, or has expired by
+ * a clock that is believed, another is made for the same key; another key only where that is missing. It is valid from before any
+ * clock without a battery begins, so that the first start need not know the time.
  *
  * @throws OperatorError where the files of the own one are damaged, are no pair, or cannot be read or written: nothing is replaced
  */
@@ -37,14 +37,18 @@ export async function tlsFilesOf(setting: TlsSetting, options: KeepingOptions): 
   const { directory, listen, clock, log, machine = thisMachine() } = options;
   const names = serverNames({ given: setting.names, listen, machine });
   const files = ownFiles(directory);
-  let { certificate, fault } = heldIn(files);
+  let { certificate, key, fault } = heldIn(files);
   if (certificate !== undefined && hasExpired(certificate, clock))
     fault = `the TLS certificate ${files.certificate} expired on ${certificate.validTo}`;
   if (fault !== undefined)
-    log.warn(`${fault}: another is made, and clients that were told the old one refuse it`);
+    log.warn(
+      key === undefined
+        ? `${fault}: another is made, with another key, and clients that were told the old one refuse it`
+        : `${fault}: another is made for the same key, and clients that were given the old certificate refuse it, but not those that pin the key`,
+    );
   if (certificate !== undefined && fault === undefined) warnOfNames(certificate, names, files, log);
   else {
-    await make(files, names, options);
+    await make(files, { names, key }, options);
     certificate = heldIn(files).certificate;
     if (certificate === undefined) throw new Error(`${files.certificate} has gone`);
   }
@@ -71,22 +75,31 @@ export function ownFiles(directory: string): TlsFiles {
 }
 
 /**
- * The certificate of a pair of files. Without one, the fault says which of the two is missing; there is none where both are.
+ * The certificate of a pair of files, and the key in PEM. Without one, the fault says which of the two is missing; there is none where both are.
  *
  * @throws OperatorError where the stored certificate or key is not sound
  */
-function heldIn(files: TlsFiles): { certificate?: X509Certificate; fault?: string } {
+function heldIn(files: TlsFiles): { certificate?: X509Certificate; key?: string; fault?: string } {
   const [certificateText, keyText] = [readPem(files.certificate), readPem(files.key)];
-  if (certificateText === undefined)
-    return keyText === undefined ? {} : { fault: `the TLS certificate ${files.certificate} is missing` };
+  if (certificateText === undefined) {
+    if (keyText === undefined) return {};
+    sound(files.key, files, () => ownKey(keyText));
+    return { key: keyText, fault: `the TLS certificate ${files.certificate} is missing` };
+  }
   if (keyText === undefined) return { fault: `the TLS key ${files.key} is missing` };
   const certificate = sound(files.certificate, files, () => new X509Certificate(certificateText));
   const key = sound(files.key, files, () => createPrivateKey(keyText));
-  if (certificate.checkPrivateKey(key)) return { certificate };
+  if (certificate.checkPrivateKey(key)) return { certificate, key: keyText };
   throw new OperatorError(
     `TLS key ${files.key} does not belong to certificate ${files.certificate}`,
     remedyOf(files),
   );
+}
+
+/** The kind of key that certificates are made for here. */
+function ownKey(text: string): void {
+  const { asymmetricKeyDetails } = createPrivateKey(text);
+  if (asymmetricKeyDetails?.namedCurve !== "prime256v1") throw new Error("it is no key of P-256");
 }
 
 /** Whether a certificate has expired by a clock that is known to be right. */
@@ -95,12 +108,20 @@ function hasExpired(certificate: X509Certificate, clock: Clock): boolean {
   return certificate.validToDate.getTime() < unix_ms && quality === clockQuality.synchronised;
 }
 
-async function make(files: TlsFiles, names: readonly string[], options: KeepingOptions): Promise<void> {
+async function make(
+  files: TlsFiles,
+  { names, key }: { names: readonly string[]; key: string | undefined },
+  options: KeepingOptions,
+): Promise<void> {
   const { directory, directorySetting, machine = thisMachine(), clock, log } = options;
   // Asked for once in ten years: a gateway has better uses for the memory.
   const { issueCertificate } = await import("./certificate.ts");
-  const notAfter_ms = Math.max(clock.now().unix_ms, sane_unix_ms) + valid_ms;
+  const { unix_ms, quality } = clock.now();
+  // By a clock that is not believed it begins at the least date that there can be.
+  const from_ms = quality === clockQuality.synchronised ? Math.max(unix_ms, sane_unix_ms) : sane_unix_ms;
+  const notAfter_ms = from_ms + valid_ms;
   const issued = issueCertificate({
+    key,
     subject: `Lintel ${machine.hostname}`.slice(0, subject_length_max).trim(),
     names,
     serial: crypto.getRandomValues(new Uint8Array(16)),
@@ -109,9 +130,11 @@ async function make(files: TlsFiles, names: readonly string[], options: KeepingO
   });
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    // Cut off at any point, one of the two is missing, and both are made again.
-    rmSync(files.certificate, { force: true });
-    writeDurably(files.key, issued.key);
+    // Cut off at any point, the key is there, or neither of the two.
+    if (key === undefined) {
+      rmSync(files.certificate, { force: true });
+      writeDurably(files.key, issued.key);
+    }
     writeDurably(files.certificate, issued.certificate);
   } catch (thrown) {
     throw new OperatorError(

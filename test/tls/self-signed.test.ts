@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { clockQuality } from "../../src/clock.ts";
 import { day_ms } from "../../src/durations.ts";
+import { GuardedClock } from "../../src/guarded-clock.ts";
 import { issueCertificate } from "../../src/tls/certificate.ts";
 import { type KeepingOptions, ownCertificateIn, ownFiles, tlsFilesOf } from "../../src/tls/self-signed.ts";
 import { TravellingClock } from "../drivers/travelling-clock.ts";
@@ -89,28 +90,61 @@ test.each([
   expect(Date.parse(certificate.validTo)).toBeGreaterThan(Date.UTC(2035, 11, 1));
 });
 
-test("an expired one is renewed, but not by a clock that nothing confirms", async () => {
+/** The public half of a key, by which clients pin it (RFC 7469). */
+const pin = ({ publicKey }: X509Certificate) =>
+  publicKey.export({ type: "spki", format: "der" }).toString("hex");
+
+test("an expired one is renewed for the same key, but not by a clock that nothing confirms", async () => {
   const { certificate } = await keep();
+  const key = held()["tls-key.pem"];
   const later = new TravellingClock(Date.UTC(2037, 0, 1));
   later.quality = clockQuality.unsynchronised;
   expect((await keep({ clock: later })).certificate.fingerprint256).toBe(certificate.fingerprint256);
   later.quality = clockQuality.synchronised;
   const renewed = await keep({ clock: later });
   expect(renewed.certificate.fingerprint256).not.toBe(certificate.fingerprint256);
+  expect([pin(renewed.certificate), held()["tls-key.pem"]]).toEqual([pin(certificate), key]);
   expect(Date.parse(renewed.certificate.validTo)).toBeGreaterThan(later.true_ms() + 3_650 * day_ms);
-  expect(renewed.lines[0]).toMatch(/^warn {2}the TLS certificate \S+ expired on .*2036.*: another is made, /);
+  expect(renewed.lines[0]).toMatch(
+    /^warn {2}the TLS certificate \S+ expired on .*2036.*: another is made for the same key, /,
+  );
 });
 
-test.each(["tls-certificate.pem", "tls-key.pem"])(
-  "another is made where %s is missing, and that is said",
-  async (name) => {
-    const { certificate } = await keep();
-    rmSync(join(directory, name));
-    const again = await keep();
-    expect(again.certificate.fingerprint256).not.toBe(certificate.fingerprint256);
-    expect(again.lines[0]).toContain(`${join(directory, name)} is missing: another is made, and clients `);
-  },
-);
+test("a time server that says 2038, and a restart, change neither certificate nor key; a person who confirms that it is 2038 renews the certificate for the same key", async () => {
+  const { certificate } = await keep();
+  const files = held();
+  const spoofed = new TravellingClock(Date.UTC(2038, 0, 20));
+  const clock = () => new GuardedClock({ clock: spoofed, directory });
+  const { lines } = await keep({ clock: clock() });
+  expect(held()).toEqual(files);
+  expect(lines).toEqual([expect.stringContaining(certificate.fingerprint256)]);
+  expect(clock().doubt()?.what).toContain("The clock of this machine shows 2038-01-20");
+  clock().confirm(spoofed.true_ms());
+  const renewed = await keep({ clock: clock() });
+  expect(renewed.certificate.fingerprint256).not.toBe(certificate.fingerprint256);
+  expect(pin(renewed.certificate)).toBe(pin(certificate));
+});
+
+test("another certificate is made for the same key where the certificate is missing, and that is said", async () => {
+  const { certificate } = await keep();
+  rmSync(join(directory, "tls-certificate.pem"));
+  const again = await keep();
+  expect(again.certificate.fingerprint256).not.toBe(certificate.fingerprint256);
+  expect(pin(again.certificate)).toBe(pin(certificate));
+  expect(again.lines[0]).toContain(
+    `${join(directory, "tls-certificate.pem")} is missing: another is made for the same key, and clients `,
+  );
+});
+
+test("another key is made only where that is missing, and that is said", async () => {
+  const { certificate } = await keep();
+  rmSync(join(directory, "tls-key.pem"));
+  const again = await keep();
+  expect(pin(again.certificate)).not.toBe(pin(certificate));
+  expect(again.lines[0]).toContain(
+    `${join(directory, "tls-key.pem")} is missing: another is made, with another key, and clients `,
+  );
+});
 
 describe("what is damaged is one line with a remedy, and stays as it is:", () => {
   const remedy =
