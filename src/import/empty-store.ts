@@ -2,13 +2,17 @@ import { type RecordType, recordTypes } from "../records/record-table.ts";
 import type { RecordChanges, RecordStore } from "../store/record-store.ts";
 
 /** The part of a store that an import needs. */
-export type ImportStore = Pick<RecordStore, "importRecords" | "knownRecords" | "keepsRecords" | "itemidsOf">;
+export type ImportStore = Pick<
+  RecordStore,
+  "importRecords" | "knownRecords" | "keepsRecords" | "itemidsOf" | "recordsWith"
+>;
 
 /** A store that isn't there yet, for dry runs: it holds nothing, and all that comes would be new. */
 export const emptyStore: ImportStore = {
   knownRecords: async () => new Set(),
   keepsRecords: async () => false,
   itemidsOf: async () => new Map(),
+  recordsWith: async () => [],
   importRecords: async (batches) => {
     const counts = new Map<RecordType, number>();
     for await (const batch of batches) {

@@ -1,6 +1,7 @@
 import { Kind, type TSchema, TypeGuard } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { isPlainLines } from "../plain-text.ts";
+import { valuesText } from "../records/field.ts";
 import { isUnixTime } from "../unix-time.ts";
 
 /** The check of one field of a record, made from its schema. */
@@ -105,11 +106,6 @@ function unixTimeIn(text: string): number | string {
 function isDate(text: string): boolean {
   const date = new Date(`${text}T00:00:00Z`);
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
-}
-
-/** `"polled" or "broadcasting"`. */
-export function valuesText(values: readonly string[]): string {
-  return values.map((value) => JSON.stringify(value)).join(" or ");
 }
 
 /** Whether a field may be null. */

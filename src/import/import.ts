@@ -1,4 +1,10 @@
-import { definitionOf, identityOf, type RecordType, type StoredRecord } from "../records/record-table.ts";
+import {
+  definitionOf,
+  identityOf,
+  type RecordType,
+  type StayRule,
+  type StoredRecord,
+} from "../records/record-table.ts";
 import type { Imported, ImportedRecord } from "../store/record-store.ts";
 import type { ImportStore } from "./empty-store.ts";
 import { type Fault, Faults, givenText, ImportRefused } from "./fault.ts";
@@ -7,6 +13,7 @@ import { jsonRecords, ndjsonRecords } from "./json-records.ts";
 import { Ledger, type Place } from "./ledger.ts";
 import { lineOf, type RawReceiver, type RawRecord } from "./raw-record.ts";
 import { recordCheck } from "./record-check.ts";
+import { Stays } from "./stays.ts";
 import { bytesOf, type TextBlock, textBlocks, UnreadableFile, wholeText } from "./text-blocks.ts";
 
 export interface ImportOptions extends TakeOptions {
@@ -89,6 +96,7 @@ class ImportRun {
   readonly #sources: readonly Source[];
   readonly #options: TakeOptions;
   readonly #ledger: Ledger;
+  readonly #stays = new Stays();
   readonly #checks = new Map<RecordType, ReturnType<typeof recordCheck>>();
   readonly #bytesTotal: number;
   #records = 0;
@@ -124,6 +132,7 @@ class ImportRun {
     if (!this.#brokenOff) {
       await this.#resolveNames();
       await this.#checkReferences();
+      await this.#checkStays();
     }
     yield* this.#taken();
   }
@@ -206,7 +215,9 @@ class ImportRun {
     }
     for (const one of faults) this.faults.add(one);
     this.#ledger.mention(type, record, file, (field) => lineOf(raw, field));
-    if (found.sound && faults.length === 0) this.#batch.push({ type, record });
+    if (!found.sound || faults.length > 0) return;
+    this.#stays.add(type, record, this.#ledger.pack({ file, line }));
+    this.#batch.push({ type, record });
   }
 
   /** Puts itemids in the place of the names that stand for items, now that all items are known. */
@@ -254,7 +265,23 @@ class ImportRun {
       }
     }
   }
+
+  /** Finds what would be at two places at once. */
+  async #checkStays(): Promise<void> {
+    for await (const { type, place, field, before } of this.#stays.contradictions(this.#options.store)) {
+      const other =
+        "place" in before ? at(this.#ledger.unpack(before.place)) : `the store: ${before.inStore}`;
+      const expected = `${stayWords[definitionOf(type).stays?.what ?? "place"]} (as in ${other}): end that one first`;
+      this.faults.add({ ...this.#ledger.unpack(place), record: type, field, expected });
+    }
+  }
 }
+
+const stayWords: Readonly<Record<StayRule["what"], string>> = {
+  place: "the item is in another home at that time",
+  holder: "another subject has the item at that time",
+  enrollment: "the subject is enrolled in the project at that time already",
+};
 
 function faultOf({ file, raw }: Found, field: string, given: string, expected: string): Fault {
   return { file, line: lineOf(raw, field), record: raw.type, field, given, expected };

@@ -60,8 +60,9 @@ export class Ledger {
   /** Values that this record shares with an earlier one although they must be unique, and the place of that one. */
   claim(type: RecordType, record: StoredRecord, place: Place): { unique: Unique; before: Place }[] {
     const shared: { unique: Unique; before: Place }[] = [];
-    for (const unique of definitionOf(type).unique ?? []) {
-      const value = uniqueValue(unique, record);
+    const { unique: everywhere = [], uniqueInFiles = [] } = definitionOf(type);
+    for (const unique of [...everywhere, ...uniqueInFiles]) {
+      const value = uniqueValue(unique, record, uniqueInFiles.includes(unique));
       if (value === undefined) continue;
       const holders = entry(this.#holders, unique, () => new Map<string, number>());
       const before = holders.get(value);
@@ -116,12 +117,16 @@ export class Ledger {
   }
 }
 
-/** The unique value of a record, as one text; undefined where the record has none. */
-function uniqueValue({ fields, address }: Unique, record: StoredRecord): string | undefined {
+/** The unique value of a record, as one text; undefined where the record has none. `lastOnly`: the other fields may have none. */
+function uniqueValue(
+  { fields, address }: Unique,
+  record: StoredRecord,
+  lastOnly: boolean,
+): string | undefined {
   let text = "";
   for (const field of fields) {
     const value = field === address ? normalAddress(String(record[field] ?? "")) : record[field];
-    if (value === null || value === undefined) return undefined;
+    if ((value === null || value === undefined) && !(lastOnly && field !== fields.at(-1))) return undefined;
     text += `${value}\0`;
   }
   return text;

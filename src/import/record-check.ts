@@ -8,7 +8,7 @@ import {
   type StoredRecord,
 } from "../records/record-table.ts";
 import { givenText, unknownField } from "./fault.ts";
-import { embeddedCheck, type FieldCheck, fieldCheck, isNullable, valuesText } from "./field-check.ts";
+import { embeddedCheck, type FieldCheck, fieldCheck, isNullable } from "./field-check.ts";
 import { lineOf, type RawRecord } from "./raw-record.ts";
 
 /** The result of checking one record. */
@@ -86,12 +86,11 @@ export function recordCheck(type: RecordType): (raw: RawRecord) => CheckedRecord
   return (raw) => {
     const faults: FieldFault[] = [];
     const record = filled(raw, givenBy(raw, faults), faults);
-    for (const { field, allowed } of rules) {
+    for (const { field, expected: expectedBy } of rules) {
       const value = record[field];
-      const values = typeof value === "string" ? allowed(record) : undefined;
-      if (values === undefined || values.includes(String(value))) continue;
-      const line = lineOf(raw, field);
-      faults.push({ line, field, given: givenText(value), expected: valuesText(values) });
+      const expected = value === null || value === undefined ? undefined : expectedBy(value, record);
+      if (expected !== undefined)
+        faults.push({ line: lineOf(raw, field), field, given: givenText(value), expected });
     }
     const identified = identity.every((name) => !faults.some(({ field }) => field === name));
     return { record, identity: identified ? identityOf(type, record) : undefined, faults };

@@ -2,6 +2,7 @@ import type { WalkingLine } from "../config/walking-line.ts";
 import { OperatorError } from "../errors.ts";
 import { isKind } from "../kinds.ts";
 import { nearest } from "../nearest.ts";
+import { plainLine } from "../plain-text.ts";
 import type { Item } from "../records/items.ts";
 import { type SeriesName, seriesOf } from "../series.ts";
 import type { CoverageInterval, ReadingRow, Store } from "../store/store.ts";
@@ -65,14 +66,23 @@ export function itemsAsked(records: readonly Item[], { items, home }: ReportOpti
   );
 }
 
-/** The time zone of an item's home: what the home's record says, else that of the gateway. */
+/**
+ * The time zone of an item's home: what the home's record says, else that of the gateway.
+ *
+ * @throws OperatorError where the record says what is no time zone: no local day is made of it
+ */
 export async function zoneOf(
   { store, timezone, home }: ReportOptions,
   record: Item | undefined,
 ): Promise<string> {
   const homeid = home ?? record?.currenthomeid ?? undefined;
   const zone = homeid === undefined ? undefined : (await store.record("homes", homeid))?.timezone;
-  return typeof zone === "string" && isTimezone(zone) ? zone : timezone;
+  if (typeof zone !== "string") return timezone;
+  if (isTimezone(zone)) return zone;
+  throw new OperatorError(
+    `home ${homeid} has the time zone ${JSON.stringify(plainLine(zone))}, and there is none of that name: no local day can be made of it`,
+    "correct the record of the home with lintel import",
+  );
 }
 
 /** All readings of a series of an item in a span, oldest first. */

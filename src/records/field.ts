@@ -50,13 +50,32 @@ export function nullWordMeaning(schema: TSchema): string | undefined {
 const ofNullWord = Symbol("description of a field that has a word for no value");
 
 /**
- * A rule that a field keeps besides its schema: the values it may have in a given record. Null and the fields
- * that a record doesn't give are outside of every rule.
+ * A rule that a field keeps besides its schema. Null and the fields that a record doesn't give are outside of
+ * every rule.
  */
 export interface RecordRule {
   readonly field: string;
-  /** The values allowed beside what the rest of the record says; undefined where anything goes. */
-  readonly allowed: (record: PartialRecord) => readonly string[] | undefined;
+  /** The value that is expected instead, in words; undefined where the value may stand beside the rest of the record. */
+  readonly expected: (value: unknown, record: PartialRecord) => string | undefined;
+}
+
+/** The rule that a field has one of some values; undefined values: anything goes. */
+export function oneOf(
+  field: string,
+  allowed: (record: PartialRecord) => readonly string[] | undefined,
+): RecordRule {
+  return {
+    field,
+    expected: (value, record) => {
+      const values = allowed(record);
+      return values === undefined || values.includes(String(value)) ? undefined : valuesText(values);
+    },
+  };
+}
+
+/** `"polled" or "broadcasting"`. */
+export function valuesText(values: readonly string[]): string {
+  return values.map((value) => JSON.stringify(value)).join(" or ");
 }
 
 /** Fields of a record by name, as far as they are known. */

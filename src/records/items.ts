@@ -6,6 +6,7 @@ import {
   flagOrNull,
   integer,
   integerOrNull,
+  oneOf,
   type PartialRecord,
   type RecordRule,
   record,
@@ -14,6 +15,7 @@ import {
   unixTimeOrNull,
 } from "./field.ts";
 import { identifying } from "./identifying.ts";
+import { addressRule, nameRule, timeRules } from "./rules.ts";
 
 /** Subtypes that drivers and the inventory have words for. */
 const subtypes = ["wall", "door", "curtain", "polled", "broadcasting", "null"];
@@ -67,16 +69,18 @@ export const itemStatus = {
   decommissioned: { statusid: 3, statusname: "Decommissioned" },
 } as const;
 
-/** The values that an item's names may have. */
+/** The values that an item's fields may have. */
 export const itemRules: readonly RecordRule[] = [
-  { field: "typename", allowed: () => kindNames },
-  {
-    field: "subtypename",
-    // Which of the two pill boxes it is decides whether there is a status series: a third word can't be right.
-    allowed: ({ typename }) => (typename === "pillboxes" ? ["polled", "broadcasting", "null"] : undefined),
-  },
-  { field: "activename", allowed: ({ active }) => (active === undefined ? undefined : [activename(active)]) },
-  { field: "statusname", allowed: () => Object.keys(statusids) },
+  nameRule,
+  addressRule,
+  ...timeRules(["currenthomestart"]),
+  oneOf("typename", () => kindNames),
+  // Which of the two pill boxes it is decides whether there is a status series: a third word can't be right.
+  oneOf("subtypename", ({ typename }) =>
+    typename === "pillboxes" ? ["polled", "broadcasting", "null"] : undefined,
+  ),
+  oneOf("activename", ({ active }) => (active === undefined ? undefined : [activename(active)])),
+  oneOf("statusname", () => Object.keys(statusids)),
 ];
 
 /** Defaults of an item's fields that an import may leave out; a field without one is then null. */

@@ -17,6 +17,7 @@ import {
   Subject,
   SubjectInventory,
 } from "./programme.ts";
+import { addressRule, orderRule, spanRules, timeRules, timezoneRule } from "./rules.ts";
 
 /**
  * The records of a programme: the one table that checks, import, storage, routes, OpenAPI and CSV columns
@@ -35,6 +36,17 @@ export const recordTable = {
       { fields: ["itemname"], meaning: "name" },
       { fields: ["typename", "macaddress"], meaning: "MAC address", address: "macaddress" },
     ],
+    uniqueInFiles: [
+      { fields: ["typename", "vendorname", "modelname", "serialnum"], meaning: "serial number" },
+    ],
+    stays: {
+      what: "place",
+      of: ["itemid"],
+      at: "currenthomeid",
+      start: "currenthomestart",
+      // Without a start it is there since nobody knows when, and still.
+      unknownStart: "now",
+    },
     references: [{ field: "currenthomeid", to: "homes", when: "kept" }],
     rules: itemRules,
     defaults: itemDefaults,
@@ -45,6 +57,7 @@ export const recordTable = {
     schema: Home,
     identity: ["homeid"],
     order: ["homeid"],
+    rules: [timezoneRule],
   },
   subjects: {
     title: "Subjects",
@@ -52,6 +65,7 @@ export const recordTable = {
     schema: Subject,
     identity: ["subjectid"],
     order: ["subjectid"],
+    rules: spanRules("dob", "dod"),
   },
   project_enrollments: ofSubject({
     title: "Project enrollments",
@@ -63,6 +77,8 @@ export const recordTable = {
       { field: "projectid", to: "projects", when: "kept" },
       { field: "homeid", to: "homes", when: "kept" },
     ],
+    stays: { what: "enrollment", of: ["subjectid", "projectid"], start: "start", stop: "stop" },
+    rules: spanRules("start", "stop"),
   }),
   study_enrollments: ofSubject({
     title: "Study enrollments",
@@ -71,6 +87,7 @@ export const recordTable = {
     identity: ["subjectid", "studyid", "studystatestart"],
     order: ["studystatestart", "studyid"],
     references: [{ field: "studyid", to: "studies", when: "kept" }],
+    rules: [...spanRules("studystart", "studystop", 0), ...spanRules("studystatestart", "studystatestop", 0)],
   }),
   scheduled_contacts: ofSubject({
     title: "Scheduled contacts",
@@ -90,6 +107,8 @@ export const recordTable = {
     identity: ["subjectid", "itemid", "start"],
     order: ["start", "itemid"],
     references: [{ field: "itemid", to: "items", when: "always" }],
+    stays: { what: "holder", of: ["itemid"], at: "subjectid", start: "start", stop: "stop" },
+    rules: [addressRule, orderRule("start", "stop")],
     defaults: { lastbatterychange: always("null"), subtypename: always("null") },
   }),
   contacts: ofSubject({
@@ -97,12 +116,14 @@ export const recordTable = {
     schema: Contact,
     identity: ["subjectid", "contactid"],
     order: ["contactdate", "contactid"],
+    rules: timeRules(["contactdate"]),
   }),
   comments: ofSubject({
     title: "Comments",
     schema: Comment,
     identity: ["subjectid", "commentid"],
     order: ["stamp", "commentid"],
+    rules: timeRules(["stamp"]),
   }),
   alerts: ofSubject({
     title: "Alerts",
@@ -119,6 +140,8 @@ export const recordTable = {
     owner: "homes",
     order: ["start", "item"],
     embeds: "item",
+    stays: { what: "place", of: ["item"], at: "homeid", start: "start", stop: "stop" },
+    rules: spanRules("start", "stop"),
     references: [
       { field: "homeid", to: "homes", when: "always" },
       { field: "item", to: "items", when: "always" },
@@ -130,6 +153,7 @@ export const recordTable = {
     schema: Project,
     identity: ["projectid"],
     order: ["projectid"],
+    rules: spanRules("start", "stop"),
   },
   studies: {
     title: "Studies",
@@ -137,6 +161,7 @@ export const recordTable = {
     schema: Study,
     identity: ["studyid"],
     order: ["studyid"],
+    rules: spanRules("studystart", "studystop", 0),
   },
   issues: {
     title: "Issues",
@@ -144,6 +169,7 @@ export const recordTable = {
     schema: Issue,
     identity: ["issueid"],
     order: ["issueid"],
+    rules: spanRules("opened", "closed"),
     references: [
       { field: "homeid", to: "homes", when: "kept" },
       { field: "subjectid", to: "subjects", when: "kept" },
@@ -194,6 +220,10 @@ export interface RecordDefinition {
   readonly references?: readonly Reference[];
   /** Fields that no two records of the type may share; null is no value here. */
   readonly unique?: readonly Unique[];
+  /** The same within one import alone; of these fields only the last must have a value. */
+  readonly uniqueInFiles?: readonly Unique[];
+  /** The span of time in which something is somewhere, where it can be at one place at a time. */
+  readonly stays?: StayRule;
   /**
    * A field that is served as a whole item and kept as its itemid. An import may give the itemid, the name of
    * the item or the item as it is served.
@@ -202,6 +232,21 @@ export interface RecordDefinition {
   readonly rules?: readonly RecordRule[];
   /** Defaults of fields that an import leaves out; a field without one is then null. */
   readonly defaults?: Readonly<Record<string, Default>>;
+}
+
+/** A record that says from when to when something is somewhere. Two that overlap contradict each other, unless they name one place. */
+export interface StayRule {
+  /** Records of one word are about the same thing, also those of different types. */
+  readonly what: "place" | "holder" | "enrollment";
+  /** The fields that say what is somewhere. */
+  readonly of: readonly string[];
+  /** The field that says where; absent: two records must not overlap at all. */
+  readonly at?: string;
+  readonly start: string;
+  /** Absent: it lasts. */
+  readonly stop?: string;
+  /** A null start is otherwise since ever. */
+  readonly unknownStart?: "now";
 }
 
 export interface Reference {

@@ -14,6 +14,7 @@ export function downloadOptions(
     stop: new AbortController().signal,
     onProgress: () => {},
     onRetry: () => {},
+    onWarning: () => {},
     ...of,
   };
 }

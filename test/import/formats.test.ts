@@ -4,14 +4,14 @@ import { Programme } from "./sample.ts";
 
 const document = {
   home_inventory: [
-    { homeid: 7, item: "1", start: 30 },
+    { homeid: 7, item: "2", start: 30 },
     { homeid: 7, item: "hall", start: 10 },
     { homeid: 7, item: { itemid: 1, itemname: "whatever" }, start: 20 },
     { homeid: 7, item: 1, start: 40, stop: 50 },
   ],
   items: [
     { itemid: 1, itemname: "hall", typename: "pillboxes", subtypename: "polled", currenthomeid: 7 },
-    { itemid: 2, itemname: "1", typename: "scales", statusname: "recieved", lastbatterychange: null },
+    { itemid: 2, itemname: "scale", typename: "scales", statusname: "recieved", lastbatterychange: null },
   ],
   homes: [{ homeid: 7, zip: 97_201, hometype: 1, address: 'Main "St", 5\nback' }],
   phones: [{ subjectid: 3, phoneid: 1, phone: "0123" }],
@@ -46,9 +46,9 @@ const served = {
 };
 
 const csv = {
-  "home_inventory.csv": "homeid,item,start,stop\n7,1,30,\n7,hall,10,\n7,hall,20,\n7,hall,40,50\n",
+  "home_inventory.csv": "homeid,item,start,stop\n7,2,30,\n7,hall,10,\n7,hall,20,\n7,hall,40,50\n",
   "items.csv":
-    "subtypename,itemid,itemname,typename,currenthomeid,statusname\npolled,1,hall,pillboxes,7,\n,2,1,scales,,recieved\n",
+    "subtypename,itemid,itemname,typename,currenthomeid,statusname\npolled,1,hall,pillboxes,7,\n,2,scale,scales,,recieved\n",
   "homes.csv": 'homeid,zip,hometype,address\r\n7,97201,1,"Main ""St"", 5\nback"\r\n',
   "phones.csv": "subjectid,phoneid,phone\n3,1,0123",
   "subjects.csv": "\ufeffsubjectid,genderid,dob,lname\n3,1,-86400,Ö'Neil\n",
@@ -78,7 +78,7 @@ for (const [format, files] of [
     ]);
     const hall = await store.item("pillboxes", "hall");
     expect(JSON.stringify(hall?.record)).toBe(JSON.stringify(served));
-    expect((await store.item("scales", "2"))?.record).toMatchObject({
+    expect((await store.item("scales", "scale"))?.record).toMatchObject({
       active: 0,
       activename: "Inactive",
       typeid: 3,
@@ -96,7 +96,7 @@ for (const [format, files] of [
     ]);
     expect(await store.recordsOf("phones", 3)).toEqual([{ subjectid: 3, phoneid: 1, phone: "0123" }]);
     expect(await store.recordsOf("contacts", 3)).toMatchObject([{ contactstarttime: "36000" }]);
-    // The text "1" is the item that is so called; the number 1 is the item of that number.
+    // A text is the item that is so called, and one that is a number the item of that number.
     const inventory = await store.recordsOf("home_inventory", 7);
     expect(inventory.map(({ item: { itemid }, start, stop }) => [itemid, start, stop])).toEqual([
       [1, 10, null],

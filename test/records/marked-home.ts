@@ -17,6 +17,8 @@ export function recordOf(type: RecordType, home: number, fixed: StoredRecord = {
   const value = (name: string, schema: TSchema): unknown => {
     if (name in fixed) return fixed[name];
     if (references.has(name)) return null;
+    if (name === "timezone") return "Europe/Berlin";
+    if (name === "macaddress") return addressOf(home);
     const inner = TypeGuard.IsUnion(schema) ? (schema.anyOf[0] as TSchema) : schema;
     if (TypeGuard.IsLiteral(inner)) return inner.const;
     if (TypeGuard.IsBoolean(inner)) return true;
@@ -25,6 +27,12 @@ export function recordOf(type: RecordType, home: number, fixed: StoredRecord = {
     return inner["pattern"] === undefined ? markOf(home) : "36000";
   };
   return { type, record: Object.fromEntries(fields.map(([name, schema]) => [name, value(name, schema)])) };
+}
+
+/** The hardware address of the sensor of a number; of a large one another, which has its digits as well. */
+function addressOf(number: number): string {
+  if (number <= 0xff_ff) return sensor(number).address;
+  return `00:0d:6f:${(number.toString(16).padStart(6, "0").match(/../g) ?? []).join(":")}`;
 }
 
 export const markOf = (home: number) => `of home ${home}`;
@@ -39,7 +47,7 @@ export function itemOf(home: number, itemid: number, fixed: StoredRecord = {}): 
     statusname: "Assigned",
     active: 1,
     activename: "Active",
-    macaddress: sensor(itemid).address,
+    macaddress: addressOf(itemid),
     currenthomeid: home,
     ...fixed,
   });

@@ -99,7 +99,10 @@ export function gatewayOf(home: number): SimulatedGateway {
 export function programme(): ImportedRecord[] {
   const { a, b, c, d, e } = homes;
   const enrolled = (subjectid: number, projectid: number, homeid: number) =>
-    recordOf("project_enrollments", homeid, { subjectid, projectid, homeid, start: stamp_s(homeid) });
+    recordOf("project_enrollments", homeid, {
+      ...{ subjectid, projectid, homeid },
+      ...{ start: stamp_s(homeid), stop: stamp_s(homeid) + 1 },
+    });
   const issue = (issueid: number, home: number, fixed: StoredRecord) =>
     recordOf("issues", home, { issueid, ...fixed });
   const stay = (homeid: number, start: number, stop: number | null) =>
