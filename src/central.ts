@@ -12,6 +12,7 @@ import type { SettingNames } from "./http/listening.ts";
 import { type HttpServer, startServer } from "./http/server.ts";
 import type { HttpClient } from "./http-client/http-client.ts";
 import type { Log } from "./log.ts";
+import { memoryMeter } from "./memory-meter.ts";
 import { metricsApp } from "./metrics/app.ts";
 import { centralFamilies } from "./metrics/central.ts";
 import { programFamilies } from "./metrics/program.ts";
@@ -25,7 +26,7 @@ import { Pull } from "./sync/pull/pull.ts";
 import { Pulling } from "./sync/pull/pulling.ts";
 import type { AdmissionBounds } from "./sync/receiver/admission-queue.ts";
 import { type Receiver, receiverOf } from "./sync/receiver/receiver.ts";
-import { machineTimezone } from "./timezone.ts";
+import { isTimezone, machineTimezone } from "./timezone.ts";
 import { version } from "./version.ts";
 
 /** A central server at work. */
@@ -98,13 +99,18 @@ export async function startCentral(options: {
           store,
           version,
           api: apiUrl({ origin: "" }),
-          // Of a home that has not told its time zone it is this machine's.
-          zoneOf: async (home) => (await reportOf(store, home)).timezone ?? machineTimezone(),
+          // Of a home that has not told its time zone it is this machine's; of one that told a word that is none, UTC.
+          zoneOf: async (home) => {
+            const { timezone } = await reportOf(store, home);
+            if (timezone === undefined) return machineTimezone();
+            return isTimezone(timezone) ? timezone : "UTC";
+          },
           fleet: fleetFor(store, clock),
           keepingOf: async (home) => ({ uploaded_ms: (await gatewayOf(store, home))?.uploaded_ms }),
           doubtsOf: async (home) => (await reportOf(store, home)).doubts ?? [],
         }),
       ],
+      scale: "central",
       requests_max,
       connections_max,
     });
@@ -220,6 +226,7 @@ function metricsOf(
   server: () => HttpServer,
 ): App {
   const started_ms = clock.now().unix_ms;
+  const memory_bytes = memoryMeter();
   return metricsApp(async () => {
     // Who watches central learns the rest of it all the same.
     const gateways = await gatewaysOf(() => store.gateways());
@@ -227,9 +234,10 @@ function metricsOf(
       ...programFamilies({
         role: "central",
         version,
-        memory_bytes: process.memoryUsage.rss(),
+        memory_bytes: memory_bytes(),
         started_ms,
         connections_closed: server().connectionsClosed(),
+        requests_refused: server().requestsRefused(),
       }),
       ...centralFamilies({
         now_ms: clock.now().unix_ms,

@@ -57,6 +57,18 @@ export interface FleetHome {
   }[];
   /** Devices heard by radio of late that nobody has admitted. */
   readonly strangers: number | null;
+  /** Devices that claim the address of a known one, the first that did first: nothing is recorded of them until somebody settles it at the gateway. */
+  readonly conflicts: readonly {
+    readonly address: string;
+    /** The known device, the one that claims its address, and the difference, in words. */
+    readonly known: string;
+    readonly claimed: string;
+    readonly why: string;
+    readonly first_ms: number;
+    readonly last_ms: number;
+    /** How often anything was refused because of it. */
+    readonly count: number;
+  }[];
   /** Updates of the gateway, as it tells of them; null where it does not update itself. */
   readonly update: UpdateReport | null;
   /** Subjects that were erased at the gateway and are still here; null is the home itself. */
@@ -87,6 +99,7 @@ export const needTypes = {
   gateway_hot: { alerttypeid: 90_013, title: "Gateway too hot" },
   clock_wrong: { alerttypeid: 90_005, title: "Clock wrong" },
   item_silent: { alerttypeid: 90_006, title: "Item silent" },
+  identity_conflict: { alerttypeid: 90_014, title: "Another device under a known address" },
   erased_there: { alerttypeid: 90_008, title: "Erased at the gateway" },
   battery_low: { alerttypeid: 90_007, title: "Battery low" },
 } as const;

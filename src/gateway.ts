@@ -17,10 +17,12 @@ import { messageOf, type OperatorError } from "./errors.ts";
 import type { App } from "./http/app.ts";
 import { startServer } from "./http/server.ts";
 import { Admission } from "./ingest/admission.ts";
+import { Identities } from "./ingest/identities.ts";
 import { Ingest } from "./ingest/ingest.ts";
 import { keepListening } from "./ingest/keep-listening.ts";
 import type { Log } from "./log.ts";
 import { machineHealth, PowerWatch } from "./machine-health.ts";
+import { memoryMeter } from "./memory-meter.ts";
 import { metricsApp } from "./metrics/app.ts";
 import { commitSteps_s, gatewayFamilies } from "./metrics/gateway.ts";
 import { Histogram } from "./metrics/histogram.ts";
@@ -119,7 +121,17 @@ async function assemble(
   const stopKeeping = keepEssentials({ store, clock, log, onDamaged });
   started.push({ name: "copy of what readings hang on", stop: async () => stopKeeping() });
   const commits = new Histogram(commitSteps_s);
-  const ingest = new Ingest({
+  const identities: Identities = new Identities({
+    store,
+    clock,
+    log: log.named("identities"),
+    openedAt_ms: () => joining.opened?.since_ms,
+    dropped: (what) => ingest.dropped(what),
+    onConflict: () => ingest.want(),
+  });
+  await identities.start();
+  const ingest: Ingest = new Ingest({
+    identities,
     store,
     clock,
     log: log.named("ingest"),
@@ -137,7 +149,7 @@ async function assemble(
       else lamp.refresh();
     },
   });
-  const walk = new Walk({ joining, store, clock, lines: config.walking });
+  const walk = new Walk({ joining, identities, store, clock, lines: config.walking });
   const { hostname, port, realm } = config.api;
   const tls = await tlsOf(config, clock, log);
   const power = new PowerWatch(clock);
@@ -180,6 +192,8 @@ async function assemble(
     log: log.named("admission"),
     isJoining: () => joining.isOpen,
     onJoined: (device, listener) => {
+      // By what it broadcasts it may still be another than it seems: only what it tells makes it known.
+      if (identities.identify({ device }, listener, { adds: false }) === "conflict") return;
       ingest.joined(device, listener);
       joining.note({ state: "joined", device });
     },
@@ -192,7 +206,7 @@ async function assemble(
     if (!config.drivers.has(definition.name)) continue;
     const section = config.drivers.get(definition.name);
     const { name } = definition;
-    const host = hostOf({ name, config, clock, log, store, ingest, admission, joining });
+    const host = hostOf({ name, config, clock, log, store, ingest, admission, identities, joining });
     const named = log.named(name);
     attached.push(new AttachedDriver({ definition, config: section, host, clock, log: named }));
   }
@@ -215,6 +229,7 @@ async function assemble(
   const health = async (): Promise<GatewayHealth> => ({
     now_ms: clock.now().unix_ms,
     clock_synchronised: clock.now().quality === clockQuality.synchronised,
+    clock_doubt: clock.doubt?.(),
     drivers: driversNow(),
     problem: ingest.status().problem,
     disk_free_bytes: await freeBytes(config.data),
@@ -223,6 +238,7 @@ async function assemble(
       upload: { since_ms: started_ms, ...(await (await uploads()).uploadState()) },
     }),
   });
+  const memory_bytes = memoryMeter();
   const status = async (): Promise<GatewayStatus> => ({
     version,
     pid: process.pid,
@@ -232,20 +248,23 @@ async function assemble(
     warnings: config.warnings,
     started_ms,
     now_ms: clock.now().unix_ms,
-    memory_bytes: process.memoryUsage.rss(),
+    memory_bytes: memory_bytes(),
     disk_free_bytes: await freeBytes(config.data),
     machine: machineNow(),
     clock_synchronised: clock.now().quality === clockQuality.synchronised,
+    clock_doubt: clock.doubt?.(),
     joining: joining.isOpen,
     ...(joining.opened && { opened: joining.opened }),
     busy: attached.flatMap((driver) => driver.busy() ?? []),
     connections_closed: server.connectionsClosed(),
+    requests_refused: server.requestsRefused(),
     drivers: driversNow(),
     ingest: { ...ingest.status() },
     strangers: admission.strangers(),
+    conflicts: identities.conflicts(),
     store: await store.overview(),
   });
-  const control = startControl({ directory: config.data, joining, admission, status, clock });
+  const control = startControl({ directory: config.data, joining, admission, identities, status, clock });
   started.push({ name: "control", stop: () => control.stop() });
   started.push({ name: "joining", stop: () => joining.stop() });
   lamp.keep();

@@ -91,7 +91,7 @@ export async function checkToken(
 }
 
 const idLength = 12;
-const secret_bytes = 32;
+export const secret_bytes = 32;
 
 /** Lower case without l and o, digits without 0 and 1: an id can be read aloud, and is never taken for an option. */
 const idAlphabet = "abcdefghijkmnpqrstuvwxyz23456789";

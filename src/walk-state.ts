@@ -1,6 +1,7 @@
-/** Who let devices in, and until when they are, unix milliseconds. */
+/** Who let devices in, since when and until when they are, unix milliseconds. */
 export interface Opened {
   readonly by: "page" | "command" | "button";
+  readonly since_ms: number;
   readonly until_ms: number;
 }
 

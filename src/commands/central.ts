@@ -3,7 +3,8 @@ import { startCentral } from "../central.ts";
 import type { Clock } from "../clock.ts";
 import { readGatewayList } from "../config/gateway-list.ts";
 import { plainHttpWarning } from "../config/server-address.ts";
-import type { OperatorError } from "../errors.ts";
+import { messageOf, type OperatorError } from "../errors.ts";
+import { GuardedClock } from "../guarded-clock.ts";
 import { requireListenable, type SettingNames } from "../http/listening.ts";
 import { defaultQuotas, type Quotas } from "../store/intake.ts";
 import { databasePath } from "../store/sqlite/connection.ts";
@@ -80,6 +81,8 @@ async function central(options: CentralOptions, context: CommandContext): Promis
   const gateways = options.gateways === undefined ? undefined : readGatewayList(options.gateways);
   const listen = { hostname: options.listen, port: options.port };
   const log = serverLog(context, "info");
+  const guarded = directory === undefined ? undefined : new GuardedClock({ clock, directory });
+  const stopKeeping = guarded?.keep((thrown) => log.warn(`the time is not kept: ${messageOf(thrown)}`));
   await serve({
     context,
     log,
@@ -95,7 +98,7 @@ async function central(options: CentralOptions, context: CommandContext): Promis
         listen,
         settings,
         realm: options.realm,
-        tls: tls && (() => tlsFilesFor(tls, options, { place, clock, log })),
+        tls: tls && (() => tlsFilesFor(tls, options, { place, clock: guarded ?? clock, log })),
         metrics: options.metrics === true,
         directory,
         gateways,
@@ -119,7 +122,7 @@ async function central(options: CentralOptions, context: CommandContext): Promis
         },
       };
     },
-  });
+  }).finally(() => stopKeeping?.());
 }
 
 /** As the options have them. */

@@ -41,6 +41,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: "check everything a gateway needs, one by one",
     load: () => import("./doctor.ts"),
   },
+  clock: {
+    summary: "show which time a machine believes, and confirm that its clock is right",
+    load: () => import("./clock.ts"),
+  },
   "report-fault": {
     summary: "write one file for the developers, with nothing in it that names anybody",
     load: () => import("./report-fault.ts"),

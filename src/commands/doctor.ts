@@ -3,12 +3,14 @@ import { drivers } from "../../drivers/index.ts";
 import { type Config, findConfig, loadConfig } from "../config/config.ts";
 import { ControlClient } from "../control/client.ts";
 import { messageOf, OperatorError } from "../errors.ts";
+import { GuardedClock } from "../guarded-clock.ts";
 import { storedRole } from "../store/sqlite/role.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { type Finding, type Found, fault, fine, note, type Surroundings } from "./doctor/check.ts";
 import { checkDrivers, checkPins, checkPorts } from "./doctor/hardware.ts";
 import { checkMachine } from "./doctor/machine.ts";
 import { checkListen, checkTls } from "./doctor/network.ts";
+import { checkRecords } from "./doctor/records.ts";
 import { checkDatabase, checkDirectory, checkDiskSpace, checkTokens } from "./doctor/storage.ts";
 import { checkClock, checkLibc, checkService } from "./doctor/system.ts";
 import { checkLastUpload, checkUploadTimer, checkUploadToken } from "./doctor/upload.ts";
@@ -23,6 +25,7 @@ const checks: readonly Check[] = [
   checkDiskSpace,
   checkMachine,
   checkDatabase,
+  checkRecords,
   checkClock,
   checkDrivers,
   checkPorts,
@@ -43,6 +46,7 @@ const checksOfCentral: readonly Check[] = [
   checkDiskSpace,
   checkMachine,
   checkDatabase,
+  checkRecords,
   checkClock,
   checkTokens,
   () =>
@@ -116,7 +120,7 @@ async function survey(
   const directory = config?.data ?? directoryOf(options, file);
   if (directory === undefined) return undefined;
   const running = await orFault(say, () => new ControlClient(directory).statusIfRunning());
-  return { clock, directory, config, running };
+  return { clock: new GuardedClock({ clock, directory }), directory, config, running };
 }
 
 function configIn(file: string, say: (finding: Finding) => void): Config {

@@ -3,6 +3,7 @@ import { createInterface } from "node:readline/promises";
 import { Value } from "@sinclair/typebox/value";
 import type { Command } from "commander";
 import { messageOf, OperatorError } from "../errors.ts";
+import { GuardedClock, requireBelievedClock } from "../guarded-clock.ts";
 import {
   type ErasedSpan,
   ErasedSpans,
@@ -89,6 +90,8 @@ async function eraseTarget(
 ): Promise<void> {
   const { store, directory, options, context } = run;
   const { terminal, clock } = context;
+  // An erasure reaches up to now: by a clock of another year it would take what is still to come.
+  requireBelievedClock(directory === undefined ? clock : new GuardedClock({ clock, directory }));
   if (options.dryRun !== true) await finish(store, directory);
   const at_ms = clock.now().unix_ms;
   const planned = await store.erasurePlan(target, at_ms);

@@ -122,7 +122,8 @@ async function writeFrom(
     ...{ directory, format, standard, stamp, timezone, span, series, clock, stop, pseudonyms },
     asked: momentsOf(options),
   };
-  const zones = await HomeZones.of(answers);
+  const zones = await HomeZones.of(answers, { timezone, items });
+  for (const warning of zones.warnings) terminal.say(warning);
   const here = await epochsHere(answers);
   const epochs = epochsAt(here, at, "this store");
   const others = at === undefined ? "all" : "none";

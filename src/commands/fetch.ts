@@ -96,6 +96,7 @@ async function fetchAll(
       clock,
       random: Math.random,
       stop,
+      onWarning: (warning) => terminal.say(warning),
       onProgress: downloadMeter(terminal, elapsed_ms),
       onRetry: (reason, delay_ms, left_ms) => {
         const end = new Date(clock.now().unix_ms + left_ms).toTimeString().slice(0, 8);

@@ -1,8 +1,9 @@
 import type { Command } from "commander";
 import { drivers } from "../../drivers/index.ts";
 import { defaultConfigFiles, findConfig, loadConfig } from "../config/config.ts";
-import { OperatorError, StoreDamaged, StoreOutage } from "../errors.ts";
+import { messageOf, OperatorError, StoreDamaged, StoreOutage } from "../errors.ts";
 import { startGateway } from "../gateway.ts";
+import { GuardedClock } from "../guarded-clock.ts";
 import type { Log } from "../log.ts";
 import { startReadOnlyGateway } from "../read-only-gateway.ts";
 import { isNotedDamaged, noteDamaged } from "../store/sqlite/damage-note.ts";
@@ -29,7 +30,7 @@ export function define(command: Command, context: CommandContext): void {
 }
 
 async function run(options: { config?: string; json?: boolean }, context: CommandContext): Promise<void> {
-  const { terminal, clock } = context;
+  const { terminal } = context;
   const file = options.config ?? findConfig();
   if (file === undefined) {
     throw new OperatorError(
@@ -39,8 +40,10 @@ async function run(options: { config?: string; json?: boolean }, context: Comman
   }
   const config = loadConfig(file, new Map(drivers.map(({ name, section }) => [name, section])));
   const log = serverLog(context, "info");
+  const clock = new GuardedClock({ clock: context.clock, directory: config.data });
+  const stopKeeping = clock.keep((thrown) => log.warn(`the time is not kept: ${messageOf(thrown)}`));
   await serve({
-    context,
+    context: { ...context, clock },
     log,
     isStray: (fault) => drivers.some((driver) => driver.isStray?.(fault) === true),
     start: async (onEnd) => {
@@ -65,7 +68,7 @@ async function run(options: { config?: string; json?: boolean }, context: Comman
       log.info(`serving ${url} from ${config.data}`);
       return gateway;
     },
-  });
+  }).finally(stopKeeping);
 }
 
 /** Has what is left of a damaged database take its place. Loaded where there is one. */

@@ -1,13 +1,12 @@
 import { X509Certificate } from "node:crypto";
 import { InvalidArgumentError } from "commander";
 import { findConfig, loadParts } from "../config/config.ts";
-import { isOwnHost, isServerAddress } from "../config/server-address.ts";
+import { isOwnHost, isServerAddress, reachableHost } from "../config/server-address.ts";
 import { isServerName, type TlsSetting } from "../config/tls-section.ts";
 import { ControlClient } from "../control/client.ts";
 import type { GatewayStatus } from "../control/status.ts";
 import { readIfThere } from "../disk/durable-file.ts";
 import { OperatorError } from "../errors.ts";
-import { reachableHost } from "../http/listening.ts";
 import { storedRole } from "../store/sqlite/role.ts";
 import { defaultInterface, hostInNetwork, thisMachine } from "../tls/names.ts";
 import { ownFiles } from "../tls/self-signed.ts";

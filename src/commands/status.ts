@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { ControlClient } from "../control/client.ts";
 import type { GatewayStatus } from "../control/status.ts";
 import { onReadOnlyDisk, readOnlyDisk } from "../disk/read-only-disk.ts";
+import { GuardedClock } from "../guarded-clock.ts";
 import { type MachineHealth, machineHealth } from "../machine-health.ts";
 import { storedRole } from "../store/sqlite/role.ts";
 import type { ItemOverview, Overview } from "../store/store.ts";
@@ -10,6 +11,7 @@ import { ownCertificateIn } from "../tls/self-signed.ts";
 import type { Opened } from "../walk-state.ts";
 import { addHelp, type CommandContext } from "./command.ts";
 import { folding } from "./fold.ts";
+import { printConflicts } from "./items/conflicts.ts";
 import { itemName, newest_ms, readingsOf, subtypeOf } from "./items.ts";
 import { machineRemedies, machineText } from "./machine-text.ts";
 import { bytesText, momentText, spanText } from "./spans.ts";
@@ -64,11 +66,19 @@ async function status(options: StoreOptions, context: CommandContext): Promise<v
   if (disk_read_only)
     terminal.print(terminal.colours.red(`✗ ${directory} ${readOnlyDisk.what}: ${readOnlyDisk.remedy}`));
   printMachine(machine, running?.now_ms ?? clock.now().unix_ms, terminal);
+  const doubt = running === undefined ? new GuardedClock({ clock, directory }).doubt() : running.clock_doubt;
+  if (doubt !== undefined) terminal.print(terminal.colours.red(`✗ ${doubt.what} ${doubt.remedy}`));
   // A path or fingerprint stays on one line, so that it can be copied.
   printTls(tls, context.terminal);
   const now_ms = running?.now_ms ?? clock.now().unix_ms;
   printStore(store, now_ms, terminal);
-  if (running !== undefined) printStrangers(running.strangers, terminal);
+  if (running !== undefined) {
+    printStrangers(running.strangers, terminal);
+    printConflicts(
+      running.conflicts.filter(({ refused_ms }) => refused_ms === undefined),
+      terminal,
+    );
+  }
   printUpload(upload, store, now_ms, terminal);
 }
 
@@ -144,6 +154,8 @@ function printGateway(gateway: GatewayStatus, { print, colours }: Terminal): voi
     print(
       colours.yellow(`  ! ${gateway.connections_closed} connections closed: there were too many at once`),
     );
+  if (gateway.requests_refused > 0)
+    print(colours.yellow(`  ! ${gateway.requests_refused} requests refused: too much was under way`));
   print("");
   print(colours.bold("Drivers"));
   if (gateway.drivers.length === 0) print("  none is configured: nothing is heard");

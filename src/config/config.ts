@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { OperatorError } from "../errors.ts";
-import { isTimezone, machineTimezone } from "../timezone.ts";
+import { isTimezone, machineTimezone, timezoneMeant } from "../timezone.ts";
 import { tokenFileWarnings } from "./credential-files.ts";
 import { isInTheOpen, isServerAddress, plainHttpWarning } from "./server-address.ts";
 import { type TlsSetting, tlsKeys, tlsSettingOf } from "./tls-section.ts";
@@ -88,7 +88,7 @@ const configuration: DocumentKind = {
   name: "configuration",
   option: "--config",
   checks: {
-    "home.timezone": isTimezone,
+    "home.timezone": (zone) => isTimezone(zone) || (timezoneMeant(zone) ?? false),
     "api.listen": (value) => parseListen(value) !== undefined,
     "upload.url": isServerAddress,
     "update.manifest": isManifestAddress,

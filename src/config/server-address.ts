@@ -26,6 +26,12 @@ export function isOwnHost(hostname: string): boolean {
   return hostname === "localhost" || hostname === "::1" || /^127\./.test(hostname);
 }
 
+/** The host for the URL that a client on this machine uses. */
+export function reachableHost(hostname: string): string {
+  if (hostname === "0.0.0.0" || hostname === "::") return "127.0.0.1";
+  return hostname.includes(":") ? `[${hostname}]` : hostname;
+}
+
 /** Whether a text is the address of a server, with nothing of its interface behind it: `https://central.example`. */
 export function isServerAddress(text: string): boolean {
   const url = URL.parse(text);

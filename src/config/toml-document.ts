@@ -21,7 +21,7 @@ export interface DocumentKind {
   readonly name: string;
   readonly option: string;
   /** Checks of texts beyond their type, by table and key; `*` is any table. */
-  readonly checks: Readonly<Record<string, (value: string) => boolean>>;
+  readonly checks: Readonly<Record<string, (value: string) => boolean | string>>;
 }
 
 /** Reads a TOML file. @throws OperatorError that names file, line and column */
@@ -117,11 +117,13 @@ export function* valueFaults(
 ): Generator<OperatorError> {
   const name = nameOf(path);
   const check = document.checks[name] ?? document.checks[`*.${path.at(-1)}`];
-  const good = Value.Check(schema, value) && (typeof value !== "string" || (check?.(value) ?? true));
-  if (good) return;
+  const fits = Value.Check(schema, value);
+  const checked = fits && typeof value === "string" ? (check?.(value) ?? true) : fits;
+  if (checked === true) return;
+  const meant = typeof checked === "string" ? `; did you mean "${checked}"?` : "";
   yield new OperatorError(
     `${where(document, path)}: ${name} is ${shown(value)}`,
-    `it must be ${expectation(schema)}`,
+    `it must be ${expectation(schema)}${meant}`,
   );
 }
 

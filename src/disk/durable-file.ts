@@ -1,11 +1,14 @@
 import {
   closeSync,
+  constants,
   fchmodSync,
   fchownSync,
+  fstatSync,
   fsyncSync,
   openSync,
   readFileSync,
   renameSync,
+  rmSync,
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
@@ -18,7 +21,9 @@ import { dirname } from "node:path";
  */
 export function writeDurably(path: string, content: string | Uint8Array, readers?: number): void {
   const temporary = `${path}.new`;
-  const file = openSync(temporary, "w", 0o600);
+  // What a power cut left, or what another user put there: nothing is written through a link.
+  rmSync(temporary, { force: true });
+  const file = openSync(temporary, "wx", 0o600);
   try {
     if (readers !== undefined) {
       fchownSync(file, process.getuid?.() ?? 0, readers);
@@ -38,13 +43,18 @@ export function writeDurably(path: string, content: string | Uint8Array, readers
   }
 }
 
-/** The text of a file; undefined when there is none. Throws when it cannot be read. */
+/** The text of a file; undefined when there is none. Throws when it cannot be read, and at once where it is a pipe or a device. */
 export function readIfThere(path: string): string | undefined {
+  let file: number | undefined;
   try {
-    return readFileSync(path, "utf8");
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    if (!fstatSync(file).isFile()) throw new Error("it is no regular file");
+    return readFileSync(file, "utf8");
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw thrown;
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
 }
 

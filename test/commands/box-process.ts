@@ -1,6 +1,6 @@
 /**
  * A gateway without drivers, on the directory named first, in the home named second: takes in readings whose events are the numbers from the
- * third to the fourth, then says so and stays until it is killed.
+ * third to the fourth, and so is the counter of one device, then says so and stays until it is killed.
  */
 
 import { sensor, sensorEvent, start_ms } from "../store/sample.ts";
@@ -14,7 +14,9 @@ for (let number = Number(first); number <= Number(last); number += 50) {
     // Some come late.
     return sensorEvent(sensor(event % 3), start_ms + event * 10 - (event % 7 === 0 ? 2_000 : 0), event);
   });
-  const cursors = new Map([["pillbox events", String(number + readings.length - 1)]]);
-  await store.append(readings, { cursors });
+  const counter = number + readings.length - 1;
+  const cursors = new Map([["pillbox events", String(counter)]]);
+  const identity = { ...sensor(1), driver: "bthome", since_ms: start_ms, counter };
+  await store.append(readings, { cursors, identities: { identities: [identity], conflicts: [] } });
 }
 stay();

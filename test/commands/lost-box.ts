@@ -140,6 +140,11 @@ export class LostBox implements AsyncDisposable {
     return this.#query("SELECT value FROM cursors WHERE name = 'pillbox events'")[0]?.[0];
   }
 
+  /** The counter below which the box takes what its device says for a repetition. */
+  counterHere(): unknown {
+    return this.#query("SELECT identity ->> '$.counter' FROM identities")[0]?.[0];
+  }
+
   exists(): boolean {
     return existsSync(join(this.site.data, "lintel.db"));
   }

@@ -77,6 +77,7 @@ describe("a lost box", () => {
     expect(box.eventsHere()).toEqual(numbers(1, 300));
     // The backup says 300; central, that the lost box had got to 450.
     expect(box.cursorHere()).toBe("450");
+    expect(box.counterHere()).toBe(450);
     await box.live(451, 500);
     expect(await box.upload()).toMatchObject({ sent: 50, differing_days: 0 });
     expect(await box.central.events()).toEqual(numbers(1, 500));
@@ -93,6 +94,7 @@ describe("a lost box", () => {
     expect(back).toMatchObject({ directory: box.site.data, readings: 450, network: false, set_aside: null });
     expect(box.eventsHere()).toEqual(numbers(1, 450));
     expect(box.cursorHere()).toBe("450");
+    expect(box.counterHere()).toBe(450);
     const gateway = await box.site.run();
     const home = await gateway.get("/homes/12", await box.site.token());
     expect(await home.json()).toMatchObject({ homeid: 12, cityname: "Leeds" });

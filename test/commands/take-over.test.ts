@@ -44,6 +44,7 @@ describe("going back to a backup and what was added to it", () => {
     expect(first).toMatchObject({ last_seq: 90, taken_over: 39, lost: 1 });
     expect(first.set_aside).toContain("set-aside-1");
     expect(box.eventsHere()).toEqual([...numbers(1, 94), ...numbers(96, 100)]);
+    expect(box.counterHere()).toBe(100);
     // The place in the buffer of a device, where it cannot be read any more.
     expect(box.cursorHere()).toBe("60");
     // As after a power cut before anybody had read that.

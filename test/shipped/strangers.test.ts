@@ -71,7 +71,7 @@ test("one that is forgotten is a stranger again, and what it had said stays", as
 test("what cannot be admitted or forgotten is refused in a line, and nothing is changed", async () => {
   for (const [words, said] of [
     [["admit", "neighbour"], /"neighbour" is not the address of a device: write six pairs/],
-    [["forget", box], /54:48:e6:8f:80:a5 was not admitted/],
+    [["forget", box], /54:48:e6:8f:80:a5 was not admitted, and is not known/],
   ] as const)
     expect(await site.lintel("items", ...words, "--data", site.data)).toMatchObject({
       code: 2,

@@ -1,6 +1,13 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { in_flight_max, packet_max_bytes } from "../../drivers/mqtt/connection.ts";
+import { entries_max } from "../../drivers/mqtt/hub.ts";
+import { sensors_max } from "../../drivers/mqtt/sensors.ts";
+import { button_seconds, joining_seconds_max } from "../../src/control/joining.ts";
+import { page_joining_seconds } from "../../src/control/walk.ts";
+import { defaultBounds } from "../../src/http/server.ts";
+import { secret_bytes } from "../../src/token.ts";
 import { root, sourceFiles } from "./source.ts";
 
 const text = await Bun.file(join(root, "SECURITY.md")).text();
@@ -27,6 +34,118 @@ test("every row of SECURITY.md names tests that exist, or says why there is none
       if (!/\.test\.ts$/.test(file) || !existsSync(join(root, file))) faults.push(`${name} names ${file}`);
   }
   expect(faults).toEqual([]);
+});
+
+/** Rows of the section on attackers: `[number, what they cannot, proof]`. */
+const attempts = rowsBelow("Who attacks").filter(([number = ""]) => /^[A-Z]+\d+$/.test(number));
+/** A test in the column of proofs: a link to its file, and its title. */
+const namedTest = /\[`(test\/[\w./-]+\.test\.ts)`\]\(\1\): "([^"]+)"/g;
+
+/** Faults of a row: what is no test, is not there, or is skipped. */
+async function faultsOfAttempt(row: readonly string[]): Promise<string[]> {
+  const [number = "", what = "", proof = ""] = row;
+  const tests = [...proof.matchAll(namedTest)];
+  if (row.length !== 3 || what === "") return [`${number} has ${row.length} cells, or does not say what`];
+  if (tests.length === 0) return [`${number} names no test`];
+  const rest = proof.replace(namedTest, "").replaceAll("; ", "");
+  const faults = rest === "" ? [] : [`${number} has besides its tests: ${rest}`];
+  for (const [, file = "", title = ""] of tests) {
+    const source = Bun.file(join(root, file));
+    const calls = (await source.exists()) ? callsWith(title, await source.text()) : undefined;
+    if (calls === undefined) faults.push(`${number} names ${file}, which is not there`);
+    else if (calls.length === 0) faults.push(`${number} names no test of ${file}: ${title}`);
+    else if (!calls.some(isRun))
+      faults.push(`${number} names what is no test, or one that never runs: ${title}`);
+  }
+  return faults;
+}
+
+/** The calls whose first argument is this text, up to it: `test`, `test.each(cases)`. */
+function callsWith(title: string, source: string): string[] {
+  const literal = new RegExp(`\\(\\s*["\`]${title.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}["\`]\\s*,`, "g");
+  return [...source.matchAll(literal)].map(({ index }) => {
+    const before = source.slice(0, index);
+    // Of a call over several lines the first begins with its name.
+    return before.slice([...before.matchAll(/^.*\b(?:test|describe)\b/gm)].at(-1)?.index).trim();
+  });
+}
+
+function isRun(call: string): boolean {
+  return /^test\b/.test(call) && !/^test\.(skip|todo|failing)\b/.test(call);
+}
+
+test("each thing that SECURITY.md says an attacker cannot do names a test that tries it", async () => {
+  expect((await Promise.all(attempts.map(faultsOfAttempt))).flat()).toEqual([]);
+  const numbers = attempts.map(([number]) => number);
+  expect(new Set(numbers).size).toBe(numbers.length);
+  // Each kind of attacker has attempts, in order.
+  const [, section = ""] = text.split("## Who attacks");
+  const [attackers = ""] = section.split(/^## /m);
+  for (const one of attackers.split(/^### /m).slice(1)) {
+    const own = [...one.matchAll(/^\| ([A-Z]+)(\d+) \|/gm)].map(([, letter, number]) => `${letter}${number}`);
+    const letter = own[0]?.[0];
+    const isOpen = one.startsWith("Nobody keeps these out");
+    expect([one.split("\n")[0], own.length > 0]).toEqual([one.split("\n")[0], !isOpen]);
+    expect(own).toEqual(own.map((_, index) => `${letter}${index + 1}`));
+  }
+});
+
+test.each([
+  ["names no test", ["X1", "fly", ""]],
+  ["names no test", ["X1", "fly", "`test/tidy/security-table.test.ts`"]],
+  ["which is not there", ["X1", "fly", '[`test/none.test.ts`](test/none.test.ts): "a"']],
+  ["names no test of", ["X1", "fly", proofOf("no secret stands in the sauce")]],
+  ["besides its tests", ["X1", "fly", `${proofOf("no secret stands in the source")} and hope`]],
+  ["X1 has 2 cells", ["X1", "fly"]],
+])("a fault is found: %s", async (fault, row) => {
+  expect((await faultsOfAttempt(row)).join()).toContain(fault);
+  expect(await faultsOfAttempt(["X1", "fly", proofOf("no secret stands in the source")])).toEqual([]);
+});
+
+function proofOf(title: string): string {
+  const file = "test/tidy/security-table.test.ts";
+  return `[\`${file}\`](${file}): "${title}"`;
+}
+
+test.each([
+  ['test("x", () => {})', true],
+  ['  test.each([\n    ["a", 1],\n  ])("x", async () => {})', true],
+  ['test.skipIf(none)(\n  "x",\n  () => {})', true],
+  ['test.skip("x", () => {})', false],
+  ['describe("x", () => {})', false],
+  ['describe.each([\n  1,\n])(\n  "x", () => {})', false],
+  ['// test("x", () => {})', false],
+])("of %j it is known whether it tries anything", (source, tries) => {
+  expect(callsWith("x", source).map(isRun)).toEqual([tries]);
+});
+
+/** Phrases of the page that have a number, made from the constant that is in force. */
+const stated: readonly string[] = [
+  `${page_joining_seconds / 60} minutes at most`,
+  `after ${page_joining_seconds / 60} minutes from the page`,
+  `joining for ${button_seconds / 60} minutes`,
+  `after ${button_seconds / 60} minutes from the button`,
+  `for ${joining_seconds_max} seconds at most`,
+  `${defaultBounds.attempts_max} wrong tokens a minute`,
+  `more than ${in_flight_max} messages`,
+  `more than ${packet_max_bytes / 1024 ** 2} MiB`,
+  `${entries_max.toLocaleString("en")} names of a hub or ${sensors_max.toLocaleString("en")} sensors`,
+  `${secret_bytes * 8} random bits`,
+];
+
+test("the numbers of SECURITY.md are those of the source", () => {
+  const flowing = text.replace(/\s+/g, " ");
+  expect(stated.filter((phrase) => !flowing.includes(phrase))).toEqual([]);
+  // Where promises and attackers stand, no number may be without its constant.
+  const [, section = ""] = text.split("## What is promised");
+  const [promises = ""] = section.split("## ETSI");
+  const words = promises
+    .replace(namedTest, "")
+    .replace("Zigbee 3.0", "")
+    .replace(/^\| [A-Z]+\d+ \||^\d\. |`[^`]*`|\]\([^)]*\)/gm, "")
+    .replace(/\s+/g, " ");
+  const rest = stated.reduce((left, phrase) => left.replaceAll(phrase, ""), words);
+  expect(rest.match(/\b\d[\d.,]*(?= \w+)/g) ?? []).toEqual([]);
 });
 
 /** Provisions of the standard's Annex B: how many each clause has, those with letters besides. */
@@ -83,6 +202,33 @@ test("no secret stands in the source", async () => {
     });
   expect(found).toEqual([]);
 });
+
+test("a record whose names must have a form refuses every other name", async () => {
+  // TypeBox checks names by their pattern only where no others may be: a backup could name ../../x.
+  const open = (await sourceFiles())
+    .filter(({ path }) => /^(src|drivers)\//.test(path))
+    .flatMap(({ path, text: source }) =>
+      [...source.matchAll(/\bType\.Record\((?!\s*Type\.String\(\),)/g)]
+        .map(({ index, 0: call }) => argumentsOf(source, index + call.length))
+        .filter(([, , options = ""]) => !/\bclosed\b|additionalProperties: false/.test(options))
+        .map(([names]) => `${path}: Type.Record(${names?.trim()}`),
+    );
+  expect(open).toEqual([]);
+});
+
+/** The arguments of a call, by the index behind its bracket. */
+function argumentsOf(source: string, from: number): string[] {
+  const given = [""];
+  let depth = 1;
+  for (const letter of source.slice(from)) {
+    if (/[([{]/.test(letter)) depth += 1;
+    if (/[)\]}]/.test(letter)) depth -= 1;
+    if (depth === 0) break;
+    if (letter === "," && depth === 1) given.push("");
+    else given.push((given.pop() ?? "") + letter);
+  }
+  return given;
+}
 
 /** The provisions that a cell begins with: `5.3-9, 5.3-10 …`, and `5.3-14 to 5.3-15B` for those between as well. */
 function numbersIn(cell: string): string[] {

@@ -136,24 +136,26 @@ export class Programme {
   #moved(item: Item, random: Random, timeOf: TimeOf): Item {
     const from = item.currenthomeid ?? item.rows.at(-1)?.homeid ?? random.pick(this.homes);
     const to = this.#neighbour(from, random.pick([-2, -1, 1, 2]));
-    const start = timeOf(random.chance(0.5) ? from : to, item);
-    const closed = item.rows.map((row) =>
-      row.stop === null ? { ...row, stop: Math.max(start, row.start ?? 0) } : row,
+    // An import refuses an item that is in two homes at once.
+    const known = item.rows.flatMap(({ start, stop }) => [start ?? 0, stop ?? 0]);
+    const start = Math.max(
+      timeOf(random.chance(0.5) ? from : to, item),
+      item.currenthomestart ?? 0,
+      ...known,
     );
+    const closed = item.rows.map((row) => (row.stop === null ? { ...row, stop: start } : row));
     const opened = this.#row(item.itemid, to, start, null);
     const current = { currenthomeid: to, currenthomestart: start };
     const [, version] = item.itemname.split("-v");
     const renamed = { ...item, itemname: nameOf(item.itemid, Number(version) + 1) };
     return random.pick<Item>([
-      // Tidy, twice as often.
+      // By both, twice as often; only the item; only the record of the stay.
       { ...item, ...current, rows: [...closed, ...opened] },
       { ...item, ...current, rows: [...closed, ...opened] },
-      // Only the item, or only the record of the stay; the one before stays open.
-      { ...item, ...current },
-      { ...item, rows: [...item.rows, ...opened] },
-      // Taken away, with a record of where it was; a stay that nobody had written down; another name.
+      { ...item, ...current, rows: closed },
+      { ...item, ...nowhere, rows: [...closed, ...opened] },
+      // Taken away, with a record of where it was; another name.
       { ...item, ...nowhere, rows: closed.length > 0 ? closed : opened },
-      { ...item, rows: [...item.rows, ...this.#row(item.itemid, to, start - 7200, start)] },
       renamed,
     ]);
   }

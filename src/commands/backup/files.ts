@@ -4,6 +4,7 @@ import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { freeBytes } from "../../disk/free-bytes.ts";
 import { OperatorError } from "../../errors.ts";
+import { knownTimeFile } from "../../guarded-clock.ts";
 import { isOfProcess } from "../../store/sqlite/lock.ts";
 import { bytesText } from "../spans.ts";
 
@@ -77,10 +78,10 @@ export function filesToKeep(data: string, but: string): string[] {
 }
 
 /**
- * The last status of each sensor. Restored, it would make a later event look like a heartbeat, which is not recorded.
- * Without it, at worst a heartbeat is recorded as an event.
+ * The last status of each sensor: restored, it would make a later event look like a heartbeat, which is not recorded;
+ * without it, at worst a heartbeat is recorded as an event. And the time that was known, by which a clock is judged: of a backup of long ago it would be wrong.
  */
-const momentary = new Set(["drivers/zigbee/at-rest.json"]);
+const momentary = new Set(["drivers/zigbee/at-rest.json", knownTimeFile]);
 const piece_bytes = 1024 * 1024;
 /** Free space that is left to other programs on the disk. */
 const free_bytes_min = 4 * 1024 * 1024;

@@ -1,8 +1,10 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { bounds } from "../../decoding-bounds.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
+import { decodeJson } from "../../json-decoder.ts";
 import { type Content, contentOf, copyDurably, type OnBytes } from "./files.ts";
 
 const closed = { additionalProperties: false } as const;
@@ -37,6 +39,8 @@ export const Manifest = Type.Object(
         },
         closed,
       ),
+      // Without this a name of another form is no fault.
+      closed,
     ),
     /** Readings that came after it: the files with their batches, in order, and the last number in them. */
     added: Type.Optional(Type.Object({ last_seq: count, batches: Type.Array(Inside) }, closed)),
@@ -54,7 +58,7 @@ export function readManifest(directory: string): Manifest {
   const path = join(directory, manifestName);
   let found: unknown;
   try {
-    found = JSON.parse(readFileSync(path, "utf8"));
+    found = decodeJson(bytesOf(path), bounds.backupManifest);
   } catch (thrown) {
     const absent = (thrown as NodeJS.ErrnoException).code === "ENOENT";
     throw new OperatorError(
@@ -68,6 +72,13 @@ export function readManifest(directory: string): Manifest {
     `${path} is not what this version of Lintel writes (${first?.path ?? ""} ${first?.message ?? "no database"})`,
     "restore with the version that made the backup, or from another backup",
   );
+}
+
+/** Not more of it than is read: a backup may be from anybody. */
+function bytesOf(path: string): Uint8Array {
+  const { bytes_max } = bounds.backupManifest;
+  if (statSync(path).size > bytes_max) throw new Error(`it has more than ${bytes_max} bytes`);
+  return readFileSync(path);
 }
 
 /** Whether a directory holds a backup, or an unfinished one, and nothing else. */

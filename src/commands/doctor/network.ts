@@ -1,5 +1,6 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
+import { readIfThere } from "../../disk/durable-file.ts";
 import { day_ms } from "../../durations.ts";
 import { messageOf } from "../../errors.ts";
 import { ownFiles } from "../../tls/self-signed.ts";
@@ -43,8 +44,8 @@ export function checkTls({ config, clock }: Surroundings): Found {
   const unreadable = [tls.certificate, tls.key].flatMap(faultsOfReading);
   if (unreadable.length > 0) return unreadable;
   try {
-    const parsed = new X509Certificate(readFileSync(tls.certificate));
-    if (!parsed.checkPrivateKey(createPrivateKey(readFileSync(tls.key)))) {
+    const parsed = new X509Certificate(readIfThere(tls.certificate) ?? "");
+    if (!parsed.checkPrivateKey(createPrivateKey(readIfThere(tls.key) ?? ""))) {
       return fault(
         `[api] ${tls.key} is not the key of ${tls.certificate}`,
         "set the two that were made together",
@@ -68,7 +69,7 @@ export function checkTls({ config, clock }: Surroundings): Found {
 
 function faultsOfReading(path: string): Finding[] {
   try {
-    readFileSync(path);
+    if (readIfThere(path) === undefined) throw new Error("there is no such file");
     return [];
   } catch (error) {
     const what = `[api] ${path} cannot be read (${messageOf(error)})`;

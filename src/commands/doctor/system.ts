@@ -14,6 +14,8 @@ export function checkClock({ clock }: Surroundings): Found {
   const cautions = (clock.cautions?.() ?? []).map(note);
   if (clock.now().quality === clockQuality.synchronised)
     return [fine("the system clock is set, and taken for right"), ...cautions];
+  const doubt = clock.doubt?.();
+  if (doubt !== undefined) return fault(doubt.what, doubt.remedy);
   return [
     fault(
       "no time service has set the system clock since the machine started",

@@ -1,5 +1,6 @@
 import { existsSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { bounds } from "../../decoding-bounds.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
 import { type Batch, readingsIn } from "../../store/batch.ts";
 import type { ErasedSpan } from "../../store/erasure.ts";
@@ -11,7 +12,8 @@ import { storedRole } from "../../store/sqlite/role.ts";
 import { lastNumberIn, takeOverReadings, takeOverTables } from "../../store/sqlite/salvage.ts";
 import { hasSamePast } from "../../store/sqlite/same-past.ts";
 import { homeFilesAt } from "../../sync/home-files.ts";
-import { putCursors } from "../../uploader/home-files.ts";
+import { HomeRecordsBody } from "../../sync/home-records-following.ts";
+import { putCursors, putIdentities } from "../../uploader/home-files.ts";
 import { partsOf } from "../../uploader/home-records-import.ts";
 import { connect, type UploadSite } from "../../uploader/uploader.ts";
 import { addedBatches } from "../backup/add.ts";
@@ -99,6 +101,8 @@ async function build(
   const taken = options.takeOver ? takeOverFrom(replaced, into, manifest, added) : undefined;
   const { files: kept, erasures } = await askCentral(run);
   putCursors(building, kept);
+  // A backup has the identities of its time. Without what came since, the first to speak under an address would be taken for its device.
+  putIdentities(building, kept);
   await eraseAgain(building, [...(await erasedBefore(directory, log)), ...erasures], run);
   beginEpochIn(building, newEpoch());
   // It is set aside with the rest.
@@ -209,8 +213,8 @@ async function askCentral({ options, context, log, stop }: RestoreRun): Promise<
     const once = { log, clock, stop: AbortSignal.any([stop, late.signal]), onRetry: giveUp };
     const central = connect(site, once);
     const { files } = await homeFilesAt(central);
-    const records = await central.ask({ method: "GET", path: "/roster" });
-    return { files, erasures: partsOf(new TextDecoder().decode(records.body)).erasures };
+    const records = await central.ask({ method: "GET", path: "/roster", answer: bounds.homeRecords });
+    return { files, erasures: partsOf(central.read(records, HomeRecordsBody)).erasures };
   } catch (thrown) {
     if (stop.aborted || !(thrown instanceof OperatorError)) throw thrown;
     log.warn(

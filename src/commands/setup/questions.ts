@@ -10,6 +10,7 @@ import { isServerAddress } from "../../config/server-address.ts";
 import { readIfThere } from "../../disk/durable-file.ts";
 import { messageOf, OperatorError } from "../../errors.ts";
 import { UntrustedCertificate } from "../../http-client/outcome.ts";
+import { timezoneExpected } from "../../records/rules.ts";
 import { isTimezone, machineTimezone } from "../../timezone.ts";
 import type { Terminal } from "../terminal.ts";
 import type { Asker } from "./asker.ts";
@@ -39,7 +40,7 @@ export async function askForAll(conversation: Conversation): Promise<Wanted> {
   const timezone = await asker.ask(
     "Its time zone",
     (text) =>
-      isTimezone(text) ? text : { why: 'there is no such time zone: a name such as "Europe/Berlin"' },
+      isTimezone(text) ? text : { why: `there is no such time zone: write ${timezoneExpected(text)}` },
     { usual: String(zone) },
   );
   const drivers = await askForPorts(conversation);

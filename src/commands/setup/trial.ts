@@ -1,5 +1,6 @@
 import type { Clock } from "../../clock.ts";
 import { default_bytes_per_s } from "../../config/upload-section.ts";
+import { bounds } from "../../decoding-bounds.ts";
 import { day_ms } from "../../durations.ts";
 import { messageOf } from "../../errors.ts";
 import { TryAgainLater } from "../../http-client/outcome.ts";
@@ -33,7 +34,7 @@ export async function tryCentral(wanted: CentralWanted, clock: Clock): Promise<s
   try {
     // Readings that are yet to come: there are none, whatever home it is.
     const from = clock.now().unix_ms + 36_500 * day_ms;
-    await central.ask({ method: "GET", path: "/history", query: { from } });
+    await central.ask({ method: "GET", path: "/history", query: { from }, answer: bounds.sentBatch });
     return undefined;
   } catch (thrown) {
     if (thrown === stop.reason) return `${central.title} did not answer within ${trial_ms_max / 1000} s`;

@@ -83,7 +83,7 @@ async function uploadOf(options: {
         dropped: {},
       }),
       takeHomeRecords: async (document): Promise<Imported> => {
-        records_bytes = document.length;
+        records_bytes = JSON.stringify(document).length;
         return { changes: {}, clashes: [] };
       },
       homeFiles: new Map([["zigbee-backup.json", crypto.getRandomValues(new Uint8Array(file_bytes))]]),

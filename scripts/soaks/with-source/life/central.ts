@@ -2,7 +2,8 @@ import { eraseAgain, erasedBefore } from "../../../../src/commands/restore/erase
 import { appOf, type Refuse } from "../../../../src/http/app.ts";
 import { Attempts } from "../../../../src/http/attempts.ts";
 import { Authorization } from "../../../../src/http/authorization.ts";
-import { Outages, refusalOf } from "../../../../src/http/refusals.ts";
+import { Budget } from "../../../../src/http/budget.ts";
+import { Crowding, Outages, refusalOf } from "../../../../src/http/refusals.ts";
 import { TokenUses } from "../../../../src/http/token-uses.ts";
 import type { Log } from "../../../../src/log.ts";
 import type { CentralStore } from "../../../../src/store/central-store.ts";
@@ -66,9 +67,13 @@ export class SimulatedCentral implements Answering {
       const uses = new TokenUses({ store, clock, log });
       const authorization = new Authorization({ store, clock, realm: "lintel", attempts, uses });
       const outages = new Outages({ clock, log });
-      const refuse: Refuse = (thrown, request) => refusalOf(thrown, request, { log, outages });
+      const crowding = new Crowding({ clock });
+      const refuse: Refuse = (thrown, request) => refusalOf(thrown, request, { log, outages, crowding });
       const { app } = receiverOf({ store, clock, version: "0", log });
-      const all = appOf([app], { context: { authorization, clock }, refuse });
+      const all = appOf([app], {
+        context: { authorization, budget: new Budget({ clock, scale: "central" }), clock },
+        refuse,
+      });
       this.answer = async (request) => {
         const epoch = request.headers.get(batchHeader)?.split(" ")[0];
         const response = await all.fetch(request);

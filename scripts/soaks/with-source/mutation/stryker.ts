@@ -78,9 +78,7 @@ function commandOf({ tests }: Row): string {
   const whole = tests.filter(({ cases }) => cases === undefined).map(({ file }) => file);
   const runs = tests.flatMap(({ file, cases }) => (cases === undefined ? [] : [`${file} -t '${cases}'`]));
   if (whole.length > 0) runs.unshift(whole.join(" "));
-  return runs
-    .map((run) => `LINTEL_TEST_WRITER=here ${process.execPath} test --bail --timeout 60000 ${run}`)
-    .join(" && ");
+  return runs.map((run) => `${process.execPath} test --bail --timeout 60000 ${run}`).join(" && ");
 }
 
 /**

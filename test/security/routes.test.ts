@@ -1,0 +1,378 @@
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { eventually, type RunningServer, Site } from "../shipped/front-door.ts";
+import {
+  allowed,
+  type Caller,
+  callers,
+  centralRoutes,
+  changingCentral,
+  changingGateway,
+  type Family,
+  familyOf,
+  gatewayRoutes,
+  open,
+  type Route,
+  session,
+  syncReaders,
+} from "./route-table.ts";
+
+/**
+ * Somebody on the network asks a gateway and a central for every route that there is, by every method, with every kind of token and with none.
+ * The servers are the program that people start. Secrets are in every answer that has any; the database is compared with what it was.
+ */
+
+const otherMethods = ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
+test("the only routes that change a gateway are the five forms of setting up, and those that change central are uploads", () => {
+  const changing = (routes: readonly Route[]) =>
+    routes
+      .filter(({ method }) => method !== "GET")
+      .map(({ method, pattern }) => `${method} ${pattern}`)
+      .toSorted();
+  expect(changing(gatewayRoutes)).toEqual([...session, ...changingGateway].toSorted());
+  expect(changing(centralRoutes)).toEqual([...session, ...changingCentral].toSorted());
+});
+
+const site = new Site();
+const centralSite = new Site();
+let gateway: RunningServer;
+let central: RunningServer;
+/** Words that only the home, its programme and its people have. */
+const secrets = ["Kitchen of Mabel", "Mabel-the-resident"];
+let address = "";
+const tokens = { gateway: {} as Record<Caller, string>, central: {} as Record<Caller, string> };
+
+beforeAll(async () => {
+  const stick = await site.simulator("zigbee");
+  central = await centralSite.central("--data", centralSite.data, "--metrics");
+  const uploadToken = join(site.directory, "upload-token");
+  writeFileSync(uploadToken, await centralSite.token("--scope", "sync", "--home", "12"), { mode: 0o600 });
+  site.configure({
+    api: "metrics = true",
+    sections: [
+      `[home]\nid = 12\ntimezone = "Europe/London"\n[zigbee]\nport = "${stick.path}"`,
+      `[upload]\nurl = "${central.origin}"\ntoken_file = "${uploadToken}"`,
+    ].join("\n"),
+  });
+  gateway = await site.run();
+  await site.listening("zigbee");
+  const pair = site.spawn(["pair", "--seconds", "60", "--json", "--data", site.data]);
+  await pair.line();
+  const { ieee } = (await stick.tell({ do: "add", model: "3011" })) as { ieee: string };
+  await stick.tell({ do: "join", ieee });
+  address = await eventually(async () => {
+    const [item] = await site.answer("items", "--json", "--data", site.data);
+    return item?.macaddress ?? undefined;
+  }, "the item");
+  pair.kill("SIGINT");
+  await pair.exited;
+  await stick.tell({ do: "alarm", ieee });
+  await site.lintel("items", "name", address, "Kitchen of Mabel", "--room", "Kitchen", "--data", site.data);
+  secrets.push(address, address.replaceAll(":", ""));
+  const records = join(site.directory, "programme.json");
+  writeFileSync(
+    records,
+    JSON.stringify({
+      homes: [{ homeid: 12, cityname: "Mabel-the-resident" }, { homeid: 13 }],
+      items: [
+        {
+          itemid: 7,
+          itemname: "Kitchen of Mabel",
+          typename: "wirelesssensors",
+          macaddress: address,
+          currenthomeid: 12,
+          currenthomestart: 1_700_000_000,
+        },
+      ],
+    }),
+  );
+  const imported = await centralSite.lintel("import", records, "--data", centralSite.data);
+  expect([imported.code, imported.said]).toEqual([0, expect.any(String)]);
+  expect((await site.lintel("upload", "--config", site.config)).code).toBe(0);
+  for (const [at, of] of [
+    ["gateway", site],
+    ["central", centralSite],
+  ] as const) {
+    const revoked = await of.token("--scope", "admin");
+    tokens[at] = {
+      nobody: "",
+      revoked,
+      read: await of.token(),
+      "read of another home": await of.token("--home", "13"),
+      admin: await of.token("--scope", "admin"),
+      sync: await of.token("--scope", "sync", "--home", "12"),
+      "sync of another home": await of.token("--scope", "sync", "--home", "13"),
+    };
+    await of.answer("token", "revoke", revoked, "--json", "--data", of.data);
+  }
+}, 120_000);
+afterAll(async () => {
+  await site.remove();
+  await centralSite.remove();
+});
+
+const values: Readonly<Record<string, string>> = {
+  typename: "wirelesssensors",
+  kind: "wirelesssensors",
+  itemname: encodeURIComponent("Kitchen of Mabel"),
+  name: encodeURIComponent("Kitchen of Mabel"),
+  home: "12",
+  id: "12",
+  measure: "openings",
+  file: "events.json",
+  build: "x",
+};
+
+/** Everything that a caller can put their token into, at once. */
+function headersOf(origin: string, token: string): Record<string, string> {
+  const { port } = new URL(origin);
+  const same = { "Sec-Fetch-Site": "same-origin" };
+  return token === ""
+    ? same
+    : { ...same, authorization: `bearer ${token}`, cookie: `lintel-${port}=${token}` };
+}
+
+async function ask(server: RunningServer, method: string, pattern: string, token: string, body?: BodyInit) {
+  const path = pattern.replace(/:(\w+)/g, (_, name) => values[name] ?? "1");
+  const asked = new AbortController();
+  const response = await fetch(server.origin + path, {
+    method,
+    redirect: "manual",
+    signal: asked.signal,
+    headers: { ...headersOf(server.origin, token), accept: "application/json, text/html" },
+    ...(body !== undefined && { body }),
+  });
+  const streams = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+  const { status, headers } = response;
+  const text = streams ? await firstOf(response) : await response.text();
+  if (streams) asked.abort();
+  const head = [...headers].map((pair) => pair.join(": ")).join("\n");
+  // A refusal names the path that was asked for.
+  const words = secrets.filter((one) => !decodeURIComponent(path).includes(one));
+  return { status, headers, text, told: words.filter((one) => `${head}\n${text}`.includes(one)) };
+}
+
+/** The first message of a stream, which has all that its page shows. */
+async function firstOf({ body }: Response): Promise<string> {
+  const reader = body?.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  while (!text.includes("\n\n")) {
+    const { value, done } = (await reader?.read()) ?? { done: true };
+    if (done) break;
+    text += decoder.decode(value, { stream: true });
+  }
+  await reader?.cancel().catch(() => {});
+  return text;
+}
+
+/** Tables in which a gateway notes by itself, again and again, that it lives and listens. */
+const ownNotes = ["boots", "listeners"];
+
+/** Hashes of all other tables, without the times at which tokens were used last, by their names. */
+function tablesOf({ data }: Site): Map<string, string> {
+  const database = new Database(join(data, "lintel.db"), { readonly: true });
+  try {
+    const names = database
+      .query("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
+      .values()
+      .flat() as string[];
+    return new Map(
+      names
+        .filter((name) => !ownNotes.includes(name))
+        .map((name) => {
+          const columns = database
+            .query(`PRAGMA table_info("${name}")`)
+            .all()
+            .map((column) => (column as { name: string }).name)
+            .filter((column) => !(name === "tokens" && column.startsWith("last_used")));
+          const rows = database
+            .query(`SELECT ${columns.map((one) => `"${one}"`).join()} FROM "${name}"`)
+            .values();
+          return [name, new Bun.CryptoHasher("sha256").update(text(rows)).digest("hex")];
+        }),
+    );
+  } finally {
+    database.close();
+  }
+}
+
+function text(rows: unknown): string {
+  return JSON.stringify(rows, (_, value) => (typeof value === "bigint" ? `${value}` : value));
+}
+
+function changedIn(before: Map<string, string>, after: Map<string, string>): string[] {
+  return [...after.keys()].filter((name) => before.get(name) !== after.get(name));
+}
+
+async function joining(): Promise<boolean> {
+  const answer = await fetch("http://gateway/status", { unix: join(site.data, "control.sock") });
+  return ((await answer.json()) as { joining: boolean }).joining;
+}
+
+function leadsToSignIn({ status, headers }: { status: number; headers: Headers }): boolean {
+  return status === 303 && headers.get("location")?.startsWith("/sign-in") === true;
+}
+
+/** Whether a token of another home is answered with what is its own, which is nothing here. */
+function ofAnotherHome(caller: Caller, family: Family, role: "gateway" | "central"): boolean {
+  if (caller === "read of another home") return family === "interface" || family === "pages";
+  return caller === "sync of another home" && family === "sync" && role === "central";
+}
+
+describe.each(["gateway", "central"] as const)("every route of a %s", (role) => {
+  const routes = role === "gateway" ? gatewayRoutes : centralRoutes;
+  const [here, server] = role === "gateway" ? [site, () => gateway] : [centralSite, () => central];
+  const gets = routes.filter(({ method }) => method === "GET");
+
+  test.each(callers)(
+    "answers %s within its scope, tells nothing of the home beyond it, and changes nothing",
+    async (caller) => {
+      const before = tablesOf(here);
+      const faults: unknown[] = [];
+      let told = 0;
+      for (const method of ["GET", "HEAD"])
+        for (const route of gets) {
+          const family = familyOf(route);
+          const answer = await ask(server(), method, route.pattern, tokens[role][caller]);
+          const may: readonly Caller[] = family === "sync" ? syncReaders[role] : allowed[family];
+          told += answer.told.length;
+          if (answer.headers.get("access-control-allow-origin") !== null) faults.push({ ...route, answer });
+          if (family === "open") {
+            const statuses = open.find(([one]) => one.test(`GET ${route.pattern}`))?.[1] ?? [];
+            // Whether a session holds is a guess like any other.
+            const isGuess = answer.status === 429 && caller === "revoked" && route.pattern === "/session";
+            if ((!statuses.includes(answer.status) && !isGuess) || answer.told.length > 0)
+              faults.push({ ...route, method, answer });
+          } else if (!may.includes(caller)) {
+            const refused = [401, 404, 429].includes(answer.status) || leadsToSignIn(answer);
+            if ((!refused && !ofAnotherHome(caller, family, role)) || answer.told.length > 0)
+              faults.push({ ...route, method, status: answer.status, told: answer.told });
+          } else if ([401, 403, 429].includes(answer.status) || answer.status >= 500)
+            faults.push({ ...route, method, status: answer.status });
+        }
+      expect(faults.slice(0, 5)).toEqual([]);
+      // Those who may are told it: the words would have been found.
+      if (allowed.interface.includes(caller)) expect(told).toBeGreaterThan(20);
+      expect(changedIn(before, tablesOf(here))).toEqual([]);
+    },
+    120_000,
+  );
+
+  test("refuses an administrator every method that the table of routes does not have", async () => {
+    const before = tablesOf(here);
+    const faults: unknown[] = [];
+    const patterns = [...new Set(routes.map(({ pattern }) => pattern))];
+    for (const pattern of patterns)
+      for (const method of otherMethods) {
+        if (routes.some((route) => route.pattern === pattern && route.method === method)) continue;
+        const { status } = await ask(
+          server(),
+          method,
+          pattern,
+          tokens[role].admin,
+          method === "OPTIONS" ? undefined : "x",
+        );
+        if (status !== 405 && status !== 404) faults.push({ method, pattern, status });
+      }
+    expect(faults.slice(0, 5)).toEqual([]);
+    expect(changedIn(before, tablesOf(here))).toEqual([]);
+  }, 120_000);
+});
+
+describe("the forms of setting up", () => {
+  const forms: Readonly<Record<string, Record<string, string>>> = {
+    "/walk/joining": { do: "open" },
+    "/walk/name": { device: "", name: "Stolen", room: "Hall" },
+    "/walk/line": {},
+    "/walk/conflict": { device: "", seen: "0", from: "walk", do: "accept" },
+    "/walk/replace": { old: "", device: "00:0d:6f:00:00:00:00:99" },
+  };
+  const fieldsOf = (path: string) => {
+    const fields = new URLSearchParams(forms[path]);
+    if (path === "/walk/name") fields.set("device", address);
+    if (path === "/walk/conflict") fields.set("device", address);
+    if (path === "/walk/line") fields.set(address, "1.5");
+    if (path === "/walk/replace") fields.set("old", address);
+    return fields;
+  };
+
+  test.each(callers.filter((caller) => caller !== "admin"))(
+    "change nothing for the caller %s",
+    async (caller) => {
+      const before = tablesOf(site);
+      for (const path of Object.keys(forms)) {
+        const { status } = await ask(gateway, "POST", path, tokens.gateway[caller], fieldsOf(path));
+        expect([path, [401, 404, 429].includes(status)]).toEqual([path, true]);
+      }
+      expect(changedIn(before, tablesOf(site))).toEqual([]);
+      expect(await joining()).toBe(false);
+    },
+  );
+
+  test("and every other form are refused when another site sends them with the cookie of an administrator", async () => {
+    const { port } = new URL(gateway.origin);
+    const cookie = `lintel-${port}=${tokens.gateway.admin}`;
+    const before = tablesOf(site);
+    const posts = gatewayRoutes.filter(({ method }) => method !== "GET");
+    expect(posts.length).toBe(7);
+    for (const { method, pattern } of posts)
+      for (const from of [
+        { "Sec-Fetch-Site": "cross-site" },
+        { "Sec-Fetch-Site": "same-site" },
+        { "Sec-Fetch-Site": "cross-site", Origin: gateway.origin },
+        { Origin: "http://elsewhere.test" },
+        { Origin: `http://127.0.0.1:${Number(port) + 1}` },
+        { Origin: "null" },
+        {},
+      ] as Record<string, string>[])
+        for (const type of [
+          "application/x-www-form-urlencoded",
+          "text/plain",
+          "multipart/form-data; boundary=x",
+        ]) {
+          const response = await fetch(gateway.origin + pattern, {
+            method,
+            redirect: "manual",
+            headers: { ...from, cookie, "content-type": type },
+            body: `${forms[pattern] === undefined ? `token=${tokens.gateway.read}` : fieldsOf(pattern)}`,
+          });
+          expect([pattern, from, response.status]).toEqual([pattern, from, 403]);
+          expect(response.headers.getSetCookie()).toEqual([]);
+        }
+    expect(changedIn(before, tablesOf(site))).toEqual([]);
+    expect(await joining()).toBe(false);
+  });
+
+  test("open joining and give a name for an administrator, and change nothing else", async () => {
+    const admin = tokens.gateway.admin;
+    const before = tablesOf(site);
+    expect((await ask(gateway, "POST", "/walk/joining", admin, fieldsOf("/walk/joining"))).status).toBe(303);
+    await eventually(async () => (await joining()) || undefined, "joining opens");
+    await ask(gateway, "POST", "/walk/joining", admin, new URLSearchParams({ do: "close" }));
+    await eventually(async () => !(await joining()) || undefined, "joining closes");
+    expect(changedIn(before, tablesOf(site))).toEqual([]);
+    expect((await ask(gateway, "POST", "/walk/name", admin, fieldsOf("/walk/name"))).status).toBe(303);
+    expect(changedIn(before, tablesOf(site)).toSorted()).toEqual(["given_names"]);
+  }, 30_000);
+});
+
+test("the sync token of one home cannot replace the files of another home at central", async () => {
+  const before = tablesOf(centralSite);
+  const body = () => JSON.stringify({ files: { "given-names.json": btoa("[]") } });
+  const put = (caller: Caller) =>
+    fetch(`${central.origin}/sync/v1/backups`, {
+      method: "PUT",
+      headers: { ...headersOf(central.origin, tokens.central[caller]), "content-type": "application/json" },
+      body: body(),
+    });
+  for (const caller of callers.filter((one) => !one.startsWith("sync")))
+    expect([caller, [401, 429].includes((await put(caller)).status)]).toEqual([caller, true]);
+  expect(changedIn(before, tablesOf(centralSite))).toEqual([]);
+  const own = await ask(central, "GET", "/sync/v1/backups", tokens.central.sync);
+  expect((await put("sync of another home")).status).toBe(204);
+  expect((await ask(central, "GET", "/sync/v1/backups", tokens.central.sync)).text).toBe(own.text);
+});
