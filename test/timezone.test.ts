@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isTimezone, machineTimezone } from "../src/timezone.ts";
+import { isTimezone, timezoneMeant } from "../src/timezone.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "lintel-timezone-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -46,8 +46,39 @@ test.each(["/usr/share/zoneinfo/Mars/Olympus", "/opt/clock/Europe/Berlin"])(
   },
 );
 
-test("names of the list, old names and abbreviations are time zones, and nothing else is", () => {
-  for (const name of ["Europe/Berlin", "Asia/Calcutta", "CET", "UTC"]) expect(isTimezone(name)).toBe(true);
-  for (const name of ["Mars/Olympus", "", "../UTC"]) expect(isTimezone(name)).toBe(false);
-  expect(isTimezone(machineTimezone())).toBe(true);
-});
+test.each([
+  "Europe/Berlin",
+  "America/Argentina/Buenos_Aires",
+  "Asia/Calcutta",
+  "US/Pacific",
+  "Etc/GMT-1",
+  "UTC",
+])("%s is a time zone", (name) => expect(isTimezone(name)).toBe(true));
+
+test.each([
+  "CET",
+  "PST",
+  "EST5EDT",
+  "GMT",
+  "+01:00",
+  "Etc/+1",
+  "europe/berlin",
+  "Mars/Olympus",
+  "../UTC",
+  "",
+])("'%s' is no time zone", (name) => expect(isTimezone(name)).toBe(false));
+
+test.each(["CET", "EST5EDT", "GMT", "Etc/GMT-1", "Mars/Olympus"])(
+  "a machine that is set to %s has a time zone all the same",
+  async (TZ) => {
+    const [own = ""] = (await saidBy({ TZ })).split(" ");
+    expect(isTimezone(own)).toBe(true);
+  },
+);
+
+test.each([
+  ["CET", "Europe/Berlin"],
+  ["pst", "America/Los_Angeles"],
+  ["Berlin", "Europe/Berlin"],
+  ["Europe/Berlim", "Europe/Berlin"],
+])("who writes %s is told of %s", (written, meant) => expect(timezoneMeant(written)).toBe(meant));
