@@ -1,5 +1,5 @@
 import { HciSimulator } from "../../drivers/ble/simulator/controller.ts";
-import { SimulatedPillBox } from "../../drivers/bthome/simulator/box.ts";
+import { type BoxMemory, SimulatedPillBox } from "../../drivers/bthome/simulator/box.ts";
 import { SimulatedScale } from "../../drivers/scale/simulator/scale.ts";
 import { nordicUart, SimulatedWatch } from "../../drivers/watch/simulator/watch.ts";
 import { boxes, scale, watch } from "./devices.ts";
@@ -33,36 +33,31 @@ export async function plugInBleDevices(options: Peripherals & { readonly buffer:
   };
 }
 
-/** The broadcasting box; somebody opens today's door now and then. Its count goes on with the next demo on the same data. */
+/** The broadcasting box; somebody opens today's door now and then. Its counts go on with the next demo on the same data. */
 function addPillBox(controller: HciSimulator, { clock, random, pauses, file }: Peripherals) {
   const { address } = boxes.supper;
   const radio = controller.addPeripheral({ address, addressType: "public" });
-  const box = new SimulatedPillBox({
+  const box: SimulatedPillBox = new SimulatedPillBox({
     address,
     key,
     clock_s: () => Math.floor(clock.now().unix_ms / 1000),
     battery_percent: 84,
-    count: saved<{ count: number }>(file)?.count ?? 0,
+    memory: saved<BoxMemory>(file),
     send: (serviceData) => {
+      // Before anybody hears it: after a demo that was killed, a count that went back would be taken for another box.
+      save(file, box.memory);
       radio.say({ serviceData: { fcd2: serviceData } });
       radio.advertise();
     },
   });
-  /** At once, so that it goes on after a demo that was killed. */
-  const remember = () => save(file, { count: box.count });
-  const turn = (door: number) => {
-    box.turn(door);
-    remember();
-  };
   return async (): Promise<void> => {
     // Heard before anything has happened, so that the first door is not taken for an old one.
     box.heartbeat();
-    remember();
     for (let wait_ms = first_dose_ms; await pauses.pause(wait_ms); wait_ms = random.between(25_000, 60_000)) {
       const today = new Date(clock.now().unix_ms).getDay();
-      turn(today);
+      box.turn(today);
       // A door that is opened is closed again.
-      if (await pauses.pause(random.between(4_000, 9_000))) turn(today);
+      if (await pauses.pause(random.between(4_000, 9_000))) box.turn(today);
     }
   };
 }

@@ -13,8 +13,17 @@ export interface SimulatedBoxOptions {
   /** How many times each broadcast is sent; 3 unless said. */
   readonly repeats?: number;
   readonly battery_percent?: number;
+  /** What an earlier run of this box has kept; absent: a new box. */
+  readonly memory?: BoxMemory | undefined;
+}
+
+/** Numbers that a box keeps as long as its battery lasts. */
+export interface BoxMemory {
   /** Events counted so far. */
-  readonly count?: number;
+  readonly count: number;
+  /** Of the last broadcast: its packet number, and the counter by which nobody can repeat it later. */
+  readonly packet?: number;
+  readonly counter?: number;
 }
 
 /** A seven-door pill box that broadcasts, as its firmware does: every change several times, and heartbeats. */
@@ -25,16 +34,24 @@ export class SimulatedPillBox {
   /** While true it sends, and nobody is near enough to hear. */
   outOfReach = false;
   readonly #options: SimulatedBoxOptions;
-  #packet = 0;
-  #counter = 0;
+  #packet: number;
+  #counter: number;
   #stamp_s: number;
   #last: Uint8Array | undefined;
 
   constructor(options: SimulatedBoxOptions) {
     this.#options = options;
-    this.count = options.count ?? 0;
+    const { count, packet = 0, counter = 0 } = options.memory ?? { count: 0 };
+    this.count = count;
+    this.#packet = packet;
+    this.#counter = counter;
     this.battery_percent = options.battery_percent ?? 100;
     this.#stamp_s = options.clock_s();
+  }
+
+  /** What the next run of this box has to be given. */
+  get memory(): BoxMemory {
+    return { count: this.count, packet: this.#packet, counter: this.#counter };
   }
 
   /** Opens a door, 0 Sunday to 6 Saturday, or closes it when it is open. */

@@ -184,13 +184,13 @@ test("a box with a key is heard encrypted only: plain text, other keys and repla
   device.say({ serviceData: { fcd2: sent[replayed] as Uint8Array } });
   device.advertise();
   await rig.host.until("the replay", () => rig.host.drops.get("claims to be a device that they are not"));
-  const plain = boxOn(rig, { count: 50, repeats: 2 });
+  const plain = boxOn(rig, { memory: { count: 50 }, repeats: 2 });
   plain.turn(1);
   await rig.host.until(
     "the plain text",
     () => rig.host.drops.get("bthome broadcasts in plain text although a key is set") === 2,
   );
-  boxOn(rig, { count: 60, repeats: 1, key: key.toReversed() }).turn(1);
+  boxOn(rig, { memory: { count: 60 }, repeats: 1, key: key.toReversed() }).turn(1);
   await rig.host.until("the other key", () =>
     rig.host.drops.get("bthome broadcasts encrypted with another key"),
   );
