@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "smol-toml";
 import { eventually, Site } from "../shipped/front-door.ts";
@@ -24,7 +24,7 @@ async function answered(
   const run = Bun.spawn(
     ["script", "--quiet", "--return", "--command", `stty cols 300; ${command}`, "/dev/null"],
     {
-      env: { PATH: "/usr/bin:/bin", HOME: site.home, TERM: "xterm" },
+      env: { PATH: `${join(site.directory, "bin")}:/usr/bin:/bin`, HOME: site.home, TERM: "xterm" },
       stdin: "pipe",
       stdout: "pipe",
     },
@@ -120,6 +120,23 @@ test("a box that is set up is asked about first, with what it has as the usual a
   expect([again.code, readFileSync(config, "utf8")]).toEqual([0, before]);
   expect(again.shown).toContain("was so already: nothing changed");
 }, 30_000);
+
+test("a token that is typed as soon as its question is there is not shown, however slow the machine is", async () => {
+  mkdirSync(join(site.directory, "bin"));
+  writeFileSync(join(site.directory, "bin/stty"), '#!/bin/sh\nsleep 0.5\nexec /usr/bin/stty "$@"\n', {
+    mode: 0o755,
+  });
+  const { shown, code } = await answered(
+    ["number of the home", "12"],
+    ["time zone", ""],
+    ["Zigbee stick", "none"],
+    ["Central's address", "https://127.0.0.1:1"],
+    ["The token", "nobody.knows-it"],
+    ["Keep it untried", "yes"],
+    ["Write", "no"],
+  );
+  expect([code, shown.includes("nobody.knows-it")]).toEqual([0, false]);
+});
 
 test("without a terminal it asks nothing and says what to give", async () => {
   const { code, said } = await site.lintel("setup", "--config", config);

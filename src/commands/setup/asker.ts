@@ -34,8 +34,8 @@ export class Asker {
     const { usual, hidden } = options;
     const { bold, dim, yellow } = this.#terminal.colours;
     for (let tries = 0; tries < tries_max; tries++) {
-      this.#terminal.print(`${bold(question)}${usual === undefined ? "" : ` ${dim(`[${usual}]`)}`}`);
-      const text = (await this.#line(hidden === true)) || usual || "";
+      const asked = `${bold(question)}${usual === undefined ? "" : ` ${dim(`[${usual}]`)}`}`;
+      const text = (await this.#line(asked, hidden === true)) || usual || "";
       const answer = read(text);
       if (!isUnusable(answer)) return answer as Exclude<Answer, Unusable>;
       this.#terminal.print(yellow(`  ${answer.why}`));
@@ -57,10 +57,12 @@ export class Asker {
     process.stdin.unref();
   }
 
-  async #line(hidden: boolean): Promise<string> {
-    this.#terminal.progress("> ");
+  async #line(question: string, hidden: boolean): Promise<string> {
+    // Before the question: who sees it may answer at once, and the terminal shows what it gets until then.
     const shown = hidden ? hideTyping() : () => {};
     try {
+      this.#terminal.print(question);
+      this.#terminal.progress("> ");
       const { value, done } = await this.#next.next();
       if (done === true) throw new OperatorError("the answers ended", "nothing was changed: run this again");
       return value.trim();
