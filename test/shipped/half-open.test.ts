@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { connect } from "node:net";
+import { join } from "node:path";
 import { Crowd } from "./crowd.ts";
 import { eventually, lintel, type RunningServer, Site } from "./front-door.ts";
 
@@ -29,10 +30,8 @@ async function answers(server: RunningServer, token: string): Promise<number[]> 
   const statuses: number[] = [];
   const ask = async () => {
     const headers = { authorization: `bearer ${token}`, accept: "application/json", connection: "close" };
-    const response = await fetch(`${server.url}/items`, {
-      headers,
-      signal: AbortSignal.timeout(patience_ms),
-    });
+    // However long it takes: a machine that is busy with the crowd lets a client wait, and a server that is shut never answers.
+    const response = await fetch(`${server.url}/items`, { headers });
     await response.text();
     statuses.push(response.status);
   };
@@ -44,9 +43,6 @@ async function answers(server: RunningServer, token: string): Promise<number[]> 
   for (let asked = 0; asked < 10; asked++) await ask();
   return statuses;
 }
-
-/** For one answer; a client gives up then. */
-const patience_ms = 15_000;
 
 const request = "GET /v0.9/items HTTP/1.1\r\nHost: a\r\n";
 const crowds = [
@@ -93,15 +89,21 @@ describe("connections without a request shut nobody out", () => {
     const before = openFiles(server);
     crowd = new Crowd({ port: Number(new URL(server.url).port), count: 4_300, addresses: 1, first: "" });
     expect(new Set(await answers(server, token))).toEqual(new Set([200]));
-    const closed = async () =>
-      (await site.answer("status", "--json", "--config", site.config)).connections_closed as number;
+    const unix = join(site.data, "control.sock");
     // Those that are still on their way when the crowd is stopped need not be closed by the gateway.
-    await eventually(async () => ((await closed()) >= 4_300 - connections_max ? true : undefined), "closed");
+    await eventually(async () => {
+      // Not by the command, which would have to start again and again beside the crowd.
+      const status = await (await fetch("http://gateway/status", { unix })).json();
+      return (status as { connections_closed: number }).connections_closed >= 4_300 - connections_max
+        ? true
+        : undefined;
+    }, "the number of those that were closed");
+    const { connections_closed } = await site.answer("status", "--json", "--config", site.config);
+    expect(connections_closed).toBeGreaterThanOrEqual(4_300 - connections_max);
     crowd.stop();
     const within = before + connections_max;
     await eventually(() => (openFiles(server) <= within ? true : undefined), "no more than the bounds allow");
-    expect(await closed()).toBeGreaterThanOrEqual(4_300 - connections_max);
-  }, 120_000);
+  });
 });
 
 test("a request under way is not cut off, however many come after it, and idle connections beyond the bounds are", async () => {
