@@ -21,11 +21,14 @@ export const attacks = {
 } as const;
 export type Attack = keyof typeof attacks;
 
-/** @param at the folder that is served, the ledger of the programme, and the folder as it was one change before */
+/**
+ * @param at the folder that is served, the ledger of the programme, and the folder as it was one change before
+ * @returns what a box calls it
+ */
 export async function attack(
   kind: Attack,
   at: { folder: string; ledger: string; before: string },
-): Promise<void> {
+): Promise<string> {
   const { folder, ledger, before } = at;
   const metadata = join(folder, "metadata");
   const nameIn = (directory: string, role: string) =>
@@ -33,6 +36,8 @@ export async function attack(
   if (kind === "replay") {
     for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true });
     cpSync(join(ledger, "older"), folder, { recursive: true });
+    // The signature is checked first: a list from before a key was replaced is not looked at any further.
+    if (signerOf(folder) !== timestampKey(ledger)) return "signature";
   } else if (kind === "freeze") {
     const opened = Ledger.open(ledger);
     const keys = keysIn([join(ledger, "keys")]);
@@ -46,7 +51,7 @@ export async function attack(
     writeFileSync(join(metadata, now), readFileSync(join(before, "metadata", then)));
   } else {
     const key = createPrivateKey(readFileSync(newestKey(ledger, "timestamp")));
-    const id = JSON.parse(readFileSync(join(ledger, "ledger.json"), "utf8")).roles.timestamp.keys[0].id;
+    const id = timestampKey(ledger);
     run([join(import.meta.dir, "../../release"), "rotate", ledger, "--role", "timestamp", "--yes"]);
     rmSync(metadata, { recursive: true });
     cpSync(join(Ledger.open(ledger).state.folder, "metadata"), metadata, { recursive: true });
@@ -59,6 +64,17 @@ export async function attack(
     forged.sign((bytes) => signatureBy(id, key, bytes), false);
     writeFileSync(path, JSON.stringify(forged.toJSON()));
   }
+  return attacks[kind];
+}
+
+/** The id of the key that signs the newest list. */
+function timestampKey(ledger: string): string {
+  return JSON.parse(readFileSync(join(ledger, "ledger.json"), "utf8")).roles.timestamp.keys[0].id;
+}
+
+/** The id of the key that a served list is signed with. */
+function signerOf(folder: string): string {
+  return JSON.parse(readFileSync(join(folder, "metadata/timestamp.json"), "utf8")).signatures[0].keyid;
 }
 
 /** Keeps what a box is about to read, so that the one before that is old when it is served again. */

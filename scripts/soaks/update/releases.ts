@@ -94,12 +94,16 @@ export class ReleaseMaker {
     return file;
   }
 
-  /** Publishes a release, signed by the programme or by somebody else, as it is or with another byte than is signed. */
+  /**
+   * Publishes a release, signed by the programme or by somebody else, as it is or with another byte than is signed.
+   *
+   * @returns what a box calls the attack, where there is one
+   */
   async publish(
     folder: string,
     file: string,
     of: { foreign?: boolean; cut?: boolean; attack?: Attack },
-  ): Promise<void> {
+  ): Promise<string | undefined> {
     const ledger = of.foreign ? this.#foreignLedger : this.#ledger;
     const published = of.foreign ? this.#folders.foreign : this.#folders.own;
     const before = join(this.#directory, "folder-before");
@@ -109,7 +113,7 @@ export class ReleaseMaker {
     this.#change(ledger, "add", "--ring", "500", file);
     this.#serve(published, folder);
     if (!of.foreign && of.attack === undefined) keepForReplay(folder, this.#ledger);
-    if (of.attack !== undefined) await attack(of.attack, { folder, ledger, before });
+    const called = of.attack && (await attack(of.attack, { folder, ledger, before }));
     if (of.cut) {
       const targets = join(folder, "targets/ring-500");
       const served = join(targets, readdirSync(targets)[0] ?? "");
@@ -118,6 +122,7 @@ export class ReleaseMaker {
       writeFileSync(served, bytes);
     }
     rmSync(file);
+    return called;
   }
 
   #change(ledger: string, verb: string, ...words: string[]): void {

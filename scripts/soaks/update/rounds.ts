@@ -96,14 +96,14 @@ export class Rounds {
     const { kind, version } = made;
     const cuts = Math.floor(this.#random() * (cuts_max + 1));
     await step(`${number}. ${kind.name}`, async () => {
-      await this.#maker.publish(this.#world.releases, made.file, kind);
+      const called = await this.#maker.publish(this.#world.releases, made.file, kind);
       const next = this.#make(number + 1);
       this.#next = next;
       const began_ms = Date.now();
       let done: string;
       try {
         done = await this.#update(made, kind.aim === undefined ? cuts : Math.max(1, cuts));
-        await this.#check(made, began_ms);
+        await this.#check(called === undefined ? made : { ...made, kind: { ...kind, reason: called } }, began_ms);
       } catch (thrown) {
         throw new Error(`update ${number}, ${version}, ${kind.name}: ${thrown}`);
       } finally {
