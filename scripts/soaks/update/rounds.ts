@@ -103,7 +103,10 @@ export class Rounds {
       let done: string;
       try {
         done = await this.#update(made, kind.aim === undefined ? cuts : Math.max(1, cuts));
-        await this.#check(called === undefined ? made : { ...made, kind: { ...kind, reason: called } }, began_ms);
+        await this.#check(
+          called === undefined ? made : { ...made, kind: { ...kind, reason: called } },
+          began_ms,
+        );
       } catch (thrown) {
         throw new Error(`update ${number}, ${version}, ${kind.name}: ${thrown}`);
       } finally {
