@@ -65,6 +65,7 @@ export async function gathered(
   const names = Object.keys(schema.properties);
   const records: ListRecord[] = [];
   let bytes = 0;
+  let collected_bytes = 0;
   for (const path of paths)
     for await (const page of pagesOf(answers, path, schema, query))
       for (const record of page) {
@@ -73,6 +74,10 @@ export async function gathered(
         bytes += bytesOf(known);
         if (bytes > gathered_bytes_max) throw withoutEnd(path, `${records.length} records`);
         records.push(known);
+        if (bytes - collected_bytes < collect_bytes) continue;
+        // The more is held, the later it would be collected by itself: up to then the texts of all pages stay beside the records.
+        Bun.gc(true);
+        collected_bytes = bytes;
       }
   return records;
 }
@@ -105,5 +110,7 @@ const arrays = new WeakMap<TObject, ReturnType<typeof Type.Array>>();
 const pages_max = 100_000;
 /** Items of some four thousand homes. */
 const gathered_bytes_max = 64 * 1024 * 1024;
+/** After so many more, what was read and is not held is collected. */
+const collect_bytes = 16 * 1024 * 1024;
 const value_bytes = 8;
 const text_bytes = 24;
