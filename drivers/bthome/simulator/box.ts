@@ -13,7 +13,7 @@ export interface SimulatedBoxOptions {
   /** How many times each broadcast is sent; 3 unless said. */
   readonly repeats?: number;
   readonly battery_percent?: number;
-  /** What an earlier run of this box has kept; absent: a new box. */
+  /** Of an earlier run of this box; absent: a new box. */
   readonly memory?: BoxMemory | undefined;
 }
 
@@ -49,7 +49,7 @@ export class SimulatedPillBox {
     this.#stamp_s = options.clock_s();
   }
 
-  /** What the next run of this box has to be given. */
+  /** The numbers as they are now, for the next run of this box. */
   get memory(): BoxMemory {
     return { count: this.count, packet: this.#packet, counter: this.#counter };
   }
