@@ -97,7 +97,7 @@ test("a terminal is asked for all that is needed, again where an answer is of no
     },
   });
   expect(readFileSync(join(site.directory, "etc/upload-token"), "utf8").trim()).toBe(made.token);
-}, 30_000);
+});
 
 test("a box that is set up is asked about first, with what it has as the usual answers", async () => {
   const first: [string, string][] = [
@@ -119,7 +119,7 @@ test("a box that is set up is asked about first, with what it has as the usual a
   );
   expect([again.code, readFileSync(config, "utf8")]).toEqual([0, before]);
   expect(again.shown).toContain("was so already: nothing changed");
-}, 30_000);
+});
 
 test("a token that is typed as soon as its question is there is not shown, however slow the machine is", async () => {
   mkdirSync(join(site.directory, "bin"));

@@ -96,7 +96,7 @@ test("the demo serves a furnished flat with history, then live events", async ()
     );
     expect([path, one]).toEqual([path, other]);
   }
-}, 60_000);
+});
 
 test("central has lived through the last nights of four homes, three of which need a visit", async () => {
   const homes = await pageOf(new URL(ready.central_url).origin);
@@ -137,14 +137,14 @@ test("sensors that lie unpacked join when somebody lets devices in, are heard, a
   expect(home).not.toContain("has not been heard");
   expect(home).toContain("replaced by");
   expect(home).not.toContain(`<bdi>${door}</bdi>`);
-}, 60_000);
+});
 
 test("a demo that is stopped leaves nothing behind, and had nothing to warn of", async () => {
   expect(await gateway.stop("SIGINT")).toBe(0);
   expect(await demo.rest()).toBe("");
   expect(await demo.said()).toBe("");
   expect(readdirSync(temporary)).toEqual([]);
-}, 30_000);
+});
 
 /** Series of every kind, and from when on its readings cannot be history. */
 function live(started_s: number): [name: string, paths: string[], from_s: number][] {
@@ -201,7 +201,7 @@ test("a demo on kept data goes on where the last one ended: no event twice, noth
     expect(await gateway.stop()).toBe(0);
     expect(await demo.said()).toBe("");
   }
-}, 60_000);
+});
 
 test("on a terminal's pipe it says how to look and ask, with links and a line that works when pasted", async () => {
   const demo = site.spawn(demoWords("--days", "1", "--data", join(site.directory, "kept")));
@@ -238,7 +238,7 @@ test("on a terminal's pipe it says how to look and ask, with links and a line th
   if (Bun.which("curl") !== null) expect(JSON.parse(pasted.stdout.toString())).toHaveLength(5);
   demo.kill("SIGTERM");
   expect(await demo.exited).toBe(0);
-}, 30_000);
+});
 
 test("a terminal of a demo that phones reach shows the link as a QR code; of one that they do not, none", async () => {
   const shown = (...words: string[]) =>
@@ -251,7 +251,7 @@ test("a terminal of a demo that phones reach shows the link as a QR code; of one
   const alone = home?.startsWith("http://127.0.0.1:") ?? false;
   expect(readQr(open)).toBe(alone ? undefined : home);
   expect(qrLines(await shown())).toEqual([]);
-}, 60_000);
+});
 
 test("a port that is taken is said in the words of the demo", async () => {
   const other = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => {} } });
